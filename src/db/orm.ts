@@ -1,0 +1,59 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Migrator } from '@mikro-orm/migrations';
+import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
+import { entities } from '../entities/index.js';
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+export interface OrmOptions {
+  databaseUrl: string;
+  /** Shown in pg_stat_activity. */
+  processName: string;
+  /** Most connections of this process; small pools of their own keep dashboards from starving billing. */
+  poolSize?: number;
+}
+
+/** Milliseconds after which a statement or a wait for a connection fails (RELIABILITY.md F9, F10). */
+const STATEMENT_TIMEOUT_MS = 5_000;
+const CONNECTION_TIMEOUT_MS = 5_000;
+
+/** MikroORM's options, shared by the processes and the migration command. */
+export function ormOptions({ databaseUrl, processName, poolSize = 5 }: OrmOptions) {
+  return defineConfig({
+    clientUrl: databaseUrl,
+    entities,
+    extensions: [Migrator],
+    forceUtcTimezone: true,
+    pool: { min: 0, max: poolSize },
+    driverOptions: {
+      application_name: `gateway-${processName}`,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+      keepAlive: true,
+    },
+    migrations: {
+      path: join(here, 'migrations'),
+      glob: '!(*.d).{js,ts}',
+      snapshot: false,
+      transactional: true,
+    },
+    schemaGenerator: {
+      ignoreRoutines: true,
+      skipTables: [/^usage_events/, /^agenda/],
+    },
+    debug: false,
+    logger: () => undefined,
+  });
+}
+
+/** Opens MikroORM for one process. Nothing is connected until the first query. */
+export async function openOrm(options: OrmOptions): Promise<MikroORM> {
+  return MikroORM.init(ormOptions(options));
+}
+
+/** The pg pool below MikroORM, for set-based SQL with arrays. */
+export async function pgPool(orm: MikroORM): Promise<Pool> {
+  return (await orm.em.getConnection().getNativeClient()) as Pool;
+}

@@ -1,0 +1,37 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { newId } from '../../lib/ids.js';
+
+/** A customer or administrator, their credit balance and the counters that guard their sessions. */
+const AccountSchema = defineEntity({
+  name: 'Account',
+  tableName: 'accounts',
+  properties: {
+    id: p.uuid().primary().onCreate(newId),
+    /** As the person wrote it; null once the account is deleted. */
+    email: p.text().nullable(),
+    /** Lower case, the login identity. */
+    emailKey: p.text().nullable().unique(),
+    name: p.text(),
+    passwordHash: p.text().nullable().hidden(),
+    role: p.text().$type<'user' | 'admin'>().default('user'),
+    status: p.text().$type<'active' | 'disabled'>().default('active'),
+    planId: p.text().default('free'),
+    /** numeric(24,12) dollars; always the sum of the ledger. */
+    balance: p.decimal().precision(24).scale(12).default('0'),
+    /** Sequence of the newest ledger entry; the version of `balance`. */
+    ledgerSeq: p.bigint().default('0'),
+    /** Raised by password change, role change and disabling: older tokens end. */
+    tokenVersion: p.integer().default(0),
+    /** The account's data key, sealed; null once the account is deleted. */
+    dataKeySealed: p.text().nullable().hidden(),
+    /** The account's own virtual key for playground and widgets, sealed. */
+    virtualKeySealed: p.text().nullable().hidden(),
+    /** HMAC of the network that signed up; for the sign-up limit. */
+    signupNetworkHash: p.text().nullable().hidden(),
+    createdAt: p.datetime(6).onCreate(() => new Date()),
+    deletedAt: p.datetime(6).nullable(),
+  },
+});
+
+export class Account extends AccountSchema.class {}
+AccountSchema.setClass(Account);

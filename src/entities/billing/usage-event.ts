@@ -1,0 +1,45 @@
+import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
+
+/**
+ * One forwarded call. Never a prompt or a response. Partitioned by month of `created_at`, which is therefore part
+ * of the primary key: a retried writing keeps its first value.
+ */
+const UsageEventSchema = defineEntity({
+  name: 'UsageEvent',
+  tableName: 'usage_events',
+  properties: {
+    /** Equals `x-request-id`. */
+    id: p.uuid().primary(),
+    /** Completion, UTC; day and month derive from it. */
+    createdAt: p.datetime(6).primary(),
+    accountId: p.uuid(),
+    keyId: p.uuid().nullable(),
+    widgetId: p.uuid().nullable(),
+    requestedModel: p.text(),
+    servedModel: p.text(),
+    endpoint: p.text().$type<'chat' | 'embeddings'>(),
+    stream: p.boolean(),
+    inputTokens: p.integer(),
+    outputTokens: p.integer(),
+    /** Price snapshot, dollars per million tokens. */
+    priceIn: p.decimal().precision(24).scale(12),
+    priceOut: p.decimal().precision(24).scale(12),
+    /** tokens × price ÷ 1,000,000; 0 for errors. */
+    cost: p.decimal().precision(24).scale(12),
+    latencyMs: p.integer(),
+    ttftMs: p.integer().nullable(),
+    status: p.text().$type<'success' | 'error'>(),
+    errorCode: p.text().nullable(),
+    httpStatus: p.integer(),
+    clientAborted: p.boolean(),
+    /** Tokens were estimated since the upstream reported none that make sense. */
+    estimated: p.boolean(),
+    /** Reported tokens exceed the model's context: charged as reported. */
+    anomalous: p.boolean(),
+  },
+});
+
+export class UsageEvent extends UsageEventSchema.class {
+  override [PrimaryKeyProp]?: ['createdAt', 'id'];
+}
+UsageEventSchema.setClass(UsageEvent);

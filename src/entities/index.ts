@@ -1,0 +1,10 @@
+import { Account } from './accounts/account.js';
+import { LedgerEntry } from './billing/ledger-entry.js';
+import { Model } from './billing/model.js';
+import { Plan } from './billing/plan.js';
+import { UsageEvent } from './billing/usage-event.js';
+import { ApiKey } from './keys/api-key.js';
+import { VirtualKey } from './proxy/virtual-key.js';
+
+/** Every entity, written by hand: what isn't here doesn't exist. */
+export const entities = [Account, ApiKey, LedgerEntry, Model, Plan, UsageEvent, VirtualKey];

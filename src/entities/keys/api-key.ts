@@ -1,0 +1,29 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { newId } from '../../lib/ids.js';
+
+/** An API key. Of the secret only prefix, last four characters and SHA-256 are kept. */
+const ApiKeySchema = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_keys',
+  properties: {
+    id: p.uuid().primary().onCreate(newId),
+    accountId: p.uuid().index(),
+    name: p.text(),
+    keyPrefix: p.text(),
+    lastFour: p.text(),
+    /** SHA-256 of the full secret. */
+    keyHash: p.blob().unique().hidden(),
+    status: p.text().$type<'active' | 'disabled'>().default('active'),
+    /** Basis of alerts, no hard cap. */
+    monthlyLimitUsd: p.decimal().precision(24).scale(12).nullable(),
+    /** Hard cap per UTC day. */
+    dailyLimitUsd: p.decimal().precision(24).scale(12).nullable(),
+    /** The upstream virtual key, sealed; null: calls answer `upstream_unconfigured`. */
+    virtualKeySealed: p.text().nullable().hidden(),
+    lastUsedAt: p.datetime(6).nullable(),
+    createdAt: p.datetime(6).onCreate(() => new Date()),
+  },
+});
+
+export class ApiKey extends ApiKeySchema.class {}
+ApiKeySchema.setClass(ApiKey);

@@ -1,0 +1,17 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+/** A virtual key of the bundled model proxy, known by its SHA-256 only. */
+const VirtualKeySchema = defineEntity({
+  name: 'VirtualKey',
+  tableName: 'virtual_keys',
+  properties: {
+    tokenHash: p.blob().primary(),
+    /** The account that the key was made for. */
+    userId: p.text().nullable(),
+    keyAlias: p.text().nullable(),
+    createdAt: p.datetime(6).onCreate(() => new Date()),
+  },
+});
+
+export class VirtualKey extends VirtualKeySchema.class {}
+VirtualKeySchema.setClass(VirtualKey);

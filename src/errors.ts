@@ -1,0 +1,175 @@
+/**
+ * SPEC section 7 and CONTRACT.md as one table: code → HTTP status, type, default message and whether it is our
+ * fault (`log`). Every process answers errors in the shape `{ error: { message, type, param, code, details? } }`.
+ */
+interface ErrorEntry {
+  status: number;
+  type: string;
+  message: string;
+  /** Level at which an occurrence is logged; absent: counted in metrics only. */
+  log?: 'warn' | 'error';
+}
+
+const table = {
+  invalid_body: { status: 400, type: 'invalid_request_error', message: 'The request body is not valid.' },
+  invalid_api_key: {
+    status: 401,
+    type: 'invalid_request_error',
+    message:
+      'Missing, malformed, unknown or disabled API key. Send "Authorization: Bearer sk-pr-…" with an active key.',
+  },
+  unauthorized: {
+    status: 401,
+    type: 'invalid_request_error',
+    message: 'Sign in first: the session is missing, expired or ended.',
+  },
+  invalid_credentials: { status: 401, type: 'invalid_request_error', message: 'Email or password is wrong.' },
+  insufficient_credits: {
+    status: 402,
+    type: 'insufficient_quota',
+    message: 'The balance is below $0.001. Top up the account to go on.',
+  },
+  daily_cap_exceeded: {
+    status: 402,
+    type: 'insufficient_quota',
+    message: "Today's spend of this key has reached its daily limit. It resets at 00:00 UTC.",
+  },
+  forbidden: { status: 403, type: 'invalid_request_error', message: 'This needs an administrator.' },
+  cross_site_request: {
+    status: 403,
+    type: 'invalid_request_error',
+    message: 'Writes with the session cookie are taken from this site only.',
+  },
+  model_not_allowed: {
+    status: 403,
+    type: 'invalid_request_error',
+    message: 'This model is not in the allow-list of your plan.',
+  },
+  endpoint_not_supported: {
+    status: 404,
+    type: 'invalid_request_error',
+    message: 'This endpoint is not supported.',
+  },
+  not_found: { status: 404, type: 'invalid_request_error', message: 'There is nothing at this address.' },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    message: 'This method is not allowed here.',
+  },
+  email_taken: {
+    status: 409,
+    type: 'invalid_request_error',
+    message: 'An account with this email exists already. Log in instead.',
+  },
+  idempotency_conflict: {
+    status: 409,
+    type: 'invalid_request_error',
+    message: 'This Idempotency-Key was used before with another body. Take a new key for a new request.',
+  },
+  body_too_large: { status: 413, type: 'invalid_request_error', message: 'The request body is too large.' },
+  unsupported_media_type: {
+    status: 415,
+    type: 'invalid_request_error',
+    message: 'The body must be JSON, sent without content encoding.',
+  },
+  validation_error: { status: 422, type: 'invalid_request_error', message: 'The input is not valid.' },
+  rate_limit_exceeded: { status: 429, type: 'requests', message: 'Too many requests. Try again later.' },
+  headers_too_large: {
+    status: 431,
+    type: 'invalid_request_error',
+    message: 'The request headers are too large.',
+  },
+  internal_error: {
+    status: 500,
+    type: 'server_error',
+    message: 'Something went wrong on our side. It has been logged.',
+    log: 'error',
+  },
+  upstream_error: { status: 502, type: 'upstream_error', message: 'The model failed to answer. Try again.' },
+  platform_unavailable: {
+    status: 502,
+    type: 'server_error',
+    message: 'This part of the service is restarting. Try again in a moment.',
+    log: 'warn',
+  },
+  upstream_unconfigured: {
+    status: 503,
+    type: 'upstream_error',
+    message: 'This key has no upstream virtual key. Delete it and create another.',
+  },
+  upstream_unavailable: {
+    status: 503,
+    type: 'upstream_error',
+    message: 'No deployment of this model is available at the moment. Try again later.',
+  },
+  service_unavailable: {
+    status: 503,
+    type: 'server_error',
+    message: 'The service can not answer at the moment. Try again in a moment.',
+    log: 'warn',
+  },
+  internal_routes_disabled: {
+    status: 503,
+    type: 'server_error',
+    message: 'Internal routes are off: GPU_HEARTBEAT_SECRET is not set.',
+  },
+  upstream_timeout: { status: 504, type: 'upstream_error', message: 'The model did not answer in time.' },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof table;
+
+/** The entry of a code. */
+export function errorEntry(code: ErrorCode): ErrorEntry {
+  return table[code];
+}
+
+/** Every code with its entry, for documentation and tests. */
+export const errorTable: Readonly<Record<ErrorCode, ErrorEntry>> = table;
+
+export interface FieldIssue {
+  /** Path of the field, dots between its parts. */
+  field: string;
+  message: string;
+}
+
+export interface ErrorOptions {
+  message?: string;
+  param?: string;
+  details?: FieldIssue[];
+  /** Seconds, sent as `Retry-After`. */
+  retryAfterSeconds?: number;
+  cause?: unknown;
+}
+
+/** An error that a caller may see: its code decides status and type. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly options: ErrorOptions;
+
+  constructor(code: ErrorCode, options: ErrorOptions = {}) {
+    super(options.message ?? table[code].message, { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.status = table[code].status;
+    this.options = options;
+  }
+}
+
+export interface ErrorBody {
+  error: { message: string; type: string; param: string | null; code: string; details?: FieldIssue[] };
+}
+
+/** The body of an error answer. */
+export function errorBody(code: ErrorCode, options: ErrorOptions = {}): ErrorBody {
+  const body: ErrorBody = {
+    error: {
+      message: options.message ?? table[code].message,
+      type: table[code].type,
+      param: options.param ?? null,
+      code,
+    },
+  };
+  if (options.details) body.error.details = options.details;
+  return body;
+}

@@ -1,0 +1,31 @@
+/**
+ * The one source of time. Everything that stores, compares or prints a time takes a Clock, so that tests can
+ * stand at the edge of a month. All of it is UTC.
+ */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+/** `2026-11-21T08:55:57.123000Z`: always six digits and Z. */
+export function formatTimestamp(time: Date | number): string {
+  return `${new Date(time).toISOString().slice(0, -1)}000Z`;
+}
+
+/** UTC day, `YYYY-MM-DD`. */
+export function utcDay(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 10);
+}
+
+/** UTC month, `YYYY-MM`. */
+export function utcMonth(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 7);
+}
+
+/** First instant of the UTC month `offset` months away from the one of `timeMs`. */
+export function monthStart(timeMs: number, offset = 0): Date {
+  const time = new Date(timeMs);
+  return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + offset, 1));
+}

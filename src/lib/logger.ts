@@ -1,0 +1,47 @@
+import type { FastifyServerOptions } from 'fastify';
+import { type Logger, pino } from 'pino';
+
+export type { Logger };
+
+/** Structured logs. Errors are flattened to name, message, code and stack; queries, DSNs and bodies never pass. */
+export function createLogger(name: string, level: string): Logger {
+  return pino({
+    name,
+    level,
+    base: { process: name, pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: {
+      paths: [
+        'authorization',
+        'cookie',
+        'password',
+        '*.authorization',
+        '*.cookie',
+        '*.password',
+        'req.headers',
+        'res.headers',
+      ],
+      remove: true,
+    },
+    serializers: { err: flattenError, error: flattenError, req: () => undefined, res: () => undefined },
+  });
+}
+
+/** Keeps what helps and nothing that may carry a row, a prompt or an address of a node. */
+function flattenError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const code = (error as { code?: unknown }).code;
+  return {
+    name: error.name,
+    message: error.message.slice(0, 500),
+    code,
+    stack: error.stack?.split('\n').slice(1, 8).join('\n'),
+  };
+}
+
+/** Fastify's options for a logger of ours: no line per request. */
+export function fastifyLogger(
+  logger: Logger,
+): Pick<FastifyServerOptions, 'loggerInstance' | 'disableRequestLogging'> {
+  return { loggerInstance: logger as never, disableRequestLogging: true };
+}

@@ -1,0 +1,44 @@
+import { createServer, type Server } from 'node:http';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+
+/** One registry per process. Default metrics include the event-loop delay and memory. */
+export function createRegistry(processName: string): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels({ process: processName });
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+export interface MetricsListenerOptions {
+  registry: Registry;
+  host: string;
+  port: number;
+  /** Whether the process can serve; answers `/health/ready`. */
+  ready(): boolean;
+}
+
+/** Serves `/metrics` and `/health/ready` on a listener of its own, away from the public port. */
+export async function startMetricsListener(options: MetricsListenerOptions): Promise<Server> {
+  const server = createServer((request, response) => {
+    if (request.url === '/health/ready') {
+      const ready = options.ready();
+      response.writeHead(ready ? 200 : 503, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ status: ready ? 'ok' : 'unavailable' }));
+      return;
+    }
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    options.registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': options.registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  server.unref();
+  return server;
+}

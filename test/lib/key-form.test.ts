@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { hasKeyForm, newApiKey, shownParts } from '../../src/lib/key-form.js';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+describe('the form of an API key', () => {
+  test('a new key has it', () => {
+    for (let i = 0; i < 500; i++) expect(hasKeyForm(newApiKey())).toBe(true);
+  });
+
+  test('a key with any one character changed does not', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 6, max: 51 }), fc.integer({ min: 1, max: 61 }), (position, shift) => {
+        const key = newApiKey();
+        const other = ALPHABET[(ALPHABET.indexOf(key[position]!) + shift) % 62]!;
+        return !hasKeyForm(key.slice(0, position) + other + key.slice(position + 1));
+      }),
+    );
+  });
+
+  test('no arbitrary text has it', () => {
+    fc.assert(fc.property(fc.string(), (text) => !hasKeyForm(text)));
+    fc.assert(fc.property(fc.string(), (text) => !hasKeyForm(newApiKey() + text) || text === ''));
+    fc.assert(
+      fc.property(fc.constantFrom(' ', '\t', '\n', '\0'), (space) => !hasKeyForm(space + newApiKey())),
+    );
+  });
+
+  test('what is shown of a key does not tell its secret', () => {
+    const key = newApiKey();
+    const { prefix, lastFour } = shownParts(key);
+    expect(key.startsWith(prefix)).toBe(true);
+    expect(prefix.length + lastFour.length).toBeLessThanOrEqual(14);
+  });
+});
