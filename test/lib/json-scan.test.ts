@@ -11,7 +11,9 @@ describe('the members of a JSON object', () => {
     fc.assert(
       fc.property(objectText, ({ text }) => {
         const json = Buffer.from(text);
-        const seen = Object.fromEntries(scanMembers(json).map((member) => [member.key, memberValue(json, member)]));
+        const seen = Object.fromEntries(
+          scanMembers(json).map((member) => [member.key, memberValue(json, member)]),
+        );
         expect(seen).toEqual(JSON.parse(text));
       }),
     );
@@ -27,7 +29,9 @@ describe('the members of a JSON object', () => {
   });
 
   test('never make the scanner do anything but answer or refuse', () => {
-    const bytes = fc.array(fc.constantFrom(...Buffer.from('{}[]":,\\ a1\n\xff', 'latin1')), { maxLength: 60 });
+    const bytes = fc.array(fc.constantFrom(...Buffer.from('{}[]":,\\ a1\n\xff', 'latin1')), {
+      maxLength: 60,
+    });
     fc.assert(
       fc.property(bytes, (list) => {
         const json = Buffer.from(list);
@@ -61,6 +65,8 @@ describe('the members of a JSON object', () => {
   test('are replaced without touching another byte', () => {
     const json = Buffer.from('{ "a" : "é",\n"model":"x" , "b":[1 ,2]}');
     const model = scanMembers(json)[1]!;
-    expect(replaceValue(json, model, 'gateway/fast').toString()).toBe('{ "a" : "é",\n"model":"gateway/fast" , "b":[1 ,2]}');
+    expect(replaceValue(json, model, 'gateway/fast').toString()).toBe(
+      '{ "a" : "é",\n"model":"gateway/fast" , "b":[1 ,2]}',
+    );
   });
 });
