@@ -69,7 +69,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     log,
     registry,
     async createMeter(onFlushed) {
-      meter = await createMeter({
+      const made = await createMeter({
         directory: join(directory, 'spool'),
         pool,
         log,
@@ -77,7 +77,8 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
         clock: options.clock ?? systemClock,
         onFlushed,
       });
-      return meter;
+      meter = made;
+      return made;
     },
   });
   const url = await edge.listen();

@@ -12,7 +12,7 @@ export interface SeenRequest {
   aborted: boolean;
 }
 
-export type Script = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
+export type Script = (request: SeenRequest, response: ServerResponse) => unknown;
 
 export interface ScriptedUpstream {
   url: string;
