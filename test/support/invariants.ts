@@ -27,7 +27,7 @@ const QUERIES: Record<string, string> = {
     select a.id::text from accounts a
     where ledger_seq <> (select coalesce(max(seq), 0) from ledger_entries where account_id = a.id)`,
   'I7 no account is further below the floor than its dearest call': `
-    select l.account_id::text as id from ledger_entries l where l.kind = 'usage' group by 1
+    select l.account_id::text as id from ledger_entries l where l.kind = 'usage' group by l.account_id
     having min(balance_after) < 0.001 - (select max(cost) from usage_events u where u.account_id = l.account_id)`,
   'I8 errors are free': `select id::text from usage_events where status = 'error' and cost <> 0`,
   'I10 spend of a key per day is the sum of its events': `
