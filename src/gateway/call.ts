@@ -28,8 +28,8 @@ export interface CallInput {
 export interface Success {
   /** The upstream's `usage`, whatever it is. */
   usage: unknown;
-  /** What to charge when that is missing or odd. */
-  estimatedOutput: number;
+  /** Output tokens to charge when that is missing or odd. */
+  estimateOutput(): number;
   servedModel: string;
   clientAborted?: boolean;
 }
@@ -80,7 +80,7 @@ export class Call {
     const model = this.deps.catalog.get(success.servedModel) ?? admission.model;
     const tokens: TokenCounts = reported ?? {
       inputTokens: Math.min(estimateTokens(body.inputBytes), model.contextWindow),
-      outputTokens: success.estimatedOutput,
+      outputTokens: success.estimateOutput(),
     };
     this.#settle(
       {

@@ -57,6 +57,7 @@ export class JsonAnswer implements RelayAnswer {
   #chat(body: Buffer): { body: Buffer; success: Success } {
     const fields = JSON.parse(body.toString('latin1')) as Record<string, unknown> | null;
     if (!Array.isArray(fields?.choices)) throw new GarbageError();
+    const choices: unknown[] = fields.choices;
     const model = typeof fields.model === 'string' ? Buffer.from(fields.model, 'latin1').toString() : '';
     const served = this.context.servedModel(model);
     return {
@@ -64,9 +65,7 @@ export class JsonAnswer implements RelayAnswer {
       success: {
         usage: fields.usage,
         servedModel: served,
-        estimatedOutput: fields.usage
-          ? estimateTokens(JSON.stringify(fields.choices).length)
-          : estimateAnswer(fields.choices),
+        estimateOutput: () => estimateAnswer(choices),
       },
     };
   }
@@ -87,7 +86,7 @@ export class JsonAnswer implements RelayAnswer {
       success: {
         usage: usage ? memberValue(body, usage) : undefined,
         servedModel: served,
-        estimatedOutput: 0,
+        estimateOutput: () => 0,
       },
     };
   }

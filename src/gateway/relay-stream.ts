@@ -75,7 +75,12 @@ export class StreamAnswer implements RelayAnswer {
       return;
     }
     this.call.succeed(
-      { usage: this.#usage, estimatedOutput: this.#deltas, servedModel: this.#served(), clientAborted: true },
+      {
+        usage: this.#usage,
+        estimateOutput: () => this.#deltas,
+        servedModel: this.#served(),
+        clientAborted: true,
+      },
       () => undefined,
     );
   }
@@ -116,7 +121,7 @@ export class StreamAnswer implements RelayAnswer {
     this.#start();
     this.#flush();
     this.call.succeed(
-      { usage: this.#usage, estimatedOutput: this.#deltas, servedModel: this.#served() },
+      { usage: this.#usage, estimateOutput: () => this.#deltas, servedModel: this.#served() },
       (error) => this.response.end(error ? errorEvent('service_unavailable') : event),
     );
   }

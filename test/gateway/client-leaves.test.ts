@@ -67,9 +67,9 @@ describe('a client that leaves', () => {
         client_aborted: true,
         estimated: true,
         http_status: 200,
-        input_tokens: 9,
+        input_tokens: 8,
         output_tokens: k,
-        cost: `0.00000${((9 * 1 + k * 3) * 1e5).toString().padStart(7, '0')}`,
+        cost: `0.${((8 * 1 + k * 3) * 1e5).toString().padStart(12, '0')}`,
       }),
     ]);
   });

@@ -45,11 +45,11 @@ describe('the usage that an upstream reports', () => {
     ['beyond a billion', { prompt_tokens: 1e18, completion_tokens: 3 }],
     ['without output', { prompt_tokens: 5 }],
   ])('is estimated and flagged when it is %s', async (_what, usage) => {
-    // The messages' 33 bytes are 9 tokens, the answer's 6 bytes are 2.
+    // The messages' 32 bytes are 8 tokens, the answer's 6 bytes are 2.
     expect(await charged(usage)).toMatchObject({
-      input_tokens: 9,
+      input_tokens: 8,
       output_tokens: 2,
-      cost: '0.000001500000',
+      cost: '0.000001400000',
       estimated: true,
       anomalous: false,
       status: 'success',
