@@ -34,16 +34,21 @@ export interface JobRunnerOptions {
   onRun?(name: string, outcome: 'success' | 'failure', seconds: number): void;
   /** Milliseconds between two looks for due jobs. */
   pollMs?: number;
+  /** Milliseconds after which a worker that says nothing is taken for dead, and its job is run by another. */
+  lockLifetimeMs?: number;
 }
 
 export interface JobRunner {
-  /** Lets running jobs end, at most `timeoutMs`; what isn't done by then is run again by the next process. */
+  /**
+   * Lets running jobs end, at most `timeoutMs`; what isn't done by then is run again by the next process. Agenda
+   * leaves a timer of half a lock's life behind each run, so a process has to exit by itself afterwards.
+   */
   stop(timeoutMs: number): Promise<void>;
 }
 
-/** After this a worker that says nothing is taken for dead, and its job is run by another. */
 const LOCK_LIFETIME_MS = 60_000;
-const TOUCH_INTERVAL_MS = 20_000;
+/** A lock is renewed three times in its life. */
+const RENEWALS = 3;
 /** Also the latency of everything that is scheduled, since notifications are off. */
 const POLL_MS = 1_000;
 
@@ -60,7 +65,7 @@ function backend(pool: Pool, ensureSchema: boolean): PostgresBackend {
 
 /** Starts running jobs in this process. Every process may do so: a job runs in one of them. */
 export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
-  const { jobs, pool, log } = options;
+  const { jobs, pool, log, lockLifetimeMs = LOCK_LIFETIME_MS } = options;
   const agenda = new Agenda({
     backend: backend(pool, false),
     name: `jobs-${process.pid}`,
@@ -70,7 +75,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
     // Unlimited: else only so many jobs of a kind are taken per poll.
     defaultLockLimit: 0,
     lockLimit: 0,
-    defaultLockLifetime: LOCK_LIFETIME_MS,
+    defaultLockLifetime: lockLifetimeMs,
     removeOnComplete: true,
   });
   let running = 0;
@@ -83,7 +88,8 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
     if (running === 0) becameIdle?.();
   });
   agenda.on('error', (error) => log.error({ err: error }, 'the job scheduler met an error'));
-  for (const job of jobs) agenda.define(job.name, (scheduled: Job) => runOne(job, scheduled, options));
+  for (const job of jobs)
+    agenda.define(job.name, (scheduled: Job) => runOne(job, scheduled, options, lockLifetimeMs / RENEWALS));
   await agenda.start();
   for (const job of jobs) await agenda.every(job.every, job.name, job.data, { timezone: 'UTC' });
   return {
@@ -97,14 +103,19 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   };
 }
 
-async function runOne(job: JobDefinition, scheduled: Job, options: JobRunnerOptions): Promise<void> {
+async function runOne(
+  job: JobDefinition,
+  scheduled: Job,
+  options: JobRunnerOptions,
+  renewMs: number,
+): Promise<void> {
   const began = Date.now();
   const context = options.context();
   const renewal = setInterval(() => {
     scheduled
       .touch()
       .catch((error: unknown) => context.log.warn({ err: error, job: job.name }, 'lock not renewed'));
-  }, TOUCH_INTERVAL_MS);
+  }, renewMs);
   try {
     await job.run(context, job.schema.parse(scheduled.attrs.data));
     options.onRun?.(job.name, 'success', (Date.now() - began) / 1000);

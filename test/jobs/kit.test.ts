@@ -13,6 +13,8 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
 import { jobContext } from './support.js';
 
+const LOCK_MS = 600;
+
 describe('scheduled jobs', () => {
   let database: TestDatabase;
   let runners: JobRunner[];
@@ -36,6 +38,7 @@ describe('scheduled jobs', () => {
       context: () => jobContext(database.orm).context,
       onRun: (name, outcome) => runs.push(`${name} ${outcome}`),
       pollMs: 50,
+      lockLifetimeMs: LOCK_MS,
     });
     runners.push(runner);
     return runner;
@@ -134,6 +137,20 @@ describe('scheduled jobs', () => {
     );
     await start(job(async () => undefined));
     await until(() => runs.length === 2);
+  });
+
+  test('that take longer than a lock lives keep it, and nobody else runs them meanwhile', async () => {
+    let begun = 0;
+    const long = job(async () => {
+      begun++;
+      await delay(3 * LOCK_MS);
+    });
+    await start(long);
+    await until(() => begun === 1);
+    await start(long);
+    await until(() => runs.length === 1);
+    expect(begun).toBe(1);
+    expect((await row()).fail_reason).toBeNull();
   });
 
   test('that run when the process stops are waited for, no longer than that', async () => {
