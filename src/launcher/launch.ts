@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { type EmbeddedPostgres, ensureDatabase, startEmbeddedPostgres } from '../db/embedded.js';
+import { ensureDataDir } from '../lib/data-dir.js';
 import { type Children, describeChildren, type Ports } from './children.js';
 import { LockedError, takeLock } from './lock.js';
 import type { Narrator } from './narrator.js';
@@ -12,6 +13,8 @@ import { pointsAtSimulator, welcome } from './welcome.js';
 const DATABASE_NAME = 'gateway';
 const PORT_PATIENCE_MS = 5_000;
 const START_TIMEOUT_MS = 120_000;
+/** So that the welcome is the last that is said; nobody depends on jobs. */
+const JOBS_PATIENCE_MS = 3_000;
 
 export interface LaunchOptions {
   config: Config;
@@ -72,7 +75,7 @@ export function launch({ config, narrator, describe = describeChildren, backOff 
   };
 
   const prepare = async (): Promise<Ports> => {
-    makeDataDir(config.dataDir);
+    ensureDataDir(config.dataDir);
     try {
       releaseLock = takeLock(join(config.dataDir, 'launcher.lock'), `http://localhost:${config.port}`);
     } catch (error) {
@@ -123,9 +126,10 @@ export function launch({ config, narrator, describe = describeChildren, backOff 
     );
     try {
       // Jobs may come when they come; the public port opens when what it needs is there.
-      startOne(specs.jobs).catch((error: Error) => fail(error.message, 1));
+      const jobs = startOne(specs.jobs).catch((error: Error) => fail(error.message, 1));
       await Promise.all([specs.platform, specs.proxy].map((spec) => spec && startOne(spec)));
       await startOne(specs.edge);
+      await Promise.race([jobs, delay(JOBS_PATIENCE_MS, undefined, { ref: false })]);
     } finally {
       clearTimeout(timer);
     }
@@ -177,13 +181,6 @@ export function launch({ config, narrator, describe = describeChildren, backOff 
       giveUp.abort();
     },
   };
-}
-
-/** As root the database runs as another user, who must be able to walk through. */
-function makeDataDir(path: string): void {
-  if (existsSync(path)) return;
-  mkdirSync(path, { recursive: true });
-  chmodSync(path, 0o711);
 }
 
 function portFault(code: string, { host, port }: Config): string {
