@@ -37,7 +37,10 @@ module.exports = {
       severity: 'error',
       comment: 'The edge never loads what only the platform needs, not by any path.',
       from: { path: '^(dist|build/src)/gateway/main\\.js$' },
-      to: { path: 'node_modules/(graphql|@apollo|type-graphql|react|react-dom|fastify-type-provider-zod|agenda)/', reachable: true },
+      to: {
+        path: 'node_modules/(graphql|@apollo|type-graphql|react|react-dom|fastify-type-provider-zod|agenda)/',
+        reachable: true,
+      },
     },
     {
       name: 'proxy-imports',
@@ -57,7 +60,10 @@ module.exports = {
       name: 'transports-go-through-services',
       severity: 'error',
       comment: 'Only services touch entities and tables. Each main.js composes: it opens the database.',
-      from: { path: folders('rest/', 'graphql/', 'pages/', 'platform/', 'jobs/'), pathNot: ['/main\\.js$', '/jobs/(kit|app)\\.js$'] },
+      from: {
+        path: folders('rest/', 'graphql/', 'pages/', 'platform/', 'jobs/'),
+        pathNot: ['/main\\.js$', '/jobs/(kit|app)\\.js$'],
+      },
       to: { path: folders('entities/', 'db/') },
     },
     {
