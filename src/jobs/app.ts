@@ -16,6 +16,8 @@ export interface JobsAppOptions {
   registry: Registry;
   /** False runs nothing: a disabled schedule would be stored, and the next start would enable it again. */
   enabled: boolean;
+  /** As in JobRunnerOptions. */
+  lockLifetimeMs?: number;
   /** The jobs, given where to report the violations that the audit finds. */
   jobs(reportViolations: (invariant: string, violations: number) => void): readonly JobDefinition[];
 }
@@ -58,6 +60,7 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
     jobs: options.jobs((invariant, count) => violations.set({ invariant }, count)),
     pool,
     log,
+    lockLifetimeMs: options.lockLifetimeMs,
     context: () => jobContext(orm, log),
     onRun(job, outcome, seconds) {
       runs.inc({ job, outcome });

@@ -35,7 +35,7 @@ export interface JobRunnerOptions {
   /** Milliseconds between two looks for due jobs. */
   pollMs?: number;
   /** Milliseconds after which a worker that says nothing is taken for dead, and its job is run by another. */
-  lockLifetimeMs?: number;
+  lockLifetimeMs?: number | undefined;
 }
 
 export interface JobRunner {
