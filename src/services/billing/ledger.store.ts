@@ -1,0 +1,89 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import type { LedgerKind } from '../../entities/billing/ledger-entry.js';
+import { newId } from '../../lib/ids.js';
+import { formatMoney, type Money, parseMoney } from '../../lib/money.js';
+
+/** Usage charges are written in sets by the flush; everything else comes through `postLedgerEntry`. */
+export interface LedgerPosting {
+  accountId: string;
+  kind: Exclude<LedgerKind, 'usage'>;
+  /** Signed, 1e-12 dollars. */
+  amount: Money;
+  /** Unique per account for ever; begin it with a namespace such as `topup:` or `grant:`. */
+  idempotencyKey?: string;
+  description?: string;
+  /** Milliseconds. */
+  now: number;
+}
+
+export interface PostedEntry {
+  id: string;
+  /** 1, 2, 3, … per account, without a gap. */
+  seq: bigint;
+  balanceAfter: Money;
+}
+
+/**
+ * Appends one entry to an account's ledger and moves its balance, inside the caller's transaction (READ COMMITTED,
+ * MikroORM's default). The account row is locked until that transaction ends, so that writers of one account take
+ * turns. It works below MikroORM's identity map: an `Account` loaded before shows the old balance.
+ * @returns `'duplicate'`, with nothing written, when the account has an entry of this idempotency key.
+ * @throws Error outside a transaction, or when there is no such account.
+ */
+export async function postLedgerEntry(
+  em: EntityManager,
+  posting: LedgerPosting,
+): Promise<PostedEntry | 'duplicate'> {
+  if (!em.isInTransaction()) throw new Error('postLedgerEntry needs a transaction: the lock is part of it');
+  const db = em.getKysely();
+  const locked = await sql<{ balance: string; ledger_seq: string }>`
+    select balance::text, ledger_seq::text from accounts where id = ${posting.accountId} for update`.execute(
+    db,
+  );
+  const account = locked.rows[0];
+  if (!account) throw new Error('postLedgerEntry: there is no such account');
+  // Looked up behind the lock: whoever wrote this key before us has committed by now.
+  if (
+    posting.idempotencyKey !== undefined &&
+    (await findEntryByKey(em, posting.accountId, posting.idempotencyKey))
+  ) {
+    return 'duplicate';
+  }
+  const entry = {
+    id: newId(),
+    seq: BigInt(account.ledger_seq) + 1n,
+    balanceAfter: parseMoney(account.balance) + posting.amount,
+  };
+  const seq = entry.seq.toString();
+  const balance = formatMoney(entry.balanceAfter);
+  await sql`
+    with entry as (
+      insert into ledger_entries
+        (id, account_id, seq, kind, amount, balance_after, idempotency_key, description, created_at)
+      values (${entry.id}, ${posting.accountId}, ${seq}::bigint, ${posting.kind},
+        ${formatMoney(posting.amount)}::numeric, ${balance}::numeric, ${posting.idempotencyKey ?? null},
+        ${posting.description ?? null}, ${new Date(posting.now)})
+    )
+    update accounts set balance = ${balance}::numeric, ledger_seq = ${seq}::bigint
+    where id = ${posting.accountId}`.execute(db);
+  return entry;
+}
+
+export interface KeyedEntry {
+  amount: Money;
+  balanceAfter: Money;
+}
+
+/** The entry of an idempotency key. */
+export async function findEntryByKey(
+  em: EntityManager,
+  accountId: string,
+  idempotencyKey: string,
+): Promise<KeyedEntry | undefined> {
+  const found = await sql<{ amount: string; balance_after: string }>`
+    select amount::text, balance_after::text from ledger_entries
+    where account_id = ${accountId} and idempotency_key = ${idempotencyKey}`.execute(em.getKysely());
+  const row = found.rows[0];
+  return row && { amount: parseMoney(row.amount), balanceAfter: parseMoney(row.balance_after) };
+}

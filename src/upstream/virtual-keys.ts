@@ -1,0 +1,102 @@
+import { Agent, request } from 'undici';
+import { z } from 'zod';
+
+/** Makes and removes virtual keys at the model proxy, in LiteLLM's shapes. */
+export interface VirtualKeyClient {
+  /**
+   * A new virtual key for an account. `alias` must be unique at the proxy.
+   * @throws VirtualKeyError
+   */
+  generate(input: { accountId: string; alias: string }): Promise<string>;
+  /**
+   * Removes virtual keys; the ones that are gone already count as removed.
+   * @throws VirtualKeyError
+   */
+  remove(virtualKeys: string[]): Promise<void>;
+}
+
+/** Says what went wrong without any key, address or answer of the proxy, so that it may be logged as it is. */
+export class VirtualKeyError extends Error {
+  constructor(reason: string) {
+    super(`the model proxy ${reason}`);
+    this.name = 'VirtualKeyError';
+  }
+}
+
+export interface VirtualKeyClientOptions {
+  /** Address of the model proxy, without a slash at the end. */
+  url: string;
+  masterKey: string;
+  /** Bound of one call from connect to the last byte, milliseconds; 5,000 unless told. */
+  timeoutMs?: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 5_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** Visible ASCII only: the key goes into a header. */
+const generated = z.object({ key: z.string().regex(/^[!-~]{1,512}$/) });
+
+/** A client with a bearer of its own (the master key) that never outlives `timeoutMs` per call. */
+export function createVirtualKeyClient(options: VirtualKeyClientOptions): VirtualKeyClient {
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  // Calls are rare and a POST isn't repeated on a socket that a restarted proxy has closed: no keep-alive.
+  const dispatcher = new Agent({ pipelining: 0, connect: { timeout: timeoutMs } });
+
+  const post = async (path: string, body: unknown): Promise<{ status: number; text: string }> => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await request(`${options.url}${path}`, {
+        dispatcher,
+        method: 'POST',
+        headers: { authorization: `Bearer ${options.masterKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal,
+      });
+      return { status: response.statusCode, text: await readBounded(response.body) };
+    } catch (error) {
+      if (error instanceof VirtualKeyError) throw error;
+      if (signal.aborted) throw new VirtualKeyError(`did not answer within ${timeoutMs} ms`);
+      const code = (error as { code?: unknown }).code;
+      throw new VirtualKeyError(
+        `could not be reached (${typeof code === 'string' ? code : 'unknown cause'})`,
+      );
+    }
+  };
+
+  return {
+    async generate({ accountId, alias }) {
+      const { status, text } = await post('/key/generate', { user_id: accountId, key_alias: alias });
+      if (status !== 200) throw new VirtualKeyError(`answered ${status} instead of a virtual key`);
+      const answer = generated.safeParse(parseJson(text));
+      if (!answer.success) throw new VirtualKeyError('answered something that holds no virtual key');
+      return answer.data.key;
+    },
+    async remove(virtualKeys) {
+      if (virtualKeys.length === 0) return;
+      const { status } = await post('/key/delete', { keys: virtualKeys });
+      if (status !== 200 && status !== 404) throw new VirtualKeyError(`answered ${status} to a removal`);
+    },
+  };
+}
+
+async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    // Leaving the loop destroys the body and with it the connection.
+    if (bytes > MAX_ANSWER_BYTES) throw new VirtualKeyError('answered more than a virtual key takes');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Undefined for what isn't JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
