@@ -1,3 +1,6 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+
 /**
  * Changes of keys, accounts, plans and models reach every edge over one NOTIFY channel. The payload names what
  * changed, never its content. Sent inside the changing transaction, so that it arrives after the commit.
@@ -21,4 +24,9 @@ export function decodeInvalidation(payload: string): Invalidation | undefined {
   const [kind, id] = payload.split(':', 2);
   if ((kind === 'account' || kind === 'key') && id) return { kind, id };
   return undefined;
+}
+
+/** Tells every edge what changed, at the commit of the current transaction. */
+export async function notifyInvalidation(em: EntityManager, change: Invalidation): Promise<void> {
+  await sql`select pg_notify(${INVALIDATION_CHANNEL}, ${encodeInvalidation(change)})`.execute(em.getKysely());
 }

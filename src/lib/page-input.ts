@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/** A whole number that stands as text in a query string and as a number in GraphQL. */
+const integer = (min: number, max: number) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value),
+    z.int('must be a whole number').min(min, `must be at least ${min}`).max(max, `must be at most ${max}`),
+  );
+
+/** Paging of every list: `limit` 1 to 500 (50), `offset` from 0 (0). */
+export const pageInput = z.strictObject({
+  limit: integer(1, 500).default(50),
+  offset: integer(0, Number.MAX_SAFE_INTEGER).default(0),
+});
+
+export type PageInput = z.output<typeof pageInput>;

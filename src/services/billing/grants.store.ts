@@ -1,0 +1,96 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import { encodeInvalidation, INVALIDATION_CHANNEL, notifyInvalidation } from '../../db/invalidation.js';
+import { utcMonth } from '../../lib/clock.js';
+import { newId } from '../../lib/ids.js';
+import { parseMoney } from '../../lib/money.js';
+import { grantDescription, grantKey } from './grants.rules.js';
+import { postLedgerEntry } from './ledger.store.js';
+
+/**
+ * Grants the included credits of a plan for the UTC month of `now` (milliseconds), inside the caller's transaction,
+ * and tells the edges. A plan without a price grants nothing: its credit is the starter credit.
+ * @returns whether money moved; false when this account had this plan's grant in this month already.
+ */
+export async function grantIncludedCredits(
+  em: EntityManager,
+  { accountId, planId, now }: { accountId: string; planId: string; now: number },
+): Promise<boolean> {
+  const found = await sql<{ credits: string }>`
+    select included_credits_usd::text as credits from plans
+    where id = ${planId} and monthly_price_usd > 0 and included_credits_usd > 0`.execute(em.getKysely());
+  const plan = found.rows[0];
+  if (!plan) return false;
+  const posted = await postLedgerEntry(em, {
+    accountId,
+    kind: 'grant',
+    amount: parseMoney(plan.credits),
+    idempotencyKey: grantKey(accountId, planId, now),
+    description: grantDescription(planId, now),
+    now,
+  });
+  if (posted === 'duplicate') return false;
+  await notifyInvalidation(em, { kind: 'account', id: accountId });
+  return true;
+}
+
+/**
+ * The next accounts, by id, that hold a paid plan and may lack its grant of this month. They are locked, in the
+ * order of their ids as the flush locks them, so that nobody else moves their money or plan meanwhile.
+ */
+export async function lockAccountsDueForGrant(
+  em: EntityManager,
+  { afterId, limit, now }: { afterId: string; limit: number; now: number },
+): Promise<string[]> {
+  const found = await sql<{ id: string }>`
+    select a.id from accounts a join plans p on p.id = a.plan_id
+    where a.id > ${afterId} and a.status = 'active' and a.deleted_at is null
+      and p.monthly_price_usd > 0 and p.included_credits_usd > 0
+      and not exists (
+        select 1 from ledger_entries l
+        where l.account_id = a.id
+          and l.idempotency_key = concat('grant:', a.id, ':', a.plan_id, ':', ${utcMonth(now)}::text))
+    order by a.id limit ${limit} for update of a`.execute(em.getKysely());
+  return found.rows.map((row) => row.id);
+}
+
+/**
+ * Writes the grants of locked accounts in one statement. A statement of its own behind the locks: it sees what was
+ * committed while they were waited for, and leaves out who was granted or changed since.
+ * @returns how many accounts received money.
+ */
+export async function grantToLockedAccounts(
+  em: EntityManager,
+  accountIds: string[],
+  now: number,
+): Promise<number> {
+  const month = utcMonth(now);
+  const entryIds = accountIds.map(() => newId());
+  const granted = await sql`
+    with due as (
+      select a.id, a.plan_id, a.ledger_seq + 1 as seq, p.included_credits_usd as amount,
+        a.balance + p.included_credits_usd as balance, ids.entry_id,
+        concat('grant:', a.id, ':', a.plan_id, ':', ${month}::text) as idempotency_key
+      from unnest(${accountIds}::uuid[], ${entryIds}::uuid[]) as ids (account_id, entry_id)
+      join accounts a on a.id = ids.account_id
+      join plans p on p.id = a.plan_id
+      where a.status = 'active' and a.deleted_at is null
+        and p.monthly_price_usd > 0 and p.included_credits_usd > 0
+    ), entries as (
+      insert into ledger_entries
+        (id, account_id, seq, kind, amount, balance_after, idempotency_key, description, created_at)
+      select entry_id, id, seq, 'grant', amount, balance, idempotency_key,
+        concat('Included credits of plan ', plan_id, ', ', ${month}::text), ${new Date(now)}
+      from due
+      where not exists (
+        select 1 from ledger_entries l where l.account_id = due.id and l.idempotency_key = due.idempotency_key)
+      returning account_id, seq, balance_after
+    ), moved as (
+      update accounts a set balance = entries.balance_after, ledger_seq = entries.seq
+      from entries where a.id = entries.account_id
+      returning a.id
+    )
+    select pg_notify(${INVALIDATION_CHANNEL}, concat(${encodeInvalidation({ kind: 'account', id: '' })}::text, id))
+    from moved`.execute(em.getKysely());
+  return granted.rows.length;
+}
