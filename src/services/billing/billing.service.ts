@@ -50,7 +50,7 @@ export function createBillingService() {
     },
 
     /** The viewer's ledger, newest first. */
-    ledger(context: ServiceContext, page: PageInput): Promise<LedgerEntryOutput[]> {
+    async ledger(context: ServiceContext, page: PageInput): Promise<LedgerEntryOutput[]> {
       return listLedger(context.em, requireViewer(context).accountId, page);
     },
 

@@ -1,0 +1,12 @@
+/** Keys that one account may have. */
+export const MAX_KEYS = 100;
+
+/** Binds a sealed virtual key to its row (associated data of the envelope); the edge opens it with the same. */
+export function virtualKeyField(keyId: string): string {
+  return `api_key:${keyId}:virtual_key`;
+}
+
+/** Name of a key's virtual key at the model proxy, where it must be unique. */
+export function virtualKeyAlias(keyId: string): string {
+  return `api-key-${keyId}`;
+}
