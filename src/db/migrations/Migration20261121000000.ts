@@ -56,6 +56,7 @@ create table accounts (
   balance ${money} not null default 0,
   ledger_seq bigint not null default 0,
   token_version integer not null default 0,
+  surviving_session_id uuid,
   data_key_sealed text,
   virtual_key_sealed text,
   signup_network_hash text,

@@ -22,6 +22,8 @@ const AccountSchema = defineEntity({
     ledgerSeq: p.bigint().default('0'),
     /** Raised by password change, role change and disabling: older tokens end. */
     tokenVersion: p.integer().default(0),
+    /** The session that changed the password last: its tokens of older versions hold. */
+    survivingSessionId: p.uuid().nullable(),
     /** The account's data key, sealed; null once the account is deleted. */
     dataKeySealed: p.text().nullable().hidden(),
     /** The account's own virtual key for playground and widgets, sealed. */

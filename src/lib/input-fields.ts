@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+// NUL would be refused by PostgreSQL and answer 500; the others have no place in one line.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/** Text on one line with something in it; spaces around it go. */
+export const label = (maxLength: number) =>
+  z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(maxLength)
+    .refine(
+      (text) => text.isWellFormed() && !CONTROL.test(text),
+      'must be one line without control characters',
+    );

@@ -1,0 +1,58 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
+const V6_GROUPS = 8;
+/** Groups of a /64: what one subscriber usually gets. */
+const V6_NETWORK_GROUPS = 4;
+
+/** The eight groups of an IPv6 address. The text must be one, without a zone. */
+function v6Groups(address: string): number[] {
+  const [head = '', tail] = address.split('::', 2);
+  const parse = (part: string): number[] =>
+    part === ''
+      ? []
+      : part.split(':').flatMap((group) => {
+          if (!group.includes('.')) return [Number.parseInt(group, 16)];
+          const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
+          return [a * 256 + b, c * 256 + d];
+        });
+  const left = parse(head);
+  if (tail === undefined) return left;
+  const right = parse(tail);
+  return [...left, ...Array<number>(V6_GROUPS - left.length - right.length).fill(0), ...right];
+}
+
+/** An address in one form: IPv4 inside IPv6 (`::ffff:1.2.3.4`) becomes IPv4, a zone goes. */
+function plainAddress(address: string): string {
+  const text = address.split('%', 1)[0] ?? '';
+  if (!isIPv6(text)) return text;
+  const groups = v6Groups(text);
+  const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  if (!mapped) return text;
+  const [high = 0, low = 0] = groups.slice(6);
+  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
+}
+
+/**
+ * The network of an address, for limits: IPv4 /24 (`192.0.2.0/24`) or IPv6 /64 (`2001:db8:0:0::/64`).
+ * What is no address belongs to one network, `unknown`.
+ */
+export function networkOf(address: string): string {
+  const plain = plainAddress(address);
+  if (isIPv4(plain)) return `${plain.split('.').slice(0, 3).join('.')}.0/24`;
+  if (!isIPv6(plain)) return 'unknown';
+  const groups = v6Groups(plain).slice(0, V6_NETWORK_GROUPS);
+  return `${groups.map((group) => group.toString(16)).join(':')}::/64`;
+}
+
+/** Whether an address is of this machine. */
+export function isLoopback(address: string): boolean {
+  const plain = plainAddress(address);
+  if (isIPv4(plain)) return plain.startsWith('127.');
+  return (
+    isIPv6(plain) &&
+    v6Groups(plain)
+      .slice(0, -1)
+      .every((group) => group === 0) &&
+    v6Groups(plain).at(-1) === 1
+  );
+}

@@ -1,0 +1,111 @@
+import cookie from '@fastify/cookie';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import fastify from 'fastify';
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Registry } from 'prom-client';
+import type { Config } from '../config.js';
+import { schemaIsCurrent } from '../db/migrate.js';
+import type { Clock } from '../lib/clock.js';
+import { newId } from '../lib/ids.js';
+import { fastifyLogger, type Logger } from '../lib/logger.js';
+import { isLoopback, networkOf } from '../lib/network.js';
+import { accountsRoutes } from '../rest/accounts.routes.js';
+import { adminRoutes } from '../rest/admin.routes.js';
+import { docsRoutes } from '../rest/docs-page.js';
+import { healthRoutes } from '../rest/health.routes.js';
+import type { RestApp } from '../rest/rest-app.js';
+import type { Services } from '../services.js';
+import { answerBrokenHttp } from './broken-http.js';
+import { handleErrors, sendError, toAppError } from './error-handler.js';
+import { parseJsonBodies } from './json-body.js';
+import { measureRequests } from './metrics.js';
+import { collectOpenApi } from './openapi.js';
+import { addSecurityHeaders, bindRouteTable, checkContentType } from './route-guard.js';
+import { type RouteEntry, routeTable } from './route-table.js';
+import { guardSessions } from './session-guard.js';
+
+export interface PlatformDeps {
+  config: Config;
+  orm: MikroORM;
+  services: Services;
+  clock: Clock;
+  log: Logger;
+  registry: Registry;
+  /** The whole product's unless a test brings its own. */
+  table?: readonly RouteEntry[];
+}
+
+export interface Platform {
+  app: RestApp;
+  /** Answers what is in flight and closes. The database stays the caller's. */
+  close(): Promise<void>;
+}
+
+/** The edge of this machine speaks for its clients; others do only where `TRUST_PROXY` names them. */
+const OWN_EDGE = ['127.0.0.1', '::1'];
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** Builds the platform: every route with its guards. Nothing listens yet. */
+export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
+  const { config, orm, services } = deps;
+  const publicUrl = new URL(config.publicBaseUrl);
+  const https = publicUrl.protocol === 'https:';
+  const app: RestApp = fastify({
+    ...fastifyLogger(deps.log),
+    genReqId: newId,
+    trustProxy: [...OWN_EDGE, ...config.trustProxy],
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: answerBrokenHttp,
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id);
+      sendError(toAppError(error), request, reply);
+    },
+  }).withTypeProvider<ZodTypeProvider>();
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+
+  bindRouteTable(app, deps.table ?? routeTable);
+  handleErrors(app);
+  measureRequests(app, deps.registry);
+  parseJsonBodies(app);
+  provideContext(app, deps);
+  addSecurityHeaders(app, { https });
+  await app.register(cookie, {
+    parseOptions: { httpOnly: true, sameSite: 'lax', path: '/', secure: https },
+  });
+  guardSessions(app, services, publicUrl.origin);
+  checkContentType(app);
+  await collectOpenApi(app);
+
+  healthRoutes(app, () => canServe(orm));
+  docsRoutes(app);
+  accountsRoutes(app, services);
+  adminRoutes(app, services);
+  return { app, close: () => app.close() };
+}
+
+/** Request id and service context, before anything else can fail. */
+function provideContext(app: RestApp, { orm, clock }: PlatformDeps): void {
+  // Set by the hook below before anyone can read it.
+  app.decorateRequest('context', undefined as never);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    request.context = {
+      viewer: null,
+      em: orm.em.fork(),
+      clock,
+      log: request.log as Logger,
+      network: networkOf(request.ip),
+      loopback: isLoopback(request.ip),
+    };
+  });
+}
+
+async function canServe(orm: MikroORM): Promise<boolean> {
+  try {
+    return await schemaIsCurrent(orm);
+  } catch {
+    return false;
+  }
+}

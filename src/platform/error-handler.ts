@@ -1,0 +1,76 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { isDatabaseOutage } from '../db/outage.js';
+import { AppError, type ErrorCode, errorBody, errorEntry } from '../errors.js';
+import { fieldIssues, zodFieldIssues } from '../lib/field-issues.js';
+
+const OUTAGE_RETRY_SECONDS = 2;
+
+/** Every error of the platform in the one shape of src/errors.ts; what isn't the caller's fault is logged. */
+export function handleErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error, request, reply) => sendError(toAppError(error), request, reply));
+  app.setNotFoundHandler((request, reply) => sendError(new AppError('not_found'), request, reply));
+}
+
+/** Answers an error. */
+export function sendError(error: AppError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const level = errorEntry(error.code).log;
+  if (level) {
+    request.log[level](
+      { err: error.cause ?? error, route: request.routeOptions.url, requestId: request.id, code: error.code },
+      'request failed',
+    );
+  }
+  reply.errorCode = error.code;
+  if (error.options.retryAfterSeconds !== undefined) {
+    reply.header('retry-after', String(Math.max(1, Math.ceil(error.options.retryAfterSeconds))));
+  }
+  return reply
+    .status(error.status)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(errorBody(error.code, { ...error.options, message: error.message })));
+}
+
+/** Turns whatever was thrown into an error that may be shown. The rest becomes `internal_error` with its cause. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (hasZodFastifySchemaValidationErrors(error)) return fromValidation(error.validation);
+  if (error instanceof z.ZodError) {
+    return new AppError('validation_error', { details: zodFieldIssues(error) });
+  }
+  const code = codeOfFramework(error);
+  if (code) return new AppError(code);
+  if (isDatabaseOutage(error)) {
+    return new AppError('service_unavailable', { cause: error, retryAfterSeconds: OUTAGE_RETRY_SECONDS });
+  }
+  return new AppError('internal_error', { cause: error });
+}
+
+function fromValidation(validation: readonly FastifySchemaValidationError[]): AppError {
+  const issues = validation.map(({ instancePath, message, params }) => ({
+    path: instancePath.split('/').filter(Boolean),
+    message: message ?? 'is not valid',
+    ...(Array.isArray(params.keys) && { keys: params.keys as string[] }),
+  }));
+  return new AppError('validation_error', { details: fieldIssues(issues) });
+}
+
+/** Fastify's own refusals: always the caller's fault. */
+function codeOfFramework(error: unknown): ErrorCode | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { statusCode, code } = error as { statusCode?: number; code?: string };
+  const fromParser = code?.startsWith('FST_ERR_CTP_') || error instanceof SyntaxError;
+  if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_MAX_PARAM_LENGTH') return 'not_found';
+  if (!fromParser) return undefined;
+  if (statusCode === 413) return 'body_too_large';
+  if (statusCode === 415) return 'unsupported_media_type';
+  return statusCode === 400 ? 'invalid_body' : undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Code of the error that was answered, for the metrics. */
+    errorCode: string | null;
+  }
+}

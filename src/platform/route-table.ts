@@ -1,0 +1,75 @@
+import type { HeaderClass } from '../lib/security-headers.js';
+
+/** What the platform promises about one route. Hooks enforce it from the matched entry (route-guard.ts). */
+export interface RouteEntry {
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** As Fastify spells it: `/api/keys/:id`. */
+  url: string;
+  auth: 'none' | 'session' | 'admin' | 'internal';
+  bodyLimitBytes: number;
+  /** Media types that a body may have; empty: the route takes no body. */
+  contentTypes: readonly string[];
+  headers: HeaderClass;
+  /** `auth`: the sign-up and log-in limits, counted by the accounts service for all processes together. */
+  rate: 'none' | 'auth' | 'default';
+}
+
+const JSON_BODY = ['application/json'] as const;
+const KIB = 1024;
+
+const read = (url: string, auth: RouteEntry['auth'] = 'session'): RouteEntry => ({
+  method: 'GET',
+  url,
+  auth,
+  bodyLimitBytes: 0,
+  contentTypes: [],
+  headers: 'api',
+  rate: 'default',
+});
+
+const write = (
+  method: RouteEntry['method'],
+  url: string,
+  auth: RouteEntry['auth'] = 'session',
+  rate: RouteEntry['rate'] = 'default',
+): RouteEntry => ({
+  method,
+  url,
+  auth,
+  bodyLimitBytes: 16 * KIB,
+  contentTypes: JSON_BODY,
+  headers: 'api',
+  rate,
+});
+
+/** Billing and keys. */
+export const billingAndKeysRouteTable: readonly RouteEntry[] = [
+  read('/api/billing/balance'),
+  write('POST', '/api/billing/topup'),
+  read('/api/billing/ledger'),
+  read('/api/usage'),
+  read('/api/plans', 'none'),
+  read('/api/models', 'none'),
+  write('POST', '/api/keys'),
+  read('/api/keys'),
+  read('/api/keys/:id'),
+  write('PATCH', '/api/keys/:id'),
+  write('DELETE', '/api/keys/:id'),
+];
+
+/** Every route of the process. One that isn't here, or is here and not registered, stops the start. */
+export const routeTable: readonly RouteEntry[] = [
+  { ...read('/health', 'none'), rate: 'none' },
+  { ...read('/health/ready', 'none'), rate: 'none' },
+  { ...read('/openapi.json', 'none'), rate: 'none' },
+  { ...read('/docs/api', 'none'), headers: 'page', rate: 'none' },
+  { ...read('/docs/api/reference.js', 'none'), headers: 'asset', rate: 'none' },
+  write('POST', '/api/auth/signup', 'none', 'auth'),
+  write('POST', '/api/auth/login', 'none', 'auth'),
+  read('/api/auth/me'),
+  write('DELETE', '/api/auth/me', 'session', 'auth'),
+  write('POST', '/api/auth/logout'),
+  write('POST', '/api/auth/password', 'session', 'auth'),
+  read('/api/admin/users', 'admin'),
+  write('PATCH', '/api/admin/users/:id', 'admin'),
+];

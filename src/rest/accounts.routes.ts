@@ -1,0 +1,124 @@
+import {
+  changePasswordInput,
+  deleteAccountInput,
+  loginInput,
+  signupInput,
+} from '../services/accounts/accounts.inputs.js';
+import { meOutput, sessionOutput } from '../services/accounts/accounts.outputs.js';
+import type { OpenedSession } from '../services/accounts/sessions.service.js';
+import type { Services } from '../services.js';
+import { errorResponses, nothing } from './error-responses.js';
+import type { RestApp } from './rest-app.js';
+import { clearSessionCookie, setSessionCookie } from './session-cookie.js';
+
+const tags = ['Account'];
+
+const sessionBody = ({ token, user }: OpenedSession) => ({
+  access_token: token,
+  token_type: 'bearer' as const,
+  user,
+});
+
+/** Sign-up, log-in and what a person does with their own account. */
+export function accountsRoutes(app: RestApp, services: Services): void {
+  app.route({
+    method: 'POST',
+    url: '/api/auth/signup',
+    schema: {
+      operationId: 'signup',
+      tags,
+      summary: 'Sign up',
+      description:
+        'Makes an account on the plan `free` with $1.00 of starter credit (once per mail, plus-tags folded) and opens a session, whose token is also set as the cookie `pr_session`.',
+      security: [],
+      body: signupInput,
+      response: { 200: sessionOutput, ...errorResponses(409, 415, 422, 429) },
+    },
+    handler: async (request, reply) => {
+      const session = await services.accounts.signup(request.context, request.body);
+      setSessionCookie(reply, session);
+      return sessionBody(session);
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/auth/login',
+    schema: {
+      operationId: 'login',
+      tags,
+      summary: 'Log in',
+      description:
+        'Opens a session, whose token is also set as the cookie `pr_session`. At most 10 failures per account and network in 15 minutes.',
+      security: [],
+      body: loginInput,
+      response: { 200: sessionOutput, ...errorResponses(401, 415, 422, 429) },
+    },
+    handler: async (request, reply) => {
+      const session = await services.accounts.login(request.context, request.body);
+      setSessionCookie(reply, session);
+      return sessionBody(session);
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/auth/me',
+    schema: {
+      operationId: 'getMe',
+      tags,
+      summary: 'Show my account',
+      description: 'The account of the session, its plan and its credit balance.',
+      response: { 200: meOutput, ...errorResponses(401) },
+    },
+    handler: async (request) => services.accounts.me(request.context),
+  });
+  app.route({
+    method: 'DELETE',
+    url: '/api/auth/me',
+    schema: {
+      operationId: 'deleteMe',
+      tags,
+      summary: 'Delete my account',
+      description:
+        'Ends all sessions and keys and erases mail, name, password and the data key. Ledger and usage stay without name and mail. It can not be undone.',
+      body: deleteAccountInput,
+      response: { 204: nothing('The account is deleted.'), ...errorResponses(401, 403, 415, 422, 429) },
+    },
+    handler: async (request, reply) => {
+      await services.accounts.deleteAccount(request.context, request.body);
+      clearSessionCookie(reply);
+      reply.status(204);
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/auth/logout',
+    schema: {
+      operationId: 'logout',
+      tags,
+      summary: 'Log out',
+      description: 'Ends this session, with every token of it, and clears the cookie.',
+      response: { 204: nothing('The session is ended.'), ...errorResponses(401, 403) },
+    },
+    handler: async (request, reply) => {
+      await services.accounts.logout(request.context);
+      clearSessionCookie(reply);
+      reply.status(204);
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/auth/password',
+    schema: {
+      operationId: 'changePassword',
+      tags,
+      summary: 'Change my password',
+      description: 'Sets a new password and ends all other sessions; this one goes on.',
+      body: changePasswordInput,
+      response: { 204: nothing('The password is changed.'), ...errorResponses(401, 403, 415, 422, 429) },
+    },
+    handler: async (request, reply) => {
+      await services.accounts.changePassword(request.context, request.body);
+      reply.status(204);
+    },
+  });
+}

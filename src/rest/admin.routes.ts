@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { listUsersInput, updateUserInput } from '../services/accounts/accounts.inputs.js';
+import { userOutput, usersOutput } from '../services/accounts/accounts.outputs.js';
+import type { Services } from '../services.js';
+import { errorResponses } from './error-responses.js';
+import type { RestApp } from './rest-app.js';
+
+const tags = ['Administration'];
+
+/** What administrators do with accounts. */
+export function adminRoutes(app: RestApp, services: Services): void {
+  app.route({
+    method: 'GET',
+    url: '/api/admin/users',
+    schema: {
+      operationId: 'listUsers',
+      tags,
+      summary: 'List accounts',
+      description: 'Accounts that are not deleted, newest first. Needs an administrator.',
+      querystring: listUsersInput,
+      response: { 200: usersOutput, ...errorResponses(401, 403, 422) },
+    },
+    handler: async (request) => services.accounts.listUsers(request.context, request.query),
+  });
+  app.route({
+    method: 'PATCH',
+    url: '/api/admin/users/:id',
+    schema: {
+      operationId: 'updateUser',
+      tags,
+      summary: 'Change plan, status or role of an account',
+      description:
+        'What is left out stays. An administrator can not disable or demote themselves. Needs an administrator.',
+      params: z.object({ id: z.string().describe('Id of the account.') }),
+      body: updateUserInput,
+      response: { 200: userOutput, ...errorResponses(401, 403, 404, 415, 422) },
+    },
+    handler: async (request) =>
+      services.accounts.updateUser(request.context, request.params.id, request.body),
+  });
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { RestApp } from './rest-app.js';
+
+/** The page's script, bundled with the package: nothing is fetched from elsewhere. */
+function readReferenceScript(): Buffer {
+  const entry = fileURLToPath(import.meta.resolve('@scalar/fastify-api-reference'));
+  return readFileSync(join(dirname(entry), 'js/standalone.js'));
+}
+
+/** Scalar phones home by default: fonts, telemetry, an agent and a proxy. All of it is off. */
+const SETTINGS = {
+  url: '/openapi.json',
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  proxyUrl: '',
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+};
+
+const page = (nonce: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>API reference</title>
+<link rel="icon" href="data:,">
+</head>
+<body>
+<div id="app"></div>
+<noscript>This page needs JavaScript. The plain document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+<script src="/docs/api/reference.js"></script>
+<script nonce="${nonce}">Scalar.createApiReference('#app', ${JSON.stringify(SETTINGS)})</script>
+</body>
+</html>
+`;
+
+/** Scripts run from this site or with the nonce only; Scalar writes its styles into the page itself. */
+const contentSecurityPolicy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    `script-src 'self' 'nonce-${nonce}'`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "worker-src 'self' blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+/** `/openapi.json` and the page that shows it. */
+export function docsRoutes(app: RestApp): void {
+  let document: string | undefined;
+  let script: Buffer | undefined;
+  app.route({
+    method: 'GET',
+    url: '/openapi.json',
+    schema: { hide: true },
+    handler: (_request, reply) => {
+      document ??= JSON.stringify(app.swagger());
+      reply.type('application/json; charset=utf-8').header('cache-control', 'no-cache').send(document);
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/docs/api',
+    schema: { hide: true },
+    handler: (_request, reply) => {
+      const nonce = randomBytes(16).toString('base64');
+      reply
+        .type('text/html; charset=utf-8')
+        .header('content-security-policy', contentSecurityPolicy(nonce))
+        .header('cache-control', 'no-store')
+        .send(page(nonce));
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/docs/api/reference.js',
+    schema: { hide: true },
+    handler: (_request, reply) => {
+      script ??= readReferenceScript();
+      reply
+        .type('text/javascript; charset=utf-8')
+        .header('cache-control', 'public, max-age=3600')
+        .send(script);
+    },
+  });
+}

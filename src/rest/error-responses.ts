@@ -1,0 +1,47 @@
+import { z } from 'zod';
+
+const errorOutput = z
+  .object({
+    error: z
+      .object({
+        message: z.string().describe('What is wrong and what to do about it, for people.'),
+        type: z.string().describe('Kind of the error.'),
+        param: z.string().nullable().describe('The parameter that is wrong, where there is one.'),
+        code: z.string().describe('What is wrong, for programs.'),
+        details: z
+          .array(
+            z.object({
+              field: z.string().describe('Path of the field, dots between its parts.'),
+              message: z.string().describe('What is wrong with it.'),
+            }),
+          )
+          .optional()
+          .describe('Every field that is wrong, with `validation_error`.'),
+      })
+      .describe('The error.'),
+  })
+  .describe('An error.');
+
+const MEANINGS = {
+  400: 'The body is no JSON (`invalid_body`).',
+  401: 'The session is missing, expired or ended (`unauthorized`), or a password is wrong (`invalid_credentials`).',
+  403: 'Not allowed (`forbidden`), or a write with the cookie from another site (`cross_site_request`).',
+  404: 'There is nothing at this address, or it is not yours (`not_found`).',
+  409: 'It clashes with what exists (`email_taken`, `idempotency_conflict`).',
+  413: 'The body is too large (`body_too_large`).',
+  415: 'The body is not plain JSON (`unsupported_media_type`).',
+  422: 'The input is not valid (`validation_error`); `details` names the fields.',
+  429: 'Too many tries (`rate_limit_exceeded`); wait for `Retry-After` seconds.',
+  503: 'The service can not answer at the moment (`service_unavailable`).',
+} as const;
+
+type ErrorStatus = keyof typeof MEANINGS;
+
+/** Error responses of an operation, for its `response` schema. */
+export function errorResponses<S extends ErrorStatus>(...statuses: S[]) {
+  const entries = statuses.map((status) => [status, errorOutput.describe(MEANINGS[status])]);
+  return Object.fromEntries(entries) as Record<S, typeof errorOutput>;
+}
+
+/** An answer without a body, for 204. */
+export const nothing = (description: string) => z.void().describe(description);

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { RestApp } from './rest-app.js';
+
+const health = z
+  .object({ status: z.enum(['ok', 'unavailable']).describe('`ok` when all is well.') })
+  .describe('State of this process.');
+
+/** \`ready\` tells whether the process can serve at the moment. */
+export function healthRoutes(app: RestApp, ready: () => Promise<boolean>): void {
+  app.route({
+    method: 'GET',
+    url: '/health',
+    schema: {
+      operationId: 'getHealth',
+      tags: ['Health'],
+      summary: 'Whether the process lives',
+      description: 'Answers as long as the process runs.',
+      security: [],
+      response: { 200: health },
+    },
+    handler: async () => ({ status: 'ok' as const }),
+  });
+  app.route({
+    method: 'GET',
+    url: '/health/ready',
+    schema: {
+      operationId: 'getReadiness',
+      tags: ['Health'],
+      summary: 'Whether the process can serve',
+      description: '503 while the database is away or not migrated yet.',
+      security: [],
+      response: { 200: health, 503: health },
+    },
+    handler: async (_request, reply) => {
+      const fine = await ready();
+      return reply.status(fine ? 200 : 503).send({ status: fine ? 'ok' : 'unavailable' });
+    },
+  });
+}

@@ -1,0 +1,14 @@
+import { type AccountsService, createAccountsService } from './services/accounts/accounts.service.js';
+import type { ServiceDeps } from './services/deps.js';
+
+/** Every service of the product by its domain. */
+export interface Services {
+  accounts: AccountsService;
+}
+
+/** Makes the services of one process. They hold no state of a request: each method takes the context first. */
+export function createServices(deps: ServiceDeps): Services {
+  return {
+    accounts: createAccountsService(deps),
+  };
+}

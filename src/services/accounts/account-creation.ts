@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Envelope } from '../../lib/crypto.js';
+import { newId } from '../../lib/ids.js';
+import { DOLLAR } from '../../lib/money.js';
+import { postLedgerEntry } from '../billing/ledger.store.js';
+import { emailKeyOf } from './accounts.rules.js';
+import { claimStarterCredit, insertAccount } from './accounts.store.js';
+
+const STARTER_CREDIT = DOLLAR;
+const DATA_KEY_BYTES = 32;
+
+export interface AccountCreation {
+  email: string;
+  name: string;
+  role: 'user' | 'admin';
+  passwordHash: string;
+  /** HMAC of the folded mail, which gets one starter credit ever. */
+  creditMailHash: string;
+  signupNetworkHash: string | null;
+  /** Milliseconds. */
+  now: number;
+}
+
+/**
+ * Makes an account with its data key and starter credit, inside the caller's transaction.
+ * @returns its id, or undefined when the mail is taken.
+ */
+export async function createAccount(
+  em: EntityManager,
+  creation: AccountCreation,
+  dataKeys: Envelope,
+): Promise<string | undefined> {
+  const id = newId();
+  const createdAt = new Date(creation.now);
+  const inserted = await insertAccount(em, {
+    id,
+    email: creation.email,
+    emailKey: emailKeyOf(creation.email),
+    name: creation.name,
+    role: creation.role,
+    passwordHash: creation.passwordHash,
+    dataKeySealed: dataKeys.seal(randomBytes(DATA_KEY_BYTES), `account:${id}:data_key`),
+    signupNetworkHash: creation.signupNetworkHash,
+    createdAt,
+  });
+  if (!inserted) return undefined;
+  const claim = { mailHash: creation.creditMailHash, accountId: id, now: createdAt };
+  if (await claimStarterCredit(em, claim)) {
+    await postLedgerEntry(em, {
+      accountId: id,
+      kind: 'starter',
+      amount: STARTER_CREDIT,
+      description: 'Starter credit',
+      now: creation.now,
+    });
+  }
+  return id;
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+
+const decimal = (description: string) =>
+  z.string().describe(`${description} Exact decimal with 6 to 12 digits after the point.`);
+
+const accountFields = {
+  id: z.uuid().describe('Id of the account.'),
+  email: z.string().describe('Mail address as the person wrote it.'),
+  name: z.string().describe('Name of the person.'),
+  role: z.enum(['user', 'admin']).describe('`user`, or `admin` for operators.'),
+  status: z.enum(['active', 'disabled']).describe('A disabled account can do nothing.'),
+  created_at: z.string().describe('Time of the sign-up, UTC, six digits and Z.'),
+  plan_id: z.string().describe('Name of the plan.'),
+};
+
+export const accountOutput = z.object(accountFields).describe('An account.');
+
+export const sessionOutput = z
+  .object({
+    access_token: z.string().describe('Session token, sent as `Authorization: Bearer …`.'),
+    token_type: z.literal('bearer').describe('Always `bearer`.'),
+    user: accountOutput,
+  })
+  .describe('A session. The cookie `pr_session` carries the same token.');
+
+export const meOutput = z
+  .object({
+    ...accountFields,
+    plan: z
+      .object({
+        name: z.string().describe('Name of the plan.'),
+        monthly_price_usd: decimal('Price per month in dollars.'),
+        included_credits_usd: decimal('Credits per month in dollars.'),
+        allowed_models: z.array(z.string()).describe('Public names of the models that may be called.'),
+        requests_per_minute: z.int().describe('Calls of `/v1` per minute.'),
+      })
+      .describe('The plan of the account.'),
+    balance_usd: decimal('Credit balance in dollars.'),
+  })
+  .describe('The account of the session.');
+
+export const userOutput = z
+  .object({ ...accountFields, balance_usd: decimal('Credit balance in dollars.') })
+  .describe('An account as administrators see it.');
+
+export const usersOutput = z.array(userOutput).describe('Accounts, newest first.');

@@ -1,0 +1,136 @@
+import { requireViewer, type ServiceContext } from '../../context.js';
+import { notifyInvalidation } from '../../db/invalidation.js';
+import { AppError } from '../../errors.js';
+import { formatDecimal } from '../../lib/money.js';
+import type { ServiceDeps } from '../deps.js';
+import { createAccount } from './account-creation.js';
+import type { ChangePasswordInput, DeleteAccountInput, SignupInput } from './accounts.inputs.js';
+import { type AccountView, accountView, emailKeyOf } from './accounts.rules.js';
+import {
+  type AccountRow,
+  deleteKeys,
+  eraseAccount,
+  findByEmailKey,
+  findById,
+  lockById,
+  setPassword,
+} from './accounts.store.js';
+import { createLimitNames, createLoginLimits, limitSignups } from './limits.service.js';
+import { hashPassword, passwordMatches } from './passwords.js';
+import { createSessionsService, type OpenedSession, type SessionsService } from './sessions.service.js';
+import { createUsersService, type UsersService } from './users.service.js';
+import { findPlan } from './users.store.js';
+import { removeVirtualKeys } from './virtual-key-removal.js';
+
+export interface MeView extends AccountView {
+  plan: {
+    name: string;
+    monthly_price_usd: string;
+    included_credits_usd: string;
+    allowed_models: string[];
+    requests_per_minute: number;
+  };
+  balance_usd: string;
+}
+
+export interface AccountsService extends Omit<SessionsService, 'open'>, UsersService {
+  /** @throws AppError `email_taken`, `rate_limit_exceeded`, `service_unavailable` */
+  signup(context: ServiceContext, input: SignupInput): Promise<OpenedSession>;
+  /** @throws AppError `unauthorized` */
+  me(context: ServiceContext): Promise<MeView>;
+  /** Ends all other sessions. @throws AppError `unauthorized`, `invalid_credentials`, `rate_limit_exceeded` */
+  changePassword(context: ServiceContext, input: ChangePasswordInput): Promise<void>;
+  /**
+   * Takes everything personal away and ends sessions and keys. Ledger and usage stay, without name and mail.
+   * @throws AppError `unauthorized`, `invalid_credentials`, `rate_limit_exceeded`
+   */
+  deleteAccount(context: ServiceContext, input: DeleteAccountInput): Promise<void>;
+}
+
+export function createAccountsService(deps: ServiceDeps): AccountsService {
+  const names = createLimitNames(deps);
+  const limits = createLoginLimits(deps);
+  const { open, ...sessions } = createSessionsService(deps);
+
+  /** The viewer's account, once they have shown again that they know its password. */
+  const provenAccount = async (context: ServiceContext, password: string): Promise<AccountRow> => {
+    const viewer = requireViewer(context);
+    const account = await findById(context.em, viewer.accountId);
+    if (!account) throw new AppError('unauthorized');
+    const right = await limits.attempt(context, account.email, () =>
+      passwordMatches(password, account.password_hash),
+    );
+    if (!right) throw new AppError('invalid_credentials', { message: 'The password is wrong.' });
+    return account;
+  };
+
+  /** Locks the account that was proven before; whoever changed its password in between has won. */
+  const lockProven = async (em: ServiceContext['em'], proven: AccountRow): Promise<void> => {
+    const locked = await lockById(em, proven.id);
+    if (locked?.password_hash !== proven.password_hash) throw new AppError('unauthorized');
+  };
+
+  return {
+    ...sessions,
+    ...createUsersService(),
+    async signup(context, input) {
+      // Looked up first only to spare the hash; the unique index decides.
+      if (await findByEmailKey(context.em, emailKeyOf(input.email))) throw new AppError('email_taken');
+      const passwordHash = await hashPassword(input.password);
+      const networkHash = names.network(context.network);
+      const account = await context.em.transactional(async (em) => {
+        await limitSignups(context, em, networkHash, deps);
+        const creation = {
+          email: input.email,
+          name: input.name,
+          role: 'user' as const,
+          passwordHash,
+          creditMailHash: names.foldedMail(input.email),
+          signupNetworkHash: networkHash,
+          now: context.clock.now(),
+        };
+        const id = await createAccount(em, creation, deps.envelopes.dataKey);
+        if (id === undefined) throw new AppError('email_taken');
+        return (await findById(em, id))!;
+      });
+      return open(context, account);
+    },
+    async me(context) {
+      const account = await findById(context.em, requireViewer(context).accountId);
+      const plan = account && (await findPlan(context.em, account.plan_id));
+      if (!plan) throw new AppError('unauthorized');
+      return {
+        ...accountView(account),
+        plan: {
+          name: plan.id,
+          monthly_price_usd: formatDecimal(plan.monthly_price_usd),
+          included_credits_usd: formatDecimal(plan.included_credits_usd),
+          allowed_models: plan.allowed_models,
+          requests_per_minute: plan.requests_per_minute,
+        },
+        balance_usd: formatDecimal(account.balance),
+      };
+    },
+    async changePassword(context, input) {
+      const account = await provenAccount(context, input.current_password);
+      const passwordHash = await hashPassword(input.new_password);
+      const survivingSessionId = requireViewer(context).sessionId;
+      await context.em.transactional(async (em) => {
+        await lockProven(em, account);
+        await setPassword(em, { id: account.id, passwordHash, survivingSessionId });
+      });
+    },
+    async deleteAccount(context, input) {
+      const account = await provenAccount(context, input.password);
+      const keys = await context.em.transactional(async (em) => {
+        await lockProven(em, account);
+        const deleted = await deleteKeys(em, account.id);
+        await eraseAccount(em, account.id, new Date(context.clock.now()));
+        for (const key of deleted) await notifyInvalidation(em, { kind: 'key', id: key.id });
+        await notifyInvalidation(em, { kind: 'account', id: account.id });
+        return deleted;
+      });
+      await removeVirtualKeys(context, keys, deps);
+    },
+  };
+}

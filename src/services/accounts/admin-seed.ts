@@ -1,0 +1,73 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Config } from '../../config.js';
+import { notifyInvalidation } from '../../db/invalidation.js';
+import type { Clock } from '../../lib/clock.js';
+import { createEnvelope, deriveKey, hmacHex } from '../../lib/crypto.js';
+import type { Logger } from '../../lib/logger.js';
+import { createAccount } from './account-creation.js';
+import { emailKeyOf, foldedMail } from './accounts.rules.js';
+import { type AccountRow, deleteKeys, findByEmailKey, setPassword, updateRights } from './accounts.store.js';
+import { hashPassword } from './passwords.js';
+
+const ADMIN_NAME = 'Administrator';
+
+export interface AdminSeedDeps {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+}
+
+/**
+ * Brings the account of `ADMIN_EMAIL` about, inside the caller's transaction. Absent: made. There but no
+ * administrator: promoted, with `ADMIN_PASSWORD`, and without the sessions and keys that it had, since mails aren't
+ * verified and a stranger may have taken this one. Administrator already: left alone, so that restarts converge.
+ */
+export async function seedAdmin(em: EntityManager, deps: AdminSeedDeps): Promise<void> {
+  const { config, log } = deps;
+  if (config.adminEmail === null) return;
+  const existing = await findByEmailKey(em, emailKeyOf(config.adminEmail));
+  if (existing?.role === 'admin') return;
+  if (config.adminPassword === null) {
+    log.warn(
+      'ADMIN_EMAIL is set without ADMIN_PASSWORD: no administrator was made. Set both and start again.',
+    );
+    return;
+  }
+  const passwordHash = await hashPassword(config.adminPassword);
+  if (existing) {
+    await promote(em, existing, passwordHash);
+    log.warn(
+      'the account of ADMIN_EMAIL was promoted: its password was replaced, its sessions and keys ended',
+    );
+    return;
+  }
+  await create(em, config.adminEmail, passwordHash, deps);
+  log.info('the administrator of ADMIN_EMAIL was made');
+}
+
+async function promote(em: EntityManager, account: AccountRow, passwordHash: string): Promise<void> {
+  await setPassword(em, { id: account.id, passwordHash, survivingSessionId: null });
+  await updateRights(em, { id: account.id, plan: account.plan_id, status: 'active', role: 'admin' });
+  const keys = await deleteKeys(em, account.id);
+  for (const key of keys) await notifyInvalidation(em, { kind: 'key', id: key.id });
+  await notifyInvalidation(em, { kind: 'account', id: account.id });
+}
+
+async function create(
+  em: EntityManager,
+  email: string,
+  passwordHash: string,
+  { config, clock }: AdminSeedDeps,
+): Promise<void> {
+  const creation = {
+    email,
+    name: ADMIN_NAME,
+    role: 'admin' as const,
+    passwordHash,
+    creditMailHash: hmacHex(deriveKey(config.jwtSecret, 'mail-hash'), foldedMail(email)),
+    signupNetworkHash: null,
+    now: clock.now(),
+  };
+  const dataKeys = createEnvelope('data-key', config.encryptionKey, config.encryptionKeyPrevious);
+  await createAccount(em, creation, dataKeys);
+}

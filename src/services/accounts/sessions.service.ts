@@ -1,0 +1,99 @@
+import { requireViewer, type ServiceContext, type Viewer } from '../../context.js';
+import { AppError } from '../../errors.js';
+import { newId } from '../../lib/ids.js';
+import type { ServiceDeps } from '../deps.js';
+import type { LoginInput } from './accounts.inputs.js';
+import { type AccountView, accountView, emailKeyOf } from './accounts.rules.js';
+import { type AccountRow, findByEmailKey } from './accounts.store.js';
+import { createLoginLimits, LOGIN_WINDOW_MS } from './limits.service.js';
+import { passwordMatches } from './passwords.js';
+import { ABSOLUTE_LIFETIME_SECONDS, createSessionTokens, type SessionClaims } from './session-tokens.js';
+import { endSession, findLiveSession, pruneSessions } from './sessions.store.js';
+
+/** A signed token and the seconds that it holds. */
+export interface SessionToken {
+  token: string;
+  maxAgeSeconds: number;
+}
+
+export interface OpenedSession extends SessionToken {
+  user: AccountView;
+}
+
+export interface Session {
+  viewer: Viewer;
+  claims: SessionClaims;
+}
+
+/** The part of the accounts service that is about who somebody is. */
+export interface SessionsService {
+  /** @throws AppError `invalid_credentials`, `rate_limit_exceeded`, `service_unavailable` */
+  login(context: ServiceContext, input: LoginInput): Promise<OpenedSession>;
+  /** Opens a new session of an account that has proven itself. */
+  open(context: ServiceContext, account: AccountRow): Promise<OpenedSession>;
+  /** The session of a token; undefined when it is forged, expired, ended, or of an account that may not act. */
+  authenticate(context: ServiceContext, token: string): Promise<Session | undefined>;
+  /** The same session with a new lifetime, never beyond 12 hours after the log-in. */
+  renew(session: Session): Promise<SessionToken>;
+  /** Ends this session, with every token of it. */
+  logout(context: ServiceContext): Promise<void>;
+  /** Deletes what has expired; returns the number of rows. For a scheduled job. */
+  pruneSessions(context: ServiceContext): Promise<number>;
+}
+
+export function createSessionsService(deps: ServiceDeps): SessionsService {
+  const { config, clock } = deps;
+  const limits = createLoginLimits(deps);
+  const tokens = createSessionTokens({
+    secret: config.jwtSecret,
+    previousSecret: config.jwtSecretPrevious,
+    lifetimeSeconds: config.accessTokenTtlSeconds,
+    clock,
+  });
+
+  const open = async (context: ServiceContext, account: AccountRow): Promise<OpenedSession> => ({
+    ...(await tokens.sign({
+      accountId: account.id,
+      sessionId: newId(),
+      tokenVersion: account.token_version,
+      startedAt: Math.floor(context.clock.now() / 1000),
+    })),
+    user: accountView(account),
+  });
+
+  return {
+    open,
+    async login(context, input) {
+      let account: AccountRow | undefined;
+      const right = await limits.attempt(context, input.email, async () => {
+        account = await findByEmailKey(context.em, emailKeyOf(input.email));
+        return passwordMatches(input.password, account?.password_hash);
+      });
+      if (!right || account?.status !== 'active') throw new AppError('invalid_credentials');
+      return open(context, account);
+    },
+    async authenticate(context, token) {
+      const claims = await tokens.verify(token);
+      const live = claims && (await findLiveSession(context.em, claims));
+      if (!live) return undefined;
+      const { accountId, sessionId } = claims;
+      return {
+        viewer: { accountId, sessionId, email: live.email, role: live.role },
+        claims: { ...claims, tokenVersion: live.token_version },
+      };
+    },
+    renew: (session) => tokens.sign(session.claims),
+    async logout(context) {
+      const { sessionId } = requireViewer(context);
+      const expiresAt = new Date(context.clock.now() + ABSOLUTE_LIFETIME_SECONDS * 1000);
+      await endSession(context.em, sessionId, expiresAt);
+    },
+    pruneSessions(context) {
+      const now = context.clock.now();
+      return pruneSessions(context.em, {
+        now: new Date(now),
+        failuresBefore: new Date(now - LOGIN_WINDOW_MS),
+      });
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+
+export interface LiveSession {
+  email: string;
+  role: 'user' | 'admin';
+  /** Current version of the account, for the renewed token. */
+  token_version: number;
+}
+
+/**
+ * The one query of each authenticated request: account alive and active, session not ended, and token of the
+ * account's current version, or of the session that made the last password change.
+ */
+export async function findLiveSession(
+  em: EntityManager,
+  claims: { accountId: string; sessionId: string; tokenVersion: number },
+): Promise<LiveSession | undefined> {
+  const { rows } = await sql<LiveSession>`
+    select email, role, token_version from accounts
+    where id = ${claims.accountId} and status = 'active' and deleted_at is null
+      and (token_version = ${claims.tokenVersion}
+        or (surviving_session_id = ${claims.sessionId} and token_version > ${claims.tokenVersion}))
+      and not exists (select 1 from ended_sessions where session_id = ${claims.sessionId})`.execute(
+    em.getKysely(),
+  );
+  return rows[0];
+}
+
+/** Ends one session; kept until no token of it can hold any more. */
+export async function endSession(em: EntityManager, sessionId: string, expiresAt: Date): Promise<void> {
+  await sql`insert into ended_sessions (session_id, expires_at) values (${sessionId}, ${expiresAt})
+    on conflict do nothing`.execute(em.getKysely());
+}
+
+/** Forgets ended sessions and failed log-ins that can't matter any more. Returns how many rows went. */
+export async function pruneSessions(
+  em: EntityManager,
+  { now, failuresBefore }: { now: Date; failuresBefore: Date },
+): Promise<number> {
+  const db = em.getKysely();
+  const sessions = await sql`delete from ended_sessions where expires_at < ${now}`.execute(db);
+  const failures = await sql`delete from login_failures where created_at < ${failuresBefore}`.execute(db);
+  return Number(sessions.numAffectedRows ?? 0n) + Number(failures.numAffectedRows ?? 0n);
+}

@@ -1,0 +1,60 @@
+import { requireAdmin, type ServiceContext } from '../../context.js';
+import { notifyInvalidation } from '../../db/invalidation.js';
+import { AppError } from '../../errors.js';
+import { isUuid } from '../../lib/ids.js';
+import { grantIncludedCredits } from '../billing/grants.store.js';
+import type { ListUsersInput, UpdateUserInput } from './accounts.inputs.js';
+import { type UserView, userView } from './accounts.rules.js';
+import { endSessions, findById, lockById, updateRights } from './accounts.store.js';
+import { findPlan, listAccounts } from './users.store.js';
+
+/** The part of the accounts service that administrators use. */
+export interface UsersService {
+  /** Newest first. @throws AppError `unauthorized`, `forbidden` */
+  listUsers(context: ServiceContext, input: ListUsersInput): Promise<UserView[]>;
+  /** @throws AppError `unauthorized`, `forbidden`, `not_found`, `validation_error` */
+  updateUser(context: ServiceContext, id: string, input: UpdateUserInput): Promise<UserView>;
+}
+
+export function createUsersService(): UsersService {
+  return {
+    async listUsers(context, input) {
+      requireAdmin(context);
+      return (await listAccounts(context.em, input)).map(userView);
+    },
+    async updateUser(context, id, input) {
+      const viewer = requireAdmin(context);
+      if (!isUuid(id)) throw new AppError('not_found');
+      refuseSelfHarm(viewer.accountId, id, input);
+      return context.em.transactional(async (em) => {
+        const before = await lockById(em, id);
+        if (!before) throw new AppError('not_found');
+        const plan = input.plan ?? before.plan_id;
+        const status = input.status ?? before.status;
+        const role = input.role ?? before.role;
+        if (!(await findPlan(em, plan))) {
+          throw new AppError('validation_error', { details: [{ field: 'plan', message: 'is not a plan' }] });
+        }
+        await updateRights(em, { id, plan, status, role });
+        if (plan !== before.plan_id) {
+          await grantIncludedCredits(em, { accountId: id, planId: plan, now: context.clock.now() });
+        }
+        if (role !== before.role || (status !== before.status && status === 'disabled')) {
+          await endSessions(em, id);
+        }
+        await notifyInvalidation(em, { kind: 'account', id });
+        return userView((await findById(em, id))!);
+      });
+    },
+  };
+}
+
+/** An administrator who locks themselves out can't undo it. */
+function refuseSelfHarm(viewerId: string, id: string, input: UpdateUserInput): void {
+  if (viewerId !== id.toLowerCase()) return;
+  const details = [
+    ...(input.status === 'disabled' ? [{ field: 'status', message: 'you can not disable yourself' }] : []),
+    ...(input.role === 'user' ? [{ field: 'role', message: 'you can not demote yourself' }] : []),
+  ];
+  if (details.length > 0) throw new AppError('validation_error', { details });
+}

@@ -1,0 +1,17 @@
+import type { Config } from '../config.js';
+import type { Clock } from '../lib/clock.js';
+import type { Envelope } from '../lib/crypto.js';
+import type { VirtualKeyClient } from '../upstream/virtual-keys.js';
+
+/** What services are made of; each factory takes all of it and picks. */
+export interface ServiceDeps {
+  config: Config;
+  clock: Clock;
+  envelopes: {
+    /** Upstream virtual keys. */
+    virtualKey: Envelope;
+    /** The data key of each account. */
+    dataKey: Envelope;
+  };
+  virtualKeys: VirtualKeyClient;
+}

@@ -1,0 +1,140 @@
+import { createEnvelope } from '../../src/lib/crypto.js';
+import {
+  call,
+  type ErrorAnswer,
+  PASSWORD,
+  type SessionAnswer,
+  sessionCookie,
+  signUp,
+} from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+
+describe('POST /api/auth/signup', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db);
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const post = <T = SessionAnswer>(body: unknown) =>
+    call<T>(platform.url, 'POST', '/api/auth/signup', { body });
+
+  test('makes an account on the plan free and opens a session', async () => {
+    const answer = await post({ email: 'Ada@Example.com', password: PASSWORD, name: ' Ada Lovelace ' });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      access_token: expect.any(String),
+      token_type: 'bearer',
+      user: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        email: 'Ada@Example.com',
+        name: 'Ada Lovelace',
+        role: 'user',
+        status: 'active',
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+        plan_id: 'free',
+      },
+    });
+    const me = await call(platform.url, 'GET', '/api/auth/me', { token: answer.body.access_token });
+    expect(me.status).toBe(200);
+  });
+
+  test('sets the session cookie for browsers only, not for scripts', async () => {
+    const answer = await post({ email: 'cookie@example.com', password: PASSWORD, name: 'Ada' });
+    const cookie = sessionCookie(answer)!;
+    expect(cookie.value).toBe(answer.body.access_token);
+    expect(cookie.line).toMatch(/; HttpOnly/);
+    expect(cookie.line).toMatch(/; SameSite=Lax/);
+    expect(cookie.line).toMatch(/; Path=\//);
+    expect(cookie.line).toMatch(/; Max-Age=3600/);
+    expect(cookie.line).not.toMatch(/Secure|Domain/);
+  });
+
+  test('grants one dollar as the first ledger entry', async () => {
+    const { user } = await signUp(platform.url);
+    const account = await db.pool.query(
+      'select balance::text, ledger_seq::text from accounts where id = $1',
+      [user.id],
+    );
+    expect(account.rows).toEqual([{ balance: '1.000000000000', ledger_seq: '1' }]);
+    const ledger = await db.pool.query(
+      'select seq::text, kind, amount::text, balance_after::text from ledger_entries where account_id = $1',
+      [user.id],
+    );
+    expect(ledger.rows).toEqual([
+      { seq: '1', kind: 'starter', amount: '1.000000000000', balance_after: '1.000000000000' },
+    ]);
+  });
+
+  test('grants it once per mail with plus-tags folded', async () => {
+    await signUp(platform.url, { email: 'folded@example.com' });
+    const second = await signUp(platform.url, { email: 'Folded+again@example.com' });
+    const me = await call<{ balance_usd: string }>(platform.url, 'GET', '/api/auth/me', {
+      token: second.token,
+    });
+    expect(me.body.balance_usd).toBe('0.000000');
+  });
+
+  test('gives each account a data key of its own, sealed for it alone', async () => {
+    const { user } = await signUp(platform.url);
+    const { rows } = await db.pool.query<{ data_key_sealed: string }>(
+      'select data_key_sealed from accounts where id = $1',
+      [user.id],
+    );
+    const envelope = createEnvelope('data-key', platform.config.encryptionKey);
+    expect(envelope.open(rows[0]!.data_key_sealed, `account:${user.id}:data_key`)).toHaveLength(32);
+  });
+
+  test('keeps no password, only its argon2id hash', async () => {
+    const { user } = await signUp(platform.url);
+    const { rows } = await db.pool.query<{ row: string }>(
+      'select to_jsonb(a)::text as row from accounts a where id = $1',
+      [user.id],
+    );
+    expect(rows[0]!.row).toContain('$argon2id$v=19$m=19456,t=2,p=1$');
+    expect(rows[0]!.row).not.toContain(PASSWORD);
+  });
+
+  test('refuses a mail that is taken, without case', async () => {
+    await signUp(platform.url, { email: 'taken@example.com' });
+    const answer = await post<ErrorAnswer>({ email: 'TAKEN@example.COM', password: PASSWORD, name: 'Eve' });
+    expect([answer.status, answer.body.error.code]).toEqual([409, 'email_taken']);
+  });
+
+  test('makes one account of many sign-ups at the same instant', async () => {
+    const tries = await Promise.all(
+      Array.from({ length: 6 }, () => post({ email: 'race@example.com', password: PASSWORD, name: 'Ada' })),
+    );
+    expect(tries.map((answer) => answer.status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
+  });
+
+  test.each([
+    ['email', { email: 'no mail' }],
+    ['email', { email: 'a\u0000@example.com' }],
+    ['password', { password: 'short12' }],
+    ['password', { password: 'x'.repeat(129) }],
+    ['password', { password: 'Password123' }],
+    ['name', { name: '   ' }],
+    ['name', { name: 'nul\u0000' }],
+    ['name', { name: 'half \ud800' }],
+    ['role', { role: 'admin' }],
+    ['balance', { balance: 1000 }],
+    ['plan_id', { plan_id: 'team' }],
+    ['name', { name: undefined }],
+  ])('names the field %s of bad input', async (field, change) => {
+    const body = { email: 'bad@example.com', password: PASSWORD, name: 'Ada', ...change };
+    const answer = await post<ErrorAnswer>(body);
+    expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
+    expect(answer.body.error.details?.map((detail) => detail.field)).toEqual([field]);
+  });
+
+  test.each(['exactly8', 'ü'.repeat(128), '🔑'.repeat(8)])('takes the password %s', async (password) => {
+    await expect(signUp(platform.url, { password })).resolves.toBeDefined();
+  });
+});

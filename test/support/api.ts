@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { fetch } from 'undici';
+
+export interface ApiAnswer<T = unknown> {
+  status: number;
+  headers: Awaited<ReturnType<typeof fetch>>['headers'];
+  /** The parsed JSON; null for an empty body. */
+  body: T;
+  text: string;
+}
+
+export interface ApiRequest {
+  token?: string;
+  /** Sent as JSON. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** One call of the JSON API over real HTTP. */
+export async function call<T = unknown>(
+  url: string,
+  method: string,
+  path: string,
+  { token, body, headers = {} }: ApiRequest = {},
+): Promise<ApiAnswer<T>> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (text === '' ? null : parse(text)) as T,
+    text,
+  };
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+export interface UserFields {
+  id: string;
+  email: string;
+  name: string;
+  role: string;
+  status: string;
+  created_at: string;
+  plan_id: string;
+}
+
+export interface SessionAnswer {
+  access_token: string;
+  token_type: string;
+  user: UserFields;
+}
+
+export interface ErrorAnswer {
+  error: {
+    message: string;
+    type: string;
+    param: string | null;
+    code: string;
+    details?: { field: string; message: string }[];
+  };
+}
+
+export const PASSWORD = 'correct horse battery staple';
+
+/** Signs somebody up, with a mail of their own unless told. */
+export async function signUp(
+  url: string,
+  input: Partial<{ email: string; password: string; name: string }> = {},
+): Promise<{ token: string; user: UserFields }> {
+  const answer = await call<SessionAnswer>(url, 'POST', '/api/auth/signup', {
+    body: { email: `${randomUUID()}@example.com`, password: PASSWORD, name: 'Ada', ...input },
+  });
+  if (answer.status !== 200) throw new Error(`sign-up answered ${answer.status}: ${answer.text}`);
+  return { token: answer.body.access_token, user: answer.body.user };
+}
+
+/** The `pr_session` cookie that an answer sets: its value and the line with its attributes. */
+export function sessionCookie(answer: ApiAnswer): { value: string; line: string } | undefined {
+  const line = answer.headers.getSetCookie().find((cookie) => cookie.startsWith('pr_session='));
+  return line === undefined ? undefined : { line, value: line.slice('pr_session='.length).split(';')[0]! };
+}

@@ -1,0 +1,69 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Config, loadConfig } from '../../src/config.js';
+import { type Clock, systemClock } from '../../src/lib/clock.js';
+import { createEnvelope } from '../../src/lib/crypto.js';
+import { createLogger } from '../../src/lib/logger.js';
+import { createRegistry } from '../../src/lib/metrics.js';
+import { createPlatform, type Platform } from '../../src/platform/app.js';
+import { createServices, type Services } from '../../src/services.js';
+import type { VirtualKeyClient } from '../../src/upstream/virtual-keys.js';
+import type { TestDatabase } from './database.js';
+
+export interface TestPlatformOptions {
+  /** Environment variables over those of the tests. */
+  env?: Record<string, string>;
+  clock?: Clock;
+  virtualKeys?: VirtualKeyClient;
+}
+
+export interface TestPlatform {
+  url: string;
+  app: Platform['app'];
+  config: Config;
+  services: Services;
+  close(): Promise<void>;
+}
+
+const testEnv = {
+  NODE_ENV: 'test',
+  LOG_LEVEL: 'silent',
+  JWT_SECRET: 'jwt-secret-of-the-tests-0123456789abcdef',
+  ENCRYPTION_KEY: 'encryption-key-of-the-tests-0123456789ab',
+  UPSTREAM_MASTER_KEY: 'master-key-of-the-tests-0123456789abcdef',
+  WEBHOOK_SECRET: 'webhook-secret-of-the-tests-0123456789ab',
+  UPSTREAM_URL: 'http://127.0.0.1:9',
+  DATA_DIR: join(tmpdir(), 'gateway-test-data'),
+};
+
+/** The environment of the tests as a Config, so that nothing is written to disk. */
+export const testConfig = (databaseUrl: string, env: Record<string, string> = {}): Config =>
+  loadConfig({ ...testEnv, DATABASE_URL: databaseUrl, ...env }, 'platform');
+
+/** Nothing upstream: what a test doesn't expect to be called says so. */
+const noVirtualKeys: VirtualKeyClient = {
+  generate: () => Promise.reject(new Error('no model proxy in this test')),
+  remove: () => Promise.reject(new Error('no model proxy in this test')),
+};
+
+/** The whole platform on a free port of loopback, over a test's own database. */
+export async function startTestPlatform(
+  db: TestDatabase,
+  { env, clock = systemClock, virtualKeys = noVirtualKeys }: TestPlatformOptions = {},
+): Promise<TestPlatform> {
+  const config = testConfig(db.url, env);
+  const services = createServices({
+    config,
+    clock,
+    virtualKeys,
+    envelopes: {
+      virtualKey: createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious),
+      dataKey: createEnvelope('data-key', config.encryptionKey, config.encryptionKeyPrevious),
+    },
+  });
+  const log = createLogger('test', config.logLevel);
+  const registry = createRegistry('test');
+  const { app, close } = await createPlatform({ config, orm: db.orm, services, clock, log, registry });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  return { url, app, config, services, close };
+}
