@@ -7,14 +7,14 @@ const TOP_UP_AMOUNTS = [10, 25, 50, 100, 500] as const;
 export const topUpInput = z.strictObject({
   amount_usd: z
     .literal(TOP_UP_AMOUNTS, `must be one of the numbers ${TOP_UP_AMOUNTS.join(', ')}`)
-    .describe('US dollars'),
+    .describe('Dollars.'),
 });
 
 /** Of the `Idempotency-Key` header. */
 export const idempotencyKeyInput = z
   .string()
   .regex(/^[!-~]{1,255}$/, 'must be 1 to 255 visible ASCII characters without a space')
-  .describe('A repeat with the same key and amount gets the first answer and moves no money');
+  .describe('A repeat with the same key and amount gets the first answer and moves no money.');
 
 /** Not strict: a request carries many other headers. */
 export const topUpHeaders = z.object({ 'idempotency-key': idempotencyKeyInput.optional() });

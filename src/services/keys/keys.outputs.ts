@@ -1,29 +1,34 @@
 import { z } from 'zod';
 
-const decimal = z.string().describe('Exact decimal, 6 to 12 digits after the point');
-const timestamp = z.string().describe('ISO 8601 UTC, six digits of seconds and Z');
+const decimal = (description: string) =>
+  z.string().describe(`${description} Exact decimal with 6 to 12 digits after the point.`);
+const timestamp = (description: string) => z.string().describe(`${description} UTC, six digits and Z.`);
 
-export const keyOutput = z.object({
-  id: z.string(),
-  name: z.string(),
-  key_prefix: z.string().describe('Leading part of the key, safe to display'),
-  last_four: z.string(),
-  status: z.enum(['active', 'disabled']),
-  monthly_limit_usd: decimal.nullable(),
-  daily_limit_usd: decimal.nullable(),
-  spend_today_usd: decimal.describe('Of the current UTC day'),
-  spend_month_usd: decimal.describe('Of the current UTC month'),
-  has_upstream: z
-    .boolean()
-    .describe('false: calls answer upstream_unconfigured; delete the key and create another'),
-  last_used_at: timestamp.nullable(),
-  created_at: timestamp,
-});
-export const keysOutput = z.array(keyOutput);
+export const keyOutput = z
+  .object({
+    id: z.uuid().describe('Id of the key.'),
+    name: z.string().describe('Label chosen by the owner.'),
+    key_prefix: z.string().describe('Leading part of the key, safe to display.'),
+    last_four: z.string().describe('Last four characters of the key.'),
+    status: z.enum(['active', 'disabled']).describe('A disabled key is refused on `/v1`.'),
+    monthly_limit_usd: decimal('Dollars, the basis of alerts and no hard cap; null: none.').nullable(),
+    daily_limit_usd: decimal('Dollars, the hard cap per UTC day; null: none.').nullable(),
+    spend_today_usd: decimal('Dollars spent on the current UTC day.'),
+    spend_month_usd: decimal('Dollars spent in the current UTC month.'),
+    has_upstream: z
+      .boolean()
+      .describe('Whether it has its upstream virtual key; without one calls answer `upstream_unconfigured`.'),
+    last_used_at: timestamp('Time of its last call, null before the first.').nullable(),
+    created_at: timestamp('Time of its making.'),
+  })
+  .describe('An API key.');
+export const keysOutput = z.array(keyOutput).describe('API keys, newest first.');
 export type KeyOutput = z.infer<typeof keyOutput>;
 
-export const createdKeyOutput = z.object({
-  key: z.string().describe('The full secret. It is shown this once'),
-  api_key: keyOutput,
-});
+export const createdKeyOutput = z
+  .object({
+    key: z.string().describe('The full secret. It is shown this once.'),
+    api_key: keyOutput,
+  })
+  .describe('A new API key with its secret.');
 export type CreatedKeyOutput = z.infer<typeof createdKeyOutput>;
