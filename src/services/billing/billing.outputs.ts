@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+/** Not checked on the way out: a row with an odd id is better shown than answered with 500. */
+const uuid = (description: string) => z.string().meta({ description, format: 'uuid' });
 const decimal = (description: string) =>
   z.string().describe(`${description} Exact decimal with 6 to 12 digits after the point.`);
 const timestamp = (description: string) => z.string().describe(`${description} UTC, six digits and Z.`);
@@ -15,14 +17,14 @@ export type BalanceOutput = z.infer<typeof balanceOutput>;
 
 const ledgerEntryOutput = z
   .object({
-    id: z.uuid().describe('Id of the entry.'),
+    id: uuid('Id of the entry.'),
     kind: z
       .enum(['starter', 'topup', 'grant', 'usage', 'adjustment'])
       .describe('Starter credit, top-up, included credits of a plan, charge of a call, or correction.'),
     amount_usd: decimal('Dollars, negative for charges.'),
     balance_after_usd: decimal('Balance after this entry in dollars.'),
     description: z.string().nullable().describe('What it is about, for people.'),
-    event_id: z.uuid().nullable().describe('The usage event that a charge belongs to.'),
+    event_id: uuid('The usage event that a charge belongs to.').nullable(),
     created_at: timestamp('Time of the entry.'),
   })
   .describe("One movement of the account's money. Entries never change.");
@@ -31,10 +33,10 @@ export type LedgerEntryOutput = z.infer<typeof ledgerEntryOutput>;
 
 const usageItemOutput = z
   .object({
-    id: z.uuid().describe('Id of the event: the `x-request-id` of the call.'),
+    id: uuid('Id of the event: the `x-request-id` of the call.'),
     model_public_name: z.string().describe('The model that served.'),
     requested_model: z.string().describe('The model that was asked for.'),
-    key_id: z.uuid().nullable().describe('The API key; null for calls without one, such as widget chats.'),
+    key_id: uuid('The API key; null for calls without one, such as widget chats.').nullable(),
     endpoint: z.enum(['chat', 'embeddings']).describe('What was called.'),
     stream: z.boolean().describe('Whether the answer was streamed.'),
     input_tokens: z.int().describe('Tokens in.'),
