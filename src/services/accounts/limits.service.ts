@@ -6,7 +6,7 @@ import type { ServiceDeps } from '../deps.js';
 import { DAY_MS, emailKeyOf, foldedMail, MINUTE_MS } from './accounts.rules.js';
 import * as store from './limits.store.js';
 
-export const LOGIN_WINDOW_MS = 15 * MINUTE_MS;
+const LOGIN_WINDOW_MS = 15 * MINUTE_MS;
 const FAILURES_PER_ACCOUNT_AND_NETWORK = 10;
 /** Over all networks: enough to stop a botnet, too many for one stranger to lock a person out. */
 const FAILURES_PER_ACCOUNT = 100;

@@ -5,10 +5,10 @@ import type { ServiceDeps } from '../deps.js';
 import type { LoginInput } from './accounts.inputs.js';
 import { type AccountView, accountView, emailKeyOf } from './accounts.rules.js';
 import { type AccountRow, findByEmailKey } from './accounts.store.js';
-import { createLoginLimits, LOGIN_WINDOW_MS } from './limits.service.js';
+import { createLoginLimits } from './limits.service.js';
 import { passwordMatches } from './passwords.js';
 import { ABSOLUTE_LIFETIME_SECONDS, createSessionTokens, type SessionClaims } from './session-tokens.js';
-import { endSession, findLiveSession, pruneSessions } from './sessions.store.js';
+import { endSession, findLiveSession } from './sessions.store.js';
 
 /** A signed token and the seconds that it holds. */
 export interface SessionToken {
@@ -37,8 +37,6 @@ export interface SessionsService {
   renew(session: Session): Promise<SessionToken>;
   /** Ends this session, with every token of it. */
   logout(context: ServiceContext): Promise<void>;
-  /** Deletes what has expired; returns the number of rows. For a scheduled job. */
-  pruneSessions(context: ServiceContext): Promise<number>;
 }
 
 export function createSessionsService(deps: ServiceDeps): SessionsService {
@@ -87,13 +85,6 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
       const { sessionId } = requireViewer(context);
       const expiresAt = new Date(context.clock.now() + ABSOLUTE_LIFETIME_SECONDS * 1000);
       await endSession(context.em, sessionId, expiresAt);
-    },
-    pruneSessions(context) {
-      const now = context.clock.now();
-      return pruneSessions(context.em, {
-        now: new Date(now),
-        failuresBefore: new Date(now - LOGIN_WINDOW_MS),
-      });
     },
   };
 }

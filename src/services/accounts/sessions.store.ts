@@ -32,14 +32,3 @@ export async function endSession(em: EntityManager, sessionId: string, expiresAt
   await sql`insert into ended_sessions (session_id, expires_at) values (${sessionId}, ${expiresAt})
     on conflict do nothing`.execute(em.getKysely());
 }
-
-/** Forgets ended sessions and failed log-ins that can't matter any more. Returns how many rows went. */
-export async function pruneSessions(
-  em: EntityManager,
-  { now, failuresBefore }: { now: Date; failuresBefore: Date },
-): Promise<number> {
-  const db = em.getKysely();
-  const sessions = await sql`delete from ended_sessions where expires_at < ${now}`.execute(db);
-  const failures = await sql`delete from login_failures where created_at < ${failuresBefore}`.execute(db);
-  return Number(sessions.numAffectedRows ?? 0n) + Number(failures.numAffectedRows ?? 0n);
-}

@@ -1,0 +1,22 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Logger } from '../lib/logger.js';
+
+const RETRY_MS = 500;
+
+/**
+ * Waits for a database that comes up later than we do.
+ * @throws the last error once `timeoutMs` have passed.
+ */
+export async function waitForDatabase(orm: MikroORM, log: Logger, timeoutMs = 60_000): Promise<void> {
+  for (let said = false, end = Date.now() + timeoutMs; ; said = true) {
+    try {
+      await orm.em.getConnection().execute('select 1');
+      return;
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      if (!said) log.warn({ err: error }, `waiting up to ${timeoutMs / 1000} s for the database`);
+      await delay(RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import type { Server } from 'node:http';
+import type { Logger } from './logger.js';
+
+/** A socket that a finished call leaves behind keeps `close()` waiting for seconds unless it is closed as well. */
+const IDLE_SWEEP_MS = 50;
+
+export interface ShutdownOptions {
+  /** Milliseconds after which the process ends all the same, with code 1. */
+  timeoutMs: number;
+}
+
+/**
+ * Runs `stop` once on SIGTERM, SIGINT or the end of the parent (IPC `disconnect`), then ends the process with code
+ * 0, or 1 when `stop` fails or takes longer than `timeoutMs`. Further signals are ignored while it drains: Ctrl-C
+ * reaches the whole process group and the launcher sends one more.
+ */
+export function onShutdown(log: Logger, stop: () => Promise<void>, { timeoutMs }: ShutdownOptions): void {
+  let stopping = false;
+  const begin = (reason: string): void => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ reason }, 'draining');
+    const timer = setTimeout(() => {
+      log.error({ timeoutMs }, 'draining took too long, ending now');
+      process.exit(1);
+    }, timeoutMs);
+    stop().then(
+      () => {
+        clearTimeout(timer);
+        process.exit(0);
+      },
+      (error: unknown) => {
+        log.error({ error }, 'draining failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', begin);
+  process.on('SIGINT', begin);
+  if (process.connected) process.on('disconnect', () => begin('disconnect'));
+}
+
+/** Runs `close` (which waits for `server` to end) while sockets that fall idle are closed every 50 ms. */
+export async function closingIdle(server: Server, close: () => PromiseLike<unknown>): Promise<void> {
+  const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+  try {
+    await close();
+  } finally {
+    clearInterval(sweep);
+  }
+}

@@ -1,0 +1,67 @@
+import type { AddressInfo } from 'node:net';
+import { loadConfigOrExit } from '../config.js';
+import { openOrm, pgPool } from '../db/orm.js';
+import { waitForDatabase } from '../db/wait.js';
+import { systemClock } from '../lib/clock.js';
+import { createEnvelope } from '../lib/crypto.js';
+import { closingIdle, onShutdown } from '../lib/lifecycle.js';
+import { createLogger } from '../lib/logger.js';
+import { createRegistry, startMetricsListener } from '../lib/metrics.js';
+import { prepareDummyHash } from '../services/accounts/passwords.js';
+import { migrateAndSeed } from '../services/startup.js';
+import { createServices } from '../services.js';
+import { createVirtualKeyClient } from '../upstream/virtual-keys.js';
+import { createPlatform, type Platform } from './app.js';
+
+const POOL_SIZE = 8;
+/** Requests in flight get 30 s (the request timeout), then the process ends. */
+const STOP_MS = 32_000;
+
+const config = loadConfigOrExit('platform');
+const log = createLogger('platform', config.logLevel);
+const registry = createRegistry('platform');
+const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'platform', poolSize: POOL_SIZE });
+let platform: Platform | undefined;
+let ready = false;
+
+onShutdown(
+  log,
+  async () => {
+    ready = false;
+    if (platform) await closingIdle(platform.app.server, platform.close);
+    await orm.close(true);
+  },
+  { timeoutMs: STOP_MS },
+);
+
+await waitForDatabase(orm, log);
+(await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+await migrateAndSeed(orm, config, log);
+await prepareDummyHash();
+
+const services = createServices({
+  config,
+  clock: systemClock,
+  envelopes: {
+    virtualKey: createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious),
+    dataKey: createEnvelope('data-key', config.encryptionKey, config.encryptionKeyPrevious),
+  },
+  virtualKeys: createVirtualKeyClient({ url: config.upstreamUrl, masterKey: config.upstreamMasterKey }),
+});
+platform = await createPlatform({ config, orm, services, clock: systemClock, log, registry });
+if (config.metricsPort !== null) {
+  await startMetricsListener({
+    registry,
+    host: config.metricsHost,
+    port: config.metricsPort,
+    ready: () => ready,
+  });
+}
+// Loopback unless it is started alone in a network of its own.
+await platform.app.listen({ host: config.host, port: config.platformPort });
+ready = true;
+const { address, port, family } = platform.app.server.address() as AddressInfo;
+const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
+const url = `http://${family === 'IPv6' && host.includes(':') ? `[${host}]` : host}:${port}`;
+log.info({ url }, 'platform listens');
+process.send?.({ type: 'ready', url });

@@ -1,0 +1,49 @@
+import { loadConfig } from '../config.js';
+import { openOrm } from '../db/orm.js';
+import { systemClock } from '../lib/clock.js';
+import { createEnvelope } from '../lib/crypto.js';
+import { createLogger } from '../lib/logger.js';
+import { createRegistry } from '../lib/metrics.js';
+import { createServices } from '../services.js';
+import { createVirtualKeyClient } from '../upstream/virtual-keys.js';
+import { createPlatform } from './app.js';
+
+/** Nobody is called: the platform is built only to be asked for its routes. */
+const NOWHERE = 'http://127.0.0.1:9';
+const SECRET = 'only-for-a-platform-that-never-listens';
+
+/** The OpenAPI document of the platform as it is committed: the same text for the same routes. */
+export async function openApiText(): Promise<string> {
+  const environment = {
+    DATABASE_URL: 'postgres://127.0.0.1:9/nowhere',
+    UPSTREAM_URL: NOWHERE,
+    UPSTREAM_MASTER_KEY: SECRET,
+    JWT_SECRET: SECRET,
+    ENCRYPTION_KEY: SECRET,
+    WEBHOOK_SECRET: SECRET,
+  };
+  const config = loadConfig(environment, 'platform');
+  const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'openapi' });
+  const envelope = (purpose: 'virtual-key' | 'data-key') => createEnvelope(purpose, SECRET);
+  const services = createServices({
+    config,
+    clock: systemClock,
+    envelopes: { virtualKey: envelope('virtual-key'), dataKey: envelope('data-key') },
+    virtualKeys: createVirtualKeyClient({ url: NOWHERE, masterKey: SECRET }),
+  });
+  const { app, close } = await createPlatform({
+    config,
+    orm,
+    services,
+    clock: systemClock,
+    log: createLogger('openapi', 'silent'),
+    registry: createRegistry('openapi'),
+  });
+  try {
+    await app.ready();
+    return `${JSON.stringify(app.swagger(), null, 2)}\n`;
+  } finally {
+    await close();
+    await orm.close(true);
+  }
+}
