@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { createEnvelope } from '../../src/lib/crypto.js';
+import { newId } from '../../src/lib/ids.js';
+import { call, type ErrorAnswer, PASSWORD, sessionCookie, signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { until } from '../support/until.js';
+
+describe('DELETE /api/auth/me', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  const removed: string[] = [];
+  let proxyFails = false;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db, {
+      virtualKeys: {
+        generate: () => Promise.reject(new Error('not used')),
+        async remove(keys) {
+          if (proxyFails) throw new Error('the model proxy is away');
+          removed.push(...keys);
+        },
+      },
+    });
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const erase = (token: string, password = PASSWORD) =>
+    call<ErrorAnswer>(platform.url, 'DELETE', '/api/auth/me', { token, body: { password } });
+
+  const addKey = async (accountId: string, virtualKey: string): Promise<string> => {
+    const id = newId();
+    const envelope = createEnvelope('virtual-key', platform.config.encryptionKey);
+    await db.pool.query(
+      `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, virtual_key_sealed, created_at)
+       values ($1, $2, 'k', 'sk-pr-abcd', 'wxyz', $3, $4, now())`,
+      [id, accountId, randomBytes(32), envelope.seal(virtualKey, `api_key:${id}:virtual_key`)],
+    );
+    return id;
+  };
+
+  test('ends the session and clears the cookie', async () => {
+    const { token } = await signUp(platform.url);
+    const answer = await erase(token);
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect(sessionCookie(answer)!.value).toBe('');
+    expect((await call(platform.url, 'GET', '/api/auth/me', { token })).status).toBe(401);
+  });
+
+  test('erases what is personal and keeps the ledger', async () => {
+    const { token, user } = await signUp(platform.url, { email: 'erase@example.com', name: 'Erasmus' });
+    await erase(token);
+    const account = await db.pool.query(
+      `select email, email_key, name, password_hash, data_key_sealed, virtual_key_sealed, status,
+         deleted_at is not null as deleted from accounts where id = $1`,
+      [user.id],
+    );
+    expect(account.rows).toEqual([
+      {
+        email: null,
+        email_key: null,
+        name: '',
+        password_hash: null,
+        data_key_sealed: null,
+        virtual_key_sealed: null,
+        status: 'disabled',
+        deleted: true,
+      },
+    ]);
+    const ledger = await db.pool.query('select 1 from ledger_entries where account_id = $1', [user.id]);
+    expect(ledger.rowCount).toBe(1);
+  });
+
+  test('removes the keys and their virtual keys, and tells the edges', async () => {
+    const { token, user } = await signUp(platform.url);
+    const key = await addKey(user.id, 'virtual-key-1');
+    const heard: string[] = [];
+    const listener = new pg.Client({ connectionString: db.url });
+    await listener.connect();
+    try {
+      listener.on('notification', (message) => heard.push(message.payload ?? ''));
+      await listener.query('listen gateway_invalidate');
+      await erase(token);
+      await until(() => heard.length >= 2, { what: 'two notifications' });
+      expect(heard.sort()).toEqual([`account:${user.id}`, `key:${key}`]);
+    } finally {
+      await listener.end();
+    }
+    expect((await db.pool.query('select 1 from api_keys where account_id = $1', [user.id])).rowCount).toBe(0);
+    expect(removed).toEqual(['virtual-key-1']);
+  });
+
+  test('a model proxy that is away does not keep the account', async () => {
+    const { token, user } = await signUp(platform.url);
+    await addKey(user.id, 'virtual-key-2');
+    proxyFails = true;
+    expect((await erase(token)).status).toBe(204);
+    proxyFails = false;
+    expect((await db.pool.query('select 1 from api_keys where account_id = $1', [user.id])).rowCount).toBe(0);
+  });
+
+  test('refuses a wrong password and changes nothing', async () => {
+    const { token } = await signUp(platform.url);
+    const answer = await erase(token, 'a wrong password');
+    expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_credentials']);
+    expect((await call(platform.url, 'GET', '/api/auth/me', { token })).status).toBe(200);
+  });
+
+  test('lets the mail sign up again, without a second starter credit', async () => {
+    const first = await signUp(platform.url, { email: 'again@example.com' });
+    await erase(first.token);
+    const second = await signUp(platform.url, { email: 'again@example.com' });
+    expect(second.user.id).not.toBe(first.user.id);
+    const me = await call<{ balance_usd: string }>(platform.url, 'GET', '/api/auth/me', {
+      token: second.token,
+    });
+    expect(me.body.balance_usd).toBe('0.000000');
+  });
+});

@@ -1,0 +1,93 @@
+import {
+  call,
+  type ErrorAnswer,
+  PASSWORD,
+  type SessionAnswer,
+  sessionCookie,
+  signUp,
+  type UserFields,
+} from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+
+describe('POST /api/auth/login', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  let user: UserFields;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db, { env: { PUBLIC_BASE_URL: 'https://gateway.example.com' } });
+    ({ user } = await signUp(platform.url, { email: 'Login@Example.com' }));
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const login = <T = SessionAnswer>(body: unknown) =>
+    call<T>(platform.url, 'POST', '/api/auth/login', { body });
+
+  test('opens a session in the shape of the sign-up, without case of the mail', async () => {
+    const answer = await login({ email: 'lOGIN@example.com', password: PASSWORD });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ access_token: expect.any(String), token_type: 'bearer', user });
+    const me = await call<UserFields>(platform.url, 'GET', '/api/auth/me', {
+      token: answer.body.access_token,
+    });
+    expect(me.body.id).toBe(user.id);
+  });
+
+  test('sets a cookie that only https carries when the public address is https', async () => {
+    const cookie = sessionCookie(await login({ email: 'login@example.com', password: PASSWORD }))!;
+    expect(cookie.line).toMatch(/; Secure/);
+  });
+
+  test('gives each log-in a session of its own', async () => {
+    const [first, second] = await Promise.all(
+      [1, 2].map(() => login({ email: 'login@example.com', password: PASSWORD })),
+    );
+    const token = first!.body.access_token;
+    expect(token).not.toBe(second!.body.access_token);
+    await call(platform.url, 'POST', '/api/auth/logout', { token });
+    const other = await call(platform.url, 'GET', '/api/auth/me', { token: second!.body.access_token });
+    expect(other.status).toBe(200);
+  });
+
+  test.each([
+    ['a wrong password', { email: 'login@example.com', password: `${PASSWORD} ` }],
+    ['an unknown mail', { email: 'nobody@example.com', password: PASSWORD }],
+    ['a password longer than any', { email: 'login@example.com', password: 'x'.repeat(500) }],
+  ])('answers %s with the same bytes', async (_what, body) => {
+    const answer = await login<ErrorAnswer>(body);
+    expect(answer.status).toBe(401);
+    expect(answer.text).toBe(
+      '{"error":{"message":"Email or password is wrong.","type":"invalid_request_error","param":null,"code":"invalid_credentials"}}',
+    );
+    expect(sessionCookie(answer)).toBeUndefined();
+  });
+
+  test('answers a disabled account like a wrong password', async () => {
+    const { user: disabled } = await signUp(platform.url, { email: 'disabled@example.com' });
+    await db.pool.query(`update accounts set status = 'disabled' where id = $1`, [disabled.id]);
+    const answer = await login<ErrorAnswer>({ email: 'disabled@example.com', password: PASSWORD });
+    expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_credentials']);
+  });
+
+  test('hashes for an unknown mail too, so that time tells nobody who has an account', async () => {
+    const median = async (email: string): Promise<number> => {
+      const times: number[] = [];
+      for (let i = 0; i < 9; i++) {
+        const start = performance.now();
+        await login({ email, password: 'a wrong password' });
+        times.push(performance.now() - start);
+      }
+      return times.sort((a, b) => a - b)[4]!;
+    };
+    await median('login@example.com');
+    const known = await median('login@example.com');
+    const unknown = await median('nobody@example.com');
+    // Without the dummy hash the unknown mail is answered more than ten times faster.
+    expect(unknown / known).toBeGreaterThan(0.4);
+    expect(unknown / known).toBeLessThan(2.5);
+  });
+});

@@ -1,0 +1,119 @@
+import { call, type ErrorAnswer, PASSWORD, sessionCookie, signUp } from '../support/api.js';
+import { type TestClock, testClock } from '../support/clock.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+
+const HOUR = 3_600_000;
+
+describe('GET /api/auth/me', () => {
+  let db: TestDatabase;
+  let clock: TestClock;
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    clock = testClock();
+    platform = await startTestPlatform(db, { clock });
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const me = (request: { token?: string; cookie?: string; authorization?: string }) =>
+    call<ErrorAnswer>(platform.url, 'GET', '/api/auth/me', {
+      ...(request.token !== undefined && { token: request.token }),
+      headers: {
+        ...(request.cookie !== undefined && { cookie: `pr_session=${request.cookie}` }),
+        ...(request.authorization !== undefined && { authorization: request.authorization }),
+      },
+    });
+
+  test('shows account, plan and balance', async () => {
+    const { token, user } = await signUp(platform.url);
+    const answer = await call(platform.url, 'GET', '/api/auth/me', { token });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      ...user,
+      plan: {
+        name: 'free',
+        monthly_price_usd: '0.000000',
+        included_credits_usd: '1.000000',
+        allowed_models: ['gateway/fast', 'gateway/embed'],
+        requests_per_minute: 20,
+      },
+      balance_usd: '1.000000',
+    });
+  });
+
+  test.each([
+    ['nothing', {}],
+    ['an empty bearer', { authorization: 'Bearer ' }],
+    ['an API key', { authorization: `Bearer sk-pr-${'a'.repeat(46)}` }],
+    ['another scheme', { authorization: 'Basic YTpi' }],
+    ['a foreign cookie', { cookie: 'abc.def.ghi' }],
+  ])('refuses %s', async (_what, request) => {
+    const answer = await me(request);
+    expect([answer.status, answer.body.error.code]).toEqual([401, 'unauthorized']);
+  });
+
+  test('a bearer wins over the cookie, also when it is worthless', async () => {
+    const { token } = await signUp(platform.url);
+    expect((await me({ cookie: token })).status).toBe(200);
+    expect((await me({ cookie: token, token: 'worthless' })).status).toBe(401);
+    expect((await me({ cookie: 'worthless', token })).status).toBe(200);
+  });
+
+  test('a token ends after its lifetime', async () => {
+    const { token } = await signUp(platform.url);
+    clock.advance(HOUR - 1000);
+    expect((await me({ token })).status).toBe(200);
+    clock.advance(1000);
+    expect((await me({ token })).status).toBe(401);
+  });
+
+  test('the cookie is renewed with each request, the bearer is not', async () => {
+    const { token } = await signUp(platform.url);
+    expect(sessionCookie(await me({ token }))).toBeUndefined();
+    clock.advance(HOUR - 60_000);
+    const renewed = sessionCookie(await me({ cookie: token }))!;
+    expect(renewed.line).toMatch(/Max-Age=3600/);
+    clock.advance(HOUR - 60_000);
+    expect((await me({ cookie: renewed.value })).status).toBe(200);
+    expect((await me({ cookie: token })).status).toBe(401);
+  });
+
+  test('renewals never lead beyond 12 hours after the log-in', async () => {
+    let { token: cookie } = await signUp(platform.url);
+    for (let minute = 30; minute < 12 * 60; minute += 30) {
+      clock.advance(HOUR / 2);
+      const answer = await me({ cookie });
+      expect(answer.status).toBe(200);
+      cookie = sessionCookie(answer)!.value;
+    }
+    clock.advance(HOUR / 2);
+    expect((await me({ cookie })).status).toBe(401);
+  });
+
+  test('a session ends at once when the account is disabled', async () => {
+    const { token, user } = await signUp(platform.url);
+    await db.pool.query(`update accounts set status = 'disabled' where id = $1`, [user.id]);
+    expect((await me({ token })).status).toBe(401);
+  });
+
+  test('tokens of the previous secret hold while it is rotated', async () => {
+    const { token } = await signUp(platform.url, { password: PASSWORD });
+    const secrets = { JWT_SECRET: 'the-new-secret-0123456789abcdefghijkl' };
+    const rotated = await startTestPlatform(db, {
+      clock,
+      env: { ...secrets, JWT_SECRET_PREVIOUS: platform.config.jwtSecret },
+    });
+    const done = await startTestPlatform(db, { clock, env: secrets });
+    try {
+      expect((await call(rotated.url, 'GET', '/api/auth/me', { token })).status).toBe(200);
+      expect((await call(done.url, 'GET', '/api/auth/me', { token })).status).toBe(401);
+    } finally {
+      await rotated.close();
+      await done.close();
+    }
+  });
+});
