@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 /** PostgreSQL refuses to run as root; this user exists on every Unix. */
@@ -35,6 +35,16 @@ function systemFolder(name: string, systemRoot: string): string {
 
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
 
+/** Copies what links mean, since they may lead back into the closed folder (fs.cpSync keeps inner links as links). */
+function copyFolder(from: string, to: string): void {
+  mkdirSync(to, { mode: 0o755 });
+  for (const name of readdirSync(from)) {
+    const [source, target] = [join(from, name), join(to, name)];
+    if (statSync(source).isDirectory()) copyFolder(source, target);
+    else copyFileSync(source, target);
+  }
+}
+
 /**
  * The folder of the server's binaries where its user can run them: itself, or a copy. A checkout in root's own home
  * is closed to everybody else.
@@ -45,8 +55,7 @@ export function reachableBinaries(native: string, version: string, systemRoot = 
   const copy = join(systemFolder('binaries', systemRoot), version);
   if (!existsSync(copy)) {
     const draft = `${copy}.${process.pid}`;
-    // Links in it may lead back into the closed folder.
-    cpSync(native, draft, { recursive: true, dereference: true });
+    copyFolder(native, draft);
     try {
       renameSync(draft, copy);
     } catch (error) {

@@ -36,7 +36,7 @@ describe('what the database’s unprivileged user can’t reach', () => {
     expect(place).toBe(at('system/binaries/18.4.0'));
     expect(closedFolder(join(place, 'bin/postgres'))).toBeUndefined();
     expect(statSync(join(place, 'bin/postgres')).mode & 0o111).toBe(0o111);
-    chmodSync(at('home'), 0o000);
+    expect(lstatSync(join(place, 'lib/libx.so')).isSymbolicLink()).toBe(false);
     expect(readFileSync(join(place, 'lib/libx.so'), 'utf8')).toBe('library');
     writeFileSync(join(place, 'marker'), '');
     expect(reachableBinaries(at('home/native'), '18.4.0', at('system'))).toBe(place);
