@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { loadConfigOrExit } from '../config.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../db/embedded.js';
 import { openOrm } from '../db/orm.js';
+import { reachableCluster } from '../db/reachable.js';
 import { systemClock } from '../lib/clock.js';
 import { createLogger } from '../lib/logger.js';
 import { runAudit } from '../services/audit/audit.service.js';
@@ -38,7 +39,7 @@ async function audit(databaseUrl: string): Promise<number> {
 /** The database of `npm start` in DATA_DIR; started for the occasion where it doesn't run. */
 async function openEmbedded(): Promise<EmbeddedPostgres> {
   const directory = join(config.dataDir, 'postgres');
-  if (!existsSync(join(directory, 'PG_VERSION'))) {
+  if (!existsSync(join(reachableCluster(directory), 'PG_VERSION'))) {
     throw new Error(`there is no database in ${config.dataDir}: set DATABASE_URL or DATA_DIR`);
   }
   return startEmbeddedPostgres({ directory });

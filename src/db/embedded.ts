@@ -7,7 +7,6 @@ import {
   openSync,
   readFileSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -17,14 +16,14 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { ensureDataDir } from '../lib/data-dir.js';
 import { generatedSecret } from '../lib/generated-secret.js';
+import { closedFolder, isRoot, NOBODY, reachableBinaries, reachableCluster } from './reachable.js';
 
 const run = promisify(execFile);
 const SUPERUSER = 'gateway';
 const START_TIMEOUT_MS = 30_000;
 const START_ATTEMPTS = 5;
-/** PostgreSQL refuses to run as root; this user exists on every Unix. */
-const NOBODY = 65_534;
 
 export interface EmbeddedPostgres {
   /** Address of a database of this server. */
@@ -63,10 +62,14 @@ async function findBinaries(): Promise<Binaries> {
   }
   const native = join(dirname(entry), '..', 'native');
   makeSymlinks(native);
+  const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  const folder = reachableBinaries(native, version);
   const suffix = process.platform === 'win32' ? '.exe' : '';
   return {
-    initdb: join(native, 'bin', `initdb${suffix}`),
-    postgres: join(native, 'bin', `postgres${suffix}`),
+    initdb: join(folder, 'bin', `initdb${suffix}`),
+    postgres: join(folder, 'bin', `postgres${suffix}`),
   };
 }
 
@@ -84,20 +87,7 @@ function makeSymlinks(native: string): void {
   }
 }
 
-const isRoot = (): boolean => process.getuid?.() === 0;
 const spawnIdentity = (): { uid?: number; gid?: number } => (isRoot() ? { uid: NOBODY, gid: NOBODY } : {});
-
-/** As root the server runs as another user, who must be able to walk down to binaries and data. */
-function checkReachable(path: string): void {
-  if (!isRoot()) return;
-  for (let folder = resolve(path); folder !== dirname(folder); folder = dirname(folder)) {
-    if (existsSync(folder) && (statSync(folder).mode & 0o001) === 0 && statSync(folder).uid !== NOBODY) {
-      throw new Error(
-        `PostgreSQL does not run as root, and its unprivileged user can't enter ${folder}: move the checkout or DATA_DIR elsewhere, or chmod o+x ${folder}`,
-      );
-    }
-  }
-}
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -258,13 +248,17 @@ async function startPatiently(start: () => Promise<number>, note?: (line: string
 
 /** Starts the embedded PostgreSQL, adopts one that an earlier hard kill left running, or makes a new cluster. */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const directory = resolve(options.directory);
+  const wanted = resolve(options.directory);
   const disposable = options.disposable ?? false;
   const binaries = await findBinaries();
-  checkReachable(binaries.postgres);
-  mkdirSync(dirname(directory), { recursive: true });
-  checkReachable(dirname(directory));
-  const password = disposable ? 'trust' : generatedSecret(dirname(directory), 'DATABASE_PASSWORD');
+  ensureDataDir(dirname(wanted));
+  const directory = reachableCluster(wanted);
+  if (directory !== wanted) {
+    options.note?.(
+      `its unprivileged user can't enter ${closedFolder(dirname(wanted))}: the data lies in ${directory}`,
+    );
+  }
+  const password = disposable ? 'trust' : generatedSecret(dirname(wanted), 'DATABASE_PASSWORD');
   const urlOn = (port: number) => (database: string) =>
     `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
 

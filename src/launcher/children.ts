@@ -22,6 +22,8 @@ export interface Children {
 
 /** Longest drain of the edge (35 s) and what it needs to write and close afterwards. */
 const EDGE_STOP_MS = 40_000;
+/** The platform's requests may take 30 s. */
+const PLATFORM_STOP_MS = 35_000;
 const STOP_MS = 20_000;
 const METRICS_OFFSET = { edge: 0, platform: 1, jobs: 2, proxy: 3 } as const;
 
@@ -57,7 +59,7 @@ export function describeChildren(config: Config, databaseUrl: string, ports: Por
   const internal = { HOST: '127.0.0.1', TRUST_PROXY: '127.0.0.1/32' };
   return {
     edge: child('edge', { HOST: config.host }, EDGE_STOP_MS),
-    platform: child('platform', internal, STOP_MS),
+    platform: child('platform', internal, PLATFORM_STOP_MS),
     jobs: child('jobs', internal, STOP_MS),
     proxy: config.externalUpstream ? null : child('proxy', internal, STOP_MS),
   };

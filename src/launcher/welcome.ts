@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
+/** How a deployment names the bundled simulator; the launcher's word for it, the proxy's is in its own room. */
+const SIMULATOR = 'os.environ/SIMULATOR_API_BASE';
+
 /** Whether any deployment of a proxy configuration is the bundled simulator. False for a file that can't be read. */
 export function pointsAtSimulator(proxyConfigPath: string): boolean {
   try {
     const config = parse(readFileSync(proxyConfigPath, 'utf8')) as {
-      model_list?: { litellm_params?: { model?: string; api_base?: string } }[];
+      model_list?: { litellm_params?: { api_base?: string } }[];
     };
-    return (config.model_list ?? []).some(({ litellm_params: params }) =>
-      /simulator/i.test(`${params?.api_base ?? ''} ${params?.model ?? ''}`),
-    );
+    return (config.model_list ?? []).some((deployment) => deployment.litellm_params?.api_base === SIMULATOR);
   } catch {
     // The proxy itself says what is wrong with its configuration.
     return false;

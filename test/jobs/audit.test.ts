@@ -86,7 +86,7 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
   },
   'I6-head': { statements: ['update accounts set ledger_seq = 3'] },
   I7: {
-    // The whole dollar left before the call did: nothing held it.
+    // Two calls of 0.00025 on a balance of almost nothing: the second was admitted though nothing was left.
     statements: [
       UNLOCK_LEDGER,
       `update ledger_entries set amount = 0.00000000005, balance_after = 0.00000000005 where seq = 1`,

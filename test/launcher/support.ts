@@ -1,12 +1,4 @@
-import {
-  appendFileSync,
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config.js';
@@ -61,11 +53,6 @@ export function readJournal(folder: string): JournalLine[] {
       const [name, event, pid] = line.split(' ') as [string, string, string];
       return { name, event, pid: Number(pid) };
     });
-}
-
-/** Adds a mark of the test's own between what the processes wrote. */
-export function mark(folder: string, text: string): void {
-  appendFileSync(join(folder, 'journal'), `${text} mark 0\n`);
 }
 
 export function isAlive(pid: number): boolean {

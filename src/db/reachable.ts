@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+/** PostgreSQL refuses to run as root; this user exists on every Unix. */
+export const NOBODY = 65_534;
+/** Where things go that the database's user can't reach where they are. */
+const SYSTEM_FOLDER = '/var/lib/inference-gateway';
+const OTHERS_MAY_ENTER = 0o001;
+
+export const isRoot = (): boolean => process.getuid?.() === 0;
+
+/** The first folder on the way to a path that the database's user can't enter; undefined when there is none. */
+export function closedFolder(path: string): string | undefined {
+  if (!isRoot()) return undefined;
+  for (let folder = resolve(path); folder !== dirname(folder); folder = dirname(folder)) {
+    if (!existsSync(folder)) continue;
+    const { mode, uid } = statSync(folder);
+    if ((mode & OTHERS_MAY_ENTER) === 0 && uid !== NOBODY) return folder;
+  }
+  return undefined;
+}
+
+function systemFolder(name: string, systemRoot: string): string {
+  const path = join(systemRoot, name);
+  mkdirSync(path, { recursive: true, mode: 0o755 });
+  const closed = closedFolder(path);
+  if (closed) {
+    throw new Error(
+      `PostgreSQL does not run as root, and its unprivileged user can't enter ${closed}: move the checkout or DATA_DIR elsewhere, or chmod o+x ${closed}`,
+    );
+  }
+  return path;
+}
+
+const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
+
+/** Copies what links mean, since they may lead back into the closed folder (fs.cpSync keeps inner links as links). */
+function copyFolder(from: string, to: string): void {
+  mkdirSync(to, { mode: 0o755 });
+  for (const name of readdirSync(from)) {
+    const [source, target] = [join(from, name), join(to, name)];
+    if (statSync(source).isDirectory()) copyFolder(source, target);
+    else copyFileSync(source, target);
+  }
+}
+
+/**
+ * The folder of the server's binaries where its user can run them: itself, or a copy. A checkout in root's own home
+ * is closed to everybody else.
+ */
+export function reachableBinaries(native: string, version: string, systemRoot = SYSTEM_FOLDER): string {
+  // The binary stands for all: it lies deepest.
+  if (!closedFolder(join(native, 'bin', 'postgres'))) return native;
+  const copy = join(systemFolder('binaries', systemRoot), version);
+  if (!existsSync(copy)) {
+    const draft = `${copy}.${process.pid}`;
+    copyFolder(native, draft);
+    try {
+      renameSync(draft, copy);
+    } catch (error) {
+      rmSync(draft, { recursive: true });
+      // Another start was quicker.
+      if (!existsSync(copy)) throw error;
+    }
+  }
+  return copy;
+}
+
+/** The folder of the cluster where the server's user can reach it: itself, or one of its own for this DATA_DIR. */
+export function reachableCluster(directory: string, systemRoot = SYSTEM_FOLDER): string {
+  const closed = closedFolder(dirname(directory));
+  // Its own 0700 folder, once it is there, belongs to the server's user.
+  if (!closed) return directory;
+  return join(systemFolder(`data-${shortHash(directory)}`, systemRoot), 'postgres');
+}

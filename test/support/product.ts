@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../src/launcher/ports.js';
+import { call } from './api.js';
+import { until } from './until.js';
+
+const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
+const ADMIN = { email: 'admin@example.com', password: 'an admin of the tests' };
+
+/** The whole product as `npm start` runs it, in a data folder of its own. */
+export interface Product {
+  readonly url: string;
+  readonly dataDir: string;
+  start(): Promise<void>;
+  /** SIGTERM to the launcher; gives its exit code. */
+  terminate(): Promise<number | null>;
+  /** SIGKILL to everything at once: launcher, children, database. */
+  killAll(): Promise<void>;
+  /** Address of the embedded database while it runs. */
+  databaseUrl(): string;
+  /** An account on plan `team` with a key. */
+  customer(): Promise<{ accountId: string; token: string; key: string }>;
+  remove(): Promise<void>;
+}
+
+export async function createProduct(): Promise<Product> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-product-'));
+  // The database runs as another user when we are root.
+  chmodSync(folder, 0o755);
+  const dataDir = join(folder, 'data');
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  let launcher: ChildProcess | undefined;
+  let customers = 0;
+
+  const gone = () => launcher === undefined || launcher.exitCode !== null || launcher.signalCode !== null;
+  const databasePid = () =>
+    Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+
+  const product: Product = {
+    url,
+    dataDir,
+    async start() {
+      let output = '';
+      launcher = spawn(process.execPath, [START], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+        env: {
+          PATH: process.env.PATH,
+          DATA_DIR: dataDir,
+          PORT: String(port),
+          ADMIN_EMAIL: ADMIN.email,
+          ADMIN_PASSWORD: ADMIN.password,
+        },
+      });
+      for (const stream of [launcher.stdout!, launcher.stderr!])
+        stream.on('data', (chunk) => (output += chunk));
+      await until(() => output.includes('Ready at') || gone(), {
+        timeoutMs: 60_000,
+        what: 'the product to start',
+      });
+      if (gone()) throw new Error(`the product did not start:\n${output}`);
+    },
+    async terminate() {
+      launcher!.kill('SIGTERM');
+      await until(gone, { timeoutMs: 45_000, what: 'the product to stop' });
+      return launcher!.exitCode;
+    },
+    async killAll() {
+      const pids = [launcher!.pid!, databasePid()].flatMap((pid) => [pid, ...descendants(pid)]);
+      for (const pid of pids) kill(pid);
+      await until(() => pids.every((pid) => !isRunning(pid)), { what: 'everything to be dead' });
+    },
+    databaseUrl() {
+      const lines = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n');
+      const password = readFileSync(join(dataDir, 'secrets', 'DATABASE_PASSWORD'), 'utf8').trim();
+      return `postgresql://gateway:${password}@127.0.0.1:${lines[3]}/gateway`;
+    },
+    async customer() {
+      const email = `customer-${++customers}@example.com`;
+      const signup = await call<{ access_token: string; user: { id: string } }>(
+        url,
+        'POST',
+        '/api/auth/signup',
+        {
+          body: { email, password: 'a customer of the tests', name: 'Customer' },
+        },
+      );
+      const { access_token: token, user } = signup.body;
+      const admin = await call<{ access_token: string }>(url, 'POST', '/api/auth/login', { body: ADMIN });
+      await call(url, 'PATCH', `/api/admin/users/${user.id}`, {
+        token: admin.body.access_token,
+        body: { plan: 'team' },
+      });
+      const key = await call<{ key: string }>(url, 'POST', '/api/keys', { token, body: { name: 'first' } });
+      return { accountId: user.id, token, key: key.body.key };
+    },
+    async remove() {
+      if (!gone()) await product.terminate();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return product;
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself in the same moment.
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    // A killed child of ours stays a zombie until it is reaped: its state is Z.
+    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** Every process below one, however deep. */
+function descendants(pid: number): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ')[0]));
+    } catch {
+      // Gone meanwhile.
+    }
+  }
+  const found: number[] = [];
+  for (let level = [pid]; level.length > 0; ) {
+    level = [...parents].filter(([, parent]) => level.includes(parent)).map(([child]) => child);
+    found.push(...level);
+  }
+  return found;
+}
