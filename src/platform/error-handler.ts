@@ -58,11 +58,10 @@ function fromValidation(validation: readonly FastifySchemaValidationError[]): Ap
 
 /** Fastify's own refusals: always the caller's fault. */
 function codeOfFramework(error: unknown): ErrorCode | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const { statusCode, code } = error as { statusCode?: number; code?: string };
-  const fromParser = code?.startsWith('FST_ERR_CTP_') || error instanceof SyntaxError;
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { statusCode, code, name } = error as { statusCode?: number; code?: string; name?: string };
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_MAX_PARAM_LENGTH') return 'not_found';
-  if (!fromParser) return undefined;
+  if (!code?.startsWith('FST_ERR_CTP_') && name !== 'SyntaxError') return undefined;
   if (statusCode === 413) return 'body_too_large';
   if (statusCode === 415) return 'unsupported_media_type';
   return statusCode === 400 ? 'invalid_body' : undefined;
