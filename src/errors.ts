@@ -12,6 +12,11 @@ interface ErrorEntry {
 
 const table = {
   invalid_body: { status: 400, type: 'invalid_request_error', message: 'The request body is not valid.' },
+  invalid_request: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'The model refused the request.',
+  },
   invalid_api_key: {
     status: 401,
     type: 'invalid_request_error',

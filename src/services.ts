@@ -1,14 +1,20 @@
 import { type AccountsService, createAccountsService } from './services/accounts/accounts.service.js';
+import { type BillingService, createBillingService } from './services/billing/billing.service.js';
 import type { ServiceDeps } from './services/deps.js';
+import { createKeysService, type KeysService } from './services/keys/keys.service.js';
 
 /** Every service of the product by its domain. */
 export interface Services {
   accounts: AccountsService;
+  billing: BillingService;
+  keys: KeysService;
 }
 
 /** Makes the services of one process. They hold no state of a request: each method takes the context first. */
 export function createServices(deps: ServiceDeps): Services {
   return {
     accounts: createAccountsService(deps),
+    billing: createBillingService(),
+    keys: createKeysService(deps),
   };
 }

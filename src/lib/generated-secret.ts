@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ensureDataDir } from './data-dir.js';
 
 /**
  * A development secret that is generated once and lies in `DATA_DIR/secrets/<name>`, mode 0600. Processes that
@@ -19,6 +20,7 @@ export function generatedSecret(dataDir: string, name: string): string {
   };
   const existing = read();
   if (existing !== undefined) return existing;
+  ensureDataDir(dataDir);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });

@@ -9,8 +9,8 @@ const integer = (min: number, max: number) =>
 
 /** Paging of every list: `limit` 1 to 500 (50), `offset` from 0 (0). */
 export const pageInput = z.strictObject({
-  limit: integer(1, 500).default(50),
-  offset: integer(0, Number.MAX_SAFE_INTEGER).default(0),
+  limit: integer(1, 500).default(50).describe('Most entries to return.'),
+  offset: integer(0, Number.MAX_SAFE_INTEGER).default(0).describe('Entries to skip, newest first.'),
 });
 
 export type PageInput = z.output<typeof pageInput>;

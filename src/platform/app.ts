@@ -11,8 +11,10 @@ import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { isLoopback, networkOf } from '../lib/network.js';
 import { accountsRoutes } from '../rest/accounts.routes.js';
 import { adminRoutes } from '../rest/admin.routes.js';
+import { billingRoutes } from '../rest/billing.routes.js';
 import { docsRoutes } from '../rest/docs-page.js';
 import { healthRoutes } from '../rest/health.routes.js';
+import { keysRoutes } from '../rest/keys.routes.js';
 import type { RestApp } from '../rest/rest-app.js';
 import type { Services } from '../services.js';
 import { answerBrokenHttp } from './broken-http.js';
@@ -81,6 +83,8 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   healthRoutes(app, () => canServe(orm));
   docsRoutes(app);
   accountsRoutes(app, services);
+  billingRoutes(app, services);
+  keysRoutes(app, services);
   adminRoutes(app, services);
   return { app, close: () => app.close() };
 }

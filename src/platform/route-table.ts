@@ -43,7 +43,7 @@ const write = (
 });
 
 /** Billing and keys. */
-export const billingAndKeysRouteTable: readonly RouteEntry[] = [
+const billingAndKeys: readonly RouteEntry[] = [
   read('/api/billing/balance'),
   write('POST', '/api/billing/topup'),
   read('/api/billing/ledger'),
@@ -72,4 +72,5 @@ export const routeTable: readonly RouteEntry[] = [
   write('POST', '/api/auth/password', 'session', 'auth'),
   read('/api/admin/users', 'admin'),
   write('PATCH', '/api/admin/users/:id', 'admin'),
+  ...billingAndKeys,
 ];

@@ -50,7 +50,7 @@ export async function lockAccountsDueForGrant(
         select 1 from ledger_entries l
         where l.account_id = a.id
           and l.idempotency_key = concat('grant:', a.id, ':', a.plan_id, ':', ${utcMonth(now)}::text))
-    order by a.id limit ${limit} for update of a`.execute(em.getKysely());
+    order by a.id limit ${limit} for no key update of a`.execute(em.getKysely());
   return found.rows.map((row) => row.id);
 }
 

@@ -38,7 +38,7 @@ export async function postLedgerEntry(
   if (!em.isInTransaction()) throw new Error('postLedgerEntry needs a transaction: the lock is part of it');
   const db = em.getKysely();
   const locked = await sql<{ balance: string; ledger_seq: string }>`
-    select balance::text, ledger_seq::text from accounts where id = ${posting.accountId} for update`.execute(
+    select balance::text, ledger_seq::text from accounts where id = ${posting.accountId} for no key update`.execute(
     db,
   );
   const account = locked.rows[0];

@@ -1,0 +1,102 @@
+/**
+ * The walls of docs/architecture.md. Runs on compiled JavaScript (`npm run boundaries`): with TypeScript 7 the
+ * sources would yield no module at all, and every rule would hold. test/boundaries asserts that it sees them.
+ */
+const folders = (...names) => `^(dist|build/src)/(${names.join('|')})`;
+const files = (...patterns) => `^(dist|build/src)/.*(${patterns.join('|')})$`;
+/** Used by everybody: names no layer above it. */
+const GROUND = ['lib/', 'config\\.js', 'errors\\.js'];
+const NODE_OR_PACKAGE = ['node_modules', '^(node:)?[a-z_/]+$'];
+const TRANSPORTS = ['rest/', 'graphql/', 'pages/', 'platform/', 'jobs/', 'cli/', 'launcher/'];
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycle',
+      severity: 'error',
+      comment: 'Two files that need each other are one idea in two places, or want a third.',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'gateway-imports',
+      severity: 'error',
+      comment: 'The edge is lean: rules, stores, inputs, entities and what every process uses.',
+      from: { path: folders('gateway/') },
+      to: {
+        pathNot: [
+          folders('gateway/', 'entities/', 'metering/', 'upstream/', ...GROUND),
+          '^(dist|build/src)/db/(orm|listen|invalidation|migrate|wait)\\.js$',
+          files('\\.rules\\.js', '\\.store\\.js', '\\.inputs\\.js'),
+          ...NODE_OR_PACKAGE,
+        ],
+      },
+    },
+    {
+      name: 'gateway-lean',
+      severity: 'error',
+      comment: 'The edge never loads what only the platform needs, not by any path.',
+      from: { path: '^(dist|build/src)/gateway/main\\.js$' },
+      to: {
+        path: 'node_modules/(graphql|@apollo|type-graphql|react|react-dom|fastify-type-provider-zod|agenda)/',
+        reachable: true,
+      },
+    },
+    {
+      name: 'proxy-imports',
+      severity: 'error',
+      comment: 'The model proxy stands alone, as LiteLLM would in its place.',
+      from: { path: folders('proxy/') },
+      to: { pathNot: [folders('proxy/', 'db/', 'entities/', ...GROUND), ...NODE_OR_PACKAGE] },
+    },
+    {
+      name: 'services-know-no-transport',
+      severity: 'error',
+      comment: 'A use case does not know who asks.',
+      from: { path: folders('services/', 'metering/', 'upstream/') },
+      to: { path: folders('gateway/', 'proxy/', ...TRANSPORTS) },
+    },
+    {
+      name: 'transports-go-through-services',
+      severity: 'error',
+      comment: 'Only services touch entities and tables. Each main.js composes: it opens the database.',
+      from: {
+        path: folders('rest/', 'graphql/', 'pages/', 'platform/', 'jobs/'),
+        pathNot: ['/main\\.js$', '/jobs/(kit|app)\\.js$'],
+      },
+      to: { path: folders('entities/', 'db/') },
+    },
+    {
+      name: 'entities-describe-tables',
+      severity: 'error',
+      comment: 'No logic, no transport: MikroORM and ids.',
+      from: { path: folders('entities/') },
+      to: { pathNot: [folders('entities/', 'lib/'), 'node_modules/@mikro-orm/', 'node_modules/kysely/'] },
+    },
+    {
+      name: 'lib-is-ground',
+      severity: 'error',
+      comment: 'What everybody uses knows nobody.',
+      from: { path: folders('lib/') },
+      to: { pathNot: [folders(...GROUND), ...NODE_OR_PACKAGE] },
+    },
+    {
+      name: 'launcher-is-not-imported',
+      severity: 'error',
+      comment: 'A process runs as well without the launcher.',
+      from: { pathNot: folders('launcher/', 'start\\.js') },
+      to: { path: folders('launcher/') },
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: false,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+  },
+};

@@ -1,0 +1,263 @@
+/**
+ * Brings a checkout to the point where it can start: installs packages and compiles, each only when something
+ * changed. Runs before every start and test, on the system's Node (20 or newer) and without any package.
+ *
+ *   node scripts/bootstrap.mjs [--with-tests] [--quiet]
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const modules = join(root, 'node_modules');
+const quiet = process.argv.includes('--quiet');
+const withTests = process.argv.includes('--with-tests');
+const LOCK_PATIENCE_MS = 15 * 60_000;
+const LOCK_POLL_MS = 100;
+
+const say = (line) => {
+  if (!quiet) process.stdout.write(`${line}\n`);
+};
+const seconds = (sinceMs) => `${((Date.now() - sinceMs) / 1000).toFixed(1)} s`;
+const readText = (path) => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR' || error.code === 'ESRCH') return undefined;
+    throw error;
+  }
+};
+/** A reader never sees half a file. */
+const writeWhole = (path, text) => {
+  writeFileSync(`${path}.${process.pid}`, text);
+  renameSync(`${path}.${process.pid}`, path);
+};
+
+class Failure extends Error {}
+
+// --- Lock: `npm start` and `npm test` at once take turns -------------------------------------------------------
+
+// Beside node_modules, not in it: `npm ci` empties that folder.
+const lockPath = join(root, '.bootstrap.lock');
+
+/** Tells a process from a later one with the same number: its start in clock ticks, where the system says it. */
+function startOf(pid) {
+  const stat = readText(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+}
+
+function isAlive(text) {
+  const [pid, start] = text.trim().split(' ');
+  try {
+    process.kill(Number(pid), 0);
+  } catch (error) {
+    if (error.code !== 'EPERM') return false;
+  }
+  const now = startOf(pid);
+  return now === undefined || start === undefined || now === start;
+}
+
+/** Removes a dead holder's lock, and no other: what was moved away is looked at before it goes. */
+function clearStale(seen) {
+  const aside = `${lockPath}.${process.pid}.stale`;
+  try {
+    renameSync(lockPath, aside);
+    if (readText(aside) !== seen) linkSync(aside, lockPath);
+  } catch (error) {
+    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+async function takeLock() {
+  const draft = `${lockPath}.${process.pid}`;
+  writeFileSync(draft, `${process.pid} ${startOf(process.pid) ?? ''}\n`);
+  const began = Date.now();
+  try {
+    for (let said = false; ; ) {
+      try {
+        linkSync(draft, lockPath);
+        return () => rmSync(lockPath, { force: true });
+      } catch (error) {
+        if (error.code !== 'EEXIST') throw error;
+      }
+      const holder = readText(lockPath);
+      if (holder === undefined) continue;
+      if (!isAlive(holder)) {
+        clearStale(holder);
+        continue;
+      }
+      if (Date.now() - began > LOCK_PATIENCE_MS) {
+        throw new Failure(
+          `process ${holder.split(' ')[0]} holds ${lockPath} too long: stop it and try again`,
+        );
+      }
+      if (!said)
+        say(`  waiting     another start installs or builds at the moment (process ${holder.split(' ')[0]})`);
+      said = true;
+      await new Promise((done) => setTimeout(done, LOCK_POLL_MS));
+    }
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+// --- Running a program -----------------------------------------------------------------------------------------
+
+let running;
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    running?.kill(signal);
+    releaseLock?.();
+    process.exit(signal === 'SIGINT' ? 130 : 143);
+  });
+}
+
+/** Runs a program and collects what it prints. */
+function run(command, args) {
+  return new Promise((done) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    running = child;
+    let output = '';
+    const collect = (chunk) => {
+      output += chunk;
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.on('error', (error) => done({ ok: false, output: `${output}${error.message}\n` }));
+    child.on('close', (code) => done({ ok: code === 0, output }));
+  });
+}
+
+// --- Install ---------------------------------------------------------------------------------------------------
+
+/** npm as this script was called by; its own Node, since `npm ci` deletes the one in node_modules/.bin. */
+function npmCommand() {
+  const cli = process.env.npm_execpath;
+  if (cli?.endsWith('.js') && existsSync(cli) && /npm[\\/]bin[\\/]/.test(cli)) {
+    const inside = process.execPath.startsWith(modules + sep);
+    const node = inside ? process.env.npm_node_execpath : process.execPath;
+    if (node && existsSync(node) && !node.startsWith(modules + sep)) return [node, cli];
+  }
+  return [process.platform === 'win32' ? 'npm.cmd' : 'npm'];
+}
+
+function installStamp() {
+  const lockfile = readText(join(root, 'package-lock.json')) ?? readText(join(root, 'package.json'));
+  return createHash('sha256').update(`${process.platform} ${process.arch}\n${lockfile}`).digest('hex');
+}
+
+async function install() {
+  const stampPath = join(modules, '.install-stamp');
+  const stamp = installStamp();
+  if (readText(stampPath)?.trim() === stamp) return;
+  // A linked node_modules belongs to another checkout, which keeps it up to date.
+  if (existsSync(modules) && lstatSync(modules).isSymbolicLink()) return;
+  const began = Date.now();
+  say(`  installing  packages${existsSync(modules) ? '' : ' (about half a minute on a fresh machine)'} …`);
+  const [command, ...prefix] = npmCommand();
+  // TypeScript is a development dependency and Node itself an optional one: both are needed in production too.
+  const flags = ['--include=dev', '--include=optional', '--loglevel=error'];
+  rmSync(stampPath, { force: true });
+  const first = await run(command, [...prefix, 'ci', ...flags]);
+  if (!first.ok) {
+    say('  installing  the lockfile does not fit this platform, trying without it …');
+    const second = await run(command, [...prefix, 'install', '--no-save', ...flags]);
+    if (!second.ok) {
+      throw new Failure(
+        `npm could not install the packages:\n${first.output.trim()}\n\nand without the lockfile:\n${second.output.trim()}`,
+      );
+    }
+  }
+  writeWhole(stampPath, `${stamp}\n`);
+  say(`  installed   packages in ${seconds(began)}`);
+}
+
+// --- Build -----------------------------------------------------------------------------------------------------
+
+function filesBelow(folder, ending) {
+  if (!existsSync(folder)) return [];
+  const found = [];
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) found.push(...filesBelow(path, ending));
+    else if (ending.test(entry.name)) found.push(path);
+  }
+  return found.sort();
+}
+
+const SOURCE = /(?<!\.d)\.tsx?$/;
+
+/** Compiled files whose source is gone would still run: old tests, old migrations. */
+function prune(output, expected) {
+  for (const path of filesBelow(output, /\.js$/)) {
+    if (expected.has(path)) continue;
+    rmSync(path);
+    rmSync(`${path}.map`, { force: true });
+  }
+}
+
+async function build({ project, output, folders, base }) {
+  const out = join(root, output);
+  const sources = folders.flatMap((folder) => filesBelow(join(root, folder), /\.(?:tsx?|json)$/));
+  const hash = createHash('sha256').update(installStamp());
+  for (const path of ['tsconfig.json', project].map((name) => join(root, name)).concat(sources)) {
+    hash
+      .update(`${path.slice(root.length)}\0`)
+      .update(readFileSync(path))
+      .update('\0');
+  }
+  const stamp = hash.digest('hex');
+  const stampPath = join(out, '.build-stamp');
+  const expected = sources
+    .filter((path) => SOURCE.test(path))
+    .map((path) => join(out, path.slice(join(root, base).length).replace(/\.tsx?$/, '.js')));
+  const complete = expected.every((path) => existsSync(path));
+  if (complete && readText(stampPath)?.trim() === stamp) return;
+  const began = Date.now();
+  // The compiler's memory of what it emitted is wrong once something of that is gone.
+  if (!complete) rmSync(join(out, '.tsbuildinfo'), { force: true });
+  rmSync(stampPath, { force: true });
+  const tsc = join(modules, 'typescript', 'bin', 'tsc');
+  const node = existsSync(process.execPath) ? process.execPath : 'node';
+  const result = await run(node, [tsc, '-p', project, '--pretty', String(Boolean(process.stderr.isTTY))]);
+  if (!result.ok)
+    throw new Failure(`${result.output.trim()}\n\nTypeScript found errors: nothing was started.`);
+  prune(out, new Set(expected));
+  mkdirSync(out, { recursive: true });
+  writeWhole(stampPath, `${stamp}\n`);
+  say(`  built       ${output} in ${seconds(began)}`);
+}
+
+// --- All of it -------------------------------------------------------------------------------------------------
+
+let releaseLock;
+try {
+  const [major] = process.versions.node.split('.').map(Number);
+  if (major < 20) throw new Failure(`Node.js 20 or newer is needed, this is ${process.versions.node}`);
+  releaseLock = await takeLock();
+  await install();
+  await build({ project: 'tsconfig.json', output: 'dist', folders: ['src'], base: 'src' });
+  if (withTests) {
+    await build({ project: 'tsconfig.test.json', output: 'build', folders: ['src', 'test'], base: '.' });
+  }
+} catch (error) {
+  if (!(error instanceof Failure)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+} finally {
+  releaseLock?.();
+}

@@ -1,0 +1,21 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { schemaIsCurrent } from './migrate.js';
+
+const POLL_MS = 250;
+
+/**
+ * Waits until the database answers and has the schema that this build knows: platform and jobs migrate.
+ * @throws Error with the reason after `timeoutMs`.
+ */
+export async function waitForSchema(orm: MikroORM, timeoutMs = 60_000): Promise<void> {
+  let reason = 'its schema is older than this build: start the platform, which migrates';
+  for (const end = Date.now() + timeoutMs; Date.now() < end; await delay(POLL_MS)) {
+    try {
+      if (await schemaIsCurrent(orm)) return;
+    } catch {
+      reason = 'it does not answer';
+    }
+  }
+  throw new Error(`the database can't be used after ${timeoutMs / 1000} s: ${reason}`);
+}

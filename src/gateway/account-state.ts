@@ -1,0 +1,91 @@
+import type { Money } from '../lib/money.js';
+import { SlidingWindow } from '../lib/sliding-window.js';
+
+const MINUTE_MS = 60_000;
+
+/**
+ * What this edge knows of an account's money. `balance` is the database's at ledger sequence `seq`; `pending` is
+ * what this process has recorded and not yet seen committed; `holds` is the upper bound of the calls in flight.
+ */
+export class AccountState {
+  balance: Money;
+  pending: Money = 0n;
+  holds: Money = 0n;
+  readonly window: SlidingWindow;
+  #seq: bigint;
+
+  constructor(
+    readonly id: string,
+    balance: Money,
+    seq: bigint,
+    requestsPerMinute: number,
+  ) {
+    this.balance = balance;
+    this.#seq = seq;
+    this.window = new SlidingWindow(requestsPerMinute, MINUTE_MS);
+  }
+
+  /**
+   * A balance that was read from the database. While events of ours are on their way it may contain them already
+   * or not, so only the flush itself, which says so exactly, moves the balance then.
+   */
+  observe(balance: Money, seq: bigint): void {
+    if (this.pending === 0n && seq >= this.#seq) {
+      this.balance = balance;
+      this.#seq = seq;
+    }
+  }
+
+  /** The balance after a commit that contained `charged` of our pending events. */
+  committed(balance: Money, seq: bigint): void {
+    if (seq <= this.#seq) return;
+    this.balance = balance;
+    this.#seq = seq;
+  }
+
+  /** What is there, calls in flight not counted. */
+  get posted(): Money {
+    return this.balance - this.pending;
+  }
+
+  /** What new calls may be admitted against. */
+  get available(): Money {
+    return this.balance - this.pending - this.holds;
+  }
+
+  /** Whether nothing would be lost by forgetting this state. */
+  get idle(): boolean {
+    return this.pending === 0n && this.holds === 0n;
+  }
+}
+
+/** Today's spend of a key against its daily cap, in the same three parts. */
+export class KeyDayState {
+  pending: Money = 0n;
+  holds: Money = 0n;
+  #day = '';
+  #spend: Money = 0n;
+
+  /** Spend that was read from the database; within a day it only grows. */
+  observe(day: string, spend: Money): void {
+    if (this.pending !== 0n && day === this.#day) return;
+    this.committed(day, spend);
+  }
+
+  /** Spend after a commit. */
+  committed(day: string, spend: Money): void {
+    if (day > this.#day || (day === this.#day && spend > this.#spend)) {
+      this.#day = day;
+      this.#spend = spend;
+    }
+  }
+
+  /** Spend of `day` with what is on its way and in flight. */
+  used(day: string): Money {
+    return (day === this.#day ? this.#spend : 0n) + this.pending + this.holds;
+  }
+
+  get idle(): boolean {
+    return this.pending === 0n && this.holds === 0n;
+  }
+}

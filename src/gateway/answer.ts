@@ -1,0 +1,91 @@
+import type { ServerResponse } from 'node:http';
+import { type ErrorCode, type ErrorOptions, errorBody, errorEntry } from '../errors.js';
+import type { WindowDecision } from '../lib/sliding-window.js';
+
+/** Headers of an answer of `/v1`, built by us alone: nothing of the upstream's passes but what stands here. */
+export type AnswerHeaders = Record<string, string | number>;
+
+const EXPOSED = [
+  'x-request-id',
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-reset-requests',
+  'retry-after',
+  'x-should-retry',
+].join(', ');
+
+/** The headers that every answer of `/v1` carries. */
+export function v1Headers(requestId: string, rate?: WindowDecision): AnswerHeaders {
+  const headers: AnswerHeaders = {
+    'x-request-id': requestId,
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': EXPOSED,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
+  if (rate) {
+    headers['x-ratelimit-limit-requests'] = rate.limit;
+    headers['x-ratelimit-remaining-requests'] = rate.remaining;
+    headers['x-ratelimit-reset-requests'] = `${(rate.resetMs / 1000).toFixed(3)}s`;
+  }
+  return headers;
+}
+
+/** Answers a preflight: any site may call `/v1`, since a key and no cookie is what counts there. */
+export function answerPreflight(
+  response: ServerResponse,
+  requestId: string,
+  requestedHeaders: string | undefined,
+): void {
+  response.writeHead(204, {
+    'x-request-id': requestId,
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': 'GET, POST, OPTIONS',
+    'access-control-allow-headers': safeHeaderList(requestedHeaders) ?? 'authorization, content-type',
+    'access-control-max-age': '86400',
+    vary: 'access-control-request-headers',
+  });
+  response.end();
+}
+
+function safeHeaderList(text: string | undefined): string | undefined {
+  return text && /^[\w-]+(?:\s*,\s*[\w-]+)*$/.test(text) ? text : undefined;
+}
+
+/** Ends an answer with JSON in one write. */
+export function answerJson(
+  response: ServerResponse,
+  status: number,
+  headers: AnswerHeaders,
+  body: Buffer,
+): void {
+  headers['content-type'] = 'application/json; charset=utf-8';
+  headers['content-length'] = body.length;
+  response.writeHead(status, headers);
+  response.end(body);
+}
+
+export interface V1ErrorOptions extends ErrorOptions {
+  /** Tells SDKs that a repetition fails as well. */
+  noRetry?: boolean;
+  /** The status when it isn't the code's own. */
+  status?: number;
+}
+
+/** Ends an answer with an error in the contract's shape. */
+export function answerError(
+  response: ServerResponse,
+  code: ErrorCode,
+  options: V1ErrorOptions,
+  headers: AnswerHeaders,
+): void {
+  if (options.retryAfterSeconds !== undefined) headers['retry-after'] = options.retryAfterSeconds;
+  if (options.noRetry) headers['x-should-retry'] = 'false';
+  const body = Buffer.from(JSON.stringify(errorBody(code, options)));
+  answerJson(response, options.status ?? errorEntry(code).status, headers, body);
+}
+
+/** An error as an event of a stream whose headers have left. */
+export function errorEvent(code: ErrorCode, options: ErrorOptions = {}): Buffer {
+  return Buffer.from(`data: ${JSON.stringify(errorBody(code, options))}\n\n`);
+}

@@ -1,0 +1,53 @@
+import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { hasKeyForm } from '../lib/key-form.js';
+import type { KeyCache, KeyEntry } from './key-cache.js';
+
+const BEARER = /^Bearer (\S+)$/i;
+const HEADER = 'authorization';
+
+/** The key's hex SHA-256, or null: missing, malformed, or more than one credential. No look-up is made for these. */
+export function presentedKeyHash(request: IncomingMessage): string | null {
+  const header = request.headers.authorization;
+  if (header === undefined) return null;
+  const key = BEARER.exec(header)?.[1];
+  if (key === undefined || !hasKeyForm(key) || countAuthorization(request.rawHeaders) !== 1) return null;
+  return hash('sha256', key, 'hex');
+}
+
+/** Node keeps the first of two Authorization headers; a caller that sends two is refused instead. */
+function countAuthorization(rawHeaders: string[]): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === HEADER.length && name.toLowerCase() === HEADER) count++;
+  }
+  return count;
+}
+
+/**
+ * Calls back with the active key that a request presents, or null: `invalid_api_key`. In the same turn when the key
+ * is warm.
+ */
+export function authenticate(
+  request: IncomingMessage,
+  cache: KeyCache,
+  done: (error: Error | null, entry: KeyEntry | null) => void,
+): void {
+  const hashed = presentedKeyHash(request);
+  if (hashed === null) {
+    done(null, null);
+    return;
+  }
+  const known = cache.peek(hashed);
+  if (known !== undefined) {
+    done(null, activeOnly(known));
+    return;
+  }
+  cache.load(hashed).then(
+    (entry) => done(null, activeOnly(entry)),
+    (error: Error) => done(error, null),
+  );
+}
+
+const activeOnly = (entry: KeyEntry | null): KeyEntry | null => (entry?.active ? entry : null);

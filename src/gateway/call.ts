@@ -1,0 +1,159 @@
+import { performance } from 'node:perf_hooks';
+import type { Clock } from '../lib/clock.js';
+import { costOf } from '../lib/money.js';
+import type { Endpoint, Meter, UsageRecord } from '../metering/usage-record.js';
+import { estimateTokens, readUsage, type TokenCounts } from '../upstream/usage.js';
+import type { Admission } from './admission.js';
+import type { Catalog, CatalogModel } from './catalog.js';
+import type { EdgeMetrics } from './edge-metrics.js';
+import type { KeyEntry } from './key-cache.js';
+import type { InspectedBody } from './request-body.js';
+
+export interface CallDeps {
+  meter: Meter;
+  clock: Clock;
+  catalog: Catalog;
+  metrics: EdgeMetrics;
+}
+
+export interface CallInput {
+  id: string;
+  endpoint: Endpoint;
+  entry: KeyEntry;
+  admission: Admission;
+  body: InspectedBody;
+}
+
+/** A call that counts: its tokens are charged at the served model's price. */
+export interface Success {
+  /** The upstream's `usage`, whatever it is. */
+  usage: unknown;
+  /** Output tokens to charge when that is missing or odd. */
+  estimateOutput(): number;
+  servedModel: string;
+  clientAborted?: boolean;
+}
+
+export interface Failure {
+  code: string;
+  httpStatus: number;
+  clientAborted?: boolean;
+}
+
+/** One forwarded call: its intent, its hold, and its one usage event. */
+export class Call {
+  readonly #startedAt = performance.now();
+  #firstTokenMs: number | null = null;
+  #settled = false;
+
+  constructor(
+    private readonly deps: CallDeps,
+    readonly input: CallInput,
+  ) {
+    const { id, endpoint, entry, body } = input;
+    deps.metrics.holdOpened();
+    deps.meter.begin({
+      id,
+      at: deps.clock.now(),
+      accountId: entry.account.id,
+      keyId: entry.keyId,
+      widgetId: null,
+      requestedModel: body.model,
+      endpoint,
+      stream: body.stream,
+    });
+  }
+
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  /** Notes the first token of a stream. */
+  firstToken(): void {
+    this.#firstTokenMs ??= Math.round(performance.now() - this.#startedAt);
+  }
+
+  /** Charges the call. `written` runs once the event is kept; the answer's last byte leaves from there. */
+  succeed(success: Success, written: (error?: Error) => void): void {
+    const { endpoint, body, admission } = this.input;
+    const reported = readUsage(success.usage, endpoint);
+    const model = this.deps.catalog.get(success.servedModel) ?? admission.model;
+    const tokens: TokenCounts = reported ?? {
+      inputTokens: Math.min(estimateTokens(body.inputBytes), model.contextWindow),
+      outputTokens: success.estimateOutput(),
+    };
+    this.#settle(
+      {
+        ...this.#common(model),
+        ...tokens,
+        cost: costOf(tokens.inputTokens, tokens.outputTokens, model.priceIn, model.priceOut),
+        status: 'success',
+        errorCode: null,
+        httpStatus: 200,
+        clientAborted: success.clientAborted ?? false,
+        estimated: reported === undefined,
+        anomalous:
+          tokens.inputTokens > model.contextWindow ||
+          tokens.outputTokens > model.contextWindow * body.choices,
+      },
+      written,
+    );
+  }
+
+  /** Records a call that is free, since who receives an error pays nothing. */
+  fail(failure: Failure, written: (error?: Error) => void): void {
+    this.#settle(
+      {
+        ...this.#common(this.input.admission.model),
+        inputTokens: 0,
+        outputTokens: 0,
+        cost: 0n,
+        status: 'error',
+        errorCode: failure.code,
+        httpStatus: failure.httpStatus,
+        clientAborted: failure.clientAborted ?? false,
+        estimated: false,
+        anomalous: false,
+      },
+      written,
+    );
+  }
+
+  #common(model: CatalogModel) {
+    const { id, endpoint, entry, body } = this.input;
+    return {
+      id,
+      createdAt: this.deps.clock.now(),
+      accountId: entry.account.id,
+      keyId: entry.keyId,
+      widgetId: null,
+      requestedModel: body.model,
+      servedModel: model.publicName,
+      endpoint,
+      stream: body.stream,
+      priceIn: model.priceIn,
+      priceOut: model.priceOut,
+      latencyMs: Math.round(performance.now() - this.#startedAt),
+      ttftMs: this.#firstTokenMs,
+    };
+  }
+
+  /** Turns the hold into a pending charge in one step, so that no moment shows neither. */
+  #settle(record: UsageRecord, written: (error?: Error) => void): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    const { entry, admission } = this.input;
+    const states = [entry.account, entry.day];
+    for (const state of states) {
+      state.holds -= admission.hold;
+      state.pending += record.cost;
+    }
+    this.deps.metrics.holdClosed();
+    this.deps.metrics.recorded(record);
+    this.deps.meter.finish(record, (error) => {
+      // What could not be kept will not be charged.
+      if (error) for (const state of states) state.pending -= record.cost;
+      written(error);
+    });
+  }
+}

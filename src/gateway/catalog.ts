@@ -1,0 +1,70 @@
+import type { Pool } from 'pg';
+import type { Logger } from '../lib/logger.js';
+import { type Money, pricePerToken } from '../lib/money.js';
+
+export interface CatalogModel {
+  publicName: string;
+  kind: 'chat' | 'embedding';
+  contextWindow: number;
+  /** 1e-12 dollars per token. */
+  priceIn: Money;
+  priceOut: Money;
+}
+
+/** The model table in memory: every price that the ledger charges with. */
+export interface Catalog {
+  get(publicName: string): CatalogModel | undefined;
+  all(): CatalogModel[];
+  /** Reads the table again. A failed reading keeps what is known. */
+  reload(): Promise<void>;
+  stop(): void;
+}
+
+/** Notifications say when prices change; this is the net below them. */
+const REFRESH_MS = 5_000;
+
+async function readModels(pool: Pool): Promise<Map<string, CatalogModel>> {
+  const result = await pool.query<{
+    public_name: string;
+    kind: 'chat' | 'embedding';
+    context_window: number;
+    input: string;
+    output: string;
+  }>(
+    `select public_name, kind, context_window, input_price_per_million_usd::text as input,
+       output_price_per_million_usd::text as output
+     from models order by position`,
+  );
+  return new Map(
+    result.rows.map((row) => [
+      row.public_name,
+      {
+        publicName: row.public_name,
+        kind: row.kind,
+        contextWindow: row.context_window,
+        priceIn: pricePerToken(row.input),
+        priceOut: pricePerToken(row.output),
+      },
+    ]),
+  );
+}
+
+/** Loads the catalog and keeps it fresh. */
+export async function createCatalog(pool: Pool, log: Logger): Promise<Catalog> {
+  let models = await readModels(pool);
+  const reload = async (): Promise<void> => {
+    try {
+      models = await readModels(pool);
+    } catch (error) {
+      log.debug({ err: error }, 'the model table could not be read again');
+    }
+  };
+  const timer = setInterval(() => void reload(), REFRESH_MS);
+  timer.unref();
+  return {
+    get: (publicName) => models.get(publicName),
+    all: () => [...models.values()],
+    reload,
+    stop: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,69 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Endpoint, UsageRecord } from '../metering/usage-record.js';
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+
+/** Metrics of the inference path. Every name is explained in docs/operations.md. */
+export interface EdgeMetrics {
+  /** A finished `/v1` answer; `code` is `ok` or the error code. */
+  answered(endpoint: string, code: string): void;
+  recorded(record: UsageRecord): void;
+  holdOpened(): void;
+  holdClosed(): void;
+}
+
+export function createEdgeMetrics(registry: Registry): EdgeMetrics {
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'gateway_requests_total',
+    help: 'Answers of /v1 by endpoint and code (ok or the error code)',
+    labelNames: ['endpoint', 'code'],
+    registers,
+  });
+  const latency = new Histogram({
+    name: 'gateway_call_seconds',
+    help: 'Time from admission to the last byte of the upstream',
+    labelNames: ['endpoint'],
+    buckets: SECONDS,
+    registers,
+  });
+  const firstToken = new Histogram({
+    name: 'gateway_first_token_seconds',
+    help: 'Time from admission to the first token of a stream',
+    buckets: SECONDS,
+    registers,
+  });
+  const tokens = new Counter({
+    name: 'gateway_tokens_total',
+    help: 'Tokens of successful calls by served model and direction',
+    labelNames: ['model', 'direction'],
+    registers,
+  });
+  const flags = new Counter({
+    name: 'gateway_flagged_events_total',
+    help: 'Usage events that are estimated, anomalous or cut by the client',
+    labelNames: ['flag'],
+    registers,
+  });
+  const holds = new Gauge({ name: 'gateway_open_holds', help: 'Calls in flight that hold money', registers });
+  const latencyOf: Record<Endpoint, { observe(value: number): void }> = {
+    chat: latency.labels('chat'),
+    embeddings: latency.labels('embeddings'),
+  };
+  return {
+    answered: (endpoint, code) => requests.inc({ endpoint, code }),
+    holdOpened: () => holds.inc(),
+    holdClosed: () => holds.dec(),
+    recorded(record) {
+      latencyOf[record.endpoint].observe(record.latencyMs / 1000);
+      if (record.ttftMs !== null) firstToken.observe(record.ttftMs / 1000);
+      if (record.status === 'success') {
+        tokens.inc({ model: record.servedModel, direction: 'input' }, record.inputTokens);
+        tokens.inc({ model: record.servedModel, direction: 'output' }, record.outputTokens);
+      }
+      if (record.estimated) flags.inc({ flag: 'estimated' });
+      if (record.anomalous) flags.inc({ flag: 'anomalous' });
+      if (record.clientAborted) flags.inc({ flag: 'client_aborted' });
+    },
+  };
+}

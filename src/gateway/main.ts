@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { loadConfigOrExit } from '../config.js';
+import { openOrm, pgPool } from '../db/orm.js';
+import { waitForSchema } from '../db/wait-for-schema.js';
+import { systemClock } from '../lib/clock.js';
+import { onShutdown } from '../lib/lifecycle.js';
+import { createLogger } from '../lib/logger.js';
+import { createRegistry, startMetricsListener } from '../lib/metrics.js';
+import { createMeter } from '../metering/meter.js';
+import { createEdge } from './app.js';
+import { type EdgeLock, holdEdgeLock } from './single-edge.js';
+
+/** Calls in flight may go on so long after a signal (RELIABILITY.md F14); the whole stop takes at most 35 s. */
+const DRAIN_MS = 28_000;
+const STOP_TIMEOUT_MS = 35_000;
+const POOL_SIZE = 6;
+/** Exit code of a start that can't succeed by trying again. */
+const EXIT_CONFIG = 78;
+
+const config = loadConfigOrExit('edge');
+const log = createLogger('edge', config.logLevel);
+const registry = createRegistry('edge');
+const databaseUrl = config.databaseUrl!;
+
+try {
+  const orm = await openOrm({ databaseUrl, processName: 'edge', poolSize: POOL_SIZE });
+  await waitForSchema(orm);
+  const lock: EdgeLock | undefined = config.redisUrl ? undefined : await holdEdgeLock(databaseUrl, log);
+  const pool = await pgPool(orm);
+  const edge = await createEdge({
+    config,
+    pool,
+    clock: systemClock,
+    log,
+    registry,
+    createMeter: (onFlushed) =>
+      createMeter({
+        directory: join(config.dataDir, 'spool'),
+        pool,
+        log,
+        registry,
+        clock: systemClock,
+        onFlushed,
+      }),
+  });
+  let ready = false;
+  if (config.metricsPort !== null) {
+    await startMetricsListener({
+      registry,
+      host: config.metricsHost,
+      port: config.metricsPort,
+      ready: () => ready,
+    });
+  }
+  const url = await edge.listen();
+  ready = true;
+  log.info({ url }, 'the edge serves');
+  process.send?.({ type: 'ready', url });
+  onShutdown(
+    log,
+    async () => {
+      ready = false;
+      await edge.close(DRAIN_MS);
+      await lock?.release();
+      await orm.close(true);
+    },
+    { timeoutMs: STOP_TIMEOUT_MS },
+  );
+} catch (error) {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const inUse = code === 'EADDRINUSE';
+  const line = inUse
+    ? `port ${config.port} on ${config.host} is in use: stop what uses it or set PORT`
+    : message;
+  process.stderr.write(`edge: ${line}\n`);
+  process.exit(inUse ? EXIT_CONFIG : 1);
+}

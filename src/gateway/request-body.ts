@@ -1,0 +1,233 @@
+import { isUtf8 } from 'node:buffer';
+import { AppError } from '../errors.js';
+import { JsonScanError, type Member, scanMembers } from '../lib/json-scan.js';
+import type { EmbeddingEncoding } from '../upstream/embedding-encoding.js';
+
+/** What the edge reads of a body; everything else is the upstream's business. */
+export interface InspectedBody {
+  model: string;
+  stream: boolean;
+  /** Answers asked for; `best_of` counts. */
+  choices: number;
+  /** Cap of generated tokens, or null. */
+  maxTokens: number | null;
+  /** Whether the client itself asked for the usage chunk. */
+  usageAsked: boolean;
+  encoding: EmbeddingEncoding;
+  /** Bytes of `messages` or `input`: the basis of estimates and holds. */
+  inputBytes: number;
+  /** What goes upstream. */
+  forward: Buffer;
+}
+
+/** Two readers could see two values of these. */
+const ONCE = new Set([
+  'model',
+  'stream',
+  'stream_options',
+  'n',
+  'best_of',
+  'max_tokens',
+  'max_completion_tokens',
+]);
+
+/** Fields that some model proxies obey; a customer must not steer ours (RELIABILITY.md T2). */
+const REMOVED = new Set([
+  'additional_drop_params',
+  'allowed_model_region',
+  'allowed_openai_params',
+  'api_base',
+  'api_key',
+  'api_type',
+  'api_version',
+  'base_model',
+  'base_url',
+  'cache',
+  'caching',
+  'client',
+  'configurable_clientside_auth_params',
+  'content_policy_fallbacks',
+  'context_window_fallbacks',
+  'cooldown_time',
+  'custom_llm_provider',
+  'default_fallbacks',
+  'deployment_id',
+  'disable_fallbacks',
+  'drop_params',
+  'enforced_params',
+  'extra_body',
+  'extra_headers',
+  'fallbacks',
+  'guardrail_config',
+  'guardrails',
+  'headers',
+  'input_cost_per_second',
+  'input_cost_per_token',
+  'max_retries',
+  'metadata',
+  'model_config',
+  'model_info',
+  'model_list',
+  'no-log',
+  'no_log',
+  'num_retries',
+  'organization',
+  'output_cost_per_second',
+  'output_cost_per_token',
+  'proxy_server_request',
+  'region_name',
+  'request_timeout',
+  'retry_policy',
+  'router_settings',
+  'secret_fields',
+  'specific_deployment',
+  'tags',
+  'timeout',
+  'ttl',
+  'use_in_pass_through',
+  'user_config',
+]);
+const REMOVED_PREFIX =
+  /^(?:mock_|litellm_|x-litellm-|x_litellm_|user_api_key|aws_|azure_|vertex_|google_|s3_|ssl_)/i;
+
+const isRemoved = (key: string): boolean => REMOVED.has(key.toLowerCase()) || REMOVED_PREFIX.test(key);
+
+const invalid = (message: string, param?: string): AppError =>
+  new AppError('invalid_body', { message, param });
+
+const INCLUDE_USAGE = Buffer.from('"stream_options":{"include_usage":true}');
+
+/**
+ * Reads a body of `/v1` and prepares what goes upstream: raw bytes as they came, but for fields that must go and
+ * the option that asks for usage in streams.
+ * @throws AppError `invalid_body`
+ */
+export function inspectBody(body: Buffer | undefined): InspectedBody {
+  if (!body || body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
+  const members = scan(body);
+  const fields = parse(body);
+  checkOnce(members);
+  const stream = readBoolean(fields, 'stream');
+  const options = readOptions(fields);
+  const usageAsked = stream && options?.include_usage === true;
+  return {
+    model: readModel(fields),
+    stream,
+    choices: Math.max(readCount(fields, 'n', 128) ?? 1, readCount(fields, 'best_of', 128) ?? 1),
+    maxTokens: readMaxTokens(fields),
+    usageAsked,
+    encoding: fields.encoding_format === 'base64' ? 'base64' : 'float',
+    inputBytes: inputBytes(members),
+    forward: prepare(body, members, stream && !usageAsked, options),
+  };
+}
+
+function scan(body: Buffer): Member[] {
+  try {
+    return scanMembers(body);
+  } catch (error) {
+    if (!(error instanceof JsonScanError)) throw error;
+    throw invalid(`The body is not a valid JSON object: ${error.message}.`);
+  }
+}
+
+/** latin1 keeps V8 on its one-byte path; texts that matter are decoded where they are read. */
+function parse(body: Buffer): Record<string, unknown> {
+  if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
+  try {
+    return JSON.parse(body.toString('latin1')) as Record<string, unknown>;
+  } catch {
+    throw invalid('The body is not valid JSON.');
+  }
+}
+
+function checkOnce(members: Member[]): void {
+  const seen = new Set<string>();
+  for (const { key } of members) {
+    if (!ONCE.has(key)) continue;
+    if (seen.has(key)) throw invalid(`"${key}" stands more than once in the body.`, key);
+    seen.add(key);
+  }
+}
+
+function readModel(fields: Record<string, unknown>): string {
+  const { model } = fields;
+  if (typeof model !== 'string' || model === '') {
+    throw invalid('"model" is missing. Name one of the models that GET /v1/models lists.', 'model');
+  }
+  return Buffer.from(model, 'latin1').toString();
+}
+
+function readBoolean(fields: Record<string, unknown>, name: string): boolean {
+  const value = fields[name];
+  if (value === undefined || value === null) return false;
+  if (typeof value !== 'boolean') throw invalid(`"${name}" must be true or false.`, name);
+  return value;
+}
+
+function readOptions(fields: Record<string, unknown>): Record<string, unknown> | null {
+  const value = fields.stream_options;
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw invalid('"stream_options" must be an object.', 'stream_options');
+  return value as Record<string, unknown>;
+}
+
+function readCount(fields: Record<string, unknown>, name: string, most: number): number | null {
+  const value = fields[name];
+  if (value === undefined || value === null) return null;
+  if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > most) {
+    throw invalid(`"${name}" must be a whole number from 1 to ${most}.`, name);
+  }
+  return value as number;
+}
+
+function readMaxTokens(fields: Record<string, unknown>): number | null {
+  const limits = ['max_tokens', 'max_completion_tokens'].map((name) =>
+    readCount(fields, name, 1_000_000_000),
+  );
+  const given = limits.filter((limit) => limit !== null);
+  return given.length > 0 ? Math.max(...given) : null;
+}
+
+function inputBytes(members: Member[]): number {
+  let bytes = 0;
+  for (const { key, valueStart, end } of members) {
+    if (key === 'messages' || key === 'input' || key === 'tools') bytes += end - valueStart;
+  }
+  return bytes;
+}
+
+function prepare(
+  body: Buffer,
+  members: Member[],
+  addUsage: boolean,
+  options: Record<string, unknown> | null,
+): Buffer {
+  const kept = members.filter(
+    (member) => !isRemoved(member.key) && !(addUsage && member.key === 'stream_options'),
+  );
+  if (kept.length === members.length && !addUsage) return body;
+  if (kept.length === members.length) return insertFirst(body, members);
+  const parts = kept.map((member) => body.subarray(member.start, member.end));
+  if (addUsage) parts.push(usageOption(options));
+  return Buffer.concat([
+    Buffer.from('{'),
+    ...parts.flatMap((part, i) => (i === 0 ? [part] : [COMMA, part])),
+    Buffer.from('}'),
+  ]);
+}
+
+const COMMA = Buffer.from(',');
+
+function insertFirst(body: Buffer, members: Member[]): Buffer {
+  const at = members[0]!.start;
+  return Buffer.concat([body.subarray(0, at), INCLUDE_USAGE, COMMA, body.subarray(at)]);
+}
+
+function usageOption(options: Record<string, unknown> | null): Buffer {
+  if (!options) return INCLUDE_USAGE;
+  const merged = JSON.stringify({ ...options, include_usage: true });
+  // The options were read through latin1: written back the same way, their bytes are what they were.
+  return Buffer.from(`"stream_options":${merged}`, 'latin1');
+}

@@ -1,0 +1,71 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from '../lib/logger.js';
+
+/** Advisory lock that the one edge without shared counters holds while it lives. */
+const EDGE_LOCK = 7_203_412;
+const PATIENCE_MS = 60_000;
+const POLL_MS = 500;
+const RETRY_MS = 1_000;
+
+export interface EdgeLock {
+  release(): Promise<void>;
+}
+
+/** Another edge serves already. */
+export class SecondEdgeError extends Error {}
+
+/**
+ * Without Redis counters live in this process, so that two edges would admit twice what they should: the second
+ * waits for the first to end. The lock lies on a session of its own and is taken again when that session is lost.
+ * @throws SecondEdgeError after 60 s.
+ */
+export async function holdEdgeLock(
+  databaseUrl: string,
+  log: Logger,
+  patienceMs = PATIENCE_MS,
+): Promise<EdgeLock> {
+  let client: pg.Client | undefined;
+  let released = false;
+  const tryLock = async (): Promise<boolean> => {
+    const next = new pg.Client({
+      connectionString: databaseUrl,
+      application_name: 'gateway-edge-lock',
+      keepAlive: true,
+    });
+    next.on('error', () => undefined);
+    await next.connect();
+    const result = await next.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [
+      EDGE_LOCK,
+    ]);
+    if (!result.rows[0]!.held) {
+      await next.end();
+      return false;
+    }
+    client = next;
+    next.on('end', () => void regain());
+    return true;
+  };
+  /** The database restarted: traffic goes on, and the lock is taken again as soon as it answers. */
+  const regain = async (): Promise<void> => {
+    client = undefined;
+    while (!released) {
+      await delay(RETRY_MS, undefined, { ref: false });
+      if (released || (await tryLock().catch(() => false))) return;
+      log.warn('the lock of the one edge is not ours at the moment');
+    }
+  };
+  for (const end = Date.now() + patienceMs; ; await delay(POLL_MS)) {
+    if (await tryLock()) break;
+    if (Date.now() > end) {
+      throw new SecondEdgeError('another edge is running: set REDIS_URL to run more than one');
+    }
+  }
+  return {
+    async release() {
+      released = true;
+      client?.removeAllListeners('end');
+      await client?.end().catch(() => undefined);
+    },
+  };
+}

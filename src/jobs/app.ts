@@ -1,0 +1,81 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import pg from 'pg';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { ServiceContext } from '../context.js';
+import { systemClock } from '../lib/clock.js';
+import type { Logger } from '../lib/logger.js';
+import { ensureJobSchema, type JobDefinition, type JobRunner, startJobs } from './kit.js';
+
+/** One for the schedule's reads, one for what a finished job writes. */
+const POOL_SIZE = 2;
+
+export interface JobsAppOptions {
+  databaseUrl: string;
+  orm: MikroORM;
+  log: Logger;
+  registry: Registry;
+  /** False runs nothing: a disabled schedule would be stored, and the next start would enable it again. */
+  enabled: boolean;
+  /** As in JobRunnerOptions. */
+  lockLifetimeMs?: number;
+  /** The jobs, given where to report the violations that the audit finds. */
+  jobs(reportViolations: (invariant: string, violations: number) => void): readonly JobDefinition[];
+}
+
+/** Starts the schedule of this process with its metrics; null when background tasks are off. */
+export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner | null> {
+  const { orm, log, registry } = options;
+  const violations = new Gauge({
+    name: 'gateway_invariant_violations',
+    help: 'Rows that violate an invariant of the ledger, as of the last audit. Anything but 0 wants a person.',
+    labelNames: ['invariant'],
+    registers: [registry],
+  });
+  const runs = new Counter({
+    name: 'gateway_job_runs_total',
+    help: 'Runs of scheduled jobs.',
+    labelNames: ['job', 'outcome'],
+    registers: [registry],
+  });
+  const duration = new Histogram({
+    name: 'gateway_job_duration_seconds',
+    help: 'Time that a run of a scheduled job took.',
+    labelNames: ['job'],
+    buckets: [0.01, 0.1, 1, 10, 60, 300],
+    registers: [registry],
+  });
+  if (!options.enabled) {
+    log.warn('background tasks are off: no scheduled job runs');
+    return null;
+  }
+  // Not MikroORM's pool: that gives timestamps as texts, which Agenda takes for dates.
+  const pool = new pg.Pool({
+    connectionString: options.databaseUrl,
+    application_name: 'gateway-jobs-schedule',
+    max: POOL_SIZE,
+  });
+  pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+  await ensureJobSchema(orm, pool);
+  const runner = await startJobs({
+    jobs: options.jobs((invariant, count) => violations.set({ invariant }, count)),
+    pool,
+    log,
+    lockLifetimeMs: options.lockLifetimeMs,
+    context: () => jobContext(orm, log),
+    onRun(job, outcome, seconds) {
+      runs.inc({ job, outcome });
+      duration.observe({ job }, seconds);
+    },
+  });
+  return {
+    async stop(timeoutMs) {
+      await runner.stop(timeoutMs);
+      await pool.end();
+    },
+  };
+}
+
+/** Nobody in particular, on this machine. */
+function jobContext(orm: MikroORM, log: Logger): ServiceContext {
+  return { viewer: null, em: orm.em.fork(), clock: systemClock, log, network: 'jobs', loopback: true };
+}

@@ -1,0 +1,129 @@
+import { PostgresBackend } from '@agendajs/postgres-backend';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { Agenda, type Job } from 'agenda';
+import type { Pool } from 'pg';
+import type { z } from 'zod';
+import type { ServiceContext } from '../context.js';
+import { migrate } from '../db/migrate.js';
+import type { Logger } from '../lib/logger.js';
+
+/** A scheduled piece of work. Its body is a few lines that call a service, and safe to repeat: at-least-once. */
+export interface JobDefinition<Data = unknown> {
+  name: string;
+  /** Of the data that is stored with the job; checked at every run, since another version may have stored it. */
+  schema: z.ZodType<Data>;
+  /** Time between two runs, such as `'1 hour'`. The first is at once; what was missed while down runs at start. */
+  every: string;
+  /** Stored with the schedule. */
+  data: Data;
+  run(context: ServiceContext, data: Data): Promise<void>;
+}
+
+/** Keeps the types of one job together; the kit handles them all alike. */
+export function defineJob<Data>(job: JobDefinition<Data>): JobDefinition {
+  return job as JobDefinition;
+}
+
+export interface JobRunnerOptions {
+  jobs: readonly JobDefinition[];
+  pool: Pool;
+  log: Logger;
+  /** A context with an entity manager of its own, for one run. */
+  context(): ServiceContext;
+  /** Called after every run. */
+  onRun?(name: string, outcome: 'success' | 'failure', seconds: number): void;
+  /** Milliseconds between two looks for due jobs. */
+  pollMs?: number;
+  /** Milliseconds after which a worker that says nothing is taken for dead, and its job is run by another. */
+  lockLifetimeMs?: number | undefined;
+}
+
+export interface JobRunner {
+  /**
+   * Lets running jobs end, at most `timeoutMs`; what isn't done by then is run again by the next process. Agenda
+   * leaves a timer of half a lock's life behind each run, so a process has to exit by itself afterwards.
+   */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+const LOCK_LIFETIME_MS = 60_000;
+/** A lock is renewed three times in its life. */
+const RENEWALS = 3;
+/** Also the latency of everything that is scheduled, since notifications are off. */
+const POLL_MS = 1_000;
+
+/** The scheduler's tables, made under the lock of the migrations: its own DDL races when processes start together. */
+export async function ensureJobSchema(orm: MikroORM, pool: Pool): Promise<void> {
+  await migrate(orm, () => backend(pool, true).connect());
+}
+
+function backend(pool: Pool, ensureSchema: boolean): PostgresBackend {
+  // Notifications would hold a connection, echo the events of other processes, and end the process when they
+  // fail; a poll per second is all that schedules of an hour need.
+  return new PostgresBackend({ pool, ensureSchema, disableNotifications: true });
+}
+
+/** Starts running jobs in this process. Every process may do so: a job runs in one of them. */
+export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
+  const { jobs, pool, log, lockLifetimeMs = LOCK_LIFETIME_MS } = options;
+  const agenda = new Agenda({
+    backend: backend(pool, false),
+    name: `jobs-${process.pid}`,
+    processEvery: options.pollMs ?? POLL_MS,
+    defaultConcurrency: 1,
+    maxConcurrency: 10,
+    // Unlimited: else only so many jobs of a kind are taken per poll.
+    defaultLockLimit: 0,
+    lockLimit: 0,
+    defaultLockLifetime: lockLifetimeMs,
+    removeOnComplete: true,
+  });
+  let running = 0;
+  let becameIdle: (() => void) | undefined;
+  agenda.on('start', () => {
+    running++;
+  });
+  agenda.on('complete', () => {
+    running--;
+    if (running === 0) becameIdle?.();
+  });
+  agenda.on('error', (error) => log.error({ err: error }, 'the job scheduler met an error'));
+  for (const job of jobs)
+    agenda.define(job.name, (scheduled: Job) => runOne(job, scheduled, options, lockLifetimeMs / RENEWALS));
+  await agenda.start();
+  for (const job of jobs) await agenda.every(job.every, job.name, job.data, { timezone: 'UTC' });
+  return {
+    async stop(timeoutMs) {
+      // Agenda's own drain overlooks the end of the last job and waits for its timeout.
+      const idle = new AbortController();
+      becameIdle = () => idle.abort();
+      const result = await agenda.drain({ timeout: timeoutMs, signal: idle.signal, closeConnection: false });
+      if (result.timedOut) log.warn({ running }, 'jobs were still running and will be run again');
+    },
+  };
+}
+
+async function runOne(
+  job: JobDefinition,
+  scheduled: Job,
+  options: JobRunnerOptions,
+  renewMs: number,
+): Promise<void> {
+  const began = Date.now();
+  const context = options.context();
+  const renewal = setInterval(() => {
+    scheduled
+      .touch()
+      .catch((error: unknown) => context.log.warn({ err: error, job: job.name }, 'lock not renewed'));
+  }, renewMs);
+  try {
+    await job.run(context, job.schema.parse(scheduled.attrs.data));
+    options.onRun?.(job.name, 'success', (Date.now() - began) / 1000);
+  } catch (error) {
+    options.onRun?.(job.name, 'failure', (Date.now() - began) / 1000);
+    context.log.error({ err: error, job: job.name }, 'a job failed and will be run again when it is due');
+    throw error;
+  } finally {
+    clearInterval(renewal);
+  }
+}

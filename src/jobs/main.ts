@@ -1,0 +1,54 @@
+import type { AddressInfo } from 'node:net';
+import { loadConfigOrExit } from '../config.js';
+import { openOrm, pgPool } from '../db/orm.js';
+import { waitForDatabase } from '../db/wait.js';
+import { onShutdown } from '../lib/lifecycle.js';
+import { createLogger } from '../lib/logger.js';
+import { createRegistry, startMetricsListener } from '../lib/metrics.js';
+import { migrateAndSeed } from '../services/startup.js';
+import { sessionCleanupJob } from './accounts.jobs.js';
+import { startJobsApp } from './app.js';
+import { auditJob } from './billing.jobs.js';
+import type { JobRunner } from './kit.js';
+import { partitionsJob } from './usage.jobs.js';
+
+const POOL_SIZE = 4;
+/** What running jobs get to end, and the whole stop. */
+const DRAIN_MS = 10_000;
+const STOP_MS = 15_000;
+
+const config = loadConfigOrExit('jobs');
+const log = createLogger('jobs', config.logLevel);
+const registry = createRegistry('jobs');
+const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'jobs', poolSize: POOL_SIZE });
+let runner: JobRunner | null = null;
+let ready = false;
+
+onShutdown(
+  log,
+  async () => {
+    ready = false;
+    await runner?.stop(DRAIN_MS);
+    await orm.close(true);
+  },
+  { timeoutMs: STOP_MS },
+);
+
+await waitForDatabase(orm, log);
+(await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+await migrateAndSeed(orm, config, log);
+runner = await startJobsApp({
+  databaseUrl: config.databaseUrl!,
+  orm,
+  log,
+  registry,
+  enabled: config.backgroundTasks,
+  jobs: (report) => [partitionsJob, auditJob(report), sessionCleanupJob],
+});
+
+// Readiness on a port of its own, also where no metrics are wanted.
+const listener = { registry, host: config.metricsHost, ready: () => ready };
+const health = await startMetricsListener({ ...listener, host: '127.0.0.1', port: 0 });
+if (config.metricsPort !== null) await startMetricsListener({ ...listener, port: config.metricsPort });
+ready = true;
+process.send?.({ type: 'ready', url: `http://127.0.0.1:${(health.address() as AddressInfo).port}` });

@@ -1,0 +1,64 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../config.js';
+import type { ChildSpec } from './supervisor.js';
+
+/** Root of the compiled code, so that children come from the same build as the launcher. */
+const compiled = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+export interface Ports {
+  edge: number;
+  platform: number;
+  proxy: number;
+}
+
+/** The processes of one installation. A proxy of someone else's makes ours superfluous. */
+export interface Children {
+  edge: ChildSpec;
+  platform: ChildSpec;
+  jobs: ChildSpec;
+  proxy: ChildSpec | null;
+}
+
+/** Longest drain of the edge (35 s) and what it needs to write and close afterwards. */
+const EDGE_STOP_MS = 40_000;
+const STOP_MS = 20_000;
+const METRICS_OFFSET = { edge: 0, platform: 1, jobs: 2, proxy: 3 } as const;
+
+/** The environment and program of each child. */
+export function describeChildren(config: Config, databaseUrl: string, ports: Ports): Children {
+  const common: NodeJS.ProcessEnv = {
+    ...config.environment,
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: config.dataDir,
+    PORT: String(ports.edge),
+    PUBLIC_BASE_URL: config.environment.PUBLIC_BASE_URL || `http://localhost:${ports.edge}`,
+    PLATFORM_PORT: String(ports.platform),
+    PLATFORM_URL: `http://127.0.0.1:${ports.platform}`,
+    PROXY_PORT: String(ports.proxy),
+    // Structured logs would bury what the launcher says; in production they are wanted.
+    LOG_LEVEL: config.environment.LOG_LEVEL || (config.production ? 'info' : 'warn'),
+  };
+  const child = (
+    name: keyof typeof METRICS_OFFSET,
+    env: NodeJS.ProcessEnv,
+    stopPatienceMs: number,
+  ): ChildSpec => ({
+    name,
+    entry: join(compiled, name === 'edge' ? 'gateway' : name, 'main.js'),
+    env: {
+      ...common,
+      ...(config.metricsPort ? { METRICS_PORT: String(config.metricsPort + METRICS_OFFSET[name]) } : {}),
+      ...env,
+    },
+    stopPatienceMs,
+  });
+  // Behind the edge only the edge's word about the caller counts.
+  const internal = { HOST: '127.0.0.1', TRUST_PROXY: '127.0.0.1/32' };
+  return {
+    edge: child('edge', { HOST: config.host }, EDGE_STOP_MS),
+    platform: child('platform', internal, STOP_MS),
+    jobs: child('jobs', internal, STOP_MS),
+    proxy: config.externalUpstream ? null : child('proxy', internal, STOP_MS),
+  };
+}

@@ -1,0 +1,198 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../config.js';
+import { type EmbeddedPostgres, ensureDatabase, startEmbeddedPostgres } from '../db/embedded.js';
+import { ensureDataDir } from '../lib/data-dir.js';
+import { type Children, describeChildren, type Ports } from './children.js';
+import { LockedError, takeLock } from './lock.js';
+import type { Narrator } from './narrator.js';
+import { freePort, waitForPort } from './ports.js';
+import { type BackOff, CONFIG_EXIT_CODE, type SupervisedChild, supervise } from './supervisor.js';
+import { pointsAtSimulator, welcome } from './welcome.js';
+
+const DATABASE_NAME = 'gateway';
+const PORT_PATIENCE_MS = 5_000;
+const START_TIMEOUT_MS = 120_000;
+/** So that the welcome is the last that is said; nobody depends on jobs. */
+const JOBS_PATIENCE_MS = 3_000;
+
+export interface LaunchOptions {
+  config: Config;
+  narrator: Narrator;
+  /** Other programs in the children's places, for tests. */
+  describe?: typeof describeChildren;
+  backOff?: BackOff;
+}
+
+export interface Launcher {
+  /** Resolves once the public address answers; never when the start fails or is stopped. */
+  readonly ready: Promise<{
+    url: string;
+    children: ReadonlyMap<string, SupervisedChild>;
+    databaseUrl: string;
+  }>;
+  /** Exit code, once everything has ended: 0 after `stop`, else why it could not go on. */
+  readonly ended: Promise<number>;
+  /** Ends everything in order: edge, jobs and platform, proxy, database. Again: says what it waits for. */
+  stop(reason: string): void;
+}
+
+/** A start that can't succeed: one line for the person and the exit code. */
+class StartFailure extends Error {
+  constructor(
+    message: string,
+    readonly exitCode: number,
+  ) {
+    super(message);
+  }
+}
+
+/** Starts database and children of one installation and keeps them running. */
+export function launch({ config, narrator, describe = describeChildren, backOff }: LaunchOptions): Launcher {
+  const children = new Map<string, SupervisedChild>();
+  const giveUp = new AbortController();
+  let database: EmbeddedPostgres | undefined;
+  let releaseLock: (() => void) | undefined;
+  let waitingFor: string[] = [];
+  let exitCode = 0;
+
+  const fail = (message: string, code: number): void => {
+    if (giveUp.signal.aborted) return;
+    narrator.note('stopping', message);
+    exitCode = code;
+    giveUp.abort();
+  };
+
+  const start = async (): Promise<{ url: string; databaseUrl: string }> => {
+    const ports = await prepare();
+    const databaseUrl = config.databaseUrl ?? (await openDatabase());
+    const specs = describe(config, databaseUrl, ports);
+    await startChildren(specs);
+    return {
+      url: config.environment.PUBLIC_BASE_URL ? config.publicBaseUrl : `http://localhost:${ports.edge}`,
+      databaseUrl,
+    };
+  };
+
+  const prepare = async (): Promise<Ports> => {
+    ensureDataDir(config.dataDir);
+    try {
+      releaseLock = takeLock(join(config.dataDir, 'launcher.lock'), `http://localhost:${config.port}`);
+    } catch (error) {
+      if (!(error instanceof LockedError)) throw error;
+      const { pid, note } = error.holder;
+      throw new StartFailure(`already running from ${config.dataDir}: process ${pid}, ${note}`, 1);
+    }
+    const taken =
+      config.port === 0
+        ? undefined
+        : await waitForPort(config.host, config.port, PORT_PATIENCE_MS, giveUp.signal);
+    if (taken && !giveUp.signal.aborted) throw new StartFailure(portFault(taken, config), CONFIG_EXIT_CODE);
+    return {
+      edge: config.port || (await freePort(config.host)),
+      platform: config.platformPort || (await freePort()),
+      proxy: config.proxyPort || (await freePort()),
+    };
+  };
+
+  const openDatabase = async (): Promise<string> => {
+    const began = Date.now();
+    database = await startEmbeddedPostgres({
+      directory: join(config.dataDir, 'postgres'),
+      note: (line) => narrator.note('database', line),
+    });
+    await ensureDatabase(database, DATABASE_NAME);
+    narrator.step('database', `PostgreSQL ${database.origin}`, Date.now() - began);
+    return database.url(DATABASE_NAME);
+  };
+
+  const startOne = async (spec: Children['edge']): Promise<void> => {
+    if (giveUp.signal.aborted) return;
+    const began = Date.now();
+    const child = supervise(spec, {
+      say: (line) => narrator.note('restart', line),
+      onFatal: (name, code) => fail(`${name} can't start with this configuration (see above)`, code),
+      backOff,
+    });
+    children.set(spec.name, child);
+    const url = await Promise.race([child.ready, aborted(giveUp.signal)]);
+    if (!giveUp.signal.aborted) narrator.step(spec.name, url ?? 'running', Date.now() - began);
+  };
+
+  const startChildren = async (specs: Children): Promise<void> => {
+    const timer = setTimeout(
+      () => fail(`the start took more than ${START_TIMEOUT_MS / 1000} s: see the lines above`, 1),
+      START_TIMEOUT_MS,
+    );
+    try {
+      // Jobs may come when they come; the public port opens when what it needs is there.
+      const jobs = startOne(specs.jobs).catch((error: Error) => fail(error.message, 1));
+      await Promise.all([specs.platform, specs.proxy].map((spec) => spec && startOne(spec)));
+      await startOne(specs.edge);
+      await Promise.race([jobs, delay(JOBS_PATIENCE_MS, undefined, { ref: false })]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  const stopAll = async (): Promise<void> => {
+    for (const names of [['edge'], ['jobs', 'platform'], ['proxy']]) {
+      const group = names.flatMap((name) => children.get(name) ?? []);
+      waitingFor = group.map((child) => child.name);
+      await Promise.all(group.map((child) => child.stop()));
+    }
+    waitingFor = ['database'];
+    await database?.stop();
+    releaseLock?.();
+  };
+
+  const started = start();
+  const ready = new Promise<{ url: string; children: typeof children; databaseUrl: string }>((done) => {
+    started.then(
+      ({ url, databaseUrl }) => {
+        if (giveUp.signal.aborted) return;
+        narrator.lines(welcome(url, !config.externalUpstream && pointsAtSimulator(config.proxyConfigPath)));
+        done({ url, children, databaseUrl });
+      },
+      (error: Error) => fail(error.message, error instanceof StartFailure ? error.exitCode : 1),
+    );
+  });
+
+  const ended = (async () => {
+    await aborted(giveUp.signal);
+    const began = Date.now();
+    // What is being started has to be there before it can be stopped.
+    await started.catch(() => undefined);
+    await stopAll();
+    if (exitCode === 0)
+      narrator.step('stopped', 'every request answered or ended, every event written', Date.now() - began);
+    return exitCode;
+  })();
+
+  return {
+    ready,
+    ended,
+    stop(reason) {
+      if (giveUp.signal.aborted) {
+        narrator.note('stopping', `still waiting for ${waitingFor.join(' and ') || 'the start to end'}`);
+        return;
+      }
+      narrator.note('stopping', `${reason}: finishing requests in flight (35 s at most)`);
+      giveUp.abort();
+    },
+  };
+}
+
+function portFault(code: string, { host, port }: Config): string {
+  if (code === 'EADDRINUSE') {
+    return `PORT: ${port} on ${host} is in use by another program; stop that, or choose another: PORT=${port + 1} npm start`;
+  }
+  return `PORT: can't listen on ${host}:${port} (${code}); choose another PORT or HOST`;
+}
+
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((done) => {
+    if (signal.aborted) done(null);
+    else signal.addEventListener('abort', () => done(null), { once: true });
+  });
+}

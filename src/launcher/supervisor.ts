@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+/** Exit code of a process whose configuration is wrong (sysexits' EX_CONFIG): trying again can't help. */
+export const CONFIG_EXIT_CODE = 78;
+
+export interface ChildSpec {
+  /** Shown to the person. */
+  name: string;
+  /** Compiled file to run. */
+  entry: string;
+  env: NodeJS.ProcessEnv;
+  /** Milliseconds that it may take to end after SIGTERM before it is killed. */
+  stopPatienceMs: number;
+}
+
+export interface BackOff {
+  firstMs: number;
+  maxMs: number;
+  /** Life after which the next crash starts from `firstMs` again. */
+  resetAfterMs: number;
+}
+
+export interface SuperviseOptions {
+  /** One line for the person. */
+  say(line: string): void;
+  /** Called when the child ended for a reason that a restart can't cure. */
+  onFatal(name: string, code: number): void;
+  backOff?: BackOff;
+}
+
+export interface SupervisedChild {
+  readonly name: string;
+  /** Its address, once it said for the first time that it serves. Never settles for a child that is stopped before. */
+  readonly ready: Promise<string | null>;
+  pid(): number | undefined;
+  /** Asks it to end, waits, kills it when its patience is over. Safe to call at any time and twice. */
+  stop(): Promise<void>;
+}
+
+const DEFAULT_BACK_OFF: BackOff = { firstMs: 100, maxMs: 5_000, resetAfterMs: 30_000 };
+
+interface ReadyMessage {
+  type: 'ready';
+  url?: string;
+}
+
+const isReady = (message: unknown): message is ReadyMessage =>
+  typeof message === 'object' && message !== null && (message as { type?: unknown }).type === 'ready';
+
+/**
+ * Runs a process and starts it again when it ends by itself. It gets an IPC channel, over which it says
+ * `{ type: 'ready', url }`, and whose end tells it that the launcher is gone.
+ */
+export function supervise(spec: ChildSpec, options: SuperviseOptions): SupervisedChild {
+  const backOff = options.backOff ?? DEFAULT_BACK_OFF;
+  let child: ChildProcess | undefined;
+  let stopping: Promise<void> | undefined;
+  let restart: NodeJS.Timeout | undefined;
+  let everReady = false;
+  let waitMs = backOff.firstMs;
+  let becameReady: (url: string | null) => void;
+  const ready = new Promise<string | null>((done) => {
+    becameReady = done;
+  });
+
+  const ended = (reason: string, code: number | null, livedMs: number): void => {
+    child = undefined;
+    if (stopping) return;
+    if (code === CONFIG_EXIT_CODE && !everReady) {
+      options.onFatal(spec.name, code);
+      return;
+    }
+    if (livedMs >= backOff.resetAfterMs) waitMs = backOff.firstMs;
+    options.say(`${spec.name} ended (${reason}), starting it again in ${waitMs / 1000} s`);
+    restart = setTimeout(start, waitMs);
+    waitMs = Math.min(backOff.maxMs, waitMs * 2);
+  };
+
+  const start = (): void => {
+    const startedAt = Date.now();
+    const current = spawn(process.execPath, [spec.entry], {
+      env: spec.env,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      // A Ctrl-C reaches a whole process group: only the launcher is in it, which ends the others in order.
+      detached: true,
+    });
+    child = current;
+    current.on('message', (message) => {
+      if (!isReady(message)) return;
+      if (everReady) options.say(`${spec.name} is back`);
+      everReady = true;
+      becameReady(message.url ?? null);
+    });
+    // Without an 'exit' event when it could not even be started.
+    current.on('error', (error) => {
+      if (current.pid === undefined) ended(error.message, null, 0);
+    });
+    current.on('exit', (code, signal) => ended(signal ?? `exit code ${code}`, code, Date.now() - startedAt));
+  };
+
+  const end = async (): Promise<void> => {
+    clearTimeout(restart);
+    const current = child;
+    if (!current?.pid) return;
+    const gone = new Promise<void>((done) => current.once('exit', () => done()));
+    current.kill('SIGTERM');
+    const killer = setTimeout(() => {
+      options.say(`${spec.name} did not end within ${spec.stopPatienceMs / 1000} s, killing it`);
+      current.kill('SIGKILL');
+    }, spec.stopPatienceMs);
+    await gone;
+    clearTimeout(killer);
+  };
+
+  start();
+  return {
+    name: spec.name,
+    ready,
+    pid: () => child?.pid,
+    stop() {
+      stopping ??= end();
+      return stopping;
+    },
+  };
+}

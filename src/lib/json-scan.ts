@@ -1,0 +1,136 @@
+/**
+ * Finds the members of a JSON object without building it, so that bodies can be changed by splicing bytes and
+ * everything else stays as it came. It checks the structure (strings, brackets, depth), not numbers or literals:
+ * whoever needs full validity parses as well.
+ */
+
+export interface Member {
+  key: string;
+  /** Offset of the key's opening quote. */
+  start: number;
+  valueStart: number;
+  /** Offset just past the value. */
+  end: number;
+}
+
+/** The text is no JSON object, is cut, or nests too deep. */
+export class JsonScanError extends Error {}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+const isSpace = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+function skipSpace(json: Buffer, from: number): number {
+  let at = from;
+  while (isSpace(json[at])) at++;
+  return at;
+}
+
+/** Offset just past the string that opens at `from`. */
+function skipString(json: Buffer, from: number): number {
+  let at = from + 1;
+  for (;;) {
+    const quote = json.indexOf(QUOTE, at);
+    if (quote < 0) throw new JsonScanError('a string does not end');
+    let escapes = quote - 1;
+    while (escapes > from && json[escapes] === BACKSLASH) escapes--;
+    if ((quote - 1 - escapes) % 2 === 0) return quote + 1;
+    at = quote + 1;
+  }
+}
+
+function skipContainer(json: Buffer, from: number, maxDepth: number): number {
+  const open: number[] = [];
+  let at = from;
+  while (at < json.length) {
+    const byte = json[at]!;
+    if (byte === QUOTE) {
+      at = skipString(json, at);
+      continue;
+    }
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      // The object that is scanned counts as the first level.
+      if (open.push(byte) >= maxDepth) throw new JsonScanError(`nested deeper than ${maxDepth} levels`);
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      if (open.pop() !== (byte === CLOSE_BRACE ? OPEN_BRACE : OPEN_BRACKET)) {
+        throw new JsonScanError('brackets do not match');
+      }
+      if (open.length === 0) return at + 1;
+    }
+    at++;
+  }
+  throw new JsonScanError('a bracket does not close');
+}
+
+function skipValue(json: Buffer, from: number, maxDepth: number): number {
+  const byte = json[from];
+  if (byte === QUOTE) return skipString(json, from);
+  if (byte === OPEN_BRACE || byte === OPEN_BRACKET) return skipContainer(json, from, maxDepth);
+  let at = from;
+  while (at < json.length && json[at] !== COMMA && json[at] !== CLOSE_BRACE && !isSpace(json[at])) at++;
+  if (at === from) throw new JsonScanError('a value is missing');
+  return at;
+}
+
+function readKey(json: Buffer, start: number, end: number): string {
+  const text = json.toString('latin1', start + 1, end - 1);
+  if (!/[\\\x80-\xff]/.test(text)) return text;
+  try {
+    return JSON.parse(json.toString('utf8', start, end)) as string;
+  } catch {
+    throw new JsonScanError('a key is not valid');
+  }
+}
+
+/**
+ * The members of the object that fills `json`, in order, duplicates included.
+ * @throws JsonScanError
+ */
+export function scanMembers(json: Buffer, maxDepth = 64): Member[] {
+  let at = skipSpace(json, 0);
+  if (json[at] !== OPEN_BRACE) throw new JsonScanError('not an object');
+  at = skipSpace(json, at + 1);
+  const members: Member[] = [];
+  if (json[at] === CLOSE_BRACE) return finish(json, at + 1, members);
+  for (;;) {
+    if (json[at] !== QUOTE) throw new JsonScanError('a key is missing');
+    const start = at;
+    const keyEnd = skipString(json, at);
+    at = skipSpace(json, keyEnd);
+    if (json[at] !== COLON) throw new JsonScanError('a colon is missing');
+    const valueStart = skipSpace(json, at + 1);
+    const end = skipValue(json, valueStart, maxDepth);
+    members.push({ key: readKey(json, start, keyEnd), start, valueStart, end });
+    at = skipSpace(json, end);
+    if (json[at] === CLOSE_BRACE) return finish(json, at + 1, members);
+    if (json[at] !== COMMA) throw new JsonScanError('a comma is missing');
+    at = skipSpace(json, at + 1);
+  }
+}
+
+function finish(json: Buffer, at: number, members: Member[]): Member[] {
+  if (skipSpace(json, at) !== json.length) throw new JsonScanError('text after the object');
+  return members;
+}
+
+/** The value of a scanned member. */
+export function memberValue(json: Buffer, member: Member): unknown {
+  return JSON.parse(json.toString('utf8', member.valueStart, member.end));
+}
+
+/** Replaces the value of one member; every other byte stays. */
+export function replaceValue(json: Buffer, member: Member, value: unknown): Buffer {
+  return Buffer.concat([
+    json.subarray(0, member.valueStart),
+    Buffer.from(JSON.stringify(value)),
+    json.subarray(member.end),
+  ]);
+}

@@ -1,0 +1,83 @@
+/** Outcome of one try at a sliding window. */
+export interface WindowDecision {
+  allowed: boolean;
+  limit: number;
+  /** How many more are allowed now. */
+  remaining: number;
+  /** Milliseconds until the window is empty (allowed) or until one more is allowed (refused). */
+  resetMs: number;
+}
+
+/**
+ * At most `limit` in any `windowMs`: a ring of the times of those that were allowed. Exact, and O(1) a try.
+ */
+export class SlidingWindow {
+  #times: Float64Array;
+  #next = 0;
+  #count = 0;
+
+  constructor(
+    limit: number,
+    readonly windowMs: number,
+  ) {
+    this.#times = new Float64Array(Math.max(1, limit));
+    this.limit = limit;
+  }
+
+  limit: number;
+
+  /** Tries to add one at `now` (milliseconds). A refused try leaves no trace. */
+  take(now: number): WindowDecision {
+    this.#expire(now);
+    if (this.#count >= this.limit) return this.#refusal(now);
+    this.#times[this.#next] = now;
+    this.#next = (this.#next + 1) % this.#times.length;
+    this.#count++;
+    return { allowed: true, limit: this.limit, remaining: this.limit - this.#count, resetMs: this.windowMs };
+  }
+
+  /** What `take` would say, without taking. */
+  peek(now: number): WindowDecision {
+    this.#expire(now);
+    if (this.#count >= this.limit) return this.#refusal(now);
+    const resetMs = this.#count === 0 ? 0 : this.#newest() + this.windowMs - now;
+    return { allowed: true, limit: this.limit, remaining: this.limit - this.#count, resetMs };
+  }
+
+  /** Takes another limit (a change of plan) and keeps what counts already. */
+  resize(limit: number): void {
+    if (limit === this.limit) return;
+    const kept: number[] = [];
+    for (let i = this.#count; i > 0; i--) kept.push(this.#times[this.#index(i)]!);
+    this.#times = new Float64Array(Math.max(1, limit, kept.length));
+    this.#times.set(kept);
+    this.#count = kept.length;
+    this.#next = kept.length % this.#times.length;
+    this.limit = limit;
+  }
+
+  /** Index of the one that was added `back` tries ago; 1 is the newest. */
+  #index(back: number): number {
+    return (this.#next - back + this.#times.length) % this.#times.length;
+  }
+
+  #newest(): number {
+    return this.#times[this.#index(1)]!;
+  }
+
+  #expire(now: number): void {
+    while (this.#count > 0 && this.#times[this.#index(this.#count)]! <= now - this.windowMs) this.#count--;
+  }
+
+  #refusal(now: number): WindowDecision {
+    // Room comes when so many have left that one fits: with a lowered limit that isn't the oldest.
+    const leaving = this.#count - this.limit + 1;
+    const at = this.limit === 0 ? now : this.#times[this.#index(this.#count - leaving + 1)]!;
+    return {
+      allowed: false,
+      limit: this.limit,
+      remaining: 0,
+      resetMs: Math.max(1, at + this.windowMs - now),
+    };
+  }
+}

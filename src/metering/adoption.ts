@@ -1,0 +1,65 @@
+import type { Logger } from '../lib/logger.js';
+import { adoptOrphans } from './orphans.js';
+import type { Owner } from './owner.js';
+import { replayFolder } from './replay.js';
+import type { UsageRecord } from './usage-record.js';
+
+const INTERVAL_MS = 5_000;
+
+export interface AdoptionOptions {
+  directory: string;
+  /** This process's folder. */
+  own: string;
+  self: Owner;
+  log: Logger;
+  commit(records: UsageRecord[]): Promise<void>;
+  onReplayed(events: number): void;
+}
+
+/** Looks for spools of dead processes, at start and every few seconds, and replays them one after another. */
+export class Adoption {
+  /** Taken and not yet replayed. */
+  private readonly folders = new Set<string>();
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+  private stopped = false;
+
+  constructor(private readonly options: AdoptionOptions) {}
+
+  /** Resolves when what was found is replayed. */
+  start(): Promise<void> {
+    this.timer = setInterval(() => void this.look(), INTERVAL_MS).unref();
+    return this.look();
+  }
+
+  /** Call it once `commit` rejects, so that a replay under way ends. @returns Whether every folder is replayed. */
+  async stop(): Promise<boolean> {
+    this.stopped = true;
+    clearInterval(this.timer);
+    await this.running;
+    return this.folders.size === 0;
+  }
+
+  private look(): Promise<void> {
+    this.running ??= this.run().finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { directory, own, self, log, commit, onReplayed } = this.options;
+    try {
+      for (const folder of await adoptOrphans(directory, own, self)) this.folders.add(folder);
+      for (const folder of [...this.folders].sort()) {
+        if (this.stopped) return;
+        const events = await replayFolder(folder, { directory, log, commit });
+        this.folders.delete(folder);
+        onReplayed(events);
+        log.info({ events }, 'replayed the spool of a process that is gone');
+      }
+    } catch (error) {
+      if (!this.stopped) log.error({ err: error }, 'adopting spools failed: tried again');
+    }
+  }
+}

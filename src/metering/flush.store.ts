@@ -1,0 +1,238 @@
+import type { Pool, PoolClient } from 'pg';
+import { formatMoney, type Money, parseMoney } from '../lib/money.js';
+import type { FlushResult, UsageRecord } from './usage-record.js';
+
+/** Error code of a call whose process died before it finished. */
+export const TERMINATED = 'gateway_terminated';
+
+/** Milliseconds for a connection, for one statement on the server, and for its answer (a frozen server sends none). */
+const CONNECT_TIMEOUT_MS = 3_000;
+const STATEMENT_TIMEOUT_MS = 4_000;
+const ANSWER_TIMEOUT_MS = 5_000;
+
+export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays'> {
+  /** Ids of the events that this transaction wrote; the others of the batch were there already. */
+  inserted: Set<string>;
+  /** Records of accounts that don't exist: nothing was written for them. */
+  refused: UsageRecord[];
+}
+
+// READ COMMITTED: locking in a statement of its own lets the next one see the balances as they are under the lock.
+// `no key`: nothing here changes an account's id, so that inserts of rows that point to it need not wait.
+const LOCK_ACCOUNTS = {
+  name: 'metering-lock',
+  text: `select id::text, balance::text, ledger_seq::text from accounts where id = any($1::uuid[])
+         order by id for no key update`,
+};
+
+/**
+ * Only rows really inserted are charged. An event is not inserted when its primary key is there, when its id was
+ * charged before under another time, or when it says that the process died while the finished call is there.
+ */
+const WRITE_EVENTS = {
+  name: 'metering-write',
+  text: `
+with e as (
+  select t.*, timestamptz 'epoch' + at_ms * interval '1 millisecond' as created_at
+  from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[],
+    $9::boolean[], $10::integer[], $11::integer[], $12::numeric[], $13::numeric[], $14::numeric[], $15::integer[],
+    $16::integer[], $17::text[], $18::text[], $19::integer[], $20::boolean[], $21::boolean[], $22::boolean[])
+    with ordinality as t(id, at_ms, account_id, key_id, widget_id, requested_model, served_model, endpoint, stream,
+      input_tokens, output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code, http_status,
+      client_aborted, estimated, anomalous, position)
+), inserted as (
+  insert into usage_events (id, created_at, account_id, key_id, widget_id, requested_model, served_model, endpoint,
+    stream, input_tokens, output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code,
+    http_status, client_aborted, estimated, anomalous)
+  select id, created_at, account_id, key_id, widget_id, requested_model, served_model, endpoint, stream,
+    input_tokens, output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code, http_status,
+    client_aborted, estimated, anomalous
+  from e
+  where not exists (select from ledger_entries l where l.kind = 'usage' and l.event_id = e.id)
+    and not (e.error_code is not distinct from '${TERMINATED}' and exists (
+      select from usage_events u where u.account_id = e.account_id and u.id = e.id
+        and u.created_at >= e.created_at and u.created_at < e.created_at + interval '1 day'))
+  on conflict (created_at, id) do nothing
+  returning id, created_at, account_id, key_id, cost, price_in, price_out
+), charged as (
+  select i.*, row_number() over w as nth, sum(i.cost) over w as upto
+  from inserted i join e on e.id = i.id where i.cost > 0
+  window w as (partition by i.account_id order by e.position)
+), entries as (
+  insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, price_in, price_out, created_at)
+  select c.id, c.account_id, a.ledger_seq + c.nth, 'usage', -c.cost, a.balance - c.upto, c.id, c.price_in,
+    c.price_out, c.created_at
+  from charged c join accounts a on a.id = c.account_id
+), balances as (
+  update accounts a set balance = a.balance - t.total, ledger_seq = a.ledger_seq + t.entries
+  from (select account_id, count(*) as entries, sum(cost) as total from charged group by account_id) t
+  where a.id = t.account_id
+  returning a.id, a.balance, a.ledger_seq
+), days as (
+  insert into key_spend_days as s (key_id, day, spend)
+  select key_id, (created_at at time zone 'UTC')::date, sum(cost) from charged where key_id is not null group by 1, 2
+  on conflict (key_id, day) do update set spend = s.spend + excluded.spend
+  returning key_id, day, spend
+), months as (
+  insert into key_spend_months as s (key_id, month, spend)
+  select key_id, to_char(created_at at time zone 'UTC', 'YYYY-MM'), sum(cost)
+  from charged where key_id is not null group by 1, 2
+  on conflict (key_id, month) do update set spend = s.spend + excluded.spend
+), hours as (
+  insert into account_usage_hours as h (account_id, hour, events)
+  select account_id, date_trunc('hour', created_at, 'UTC'), count(*) from inserted group by 1, 2
+  on conflict (account_id, hour) do update set events = h.events + excluded.events
+), used as (
+  update api_keys k set last_used_at = greatest(k.last_used_at, x.at)
+  from (select key_id, max(created_at) as at from inserted where key_id is not null group by key_id) x
+  where k.id = x.key_id
+), touched as (
+  select distinct key_id, (created_at at time zone 'UTC')::date as day from e where key_id is not null
+)
+select (select array_agg(id::text) from inserted) as inserted,
+  (select json_agg(json_build_array(id, balance::text, ledger_seq::text)) from balances) as balances,
+  (select json_agg(json_build_array(t.key_id, t.day::text, coalesce(d.spend, s.spend)::text))
+   from touched t left join days d using (key_id, day) left join key_spend_days s using (key_id, day)
+   where coalesce(d.spend, s.spend) is not null) as key_days`,
+};
+
+interface WriteRow {
+  inserted: string[] | null;
+  balances: [string, string, string][] | null;
+  key_days: [string, string, string][] | null;
+}
+
+/**
+ * Commits events in ONE transaction: usage rows, and for those really inserted the debits, balances, spend of keys
+ * and counts per hour. Replaying a batch changes nothing.
+ * @throws Error of the database, the whole batch rolled back; after a lost connection the outcome is unknown and
+ *   the same batch is to be sent again.
+ */
+export async function flushBatch(pool: Pool, records: readonly UsageRecord[]): Promise<BatchResult> {
+  const client = await connect(pool);
+  let failure: Error | undefined;
+  try {
+    await ask(client, `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+    const result = await write(client, records);
+    await ask(client, 'commit');
+    return result;
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error));
+    throw failure;
+  } finally {
+    if (failure && isServerError(failure)) failure = await rollback(client);
+    client.release(failure);
+  }
+}
+
+async function write(client: PoolClient, records: readonly UsageRecord[]): Promise<BatchResult> {
+  const accountIds = [...new Set(records.map((record) => record.accountId))];
+  const locked = await ask<{ id: string; balance: string; ledger_seq: string }>(client, {
+    ...LOCK_ACCOUNTS,
+    values: [accountIds],
+  });
+  const accounts = new Map(
+    locked.rows.map((row) => [row.id, { balance: parseMoney(row.balance), seq: BigInt(row.ledger_seq) }]),
+  );
+  const byId = new Map<string, UsageRecord>();
+  const refused: UsageRecord[] = [];
+  for (const record of records) {
+    if (!accounts.has(record.accountId.toLowerCase())) refused.push(record);
+    else if (!byId.has(record.id)) byId.set(record.id, record);
+  }
+  const written = await ask<WriteRow>(client, { ...WRITE_EVENTS, values: columns([...byId.values()]) });
+  const row = written.rows[0]!;
+  for (const [id, balance, seq] of row.balances ?? []) {
+    accounts.set(id, { balance: parseMoney(balance), seq: BigInt(seq) });
+  }
+  return {
+    inserted: new Set(row.inserted),
+    refused,
+    accounts: [...accounts].map(([id, state]) => ({ id, ...state })),
+    keyDays: (row.key_days ?? []).map(([keyId, day, spend]) => ({ keyId, day, spend: parseMoney(spend) })),
+  };
+}
+
+/** Dollars per million tokens of a price in 1e-12 dollars per token. */
+const perMillion = (price: Money): string => formatMoney(price * 1_000_000n);
+
+function columns(records: UsageRecord[]): unknown[] {
+  const column = <T>(of: (record: UsageRecord) => T): T[] => records.map(of);
+  return [
+    column((r) => r.id),
+    column((r) => r.createdAt),
+    column((r) => r.accountId),
+    column((r) => r.keyId),
+    column((r) => r.widgetId),
+    column((r) => r.requestedModel),
+    column((r) => r.servedModel),
+    column((r) => r.endpoint),
+    column((r) => r.stream),
+    column((r) => r.inputTokens),
+    column((r) => r.outputTokens),
+    column((r) => perMillion(r.priceIn)),
+    column((r) => perMillion(r.priceOut)),
+    column((r) => formatMoney(r.cost)),
+    column((r) => r.latencyMs),
+    column((r) => r.ttftMs),
+    column((r) => r.status),
+    column((r) => r.errorCode),
+    column((r) => r.httpStatus),
+    column((r) => r.clientAborted),
+    column((r) => r.estimated),
+    column((r) => r.anomalous),
+  ];
+}
+
+interface Question {
+  name?: string;
+  text: string;
+  values?: unknown[];
+}
+
+/** A query that fails when its answer doesn't come, as from a server that is frozen. */
+function ask<Row extends object>(client: PoolClient, question: Question | string) {
+  const config = typeof question === 'string' ? { text: question } : question;
+  return client.query<Row>({ ...config, query_timeout: ANSWER_TIMEOUT_MS } as Question);
+}
+
+/** The pool may be without a time limit of its own. */
+async function connect(pool: Pool): Promise<PoolClient> {
+  let timer: NodeJS.Timeout | undefined;
+  const connecting = pool.connect();
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`no database connection within ${CONNECT_TIMEOUT_MS} ms`));
+      connecting.then((client) => client.release()).catch(() => undefined);
+    }, CONNECT_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([connecting, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Whether the server itself reported the error, so that the connection still stands. */
+function isServerError(error: Error): boolean {
+  return 'severity' in error && (error as { severity?: unknown }).severity === 'ERROR';
+}
+
+/** @returns The error that makes the connection unusable, or undefined. */
+async function rollback(client: PoolClient): Promise<Error | undefined> {
+  try {
+    await ask(client, 'rollback');
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/**
+ * Whether the database refuses the data itself (data exception, integrity violation, raised by a trigger), so that
+ * sending it again can't help. Everything else (connection, deadlock, shutdown, missing table) may pass.
+ */
+export function isDataFault(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^(?:22|23|P0)[0-9A-Z]{3}$/.test(code);
+}

@@ -1,0 +1,242 @@
+import { performance } from 'node:perf_hooks';
+import type { Pool } from 'pg';
+import type { Logger } from '../lib/logger.js';
+import { type BatchResult, flushBatch, isDataFault } from './flush.store.js';
+import type { MeterMetrics } from './meter-metrics.js';
+import type { FlushResult, UsageRecord } from './usage-record.js';
+
+/** An event on its way to the database. */
+export interface Pending {
+  record: UsageRecord;
+  /** Whether this process recorded it itself. */
+  own: boolean;
+  /** Order of recording; what `drain` waits for. */
+  position: number;
+  /** When it was recorded, by the clock, for its age. */
+  since: number;
+  /** Called once: it is committed, or set aside since the database refuses it. */
+  settled(): void;
+}
+
+export interface FlusherOptions {
+  pool: Pool;
+  log: Logger;
+  metrics: MeterMetrics;
+  onFlushed(result: FlushResult): void;
+  /** An attempt failed: the events stay pending. */
+  onFailure(): void;
+  /** Puts an event that the database refuses where a person finds it. */
+  setAside(record: UsageRecord, reason: string): Promise<void>;
+}
+
+interface Suspect {
+  pending: Pending;
+  tries: number;
+  /** Monotonic milliseconds of the next try. */
+  dueAt: number;
+}
+
+const FLUSH_DELAY_MS = 50;
+const FULL_BATCH = 500;
+const MAX_BATCH = 1_000;
+const RETRY_BASE_MS = 50;
+const RETRY_MAX_MS = 2_000;
+const MAX_TRIES = 5;
+
+const jittered = (attempt: number): number =>
+  Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** attempt) * (0.5 + Math.random() / 2);
+
+/** Commits pending events in batches, one transaction at a time, and tries for ever. */
+export class Flusher {
+  private queue: Pending[] = [];
+  /** Events with whose commit an answer waits. */
+  private urgent: Pending[] = [];
+  private inFlight: Pending[] = [];
+  private suspects: Suspect[] = [];
+  private failures = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private timerDueAt = Number.POSITIVE_INFINITY;
+  private running: Promise<void> | undefined;
+  private hurried = false;
+  private stopped = false;
+
+  constructor(private readonly options: FlusherOptions) {}
+
+  add(pending: Pending): void {
+    this.queue.push(pending);
+    this.schedule();
+  }
+
+  /** Goes before all others and at once. */
+  addUrgent(pending: Pending): void {
+    this.urgent.push(pending);
+    this.schedule();
+  }
+
+  /** Whether the last attempt failed for want of the database. */
+  failing(): boolean {
+    return this.failures > 0;
+  }
+
+  size(): number {
+    return this.queue.length + this.urgent.length + this.inFlight.length + this.suspects.length;
+  }
+
+  /** Every event that is not settled. */
+  *unsettled(): Generator<Pending> {
+    yield* this.inFlight;
+    yield* this.urgent;
+    yield* this.queue;
+    for (const suspect of this.suspects) yield suspect.pending;
+  }
+
+  /** When the oldest unsettled event was recorded. */
+  oldestSince(): number | undefined {
+    const heads = [this.inFlight[0], this.urgent[0], this.queue[0], this.suspects[0]?.pending];
+    const times = heads.flatMap((pending) => (pending ? [pending.since] : []));
+    return times.length > 0 ? Math.min(...times) : undefined;
+  }
+
+  /** Flushes without waiting for a batch to fill, until nothing is pending. */
+  hurry(): void {
+    this.hurried = true;
+    this.schedule();
+  }
+
+  /** Ends after the transaction that is under way. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.running;
+  }
+
+  private schedule(): void {
+    if (this.stopped || this.running) return;
+    const now = performance.now();
+    const wait = this.waitMs(now);
+    if (wait === undefined || now + wait >= this.timerDueAt) return;
+    clearTimeout(this.timer);
+    this.timerDueAt = now + wait;
+    this.timer = setTimeout(() => {
+      this.timerDueAt = Number.POSITIVE_INFINITY;
+      this.running = this.run().finally(() => {
+        this.running = undefined;
+        this.schedule();
+      });
+    }, wait).unref();
+  }
+
+  /** Milliseconds until there is something to do; undefined when nothing is pending. */
+  private waitMs(now: number): number | undefined {
+    const suspectWait = Math.max(0, Math.min(...this.suspects.map((suspect) => suspect.dueAt)) - now);
+    const queued = this.queue.length + this.urgent.length;
+    if (queued === 0) return this.suspects.length > 0 ? suspectWait : undefined;
+    if (this.failures > 0) return jittered(this.failures);
+    const atOnce = this.hurried || this.urgent.length > 0 || queued >= FULL_BATCH;
+    return atOnce ? 0 : Math.min(FLUSH_DELAY_MS, suspectWait);
+  }
+
+  private async run(): Promise<void> {
+    try {
+      await this.retrySuspects();
+      this.inFlight = [...this.urgent.splice(0, MAX_BATCH)];
+      this.inFlight.push(...this.queue.splice(0, MAX_BATCH - this.inFlight.length));
+      if (this.inFlight.length > 0) await this.commit(this.inFlight);
+      if (this.failures > 0) this.options.log.info({ events: this.size() }, 'usage is flushed again');
+      this.failures = 0;
+    } catch (error) {
+      this.failed(error);
+    }
+    if (this.queue.length === 0) this.hurried = false;
+  }
+
+  private failed(error: unknown): void {
+    this.queue = [...this.inFlight, ...this.urgent, ...this.queue];
+    this.inFlight = [];
+    this.urgent = [];
+    this.failures++;
+    this.options.metrics.flushFailures.inc();
+    if (this.failures === 1) {
+      this.options.log.warn({ err: error }, 'usage flush failed: events wait until the database is back');
+    }
+    this.options.onFailure();
+  }
+
+  /** Commits a batch; one that the database refuses is halved until what it refuses stands alone. */
+  private async commit(batch: Pending[]): Promise<void> {
+    const start = performance.now();
+    try {
+      const result = await flushBatch(
+        this.options.pool,
+        batch.map((pending) => pending.record),
+      );
+      this.options.metrics.flushSeconds.observe((performance.now() - start) / 1000);
+      this.options.metrics.batchEvents.observe(batch.length);
+      await this.settleBatch(batch, result);
+    } catch (error) {
+      if (!isDataFault(error)) throw error;
+      this.options.metrics.flushFailures.inc();
+      if (batch.length === 1) return this.suspect(batch[0]!, (error as Error).message);
+      const middle = batch.length >> 1;
+      await this.commit(batch.slice(0, middle));
+      await this.commit(batch.slice(middle));
+    }
+  }
+
+  private async settleBatch(batch: Pending[], result: BatchResult): Promise<void> {
+    const refused = new Set(result.refused);
+    const committed = batch.filter((pending) => !refused.has(pending.record));
+    const own = committed.filter((pending) => pending.own).map((pending) => pending.record);
+    try {
+      this.options.onFlushed({ own, accounts: result.accounts, keyDays: result.keyDays });
+    } catch (error) {
+      this.options.log.error({ err: error }, 'a listener of the usage flush failed');
+    }
+    this.settle(committed);
+    for (const pending of batch) {
+      if (refused.has(pending.record)) await this.suspect(pending, 'the account does not exist');
+    }
+  }
+
+  private settle(pendings: Pending[]): void {
+    const done = new Set(pendings);
+    this.inFlight = this.inFlight.filter((pending) => !done.has(pending));
+    if (this.suspects.length > 0) this.suspects = this.suspects.filter(({ pending }) => !done.has(pending));
+    for (const pending of pendings) pending.settled();
+  }
+
+  /** Tries an event by itself some more times, apart from the others, and then sets it aside. */
+  private async suspect(pending: Pending, reason: string): Promise<void> {
+    this.inFlight = this.inFlight.filter((other) => other !== pending);
+    let suspect = this.suspects.find((known) => known.pending === pending);
+    if (!suspect) {
+      suspect = { pending, tries: 0, dueAt: 0 };
+      this.suspects.push(suspect);
+    }
+    suspect.tries++;
+    suspect.dueAt = performance.now() + jittered(suspect.tries);
+    if (suspect.tries < MAX_TRIES) return;
+    try {
+      await this.options.setAside(pending.record, reason);
+    } catch (error) {
+      this.options.log.error(
+        { err: error },
+        'a refused usage event could not be set aside: it is tried again',
+      );
+      this.options.onFailure();
+      return;
+    }
+    this.options.metrics.poisoned.inc();
+    this.options.log.error(
+      { event_id: pending.record.id, reason },
+      'the database refuses a usage event: set aside',
+    );
+    this.settle([pending]);
+  }
+
+  private async retrySuspects(): Promise<void> {
+    const now = performance.now();
+    for (const suspect of this.suspects.filter(({ dueAt }) => dueAt <= now))
+      await this.commit([suspect.pending]);
+  }
+}

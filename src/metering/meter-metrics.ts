@@ -1,0 +1,69 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+export interface MeterMetrics {
+  flushSeconds: Histogram;
+  batchEvents: Histogram;
+  flushFailures: Counter;
+  poisoned: Counter;
+  syncSeconds: Histogram;
+  replayed: Counter;
+}
+
+/** Registers the meter's metrics; depth and age are read when they are scraped. */
+export function createMeterMetrics(
+  registry: Registry,
+  backlog: () => { events: number; oldestMs: number },
+): MeterMetrics {
+  const registers = [registry];
+  new Gauge({
+    name: 'metering_spool_events',
+    help: 'Usage events that are recorded but not yet committed.',
+    registers,
+    collect() {
+      this.set(backlog().events);
+    },
+  });
+  new Gauge({
+    name: 'metering_spool_oldest_seconds',
+    help: 'Age of the oldest event that is not yet committed.',
+    registers,
+    collect() {
+      this.set(backlog().oldestMs / 1000);
+    },
+  });
+  return {
+    flushSeconds: new Histogram({
+      name: 'metering_flush_seconds',
+      help: 'Duration of a committed flush transaction.',
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+      registers,
+    }),
+    batchEvents: new Histogram({
+      name: 'metering_flush_batch_events',
+      help: 'Events in a committed flush.',
+      buckets: [1, 5, 10, 50, 100, 250, 500, 1000],
+      registers,
+    }),
+    flushFailures: new Counter({
+      name: 'metering_flush_failures_total',
+      help: 'Flush transactions that were rolled back or whose outcome is unknown.',
+      registers,
+    }),
+    poisoned: new Counter({
+      name: 'metering_poisoned_events_total',
+      help: 'Events that the database refuses, set aside in the poison folder. Alarm above 0.',
+      registers,
+    }),
+    syncSeconds: new Histogram({
+      name: 'metering_spool_sync_seconds',
+      help: 'Duration of fdatasync on the spool.',
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
+      registers,
+    }),
+    replayed: new Counter({
+      name: 'metering_replayed_events_total',
+      help: 'Events read from spools of dead processes, those already committed included.',
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,162 @@
+import { mkdirSync, renameSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { Registry } from 'prom-client';
+import type { Clock } from '../lib/clock.js';
+import { newId } from '../lib/ids.js';
+import type { Logger } from '../lib/logger.js';
+import { Adoption } from './adoption.js';
+import { Flusher } from './flusher.js';
+import { createMeterMetrics } from './meter-metrics.js';
+import { beat } from './orphans.js';
+import { OWNER_FILE, ownIdentity, writeOwner } from './owner.js';
+import { setPoisonAside } from './poison.js';
+import { Recorder } from './recorder.js';
+import { realDisk, type SpoolDisk } from './segment.js';
+import { Spool } from './spool.js';
+import type { FlushResult, Meter, UsageRecord } from './usage-record.js';
+
+export interface MeterOptions {
+  /** Holds one folder per process, `<DATA_DIR>/spool`; shared by all processes that may adopt each other's. */
+  directory: string;
+  pool: Pool;
+  log: Logger;
+  registry: Registry;
+  clock: Clock;
+  /** Called synchronously after each commit. */
+  onFlushed(result: FlushResult): void;
+  /** For tests of a failing disk. */
+  disk?: SpoolDisk;
+  /** Events kept in memory while the database is away. */
+  memoryEvents?: number;
+}
+
+const MEMORY_EVENTS = 50_000;
+/** A database that doesn't answer doesn't hold up the start longer. */
+const START_WAIT_MS = 3_000;
+const STOP_WAIT_MS = 4_000;
+const HEARTBEAT_MS = 10_000;
+const POLL_MS = 5;
+
+/** Makes the folder with its owner's file already in it, so that nobody sees an ownerless one. */
+function makeFolder(directory: string, name: string): string {
+  const draft = join(directory, `.${name}`);
+  mkdirSync(draft, { recursive: true, mode: 0o700 });
+  writeOwner(draft, ownIdentity());
+  const folder = join(directory, name);
+  renameSync(draft, folder);
+  return folder;
+}
+
+/**
+ * Opens this process's spool, takes over those of dead processes and starts flushing.
+ * @throws Error when the spool's folder can't be made.
+ */
+export async function createMeter(options: MeterOptions): Promise<Meter> {
+  const { directory, pool, log, clock } = options;
+  const name = newId();
+  const folder = makeFolder(directory, name);
+  let stopping = false;
+  let rejectReplay: (reason: Error) => void = () => undefined;
+  const replayEnds = new Promise<never>((_resolve, reject) => {
+    rejectReplay = reject;
+  });
+  replayEnds.catch(() => undefined);
+
+  const metrics = createMeterMetrics(options.registry, () => recorder.backlog());
+  const flusher = new Flusher({
+    pool,
+    log,
+    metrics,
+    onFlushed: options.onFlushed,
+    onFailure: () => recorder.abandonAnswers(),
+    setAside: async (record, reason) => {
+      await setPoisonAside(directory, name, record, reason);
+    },
+  });
+  const spool = new Spool({
+    folder,
+    log,
+    disk: options.disk ?? realDisk,
+    onSync: (durationMs) => metrics.syncSeconds.observe(durationMs / 1000),
+    onDoubtful: (segment) => recorder.reappend((number) => number === segment),
+    onRecover: () => recorder.respool(),
+  });
+  const memoryEvents = options.memoryEvents ?? MEMORY_EVENTS;
+  const recorder = new Recorder({ spool, flusher, clock, log, memoryEvents });
+
+  const commit = (records: UsageRecord[]): Promise<void> => {
+    const all = records.map(
+      (record) =>
+        new Promise<void>((settled) => {
+          const position = Number.POSITIVE_INFINITY;
+          flusher.add({ record, own: false, position, since: clock.now(), settled });
+        }),
+    );
+    return Promise.race([Promise.all(all).then(() => undefined), replayEnds]);
+  };
+  const adoption = new Adoption({
+    directory,
+    own: folder,
+    self: ownIdentity(),
+    log,
+    commit,
+    onReplayed: (events) => metrics.replayed.inc(events),
+  });
+
+  /** Someone deleted or took the folder of this living process: it makes a new one and writes all of it again. */
+  const rehome = (error: unknown): void => {
+    if (stopping) return;
+    log.error({ err: error }, 'the spool folder of this process is gone: made again');
+    try {
+      makeFolder(directory, name);
+      const current = spool.rotate();
+      if (current !== undefined) recorder.reappend((segment) => segment < current);
+    } catch (failure) {
+      log.error({ err: failure }, 'the spool folder could not be made again');
+    }
+  };
+  const heartbeat = setInterval(() => void beat(folder).catch(rehome), HEARTBEAT_MS).unref();
+
+  const waitFor = async (condition: () => boolean, timeoutMs: number): Promise<boolean> => {
+    for (let waited = 0; !condition(); waited += POLL_MS) {
+      if (waited >= timeoutMs) return false;
+      await delay(POLL_MS);
+      recorder.refill();
+    }
+    return true;
+  };
+
+  const drain = async (timeoutMs: number): Promise<boolean> => {
+    await nextTurn();
+    const newest = recorder.newest();
+    flusher.hurry();
+    return waitFor(() => recorder.isCommitted(newest), timeoutMs);
+  };
+
+  const stop = async (): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    clearInterval(heartbeat);
+    await drain(STOP_WAIT_MS);
+    recorder.close();
+    rejectReplay(new Error('metering stops'));
+    const adopted = await adoption.stop();
+    await Promise.race([flusher.stop(), delay(STOP_WAIT_MS, undefined, { ref: false })]);
+    const empty = await spool.close();
+    // Without its owner's file the folder is free to be adopted, though this process may still run.
+    await rm(empty && adopted ? folder : join(folder, OWNER_FILE), { recursive: true, force: true });
+  };
+
+  await Promise.race([adoption.start(), delay(START_WAIT_MS, undefined, { ref: false })]);
+  return {
+    begin: (intent) => recorder.begin(intent),
+    finish: (record, written) => recorder.finish(record, written),
+    accepting: () => recorder.accepting(),
+    backlog: () => recorder.backlog(),
+    drain,
+    stop,
+  };
+}

@@ -1,0 +1,83 @@
+import { readFileSync, readlinkSync, renameSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+
+/** Who owns a spool folder, precisely enough to tell a dead process from a living one with the same pid. */
+export interface Owner {
+  /** Boot id of the kernel, or the host's name where there is none. */
+  machine: string;
+  /** Pids are comparable within one namespace only: containers of one host share the boot id. */
+  pidNamespace: string;
+  pid: number;
+  /** Clock ticks since boot at which the process started; empty where unknown. */
+  startTime: string;
+}
+
+export const OWNER_FILE = 'owner.json';
+/** Age of the heartbeat at which an owner that can't be looked up counts as gone. */
+const STALE_HEARTBEAT_MS = 60_000;
+
+const attempt = (read: () => string): string => {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
+};
+
+/** State letter and start time of a process from /proc; undefined where there is no such file. */
+function processStat(pid: number): { state: string; startTime: string } | undefined {
+  const text = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  if (text === '') return undefined;
+  // The name in parentheses may hold spaces and parentheses itself.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', startTime: fields[19] ?? '' };
+}
+
+export function ownIdentity(): Owner {
+  const bootId = attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
+  return {
+    machine: bootId || `host:${hostname()}`,
+    pidNamespace: attempt(() => readlinkSync('/proc/self/ns/pid')),
+    pid: process.pid,
+    startTime: processStat(process.pid)?.startTime ?? '',
+  };
+}
+
+export function writeOwner(directory: string, owner: Owner): void {
+  const draft = join(directory, `.${OWNER_FILE}`);
+  writeFileSync(draft, JSON.stringify(owner), { mode: 0o600 });
+  renameSync(draft, join(directory, OWNER_FILE));
+}
+
+/** Undefined for a text that no owner wrote. */
+export function parseOwner(text: string): Owner | undefined {
+  try {
+    const value = JSON.parse(text) as Owner;
+    return typeof value?.machine === 'string' && Number.isInteger(value.pid) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/**
+ * Whether the owner of a folder is gone for good. On this machine the process table decides, so that a process
+ * that merely stands still keeps its folder; elsewhere the age of its heartbeat.
+ */
+export function isGone(owner: Owner | undefined, self: Owner, heartbeatAgeMs: number): boolean {
+  const comparable = owner?.machine === self.machine && owner.pidNamespace === self.pidNamespace;
+  if (!owner || !comparable) return heartbeatAgeMs > STALE_HEARTBEAT_MS;
+  if (!exists(owner.pid)) return true;
+  const stat = processStat(owner.pid);
+  if (!stat || owner.startTime === '') return false;
+  return stat.state === 'Z' || stat.startTime !== owner.startTime;
+}

@@ -1,0 +1,249 @@
+import type { Clock } from '../lib/clock.js';
+import type { Logger } from '../lib/logger.js';
+import type { Flusher, Pending } from './flusher.js';
+import { segmentEvents } from './replay.js';
+import type { Spool } from './spool.js';
+import type { CallIntent, UsageRecord } from './usage-record.js';
+
+/** A finished call of this process. */
+interface Entry extends Pending {
+  /** The segment that holds it; undefined while it is in memory only. */
+  segment: number | undefined;
+  /** Whether it is committed or set aside. */
+  done: boolean;
+  /** The answer that waits for the commit, since the disk didn't take the event. */
+  answer: ((error?: Error) => void) | undefined;
+}
+
+interface SpilledSegment {
+  events: number;
+  position: number;
+  since: number;
+}
+
+export interface RecorderOptions {
+  spool: Spool;
+  flusher: Flusher;
+  clock: Clock;
+  log: Logger;
+  /** Events kept in memory while they wait; the rest is read again from the segments. */
+  memoryEvents: number;
+}
+
+/** Events that may exist in memory only, while the disk is full and the database away. */
+const MAX_UNSPOOLED = 10_000;
+
+/**
+ * What an answer becomes that could not be recorded: whoever receives an error pays nothing. The tokens stay for
+ * the operator to see.
+ */
+function waived(record: UsageRecord): UsageRecord {
+  return { ...record, status: 'error', errorCode: 'service_unavailable', httpStatus: 503, cost: 0n };
+}
+
+/** Brings finished calls into the spool and from there to the flusher. */
+export class Recorder {
+  private position = 0;
+  private readonly unspooled = new Set<Entry>();
+  /** From this segment on, events stay on the disk only until memory has room. */
+  private spillFrom: number | undefined;
+  private readonly spilled = new Map<number, SpilledSegment>();
+  private refilling = false;
+  private closed = false;
+
+  constructor(private readonly options: RecorderOptions) {}
+
+  begin(intent: CallIntent): void {
+    if (!this.closed) this.options.spool.begin(intent);
+  }
+
+  finish(record: UsageRecord, written: (error?: Error) => void): void {
+    if (this.closed) {
+      written(new Error('metering has stopped'));
+      return;
+    }
+    const entry = this.entry(record, undefined, ++this.position, this.options.clock.now());
+    this.options.spool.finish(record, (error, segment) => {
+      if (error) {
+        this.keep(entry, written, error);
+        return;
+      }
+      entry.segment = segment;
+      try {
+        written();
+      } finally {
+        this.pass(entry, segment);
+      }
+    });
+  }
+
+  accepting(): boolean {
+    if (this.closed) return false;
+    if (this.unspooled.size >= MAX_UNSPOOLED) return false;
+    return !(this.options.spool.failing() && this.options.flusher.failing());
+  }
+
+  backlog(): { events: number; oldestMs: number } {
+    const spilled = [...this.spilled.values()];
+    const events = spilled.reduce((sum, segment) => sum + segment.events, this.options.flusher.size());
+    const times = [this.options.flusher.oldestSince(), spilled[0]?.since].filter(
+      (time) => time !== undefined,
+    );
+    const oldestMs = times.length > 0 ? Math.max(0, this.options.clock.now() - Math.min(...times)) : 0;
+    return { events, oldestMs };
+  }
+
+  /** Position of the newest event. */
+  newest(): number {
+    return this.position;
+  }
+
+  /** Whether every event of this process up to a position is committed or set aside. */
+  isCommitted(position: number): boolean {
+    for (const segment of this.spilled.values()) if (segment.position <= position) return false;
+    for (const pending of this.options.flusher.unsettled()) {
+      if (pending.own && pending.position <= position) return false;
+    }
+    return true;
+  }
+
+  /** The database is away: answers that wait for it end with an error. */
+  abandonAnswers(): void {
+    for (const entry of this.unspooled)
+      this.waive(entry, new Error('neither spool nor database took the event'));
+  }
+
+  /** The disk is back: what is in memory only goes to the spool. */
+  respool(): void {
+    this.append([...this.unspooled]);
+  }
+
+  /** Appends again what lies in a segment that may not reach the disk. */
+  reappend(isDoubtful: (segment: number) => boolean): void {
+    const entries = [...this.options.flusher.unsettled()].filter((pending) => pending.own) as Entry[];
+    this.append(entries.filter((entry) => entry.segment !== undefined && isDoubtful(entry.segment)));
+  }
+
+  /** Reads spilled events again when memory has room. */
+  refill(): void {
+    const { flusher, memoryEvents, log } = this.options;
+    if (this.refilling || this.closed || flusher.failing()) return;
+    if (this.spillFrom === undefined && this.spilled.size === 0) return;
+    if (flusher.size() > memoryEvents / 2) return;
+    this.refilling = true;
+    this.readSpilled()
+      .catch((error: unknown) => log.error({ err: error }, 'reading spilled usage events failed'))
+      .finally(() => {
+        this.refilling = false;
+      });
+  }
+
+  close(): void {
+    this.closed = true;
+    this.abandonAnswers();
+  }
+
+  private entry(record: UsageRecord, segment: number | undefined, position: number, since: number): Entry {
+    const entry: Entry = {
+      record,
+      own: true,
+      position,
+      since,
+      segment,
+      done: false,
+      answer: undefined,
+      settled: () => this.settled(entry),
+    };
+    return entry;
+  }
+
+  private settled(entry: Entry): void {
+    entry.done = true;
+    if (entry.segment !== undefined) {
+      this.options.spool.settle(entry.segment);
+    } else {
+      this.unspooled.delete(entry);
+      this.options.spool.forget(entry.record.id);
+      this.release(entry);
+    }
+    this.refill();
+  }
+
+  private release(entry: Entry, error?: Error): void {
+    const answer = entry.answer;
+    entry.answer = undefined;
+    try {
+      answer?.(error);
+    } catch (thrown) {
+      this.options.log.error({ err: thrown }, 'a callback behind the spool failed');
+    }
+  }
+
+  /** The disk refused the event: the database may take it directly, while the answer waits. */
+  private keep(entry: Entry, written: (error?: Error) => void, error: Error): void {
+    entry.answer = written;
+    this.unspooled.add(entry);
+    if (this.options.flusher.failing() || this.closed) {
+      this.waive(entry, error);
+      this.options.flusher.add(entry);
+    } else {
+      this.options.flusher.addUrgent(entry);
+    }
+  }
+
+  private waive(entry: Entry, error: Error): void {
+    if (!entry.answer) return;
+    entry.record = waived(entry.record);
+    this.release(entry, error);
+  }
+
+  private append(entries: Entry[]): void {
+    for (const entry of entries) {
+      const { record } = entry;
+      this.options.spool.finish(record, (error, segment) => {
+        if (error) return;
+        // A record that changed or was committed since needs this copy no more; the copy may then go at once.
+        if (entry.done || entry.record !== record) {
+          this.options.spool.settle(segment);
+          return;
+        }
+        const former = entry.segment;
+        entry.segment = segment;
+        this.unspooled.delete(entry);
+        if (former !== undefined) this.options.spool.settle(former);
+        this.release(entry);
+      });
+    }
+  }
+
+  /** Hands a spooled event to the flusher, or leaves it on the disk while memory is full. */
+  private pass(entry: Entry, segment: number): void {
+    const { flusher, memoryEvents, spool } = this.options;
+    if (this.spillFrom === undefined && flusher.size() >= memoryEvents) this.spillFrom = spool.rotate();
+    if (this.spillFrom === undefined || segment < this.spillFrom) {
+      flusher.add(entry);
+      return;
+    }
+    const spilled = this.spilled.get(segment);
+    if (spilled) spilled.events++;
+    else this.spilled.set(segment, { events: 1, position: entry.position, since: entry.since });
+  }
+
+  private async readSpilled(): Promise<void> {
+    const { spool, flusher } = this.options;
+    // When only the current segment is left, memory has caught up: it is closed, and new events go the short way.
+    if (this.spillFrom !== undefined && this.spilled.size <= 1) {
+      spool.rotate();
+      this.spillFrom = undefined;
+    }
+    const number = this.spilled.keys().next().value;
+    if (number === undefined) return;
+    const { position, since } = this.spilled.get(number)!;
+    const entries: Entry[] = [];
+    for await (const records of segmentEvents(spool.pathOf(number))) {
+      for (const record of records) entries.push(this.entry(record, number, position, since));
+    }
+    this.spilled.delete(number);
+    for (const entry of entries) flusher.add(entry);
+  }
+}

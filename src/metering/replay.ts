@@ -1,0 +1,112 @@
+import { readFile, rm } from 'node:fs/promises';
+import type { Logger } from '../lib/logger.js';
+import { TERMINATED } from './flush.store.js';
+import { segmentFiles, setDamagedAside } from './orphans.js';
+import { decodeFrames, HEADER_BYTES, headerState, nextFrame, type SpoolEntry } from './spool-record.js';
+import type { CallIntent, UsageRecord } from './usage-record.js';
+
+/** Records decoded at once; keeps the event loop of a serving process free. */
+const SLICE = 500;
+
+export interface ReplayOptions {
+  /** The folder that holds all processes' spools. */
+  directory: string;
+  log: Logger;
+  /** Resolves when the records are committed or set aside. @throws Error when the process stops. */
+  commit(records: UsageRecord[]): Promise<void>;
+}
+
+/**
+ * The event of a call whose process died before it finished: free, and the same whoever adopts the spool, since
+ * everything in it comes from the intent.
+ */
+export function terminatedEvent({ at, ...call }: CallIntent): UsageRecord {
+  return {
+    ...call,
+    createdAt: at,
+    servedModel: call.requestedModel,
+    inputTokens: 0,
+    outputTokens: 0,
+    priceIn: 0n,
+    priceOut: 0n,
+    cost: 0n,
+    latencyMs: 0,
+    ttftMs: null,
+    status: 'error',
+    errorCode: TERMINATED,
+    httpStatus: 502,
+    clientAborted: false,
+    estimated: false,
+    anomalous: false,
+  };
+}
+
+/** Decodes a segment in slices; bytes that are damaged in the middle are skipped and reported. */
+async function* readSegment(bytes: Buffer, onDamage: (offset: number) => void): AsyncGenerator<SpoolEntry[]> {
+  let offset = HEADER_BYTES;
+  while (offset < bytes.length) {
+    const { entries, end } = decodeFrames(bytes, offset, SLICE);
+    if (entries.length > 0) yield entries;
+    if (entries.length === SLICE) {
+      offset = end;
+      continue;
+    }
+    if (end === bytes.length) return;
+    offset = nextFrame(bytes, end);
+    // Nothing whole behind it: a torn tail, as a kill or a power cut leaves it.
+    if (offset === -1) return;
+    onDamage(end);
+  }
+}
+
+/**
+ * Commits everything in a dead process's folder and then removes it. Its files stay until all of it is committed,
+ * so that a replay that is cut short starts again, which changes nothing.
+ * @returns How many events were read.
+ */
+export async function replayFolder(folder: string, options: ReplayOptions): Promise<number> {
+  const open = new Map<string, CallIntent>();
+  const damaged = new Set<string>();
+  let events = 0;
+  for (const path of await segmentFiles(folder)) {
+    const bytes = await readFile(path);
+    const state = headerState(bytes);
+    if (state === 'torn') continue;
+    if (state === 'unknown') {
+      damaged.add(path);
+      options.log.error(
+        { path },
+        'spool segment of an unknown version: kept aside for the build that wrote it',
+      );
+      continue;
+    }
+    const onDamage = (offset: number): void => {
+      damaged.add(path);
+      options.log.error({ path, offset }, 'spool segment is damaged: skipped to the next whole record');
+    };
+    for await (const entries of readSegment(bytes, onDamage)) {
+      const records: UsageRecord[] = [];
+      for (const entry of entries) {
+        if (entry.kind === 'intent') open.set(entry.intent.id, entry.intent);
+        else {
+          open.delete(entry.record.id);
+          records.push(entry.record);
+        }
+      }
+      events += records.length;
+      if (records.length > 0) await options.commit(records);
+    }
+  }
+  const terminated = [...open.values()].map(terminatedEvent);
+  for (let i = 0; i < terminated.length; i += SLICE) await options.commit(terminated.slice(i, i + SLICE));
+  for (const path of damaged) await setDamagedAside(options.directory, path);
+  await rm(folder, { recursive: true, force: true });
+  return events + terminated.length;
+}
+
+/** The finished events of one whole segment, in slices. */
+export async function* segmentEvents(path: string): AsyncGenerator<UsageRecord[]> {
+  for await (const entries of readSegment(await readFile(path), () => undefined)) {
+    yield entries.flatMap((entry) => (entry.kind === 'event' ? [entry.record] : []));
+  }
+}

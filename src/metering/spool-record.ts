@@ -1,0 +1,124 @@
+import { crc32 } from 'node:zlib';
+import type { CallIntent, UsageRecord } from './usage-record.js';
+
+/**
+ * What lies in a spool segment: an 8-byte header, then frames of `u32 length, u32 CRC, payload`, little-endian.
+ * The checksum is zlib's CRC-32 (IEEE) over length and payload, since Node has it natively, where CRC-32C would
+ * need a package. The payload is JSON with amounts as strings of 1e-12 dollars. JSON has no byte below 0x20, so
+ * that no four bytes of a payload read as a plausible length: a frame never hides inside another.
+ */
+export type SpoolEntry =
+  | { kind: 'intent'; intent: CallIntent }
+  /** A finished call. */
+  | { kind: 'event'; record: UsageRecord };
+
+/** Raised when the payload changes in a way that an older build would misread. */
+const SCHEMA_VERSION = 1;
+const MAGIC = Buffer.from('usgspl');
+export const HEADER_BYTES = 8;
+const FRAME_BYTES = 8;
+/** Far above any record and far below any four bytes of JSON. */
+const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
+
+/** The first bytes of a segment: magic and schema version. */
+export function segmentHeader(): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  MAGIC.copy(header);
+  header.writeUInt16LE(SCHEMA_VERSION, MAGIC.length);
+  return header;
+}
+
+/**
+ * Whether a segment can be read by this build; `torn` when not even its header was written.
+ * A segment of another version is left alone for the build that knows it.
+ */
+export function headerState(bytes: Buffer): 'known' | 'torn' | 'unknown' {
+  if (bytes.length < HEADER_BYTES) return 'torn';
+  const known = bytes.subarray(0, HEADER_BYTES).equals(segmentHeader());
+  return known ? 'known' : 'unknown';
+}
+
+/** The payload of an intent. */
+export function intentPayload(intent: CallIntent): string {
+  return JSON.stringify({ t: 'i', ...intent });
+}
+
+/** The payload of a finished call. */
+export function eventPayload(record: UsageRecord): string {
+  return JSON.stringify({
+    t: 'e',
+    ...record,
+    priceIn: record.priceIn.toString(),
+    priceOut: record.priceOut.toString(),
+    cost: record.cost.toString(),
+  });
+}
+
+/** Most bytes that the frame of a payload takes. */
+export const frameBound = (payload: string): number => FRAME_BYTES + payload.length * 3;
+
+/**
+ * Writes one frame into `target`, which has `frameBound(payload)` bytes left at `offset`.
+ * @returns The offset behind the frame.
+ * @throws RangeError when the payload is larger than a frame may be.
+ */
+export function writeFrame(target: Buffer, offset: number, payload: string): number {
+  const start = offset + FRAME_BYTES;
+  const length = target.write(payload, start, 'utf8');
+  if (length > MAX_PAYLOAD_BYTES) throw new RangeError('record too large for the spool');
+  target.writeUInt32LE(length, offset);
+  target.writeUInt32LE(checksum(target, offset, length), offset + 4);
+  return start + length;
+}
+
+function checksum(bytes: Buffer, offset: number, length: number): number {
+  const ofLength = crc32(bytes.subarray(offset, offset + 4));
+  return crc32(bytes.subarray(offset + FRAME_BYTES, offset + FRAME_BYTES + length), ofLength);
+}
+
+/** The offset behind the whole and undamaged frame at `offset`, or -1 when there is none. */
+function frameEnd(bytes: Buffer, offset: number): number {
+  if (bytes.length - offset < FRAME_BYTES) return -1;
+  const length = bytes.readUInt32LE(offset);
+  const end = offset + FRAME_BYTES + length;
+  if (length === 0 || length > MAX_PAYLOAD_BYTES || end > bytes.length) return -1;
+  return bytes.readUInt32LE(offset + 4) === checksum(bytes, offset, length) ? end : -1;
+}
+
+function decodePayload(text: string): SpoolEntry {
+  const { t, ...fields } = JSON.parse(text);
+  if (t === 'i') return { kind: 'intent', intent: fields };
+  const { priceIn, priceOut, cost } = fields;
+  const money = { priceIn: BigInt(priceIn), priceOut: BigInt(priceOut), cost: BigInt(cost) };
+  return { kind: 'event', record: { ...fields, ...money } };
+}
+
+export interface Decoded {
+  entries: SpoolEntry[];
+  /** Offset behind the last whole frame: where a torn tail starts, or where to go on once more bytes came. */
+  end: number;
+}
+
+/**
+ * Decodes at most `limit` whole frames from `offset` on and stops at the first that is torn or damaged.
+ * It is incremental: called again at `end`, it goes on. Never throws.
+ */
+export function decodeFrames(bytes: Buffer, offset: number, limit = Number.POSITIVE_INFINITY): Decoded {
+  const entries: SpoolEntry[] = [];
+  let end = offset;
+  while (entries.length < limit) {
+    const next = frameEnd(bytes, end);
+    if (next === -1) break;
+    entries.push(decodePayload(bytes.toString('utf8', end + FRAME_BYTES, next)));
+    end = next;
+  }
+  return { entries, end };
+}
+
+/** The next offset after `offset` where a whole frame starts, or -1: how reading goes on behind damaged bytes. */
+export function nextFrame(bytes: Buffer, offset: number): number {
+  for (let at = offset + 1; at <= bytes.length - FRAME_BYTES; at++) {
+    if (frameEnd(bytes, at) !== -1) return at;
+  }
+  return -1;
+}

@@ -1,0 +1,283 @@
+import { close, fsync, open, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import type { Logger } from '../lib/logger.js';
+import { segmentName } from './orphans.js';
+import { Segment, type SpoolDisk } from './segment.js';
+import { eventPayload, frameBound, intentPayload, segmentHeader, writeFrame } from './spool-record.js';
+import type { CallIntent, UsageRecord } from './usage-record.js';
+
+const MAX_SEGMENT_BYTES = 8 * 1024 * 1024;
+const MAX_SEGMENT_AGE_MS = 5_000;
+/** A power cut takes at most what was appended in this time plus one sync, or this many records. */
+const SYNC_DELAY_MS = 15;
+const SYNC_RECORDS = 256;
+const RECOVERY_INTERVAL_MS = 250;
+const SCRATCH_BYTES = 256 * 1024;
+const NO_HEADER = Buffer.alloc(0);
+
+/** Called right after write(2): with the segment that holds the event, or with the disk's error. */
+export type Written = (error: Error | undefined, segment: number) => void;
+
+export interface SpoolOptions {
+  /** The process's own folder; exists. */
+  folder: string;
+  log: Logger;
+  disk: SpoolDisk;
+  onSync(durationMs: number): void;
+  /** A segment whose sync failed: what isn't committed of it should be appended again. */
+  onDoubtful(segment: number): void;
+  /** The disk takes records again. */
+  onRecover(): void;
+}
+
+interface Appended {
+  payload: string;
+  /** Id of the call that ends with this record. */
+  finishes?: string;
+  written?: Written;
+}
+
+/** The append-only record of what one process has measured, in files of a few megabytes. */
+export class Spool {
+  private current: Segment | undefined;
+  /** Oldest first; the current one is the last. */
+  private readonly segments: Segment[] = [];
+  private readonly open = new Map<string, CallIntent>();
+  private turn: Appended[] = [];
+  private scheduled = false;
+  private scratch = Buffer.allocUnsafe(SCRATCH_BYTES);
+  private nextNumber = 1;
+  private unsynced = 0;
+  private syncTimer: NodeJS.Timeout | undefined;
+  private syncing: Promise<void> | undefined;
+  private recovery: NodeJS.Timeout | undefined;
+  private lastError: Error | undefined;
+  private closed = false;
+
+  constructor(private readonly options: SpoolOptions) {
+    this.tryOpen();
+  }
+
+  /** Whether the disk refused the last write. */
+  failing(): boolean {
+    return this.current === undefined;
+  }
+
+  /** Appends an intent with this turn's write. */
+  begin(intent: CallIntent): void {
+    this.open.set(intent.id, intent);
+    this.append({ payload: intentPayload(intent) });
+  }
+
+  /** Appends a finished call with this turn's write. */
+  finish(record: UsageRecord, written: Written): void {
+    this.append({ payload: eventPayload(record), finishes: record.id, written });
+  }
+
+  /** The call is committed although its event isn't in the spool. */
+  forget(id: string): void {
+    this.open.delete(id);
+  }
+
+  /** One event of a segment is committed; the segment goes once all of its events are. */
+  settle(number: number): void {
+    const segment = this.segments.find((candidate) => candidate.number === number);
+    if (segment && --segment.uncommitted === 0) this.sweep();
+  }
+
+  /** Starts a new segment, so that the former ones are complete. @returns The number of the current one. */
+  rotate(): number | undefined {
+    this.writeTurn();
+    const former = this.current;
+    if (former && this.tryOpen()) this.seal(former);
+    return this.current?.number;
+  }
+
+  pathOf(number: number): string {
+    return join(this.options.folder, segmentName(number));
+  }
+
+  /** Writes out and closes. @returns Whether nothing is left that a successor would have to replay. */
+  async close(): Promise<boolean> {
+    this.writeTurn();
+    this.closed = true;
+    clearTimeout(this.syncTimer);
+    clearTimeout(this.recovery);
+    await this.syncing;
+    if (this.current && this.unsynced > 0) await this.sync(this.current);
+    await this.current?.close();
+    return this.open.size === 0 && this.segments.every((segment) => segment.uncommitted === 0);
+  }
+
+  private append(record: Appended): void {
+    this.turn.push(record);
+    if (this.scheduled) return;
+    this.scheduled = true;
+    setImmediate(() => this.writeTurn());
+  }
+
+  /** ONE write for everything appended in this turn of the event loop, then the callbacks. */
+  private writeTurn(): void {
+    this.scheduled = false;
+    const records = this.turn;
+    if (records.length === 0) return;
+    this.turn = [];
+    if (this.current && this.isFull(this.current)) this.rotate();
+    const segment = this.closed ? undefined : this.current;
+    if (segment && this.write(segment, records)) this.answer(records, undefined, segment);
+    else this.answer(records, this.lastError ?? new Error('the spool is closed'));
+  }
+
+  private write(segment: Segment, records: Appended[]): boolean {
+    try {
+      const payloads = records.map((record) => record.payload);
+      segment.append(this.encode(payloads, NO_HEADER));
+    } catch (error) {
+      this.fail(error);
+      return false;
+    }
+    this.markDirty(records.length);
+    return true;
+  }
+
+  private answer(records: Appended[], error: Error | undefined, segment?: Segment): void {
+    for (const { finishes } of records) {
+      if (!segment || finishes === undefined) continue;
+      this.open.delete(finishes);
+      segment.uncommitted++;
+    }
+    for (const { written } of records) {
+      try {
+        written?.(error, segment?.number ?? 0);
+      } catch (thrown) {
+        this.options.log.error({ err: thrown }, 'a callback behind the spool failed');
+      }
+    }
+  }
+
+  private isFull(segment: Segment): boolean {
+    if (segment.bytes >= MAX_SEGMENT_BYTES) return true;
+    const hasContent = segment.bytes > segmentHeader().length;
+    return hasContent && performance.now() - segment.openedAt >= MAX_SEGMENT_AGE_MS;
+  }
+
+  /** Frames of the payloads in the scratch buffer, good until the next call. */
+  private encode(payloads: string[], header: Buffer): Buffer {
+    const bound = payloads.reduce((sum, payload) => sum + frameBound(payload), header.length);
+    if (bound > this.scratch.length) this.scratch = Buffer.allocUnsafe(bound);
+    let offset = header.copy(this.scratch);
+    for (const payload of payloads) offset = writeFrame(this.scratch, offset, payload);
+    return this.scratch.subarray(0, offset);
+  }
+
+  /** Opens the next segment with the open intents carried forward, so that older segments can go. */
+  private tryOpen(): boolean {
+    let segment: Segment | undefined;
+    try {
+      const number = this.nextNumber++;
+      segment = new Segment(number, this.pathOf(number), performance.now(), this.options.disk);
+      const carried = [...this.open.values()].map(intentPayload);
+      segment.append(this.encode(carried, segmentHeader()));
+    } catch (error) {
+      if (segment) rmSync(segment.path, { force: true });
+      segment?.close().catch(() => undefined);
+      this.fail(error);
+      return false;
+    }
+    this.current = segment;
+    this.segments.push(segment);
+    this.markDirty(1);
+    this.syncFolder();
+    return true;
+  }
+
+  private fail(error: unknown): void {
+    const cause = error instanceof Error ? error : new Error(String(error));
+    if (this.lastError === undefined) {
+      this.options.log.error({ err: cause }, 'the spool can not be written: free space on its volume');
+    }
+    this.lastError = cause;
+    if (this.current) this.seal(this.current);
+    this.current = undefined;
+    if (this.closed || this.recovery) return;
+    this.recovery = setTimeout(() => this.recover(), RECOVERY_INTERVAL_MS).unref();
+  }
+
+  private recover(): void {
+    this.recovery = undefined;
+    if (this.closed || !this.tryOpen()) return;
+    this.lastError = undefined;
+    this.options.log.info('the spool can be written again');
+    this.options.onRecover();
+  }
+
+  private seal(segment: Segment): void {
+    segment.sealed = true;
+    this.sync(segment)
+      .then(() => segment.close())
+      .then(() => this.sweep())
+      .catch((error: unknown) => this.options.log.error({ err: error }, 'closing a spool segment failed'));
+  }
+
+  private markDirty(records: number): void {
+    this.unsynced += records;
+    if (this.syncing) return;
+    if (this.unsynced >= SYNC_RECORDS) this.startSync();
+    else this.syncTimer ??= setTimeout(() => this.startSync(), SYNC_DELAY_MS).unref();
+  }
+
+  private startSync(): void {
+    clearTimeout(this.syncTimer);
+    this.syncTimer = undefined;
+    const segment = this.current;
+    if (!segment || this.syncing || this.closed) return;
+    this.unsynced = 0;
+    this.syncing = this.sync(segment).finally(() => {
+      this.syncing = undefined;
+      if (this.unsynced > 0 && !this.closed) this.markDirty(0);
+    });
+  }
+
+  /** A failed sync may have thrown the pages away: the file is never synced again, its records go elsewhere. */
+  private async sync(segment: Segment): Promise<void> {
+    const start = performance.now();
+    try {
+      await segment.sync();
+      this.options.onSync(performance.now() - start);
+      this.sweep();
+    } catch (error) {
+      this.options.log.error({ err: error, path: segment.path }, 'fdatasync of a spool segment failed');
+      if (segment === this.current && !this.closed) {
+        segment.sealed = true;
+        this.current = undefined;
+        this.tryOpen();
+        await segment.close();
+      }
+      if (!this.closed) this.options.onDoubtful(segment.number);
+    }
+  }
+
+  private syncFolder(): void {
+    const warn = (error: Error | null): void => {
+      if (error) this.options.log.warn({ err: error }, 'fsync of the spool folder failed');
+    };
+    open(this.options.folder, 'r', (error, fd) => {
+      if (error) warn(error);
+      else fsync(fd, (failure) => close(fd, () => warn(failure)));
+    });
+  }
+
+  /** Removes from the front what is sealed and committed; in order, lest an intent outlive its finished event. */
+  private sweep(): void {
+    for (;;) {
+      const [first, second] = this.segments;
+      if (!first?.sealed || first.uncommitted > 0 || !second?.synced) return;
+      this.segments.shift();
+      first.close().then(
+        () => first.remove(),
+        () => undefined,
+      );
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { pageInput, topUpHeaders, topUpInput } from '../services/billing/billing.inputs.js';
+import {
+  balanceOutput,
+  ledgerOutput,
+  modelsOutput,
+  plansOutput,
+  usageOutput,
+} from '../services/billing/billing.outputs.js';
+import type { Services } from '../services.js';
+import { errorResponses } from './error-responses.js';
+import type { RestApp } from './rest-app.js';
+
+const tags = ['Billing'];
+
+/** Balance, top-up, ledger, usage, plans and models. */
+export function billingRoutes(app: RestApp, services: Services): void {
+  const { billing } = services;
+
+  app.route({
+    method: 'GET',
+    url: '/api/billing/balance',
+    schema: {
+      operationId: 'getBalance',
+      tags,
+      summary: 'Show my balance',
+      description: 'Credit balance and plan of the account.',
+      response: { 200: balanceOutput, ...errorResponses(401) },
+    },
+    handler: async (request) => billing.balance(request.context),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/billing/topup',
+    schema: {
+      operationId: 'topUp',
+      tags,
+      summary: 'Add credit',
+      description:
+        'A mock: no card is charged and the balance changes at once. A repeat with the same `Idempotency-Key` and amount gets the balance of the first time and moves nothing.',
+      headers: topUpHeaders,
+      body: topUpInput,
+      response: { 200: balanceOutput, ...errorResponses(401, 403, 409, 415, 422) },
+    },
+    handler: async (request) =>
+      billing.topUp(request.context, {
+        ...request.body,
+        idempotencyKey: request.headers['idempotency-key'],
+      }),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/billing/ledger',
+    schema: {
+      operationId: 'listLedger',
+      tags,
+      summary: 'List movements of money',
+      description: 'Every top-up, grant and charge, newest first.',
+      querystring: pageInput,
+      response: { 200: ledgerOutput, ...errorResponses(401, 422) },
+    },
+    handler: async (request) => billing.ledger(request.context, request.query),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/usage',
+    schema: {
+      operationId: 'listUsage',
+      tags,
+      summary: 'List usage',
+      description: 'One per forwarded call, newest first. Never a prompt or a response.',
+      querystring: pageInput,
+      response: { 200: usageOutput, ...errorResponses(401, 422) },
+    },
+    handler: async (request) => billing.usage(request.context, request.query),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/plans',
+    schema: {
+      operationId: 'listPlans',
+      tags,
+      summary: 'List plans',
+      description: 'What each plan costs, includes and allows.',
+      security: [],
+      response: { 200: plansOutput },
+    },
+    handler: async (request) => billing.plans(request.context),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/models',
+    schema: {
+      operationId: 'listModels',
+      tags,
+      summary: 'List models',
+      description: 'Every public model with its prices.',
+      security: [],
+      response: { 200: modelsOutput },
+    },
+    handler: async (request) => billing.models(request.context),
+  });
+}

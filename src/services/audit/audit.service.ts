@@ -1,0 +1,47 @@
+import { IsolationLevel } from '@mikro-orm/core';
+import { sql } from 'kysely';
+import type { ServiceContext } from '../../context.js';
+import { type Invariant, invariants } from './audit.store.js';
+
+export interface Finding {
+  invariant: Invariant;
+  /** 0 when it holds. */
+  violations: number;
+  /** Some of the rows concerned. */
+  subjects: string[];
+}
+
+const SAMPLE = 5;
+/** It reads whole tables, and may take its time. */
+const TIMEOUT_MS = '300000';
+
+/** Checks every invariant of the money on one snapshot. Each violation is logged as an error. */
+export async function runAudit(context: ServiceContext): Promise<Finding[]> {
+  const findings = await context.em.fork().transactional(
+    async (em) => {
+      const db = em.getKysely();
+      await sql`select set_config('statement_timeout', ${TIMEOUT_MS}, true)`.execute(db);
+      const results: Finding[] = [];
+      for (const invariant of invariants) {
+        const { rows } = await sql<{ violations: string; subjects: string[] | null }>`
+          with found as materialized (${sql.raw(invariant.sql)})
+          select (select count(*) from found) as violations,
+            (select array_agg(subject::text) from (select subject from found limit ${sql.lit(SAMPLE)}) sample) as subjects`.execute(
+          db,
+        );
+        const { violations, subjects } = rows[0]!;
+        results.push({ invariant, violations: Number(violations), subjects: subjects ?? [] });
+      }
+      return results;
+    },
+    { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
+  );
+  for (const { invariant, violations, subjects } of findings) {
+    if (violations === 0) continue;
+    context.log.error(
+      { invariant: invariant.name, guarantee: invariant.guarantee, violations, subjects },
+      'an invariant of the ledger is violated',
+    );
+  }
+  return findings;
+}

@@ -1,0 +1,116 @@
+/** A statement about the money that is always true. Its query gives one `subject` per violation, and no row if it holds. */
+export interface Invariant {
+  /** Short and stable: the label of the metric. */
+  name: string;
+  guarantee: string;
+  sql: string;
+}
+
+/** RELIABILITY.md (c) on our tables. Equality of money is exact, without tolerance. */
+export const invariants: readonly Invariant[] = [
+  {
+    name: 'I1-event',
+    guarantee: 'A usage event has an id of its own, for ever.',
+    sql: 'select id as subject from usage_events group by id having count(*) > 1',
+  },
+  {
+    name: 'I1-entry',
+    guarantee: 'An event is booked once.',
+    sql: `select event_id as subject from ledger_entries where event_id is not null
+      group by kind, event_id having count(*) > 1`,
+  },
+  {
+    name: 'I1-idempotency',
+    guarantee: 'An idempotency key of an account books once.',
+    sql: `select idempotency_key as subject from ledger_entries where idempotency_key is not null
+      group by account_id, idempotency_key having count(*) > 1`,
+  },
+  {
+    name: 'I2',
+    guarantee:
+      'Every charge has its debit, of the same amount, account and prices, and every debit its charge.',
+    sql: `select coalesce(u.id, l.event_id) as subject
+      from usage_events u full join (select * from ledger_entries where kind = 'usage') l on l.event_id = u.id
+      where u.id is null or coalesce(u.cost, 0) <> -coalesce(l.amount, 0) or l.account_id <> u.account_id
+        or l.price_in <> u.price_in or l.price_out <> u.price_out`,
+  },
+  {
+    name: 'I3',
+    guarantee: 'A cost is exactly tokens × price ÷ 1,000,000.',
+    sql: `select id as subject from usage_events
+      where status = 'success' and cost * 1000000 <> input_tokens * price_in + output_tokens * price_out`,
+  },
+  {
+    name: 'I4',
+    guarantee: 'A balance is the sum of its ledger.',
+    sql: `select a.id as subject
+      from accounts a left join (select account_id, sum(amount) as total from ledger_entries group by 1) l
+        on l.account_id = a.id
+      where a.balance <> coalesce(l.total, 0)`,
+  },
+  {
+    name: 'I6-chain',
+    guarantee: 'The running balance has neither gap nor jump.',
+    sql: `select id as subject from (
+        select *, lag(balance_after, 1, 0) over w as before, row_number() over w as nth
+        from ledger_entries window w as (partition by account_id order by seq)) entries
+      where balance_after <> before + amount or seq <> nth`,
+  },
+  {
+    name: 'I6-head',
+    guarantee: 'An account knows its newest entry.',
+    sql: `select a.id as subject
+      from accounts a left join (select account_id, max(seq) as newest from ledger_entries group by 1) l
+        on l.account_id = a.id
+      where a.ledger_seq <> coalesce(l.newest, 0)`,
+  },
+  {
+    name: 'I7',
+    guarantee: 'No call takes an account further below the floor than the price of its dearest call.',
+    // An adjustment may take money back that was spent already: such an account says nothing about holds.
+    sql: `select l.account_id as subject
+      from ledger_entries l
+        join (select account_id, max(cost) as dearest from usage_events group by 1) u using (account_id)
+      where l.kind = 'usage' and not exists (
+        select 1 from ledger_entries a where a.account_id = l.account_id and a.kind = 'adjustment' and a.amount < 0)
+      group by l.account_id, u.dearest having min(l.balance_after) < 0.001 - u.dearest`,
+  },
+  {
+    name: 'I8',
+    guarantee: 'An error is free.',
+    sql: `select id as subject from usage_events where status = 'error' and cost <> 0`,
+  },
+  {
+    name: 'I10-day',
+    guarantee: "A key's spend of a UTC day is the sum of its events.",
+    sql: `select coalesce(s.key_id, u.key_id) as subject
+      from key_spend_days s full join (
+        select key_id, (created_at at time zone 'UTC')::date as day, sum(cost) as spend
+        from usage_events where key_id is not null and cost > 0 group by 1, 2) u using (key_id, day)
+      where coalesce(s.spend, 0) <> coalesce(u.spend, 0)`,
+  },
+  {
+    name: 'I10-month',
+    guarantee: "A key's spend of a UTC month is the sum of its events.",
+    sql: `select coalesce(s.key_id, u.key_id) as subject
+      from key_spend_months s full join (
+        select key_id, to_char(created_at at time zone 'UTC', 'YYYY-MM') as month, sum(cost) as spend
+        from usage_events where key_id is not null and cost > 0 group by 1, 2) u using (key_id, month)
+      where coalesce(s.spend, 0) <> coalesce(u.spend, 0)`,
+  },
+  {
+    name: 'I10-hour',
+    guarantee: 'The events of an account and hour are counted.',
+    sql: `select coalesce(h.account_id, u.account_id) as subject
+      from account_usage_hours h full join (
+        select account_id, date_trunc('hour', created_at, 'UTC') as hour, count(*) as events
+        from usage_events group by 1, 2) u using (account_id, hour)
+      where coalesce(h.events, 0) <> coalesce(u.events, 0)`,
+  },
+  {
+    name: 'I13',
+    guarantee: 'No count, cost or latency is negative.',
+    sql: `select id as subject from usage_events
+      where input_tokens < 0 or output_tokens < 0 or cost < 0 or latency_ms < 0 or ttft_ms < 0`,
+  },
+];

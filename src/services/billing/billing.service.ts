@@ -1,0 +1,146 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { requireViewer, type ServiceContext } from '../../context.js';
+import { notifyInvalidation } from '../../db/invalidation.js';
+import { Account } from '../../entities/accounts/account.js';
+import { Model } from '../../entities/billing/model.js';
+import { Plan } from '../../entities/billing/plan.js';
+import { AppError } from '../../errors.js';
+import { DOLLAR, formatDecimal, formatMoney, type Money } from '../../lib/money.js';
+import type { PageInput } from '../../lib/page-input.js';
+import type { TopUpInput } from './billing.inputs.js';
+import type {
+  BalanceOutput,
+  LedgerEntryOutput,
+  ModelOutput,
+  PlanOutput,
+  UsageOutput,
+} from './billing.outputs.js';
+import { grantToLockedAccounts, lockAccountsDueForGrant } from './grants.store.js';
+import { findEntryByKey, postLedgerEntry } from './ledger.store.js';
+import { listLedger } from './ledger-list.store.js';
+import { listUsage } from './usage.store.js';
+
+/** Accounts whose rows are locked together by the monthly grant; a batch takes some milliseconds. */
+const GRANT_BATCH = 200;
+/** Sorts before every id. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Balance, top-up, ledger, usage, and what plans and models cost. */
+export function createBillingService() {
+  return {
+    /** The viewer's balance and plan. */
+    async balance(context: ServiceContext): Promise<BalanceOutput> {
+      const { accountId } = requireViewer(context);
+      const account = await readAccount(context.em, accountId);
+      return balanceOutputOf(account.balance, account.planId);
+    },
+
+    /**
+     * Adds credit to the viewer's balance; no card is charged. A repeated `idempotencyKey` gets the balance of the
+     * first time and moves nothing.
+     * @throws AppError `idempotency_conflict` when the key came with another amount before.
+     */
+    async topUp(context: ServiceContext, input: TopUpInput): Promise<BalanceOutput> {
+      const { accountId } = requireViewer(context);
+      const balance = await context.em.transactional((em) =>
+        postTopUp(em, accountId, input, context.clock.now()),
+      );
+      const account = await readAccount(context.em, accountId);
+      return balanceOutputOf(formatMoney(balance), account.planId);
+    },
+
+    /** The viewer's ledger, newest first. */
+    async ledger(context: ServiceContext, page: PageInput): Promise<LedgerEntryOutput[]> {
+      return listLedger(context.em, requireViewer(context).accountId, page);
+    },
+
+    /** The viewer's usage, newest first. */
+    async usage(context: ServiceContext, page: PageInput): Promise<UsageOutput> {
+      const { items, total } = await listUsage(context.em, requireViewer(context).accountId, page);
+      return { items, total, limit: page.limit, offset: page.offset };
+    },
+
+    /** Every plan, cheapest first. Public. */
+    async plans(context: ServiceContext): Promise<PlanOutput[]> {
+      const plans = await context.em.find(Plan, {}, { orderBy: { position: 'asc' } });
+      return plans.map((plan) => ({
+        name: plan.id,
+        monthly_price_usd: formatDecimal(plan.monthlyPriceUsd),
+        included_credits_usd: formatDecimal(plan.includedCreditsUsd),
+        allowed_models: plan.allowedModels,
+        requests_per_minute: plan.requestsPerMinute,
+      }));
+    },
+
+    /** Every model with its prices; never the upstream's id. Public. */
+    async models(context: ServiceContext): Promise<ModelOutput[]> {
+      const models = await context.em.find(Model, {}, { orderBy: { position: 'asc' } });
+      return models.map((model) => ({
+        model_public_name: model.publicName,
+        family: model.family,
+        context_window: model.contextWindow,
+        input_price_per_million_usd: formatDecimal(model.inputPricePerMillionUsd),
+        output_price_per_million_usd: formatDecimal(model.outputPricePerMillionUsd),
+        is_featured: model.isFeatured,
+      }));
+    },
+
+    /**
+     * Grants this month's included credits to every active account on a paid plan that lacks them. Batch by batch,
+     * each in a transaction of its own: what was granted before a crash stays, and a repeat grants the rest.
+     * @returns how many accounts were looked at and how many received money.
+     */
+    async grantMonthlyCredits(context: ServiceContext): Promise<{ examined: number; granted: number }> {
+      const now = context.clock.now();
+      const counts = { examined: 0, granted: 0 };
+      let afterId = FIRST_ID;
+      for (;;) {
+        const batch = await context.em.fork().transactional(async (em) => {
+          const ids = await lockAccountsDueForGrant(em, { afterId, limit: GRANT_BATCH, now });
+          const granted = ids.length > 0 ? await grantToLockedAccounts(em, ids, now) : 0;
+          return { ids, granted };
+        });
+        counts.examined += batch.ids.length;
+        counts.granted += batch.granted;
+        if (batch.ids.length < GRANT_BATCH) return counts;
+        afterId = batch.ids.at(-1)!;
+      }
+    },
+  };
+}
+
+export type BillingService = ReturnType<typeof createBillingService>;
+
+/** @returns the balance after the top-up, or after the first one of the same idempotency key. */
+async function postTopUp(
+  em: EntityManager,
+  accountId: string,
+  input: TopUpInput,
+  now: number,
+): Promise<Money> {
+  const amount = BigInt(input.amount_usd) * DOLLAR;
+  const idempotencyKey = input.idempotencyKey === undefined ? undefined : `topup:${input.idempotencyKey}`;
+  const entry = { accountId, kind: 'topup', amount, description: 'Top-up', now } as const;
+  const posted = await postLedgerEntry(em, { ...entry, idempotencyKey });
+  if (posted !== 'duplicate') {
+    await notifyInvalidation(em, { kind: 'account', id: accountId });
+    return posted.balanceAfter;
+  }
+  const first = await findEntryByKey(em, accountId, idempotencyKey!);
+  if (first?.amount !== amount) throw new AppError('idempotency_conflict');
+  return first.balanceAfter;
+}
+
+/** Reads past the identity map, which raw SQL doesn't update. */
+async function readAccount(
+  em: EntityManager,
+  accountId: string,
+): Promise<{ balance: string; planId: string }> {
+  const account = await em.fork().findOne(Account, { id: accountId }, { fields: ['balance', 'planId'] });
+  if (!account) throw new AppError('unauthorized');
+  return account;
+}
+
+function balanceOutputOf(balance: string, planName: string): BalanceOutput {
+  return { balance_usd: formatDecimal(balance), plan_name: planName, monthly_quota_tokens: null };
+}

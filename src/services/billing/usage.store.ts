@@ -1,0 +1,74 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import { formatTimestamp } from '../../lib/clock.js';
+import { formatDecimal } from '../../lib/money.js';
+import type { PageInput } from '../../lib/page-input.js';
+import type { UsageItemOutput } from './billing.outputs.js';
+
+type Columns = Omit<UsageItemOutput, 'created_at'> & { created_ms: number };
+/** Every row carries the total; without items there is one row of nulls beside it. */
+type Row = { total: string } & (Columns | { [name in keyof Columns]: null });
+
+/**
+ * A page of an account's usage, newest first, and how many events there are.
+ *
+ * Counting a million rows or skipping through them would take a second, therefore neither is done: the flush keeps
+ * `account_usage_hours` (events per account and UTC hour of `created_at`). Its sum is the total; its running sum,
+ * newest hour first, tells in which hour the offset falls, and only that hour is skipped through, on the index
+ * (account_id, created_at desc, id desc) alone. One statement, so that total and items are of the same instant.
+ */
+export async function listUsage(
+  em: EntityManager,
+  accountId: string,
+  { limit, offset }: PageInput,
+): Promise<{ items: UsageItemOutput[]; total: number }> {
+  const found = await sql<Row>`
+    with hours as materialized (
+      select hour, events, sum(events) over (order by hour desc) as up_to_here
+      from account_usage_hours where account_id = ${accountId}
+    ), first_hour as materialized (
+      select hour, up_to_here - events as skipped from hours
+      where up_to_here > ${offset}::bigint order by hour desc limit 1
+    ), page as materialized (
+      select created_at, id from usage_events
+      where account_id = ${accountId}
+        and created_at < (select hour + interval '1 hour' from first_hour)
+      order by created_at desc, id desc
+      offset ${offset}::bigint - (select skipped from first_hour) limit ${limit}
+    )
+    select total.events as total, event.*
+    from (select coalesce(sum(events), 0)::text as events from hours) total
+    left join (
+      select u.id, u.served_model as model_public_name, u.requested_model, u.key_id, u.endpoint, u.stream,
+        u.input_tokens, u.output_tokens, u.cost::text as cost_usd, u.latency_ms, u.ttft_ms, u.status, u.error_code,
+        u.http_status, u.client_aborted, u.estimated, u.anomalous,
+        floor(extract(epoch from u.created_at) * 1000)::float8 as created_ms, u.created_at
+      from page join usage_events u on u.created_at = page.created_at and u.id = page.id
+    ) event on true
+    order by event.created_at desc, event.id desc`.execute(em.getKysely());
+  const items = found.rows.filter((row) => row.id !== null) as (Row & Columns)[];
+  return { total: Number(found.rows[0]!.total), items: items.map(toItem) };
+}
+
+function toItem(row: Columns): UsageItemOutput {
+  return {
+    id: row.id,
+    model_public_name: row.model_public_name,
+    requested_model: row.requested_model,
+    key_id: row.key_id,
+    endpoint: row.endpoint,
+    stream: row.stream,
+    input_tokens: row.input_tokens,
+    output_tokens: row.output_tokens,
+    cost_usd: formatDecimal(row.cost_usd),
+    latency_ms: row.latency_ms,
+    ttft_ms: row.ttft_ms,
+    status: row.status,
+    error_code: row.error_code,
+    http_status: row.http_status,
+    client_aborted: row.client_aborted,
+    estimated: row.estimated,
+    anomalous: row.anomalous,
+    created_at: formatTimestamp(row.created_ms),
+  };
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { label } from '../../lib/input-fields.js';
+import { moneyInput } from '../../lib/money-input.js';
+
+export { pageInput } from '../../lib/page-input.js';
+
+const name = label(100).describe('Label chosen by the owner; 1 to 100 characters.');
+
+export const createKeyInput = z.strictObject({ name });
+export type CreateKeyInput = z.output<typeof createKeyInput>;
+
+export const updateKeyInput = z
+  .strictObject({
+    name: name.optional(),
+    status: z
+      .enum(['active', 'disabled'], 'must be active or disabled')
+      .optional()
+      .describe('A disabled key is refused on `/v1`.'),
+    monthly_limit_usd: moneyInput
+      .nullable()
+      .optional()
+      .describe('Dollars, the basis of alerts and no hard cap; null clears.'),
+    daily_limit_usd: moneyInput
+      .nullable()
+      .optional()
+      .describe('Dollars, the hard cap per UTC day; null clears.'),
+  })
+  .refine((input) => Object.values(input).some((value) => value !== undefined), 'there is nothing to change');
+export type UpdateKeyInput = z.output<typeof updateKeyInput>;
+
+/** Any text: an id that is malformed answers like one that isn't there. */
+export const keyParams = z.object({ id: z.string().describe('Id of the key.') });

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+/** Not checked on the way out: a row with an odd id is better shown than answered with 500. */
+const uuid = (description: string) => z.string().meta({ description, format: 'uuid' });
+const decimal = (description: string) =>
+  z.string().describe(`${description} Exact decimal with 6 to 12 digits after the point.`);
+const timestamp = (description: string) => z.string().describe(`${description} UTC, six digits and Z.`);
+
+export const keyOutput = z
+  .object({
+    id: uuid('Id of the key.'),
+    name: z.string().describe('Label chosen by the owner.'),
+    key_prefix: z.string().describe('Leading part of the key, safe to display.'),
+    last_four: z.string().describe('Last four characters of the key.'),
+    status: z.enum(['active', 'disabled']).describe('A disabled key is refused on `/v1`.'),
+    monthly_limit_usd: decimal('Dollars, the basis of alerts and no hard cap; null: none.').nullable(),
+    daily_limit_usd: decimal('Dollars, the hard cap per UTC day; null: none.').nullable(),
+    spend_today_usd: decimal('Dollars spent on the current UTC day.'),
+    spend_month_usd: decimal('Dollars spent in the current UTC month.'),
+    has_upstream: z
+      .boolean()
+      .describe('Whether it has its upstream virtual key; without one calls answer `upstream_unconfigured`.'),
+    last_used_at: timestamp('Time of its last call, null before the first.').nullable(),
+    created_at: timestamp('Time of its making.'),
+  })
+  .describe('An API key.');
+export const keysOutput = z.array(keyOutput).describe('API keys, newest first.');
+export type KeyOutput = z.infer<typeof keyOutput>;
+
+export const createdKeyOutput = z
+  .object({
+    key: z.string().describe('The full secret. It is shown this once.'),
+    api_key: keyOutput,
+  })
+  .describe('A new API key with its secret.');
+export type CreatedKeyOutput = z.infer<typeof createdKeyOutput>;

@@ -1,0 +1,160 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { requireViewer, type ServiceContext } from '../../context.js';
+import { notifyInvalidation } from '../../db/invalidation.js';
+import { ApiKey } from '../../entities/keys/api-key.js';
+import { AppError } from '../../errors.js';
+import { type Envelope, sha256 } from '../../lib/crypto.js';
+import { isUuid, newId } from '../../lib/ids.js';
+import { newApiKey, shownParts } from '../../lib/key-form.js';
+import { formatMoney, type Money } from '../../lib/money.js';
+import type { PageInput } from '../../lib/page-input.js';
+import type { VirtualKeyClient } from '../../upstream/virtual-keys.js';
+import type { CreateKeyInput, UpdateKeyInput } from './keys.inputs.js';
+import type { CreatedKeyOutput, KeyOutput } from './keys.outputs.js';
+import { MAX_KEYS, virtualKeyAlias, virtualKeyField } from './keys.rules.js';
+import { countKeys, deleteKey, findKey, listKeys } from './keys.store.js';
+
+export interface KeysServiceDeps {
+  envelopes: { virtualKey: Envelope };
+  virtualKeys: VirtualKeyClient;
+}
+
+/** The viewer's API keys. Another's key answers like one that isn't there, and so does a malformed id. */
+export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
+  /** Null when the proxy gives none: the key is made all the same and says `upstream_unconfigured` until replaced. */
+  const generateVirtualKey = async (context: ServiceContext, accountId: string, keyId: string) => {
+    try {
+      return await virtualKeys.generate({ accountId, alias: virtualKeyAlias(keyId) });
+    } catch (error) {
+      context.log.warn({ err: error, keyId }, 'no virtual key for a new API key: its calls will be refused');
+      return null;
+    }
+  };
+
+  const removeVirtualKey = async (context: ServiceContext, keyId: string, read: () => string) => {
+    try {
+      await virtualKeys.remove([read()]);
+    } catch (error) {
+      context.log.warn(
+        { err: error, keyId },
+        'the virtual key of a removed API key stays at the model proxy',
+      );
+    }
+  };
+
+  return {
+    /**
+     * Makes a key. Its secret is in this answer and nowhere else afterwards. The virtual key is obtained first, so
+     * that no row waits for one.
+     * @throws AppError `validation_error` when the account has as many keys as it may have.
+     */
+    async create(context: ServiceContext, input: CreateKeyInput): Promise<CreatedKeyOutput> {
+      const { accountId } = requireViewer(context);
+      requireRoom(await countKeys(context.em, accountId, { lock: false }));
+      const id = newId();
+      const key = newApiKey();
+      const now = context.clock.now();
+      const virtualKey = await generateVirtualKey(context, accountId, id);
+      try {
+        await context.em.transactional(async (em) => {
+          requireRoom(await countKeys(em, accountId, { lock: true }));
+          const { prefix, lastFour } = shownParts(key);
+          em.create(ApiKey, {
+            id,
+            accountId,
+            name: input.name,
+            keyPrefix: prefix,
+            lastFour,
+            keyHash: sha256(key),
+            virtualKeySealed: virtualKey && envelopes.virtualKey.seal(virtualKey, virtualKeyField(id)),
+            createdAt: new Date(now),
+          });
+          await em.flush();
+          await notifyInvalidation(em, { kind: 'key', id });
+        });
+      } catch (error) {
+        if (virtualKey) await removeVirtualKey(context, id, () => virtualKey);
+        throw error;
+      }
+      return { key, api_key: await readKey(context.em, accountId, id, now) };
+    },
+
+    /** Newest first. */
+    async list(context: ServiceContext, page: PageInput): Promise<KeyOutput[]> {
+      const { accountId } = requireViewer(context);
+      return listKeys(context.em, { accountId, now: context.clock.now(), ...page });
+    },
+
+    /** @throws AppError `not_found` */
+    async get(context: ServiceContext, { id }: { id: string }): Promise<KeyOutput> {
+      return readKey(context.em, requireViewer(context).accountId, id, context.clock.now());
+    },
+
+    /**
+     * Changes what the input names; a limit of null is cleared.
+     * @throws AppError `not_found`
+     */
+    async update(context: ServiceContext, input: UpdateKeyInput & { id: string }): Promise<KeyOutput> {
+      const { accountId } = requireViewer(context);
+      requireUuid(input.id);
+      return context.em.transactional(async (em) => {
+        const changed = await em.nativeUpdate(ApiKey, { id: input.id, accountId }, changesOf(input));
+        if (changed === 0) throw new AppError('not_found');
+        await notifyInvalidation(em, { kind: 'key', id: input.id });
+        return readKey(em, accountId, input.id, context.clock.now());
+      });
+    },
+
+    /**
+     * Deletes a key and then, as far as it can be reached, its virtual key at the model proxy.
+     * @throws AppError `not_found`
+     */
+    async remove(context: ServiceContext, { id }: { id: string }): Promise<void> {
+      const { accountId } = requireViewer(context);
+      requireUuid(id);
+      const sealed = await context.em.transactional(async (em) => {
+        const deleted = await deleteKey(em, { accountId, id });
+        if (deleted === undefined) throw new AppError('not_found');
+        await notifyInvalidation(em, { kind: 'key', id });
+        return deleted;
+      });
+      if (sealed === null) return;
+      await removeVirtualKey(context, id, () =>
+        envelopes.virtualKey.open(sealed, virtualKeyField(id)).toString('utf8'),
+      );
+    },
+  };
+}
+
+export type KeysService = ReturnType<typeof createKeysService>;
+
+function requireRoom(keys: number | undefined): void {
+  // The session was good a moment ago: the account was deleted or disabled meanwhile.
+  if (keys === undefined) throw new AppError('unauthorized');
+  if (keys < MAX_KEYS) return;
+  throw new AppError('validation_error', {
+    message: `An account has at most ${MAX_KEYS} API keys. Delete one that isn't used any more.`,
+  });
+}
+
+function requireUuid(id: string): void {
+  if (!isUuid(id)) throw new AppError('not_found');
+}
+
+async function readKey(em: EntityManager, accountId: string, id: string, now: number): Promise<KeyOutput> {
+  requireUuid(id);
+  const key = await findKey(em, { accountId, id, now });
+  if (!key) throw new AppError('not_found');
+  return key;
+}
+
+const decimalOrNull = (amount: Money | null): string | null => (amount === null ? null : formatMoney(amount));
+
+function changesOf(input: UpdateKeyInput) {
+  return {
+    ...(input.name !== undefined && { name: input.name }),
+    ...(input.status !== undefined && { status: input.status }),
+    ...(input.monthly_limit_usd !== undefined && { monthlyLimitUsd: decimalOrNull(input.monthly_limit_usd) }),
+    ...(input.daily_limit_usd !== undefined && { dailyLimitUsd: decimalOrNull(input.daily_limit_usd) }),
+  };
+}

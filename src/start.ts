@@ -1,0 +1,16 @@
+import { loadConfigOrExit } from './config.js';
+import { launch } from './launcher/launch.js';
+import { createNarrator } from './launcher/narrator.js';
+
+/** `npm start`: everything on one address, from nothing. */
+const config = loadConfigOrExit('launcher');
+// A reader that goes away (`npm start | head`) must not take the service along.
+process.stdout.on('error', () => undefined);
+process.stderr.on('error', () => undefined);
+
+const narrator = createNarrator(process.stdout, process.stdout.isTTY && !config.environment.NO_COLOR);
+narrator.title('Inference gateway');
+const launcher = launch({ config, narrator });
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => launcher.stop(signal));
+process.exitCode = await launcher.ended;

@@ -1,0 +1,52 @@
+/**
+ * SDKs ask for embeddings as base64 (little-endian float32) by default and decode whatever comes. Not every
+ * upstream knows the form: where it answers in the other one, the answer is converted.
+ */
+export type EmbeddingEncoding = 'float' | 'base64';
+
+interface EmbeddingItem {
+  embedding: number[] | string;
+}
+
+const KEY = '"embedding"';
+const isSpace = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+/** The form in which an answer's first vector stands; undefined when there is none. */
+export function encodingOf(answer: Buffer): EmbeddingEncoding | undefined {
+  for (let found = answer.indexOf(KEY); found >= 0; found = answer.indexOf(KEY, found + 1)) {
+    let at = found + KEY.length;
+    while (isSpace(answer[at])) at++;
+    // `"object":"embedding"` holds the same text as a value; the key is the one that a colon follows.
+    if (answer[at] !== 0x3a) continue;
+    at++;
+    while (isSpace(answer[at])) at++;
+    if (answer[at] === 0x5b) return 'float';
+    return answer[at] === 0x22 ? 'base64' : undefined;
+  }
+  return undefined;
+}
+
+function toBase64(vector: number[]): string {
+  const bytes = Buffer.allocUnsafe(vector.length * 4);
+  for (let i = 0; i < vector.length; i++) bytes.writeFloatLE(vector[i]!, i * 4);
+  return bytes.toString('base64');
+}
+
+function toFloats(text: string): number[] {
+  const bytes = Buffer.from(text, 'base64');
+  const vector: number[] = new Array(bytes.length >> 2);
+  for (let i = 0; i < vector.length; i++) vector[i] = bytes.readFloatLE(i * 4);
+  return vector;
+}
+
+/** The same answer with its vectors in the form asked for. */
+export function convertEmbeddings(answer: Buffer, wanted: EmbeddingEncoding): Buffer {
+  const body = JSON.parse(answer.toString()) as { data: EmbeddingItem[] };
+  for (const item of body.data) {
+    if (wanted === 'base64' && Array.isArray(item.embedding)) item.embedding = toBase64(item.embedding);
+    else if (wanted === 'float' && typeof item.embedding === 'string')
+      item.embedding = toFloats(item.embedding);
+  }
+  return Buffer.from(JSON.stringify(body));
+}

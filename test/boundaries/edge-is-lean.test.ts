@@ -1,0 +1,34 @@
+import { basename, join } from 'node:path';
+import { compiled, compiledFiles, loadedBy, ownImports, packagesOf } from './loaded-modules.js';
+
+const HEAVY = [
+  /^graphql$/,
+  /^@apollo\//,
+  /^type-graphql$/,
+  /^react(-dom)?$/,
+  /^class-validator$/,
+  /^agenda$/,
+  /^@scalar\//,
+  /^@fastify\/swagger/,
+];
+
+describe('the edge', () => {
+  test('loads nothing of what only the platform needs, not even through a package', async () => {
+    const files = compiledFiles(join(compiled, 'gateway'));
+    const main = files.find((file) => basename(file) === 'main.js')!;
+    // main.js itself would start to listen: what it imports is loaded instead.
+    const loaded = await loadedBy([...files.filter((file) => file !== main), ...ownImports(main)]);
+    const packages = packagesOf(loaded);
+    expect(packages).toContain('undici');
+    expect(packages.filter((name) => HEAVY.some((pattern) => pattern.test(name)))).toEqual([]);
+    const own = loaded.filter((url) => !url.includes('/node_modules/'));
+    expect(own.filter((url) => /\/src\/(?:graphql|rest|pages|platform|jobs|proxy)\//.test(url))).toEqual([]);
+  });
+
+  test('would be caught: the instrument sees a package behind a package', async () => {
+    const packages = packagesOf(await loadedBy([join(compiled, 'jobs/kit.js')]));
+    expect(packages).toContain('agenda');
+    // Imported by Agenda only.
+    expect(packages).toContain('cron-parser');
+  });
+});

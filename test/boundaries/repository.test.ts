@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { compiled, compiledFiles } from './loaded-modules.js';
+
+describe('the repository', () => {
+  test('reads the environment in config.ts only', () => {
+    const readers = compiledFiles()
+      // Comments may speak of it.
+      .filter((file) =>
+        /\bprocess\s*\.\s*env\b|\bprocess\['env'\]|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b|import \{[^}]*\benv\b[^}]*\} from 'node:process'/.test(
+          readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, ''),
+        ),
+      )
+      .map((file) => relative(compiled, file));
+    expect(readers).toEqual(['config.js']);
+  });
+
+  test('names no registry in its lockfile, so that it installs from whatever one is configured', () => {
+    const lockfile = readFileSync('package-lock.json', 'utf8');
+    const { packages } = JSON.parse(lockfile) as {
+      packages: Record<string, { integrity?: string; resolved?: string }>;
+    };
+    const installed = Object.entries(packages).filter(([path]) => path !== '');
+    expect(installed.length).toBeGreaterThan(300);
+    expect(installed.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+    expect(installed.filter(([, { integrity }]) => integrity === undefined)).toEqual([]);
+    expect(lockfile).not.toMatch(/"(?:resolved|tarball)":|registry\./);
+  });
+
+  test('pins every direct dependency to one version', () => {
+    const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<
+      string,
+      Record<string, string>
+    >;
+    const loose = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((group) =>
+      Object.entries(manifest[group]!).filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version)),
+    );
+    expect(loose).toEqual([]);
+  });
+});

@@ -1,0 +1,161 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError, loadConfig, type ProcessRole } from '../src/config.js';
+import { temporaryFolder } from './launcher/support.js';
+
+const STRONG = 'q7Zp0s9dKxL2mVnB4cYwR8tEhJ6uGfA1iOzXvCbN';
+const production = {
+  NODE_ENV: 'production',
+  DATABASE_URL: 'postgresql://u:p@db.internal/gateway',
+  UPSTREAM_MASTER_KEY: `${STRONG}1`,
+  JWT_SECRET: `${STRONG}2`,
+  ENCRYPTION_KEY: `${STRONG}3`,
+  WEBHOOK_SECRET: `${STRONG}4`,
+};
+
+describe('the configuration', () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  const load = (env: NodeJS.ProcessEnv, role: ProcessRole = 'launcher') =>
+    loadConfig({ DATA_DIR: folder.path, ...env }, role);
+  const faults = (env: NodeJS.ProcessEnv, role?: ProcessRole): string[] => {
+    try {
+      load(env, role);
+    } catch (error) {
+      if (error instanceof ConfigError) return error.lines;
+      throw error;
+    }
+    return [];
+  };
+
+  test('needs nothing at all outside production', () => {
+    const config = load({});
+    expect(config).toMatchObject({
+      port: 8080,
+      host: '127.0.0.1',
+      publicBaseUrl: 'http://localhost:8080',
+      databaseUrl: null,
+      production: false,
+      backgroundTasks: true,
+      externalUpstream: false,
+    });
+  });
+
+  test('takes an empty variable for one that is not set', () => {
+    expect(load({ PORT: '', DATABASE_URL: '', METRICS_PORT: '' })).toMatchObject({
+      port: 8080,
+      databaseUrl: null,
+      metricsPort: null,
+    });
+  });
+
+  test('tells all faults at once, one line each, naming the variable and never its value', () => {
+    const lines = faults({
+      PORT: 'eighty',
+      DATABASE_URL: 'mysql://root:hunter2@db/x',
+      ADMIN_EMAIL: 'not-a-mail-hunter2',
+      LOG_LEVEL: 'loud',
+      UPSTREAM_TIMEOUT_SECONDS: '-1',
+      TRUST_PROXY: '10.0.0.0/8, everyone',
+    });
+    expect(lines.map((line) => line.split(/[:.]/)[0]).sort()).toEqual(
+      ['ADMIN_EMAIL', 'DATABASE_URL', 'LOG_LEVEL', 'PORT', 'TRUST_PROXY', 'UPSTREAM_TIMEOUT_SECONDS'].sort(),
+    );
+    expect(lines.join('\n')).not.toContain('hunter2');
+    expect(lines.every((line) => !line.includes('\n'))).toBe(true);
+  });
+
+  test.each<[string, NodeJS.ProcessEnv, string]>([
+    ['PORT', { PORT: '65536' }, 'PORT: Too big: expected number to be <=65535'],
+    ['PORT', { PORT: '80.5' }, 'PORT: Invalid input: expected int, received number'],
+    ['REDIS_URL', { REDIS_URL: 'localhost:6379' }, 'REDIS_URL: must be a URL (redis)'],
+    ['UPSTREAM_URL', { UPSTREAM_URL: 'ftp://x' }, 'UPSTREAM_URL: must be a URL (http or https)'],
+    ['SMTP_URL', { SMTP_URL: 'mail.example.com' }, 'SMTP_URL: must be a URL (smtp)'],
+    [
+      'ALLOW_SIMULATOR',
+      { ALLOW_SIMULATOR: 'yes' },
+      'ALLOW_SIMULATOR: Invalid option: expected one of "0"|"1"',
+    ],
+    [
+      'ADMIN_PASSWORD',
+      { ADMIN_PASSWORD: 'short' },
+      'ADMIN_PASSWORD: Too small: expected string to have >=8 characters',
+    ],
+  ])('refuses a wrong %s: %j', (_name, env, line) => expect(faults(env)).toEqual([line]));
+
+  describe('in production', () => {
+    test('is complete with the starred variables', () => expect(faults(production)).toEqual([]));
+
+    test('names every starred variable that is missing', () => {
+      expect(faults({ NODE_ENV: 'production' })).toEqual([
+        'DATABASE_URL: must be set in production',
+        'UPSTREAM_MASTER_KEY: must be set in production',
+        'JWT_SECRET: must be set in production',
+        'ENCRYPTION_KEY: must be set in production',
+        'WEBHOOK_SECRET: must be set in production',
+      ]);
+    });
+
+    test.each([
+      'UPSTREAM_MASTER_KEY',
+      'JWT_SECRET',
+      'ENCRYPTION_KEY',
+      'WEBHOOK_SECRET',
+      'GPU_HEARTBEAT_SECRET',
+    ])('refuses a %s that is short or well known', (name) => {
+      expect(faults({ ...production, [name]: STRONG.slice(0, 31) })).toEqual([
+        `${name}: must have at least 32 bytes in production`,
+      ]);
+      for (const known of [`changeme${STRONG}`, 'a'.repeat(64), `sk-1234${STRONG}`]) {
+        expect(faults({ ...production, [name]: known })).toEqual([
+          expect.stringMatching(new RegExp(`^${name}: is a well-known default`)),
+        ]);
+      }
+    });
+
+    test('generates no secret', () => {
+      const config = load(production);
+      expect(config.jwtSecret).toBe(production.JWT_SECRET);
+      expect(() => statSync(join(folder.path, 'secrets'))).toThrow('ENOENT');
+    });
+  });
+
+  test('of a process that is started alone says what the launcher would have set', () => {
+    expect(faults({}, 'edge').map((line) => line.split(':')[0])).toEqual([
+      'DATABASE_URL',
+      'PLATFORM_URL',
+      'UPSTREAM_URL',
+    ]);
+    expect(faults({}, 'jobs').map((line) => line.split(':')[0])).toEqual(['DATABASE_URL']);
+  });
+
+  test('runs no scheduled job under NODE_ENV=test or with background tasks disabled', () => {
+    expect(load({ NODE_ENV: 'test' }).backgroundTasks).toBe(false);
+    expect(load({ DISABLE_BACKGROUND_TASKS: '1' }).backgroundTasks).toBe(false);
+    expect(load({ DISABLE_BACKGROUND_TASKS: '0' }).backgroundTasks).toBe(true);
+  });
+
+  describe('generated secrets', () => {
+    test('stay the same over restarts, differ from each other, and are nobody else’s to read', () => {
+      const dataDir = join(folder.path, 'not', 'there', 'yet');
+      const first = load({ DATA_DIR: dataDir });
+      const second = load({ DATA_DIR: dataDir });
+      const names = ['jwtSecret', 'encryptionKey', 'upstreamMasterKey'] as const;
+      for (const name of names) {
+        expect(second[name]).toBe(first[name]);
+        expect(Buffer.byteLength(first[name])).toBeGreaterThanOrEqual(32);
+      }
+      expect(new Set(names.map((name) => first[name])).size).toBe(names.length);
+      const file = join(dataDir, 'secrets', 'JWT_SECRET');
+      expect(readFileSync(file, 'utf8').trim()).toBe(first.jwtSecret);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(statSync(join(dataDir, 'secrets')).mode & 0o777).toBe(0o700);
+      // The database's unprivileged user has to pass.
+      expect(statSync(dataDir).mode & 0o001).toBe(0o001);
+    });
+  });
+});

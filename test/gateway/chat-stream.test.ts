@@ -1,0 +1,190 @@
+import { balanceOf, createTestKey, errorOf, postChat, usageOf } from '../support/edge.js';
+import { useEdge } from '../support/edge-suite.js';
+import {
+  chunkEvent,
+  DONE_EVENT,
+  delta,
+  FULL_STREAM,
+  stream,
+  usageEvent,
+} from '../support/scripted-upstream.js';
+
+describe('a streamed chat', () => {
+  const suite = useEdge({ env: { UPSTREAM_IDLE_SECONDS: '0.5' } });
+  const call = async (key: string, fields: Record<string, unknown> = {}) =>
+    postChat(suite.edge.url, key, { stream: true, ...fields });
+
+  test('passes every byte but the usage chunk that the client did not ask for, and is charged by it', async () => {
+    const { key, accountId } = await createTestKey(suite.db);
+    suite.upstream.answer(stream(FULL_STREAM));
+    const response = await call(key);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(await response.text()).toBe(FULL_STREAM.filter((_, i) => i !== 4).join(''));
+    expect(JSON.parse(suite.upstream.seen.at(-1)!.body).stream_options).toEqual({ include_usage: true });
+    await suite.edge.settled();
+    expect(await usageOf(suite.db, accountId)).toEqual([
+      expect.objectContaining({
+        id: response.headers.get('x-request-id'),
+        stream: true,
+        input_tokens: 12,
+        output_tokens: 34,
+        cost: '0.000011400000',
+        status: 'success',
+        estimated: false,
+        client_aborted: false,
+        ttft_ms: expect.any(Number),
+      }),
+    ]);
+  });
+
+  test('passes the usage chunk to a client that asked for it', async () => {
+    const { key } = await createTestKey(suite.db);
+    suite.upstream.answer(stream(FULL_STREAM));
+    const response = await call(key, { stream_options: { include_usage: true } });
+    expect(await response.text()).toBe(FULL_STREAM.join(''));
+  });
+
+  test('is the same whatever way its bytes arrive', async () => {
+    const { key, accountId } = await createTestKey(suite.db);
+    const text = Buffer.from(
+      `: ping\r\n\r\n${delta('Grüße 😀')}${delta('x').replace(/\n/g, '\r\n')}${usageEvent(3, 2)}${DONE_EVENT}`,
+    );
+    const expected = text.toString().replace(usageEvent(3, 2), '');
+    const cuts = [1, 2, 7, 64, text.length];
+    for (const size of cuts) {
+      const parts = Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
+        text.subarray(i * size, (i + 1) * size),
+      );
+      suite.upstream.answer(stream(parts));
+      expect(await (await call(key)).text()).toBe(expected);
+    }
+    await suite.edge.settled();
+    const rows = await usageOf(suite.db, accountId);
+    expect(rows.map((row) => [row.input_tokens, row.output_tokens])).toEqual(cuts.map(() => [3, 2]));
+  });
+
+  test('reads usage that stands on a chunk with choices, and passes that chunk', async () => {
+    const { key, accountId } = await createTestKey(suite.db);
+    const last = chunkEvent({
+      choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 5, completion_tokens: 6 },
+    });
+    suite.upstream.answer(stream([delta('y'), last, DONE_EVENT]));
+    expect(await (await call(key)).text()).toBe(delta('y') + last + DONE_EVENT);
+    await suite.edge.settled();
+    expect(await usageOf(suite.db, accountId)).toEqual([
+      expect.objectContaining({ input_tokens: 5, output_tokens: 6, estimated: false }),
+    ]);
+  });
+
+  test('that is complete but reports no usage is estimated, charged and flagged', async () => {
+    const { key, accountId } = await createTestKey(suite.db);
+    suite.upstream.answer(stream([FULL_STREAM[0]!, delta('a'), delta('b'), delta('c'), DONE_EVENT]));
+    await (await call(key)).text();
+    await suite.edge.settled();
+    // The messages' 32 bytes are 8 tokens; three deltas carried a token, the opening one none.
+    expect(await usageOf(suite.db, accountId)).toEqual([
+      expect.objectContaining({ input_tokens: 8, output_tokens: 3, estimated: true, status: 'success' }),
+    ]);
+  });
+
+  test('passes tool-call deltas and unknown fields untouched', async () => {
+    const { key } = await createTestKey(suite.db);
+    const parts = [
+      chunkEvent({
+        choices: [
+          {
+            index: 0,
+            delta: { tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '' } }] },
+          },
+        ],
+      }),
+      chunkEvent({
+        choices: [
+          { index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: '{"a":"\\"error\\""}' } }] } },
+        ],
+        x_new: { y: [1.5] },
+      }),
+      'event: custom\ndata: {"model":"gateway/fast"}\n\n',
+    ];
+    suite.upstream.answer(stream([...parts, usageEvent(1, 1), DONE_EVENT]));
+    expect(await (await call(key)).text()).toBe(parts.join('') + DONE_EVENT);
+  });
+
+  test('from an upstream under an internal name carries the public one in every chunk', async () => {
+    const { key } = await createTestKey(suite.db);
+    const internal = FULL_STREAM.map((part) => part.replaceAll('gateway/fast', 'org/gemma-3-4b-it-q4'));
+    suite.upstream.answer(stream(internal));
+    expect(await (await call(key)).text()).toBe(FULL_STREAM.filter((_, i) => i !== 4).join(''));
+  });
+
+  test.each([
+    ['400', '400', 400, 'invalid_request'],
+    ['429', 429, 503, 'upstream_unavailable'],
+    ['no status', null, 502, 'upstream_error'],
+    ['a word', 'server_error', 502, 'upstream_error'],
+  ])(
+    'whose first chunk is an error with %s is JSON with its real status',
+    async (_what, code, status, expected) => {
+      const { key, accountId } = await createTestKey(suite.db);
+      suite.upstream.answer(
+        stream([`data: ${JSON.stringify({ error: { message: 'bad at http://10.1.1.1:80', code } })}\n\n`]),
+      );
+      const response = await call(key);
+      expect(response.status).toBe(status);
+      expect(response.headers.get('content-type')).toContain('application/json');
+      const error = await errorOf(response);
+      expect(error.code).toBe(expected);
+      expect(error.message).not.toContain('10.1.1.1');
+      await suite.edge.settled();
+      expect(await usageOf(suite.db, accountId)).toEqual([
+        expect.objectContaining({ status: 'error', http_status: status, cost: '0.000000000000' }),
+      ]);
+    },
+  );
+
+  test.each([
+    ['closes without [DONE]', stream([delta('a'), delta('b')])],
+    [
+      'resets',
+      async (_request: unknown, response: import('node:http').ServerResponse) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(delta('a') + delta('b'));
+        setTimeout(() => response.socket?.resetAndDestroy(), 30);
+      },
+    ],
+    ['stalls', stream([delta('a'), delta('b')], { finish: false })],
+    [
+      'tells an error',
+      stream([
+        delta('a'),
+        delta('b'),
+        'data: {"error":{"message":"CUDA at http://10.1.1.1","code":500}}\n\n',
+      ]),
+    ],
+    [
+      'sends an event of more than 1 MiB',
+      stream([delta('a') + delta('b'), `data: {"x":"${'y'.repeat(1_100_000)}"}\n\n`]),
+    ],
+  ] as const)(
+    'whose upstream %s after two tokens ends with an error event and is free',
+    async (what, script) => {
+      const { key, accountId } = await createTestKey(suite.db);
+      suite.upstream.answer(script);
+      const text = await (await call(key)).text();
+      expect(text.startsWith(delta('a') + delta('b'))).toBe(true);
+      const rest = text.slice((delta('a') + delta('b')).length);
+      expect(rest).toMatch(/^data: \{"error":\{.*\}\}\n\n$/);
+      expect(rest).not.toContain('10.1.1.1');
+      expect(JSON.parse(rest.slice(6)).error.code).toBe(
+        what === 'stalls' ? 'upstream_timeout' : 'upstream_error',
+      );
+      await suite.edge.settled();
+      expect(await usageOf(suite.db, accountId)).toEqual([
+        expect.objectContaining({ status: 'error', cost: '0.000000000000', output_tokens: 0 }),
+      ]);
+      expect(await balanceOf(suite.db, accountId)).toBe('1.000000000000');
+    },
+  );
+});

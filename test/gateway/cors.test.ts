@@ -1,0 +1,37 @@
+import { createTestKey, postChat } from '../support/edge.js';
+import { useEdge } from '../support/edge-suite.js';
+
+describe('a browser on any site', () => {
+  const suite = useEdge();
+
+  test('gets its preflight answered without a key', async () => {
+    for (const path of ['/v1/chat/completions', '/v1/models', '/v1/anything']) {
+      const response = await fetch(suite.edge.url + path, {
+        method: 'OPTIONS',
+        headers: {
+          origin: 'https://site.example',
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': 'authorization, content-type, x-stainless-os',
+        },
+      });
+      expect(response.status).toBe(204);
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      expect(response.headers.get('access-control-allow-headers')).toBe(
+        'authorization, content-type, x-stainless-os',
+      );
+      expect(response.headers.get('access-control-allow-credentials')).toBeNull();
+    }
+  });
+
+  test('may read answers, refusals included, and the headers that help', async () => {
+    const { key } = await createTestKey(suite.db);
+    for (const response of [
+      await postChat(suite.edge.url, key),
+      await postChat(suite.edge.url, 'nonsense'),
+    ]) {
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      expect(response.headers.get('access-control-expose-headers')).toContain('x-request-id');
+      expect(response.headers.get('access-control-expose-headers')).toContain('retry-after');
+    }
+  });
+});

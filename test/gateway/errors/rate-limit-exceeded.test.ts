@@ -1,0 +1,48 @@
+import { createTestKey, errorOf, postChat } from '../../support/edge.js';
+import { useEdge } from '../../support/edge-suite.js';
+
+describe('429 rate_limit_exceeded', () => {
+  let now = Date.UTC(2026, 10, 21, 12, 0, 0);
+  const suite = useEdge({ clock: { now: () => now } });
+
+  test("answers what is beyond the plan's requests per minute, for all keys of the account together", async () => {
+    const one = await createTestKey(suite.db, { plan: 'free' });
+    const other = await createTestKey(suite.db, { accountId: one.accountId });
+    for (let i = 0; i < 20; i++) {
+      const response = await postChat(suite.edge.url, i % 2 ? one.key : other.key);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('x-ratelimit-limit-requests')).toBe('20');
+      expect(response.headers.get('x-ratelimit-remaining-requests')).toBe(String(19 - i));
+      now += 1_000;
+    }
+    const refused = await postChat(suite.edge.url, one.key);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('40');
+    expect(refused.headers.get('x-ratelimit-remaining-requests')).toBe('0');
+    expect(refused.headers.get('x-ratelimit-reset-requests')).toBe('40.000s');
+    expect(await errorOf(refused)).toEqual({
+      message: expect.stringContaining('20 requests per minute'),
+      type: 'requests',
+      param: null,
+      code: 'rate_limit_exceeded',
+    });
+    now += 39_999;
+    expect((await postChat(suite.edge.url, one.key)).status).toBe(429);
+    now += 1;
+    expect((await postChat(suite.edge.url, one.key)).status).toBe(200);
+  });
+
+  test('does not count calls that another check refuses, nor the model list', async () => {
+    const { key } = await createTestKey(suite.db, { plan: 'free' });
+    for (let i = 0; i < 30; i++) {
+      expect((await postChat(suite.edge.url, key, { model: 'gateway/qwen-pro' })).status).toBe(403);
+      expect((await postChat(suite.edge.url, key, 'no json')).status).toBe(400);
+      const models = await fetch(`${suite.edge.url}/v1/models`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      expect(models.status).toBe(200);
+    }
+    const response = await postChat(suite.edge.url, key);
+    expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('19');
+  });
+});

@@ -1,0 +1,190 @@
+import fc from 'fast-check';
+import { AppError } from '../../src/errors.js';
+import { inspectBody } from '../../src/gateway/request-body.js';
+
+const inspect = (body: unknown) =>
+  inspectBody(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+const forwarded = (body: unknown) => JSON.parse(inspect(body).forward.toString());
+
+/** T2: names that a model proxy would obey. */
+const FORBIDDEN = [
+  'api_base',
+  'base_url',
+  'api_key',
+  'api_version',
+  'api_type',
+  'fallbacks',
+  'context_window_fallbacks',
+  'content_policy_fallbacks',
+  'default_fallbacks',
+  'disable_fallbacks',
+  'metadata',
+  'tags',
+  'user_config',
+  'model_list',
+  'mock_response',
+  'mock_timeout',
+  'mock_tool_calls',
+  'mock_testing_fallbacks',
+  'litellm_params',
+  'litellm_metadata',
+  'litellm_call_id',
+  'x-litellm-tags',
+  'extra_headers',
+  'headers',
+  'custom_llm_provider',
+  'organization',
+  'num_retries',
+  'max_retries',
+  'timeout',
+  'request_timeout',
+  'guardrails',
+  'cache',
+  'caching',
+  'no-log',
+  'proxy_server_request',
+  'model_info',
+  'deployment_id',
+  'aws_access_key_id',
+  'azure_ad_token',
+  'vertex_credentials',
+  'input_cost_per_token',
+  'output_cost_per_token',
+  'user_api_key',
+  'drop_params',
+  'API_BASE',
+  'specific_deployment',
+  'router_settings',
+];
+
+describe('the body that goes upstream', () => {
+  test('is the very same bytes when nothing must change', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc.string().filter((key) => !FORBIDDEN.includes(key)),
+          fc.jsonValue(),
+        ),
+        (extra) => {
+          const { stream, stream_options, n, best_of, max_tokens, max_completion_tokens, model, ...rest } =
+            extra;
+          const body = Buffer.from(JSON.stringify({ ...rest, model: 'gateway/fast' }, null, 1));
+          expect(inspectBody(body).forward).toBe(body);
+        },
+      ),
+    );
+  });
+
+  test.each(FORBIDDEN)('has no %s, wherever it stands and however it is written', (name) => {
+    const escaped = [...name].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+    for (const key of [name, escaped]) {
+      expect(forwarded(`{"${key}":{"a":[1,"}"]},"model":"m","x":1}`)).toEqual({ model: 'm', x: 1 });
+      expect(forwarded(`{"model":"m","x":1 , "${key}" : "v" }`)).toEqual({ model: 'm', x: 1 });
+      expect(forwarded(`{"model":"m","${key}":1,"x":1,"${key}":2}`)).toEqual({ model: 'm', x: 1 });
+    }
+  });
+
+  test('asks for usage in every stream and changes nothing else', () => {
+    const include = { stream_options: { include_usage: true } };
+    expect(forwarded({ model: 'm', stream: true, x: 'é' })).toEqual({
+      ...include,
+      model: 'm',
+      stream: true,
+      x: 'é',
+    });
+    expect(forwarded({ model: 'm', stream: true, stream_options: null })).toEqual({
+      model: 'm',
+      stream: true,
+      ...include,
+    });
+    expect(forwarded({ model: 'm', stream: true, stream_options: { include_usage: false, é: '→' } })).toEqual(
+      {
+        model: 'm',
+        stream: true,
+        stream_options: { include_usage: true, é: '→' },
+      },
+    );
+    const asked = Buffer.from('{"model":"m","stream":true,"stream_options":{"include_usage":true}}');
+    expect(inspectBody(asked)).toMatchObject({ usageAsked: true, forward: asked });
+    expect(inspect({ model: 'm', stream: false }).usageAsked).toBe(false);
+  });
+});
+
+describe('a body', () => {
+  test.each([
+    ['empty', ''],
+    ['not JSON', 'hello'],
+    ['cut', '{"model":"m"'],
+    ['trailing text', '{"model":"m"} x'],
+    ['an array', '[{"model":"m"}]'],
+    ['a string', '"model"'],
+    ['null', 'null'],
+    ['without model', '{"messages":[]}'],
+    ['with an empty model', '{"model":""}'],
+    ['with a model that is no text', '{"model":1}'],
+    ['with two models', '{"model":"a","model":"b"}'],
+    ['with two models, one escaped', '{"model":"a","mod\\u0065l":"b"}'],
+    ['with two streams', '{"model":"a","stream":true,"stream":false}'],
+    ['with stream as text', '{"model":"a","stream":"true"}'],
+    ['with stream_options as a list', '{"model":"a","stream":true,"stream_options":[]}'],
+    ['with n of 0', '{"model":"a","n":0}'],
+    ['with n of 129', '{"model":"a","n":129}'],
+    ['with n of 1.5', '{"model":"a","n":1.5}'],
+    ['with max_tokens of 0', '{"model":"a","max_tokens":0}'],
+    ['with two max_tokens', '{"model":"a","max_tokens":1,"max_tokens":2}'],
+    ['nested too deep', `{"model":"a","x":${'['.repeat(70)}${']'.repeat(70)}}`],
+  ])('that is %s is refused as invalid_body', (_what, body) => {
+    expect(() => inspect(body)).toThrow(expect.objectContaining({ code: 'invalid_body' }));
+  });
+
+  test('that is not UTF-8 is refused', () => {
+    const body = Buffer.concat([Buffer.from('{"model":"a'), Buffer.from([0xff]), Buffer.from('"}')]);
+    expect(() => inspectBody(body)).toThrow(AppError);
+  });
+
+  test('of any kind never does anything but pass or be refused', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+        ),
+        (body) => {
+          try {
+            inspectBody(Buffer.from(body));
+          } catch (error) {
+            expect(error).toBeInstanceOf(AppError);
+            expect((error as AppError).code).toBe('invalid_body');
+          }
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('tells model, counts and limits', () => {
+    expect(
+      inspect({
+        model: 'modèle',
+        n: 3,
+        max_tokens: 5,
+        max_completion_tokens: 9,
+        input: 'abcd',
+        encoding_format: 'base64',
+      }),
+    ).toMatchObject({
+      model: 'modèle',
+      choices: 3,
+      maxTokens: 9,
+      inputBytes: 6,
+      encoding: 'base64',
+      stream: false,
+    });
+    expect(inspect({ model: 'm', n: null, max_tokens: null, stream: null })).toMatchObject({
+      choices: 1,
+      maxTokens: null,
+      stream: false,
+    });
+  });
+});

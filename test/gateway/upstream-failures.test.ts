@@ -1,0 +1,140 @@
+import { createServer } from 'node:net';
+import {
+  balanceOf,
+  createTestKey,
+  errorOf,
+  postChat,
+  startTestEdge,
+  type TestKey,
+  usageOf,
+} from '../support/edge.js';
+import { useEdge } from '../support/edge-suite.js';
+import { raw } from '../support/scripted-upstream.js';
+
+const CANARY = 'http://10.9.8.7:8000/v1';
+const nodeError = (message: string, code: unknown = null) =>
+  JSON.stringify({ error: { message, type: 'x', param: null, code } });
+
+describe('an upstream that fails', () => {
+  const suite = useEdge({ env: { UPSTREAM_TIMEOUT_SECONDS: '0.5', UPSTREAM_IDLE_SECONDS: '0.5' } });
+  let caller: TestKey;
+  beforeEach(async () => {
+    caller = await createTestKey(suite.db);
+  });
+
+  const expectFree = async (code: string, httpStatus: number) => {
+    await suite.edge.settled();
+    expect(await usageOf(suite.db, caller.accountId)).toEqual([
+      expect.objectContaining({
+        status: 'error',
+        error_code: code,
+        http_status: httpStatus,
+        cost: '0.000000000000',
+      }),
+    ]);
+    expect(await balanceOf(suite.db, caller.accountId)).toBe('1.000000000000');
+  };
+
+  test.each([400, 422])("with the caller's own %i passes its status and cleaned message", async (status) => {
+    suite.upstream.answer(raw(status, nodeError(`temperature must be below 2 (${CANARY})`)));
+    const response = await postChat(suite.edge.url, caller.key);
+    expect(response.status).toBe(status);
+    const error = await errorOf(response);
+    expect(error).toEqual({
+      message: 'temperature must be below 2 ([address])',
+      type: 'invalid_request_error',
+      param: null,
+      code: 'invalid_request',
+    });
+    await expectFree('invalid_request', status);
+  });
+
+  test.each([401, 403, 404, 500, 502, 503])(
+    'with %i is a 502 upstream_error that tells nothing of it',
+    async (status) => {
+      suite.upstream.answer(raw(status, nodeError(`failed at ${CANARY}`), { 'x-node': CANARY }));
+      const response = await postChat(suite.edge.url, caller.key);
+      expect(response.status).toBe(502);
+      expect(JSON.stringify([...response.headers]) + (await response.clone().text())).not.toContain(
+        '10.9.8.7',
+      );
+      expect(await errorOf(response)).toMatchObject({
+        type: 'upstream_error',
+        code: 'upstream_error',
+        param: null,
+      });
+      await expectFree('upstream_error', 502);
+    },
+  );
+
+  test.each([
+    ['429', raw(429, nodeError('No deployments available, ids=[a,b]'), { 'retry-after': '7' }), '7'],
+    [
+      '503 of a parked group',
+      raw(503, nodeError('parked', 'upstream_unavailable'), { 'retry-after': '60' }),
+      '60',
+    ],
+    ['429 without Retry-After', raw(429, 'no json'), '5'],
+  ])('with %s is a 503 upstream_unavailable with Retry-After', async (_what, script, retryAfter) => {
+    suite.upstream.answer(script);
+    const response = await postChat(suite.edge.url, caller.key);
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe(retryAfter);
+    const error = await errorOf(response);
+    expect(error.code).toBe('upstream_unavailable');
+    expect(error.message).not.toContain('ids');
+    await expectFree('upstream_unavailable', 503);
+  });
+
+  test.each([
+    ['garbage', raw(200, 'I am no JSON')],
+    ['truncated JSON', raw(200, '{"choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":1')],
+    ['JSON of another kind', raw(200, '{"hello":"world"}')],
+    ['a list', raw(200, '[]')],
+    ['another content type', raw(200, '{"choices":[]}', { 'content-type': 'text/html' })],
+    ['an empty body', raw(200, '')],
+  ])('with 200 and %s is a 502 upstream_error', async (_what, script) => {
+    suite.upstream.answer(script);
+    const response = await postChat(suite.edge.url, caller.key);
+    expect(response.status).toBe(502);
+    expect((await errorOf(response)).code).toBe('upstream_error');
+    await expectFree('upstream_error', 502);
+  });
+
+  test('by resetting the connection is a 502 upstream_error', async () => {
+    suite.upstream.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+      response.write('{"choices"');
+      setImmediate(() => response.socket?.resetAndDestroy());
+    });
+    const response = await postChat(suite.edge.url, caller.key);
+    expect(response.status).toBe(502);
+    await expectFree('upstream_error', 502);
+  });
+
+  test('to answer in time is a 504 upstream_timeout', async () => {
+    suite.upstream.answer(() => undefined);
+    const response = await postChat(suite.edge.url, caller.key);
+    expect(response.status).toBe(504);
+    expect((await errorOf(response)).code).toBe('upstream_timeout');
+    await expectFree('upstream_timeout', 504);
+  });
+
+  test('to be there is a 502 upstream_error', async () => {
+    const closed = createServer().listen(0, '127.0.0.1');
+    const port = await new Promise<number>((done) =>
+      closed.on('listening', () => done((closed.address() as { port: number }).port)),
+    );
+    await new Promise((done) => closed.close(done));
+    const lonely = await startTestEdge(suite.db, { upstreamUrl: `http://127.0.0.1:${port}` });
+    try {
+      const response = await postChat(lonely.url, caller.key);
+      expect(response.status).toBe(502);
+      expect((await errorOf(response)).message).not.toContain('127.0.0.1');
+      await lonely.settled();
+      await expectFree('upstream_error', 502);
+    } finally {
+      await lonely.close();
+    }
+  });
+});

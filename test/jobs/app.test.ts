@@ -1,0 +1,98 @@
+import { pino } from 'pino';
+import { sessionCleanupJob } from '../../src/jobs/accounts.jobs.js';
+import { startJobsApp } from '../../src/jobs/app.js';
+import { auditJob, monthlyGrantsJob } from '../../src/jobs/billing.jobs.js';
+import type { JobRunner } from '../../src/jobs/kit.js';
+import { partitionsJob } from '../../src/jobs/usage.jobs.js';
+import { newId } from '../../src/lib/ids.js';
+import { createRegistry } from '../../src/lib/metrics.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { until } from '../support/until.js';
+import { jobContext } from './support.js';
+
+describe('the jobs process', () => {
+  let database: TestDatabase;
+  let runner: JobRunner | null;
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    runner = null;
+  });
+  afterEach(async () => {
+    await runner?.stop(5_000);
+    await database.close();
+  });
+
+  const start = async (enabled: boolean) => {
+    const registry = createRegistry('jobs');
+    const granted: string[] = [];
+    runner = await startJobsApp({
+      databaseUrl: database.url,
+      orm: database.orm,
+      log: pino({ level: 'silent' }),
+      registry,
+      enabled,
+      lockLifetimeMs: 1_000,
+      jobs: (report) => [
+        partitionsJob,
+        auditJob(report),
+        sessionCleanupJob,
+        monthlyGrantsJob({
+          async grantMonthlyCredits(context) {
+            granted.push(context.network);
+            return { examined: 1, granted: 1 };
+          },
+        }),
+      ],
+    });
+    return { registry, granted };
+  };
+
+  test('runs every job at its start, and shows a violated invariant in its metrics', async () => {
+    await database.pool.query(
+      `insert into accounts (id, name, balance, created_at) values ($1, 'A', 5, now())`,
+      [newId()],
+    );
+    const { registry, granted } = await start(true);
+    const text = await until(async () => {
+      const metrics = await registry.metrics();
+      const runs = metrics.match(/^gateway_job_runs_total\{.*outcome="success".*\} 1$/gm) ?? [];
+      return runs.length === 4 ? metrics : undefined;
+    });
+    expect(text).toContain('gateway_invariant_violations{invariant="I4",process="jobs"} 1');
+    expect(text).toContain('gateway_invariant_violations{invariant="I2",process="jobs"} 0');
+    expect(granted).toEqual(['jobs']);
+  });
+
+  test('runs and stores nothing when background tasks are off', async () => {
+    await start(false);
+    expect(runner).toBeNull();
+    const { rows } = await database.pool.query(`select to_regclass('agenda_jobs') as jobs`);
+    expect(rows).toEqual([{ jobs: null }]);
+  });
+});
+
+describe('the session clean-up', () => {
+  test('removes what has run out, and nothing that still counts', async () => {
+    const database = await createTestDatabase();
+    const now = Date.UTC(2026, 10, 21, 12);
+    const at = (hours: number) => new Date(now + hours * 3_600_000);
+    const [expired, alive, old, recent] = [newId(), newId(), newId(), newId()];
+    await database.pool.query('insert into ended_sessions values ($1, $2), ($3, $4)', [
+      expired,
+      at(-1),
+      alive,
+      at(1),
+    ]);
+    await database.pool.query(`insert into login_failures values ($1, 'm', 'n', $2), ($3, 'm', 'n', $4)`, [
+      old,
+      at(-25),
+      recent,
+      at(-23),
+    ]);
+    await sessionCleanupJob.run(jobContext(database.orm, now).context, {});
+    const sessions = await database.pool.query('select session_id as id from ended_sessions');
+    const failures = await database.pool.query('select id from login_failures');
+    expect([...sessions.rows, ...failures.rows]).toEqual([{ id: alive }, { id: recent }]);
+    await database.close();
+  });
+});

@@ -1,0 +1,150 @@
+import type { Pool } from 'pg';
+import { newId } from '../../src/lib/ids.js';
+import { runAudit } from '../../src/services/audit/audit.service.js';
+import { invariants } from '../../src/services/audit/audit.store.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { jobContext } from './support.js';
+
+const ACCOUNT = newId();
+const KEY = newId();
+const EVENT = newId();
+const ERROR = newId();
+const AT = '2026-11-30T23:59:59.999Z';
+
+/** An account that got 1 dollar, was charged for one call of 1,000 + 500 tokens, and had one that failed. */
+async function plantCleanBooks(pool: Pool): Promise<void> {
+  await pool.query(
+    `insert into accounts (id, email, email_key, name, balance, ledger_seq, created_at)
+     values ($1, 'a@example.com', 'a@example.com', 'A', 0.99975, 2, $2)`,
+    [ACCOUNT, AT],
+  );
+  await pool.query(
+    `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, created_at)
+     values ($1, $2, 'k', 'sk-pr-abcd', 'wxyz', '\\x00', $3)`,
+    [KEY, ACCOUNT, AT],
+  );
+  await insertEvent(pool, EVENT, { status: 'success', cost: '0.00025', input: 1000, output: 500 });
+  await insertEvent(pool, ERROR, { status: 'error', cost: '0', input: 10, output: 0 });
+  await pool.query(
+    `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, idempotency_key, price_in, price_out, created_at)
+     values ($1, $3, 1, 'starter', 1, 1, null, 'starter', null, null, $5),
+            ($2, $3, 2, 'usage', -0.00025, 0.99975, $4, null, 0.1, 0.3, $5)`,
+    [newId(), newId(), ACCOUNT, EVENT, AT],
+  );
+  await pool.query(`insert into key_spend_days values ($1, '2026-11-30', 0.00025)`, [KEY]);
+  await pool.query(`insert into key_spend_months values ($1, '2026-11', 0.00025)`, [KEY]);
+  await pool.query(`insert into account_usage_hours values ($1, '2026-11-30T23:00:00Z', 2)`, [ACCOUNT]);
+}
+
+function insertEvent(
+  pool: Pool,
+  id: string,
+  event: { status: string; cost: string; input: number; output: number; at?: string },
+) {
+  return pool.query(
+    `insert into usage_events (id, created_at, account_id, key_id, requested_model, served_model, endpoint, stream,
+       input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status)
+     values ($1, $2, $3, $4, 'gateway/fast', 'gateway/fast', 'chat', false, $5, $6, 0.1, 0.3, $7, 12, $8, 200)`,
+    [id, event.at ?? AT, ACCOUNT, KEY, event.input, event.output, event.cost, event.status],
+  );
+}
+
+const UNLOCK_LEDGER = 'alter table ledger_entries disable trigger all';
+const entry = (seq: number, kind: string, amount: number, after: number, more = 'null, null') =>
+  `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, idempotency_key, created_at)
+   values ('${newId()}', '${ACCOUNT}', ${seq}, '${kind}', ${amount}, ${after}, ${more}, '${AT}')`;
+
+/** One way to break each invariant, past the constraints that usually prevent it, and all that it makes untrue. */
+const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
+  'I1-event': {
+    // The same id in another partition: the primary key contains the time.
+    statements: [
+      `insert into usage_events select (jsonb_populate_record(null::usage_events,
+         to_jsonb(u) || '{"created_at": "2026-10-01T00:00:00Z"}')).* from usage_events u where id = '${ERROR}'`,
+    ],
+    also: ['I10-hour'],
+  },
+  'I1-entry': {
+    statements: [
+      'drop index ledger_entries_event',
+      entry(3, 'usage', -0.00025, 0.9995, `'${EVENT}', null`),
+      `update accounts set balance = 0.9995, ledger_seq = 3`,
+    ],
+  },
+  'I1-idempotency': {
+    statements: [
+      'drop index ledger_entries_idempotency',
+      entry(3, 'topup', 1, 1.99975, `null, 'starter'`),
+      'update accounts set balance = 1.99975, ledger_seq = 3',
+    ],
+  },
+  I2: { statements: [UNLOCK_LEDGER, `update ledger_entries set price_in = 0.2 where event_id = '${EVENT}'`] },
+  I3: { statements: [`update usage_events set output_tokens = 501 where id = '${EVENT}'`] },
+  I4: { statements: ['update accounts set balance = balance + 0.000000000001'] },
+  'I6-chain': {
+    statements: [UNLOCK_LEDGER, 'update ledger_entries set balance_after = balance_after + 1 where seq = 1'],
+  },
+  'I6-head': { statements: ['update accounts set ledger_seq = 3'] },
+  I7: {
+    // The whole dollar left before the call did: nothing held it.
+    statements: [
+      UNLOCK_LEDGER,
+      `update ledger_entries set amount = 0.00000000005, balance_after = 0.00000000005 where seq = 1`,
+      `update ledger_entries set balance_after = -0.00024999995 where seq = 2`,
+      `update accounts set balance = -0.00024999995`,
+      // A dearest call of 0.00025 allows down to 0.00075; below that only a second, unheld call gets.
+      `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, price_in, price_out, created_at)
+       select '${newId()}', account_id, 3, 'usage', amount, balance_after + amount, '${ERROR}', price_in, price_out, created_at
+       from ledger_entries where seq = 2`,
+      `update usage_events set status = 'success', input_tokens = 1000, output_tokens = 500, cost = 0.00025 where id = '${ERROR}'`,
+      `update accounts set balance = -0.00049999995, ledger_seq = 3`,
+      'update key_spend_days set spend = 0.0005',
+      'update key_spend_months set spend = 0.0005',
+    ],
+  },
+  I8: {
+    statements: [`update usage_events set status = 'error' where id = '${EVENT}'`],
+  },
+  'I10-day': { statements: [`update key_spend_days set day = '2026-12-01'`] },
+  'I10-month': { statements: ['update key_spend_months set spend = spend * 2'] },
+  'I10-hour': { statements: ['update account_usage_hours set events = 1'] },
+  I13: {
+    statements: [`update usage_events set ttft_ms = -1 where id = '${EVENT}'`],
+  },
+};
+
+describe('the audit', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    await plantCleanBooks(database.pool);
+  });
+  afterEach(() => database.close());
+
+  test('finds nothing in clean books', async () => {
+    const { context, logged } = jobContext(database.orm);
+    const findings = await runAudit(context);
+    expect(findings.filter(({ violations }) => violations > 0)).toEqual([]);
+    expect(findings).toHaveLength(invariants.length);
+    expect(logged).toEqual([]);
+  });
+
+  test('has a corruption to find for each of its invariants', () => {
+    expect(Object.keys(corruptions).sort()).toEqual(invariants.map(({ name }) => name).sort());
+  });
+
+  test.each(Object.keys(corruptions))(
+    'finds a planted violation of %s, names it, and nothing else',
+    async (name) => {
+      const { statements, also = [] } = corruptions[name]!;
+      for (const statement of statements) await database.pool.query(statement);
+      const { context, logged } = jobContext(database.orm);
+      const broken = (await runAudit(context)).filter(({ violations }) => violations > 0);
+      expect(broken.map(({ invariant }) => invariant.name).sort()).toEqual([name, ...also].sort());
+      expect(logged.map((line) => [line.level, line.invariant]).sort()).toEqual(
+        [name, ...also].map((invariant) => [50, invariant]).sort(),
+      );
+      expect(broken[0]!.subjects.length).toBeGreaterThan(0);
+    },
+  );
+});

@@ -1,0 +1,192 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { pino } from 'pino';
+import { z } from 'zod';
+import {
+  defineJob,
+  ensureJobSchema,
+  type JobDefinition,
+  type JobRunner,
+  startJobs,
+} from '../../src/jobs/kit.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { until } from '../support/until.js';
+import { jobContext } from './support.js';
+
+const LOCK_MS = 600;
+
+describe('scheduled jobs', () => {
+  let database: TestDatabase;
+  let runners: JobRunner[];
+  let runs: string[];
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    await ensureJobSchema(database.orm, database.pool);
+    runners = [];
+    runs = [];
+  });
+  afterEach(async () => {
+    await Promise.all(runners.map((runner) => runner.stop(5_000)));
+    await database.close();
+  });
+
+  const start = async (...jobs: JobDefinition[]): Promise<JobRunner> => {
+    const runner = await startJobs({
+      jobs,
+      pool: database.pool,
+      log: pino({ level: 'silent' }),
+      context: () => jobContext(database.orm).context,
+      onRun: (name, outcome) => runs.push(`${name} ${outcome}`),
+      pollMs: 50,
+      lockLifetimeMs: LOCK_MS,
+    });
+    runners.push(runner);
+    return runner;
+  };
+  const job = (run: JobDefinition['run'], more: Partial<JobDefinition> = {}) =>
+    defineJob({ name: 'work', schema: z.strictObject({}), every: '1 hour', data: {}, run, ...more });
+  const row = async () =>
+    (await database.pool.query(`select * from agenda_jobs where name = 'work'`)).rows[0] as Record<
+      string,
+      unknown
+    >;
+
+  test('get their tables from many processes at once without a clash', async () => {
+    const fresh = await createTestDatabase();
+    const pools = Array.from({ length: 4 }, () => new pg.Pool({ connectionString: fresh.url, max: 2 }));
+    await Promise.all(pools.map((pool) => ensureJobSchema(fresh.orm, pool)));
+    expect((await fresh.pool.query('select 1 from agenda_jobs')).rowCount).toBe(0);
+    await Promise.all(pools.map((pool) => pool.end()));
+    await fresh.close();
+  });
+
+  test('run at once, and not again before their time, also after a restart', async () => {
+    const first = await start(job(async () => undefined));
+    await until(() => runs.length === 1);
+    const due = (await row()).next_run_at as Date;
+    expect(due.getTime() - Date.now()).toBeGreaterThan(3_500_000);
+    await first.stop(5_000);
+    await start(job(async () => undefined));
+    await delay(300);
+    expect(runs).toEqual(['work success']);
+    expect((await row()).next_run_at).toEqual(due);
+  });
+
+  test('that fell due while nobody ran them run at the next start', async () => {
+    const first = await start(job(async () => undefined));
+    await until(() => runs.length === 1);
+    await first.stop(5_000);
+    await database.pool.query(`update agenda_jobs set next_run_at = now() - interval '3 hours'`);
+    await start(job(async () => undefined));
+    await until(() => runs.length === 2);
+  });
+
+  test('run in one process only', async () => {
+    let count = 0;
+    const work = job(async () => {
+      count++;
+    });
+    await Promise.all([start(work), start(work), start(work)]);
+    await until(() => count > 0);
+    await delay(300);
+    expect(count).toBe(1);
+    expect((await database.pool.query('select 1 from agenda_jobs')).rowCount).toBe(1);
+  });
+
+  test('are handed the data that their schema accepts, and fail on any other', async () => {
+    const seen: unknown[] = [];
+    const typed = defineJob({
+      name: 'work',
+      schema: z.strictObject({ days: z.number().int() }),
+      every: '1 hour',
+      data: { days: 7 },
+      run: async (_context, data) => {
+        seen.push(data);
+      },
+    });
+    await start(typed);
+    await until(() => seen.length === 1);
+    expect(seen).toEqual([{ days: 7 }]);
+    await until(async () => (await row()).locked_at === null);
+    await database.pool.query(`update agenda_jobs set data = '{"days":"many"}', next_run_at = now()`);
+    await until(() => runs.length === 2);
+    expect(runs).toEqual(['work success', 'work failure']);
+    expect(seen).toHaveLength(1);
+  });
+
+  test('that fail keep their schedule', async () => {
+    await start(
+      job(async () => {
+        throw new Error('the database said no');
+      }),
+    );
+    await until(async () => (await row()).fail_reason !== null);
+    const failed = await row();
+    expect(failed.fail_reason).toBe('the database said no');
+    expect((failed.next_run_at as Date).getTime()).toBeGreaterThan(Date.now());
+  });
+
+  test('of a worker that died are taken over once its lock is old', async () => {
+    const first = await start(job(async () => undefined));
+    await until(async () => (await row()).locked_at === null && runs.length === 1);
+    await first.stop(5_000);
+    // What a killed worker leaves: locked, started, never finished, the next run already computed.
+    await database.pool.query(
+      `update agenda_jobs set locked_at = now() - interval '61 seconds', last_run_at = now() - interval '61 seconds',
+         last_finished_at = null, next_run_at = now() - interval '61 seconds'`,
+    );
+    await start(job(async () => undefined));
+    await until(() => runs.length === 2);
+  });
+
+  test('that take longer than a lock lives keep it, and nobody else runs them meanwhile', async () => {
+    let begun = 0;
+    const long = job(async () => {
+      begun++;
+      await delay(3 * LOCK_MS);
+    });
+    await start(long);
+    await until(() => begun === 1);
+    await start(long);
+    await until(() => runs.length === 1);
+    expect(begun).toBe(1);
+    expect((await row()).fail_reason).toBeNull();
+  });
+
+  test('that run when the process stops are waited for, no longer than that', async () => {
+    let finish: (() => void) | undefined;
+    const runner = await start(
+      job(
+        () =>
+          new Promise<void>((done) => {
+            finish = done;
+          }),
+      ),
+    );
+    await until(() => finish);
+    const began = Date.now();
+    const stopped = runner.stop(20_000);
+    finish!();
+    await stopped;
+    expect(Date.now() - began).toBeLessThan(2_000);
+    expect(runs).toEqual(['work success']);
+    expect((await row()).locked_at).toBeNull();
+  });
+
+  test('that do not end in time do not keep the process', async () => {
+    let finish: (() => void) | undefined;
+    const runner = await start(
+      job(
+        () =>
+          new Promise<void>((done) => {
+            finish = done;
+          }),
+      ),
+    );
+    await until(() => finish);
+    await runner.stop(100);
+    expect((await row()).locked_at).not.toBeNull();
+    finish!();
+    await until(() => runs.length === 1);
+  });
+});

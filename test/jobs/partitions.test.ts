@@ -1,0 +1,108 @@
+import type { Pool } from 'pg';
+import { newId } from '../../src/lib/ids.js';
+import { ensurePartitions } from '../../src/services/partitions/partitions.store.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+
+// Far from the real time, so that it doesn't matter which partitions the template has.
+const NOW = Date.UTC(2031, 11, 31, 23, 59, 59, 999);
+
+describe('partitions of the usage events', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(() => database.close());
+
+  const insert = async (pool: Pool, at: string): Promise<string> => {
+    const id = newId();
+    await pool.query(
+      `insert into usage_events (id, created_at, account_id, requested_model, served_model, endpoint, stream,
+         input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status)
+       values ($1, $2, $3, 'gateway/fast', 'gateway/fast', 'chat', false, 1, 1, 0.1, 0.3, 0.0000004, 1, 'success', 200)`,
+      [id, at, newId()],
+    );
+    return id;
+  };
+  const tableOf = async (id: string): Promise<string> => {
+    const { rows } = await database.pool.query(
+      'select tableoid::regclass::text as t from usage_events where id = $1',
+      [id],
+    );
+    expect(rows).toHaveLength(1);
+    return rows[0].t;
+  };
+
+  test('exist for this UTC month and the next two, across the year', async () => {
+    expect(await ensurePartitions(database.orm.em.fork(), NOW)).toEqual([
+      'usage_events_2031_12',
+      'usage_events_2032_01',
+      'usage_events_2032_02',
+    ]);
+    expect(await tableOf(await insert(database.pool, '2031-12-31T23:59:59.999Z'))).toBe(
+      'usage_events_2031_12',
+    );
+    expect(await tableOf(await insert(database.pool, '2032-01-01T00:00:00.000Z'))).toBe(
+      'usage_events_2032_01',
+    );
+    expect(await tableOf(await insert(database.pool, '2032-02-29T23:59:59.999Z'))).toBe(
+      'usage_events_2032_02',
+    );
+    expect(await tableOf(await insert(database.pool, '2032-03-01T00:00:00.000Z'))).toBe(
+      'usage_events_default',
+    );
+  });
+
+  test('take over the rows that the default partition held, and only those', async () => {
+    const late = await insert(database.pool, '2031-11-30T23:59:59.999Z');
+    const first = await insert(database.pool, '2031-12-01T00:00:00.000Z');
+    const next = await insert(database.pool, '2032-01-15T00:00:00.000Z');
+    await ensurePartitions(database.orm.em.fork(), NOW);
+    expect(await tableOf(late)).toBe('usage_events_default');
+    expect(await tableOf(first)).toBe('usage_events_2031_12');
+    expect(await tableOf(next)).toBe('usage_events_2032_01');
+  });
+
+  test('are added once by many processes at once, while events are being written', async () => {
+    const writers = Array.from({ length: 40 }, (_, i) =>
+      insert(database.pool, new Date(NOW + (i - 20) * 86_400_000).toISOString()),
+    );
+    const added = await Promise.all(
+      Array.from({ length: 4 }, () => ensurePartitions(database.orm.em.fork(), NOW)),
+    );
+    const ids = await Promise.all(writers);
+    expect(added.flat().sort()).toEqual([
+      'usage_events_2031_12',
+      'usage_events_2032_01',
+      'usage_events_2032_02',
+    ]);
+    const tables = await Promise.all(ids.map(tableOf));
+    expect(tables).not.toContain('usage_events_default');
+    expect(await ensurePartitions(database.orm.em.fork(), NOW)).toEqual([]);
+  });
+
+  test('join the transaction that they are made in', async () => {
+    const undone = database.orm.em.fork().transactional(async (em) => {
+      expect(await ensurePartitions(em, NOW)).toHaveLength(3);
+      throw new Error('rolled back');
+    });
+    await expect(undone).rejects.toThrow('rolled back');
+    expect(await ensurePartitions(database.orm.em.fork(), NOW)).toHaveLength(3);
+  });
+
+  test('carry the indexes and checks of their parent', async () => {
+    await ensurePartitions(database.orm.em.fork(), NOW);
+    const { rows } = await database.pool.query(
+      `select indexdef from pg_indexes where tablename = 'usage_events_2031_12' order by 1`,
+    );
+    expect(rows.map(({ indexdef }) => indexdef)).toEqual([
+      expect.stringContaining('(account_id, created_at DESC, id DESC)'),
+      expect.stringContaining('UNIQUE INDEX'),
+    ]);
+    await insert(database.pool, '2031-12-01T00:00:00Z');
+    await expect(
+      database.pool.query(
+        `insert into usage_events select (jsonb_populate_record(null::usage_events, to_jsonb(u) || '{"input_tokens": -1}')).* from usage_events u`,
+      ),
+    ).rejects.toThrow('check constraint');
+  });
+});

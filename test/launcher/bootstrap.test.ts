@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { temporaryFolder } from './support.js';
+
+/** A small checkout with the real bootstrap script; its linked packages are not its own to install. */
+describe('the bootstrap', () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeEach(() => {
+    folder = temporaryFolder();
+    mkdirSync(at('scripts'));
+    mkdirSync(at('src'));
+    copyFileSync('scripts/bootstrap.mjs', at('scripts/bootstrap.mjs'));
+    copyFileSync('package-lock.json', at('package-lock.json'));
+    writeFileSync(at('package.json'), '{"type":"module"}');
+    symlinkSync(realpathSync(resolve('node_modules')), at('node_modules'));
+    writeFileSync(
+      at('tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: {
+          target: 'es2023',
+          module: 'nodenext',
+          strict: true,
+          incremental: true,
+          types: [],
+          rootDir: 'src',
+          outDir: 'dist',
+          tsBuildInfoFile: 'dist/.tsbuildinfo',
+        },
+        include: ['src'],
+      }),
+    );
+    writeFileSync(at('src/one.ts'), 'export const one: number = 1;\n');
+    writeFileSync(at('src/two.ts'), 'export const two: number = 2;\n');
+  });
+  afterEach(() => folder.remove());
+
+  const at = (path: string): string => join(folder.path, path);
+  const bootstrap = (...flags: string[]): Promise<{ code: number; output: string; errors: string }> =>
+    new Promise((done) => {
+      execFile(process.execPath, [at('scripts/bootstrap.mjs'), ...flags], (error, output, errors) =>
+        done({ code: error ? Number(error.code) : 0, output, errors }),
+      );
+    });
+
+  test('builds once, and again only after a change', async () => {
+    expect(await bootstrap()).toMatchObject({ code: 0, output: expect.stringMatching(/built +dist in \d/) });
+    expect(await bootstrap()).toEqual({ code: 0, output: '', errors: '' });
+    writeFileSync(at('src/one.ts'), 'export const one: number = 11;\n');
+    expect((await bootstrap('--quiet')).output).toBe('');
+    expect(readFileSync(at('dist/one.js'), 'utf8')).toContain('11');
+  });
+
+  test('survives the loss of dist, or of one file of it', async () => {
+    await bootstrap();
+    rmSync(at('dist'), { recursive: true });
+    await bootstrap();
+    expect(existsSync(at('dist/one.js'))).toBe(true);
+    rmSync(at('dist/two.js'));
+    await bootstrap();
+    expect(existsSync(at('dist/two.js'))).toBe(true);
+  });
+
+  test('removes what was compiled from a source that is gone', async () => {
+    await bootstrap();
+    rmSync(at('src/two.ts'));
+    await bootstrap();
+    expect(existsSync(at('dist/two.js'))).toBe(false);
+    expect(existsSync(at('dist/one.js'))).toBe(true);
+  });
+
+  test('stops at a type error with the compiler’s words, and again until it is repaired', async () => {
+    writeFileSync(at('src/one.ts'), "export const one: number = 'one';\n");
+    for (let i = 0; i < 2; i++) {
+      const { code, errors } = await bootstrap('--quiet');
+      expect(code).toBe(1);
+      expect(errors).toContain(
+        "src/one.ts(1,14): error TS2322: Type 'string' is not assignable to type 'number'.",
+      );
+    }
+    writeFileSync(at('src/one.ts'), 'export const one: number = 1;\n');
+    expect((await bootstrap()).code).toBe(0);
+  });
+
+  test('takes turns when many start at once, and leaves no lock', async () => {
+    const results = await Promise.all(Array.from({ length: 4 }, () => bootstrap()));
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    expect(results.filter(({ output }) => output.includes('built'))).toHaveLength(1);
+    expect(existsSync(at('.bootstrap.lock'))).toBe(false);
+  });
+
+  test('takes over the lock of a process that is gone', async () => {
+    writeFileSync(at('.bootstrap.lock'), `${process.pid} 1\n`);
+    expect((await bootstrap()).code).toBe(0);
+    expect(existsSync(at('dist/one.js'))).toBe(true);
+  });
+});

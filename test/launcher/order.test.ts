@@ -1,0 +1,145 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { until } from '../support/until.js';
+import { fakeChildren, isAlive, readJournal, temporaryFolder, testLaunch } from './support.js';
+
+describe('the launcher', () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  const events = (event: string) =>
+    readJournal(folder.path)
+      .filter((line) => line.event === event)
+      .map((line) => line.name);
+
+  test('opens the public port last, and stops edge, then jobs and platform, then proxy', async () => {
+    const { launcher, output } = testLaunch(join(folder.path, 'new', 'data'), fakeChildren(folder.path));
+    await launcher.ready;
+    await until(() => events('started').length === 4);
+    expect(events('started').at(-1)).toBe('edge');
+    launcher.stop('SIGTERM');
+    expect(await launcher.ended).toBe(0);
+    const stopped = events('stopped');
+    expect(stopped[0]).toBe('edge');
+    expect(stopped.slice(1, 3).sort()).toEqual(['jobs', 'platform']);
+    expect(stopped[3]).toBe('proxy');
+    expect(output()).toContain('/docs/api');
+    expect(output()).toContain('SIGTERM: finishing requests in flight');
+  });
+
+  test('keeps the public port closed until the platform is ready', async () => {
+    const gate = join(folder.path, 'gate');
+    const wait = `while (!existsSync(${JSON.stringify(gate)})) await new Promise((done) => setTimeout(done, 10));`;
+    const { launcher } = testLaunch(folder.path, fakeChildren(folder.path, { platform: wait }));
+    await until(() => events('started').length === 3);
+    expect(events('started')).not.toContain('edge');
+    writeFileSync(gate, '');
+    await launcher.ready;
+    expect(events('started')).toContain('edge');
+    launcher.stop('SIGINT');
+    expect(await launcher.ended).toBe(0);
+  });
+
+  test('a child whose configuration is wrong stops everything with its code', async () => {
+    const { launcher, output } = testLaunch(
+      folder.path,
+      fakeChildren(folder.path, { platform: 'process.exit(78);' }),
+    );
+    expect(await launcher.ended).toBe(78);
+    expect(output()).toContain("platform can't start with this configuration");
+    expect(readJournal(folder.path).every(({ pid }) => !isAlive(pid))).toBe(true);
+    expect(events('started')).not.toContain('edge');
+  });
+
+  test('a second signal is still orderly and says what is waited for', async () => {
+    const gate = join(folder.path, 'gate');
+    const slow = `process.removeAllListeners('SIGTERM'); process.on('SIGTERM', () => {
+      journal('edge draining');
+      setInterval(() => existsSync(${JSON.stringify(gate)}) && end('stopped'), 10);
+    });`;
+    const { launcher, output } = testLaunch(folder.path, fakeChildren(folder.path, { edge: slow }));
+    await launcher.ready;
+    launcher.stop('SIGINT');
+    await until(() => events('draining').length === 1);
+    launcher.stop('SIGINT');
+    expect(output()).toContain('still waiting for edge');
+    expect(events('stopped')).toEqual([]);
+    writeFileSync(gate, '');
+    expect(await launcher.ended).toBe(0);
+    expect(events('stopped')[0]).toBe('edge');
+  });
+
+  test('a stop in the middle of the start ends what had been started', async () => {
+    const never = 'await new Promise(() => undefined);';
+    const { launcher } = testLaunch(folder.path, fakeChildren(folder.path, { platform: never }));
+    await until(() => events('started').length === 3);
+    launcher.stop('SIGTERM');
+    expect(await launcher.ended).toBe(0);
+    expect(readJournal(folder.path).every(({ pid }) => !isAlive(pid))).toBe(true);
+    expect(events('started')).not.toContain('edge');
+  });
+
+  test('a second launch on the same DATA_DIR says who is there, and leaves it alone', async () => {
+    const first = testLaunch(folder.path, fakeChildren(folder.path));
+    await first.launcher.ready;
+    const second = testLaunch(folder.path, fakeChildren(folder.path));
+    expect(await second.launcher.ended).toBe(1);
+    expect(second.output()).toContain(`already running from ${folder.path}: process ${process.pid}`);
+    expect(existsSync(join(folder.path, 'launcher.lock'))).toBe(true);
+    expect(events('stopped')).toEqual([]);
+    first.launcher.stop('SIGTERM');
+    await first.launcher.ended;
+    expect(existsSync(join(folder.path, 'launcher.lock'))).toBe(false);
+  });
+
+  test('the lock of a killed launcher is cleaned, also when its number was given away again', async () => {
+    writeFileSync(
+      join(folder.path, 'launcher.lock'),
+      JSON.stringify({ pid: process.pid, start: '1', note: 'long gone' }),
+    );
+    const { launcher } = testLaunch(folder.path, fakeChildren(folder.path));
+    await launcher.ready;
+    launcher.stop('SIGTERM');
+    expect(await launcher.ended).toBe(0);
+  });
+
+  describe('when the port is taken', () => {
+    const occupy = async (): Promise<{ port: number; close(): Promise<void> }> => {
+      const server = createServer();
+      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+      return {
+        port: (server.address() as { port: number }).port,
+        close: () => new Promise((done) => server.close(() => done())),
+      };
+    };
+
+    test('waits for a listener that is about to go', async () => {
+      const other = await occupy();
+      const { launcher } = testLaunch(folder.path, fakeChildren(folder.path), { PORT: String(other.port) });
+      await until(() => existsSync(join(folder.path, 'launcher.lock')));
+      expect(events('started')).toEqual([]);
+      await other.close();
+      const { url } = await launcher.ready;
+      expect(url).toBe(`http://localhost:${other.port}`);
+      launcher.stop('SIGTERM');
+      expect(await launcher.ended).toBe(0);
+    });
+
+    test('stops with one line that names the port', async () => {
+      const other = await occupy();
+      const { launcher, output } = testLaunch(folder.path, fakeChildren(folder.path), {
+        PORT: String(other.port),
+      });
+      expect(await launcher.ended).toBe(78);
+      expect(output().trim().split('\n')).toEqual([
+        expect.stringContaining(`PORT: ${other.port} on 127.0.0.1 is in use by another program`),
+      ]);
+      expect(events('started')).toEqual([]);
+      await other.close();
+    });
+  });
+});

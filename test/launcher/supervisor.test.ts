@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type SupervisedChild, supervise } from '../../src/launcher/supervisor.js';
+import { until } from '../support/until.js';
+import { isAlive, readJournal, spec, temporaryFolder } from './support.js';
+
+describe('a supervised process', () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  let child: SupervisedChild | undefined;
+  let said: string[];
+  let fatal: string[];
+  beforeEach(() => {
+    folder = temporaryFolder();
+    said = [];
+    fatal = [];
+  });
+  afterEach(async () => {
+    await child?.stop();
+    folder.remove();
+  });
+
+  const start = (behaviour = '', stopPatienceMs?: number) =>
+    supervise(spec(folder.path, 'worker', behaviour, stopPatienceMs), {
+      say: (line) => said.push(line),
+      onFatal: (name, code) => fatal.push(`${name} ${code}`),
+      backOff: { firstMs: 10, maxMs: 40, resetAfterMs: 60_000 },
+    });
+  const starts = () => readJournal(folder.path).filter(({ event }) => event === 'started');
+
+  test('that is killed comes back, and each time that is said in one line', async () => {
+    child = start();
+    expect(await child.ready).toBe('http://worker');
+    process.kill(child.pid()!, 'SIGKILL');
+    await until(() => said.includes('worker is back'));
+    expect(said).toEqual(['worker ended (SIGKILL), starting it again in 0.01 s', 'worker is back']);
+    expect(starts()).toHaveLength(2);
+  });
+
+  test('that crashes again and again waits longer each time, up to the limit', async () => {
+    const broken = join(folder.path, 'broken');
+    writeFileSync(broken, '');
+    child = start(`if (existsSync(${JSON.stringify(broken)})) process.exit(3);`);
+    await until(() => said.length >= 5);
+    rmSync(broken);
+    await child.ready;
+    expect(said.slice(0, 5).map((line) => line.match(/\((.+)\).* in (.+) s/)?.slice(1))).toEqual([
+      ['exit code 3', '0.01'],
+      ['exit code 3', '0.02'],
+      ['exit code 3', '0.04'],
+      ['exit code 3', '0.04'],
+      ['exit code 3', '0.04'],
+    ]);
+  });
+
+  test('whose configuration is wrong is not started again', async () => {
+    child = start('process.exit(78);');
+    await until(() => fatal.length > 0);
+    expect(fatal).toEqual(['worker 78']);
+    await child.stop();
+    expect(starts()).toHaveLength(1);
+    expect(said).toEqual([]);
+  });
+
+  test('that had served before comes back even from a configuration fault, such as a port taken meanwhile', async () => {
+    const broken = join(folder.path, 'broken');
+    child = start(`if (existsSync(${JSON.stringify(broken)})) process.exit(78);`);
+    await child.ready;
+    writeFileSync(broken, '');
+    process.kill(child.pid()!, 'SIGKILL');
+    await until(() => said.some((line) => line.includes('exit code 78')));
+    rmSync(broken);
+    await until(() => said.includes('worker is back'));
+    expect(fatal).toEqual([]);
+  });
+
+  test('that ignores the signal is killed when its patience is over', async () => {
+    child = start(`process.removeAllListeners('SIGTERM'); process.on('SIGTERM', () => undefined);`, 100);
+    await child.ready;
+    const pid = child.pid()!;
+    await child.stop();
+    expect(isAlive(pid)).toBe(false);
+    expect(said).toEqual(['worker did not end within 0.1 s, killing it']);
+  });
+
+  test('is stopped once only, and not started again by it', async () => {
+    child = start();
+    await child.ready;
+    await Promise.all([child.stop(), child.stop()]);
+    expect(readJournal(folder.path).map(({ event }) => event)).toEqual(['started', 'stopped']);
+    expect(said).toEqual([]);
+  });
+
+  test('learns by the end of its channel that the launcher was killed', async () => {
+    const worker = spec(folder.path, 'worker');
+    const supervisor = new URL('../../src/launcher/supervisor.js', import.meta.url).href;
+    const code = `const { supervise } = await import(${JSON.stringify(supervisor)});
+      supervise(${JSON.stringify({ ...worker, env: {} })}, { say() {}, onFatal() {} });`;
+    const launcher = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'ignore' });
+    const [started] = await until(() => (starts().length > 0 ? starts() : undefined));
+    launcher.kill('SIGKILL');
+    await until(() => readJournal(folder.path).some(({ event }) => event === 'orphaned'));
+    await until(() => !isAlive(started!.pid));
+  });
+});

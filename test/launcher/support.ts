@@ -1,0 +1,121 @@
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config.js';
+import type { Children, describeChildren } from '../../src/launcher/children.js';
+import { type Launcher, launch } from '../../src/launcher/launch.js';
+import { createNarrator } from '../../src/launcher/narrator.js';
+import type { ChildSpec } from '../../src/launcher/supervisor.js';
+
+/** A folder that PostgreSQL's unprivileged user may enter, also when the tests run as root. */
+export function temporaryFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'gateway-launch-'));
+  chmodSync(path, 0o755);
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/**
+ * A process in the place of a real one. It writes what happens to it into `journal`, says that it is ready, and
+ * ends on SIGTERM and when the launcher is gone, as the real ones do. `behaviour` is code that runs first.
+ */
+export function script(folder: string, name: string, behaviour = ''): string {
+  const path = join(folder, `${name}.mjs`);
+  writeFileSync(
+    path,
+    `import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+const folder = ${JSON.stringify(folder)};
+const journal = (text) => appendFileSync(folder + '/journal', text + ' ' + process.pid + '\\n');
+const end = (why) => { journal('${name} ' + why); process.exit(0); };
+process.on('SIGTERM', () => end('stopped'));
+process.on('disconnect', () => end('orphaned'));
+journal('${name} started');
+${behaviour}
+process.send({ type: 'ready', url: 'http://${name}' });
+setInterval(() => undefined, 1000);
+`,
+  );
+  return path;
+}
+
+export interface JournalLine {
+  name: string;
+  event: string;
+  pid: number;
+}
+
+export function readJournal(folder: string): JournalLine[] {
+  const path = join(folder, 'journal');
+  if (!existsSync(path)) return [];
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => {
+      const [name, event, pid] = line.split(' ') as [string, string, string];
+      return { name, event, pid: Number(pid) };
+    });
+}
+
+/** Adds a mark of the test's own between what the processes wrote. */
+export function mark(folder: string, text: string): void {
+  appendFileSync(join(folder, 'journal'), `${text} mark 0\n`);
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function spec(folder: string, name: string, behaviour = '', stopPatienceMs = 5_000): ChildSpec {
+  return { name, entry: script(folder, name, behaviour), env: process.env, stopPatienceMs };
+}
+
+/** Four small processes in the places of edge, platform, jobs and proxy. */
+export function fakeChildren(
+  folder: string,
+  behaviour: Partial<Record<keyof Children, string>> = {},
+): typeof describeChildren {
+  return () => ({
+    edge: spec(folder, 'edge', behaviour.edge),
+    platform: spec(folder, 'platform', behaviour.platform),
+    jobs: spec(folder, 'jobs', behaviour.jobs),
+    proxy: spec(folder, 'proxy', behaviour.proxy),
+  });
+}
+
+export interface TestLaunch {
+  launcher: Launcher;
+  /** What the person saw. */
+  output(): string;
+}
+
+/** Launches in this process; `databaseUrl` spares the embedded database where it isn't what is tested. */
+export function testLaunch(
+  dataDir: string,
+  describe: typeof describeChildren,
+  env: NodeJS.ProcessEnv = {},
+): TestLaunch {
+  let text = '';
+  const config = loadConfig(
+    { PORT: '0', DATA_DIR: dataDir, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none', ...env },
+    'launcher',
+  );
+  const narrator = createNarrator({
+    write: (part) => {
+      text += part;
+    },
+  });
+  const backOff = { firstMs: 20, maxMs: 80, resetAfterMs: 30_000 };
+  return { launcher: launch({ config, narrator, describe, backOff }), output: () => text };
+}

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../support/until.js';
+import { isAlive, readJournal, script, temporaryFolder } from './support.js';
+
+const launcherModule = (name: string): string =>
+  new URL(`../../src/launcher/${name}.js`, import.meta.url).href;
+
+/** The launcher in a process of its own, with its real database and jobs; the other three are small scripts. */
+describe('npm start', () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  let launchers: ChildProcess[];
+  beforeEach(() => {
+    folder = temporaryFolder();
+    launchers = [];
+  });
+  afterEach(async () => {
+    for (const launcher of launchers) {
+      if (launcher.exitCode === null && launcher.signalCode === null) {
+        launcher.kill('SIGTERM');
+        await until(() => launcher.exitCode !== null, { timeoutMs: 30_000 });
+      }
+    }
+    folder.remove();
+  });
+
+  const dataDir = () => join(folder.path, 'data');
+  const databasePid = (): number =>
+    Number(readFileSync(join(dataDir(), 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+
+  const start = (): { process: ChildProcess; output(): string } => {
+    const entries = Object.fromEntries(
+      ['edge', 'platform', 'proxy'].map((name) => [name, script(folder.path, name)]),
+    );
+    const program = join(folder.path, 'start.mjs');
+    writeFileSync(
+      program,
+      `import { loadConfigOrExit } from ${JSON.stringify(new URL('../../src/config.js', import.meta.url).href)};
+import { describeChildren } from ${JSON.stringify(launcherModule('children'))};
+import { launch } from ${JSON.stringify(launcherModule('launch'))};
+import { createNarrator } from ${JSON.stringify(launcherModule('narrator'))};
+const entries = ${JSON.stringify(entries)};
+const describe = (...args) => Object.fromEntries(Object.entries(describeChildren(...args)).map(
+  ([name, spec]) => [name, entries[name] ? { ...spec, entry: entries[name] } : spec]));
+const launcher = launch({ config: loadConfigOrExit('launcher'), narrator: createNarrator(process.stdout), describe });
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => launcher.stop(signal));
+process.exitCode = await launcher.ended;
+`,
+    );
+    const launcher = spawn(process.execPath, [program], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { PATH: process.env.PATH, DATA_DIR: dataDir(), PORT: '0', LOG_LEVEL: 'error' },
+    });
+    launchers.push(launcher);
+    let text = '';
+    launcher.stdout!.on('data', (chunk) => {
+      text += chunk;
+    });
+    return { process: launcher, output: () => text };
+  };
+  const ended = (launcher: ChildProcess) =>
+    until(() => launcher.exitCode !== null || launcher.signalCode !== null, { timeoutMs: 30_000 });
+
+  test('makes its database, serves, and on Ctrl-C to the whole group stops it last, leaving nothing', async () => {
+    const { process: launcher, output } = start();
+    await until(() => output().includes('Ready at'), { timeoutMs: 30_000 });
+    expect(output()).toContain('PostgreSQL created');
+    expect(output()).toMatch(/jobs\s+http:\/\/127\.0\.0\.1:\d+/);
+    const database = databasePid();
+    process.kill(-launcher.pid!, 'SIGINT');
+    await ended(launcher);
+    expect(launcher.exitCode).toBe(0);
+    expect(isAlive(database)).toBe(false);
+    const children = readJournal(folder.path);
+    expect(children.filter(({ event }) => event === 'stopped').map(({ name }) => name)).toEqual([
+      'edge',
+      'platform',
+      'proxy',
+    ]);
+    expect(children.some(({ pid }) => isAlive(pid))).toBe(false);
+    expect(existsSync(join(dataDir(), 'launcher.lock'))).toBe(false);
+  });
+
+  test('after a SIGKILL starts again on the database that was left, and its old children are gone', async () => {
+    const first = start();
+    await until(() => first.output().includes('Ready at'), { timeoutMs: 30_000 });
+    const database = databasePid();
+    const old = readJournal(folder.path).map(({ pid }) => pid);
+    first.process.kill('SIGKILL');
+    await ended(first.process);
+    const second = start();
+    await until(() => second.output().includes('Ready at'), { timeoutMs: 30_000 });
+    expect(second.output()).toContain(
+      `adopted the database that an earlier run left behind (process ${database})`,
+    );
+    await until(() => !old.some(isAlive));
+    second.process.kill('SIGTERM');
+    await ended(second.process);
+    expect(second.process.exitCode).toBe(0);
+    expect(isAlive(database)).toBe(false);
+  });
+});

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { JsonScanError, memberValue, replaceValue, scanMembers } from '../../src/lib/json-scan.js';
+
+/** Any JSON object as text, with white space where JSON allows it. */
+const objectText = fc
+  .tuple(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), fc.constantFrom(0, 1, 3))
+  .map(([value, indent]) => ({ value, text: JSON.stringify(value, null, indent) }));
+
+describe('the members of a JSON object', () => {
+  test('are those that JSON.parse sees, byte range by byte range', () => {
+    fc.assert(
+      fc.property(objectText, ({ text }) => {
+        const json = Buffer.from(text);
+        const seen = Object.fromEntries(
+          scanMembers(json).map((member) => [member.key, memberValue(json, member)]),
+        );
+        expect(seen).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  test('are found in no cut text', () => {
+    fc.assert(
+      fc.property(objectText, fc.nat(), ({ text }, cut) => {
+        const json = Buffer.from(text.trimEnd());
+        expect(() => scanMembers(json.subarray(0, cut % json.length))).toThrow(JsonScanError);
+      }),
+    );
+  });
+
+  test('never make the scanner do anything but answer or refuse', () => {
+    const bytes = fc.array(fc.constantFrom(...Buffer.from('{}[]":,\\ a1\n\xff', 'latin1')), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(bytes, (list) => {
+        const json = Buffer.from(list);
+        let scanned: unknown;
+        try {
+          scanned = scanMembers(json);
+        } catch (error) {
+          expect(error).toBeInstanceOf(JsonScanError);
+        }
+        // What JSON.parse takes as an object, the scanner takes too: there is no text that only one of them reads.
+        let parsed: unknown;
+        try {
+          parsed = JSON.parse(json.toString());
+        } catch {}
+        if (parsed && typeof parsed === 'object' && !Array.isArray(parsed)) expect(scanned).toBeDefined();
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('with the same name are all reported', () => {
+    expect(scanMembers(Buffer.from('{"a":1,"\\u0061":2}')).map((member) => member.key)).toEqual(['a', 'a']);
+  });
+
+  test('may nest to the limit and not beyond', () => {
+    const nested = (depth: number) => Buffer.from(`{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`);
+    expect(scanMembers(nested(64))).toHaveLength(1);
+    expect(() => scanMembers(nested(65))).toThrow('deeper');
+  });
+
+  test('are replaced without touching another byte', () => {
+    const json = Buffer.from('{ "a" : "é",\n"model":"x" , "b":[1 ,2]}');
+    const model = scanMembers(json)[1]!;
+    expect(replaceValue(json, model, 'gateway/fast').toString()).toBe(
+      '{ "a" : "é",\n"model":"gateway/fast" , "b":[1 ,2]}',
+    );
+  });
+});

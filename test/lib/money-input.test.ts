@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { formatMoney } from '../../src/lib/money.js';
+import { decimalText, moneyInput } from '../../src/lib/money-input.js';
+
+const parse = (value: unknown) => {
+  const result = moneyInput.safeParse(value);
+  return result.success ? result.data : 'refused';
+};
+
+describe('money in a request', () => {
+  test('every whole number of 1e-12 dollars that a JSON number can say is taken exactly', () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, 10n ** 18n), (units) => {
+        // 15 significant digits survive the way through a double.
+        const digits = units.toString();
+        const short = BigInt(digits.slice(0, 15).padEnd(digits.length, '0'));
+        return parse(JSON.parse(formatMoney(short))) === short;
+      }),
+    );
+  });
+
+  test('the text of a number reads back as the same number and has no exponent', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1e6, noNaN: true }), (value) => {
+        const text = decimalText(value);
+        return Number(text) === value && /^\d+(?:\.\d+)?$/.test(text);
+      }),
+    );
+  });
+
+  test('what is taken is what the shortest text says; what has more than 12 decimals is refused', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1e6, noNaN: true }), (value) => {
+        const decimals = decimalText(value).split('.')[1]?.length ?? 0;
+        const units = parse(value);
+        return decimals > 12
+          ? units === 'refused'
+          : units !== 'refused' && Number(formatMoney(units)) === value;
+      }),
+    );
+  });
+
+  test.each([
+    [0, 0n],
+    [-0, 0n],
+    [1e-7, 100_000n],
+    [1.5e-7, 150_000n],
+    [1e-12, 1n],
+    [1_000_000, 10n ** 18n],
+    [0.1, 10n ** 11n],
+  ])('%p is taken', (value, units) => expect(parse(value)).toBe(units));
+
+  test.each([
+    [1e-13],
+    [0.1 + 0.2],
+    [-1e-12],
+    [1_000_000.000001],
+    [1e21],
+    [Number.NaN],
+    [Infinity],
+    ['1'],
+    [null],
+    [true],
+  ])('%p is refused', (value) => expect(parse(value)).toBe('refused'));
+});

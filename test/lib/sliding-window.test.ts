@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { SlidingWindow } from '../../src/lib/sliding-window.js';
+
+const WINDOW_MS = 60_000;
+
+/** The definition, without a ring: how many allowed tries lie in the last window. */
+class Model {
+  allowed: number[] = [];
+  constructor(public limit: number) {}
+  take(now: number): boolean {
+    const inside = this.allowed.filter((time) => time > now - WINDOW_MS).length;
+    if (inside >= this.limit) return false;
+    this.allowed.push(now);
+    return true;
+  }
+}
+
+describe('a sliding window', () => {
+  test('allows exactly what its definition allows, also when the limit changes', () => {
+    const steps = fc.array(
+      fc.oneof(
+        fc.record({ wait: fc.integer({ min: 0, max: 30_000 }) }),
+        fc.record({ limit: fc.integer({ min: 1, max: 8 }) }),
+      ),
+      { maxLength: 80 },
+    );
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 6 }), steps, (limit, list) => {
+        const window = new SlidingWindow(limit, WINDOW_MS);
+        const model = new Model(limit);
+        let now = 1_000_000;
+        for (const step of list) {
+          if ('limit' in step) {
+            window.resize(step.limit);
+            model.limit = step.limit;
+            continue;
+          }
+          now += step.wait;
+          expect(window.take(now).allowed).toBe(model.take(now));
+        }
+      }),
+    );
+  });
+
+  test('says when to come back, and lets one in at that time and not a millisecond before', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 5_000 }), { minLength: 3, maxLength: 3 }), (gaps) => {
+        const window = new SlidingWindow(3, WINDOW_MS);
+        let now = 0;
+        for (const gap of gaps) {
+          now += gap;
+          expect(window.take(now).allowed).toBe(true);
+        }
+        const refused = window.take(now + 1);
+        expect(refused.allowed).toBe(false);
+        expect(window.peek(now + 1 + refused.resetMs - 1).allowed).toBe(false);
+        expect(window.peek(now + 1 + refused.resetMs).allowed).toBe(true);
+      }),
+    );
+  });
+});

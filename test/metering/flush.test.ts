@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { newId } from '../../src/lib/ids.js';
+import { DOLLAR, formatMoney, parseMoney } from '../../src/lib/money.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import { terminatedEvent } from '../../src/metering/replay.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { checkInvariants } from '../support/invariants.js';
+import { createPayer, intentOf, type Payer, recordOf } from './support.js';
+
+describe('a flushed batch', () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+  });
+  afterAll(() => db.close());
+
+  const one = async <T>(query: string, ...values: unknown[]): Promise<T> =>
+    (await db.pool.query(query, values)).rows[0] as T;
+  const balanceOf = async (payer: Payer): Promise<bigint> =>
+    parseMoney(
+      (await one<{ b: string }>('select balance::text as b from accounts where id = $1', payer.accountId)).b,
+    );
+
+  test('debits exactly tokens × price and reports the balance and the spend of the key', async () => {
+    const payer = await createPayer(db.pool, DOLLAR);
+    const createdAt = Date.UTC(2026, 1, 28, 23, 59, 59, 999);
+    const record = recordOf(payer, { createdAt, inputTokens: 1, outputTokens: 0, priceIn: 50_000n });
+    const result = await flushBatch(db.pool, [record, recordOf(payer, { createdAt: createdAt + 1 })]);
+    const balance = DOLLAR - 50_000n - 250_000_000n;
+    expect(result.accounts).toEqual([{ id: payer.accountId, balance, seq: 3n }]);
+    expect(result.keyDays.sort((a, b) => (a.day < b.day ? -1 : 1))).toEqual([
+      { keyId: payer.keyId, day: '2026-02-28', spend: 50_000n },
+      { keyId: payer.keyId, day: '2026-03-01', spend: 250_000_000n },
+    ]);
+    expect(await balanceOf(payer)).toBe(balance);
+    const months = await db.pool.query('select month from key_spend_months where key_id = $1 order by 1', [
+      payer.keyId,
+    ]);
+    expect(months.rows.map((row) => row.month)).toEqual(['2026-02', '2026-03']);
+    expect(await one('select last_used_at as at from api_keys where id = $1', payer.keyId)).toEqual({
+      at: new Date(createdAt + 1),
+    });
+  });
+
+  test('stores what was recorded, prices in dollars per million tokens', async () => {
+    const payer = await createPayer(db.pool);
+    const record = recordOf(payer, { ttftMs: 12, estimated: true, priceIn: 123_456n });
+    await flushBatch(db.pool, [record]);
+    const row = await one<Record<string, unknown>>('select * from usage_events where id = $1', record.id);
+    expect(row).toMatchObject({
+      price_in: '0.123456000000',
+      price_out: '0.300000000000',
+      cost: `${formatMoney(record.cost).padEnd(14, '0')}`,
+      created_at: new Date(record.createdAt),
+      ttft_ms: 12,
+      estimated: true,
+      client_aborted: false,
+      key_id: payer.keyId,
+    });
+  });
+
+  test('changes nothing when it is sent again, and still reports where the accounts stand', async () => {
+    const payer = await createPayer(db.pool);
+    const records = [recordOf(payer), recordOf(payer)];
+    const first = await flushBatch(db.pool, records);
+    const second = await flushBatch(db.pool, records);
+    expect(first.inserted.size).toBe(2);
+    expect(second.inserted.size).toBe(0);
+    expect(second.accounts).toEqual(first.accounts);
+    expect(second.keyDays).toEqual(first.keyDays);
+  });
+
+  test('does not charge an event a second time under another time', async () => {
+    const payer = await createPayer(db.pool, DOLLAR);
+    const record = recordOf(payer);
+    await flushBatch(db.pool, [record]);
+    const again = { ...record, createdAt: record.createdAt + 5 };
+    expect((await flushBatch(db.pool, [again])).inserted.size).toBe(0);
+    expect(await balanceOf(payer)).toBe(DOLLAR - record.cost);
+  });
+
+  test('does not call a finished call terminated', async () => {
+    const payer = await createPayer(db.pool);
+    const intent = intentOf(payer);
+    await flushBatch(db.pool, [
+      recordOf(payer, { id: intent.id, createdAt: intent.at + 900, status: 'error' }),
+    ]);
+    expect((await flushBatch(db.pool, [terminatedEvent(intent)])).inserted.size).toBe(0);
+  });
+
+  test('leaves out and names the records of accounts that do not exist', async () => {
+    const payer = await createPayer(db.pool);
+    const good = recordOf(payer);
+    const orphan = recordOf({ accountId: newId(), keyId: newId() });
+    const result = await flushBatch(db.pool, [orphan, good]);
+    expect(result.refused).toEqual([orphan]);
+    expect([...result.inserted]).toEqual([good.id]);
+  });
+
+  test('rolls back as a whole when one record is refused', async () => {
+    const payer = await createPayer(db.pool, DOLLAR);
+    const bad = recordOf(payer, { inputTokens: -1, cost: 0n });
+    await expect(flushBatch(db.pool, [recordOf(payer), bad])).rejects.toMatchObject({ code: '23514' });
+    expect(await balanceOf(payer)).toBe(DOLLAR);
+  });
+
+  test('keeps every invariant for random batches with duplicates, sent by two flushers at once', async () => {
+    const payers = await Promise.all([1, 2, 3].map(() => createPayer(db.pool)));
+    const tokens = fc.nat(100_000);
+    const draft = fc.record({
+      payer: fc.constantFrom(...payers),
+      withKey: fc.boolean(),
+      inputTokens: tokens,
+      outputTokens: tokens,
+      priceIn: fc.bigInt(0n, 2_000_000n),
+      priceOut: fc.bigInt(0n, 2_000_000n),
+      status: fc.constantFrom<'success' | 'error'>('success', 'error'),
+      createdAt: fc.integer({ min: Date.UTC(2026, 0, 31, 23, 59, 59), max: Date.UTC(2026, 1, 1, 0, 0, 1) }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(draft, { minLength: 1, maxLength: 40 }),
+        fc.nat(39),
+        async (drafts, split) => {
+          const records = drafts.map(({ payer, withKey, ...changes }) => {
+            const record = recordOf(payer, changes);
+            return withKey ? record : { ...record, keyId: null };
+          });
+          const before = await Promise.all(payers.map(balanceOf));
+          await Promise.all([
+            flushBatch(db.pool, [...records, ...records.slice(0, 3)]),
+            flushBatch(db.pool, records.slice(split).reverse()),
+          ]);
+          for (const [index, payer] of payers.entries()) {
+            const cost = records
+              .filter((record) => record.accountId === payer.accountId)
+              .reduce((sum, record) => sum + record.cost, 0n);
+            expect(await balanceOf(payer)).toBe(before[index]! - cost);
+          }
+        },
+      ),
+      { numRuns: 25 },
+    );
+    expect(await checkInvariants(db.pool)).toEqual([]);
+  });
+});

@@ -1,0 +1,194 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DOLLAR } from '../../src/lib/money.js';
+import { realDisk } from '../../src/metering/segment.js';
+import { decodeFrames, HEADER_BYTES } from '../../src/metering/spool-record.js';
+import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { checkInvariants } from '../support/invariants.js';
+import { until } from '../support/until.js';
+import {
+  createPayer,
+  finish,
+  intentOf,
+  metricOf,
+  openMeter,
+  type Payer,
+  recordOf,
+  temporaryFolder,
+} from './support.js';
+
+/** What the newest segment of the only process holds. */
+function spooled(directory: string): { ids: string[]; intents: string[] } {
+  const [folder] = readdirSync(directory);
+  const [file] = readdirSync(join(directory, folder!))
+    .filter((name) => name.endsWith('.seg'))
+    .reverse();
+  const { entries } = decodeFrames(readFileSync(join(directory, folder!, file!)), HEADER_BYTES);
+  return {
+    ids: entries.flatMap((entry) => (entry.kind === 'event' ? [entry.record.id] : [])),
+    intents: entries.flatMap((entry) => (entry.kind === 'intent' ? [entry.intent.id] : [])),
+  };
+}
+
+describe('a meter', () => {
+  let db: TestDatabase;
+  let payer: Payer;
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+  });
+  afterAll(() => db.close());
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    payer = await createPayer(db.pool, DOLLAR);
+  });
+  afterEach(async () => {
+    folder.remove();
+    expect(await checkInvariants(db.pool)).toEqual([]);
+  });
+
+  const eventsOf = async (who: Payer): Promise<number> => {
+    const { rows } = await db.pool.query<{ n: number }>(
+      'select count(*)::integer as n from usage_events where account_id = $1',
+      [who.accountId],
+    );
+    return rows[0]!.n;
+  };
+
+  test('lets an answer end only when its event lies in the file', async () => {
+    const { meter } = await openMeter(folder.path, db.pool);
+    const record = recordOf(payer);
+    const seen = new Promise<string[]>((resolve) => {
+      meter.finish(record, () => resolve(spooled(folder.path).ids));
+    });
+    expect(spooled(folder.path).ids).toEqual([]);
+    expect(await seen).toContain(record.id);
+    await meter.stop();
+  });
+
+  test('brings all records of one turn of the event loop out in one write', async () => {
+    const writes: number[] = [];
+    const disk = {
+      ...realDisk,
+      write(...args: Parameters<typeof realDisk.write>) {
+        writes.push(args[3]);
+        return realDisk.write(...args);
+      },
+    };
+    const { meter } = await openMeter(folder.path, db.pool, { disk });
+    writes.length = 0;
+    const records = Array.from({ length: 300 }, () => recordOf(payer));
+    meter.begin(intentOf(payer, { id: records[0]!.id }));
+    const order: string[] = [];
+    await Promise.all(records.map((record) => finish(meter, record).then(() => order.push(record.id))));
+    expect(writes).toHaveLength(1);
+    expect(order).toEqual(records.map((record) => record.id));
+    expect(spooled(folder.path)).toEqual({ ids: order, intents: [records[0]!.id] });
+    await meter.stop();
+  });
+
+  test('commits within a few hundred milliseconds and tells what changed', async () => {
+    const { meter, flushed } = await openMeter(folder.path, db.pool);
+    const record = recordOf(payer);
+    const start = performance.now();
+    await finish(meter, record);
+    const result = await until(() => flushed[0]);
+    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(result).toEqual({
+      own: [record],
+      accounts: [{ id: payer.accountId, balance: DOLLAR - record.cost, seq: 2n }],
+      keyDays: [
+        {
+          keyId: payer.keyId,
+          day: new Date(record.createdAt).toISOString().slice(0, 10),
+          spend: record.cost,
+        },
+      ],
+    });
+    await meter.stop();
+  });
+
+  test('drains on demand and leaves nothing behind', async () => {
+    const { meter, registry } = await openMeter(folder.path, db.pool);
+    const records = Array.from({ length: 2_500 }, () => recordOf(payer));
+    for (const record of records) meter.begin(intentOf(payer, { id: record.id }));
+    const all = Promise.all(records.map((record) => finish(meter, record)));
+    expect(await meter.drain(10_000)).toBe(true);
+    await all;
+    expect(await eventsOf(payer)).toBe(2_500);
+    expect(meter.backlog()).toEqual({ events: 0, oldestMs: 0 });
+    expect(await metricOf(registry, 'metering_spool_events')).toBe(0);
+    await meter.stop();
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  test('refuses calls once it has stopped', async () => {
+    const { meter } = await openMeter(folder.path, db.pool);
+    await meter.stop();
+    expect(meter.accepting()).toBe(false);
+    await expect(finish(meter, recordOf(payer))).rejects.toThrow('stopped');
+  });
+
+  test('sets aside the record that the database refuses, after five tries, and commits all others', async () => {
+    const { meter, registry } = await openMeter(folder.path, db.pool);
+    const poison = recordOf(payer, { inputTokens: -1, cost: 0n });
+    const stranger = recordOf({ accountId: poison.id, keyId: poison.id });
+    const good = Array.from({ length: 40 }, () => recordOf(payer));
+    const mixed: UsageRecord[] = [...good.slice(0, 17), poison, stranger, ...good.slice(17)];
+    await Promise.all(mixed.map((record) => finish(meter, record)));
+    await until(async () => (await eventsOf(payer)) === 40);
+    await until(async () => (await metricOf(registry, 'metering_poisoned_events_total')) === 2);
+    const [name] = readdirSync(join(folder.path, 'poison'));
+    const lines = readFileSync(join(folder.path, 'poison', name!), 'utf8')
+      .trim()
+      .split('\n');
+    const reasons = new Map(
+      lines.map((line) => JSON.parse(line)).map(({ record, reason }) => [record.id, reason]),
+    );
+    expect(reasons.get(poison.id)).toMatch('usage_events_input_tokens_check');
+    expect(reasons.get(stranger.id)).toMatch('does not exist');
+    await meter.stop();
+    expect(readdirSync(folder.path)).toEqual(['poison']);
+  });
+
+  test('sets aside a record at which a trigger raises', async () => {
+    const { meter, registry } = await openMeter(folder.path, db.pool);
+    const poison = recordOf(payer);
+    await db.pool.query(`create function refuse_one() returns trigger language plpgsql as $$ begin
+      if new.id = '${poison.id}' then raise exception 'not this one'; end if; return new; end $$`);
+    await db.pool.query(
+      'create trigger refuse_one before insert on usage_events_default for each row execute function refuse_one()',
+    );
+    try {
+      await Promise.all([poison, recordOf(payer), recordOf(payer)].map((record) => finish(meter, record)));
+      await until(async () => (await metricOf(registry, 'metering_poisoned_events_total')) === 1);
+      expect(await eventsOf(payer)).toBe(2);
+    } finally {
+      await db.pool.query('drop trigger refuse_one on usage_events_default');
+    }
+    await meter.stop();
+  });
+
+  test('keeps the spool of calls that are still open when it stops', async () => {
+    const { meter } = await openMeter(folder.path, db.pool);
+    const intent = intentOf(payer);
+    meter.begin(intent);
+    await finish(meter, recordOf(payer));
+    await meter.stop();
+    const [own] = readdirSync(folder.path);
+    expect(existsSync(join(folder.path, own!, 'owner.json'))).toBe(false);
+    const next = await openMeter(folder.path, db.pool);
+    const { rows } = await db.pool.query('select * from usage_events where id = $1', [intent.id]);
+    expect(rows).toMatchObject([
+      {
+        status: 'error',
+        error_code: 'gateway_terminated',
+        http_status: 502,
+        created_at: new Date(intent.at),
+      },
+    ]);
+    await next.meter.stop();
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+});

@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { newId } from '../../src/lib/ids.js';
+import {
+  decodeFrames,
+  eventPayload,
+  frameBound,
+  HEADER_BYTES,
+  headerState,
+  intentPayload,
+  nextFrame,
+  type SpoolEntry,
+  segmentHeader,
+  writeFrame,
+} from '../../src/metering/spool-record.js';
+import type { CallIntent, UsageRecord } from '../../src/metering/usage-record.js';
+
+const count = fc.nat(1_000_000_000);
+const money = fc.bigInt(0n, 10n ** 23n);
+const uuid = fc.constant(null).map(() => newId());
+const call = {
+  id: uuid,
+  accountId: uuid,
+  keyId: fc.option(uuid),
+  widgetId: fc.option(uuid),
+  requestedModel: fc.string({ unit: 'grapheme' }),
+  endpoint: fc.constantFrom<'chat' | 'embeddings'>('chat', 'embeddings'),
+  stream: fc.boolean(),
+};
+const intents: fc.Arbitrary<CallIntent> = fc.record({ ...call, at: count });
+const records: fc.Arbitrary<UsageRecord> = fc.record({
+  ...call,
+  createdAt: count,
+  servedModel: fc.string({ unit: 'grapheme' }),
+  inputTokens: count,
+  outputTokens: count,
+  priceIn: money,
+  priceOut: money,
+  cost: money,
+  latencyMs: count,
+  ttftMs: fc.option(count),
+  status: fc.constantFrom<'success' | 'error'>('success', 'error'),
+  errorCode: fc.option(fc.string()),
+  httpStatus: fc.integer({ min: 100, max: 599 }),
+  clientAborted: fc.boolean(),
+  estimated: fc.boolean(),
+  anomalous: fc.boolean(),
+});
+const entries = fc.array(
+  fc.oneof(
+    intents.map((intent): SpoolEntry => ({ kind: 'intent', intent })),
+    records.map((record): SpoolEntry => ({ kind: 'event', record })),
+  ),
+  { minLength: 1, maxLength: 8 },
+);
+
+/** The segment's bytes and the offset behind each record. */
+function encode(sequence: SpoolEntry[]): { bytes: Buffer; ends: number[] } {
+  const payloads = sequence.map((entry) =>
+    entry.kind === 'intent' ? intentPayload(entry.intent) : eventPayload(entry.record),
+  );
+  const target = Buffer.alloc(HEADER_BYTES + payloads.reduce((sum, payload) => sum + frameBound(payload), 0));
+  let offset = segmentHeader().copy(target);
+  const ends = payloads.map((payload) => {
+    offset = writeFrame(target, offset, payload);
+    return offset;
+  });
+  return { bytes: target.subarray(0, offset), ends };
+}
+
+const print = (entry: SpoolEntry): string =>
+  JSON.stringify(entry, (_key, value) => (typeof value === 'bigint' ? `${value}n` : value));
+
+/** Reads over damaged places like a replay does. */
+function decodeAll(bytes: Buffer): SpoolEntry[] {
+  const found: SpoolEntry[] = [];
+  for (let offset = HEADER_BYTES; offset !== -1; ) {
+    const { entries: whole, end } = decodeFrames(bytes, offset);
+    found.push(...whole);
+    offset = nextFrame(bytes, end);
+  }
+  return found;
+}
+
+describe('a spool segment', () => {
+  test('cut at any byte, gives exactly the whole records before the cut and says where the torn tail starts', () => {
+    fc.assert(
+      fc.property(entries, fc.nat(), (sequence, random) => {
+        const { bytes, ends } = encode(sequence);
+        const cut = HEADER_BYTES + (random % (bytes.length - HEADER_BYTES + 1));
+        const whole = ends.filter((end) => end <= cut).length;
+        const decoded = decodeFrames(bytes.subarray(0, cut), HEADER_BYTES);
+        expect(decoded.entries.map(print)).toEqual(sequence.slice(0, whole).map(print));
+        expect(decoded.end).toBe(ends[whole - 1] ?? HEADER_BYTES);
+        expect(nextFrame(bytes.subarray(0, cut), decoded.end)).toBe(-1);
+      }),
+    );
+  });
+
+  test('read on where the last reading ended, gives the same records as read at once', () => {
+    fc.assert(
+      fc.property(entries, fc.nat(), (sequence, random) => {
+        const { bytes } = encode(sequence);
+        const first = decodeFrames(bytes.subarray(0, HEADER_BYTES + (random % bytes.length)), HEADER_BYTES);
+        const rest = decodeFrames(bytes, first.end);
+        expect([...first.entries, ...rest.entries].map(print)).toEqual(sequence.map(print));
+        expect(rest.end).toBe(bytes.length);
+      }),
+    );
+  });
+
+  test('with any byte flipped, never gives a wrong record and loses only the one that was hit', () => {
+    fc.assert(
+      fc.property(entries, fc.nat(), fc.integer({ min: 1, max: 255 }), (sequence, random, flip) => {
+        const { bytes, ends } = encode(sequence);
+        const at = HEADER_BYTES + (random % (bytes.length - HEADER_BYTES));
+        bytes[at] = bytes[at]! ^ flip;
+        const hit = ends.findIndex((end) => at < end);
+        const expected = sequence.filter((_entry, index) => index !== hit);
+        expect(decodeAll(bytes).map(print)).toEqual(expected.map(print));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('names its version, and another one is not read', () => {
+    const header = segmentHeader();
+    expect(headerState(header)).toBe('known');
+    expect(headerState(header.subarray(0, 7))).toBe('torn');
+    header[6]!++;
+    expect(headerState(header)).toBe('unknown');
+  });
+});

@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Pool } from 'pg';
+import { Registry } from 'prom-client';
+import { systemClock } from '../../src/lib/clock.js';
+import { newId } from '../../src/lib/ids.js';
+import { createLogger } from '../../src/lib/logger.js';
+import { costOf, DOLLAR, formatMoney, type Money } from '../../src/lib/money.js';
+import { createMeter, type MeterOptions } from '../../src/metering/meter.js';
+import type { CallIntent, FlushResult, Meter, UsageRecord } from '../../src/metering/usage-record.js';
+
+export interface Payer {
+  accountId: string;
+  keyId: string;
+}
+
+/** An account with a funded ledger and a key. */
+export async function createPayer(pool: Pool, funds: Money = 1_000_000n * DOLLAR): Promise<Payer> {
+  const accountId = newId();
+  const keyId = newId();
+  await pool.query(
+    `with a as (
+       insert into accounts (id, name, balance, ledger_seq, created_at) values ($1, 'payer', $2, 1, now()))
+     insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, created_at)
+     values ($3, $1, 1, 'starter', $2, $2, now())`,
+    [accountId, formatMoney(funds), newId()],
+  );
+  await pool.query(
+    `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, created_at)
+     values ($1, $2, 'key', 'sk-pr-abcd', 'wxyz', $3, now())`,
+    [keyId, accountId, Buffer.from(keyId)],
+  );
+  return { accountId, keyId };
+}
+
+export function intentOf(payer: Payer, changes: Partial<CallIntent> = {}): CallIntent {
+  return {
+    id: newId(),
+    at: Date.now(),
+    ...payer,
+    widgetId: null,
+    requestedModel: 'gateway/fast',
+    endpoint: 'chat',
+    stream: false,
+    ...changes,
+  };
+}
+
+/** A successful call of 1,000 + 500 tokens, which costs $0.000250, unless changed. */
+export function recordOf(payer: Payer, changes: Partial<UsageRecord> = {}): UsageRecord {
+  const { at, ...call } = intentOf(payer);
+  const record: UsageRecord = {
+    ...call,
+    createdAt: at,
+    servedModel: 'gateway/fast',
+    inputTokens: 1_000,
+    outputTokens: 500,
+    priceIn: 100_000n,
+    priceOut: 300_000n,
+    cost: 0n,
+    latencyMs: 120,
+    ttftMs: null,
+    status: 'success',
+    errorCode: null,
+    httpStatus: 200,
+    clientAborted: false,
+    estimated: false,
+    anomalous: false,
+    ...changes,
+  };
+  if (record.status === 'error' || 'cost' in changes) return record;
+  const { inputTokens, outputTokens, priceIn, priceOut } = record;
+  return { ...record, cost: costOf(inputTokens, outputTokens, priceIn, priceOut) };
+}
+
+/** Records a call and resolves when its bytes are in the spool. */
+export function finish(meter: Meter, record: UsageRecord): Promise<void> {
+  return new Promise((resolve, reject) => {
+    meter.finish(record, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+export interface TestMeter {
+  meter: Meter;
+  flushed: FlushResult[];
+  registry: Registry;
+}
+
+export async function openMeter(
+  directory: string,
+  pool: Pool,
+  options: Partial<MeterOptions> = {},
+): Promise<TestMeter> {
+  const flushed: FlushResult[] = [];
+  const registry = new Registry();
+  const meter = await createMeter({
+    directory,
+    pool,
+    log: createLogger('test', 'silent'),
+    registry,
+    clock: systemClock,
+    onFlushed: (result) => flushed.push(result),
+    ...options,
+  });
+  return { meter, flushed, registry };
+}
+
+/** A folder below the system's temporary one, removed by `remove`. */
+export function temporaryFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'gateway-spool-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Value of a counter or gauge without labels. */
+export async function metricOf(registry: Registry, name: string): Promise<number> {
+  const metric = await registry.getSingleMetric(name)!.get();
+  return metric.values[0]?.value ?? 0;
+}

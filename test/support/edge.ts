@@ -1,0 +1,231 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Registry } from 'prom-client';
+import { type Config, loadConfig } from '../../src/config.js';
+import { pgPool } from '../../src/db/orm.js';
+import { createEdge, type Edge } from '../../src/gateway/app.js';
+import { type Clock, systemClock } from '../../src/lib/clock.js';
+import { createEnvelope, sha256 } from '../../src/lib/crypto.js';
+import { newId } from '../../src/lib/ids.js';
+import { newApiKey, shownParts } from '../../src/lib/key-form.js';
+import { createLogger } from '../../src/lib/logger.js';
+import { createMeter } from '../../src/metering/meter.js';
+import type { Meter } from '../../src/metering/usage-record.js';
+import type { TestDatabase } from './database.js';
+import { until } from './until.js';
+
+export interface TestEdge {
+  url: string;
+  edge: Edge;
+  config: Config;
+  registry: Registry;
+  /** Waits until every recorded call is committed. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TestEdgeOptions {
+  upstreamUrl: string;
+  platformUrl?: string;
+  env?: Record<string, string>;
+  clock?: Clock;
+  masterKey?: string;
+}
+
+export const TEST_SECRETS = {
+  JWT_SECRET: 'jwt-secret-of-the-tests-0123456789abcdef',
+  ENCRYPTION_KEY: 'encryption-key-of-the-tests-0123456789abc',
+  WEBHOOK_SECRET: 'webhook-secret-of-the-tests-0123456789abc',
+  UPSTREAM_MASTER_KEY: 'master-key-of-the-tests-0123456789abcdef',
+};
+
+/** A real edge on a free port, over a real database and whatever upstream the test brings. */
+export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions): Promise<TestEdge> {
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-edge-'));
+  const config = loadConfig(
+    {
+      NODE_ENV: 'test',
+      PORT: '0',
+      DATA_DIR: directory,
+      DATABASE_URL: db.url,
+      PLATFORM_URL: options.platformUrl ?? 'http://127.0.0.1:9',
+      UPSTREAM_URL: options.upstreamUrl,
+      LOG_LEVEL: 'silent',
+      ...TEST_SECRETS,
+      ...(options.masterKey ? { UPSTREAM_MASTER_KEY: options.masterKey } : {}),
+      ...options.env,
+    },
+    'edge',
+  );
+  const log = createLogger('edge', config.logLevel);
+  const registry = new Registry();
+  const pool = await pgPool(db.orm);
+  let meter: Meter | undefined;
+  const edge = await createEdge({
+    config,
+    pool,
+    clock: options.clock ?? systemClock,
+    log,
+    registry,
+    async createMeter(onFlushed) {
+      const made = await createMeter({
+        directory: join(directory, 'spool'),
+        pool,
+        log,
+        registry,
+        clock: options.clock ?? systemClock,
+        onFlushed,
+      });
+      meter = made;
+      return made;
+    },
+  });
+  const url = await edge.listen();
+  return {
+    url,
+    edge,
+    config,
+    registry,
+    settled: async () => {
+      await until(() => meter!.drain(5_000), { what: 'the spool to be empty' });
+    },
+    async close() {
+      await edge.close(2_000);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface TestKey {
+  accountId: string;
+  keyId: string;
+  /** The secret. */
+  key: string;
+}
+
+export interface TestKeyOptions {
+  plan?: string;
+  /** Dollars. */
+  balance?: string;
+  dailyLimit?: string | null;
+  status?: 'active' | 'disabled';
+  /** Null: a key without an upstream virtual key. */
+  virtualKey?: string | null;
+  accountId?: string;
+}
+
+/** An account with a key, written the way the platform writes them: the balance stands in the ledger. */
+export async function createTestKey(db: TestDatabase, options: TestKeyOptions = {}): Promise<TestKey> {
+  const accountId = options.accountId ?? newId();
+  const keyId = newId();
+  const key = newApiKey();
+  const { prefix, lastFour } = shownParts(key);
+  if (!options.accountId) {
+    const balance = options.balance ?? '1';
+    await db.pool.query(
+      `insert into accounts (id, email, email_key, name, plan_id, balance, ledger_seq, created_at)
+       values ($1, $2, $2, 'Test', $3, $4, 1, now())`,
+      [accountId, `${accountId}@example.com`, options.plan ?? 'team', balance],
+    );
+    await db.pool.query(
+      `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, created_at)
+       values ($1, $2, 1, 'starter', $3, $3, now())`,
+      [newId(), accountId, balance],
+    );
+  }
+  const virtualKey = options.virtualKey === undefined ? 'sk-virtual-of-the-tests' : options.virtualKey;
+  const sealed =
+    virtualKey === null
+      ? null
+      : createEnvelope('virtual-key', TEST_SECRETS.ENCRYPTION_KEY).seal(
+          virtualKey,
+          `api_key:${keyId}:virtual_key`,
+        );
+  await db.pool.query(
+    `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, status, daily_limit_usd,
+       virtual_key_sealed, created_at) values ($1, $2, 'test', $3, $4, $5, $6, $7, $8, now())`,
+    [
+      keyId,
+      accountId,
+      prefix,
+      lastFour,
+      sha256(key),
+      options.status ?? 'active',
+      options.dailyLimit ?? null,
+      sealed,
+    ],
+  );
+  return { accountId, keyId, key };
+}
+
+/** A chat call as plain HTTP. */
+export function postChat(
+  url: string,
+  key: string,
+  body: unknown = {},
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const full =
+    typeof body === 'string' || body instanceof Buffer
+      ? body
+      : JSON.stringify({
+          model: 'gateway/fast',
+          messages: [{ role: 'user', content: 'Hi' }],
+          ...(body as object),
+        });
+  return fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: full as string,
+  });
+}
+
+/** The error of an answer. */
+export async function errorOf(
+  response: Response,
+): Promise<{ message: string; type: string; param: string | null; code: string }> {
+  return (
+    (await response.json()) as {
+      error: { message: string; type: string; param: string | null; code: string };
+    }
+  ).error;
+}
+
+export interface UsageRow {
+  id: string;
+  key_id: string;
+  requested_model: string;
+  served_model: string;
+  endpoint: string;
+  stream: boolean;
+  input_tokens: number;
+  output_tokens: number;
+  cost: string;
+  status: string;
+  error_code: string | null;
+  http_status: number;
+  client_aborted: boolean;
+  estimated: boolean;
+  anomalous: boolean;
+  ttft_ms: number | null;
+}
+
+/** The usage events of an account, oldest first. */
+export async function usageOf(db: TestDatabase, accountId: string): Promise<UsageRow[]> {
+  const result = await db.pool.query<UsageRow>(
+    `select id, key_id, requested_model, served_model, endpoint, stream, input_tokens, output_tokens, cost::text, status,
+       error_code, http_status, client_aborted, estimated, anomalous, ttft_ms
+     from usage_events where account_id = $1 order by created_at, id`,
+    [accountId],
+  );
+  return result.rows;
+}
+
+export async function balanceOf(db: TestDatabase, accountId: string): Promise<string> {
+  const result = await db.pool.query<{ balance: string }>(
+    'select balance::text from accounts where id = $1',
+    [accountId],
+  );
+  return result.rows[0]!.balance;
+}

@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request as an upstream saw it. */
+export interface SeenRequest {
+  method: string;
+  url: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+  /** Whether the caller closed before the answer was complete. */
+  aborted: boolean;
+}
+
+export type Script = (request: SeenRequest, response: ServerResponse) => unknown;
+
+export interface ScriptedUpstream {
+  url: string;
+  seen: SeenRequest[];
+  /** What the next calls get. */
+  answer(script: Script): void;
+  close(): Promise<void>;
+}
+
+/** An upstream that does what a test tells it, over real HTTP, and remembers what reached it. */
+export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
+  const seen: SeenRequest[] = [];
+  let script: Script = (_request, response) => chat()(_request, response);
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const record: SeenRequest = {
+        method: request.method!,
+        url: request.url!,
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+        aborted: false,
+      };
+      response.on('close', () => {
+        record.aborted = !response.writableFinished;
+      });
+      if (request.url === '/v1/models') {
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[]}');
+        return;
+      }
+      seen.push(record);
+      void script(record, response);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    answer(next) {
+      script = next;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** A plain chat answer. */
+export function chat(
+  fields: Record<string, unknown> = {},
+  status = 200,
+  headers: Record<string, string> = {},
+): Script {
+  return (request, response) => {
+    const { model } = JSON.parse(request.body) as { model: string };
+    const body = JSON.stringify({
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1,
+      model,
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 12, completion_tokens: 34, total_tokens: 46 },
+      ...fields,
+    });
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+  };
+}
+
+/** An answer of any kind. */
+export function raw(status: number, body: string | Buffer, headers: Record<string, string> = {}): Script {
+  return (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+  };
+}
+
+/** One chunk of a chat stream as an event. */
+export function chunkEvent(fields: Record<string, unknown>): string {
+  return `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'gateway/fast', ...fields })}\n\n`;
+}
+
+export const delta = (content: string): string =>
+  chunkEvent({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
+export const usageEvent = (input: number, output: number): string =>
+  chunkEvent({
+    choices: [],
+    usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+  });
+export const DONE_EVENT = 'data: [DONE]\n\n';
+export const FULL_STREAM = [
+  chunkEvent({ choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] }),
+  delta('Hel'),
+  delta('lo.'),
+  chunkEvent({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
+  usageEvent(12, 34),
+  DONE_EVENT,
+];
+
+/** A stream whose parts are written one by one; `finish` false keeps it open. */
+export function stream(parts: readonly (string | Buffer)[], { finish = true } = {}): Script {
+  return async (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+    for (const part of parts) {
+      if (response.destroyed) return;
+      response.write(part);
+      await new Promise((next) => setImmediate(next));
+    }
+    if (finish) response.end();
+  };
+}
