@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { openApiText } from '../../src/platform/openapi-document.js';
+import { openApiText } from '../../src/cli/openapi-document.js';
 import { routeTable } from '../../src/platform/route-table.js';
 import { call } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 
-type Schema = { description?: string; properties?: Record<string, Schema>; items?: Schema };
+type Schema = { description?: string; anyOf?: Schema[]; properties?: Record<string, Schema>; items?: Schema };
 interface Operation {
   operationId?: string;
   summary?: string;
@@ -55,7 +55,8 @@ describe('the OpenAPI document', () => {
     const missing: string[] = [];
     const check = (where: string, schema: Schema): void => {
       for (const [name, field] of Object.entries(schema.properties ?? {})) {
-        if (!field.description && !field.properties) missing.push(`${where}.${name}`);
+        const described = [field, ...(field.anyOf ?? [])].some((schema) => schema.description);
+        if (!described) missing.push(`${where}.${name}`);
         check(`${where}.${name}`, field);
       }
       if (schema.items) check(`${where}[]`, schema.items);

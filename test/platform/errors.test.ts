@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { fetch } from 'undici';
+import { schemaIsCurrent } from '../../src/db/migrate.js';
 import { openOrm } from '../../src/db/orm.js';
 import { systemClock } from '../../src/lib/clock.js';
 import { createLogger } from '../../src/lib/logger.js';
@@ -165,6 +166,7 @@ describe('answers while the database is away', () => {
       clock: systemClock,
       log,
       registry: createRegistry('test'),
+      ready: () => schemaIsCurrent(orm),
     });
     try {
       const { token } = await signUp(running.url);

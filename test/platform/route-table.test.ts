@@ -36,6 +36,7 @@ describe('the route table', () => {
       clock: systemClock,
       log,
       registry: createRegistry('test'),
+      ready: async () => false,
       table,
     });
   };
