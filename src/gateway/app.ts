@@ -8,6 +8,7 @@ import { listen } from '../db/listen.js';
 import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
 import { newId } from '../lib/ids.js';
+import { closingIdle } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
 import { createCatalog } from './catalog.js';
@@ -120,12 +121,11 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     listen: () => app.listen({ host: config.host, port: config.port }),
     async close(drainMs) {
       draining = true;
-      const idle = setInterval(() => app.server.closeIdleConnections(), 50);
+      for (const call of active) call.closeConnection();
       const limit = setTimeout(() => {
         for (const call of active) call.terminate();
       }, drainMs);
-      await app.close();
-      clearInterval(idle);
+      await closingIdle(app.server, () => app.close());
       clearTimeout(limit);
       await meter.drain(FLUSH_ON_STOP_MS);
       await meter.stop();

@@ -5,10 +5,11 @@ import { waitForDatabase } from '../db/wait.js';
 import { onShutdown } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
+import { createBillingService } from '../services/billing/billing.service.js';
 import { migrateAndSeed } from '../services/startup.js';
 import { sessionCleanupJob } from './accounts.jobs.js';
 import { startJobsApp } from './app.js';
-import { auditJob } from './billing.jobs.js';
+import { auditJob, monthlyGrantsJob } from './billing.jobs.js';
 import type { JobRunner } from './kit.js';
 import { partitionsJob } from './usage.jobs.js';
 
@@ -43,7 +44,12 @@ runner = await startJobsApp({
   log,
   registry,
   enabled: config.backgroundTasks,
-  jobs: (report) => [partitionsJob, auditJob(report), sessionCleanupJob],
+  jobs: (report) => [
+    partitionsJob,
+    monthlyGrantsJob(createBillingService()),
+    auditJob(report),
+    sessionCleanupJob,
+  ],
 });
 
 // Readiness on a port of its own, also where no metrics are wanted.

@@ -8,7 +8,7 @@ export function pointsAtSimulator(proxyConfigPath: string): boolean {
       model_list?: { litellm_params?: { model?: string; api_base?: string } }[];
     };
     return (config.model_list ?? []).some(({ litellm_params: params }) =>
-      /\bsimulator\b/.test(`${params?.api_base ?? ''} ${params?.model ?? ''}`),
+      /simulator/i.test(`${params?.api_base ?? ''} ${params?.model ?? ''}`),
     );
   } catch {
     // The proxy itself says what is wrong with its configuration.

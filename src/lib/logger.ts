@@ -1,4 +1,4 @@
-import type { FastifyServerOptions } from 'fastify';
+import { type FastifyServerOptions, LogController } from 'fastify';
 import { type Logger, pino } from 'pino';
 
 export type { Logger };
@@ -42,6 +42,9 @@ function flattenError(error: unknown): Record<string, unknown> {
 /** Fastify's options for a logger of ours: no line per request. */
 export function fastifyLogger(
   logger: Logger,
-): Pick<FastifyServerOptions, 'loggerInstance' | 'disableRequestLogging'> {
-  return { loggerInstance: logger as never, disableRequestLogging: true };
+): Pick<FastifyServerOptions, 'loggerInstance' | 'logController'> {
+  return {
+    loggerInstance: logger as never,
+    logController: new LogController({ disableRequestLogging: true }),
+  };
 }

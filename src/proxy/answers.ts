@@ -1,0 +1,67 @@
+import type { FastifyReply } from 'fastify';
+import { errorBody } from '../errors.js';
+
+/** An error in the shape that LiteLLM's proxy answers with. */
+export interface ProxyError {
+  status: number;
+  type: string;
+  code: string;
+  message: string;
+  param?: string;
+  /** Seconds, sent as `Retry-After`. */
+  retryAfterSeconds?: number;
+}
+
+export const unauthorised = (message: string): ProxyError => ({
+  status: 401,
+  type: 'auth_error',
+  code: '401',
+  message,
+});
+
+export const keysUnavailable: ProxyError = {
+  status: 503,
+  type: 'server_error',
+  code: 'service_unavailable',
+  message: 'Virtual keys can not be looked up at the moment. Try again in a moment.',
+  retryAfterSeconds: 1,
+};
+
+export const badRequest = (message: string, param?: string): ProxyError => ({
+  status: 400,
+  type: 'invalid_request_error',
+  code: 'invalid_body',
+  message,
+  param,
+});
+
+export const modelNotFound = (model: string): ProxyError => ({
+  status: 400,
+  type: 'invalid_request_error',
+  code: 'model_not_found',
+  message: `Invalid model name passed in model=${model}. GET /v1/models lists the models.`,
+  param: 'model',
+});
+
+/** An error of the shared table (src/errors.ts). */
+export function tableError(
+  code: 'upstream_error' | 'upstream_unavailable' | 'upstream_timeout',
+  status: number,
+  retryAfterSeconds?: number,
+): ProxyError {
+  const { error } = errorBody(code);
+  return { status, type: error.type, code, message: error.message, retryAfterSeconds };
+}
+
+export const upstreamFailed = tableError('upstream_error', 502);
+export const upstreamTooSlow = tableError('upstream_timeout', 504);
+
+/** Body of an error answer. */
+export const bodyOf = ({ message, type, param, code }: ProxyError) => ({
+  error: { message, type, param: param ?? null, code },
+});
+
+export function sendError(reply: FastifyReply, error: ProxyError): FastifyReply {
+  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
+  return reply.code(error.status).send(bodyOf(error));
+}

@@ -1,0 +1,139 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import Fastify from 'fastify';
+import type { Registry } from 'prom-client';
+import { type ErrorCode, errorEntry } from '../errors.js';
+import { sha256 } from '../lib/crypto.js';
+import { closingIdle } from '../lib/lifecycle.js';
+import { fastifyLogger, type Logger } from '../lib/logger.js';
+import { keysUnavailable, sendError, unauthorised } from './answers.js';
+import { inferenceRoutes } from './inference-routes.js';
+import { keyRoutes } from './key-routes.js';
+import { createProxyMetrics } from './proxy-metrics.js';
+import { createRelay, type RelayOptions } from './relay.js';
+import { createRouter } from './router.js';
+import type { Routing } from './routing.js';
+import type { VirtualKeys } from './virtual-keys.js';
+
+/** Above the edge's 10 MiB, so that the edge decides what is too large. */
+const BODY_LIMIT_BYTES = 12 * 1024 * 1024;
+const DRAIN_TIMEOUT_MS = 30_000;
+const BEARER = /^Bearer +(\S+)$/i;
+
+export interface ProxyDeps {
+  routing: Routing;
+  keys: VirtualKeys;
+  masterKey: string;
+  timeouts: RelayOptions;
+  log: Logger;
+  registry?: Registry;
+  /** Milliseconds that calls in flight have to end when it closes. */
+  drainTimeoutMs?: number;
+}
+
+export interface ModelProxy {
+  app: FastifyInstance;
+  /** False once it drains. */
+  ready(): boolean;
+  /** Stops accepting, lets calls in flight end, then cuts what is left. */
+  close(): Promise<void>;
+}
+
+const bearerOf = (request: FastifyRequest): string | undefined =>
+  BEARER.exec(request.headers.authorization ?? '')?.[1];
+
+/** Fastify's own refusals in the shape of all others. */
+function answerFailure(error: FastifyError, reply: FastifyReply, log: Logger): FastifyReply {
+  const codes: Record<number, ErrorCode> = {
+    400: 'invalid_body',
+    413: 'body_too_large',
+    415: 'unsupported_media_type',
+    431: 'headers_too_large',
+  };
+  const code = codes[error.statusCode ?? 500] ?? 'internal_error';
+  const { status, type, message } = errorEntry(code);
+  if (code === 'internal_error') log.error({ error }, 'a request failed');
+  return sendError(reply, { status, type, code, message });
+}
+
+/** Tells the master key, in a time that doesn't depend on where another differs. */
+function masterCheck(masterKey: string): (key: string) => boolean {
+  const hash = sha256(masterKey);
+  return (key) => timingSafeEqual(sha256(key), hash);
+}
+
+/** Checked on the headers, before a byte of the body is read. */
+function requireKey(keys: VirtualKeys, isMaster: (key: string) => boolean) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const key = bearerOf(request);
+    if (key === undefined)
+      return sendError(reply, unauthorised('Authentication Error, no API key passed in.'));
+    if (isMaster(key)) return undefined;
+    const check = await keys.check(key);
+    if (check === 'known') return undefined;
+    if (check === 'unavailable') return sendError(reply, keysUnavailable);
+    return sendError(reply, unauthorised('Authentication Error, invalid proxy server token passed.'));
+  };
+}
+
+function requireMaster(isMaster: (key: string) => boolean) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const key = bearerOf(request);
+    if (key !== undefined && isMaster(key)) return undefined;
+    return sendError(reply, unauthorised('Authentication Error, only the master key manages virtual keys.'));
+  };
+}
+
+/** The model proxy as a function of what it needs; nothing listens yet. */
+export function createProxy(deps: ProxyDeps): ModelProxy {
+  const { keys, log } = deps;
+  const isMaster = masterCheck(deps.masterKey);
+  const app: FastifyInstance = Fastify({
+    ...fastifyLogger(log),
+    bodyLimit: BODY_LIMIT_BYTES,
+    // A call that reaches us while we drain is served; the answer says that the connection closes.
+    return503OnClosing: false,
+  });
+  const relay = createRelay(deps.timeouts);
+  let draining = false;
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  );
+  app.setErrorHandler<FastifyError>((error, _request, reply) => answerFailure(error, reply, log));
+  app.setNotFoundHandler((_request, reply) => {
+    const { status, type, message } = errorEntry('endpoint_not_supported');
+    return sendError(reply, { status, type, code: 'endpoint_not_supported', message });
+  });
+
+  const health = (_request: FastifyRequest, reply: FastifyReply) =>
+    reply.code(draining ? 503 : 200).send({ status: draining ? 'unavailable' : 'ok' });
+  app.get('/health', health);
+  app.get('/health/ready', health);
+
+  app.register(async (scope) => {
+    scope.addHook('onRequest', requireKey(keys, isMaster));
+    inferenceRoutes(scope, {
+      router: createRouter(deps.routing.deployments),
+      relay,
+      metrics: createProxyMetrics(deps.registry),
+    });
+  });
+  app.register(async (scope) => {
+    scope.addHook('onRequest', requireMaster(isMaster));
+    keyRoutes(scope, keys);
+  });
+
+  return {
+    app,
+    ready: () => !draining,
+    async close() {
+      draining = true;
+      const cut = setTimeout(() => app.server.closeAllConnections(), deps.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);
+      await closingIdle(app.server, () => app.close());
+      clearTimeout(cut);
+      await relay.close();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { type Money, parseMoney } from '../lib/money.js';
+
+/**
+ * What this proxy reads of a routing file. Keys that it doesn't know are LiteLLM's business and pass. Numbers that
+ * are money arrive as their text, see config-file.ts.
+ */
+
+/** Providers whose interface is OpenAI's; the part before the first slash of `litellm_params.model`. */
+const PROVIDERS = [
+  'openai',
+  'hosted_vllm',
+  'openai_like',
+  'custom_openai',
+  'litellm_proxy',
+  'llamafile',
+  'lm_studio',
+];
+const NUMBER = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,2}))?$/;
+
+/** Exact value of a YAML number such as `0.0000001` or `1e-07`. @throws RangeError */
+export function costPerToken(text: string): Money {
+  const match = NUMBER.exec(text);
+  if (!match || !(match[2] || match[3])) throw new RangeError('not a number');
+  if (match[1] === '-') throw new RangeError('negative');
+  const digits = `${match[2]}${match[3]}`;
+  const point = (match[2] ?? '').length + Number(match[4] ?? 0);
+  const whole = point > 0 ? digits.slice(0, point).padEnd(point, '0') : '0';
+  const fraction = point >= 0 ? digits.slice(point) : '0'.repeat(-point) + digits;
+  return parseMoney(fraction === '' ? whole : `${whole}.${fraction}`);
+}
+
+const cost = z.string({ error: 'must be a number of dollars per token' }).transform((text, context) => {
+  try {
+    return costPerToken(text);
+  } catch {
+    context.addIssue({
+      code: 'custom',
+      message: 'must be a number of dollars per token, not negative, with at most 12 decimals',
+    });
+    return z.NEVER;
+  }
+});
+
+const seconds = z.number().positive().max(86_400);
+
+const upstreamModel = z
+  .string()
+  .min(1)
+  .transform((text, context) => {
+    const slash = text.indexOf('/');
+    if (slash < 0) return text;
+    if (!PROVIDERS.includes(text.slice(0, slash)) || slash === text.length - 1) {
+      context.addIssue({
+        code: 'custom',
+        message: `must be provider/model with an OpenAI-compatible provider (${PROVIDERS.join(', ')})`,
+      });
+      return z.NEVER;
+    }
+    return text.slice(slash + 1);
+  });
+
+const apiBase = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https address such as http://10.0.0.5:8000/v1' })
+  .transform((text) => text.replace(/\/+$/, ''));
+
+const deployment = z.looseObject({
+  model_name: z.string().min(1).max(200),
+  litellm_params: z.looseObject({
+    model: upstreamModel,
+    api_base: apiBase,
+    api_key: z.string().min(1).optional(),
+    input_cost_per_token: cost,
+    output_cost_per_token: cost,
+    timeout: seconds.optional(),
+    stream_timeout: seconds.optional(),
+  }),
+  model_info: z.looseObject({ id: z.string().min(1).max(200) }),
+});
+
+const routerSettings = z.looseObject({
+  routing_strategy: z
+    .literal('simple-shuffle', { error: 'only simple-shuffle is supported' })
+    .default('simple-shuffle'),
+  num_retries: z.number().int().min(0).max(10).default(2),
+  retry_after: z.number().min(0).max(3_600).default(5),
+  allowed_fails: z.number().int().min(0).max(1_000).default(3),
+  cooldown_time: z.number().min(0).max(86_400).default(60),
+  timeout: seconds.optional(),
+  fallbacks: z.array(z.record(z.string(), z.array(z.string()).min(1))).default([]),
+});
+
+export const routingFile = z.looseObject({
+  model_list: z
+    .array(deployment, { error: 'must be a list of deployments' })
+    .min(1, 'must have a deployment'),
+  router_settings: routerSettings.prefault({}),
+  general_settings: z.looseObject({ master_key: z.string().min(1).optional() }).prefault({}),
+});
+
+export type RoutingFile = z.infer<typeof routingFile>;

@@ -1,0 +1,76 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { badRequest, keysUnavailable, type ProxyError, sendError } from './answers.js';
+import type { VirtualKeyInfo, VirtualKeys } from './virtual-keys.js';
+
+/** Management of virtual keys in LiteLLM's shapes; only the master key opens these routes. */
+
+const label = z.string().max(500).nullish();
+const generateBody = z.looseObject({ user_id: label, key_alias: label });
+const deleteBody = z.looseObject({ keys: z.array(z.string().min(1).max(300)).min(1).max(1_000) });
+const infoQuery = z.looseObject({ key: z.string().min(1).max(300) });
+
+const keyNotFound: ProxyError = {
+  status: 404,
+  type: 'not_found_error',
+  code: '404',
+  param: 'key',
+  message: 'Key not found in database',
+};
+
+/** What LiteLLM shows of a key where the whole may not be shown. */
+const shownName = (key: string): string | null => (key.startsWith('sk-') ? `sk-...${key.slice(-4)}` : null);
+
+const fieldsOf = (info: VirtualKeyInfo) => ({
+  key_alias: info.keyAlias,
+  user_id: info.userId,
+  expires: null,
+  models: [],
+  max_budget: null,
+  created_at: info.createdAt.toISOString(),
+});
+
+/** The body as JSON; undefined for none or for text that is no JSON. */
+function parsed(body: unknown): unknown {
+  if (!Buffer.isBuffer(body)) return undefined;
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function issueOf(error: z.ZodError): ProxyError {
+  const issue = error.issues[0]!;
+  const param = issue.path.join('.') || undefined;
+  return badRequest(param ? `${param}: ${issue.message}` : 'The body must be a JSON object.', param);
+}
+
+export function keyRoutes(app: FastifyInstance, keys: VirtualKeys): void {
+  app.post('/key/generate', async (request, reply) => {
+    const input = generateBody.safeParse(request.body === undefined ? {} : parsed(request.body));
+    if (!input.success) return sendError(reply, issueOf(input.error));
+    const { user_id: userId = null, key_alias: keyAlias = null } = input.data;
+    const made = await keys.generate({ userId, keyAlias }).catch(() => undefined);
+    if (!made) return sendError(reply, keysUnavailable);
+    return { key: made.key, key_name: shownName(made.key), token: made.token, ...fieldsOf(made) };
+  });
+
+  app.post('/key/delete', async (request, reply) => {
+    const input = deleteBody.safeParse(parsed(request.body));
+    if (!input.success) return sendError(reply, issueOf(input.error));
+    const deleted = await keys.remove(input.data.keys).catch(() => undefined);
+    if (!deleted) return sendError(reply, keysUnavailable);
+    return { deleted_keys: deleted };
+  });
+
+  app.get('/key/info', async (request, reply) => {
+    const input = infoQuery.safeParse(request.query);
+    if (!input.success) return sendError(reply, badRequest('The query must name a key.', 'key'));
+    const { key } = input.data;
+    const info = await keys.info(key).catch(() => null);
+    if (info === null) return sendError(reply, keysUnavailable);
+    if (info === undefined) return sendError(reply, keyNotFound);
+    return { key, info: { key_name: shownName(key), token: info.token, ...fieldsOf(info) } };
+  });
+}

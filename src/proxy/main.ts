@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Config, loadConfigOrExit } from '../config.js';
+import { schemaIsCurrent } from '../db/migrate.js';
+import { openOrm } from '../db/orm.js';
+import { systemClock } from '../lib/clock.js';
+import { onShutdown } from '../lib/lifecycle.js';
+import { createLogger } from '../lib/logger.js';
+import { createRegistry, startMetricsListener } from '../lib/metrics.js';
+import { createProxy } from './app.js';
+import {
+  parseRouting,
+  RoutingFileError,
+  readRoutingText,
+  SIMULATOR_VARIABLE,
+  simulatorFault,
+  wantsSimulator,
+} from './config-file.js';
+import type { Routing } from './routing.js';
+import { type Simulator, startSimulator } from './simulator/server.js';
+import { createVirtualKeys } from './virtual-keys.js';
+
+const SCHEMA_WAIT_MS = 60_000;
+const SCHEMA_POLL_MS = 250;
+const POOL_SIZE = 4;
+const SHUTDOWN_TIMEOUT_MS = 33_000;
+/** sysexits' EX_CONFIG, as config.ts uses it. */
+const EXIT_CONFIG = 78;
+
+/** The routing, with the bundled simulator started when the file points at it and nothing else stands there. */
+async function loadRouting(config: Config): Promise<{ routing: Routing; simulator: Simulator | undefined }> {
+  const { text, name } = readRoutingText(config.proxyConfigPath);
+  const given = config.environment[SIMULATOR_VARIABLE];
+  // Read once before anything runs: a faulty file, or one that must not serve, starts no simulator.
+  const placeholder = { ...config.environment, [SIMULATOR_VARIABLE]: given || 'http://127.0.0.1/v1' };
+  const draft = parseRouting(text, name, placeholder);
+  const fault = simulatorFault(draft, config);
+  if (fault) throw new RoutingFileError([fault]);
+  if (given || !wantsSimulator(draft)) return { routing: draft, simulator: undefined };
+  const models = draft.deployments.filter(({ simulated }) => simulated).map((entry) => entry.upstreamModel);
+  const simulator = await startSimulator({ clock: systemClock, models: [...new Set(models)] });
+  const environment = { ...config.environment, [SIMULATOR_VARIABLE]: simulator.url };
+  return { routing: parseRouting(text, name, environment), simulator };
+}
+
+const config = loadConfigOrExit('proxy');
+const log = createLogger('proxy', config.logLevel);
+const { routing, simulator } = await loadRouting(config).catch((error: unknown) => {
+  if (!(error instanceof RoutingFileError)) throw error;
+  for (const line of error.lines) process.stderr.write(`configuration: ${line}\n`);
+  process.exit(EXIT_CONFIG);
+});
+
+const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'proxy', poolSize: POOL_SIZE });
+for (const end = Date.now() + SCHEMA_WAIT_MS; !(await schemaIsCurrent(orm).catch(() => false)); ) {
+  if (Date.now() > end) {
+    process.stderr.write(
+      'the database did not get this schema version within 60 s; is the platform running?\n',
+    );
+    process.exit(1);
+  }
+  await delay(SCHEMA_POLL_MS);
+}
+
+const registry = createRegistry('proxy');
+const proxy = createProxy({
+  routing,
+  keys: createVirtualKeys({ orm, clock: systemClock, log }),
+  masterKey: routing.masterKey ?? config.upstreamMasterKey,
+  timeouts: {
+    timeoutMs: routing.settings.timeoutMs ?? config.upstreamTimeoutMs,
+    idleMs: config.upstreamIdleMs,
+  },
+  log,
+  registry,
+});
+const url = await proxy.app.listen({ port: config.proxyPort, host: config.host });
+if (config.metricsPort !== null) {
+  const { metricsHost: host, metricsPort: port } = config;
+  await startMetricsListener({ registry, host, port, ready: proxy.ready });
+}
+onShutdown(
+  log,
+  async () => {
+    await proxy.close();
+    await simulator?.close();
+    await orm.close();
+  },
+  { timeoutMs: SHUTDOWN_TIMEOUT_MS },
+);
+log.info({ url, simulated: simulator !== undefined, deployments: routing.deployments.length }, 'listening');
+process.send?.({ type: 'ready', url });

@@ -1,0 +1,127 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import type { Controls } from './controls.js';
+import type { Refusal } from './requests.js';
+import type { StreamEvent } from './wire.js';
+
+/** Writes one answer of the simulator, faults included. */
+
+/** How long a stalled answer stays open when the caller doesn't leave. */
+const STALL_MS = 3_600_000;
+/** Events written without a pause before other work gets a turn. */
+const BURST = 64;
+
+export interface Pace {
+  ttftMs: number;
+  /** Milliseconds before the given token. */
+  chunkMs(token: number): number;
+}
+
+export class Reply {
+  private readonly gone = new AbortController();
+
+  constructor(
+    private readonly response: ServerResponse,
+    /** Our own address, which `echo_canary` gives away. */
+    private readonly ownUrl: string,
+  ) {
+    response.on('close', () => this.gone.abort());
+  }
+
+  /** @throws AbortError when the caller leaves meanwhile */
+  async wait(milliseconds: number): Promise<void> {
+    if (milliseconds > 0) await delay(milliseconds, undefined, { signal: this.gone.signal });
+  }
+
+  private headers(contentType: string, controls: Controls): OutgoingHttpHeaders {
+    const headers: OutgoingHttpHeaders = { 'content-type': controls.content_type ?? contentType };
+    if (controls.retry_after !== undefined) headers['retry-after'] = String(controls.retry_after);
+    if (controls.echo_canary) Object.assign(headers, { 'x-sim-canary': this.ownUrl, server: this.ownUrl });
+    return headers;
+  }
+
+  /** A careless node's words: they name where it stands. */
+  canary(controls: Controls): string {
+    return controls.echo_canary ? ` (node ${this.ownUrl}, gpu-7.sim-canary.internal:8000, 10.9.8.7)` : '';
+  }
+
+  error(status: number, message: string, controls: Controls = {}, param: string | null = null): void {
+    const type = status < 500 ? 'invalid_request_error' : 'server_error';
+    const body = { error: { message: message + this.canary(controls), type, param, code: null } };
+    const text = JSON.stringify(body);
+    this.response.writeHead(status, this.headers('application/json', controls)).end(text);
+  }
+
+  refuse({ status, message, param }: Refusal): void {
+    this.error(status, message, {}, param);
+  }
+
+  /** A whole JSON answer, or what the controls make of it. */
+  async json(text: string, controls: Controls): Promise<void> {
+    const whole = controls.garbage ? `<html>simulated garbage${this.canary(controls)}</html>` : text;
+    const bytes = Buffer.from(controls.truncate ? whole.slice(0, Math.ceil(whole.length * 0.6)) : whole);
+    const headers = this.headers('application/json', controls);
+    headers['content-length'] = bytes.length;
+    this.response.writeHead(200, headers);
+    const partly = controls.abort_after !== undefined || controls.stall_after !== undefined;
+    if (!partly) {
+      this.response.end(bytes);
+      return;
+    }
+    await this.send(bytes.subarray(0, bytes.length >> 1));
+    await this.breakOff(controls);
+  }
+
+  /** An event stream, or what the controls make of it. */
+  async stream(events: Iterable<StreamEvent>, pace: Pace, controls: Controls): Promise<void> {
+    this.response.writeHead(200, this.headers('text/event-stream', controls));
+    this.response.flushHeaders();
+    const broken = this.brokenStream(controls);
+    if (broken !== undefined) {
+      this.response.end(broken);
+      return;
+    }
+    const limit = Math.min(controls.abort_after ?? Infinity, controls.stall_after ?? Infinity);
+    let tokens = 0;
+    let written = 0;
+    await this.wait(pace.ttftMs);
+    for (const event of events) {
+      if (tokens >= limit) return this.breakOff(controls);
+      if (event.token && tokens++ > 0) await this.wait(pace.chunkMs(tokens));
+      if (controls.truncate && tokens > 2) {
+        this.response.end(`data: ${event.json.slice(0, event.json.length >> 1)}`);
+        return;
+      }
+      await this.send(`data: ${event.json}\n\n`);
+      if (++written % BURST === 0) await nextTurn();
+    }
+    this.response.end(controls.no_done ? undefined : 'data: [DONE]\n\n');
+  }
+
+  private brokenStream(controls: Controls): string | undefined {
+    if (controls.garbage) return `data: simulated garbage${this.canary(controls)}\n\n`;
+    if (!controls.error_first) return undefined;
+    const code = controls.status ?? 503;
+    const message = `simulated error ${code}${this.canary(controls)}`;
+    return `data: ${JSON.stringify({ error: { message, type: 'server_error', param: null, code } })}\n\n`;
+  }
+
+  private async breakOff(controls: Controls): Promise<void> {
+    if (controls.abort_after !== undefined) {
+      // What was written leaves first, or the caller would see less than was promised.
+      await nextTurn();
+      this.response.destroy();
+    } else await this.wait(STALL_MS);
+  }
+
+  /** Waits while the caller doesn't take what was written. @throws AbortError when it leaves */
+  private async send(bytes: string | Buffer): Promise<void> {
+    this.gone.signal.throwIfAborted();
+    if (this.response.write(bytes)) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onGone = (): void => reject(this.gone.signal.reason);
+    this.response.once('drain', resolve);
+    this.gone.signal.addEventListener('abort', onGone, { once: true });
+    await promise.finally(() => this.gone.signal.removeEventListener('abort', onGone));
+  }
+}

@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { ControlError, type Controls, readControls } from './controls.js';
+
+/** What the simulator reads of a request; all else is taken and ignored, as by a tolerant node. */
+
+/** A request that the simulator refuses with its status, in OpenAI's shape. */
+export class Refusal extends Error {
+  override name = 'Refusal';
+  constructor(
+    message: string,
+    readonly param: string | null = null,
+    readonly status = 400,
+  ) {
+    super(message);
+  }
+}
+
+const part = z.looseObject({ type: z.string(), text: z.string().optional() });
+const message = z.looseObject({
+  role: z.string(),
+  content: z.union([z.string(), z.array(part)]).nullish(),
+});
+const tool = z.looseObject({
+  type: z.literal('function'),
+  function: z.looseObject({ name: z.string().min(1), parameters: z.unknown().optional() }),
+});
+const namedTool = z.looseObject({
+  type: z.literal('function'),
+  function: z.looseObject({ name: z.string() }),
+});
+const limit = z.number().int().min(1).nullish();
+
+const chatSchema = z.looseObject({
+  model: z.string(),
+  messages: z.array(message).min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  n: z.number().int().min(1).max(128).nullish(),
+  max_tokens: limit,
+  max_completion_tokens: limit,
+  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  tools: z.array(tool).nullish(),
+  tool_choice: z.union([z.enum(['none', 'auto', 'required']), namedTool]).nullish(),
+  response_format: z
+    .looseObject({
+      type: z.enum(['text', 'json_object', 'json_schema']),
+      json_schema: z.looseObject({ schema: z.unknown() }).optional(),
+    })
+    .nullish(),
+});
+
+const tokens = z.array(z.number().int().min(0)).min(1);
+const embeddingSchema = z.looseObject({
+  model: z.string(),
+  input: z.union([z.string(), z.array(z.string()).min(1), tokens, z.array(tokens).min(1)]),
+  encoding_format: z.enum(['float', 'base64']).nullish(),
+  dimensions: z.number().int().min(1).max(768).nullish(),
+});
+
+export type ChatBody = z.infer<typeof chatSchema>;
+
+export interface ChatRequest {
+  body: ChatBody;
+  controls: Controls;
+  /** All that decides the answer, controls taken out. */
+  prompt: string;
+  /** Text of the last user message, controls taken out. */
+  question: string;
+}
+
+export interface EmbeddingRequest {
+  model: string;
+  texts: string[];
+  encoding: 'float' | 'base64';
+  dimensions: number | undefined;
+  controls: Controls;
+}
+
+function parse<T>(schema: z.ZodType<T>, raw: unknown): T {
+  const result = schema.safeParse(raw);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  const path = issue.path.join('.');
+  throw new Refusal(path ? `${path}: ${issue.message}` : issue.message, path || null);
+}
+
+function controlsOf(text: string): { controls: Controls; rest: string } {
+  try {
+    return readControls(text);
+  } catch (error) {
+    if (error instanceof ControlError) throw new Refusal(error.message);
+    throw error;
+  }
+}
+
+function textOf(content: ChatBody['messages'][number]['content']): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map((item) => item.text ?? '').join('\n');
+}
+
+const isEmbeddingModel = (model: string): boolean => model.includes('embed');
+
+/** @throws Refusal */
+export function readChat(raw: unknown): ChatRequest {
+  const body = parse(chatSchema, raw);
+  if (isEmbeddingModel(body.model))
+    throw new Refusal('The model does not support chat completions.', 'model');
+  const texts = body.messages.map(({ content }) => textOf(content));
+  const last = body.messages.findLastIndex(({ role }) => role === 'user');
+  const { controls, rest } = controlsOf(last < 0 ? '' : texts[last]!);
+  if (last >= 0) texts[last] = rest;
+  const prompt = body.messages.map(({ role }, index) => `${role}: ${texts[index]}`).join('\n');
+  return { body, controls, prompt, question: last < 0 ? (texts.at(-1) ?? '') : rest };
+}
+
+/** @throws Refusal */
+export function readEmbedding(raw: unknown): EmbeddingRequest {
+  const body = parse(embeddingSchema, raw);
+  if (!isEmbeddingModel(body.model)) throw new Refusal('The model does not support embeddings.', 'model');
+  const input = (Array.isArray(body.input) ? body.input : [body.input]) as (string | number | number[])[];
+  const items = typeof input[0] === 'number' ? [input as number[]] : (input as (string | number[])[]);
+  let controls: Controls = {};
+  const texts = items.map((item) => {
+    if (typeof item !== 'string') return item.map((token) => `token${token}`).join(' ');
+    const found = controlsOf(item);
+    controls = { ...controls, ...found.controls };
+    return found.rest;
+  });
+  const encoding = controls.encoding ?? body.encoding_format ?? 'float';
+  return { model: body.model, texts, encoding, dimensions: body.dimensions ?? undefined, controls };
+}

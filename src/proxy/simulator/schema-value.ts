@@ -1,0 +1,177 @@
+import type { Chance } from './random.js';
+
+/** Makes a value that fits a JSON schema, as a model with guided decoding would. */
+
+type Schema = Record<string, unknown>;
+
+/** Below this depth only what is required is made, so that recursive schemas end. */
+const DEEP = 5;
+const BOTTOMLESS = 40;
+const FORMATS: Record<string, string> = {
+  'date-time': '2026-01-15T12:00:00Z',
+  date: '2026-01-15',
+  time: '12:00:00Z',
+  email: 'simulator@example.com',
+  uri: 'https://example.com/simulated',
+  url: 'https://example.com/simulated',
+  hostname: 'example.com',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  duration: 'P1D',
+};
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+
+interface Making {
+  root: Schema;
+  chance: Chance;
+  /** Words that strings are made of. */
+  topics: readonly string[];
+}
+
+function resolvePointer(root: Schema, reference: string): Schema {
+  let at: unknown = root;
+  for (const part of reference.replace(/^#\/?/, '').split('/').filter(Boolean)) {
+    const name = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    at =
+      isSchema(at) && Object.hasOwn(at, name) ? at[name] : Array.isArray(at) ? at[Number(name)] : undefined;
+  }
+  return isSchema(at) ? at : {};
+}
+
+function merged(schemas: readonly Schema[]): Schema {
+  const all = Object.assign({}, ...schemas) as Schema;
+  all.properties = Object.assign({}, ...schemas.map((schema) => schema.properties));
+  all.required = schemas.flatMap((schema) => (Array.isArray(schema.required) ? schema.required : []));
+  return all;
+}
+
+/** How soon a branch ends: constants and plain types before references and containers. */
+function weight(schema: Schema): number {
+  if ('const' in schema || 'enum' in schema || schema.type === 'null') return 0;
+  if ('$ref' in schema || 'anyOf' in schema || 'oneOf' in schema || 'allOf' in schema) return 3;
+  return schema.type === 'object' || schema.type === 'array' ? 2 : 1;
+}
+
+function branchOf(branches: readonly Schema[], depth: number): Schema {
+  if (depth < DEEP) return branches.find((branch) => branch.type !== 'null') ?? branches[0] ?? {};
+  return [...branches].sort((left, right) => weight(left) - weight(right))[0] ?? {};
+}
+
+/** The schema with references, unions and intersections resolved to one plain schema. */
+function plain(schema: Schema, making: Making, depth: number): Schema {
+  let at = schema;
+  for (let steps = 0; steps < BOTTOMLESS; steps++) {
+    const { $ref, anyOf, oneOf, allOf, ...rest } = at;
+    const union = [anyOf, oneOf].find((branches) => Array.isArray(branches)) as Schema[] | undefined;
+    if (typeof $ref === 'string') at = merged([resolvePointer(making.root, $ref), rest]);
+    else if (Array.isArray(allOf)) {
+      const { allOf: _done, ...others } = at;
+      at = merged([others, ...allOf.filter(isSchema).map((part) => plain(part, making, depth))]);
+    } else if (union) at = merged([rest, branchOf(union.filter(isSchema), depth)]);
+    else return at;
+  }
+  return {};
+}
+
+function typeOf(schema: Schema, depth: number): string | undefined {
+  if (typeof schema.type === 'string') return schema.type;
+  if (Array.isArray(schema.type)) {
+    const types = schema.type as string[];
+    return depth >= DEEP && types.includes('null')
+      ? 'null'
+      : (types.find((type) => type !== 'null') ?? types[0]);
+  }
+  if (isSchema(schema.properties) && Object.keys(schema.properties).length > 0) return 'object';
+  if ('items' in schema || 'prefixItems' in schema) return 'array';
+  if ('minimum' in schema || 'maximum' in schema) return 'number';
+  return 'string';
+}
+
+function makeNumber(schema: Schema, chance: Chance, integer: boolean): number {
+  const step = number(schema.multipleOf) ?? (integer ? 1 : 0.5);
+  const above = number(schema.exclusiveMinimum);
+  const below = number(schema.exclusiveMaximum);
+  const low =
+    number(schema.minimum) ?? above ?? Math.min(1, (number(schema.maximum) ?? below ?? 100) - 10 * step);
+  const high = number(schema.maximum) ?? below ?? low + 99 * step;
+  let first = Math.ceil(low / step);
+  let last = Math.floor(high / step);
+  if (above !== undefined && first * step <= above) first++;
+  if (below !== undefined && last * step >= below) last--;
+  // A range narrower than the step still has a middle.
+  if (first > last) return integer ? Math.ceil(low) : (low + high) / 2;
+  return chance.integer(first, last) * step;
+}
+
+function makeString(schema: Schema, { chance, topics }: Making): string {
+  const format = typeof schema.format === 'string' ? schema.format : '';
+  if (format === 'uuid') {
+    return `${chance.hex(8)}-${chance.hex(4)}-4${chance.hex(3)}-8${chance.hex(3)}-${chance.hex(12)}`;
+  }
+  if (Object.hasOwn(FORMATS, format)) return FORMATS[format]!;
+  const low = number(schema.minLength) ?? 0;
+  const high = number(schema.maxLength) ?? Number.POSITIVE_INFINITY;
+  let text = topics.length > 0 ? chance.pick(topics) : 'simulated';
+  while (text.length < low) text += ' simulated';
+  return text.slice(0, high);
+}
+
+function makeArray(schema: Schema, making: Making, depth: number): unknown[] {
+  const prefix = Array.isArray(schema.prefixItems) ? schema.prefixItems.filter(isSchema) : [];
+  const low = number(schema.minItems) ?? 0;
+  const high = number(schema.maxItems) ?? Number.POSITIVE_INFINITY;
+  const wanted = Math.min(Math.max(low, prefix.length, depth >= DEEP ? 0 : 2), high);
+  const items = isSchema(schema.items) ? schema.items : {};
+  const all = Array.from({ length: wanted }, (_, index) => make(prefix[index] ?? items, making, depth + 1));
+  if (schema.uniqueItems !== true) return all;
+  const seen = new Map(all.map((item) => [JSON.stringify(item), item]));
+  for (let tries = 0; seen.size < low && tries < 100; tries++) {
+    const item = make(items, making, depth + 1);
+    seen.set(JSON.stringify(item), item);
+  }
+  return [...seen.values()];
+}
+
+function makeObject(schema: Schema, making: Making, depth: number): Schema {
+  const properties = isSchema(schema.properties) ? schema.properties : {};
+  const required = Array.isArray(schema.required) ? (schema.required as string[]) : [];
+  const names = depth >= DEEP ? required : [...new Set([...Object.keys(properties), ...required])];
+  return Object.fromEntries(
+    names.map((name) => {
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      return [name, make(isSchema(property) ? property : {}, making, depth + 1)];
+    }),
+  );
+}
+
+function make(schema: Schema, making: Making, depth: number): unknown {
+  if (depth > BOTTOMLESS) return null;
+  const at = plain(schema, making, depth);
+  if ('const' in at) return at.const;
+  if (Array.isArray(at.enum) && at.enum.length > 0) return making.chance.pick(at.enum);
+  switch (typeOf(at, depth)) {
+    case 'object':
+      return makeObject(at, making, depth);
+    case 'array':
+      return makeArray(at, making, depth);
+    case 'integer':
+      return makeNumber(at, making.chance, true);
+    case 'number':
+      return makeNumber(at, making.chance, false);
+    case 'boolean':
+      return making.chance.next() < 0.5;
+    case 'null':
+      return null;
+    default:
+      return makeString(at, making);
+  }
+}
+
+/** A value that fits `schema`: types, enums, constants, bounds, required members, arrays, unions, references. */
+export function valueFor(schema: unknown, chance: Chance, topics: readonly string[]): unknown {
+  const root = isSchema(schema) ? schema : {};
+  return make(root, { root, chance, topics }, 0);
+}

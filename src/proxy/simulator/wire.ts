@@ -1,0 +1,139 @@
+import type { Answer, Choice } from './chat.js';
+import type { Controls, UsageMode } from './controls.js';
+import { embed, toBase64 } from './embedding.js';
+import type { EmbeddingRequest } from './requests.js';
+import { estimateTokens } from './text.js';
+
+/** The simulator's answers as JSON, in OpenAI's shapes. */
+
+/** Stands in every answer, so that nobody takes it for a model. */
+export const FINGERPRINT = 'simulator-1';
+const NAN_MARK = '@NaN@';
+const HUGE = 1e18;
+
+/** JSON, but that a not-a-number comes out as `NaN`, as Python's does. */
+export const toJson = (value: unknown): string => JSON.stringify(value).replaceAll(`"${NAN_MARK}"`, 'NaN');
+
+/** A usage block as a faultless or a faulty node reports it; undefined when it reports none. */
+export function usageBlock(prompt: number, completion: number | undefined, mode?: UsageMode): unknown {
+  const shaped = (value: number): unknown => {
+    if (mode === 'zero') return 0;
+    if (mode === 'negative') return -1 - value;
+    if (mode === 'nan') return NAN_MARK;
+    if (mode === 'string') return String(value);
+    return mode === 'huge' ? HUGE : value;
+  };
+  if (mode === 'none') return undefined;
+  return {
+    prompt_tokens: shaped(prompt),
+    ...(completion === undefined ? {} : { completion_tokens: shaped(completion) }),
+    total_tokens: shaped(prompt + (completion ?? 0)),
+  };
+}
+
+function messageOf({ pieces, tool }: Choice) {
+  const text = pieces.join('');
+  if (!tool) return { role: 'assistant', content: text, refusal: null };
+  const call = { id: tool.id, type: 'function', function: { name: tool.name, arguments: text } };
+  return { role: 'assistant', content: null, refusal: null, tool_calls: [call] };
+}
+
+export function chatBody(answer: Answer, created: number, usage: UsageMode | undefined) {
+  return {
+    id: answer.id,
+    object: 'chat.completion',
+    created,
+    model: answer.model,
+    system_fingerprint: FINGERPRINT,
+    choices: answer.choices.map((choice) => ({
+      index: choice.index,
+      message: messageOf(choice),
+      logprobs: null,
+      finish_reason: choice.finish,
+    })),
+    usage: usageBlock(answer.promptTokens, answer.completionTokens, usage),
+  };
+}
+
+export interface StreamEvent {
+  json: string;
+  /** Whether a token is in it; the controls count these. */
+  token: boolean;
+}
+
+function firstDelta({ tool }: Choice) {
+  if (!tool) return { role: 'assistant', content: '' };
+  const call = { index: 0, id: tool.id, type: 'function', function: { name: tool.name, arguments: '' } };
+  return { role: 'assistant', content: null, tool_calls: [call] };
+}
+
+const pieceDelta = ({ tool }: Choice, piece: string) =>
+  tool ? { tool_calls: [{ index: 0, function: { arguments: piece } }] } : { content: piece };
+
+/** The chunks of a stream in order, choices taking turns; without `[DONE]`. */
+export function* chatEvents(
+  answer: Answer,
+  created: number,
+  includeUsage: boolean,
+  { usage: mode }: Controls,
+): Generator<StreamEvent> {
+  const { id, model, choices, promptTokens, completionTokens } = answer;
+  let sent = 0;
+  const chunk = (picked: unknown[], usage?: unknown): string =>
+    toJson({
+      id,
+      object: 'chat.completion.chunk',
+      created,
+      model,
+      system_fingerprint: FINGERPRINT,
+      choices: picked,
+      usage,
+    });
+  const running = () => (mode === 'continuous' ? usageBlock(promptTokens, sent) : undefined);
+  const delta = ({ index }: Choice, content: unknown, finish: string | null = null) => ({
+    index,
+    delta: content,
+    logprobs: null,
+    finish_reason: finish,
+  });
+  const longest = Math.max(...choices.map((choice) => choice.pieces.length));
+
+  for (const choice of choices) {
+    yield { json: chunk([delta(choice, firstDelta(choice))], running()), token: false };
+  }
+  for (let turn = 0; turn < longest; turn++) {
+    for (const choice of choices) {
+      const piece = choice.pieces[turn];
+      if (piece === undefined) continue;
+      sent++;
+      yield { json: chunk([delta(choice, pieceDelta(choice, piece))], running()), token: true };
+    }
+  }
+  for (const choice of choices) {
+    const last = choice === choices.at(-1) && mode === 'with_choices';
+    const usage = last ? usageBlock(promptTokens, completionTokens) : running();
+    yield { json: chunk([delta(choice, {}, choice.finish)], usage), token: false };
+  }
+  if (includeUsage && mode !== 'none' && mode !== 'with_choices') {
+    yield { json: chunk([], usageBlock(promptTokens, completionTokens, mode)), token: false };
+  }
+}
+
+export function embeddingBody(request: EmbeddingRequest) {
+  const { texts, encoding, dimensions, controls } = request;
+  const counted = texts.reduce((sum, text) => sum + Math.max(1, estimateTokens(text)), 0);
+  return {
+    object: 'list',
+    model: request.model,
+    system_fingerprint: FINGERPRINT,
+    data: texts.map((text, index) => {
+      const vector = embed(text, dimensions);
+      return {
+        object: 'embedding',
+        index,
+        embedding: encoding === 'base64' ? toBase64(vector) : Array.from(vector),
+      };
+    }),
+    usage: usageBlock(controls.tokens?.[0] ?? counted, undefined, controls.usage),
+  };
+}

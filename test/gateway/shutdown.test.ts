@@ -1,0 +1,104 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTestKey, postChat, startTestEdge, usageOf } from '../support/edge.js';
+import { checkInvariants } from '../support/invariants.js';
+import {
+  chat,
+  DONE_EVENT,
+  delta,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  stream,
+  usageEvent,
+} from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
+
+describe('an edge that stops', () => {
+  let db: TestDatabase;
+  let upstream: ScriptedUpstream;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    upstream = await startScriptedUpstream();
+  });
+  afterAll(async () => {
+    await upstream.close();
+    await db.close();
+  });
+
+  test('finishes the calls in flight, takes no new connection, and leaves nothing unwritten', async () => {
+    const edge = await startTestEdge(db, { upstreamUrl: upstream.url });
+    const { key, accountId } = await createTestKey(db);
+    let release = (): void => undefined;
+    const gate = new Promise<void>((done) => {
+      release = done;
+    });
+    upstream.answer(async (request, response) => {
+      await gate;
+      chat()(request, response);
+    });
+    const calls = Array.from({ length: 20 }, () => postChat(edge.url, key, { max_tokens: 10 }));
+    await until(() => upstream.seen.length === 20);
+    const closing = edge.edge.close(10_000);
+    await until(
+      () =>
+        fetch(`${edge.url}/health`).then(
+          () => false,
+          () => true,
+        ),
+      { what: 'the port to be closed' },
+    );
+    release();
+    const answers = await Promise.all(calls);
+    expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(200));
+    expect(answers.map((answer) => answer.headers.get('connection'))).toEqual(Array(20).fill('close'));
+    await closing;
+    expect(await usageOf(db, accountId)).toHaveLength(20);
+    expect(await checkInvariants(db.pool)).toEqual([]);
+  });
+
+  test('ends what is left at the drain limit with an error event, which is free', async () => {
+    const edge = await startTestEdge(db, { upstreamUrl: upstream.url });
+    const { key, accountId } = await createTestKey(db);
+    upstream.answer(stream([delta('a'), delta('b')], { finish: false }));
+    const response = await postChat(edge.url, key, { stream: true });
+    const reader = response.body!.getReader();
+    let text = '';
+    while (!text.includes('"b"')) text += Buffer.from((await reader.read()).value!).toString();
+    const closing = edge.edge.close(50);
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      text += Buffer.from(value).toString();
+    }
+    await closing;
+    expect(text).toMatch(/data: \{"error":\{.*"code":"service_unavailable".*\}\}\n\n$/);
+    expect(text).not.toContain(DONE_EVENT);
+    expect(await usageOf(db, accountId)).toEqual([
+      expect.objectContaining({
+        status: 'error',
+        error_code: 'service_unavailable',
+        cost: '0.000000000000',
+        client_aborted: false,
+      }),
+    ]);
+  });
+
+  test('lets a stream that ends in time end as it should', async () => {
+    const edge = await startTestEdge(db, { upstreamUrl: upstream.url });
+    const { key, accountId } = await createTestKey(db);
+    upstream.answer(async (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(delta('a'));
+      // Not a wait for a condition: the upstream's own pace, past the moment at which the stop begins.
+      await delay(200);
+      response.end(usageEvent(3, 1) + DONE_EVENT);
+    });
+    const response = await postChat(edge.url, key, { stream: true });
+    const closing = edge.edge.close(10_000);
+    expect(await response.text()).toBe(delta('a') + DONE_EVENT);
+    await closing;
+    expect(await usageOf(db, accountId)).toEqual([
+      expect.objectContaining({ status: 'success', input_tokens: 3 }),
+    ]);
+  });
+});

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { systemClock } from '../../src/lib/clock.js';
+import { createLogger } from '../../src/lib/logger.js';
+import { createProxy, type ProxyDeps } from '../../src/proxy/app.js';
+import { parseRouting } from '../../src/proxy/config-file.js';
+import { type Simulator, startSimulator } from '../../src/proxy/simulator/server.js';
+import { createVirtualKeys } from '../../src/proxy/virtual-keys.js';
+import type { TestDatabase } from './database.js';
+
+export interface TestProxy {
+  url: string;
+  masterKey: string;
+  /** With its `/v1`. */
+  simulatorUrl: string;
+  simulator: Simulator;
+  close(): Promise<void>;
+}
+
+export interface TestProxyOptions {
+  /** Text of a routing file instead of proxy.config.yaml. */
+  config?: string;
+  /** Variables that the file refers to. */
+  environment?: Record<string, string>;
+  timeoutMs?: number;
+  idleMs?: number;
+  /** Another database than the test's own, e.g. a dead one. */
+  orm?: TestDatabase['orm'];
+  registry?: ProxyDeps['registry'];
+}
+
+/** The model proxy on a free port, in process, in front of a simulator of its own. Virtual keys lie in `db`. */
+export async function startTestProxy(db: TestDatabase, options: TestProxyOptions = {}): Promise<TestProxy> {
+  const simulator = await startSimulator({ clock: systemClock, models: [] });
+  const log = createLogger('proxy', 'silent');
+  const text = options.config ?? readFileSync(resolve('proxy.config.yaml'), 'utf8');
+  const environment = { SIMULATOR_API_BASE: simulator.url, ...options.environment };
+  const masterKey = `sk-master-${randomBytes(24).toString('hex')}`;
+  const proxy = createProxy({
+    routing: parseRouting(text, 'proxy.config.yaml', environment),
+    keys: createVirtualKeys({ orm: options.orm ?? db.orm, clock: systemClock, log }),
+    masterKey,
+    timeouts: { timeoutMs: options.timeoutMs ?? 10_000, idleMs: options.idleMs ?? 10_000 },
+    log,
+    registry: options.registry,
+    drainTimeoutMs: 2_000,
+  });
+  const url = await proxy.app.listen({ port: 0, host: '127.0.0.1' });
+  return {
+    url,
+    masterKey,
+    simulatorUrl: simulator.url,
+    simulator,
+    async close() {
+      await proxy.close();
+      await simulator.close();
+    },
+  };
+}
