@@ -4,7 +4,6 @@ import fastify from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
-import { schemaIsCurrent } from '../db/migrate.js';
 import type { Clock } from '../lib/clock.js';
 import { newId } from '../lib/ids.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
@@ -33,6 +32,8 @@ export interface PlatformDeps {
   clock: Clock;
   log: Logger;
   registry: Registry;
+  /** Whether the process can serve at the moment; an error counts as no. */
+  ready(): Promise<boolean>;
   /** The whole product's unless a test brings its own. */
   table?: readonly RouteEntry[];
 }
@@ -49,7 +50,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Builds the platform: every route with its guards. Nothing listens yet. */
 export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
-  const { config, orm, services } = deps;
+  const { config, services } = deps;
   const publicUrl = new URL(config.publicBaseUrl);
   const https = publicUrl.protocol === 'https:';
   const app: RestApp = fastify({
@@ -80,7 +81,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   checkContentType(app);
   await collectOpenApi(app);
 
-  healthRoutes(app, () => canServe(orm));
+  healthRoutes(app, () => deps.ready().catch(() => false));
   docsRoutes(app);
   accountsRoutes(app, services);
   billingRoutes(app, services);
@@ -104,12 +105,4 @@ function provideContext(app: RestApp, { orm, clock }: PlatformDeps): void {
       loopback: isLoopback(request.ip),
     };
   });
-}
-
-async function canServe(orm: MikroORM): Promise<boolean> {
-  try {
-    return await schemaIsCurrent(orm);
-  } catch {
-    return false;
-  }
 }

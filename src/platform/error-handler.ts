@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { isDatabaseOutage } from '../db/outage.js';
 import { AppError, type ErrorCode, errorBody, errorEntry } from '../errors.js';
+import { isDatabaseOutage } from '../lib/database-outage.js';
 import { fieldIssues, zodFieldIssues } from '../lib/field-issues.js';
 
 const OUTAGE_RETRY_SECONDS = 2;
@@ -39,6 +39,7 @@ export function toAppError(error: unknown): AppError {
   if (error instanceof z.ZodError) {
     return new AppError('validation_error', { details: zodFieldIssues(error) });
   }
+  if (isUnstorableText(error)) return new AppError('validation_error', { cause: error });
   const code = codeOfFramework(error);
   if (code) return new AppError(code);
   if (isDatabaseOutage(error)) {
@@ -56,13 +57,18 @@ function fromValidation(validation: readonly FastifySchemaValidationError[]): Ap
   return new AppError('validation_error', { details: fieldIssues(issues) });
 }
 
+/** PostgreSQL's word for NUL in a text. Inputs refuse it by field; this is the net below them. */
+function isUnstorableText(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code === '22021' || code === '22P05';
+}
+
 /** Fastify's own refusals: always the caller's fault. */
 function codeOfFramework(error: unknown): ErrorCode | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const { statusCode, code } = error as { statusCode?: number; code?: string };
-  const fromParser = code?.startsWith('FST_ERR_CTP_') || error instanceof SyntaxError;
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { statusCode, code, name } = error as { statusCode?: number; code?: string; name?: string };
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_MAX_PARAM_LENGTH') return 'not_found';
-  if (!fromParser) return undefined;
+  if (!code?.startsWith('FST_ERR_CTP_') && name !== 'SyntaxError') return undefined;
   if (statusCode === 413) return 'body_too_large';
   if (statusCode === 415) return 'unsupported_media_type';
   return statusCode === 400 ? 'invalid_body' : undefined;

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { loadConfigOrExit } from '../config.js';
+import { schemaIsCurrent } from '../db/migrate.js';
 import { openOrm, pgPool } from '../db/orm.js';
 import { waitForDatabase } from '../db/wait.js';
 import { systemClock } from '../lib/clock.js';
@@ -48,7 +49,15 @@ const services = createServices({
   },
   virtualKeys: createVirtualKeyClient({ url: config.upstreamUrl, masterKey: config.upstreamMasterKey }),
 });
-platform = await createPlatform({ config, orm, services, clock: systemClock, log, registry });
+platform = await createPlatform({
+  config,
+  orm,
+  services,
+  clock: systemClock,
+  log,
+  registry,
+  ready: () => schemaIsCurrent(orm),
+});
 if (config.metricsPort !== null) {
   await startMetricsListener({
     registry,

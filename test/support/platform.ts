@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../../src/config.js';
+import { schemaIsCurrent } from '../../src/db/migrate.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createEnvelope } from '../../src/lib/crypto.js';
 import { createLogger } from '../../src/lib/logger.js';
@@ -63,7 +64,15 @@ export async function startTestPlatform(
   });
   const log = createLogger('test', config.logLevel);
   const registry = createRegistry('test');
-  const { app, close } = await createPlatform({ config, orm: db.orm, services, clock, log, registry });
+  const { app, close } = await createPlatform({
+    config,
+    orm: db.orm,
+    services,
+    clock,
+    log,
+    registry,
+    ready: () => schemaIsCurrent(db.orm),
+  });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return { url, app, config, services, close };
 }

@@ -63,9 +63,7 @@ export const listUsersInput = pageInput.extend({
 export type ListUsersInput = z.infer<typeof listUsersInput>;
 
 export const updateUserInput = z.strictObject({
-  plan: z
-    .string()
-    .max(64)
+  plan: label(64)
     .optional()
     .describe('Plan to move to. A move to a paid plan grants its included credits, once per plan and month.'),
   status: z

@@ -4,9 +4,9 @@ import { systemClock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry } from '../lib/metrics.js';
+import { createPlatform } from '../platform/app.js';
 import { createServices } from '../services.js';
 import { createVirtualKeyClient } from '../upstream/virtual-keys.js';
-import { createPlatform } from './app.js';
 
 /** Nobody is called: the platform is built only to be asked for its routes. */
 const NOWHERE = 'http://127.0.0.1:9';
@@ -38,6 +38,7 @@ export async function openApiText(): Promise<string> {
     clock: systemClock,
     log: createLogger('openapi', 'silent'),
     registry: createRegistry('openapi'),
+    ready: async () => false,
   });
   try {
     await app.ready();

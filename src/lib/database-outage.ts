@@ -14,10 +14,17 @@ const OUTAGE_MESSAGES =
 
 /** Whether an error means that the database can't be reached at the moment. Looks through its causes. */
 export function isDatabaseOutage(error: unknown): boolean {
-  for (let current = error; current instanceof Error; current = current.cause) {
-    const { code } = current as { code?: unknown };
+  for (let current = error as ErrorLike | undefined; current; current = current.cause) {
+    const { code, message } = current;
     if (typeof code === 'string' && (OUTAGE_STATES.test(code) || OUTAGE_CODES.has(code))) return true;
-    if (OUTAGE_MESSAGES.test(current.message)) return true;
+    if (typeof message === 'string' && OUTAGE_MESSAGES.test(message)) return true;
   }
   return false;
+}
+
+/** Told by what it carries, not by its class: drivers wrap errors, and tests run in a realm of their own. */
+interface ErrorLike {
+  code?: unknown;
+  message?: unknown;
+  cause?: ErrorLike;
 }

@@ -1,0 +1,87 @@
+import { newId } from '../../src/lib/ids.js';
+import { createLogger } from '../../src/lib/logger.js';
+import { migrateAndSeed } from '../../src/services/startup.js';
+import { call, PASSWORD, type SessionAnswer, signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform, type TestPlatform, testConfig } from '../support/platform.js';
+
+const ADMIN = { ADMIN_EMAIL: 'Root@example.com', ADMIN_PASSWORD: 'the password of root' };
+
+describe('the seed of the administrator', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  beforeEach(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db);
+  });
+  afterEach(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const seed = async (env: Record<string, string>): Promise<string[]> => {
+    const lines: string[] = [];
+    const log = createLogger('test', 'silent');
+    log.warn = (...args: unknown[]) => void lines.push(args.map(String).join(' '));
+    await migrateAndSeed(db.orm, testConfig(db.url, env), log);
+    return lines;
+  };
+  const login = (password: string) =>
+    call<SessionAnswer>(platform.url, 'POST', '/api/auth/login', {
+      body: { email: 'root@example.com', password },
+    });
+  const accounts = async () =>
+    (
+      await db.pool.query(
+        `select role, status, token_version from accounts where email_key = 'root@example.com'`,
+      )
+    ).rows;
+
+  test('makes the account, once, however many processes start at once and again', async () => {
+    await Promise.all([seed(ADMIN), seed(ADMIN), seed(ADMIN)]);
+    await seed(ADMIN);
+    expect(await accounts()).toEqual([{ role: 'admin', status: 'active', token_version: 0 }]);
+    const answer = await login(ADMIN.ADMIN_PASSWORD);
+    expect([answer.status, answer.body.user.role]).toEqual([200, 'admin']);
+  });
+
+  test('promotes an account that is there, with a new password and without its sessions and keys', async () => {
+    const { token, user } = await signUp(platform.url, { email: 'root@example.com' });
+    await db.pool.query(
+      `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, created_at)
+       values ($1, $2, 'k', 'sk-pr-abcd', 'wxyz', 'h', now())`,
+      [newId(), user.id],
+    );
+    await seed(ADMIN);
+    expect(await accounts()).toEqual([{ role: 'admin', status: 'active', token_version: 1 }]);
+    expect((await call(platform.url, 'GET', '/api/auth/me', { token })).status).toBe(401);
+    expect((await login(PASSWORD)).status).toBe(401);
+    expect((await login(ADMIN.ADMIN_PASSWORD)).body.user).toMatchObject({ id: user.id, role: 'admin' });
+    expect((await db.pool.query('select 1 from api_keys')).rowCount).toBe(0);
+  });
+
+  test('leaves an administrator alone, whatever the password says', async () => {
+    await seed(ADMIN);
+    await seed({ ...ADMIN, ADMIN_PASSWORD: 'a changed password' });
+    expect((await login(ADMIN.ADMIN_PASSWORD)).status).toBe(200);
+    expect((await login('a changed password')).status).toBe(401);
+  });
+
+  test('without a password makes nobody and says so', async () => {
+    await signUp(platform.url, { email: 'root@example.com' });
+    const lines = await seed({ ADMIN_EMAIL: ADMIN.ADMIN_EMAIL });
+    expect(lines.join('\n')).toContain('ADMIN_EMAIL is set without ADMIN_PASSWORD');
+    expect(await accounts()).toEqual([{ role: 'user', status: 'active', token_version: 0 }]);
+    expect((await login(PASSWORD)).status).toBe(200);
+  });
+
+  test('is silent about an administrator that needs no password', async () => {
+    await seed(ADMIN);
+    expect(await seed({ ADMIN_EMAIL: ADMIN.ADMIN_EMAIL })).toEqual([]);
+  });
+
+  test('without ADMIN_EMAIL makes nobody', async () => {
+    await seed({});
+    expect((await db.pool.query('select 1 from accounts')).rowCount).toBe(0);
+  });
+});

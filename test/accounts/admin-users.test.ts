@@ -1,0 +1,193 @@
+import { call, type ErrorAnswer, signUp, type UserFields } from '../support/api.js';
+import { type TestClock, testClock } from '../support/clock.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+
+interface UserAnswer extends UserFields {
+  balance_usd: string;
+}
+
+describe('/api/admin/users', () => {
+  let db: TestDatabase;
+  let clock: TestClock;
+  let platform: TestPlatform;
+  let admin: { token: string; user: UserFields };
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    clock = testClock();
+    platform = await startTestPlatform(db, { clock });
+    admin = await signUp(platform.url, { email: 'admin@example.com', name: 'Root' });
+    await db.pool.query(`update accounts set role = 'admin' where id = $1`, [admin.user.id]);
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const list = (query = '', token = admin.token) =>
+    call<UserAnswer[]>(platform.url, 'GET', `/api/admin/users${query}`, { token });
+  const patch = <T = UserAnswer>(id: string, body: unknown, token = admin.token) =>
+    call<T>(platform.url, 'PATCH', `/api/admin/users/${id}`, { token, body });
+  const me = async (token: string) => (await call(platform.url, 'GET', '/api/auth/me', { token })).status;
+
+  describe('access', () => {
+    test('is for administrators only', async () => {
+      const { token, user } = await signUp(platform.url);
+      for (const answer of [
+        await call<ErrorAnswer>(platform.url, 'GET', '/api/admin/users', { token }),
+        await patch<ErrorAnswer>(user.id, { role: 'admin' }, token),
+      ]) {
+        expect([answer.status, answer.body.error.code]).toEqual([403, 'forbidden']);
+      }
+      expect((await call(platform.url, 'GET', '/api/admin/users')).status).toBe(401);
+    });
+  });
+
+  describe('GET', () => {
+    test('lists accounts newest first, with balance and without secrets', async () => {
+      clock.advance(1000);
+      const older = await signUp(platform.url);
+      clock.advance(1000);
+      const newer = await signUp(platform.url);
+      const answer = await list('?limit=2');
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual([
+        { ...newer.user, balance_usd: '1.000000' },
+        { ...older.user, balance_usd: '1.000000' },
+      ]);
+      const next = await list('?limit=1&offset=1');
+      expect(next.body.map((user) => user.id)).toEqual([older.user.id]);
+    });
+
+    test('searches mail and name without case and without wildcards', async () => {
+      const byMail = await signUp(platform.url, { email: 'needle_1@haystack.example' });
+      const byName = await signUp(platform.url, { name: '100% NEEDLE' });
+      const ids = async (search: string) =>
+        (await list(`?search=${encodeURIComponent(search)}`)).body.map((user) => user.id).sort();
+      expect(await ids('Needle')).toEqual([byMail.user.id, byName.user.id].sort());
+      expect(await ids('0% n')).toEqual([byName.user.id]);
+      expect(await ids('needle_1')).toEqual([byMail.user.id]);
+      expect(await ids('n%dle')).toEqual([]);
+      expect(await ids('needle\\')).toEqual([]);
+    });
+
+    test('leaves deleted accounts out', async () => {
+      const { token, user } = await signUp(platform.url, { name: 'Gone' });
+      await call(platform.url, 'DELETE', '/api/auth/me', {
+        token,
+        body: { password: 'correct horse battery staple' },
+      });
+      expect((await list('?limit=500')).body.map((entry) => entry.id)).not.toContain(user.id);
+    });
+
+    test.each(['limit=0', 'limit=501', 'limit=x', 'offset=-1', 'offset=1.5', 'sort=name', 'search=%00'])(
+      'refuses %s',
+      async (query) => {
+        const answer = await call<ErrorAnswer>(platform.url, 'GET', `/api/admin/users?${query}`, {
+          token: admin.token,
+        });
+        expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
+        expect(answer.body.error.details?.[0]?.field).toBe(query.split('=')[0]);
+      },
+    );
+  });
+
+  describe('PATCH', () => {
+    test('a move to a paid plan grants its credits once per account, plan and month', async () => {
+      const { user } = await signUp(platform.url);
+      const balances: string[] = [];
+      for (const plan of ['starter', 'starter', 'pro', 'starter', 'free', 'pro']) {
+        const answer = await patch(user.id, { plan });
+        expect([answer.status, answer.body.plan_id]).toEqual([200, plan]);
+        balances.push(answer.body.balance_usd);
+      }
+      expect(balances).toEqual([
+        '13.000000',
+        '13.000000',
+        '38.000000',
+        '38.000000',
+        '38.000000',
+        '38.000000',
+      ]);
+      const { rows } = await db.pool.query(
+        `select seq::text, kind, idempotency_key from ledger_entries where account_id = $1 order by seq`,
+        [user.id],
+      );
+      const month = new Date(clock.now()).toISOString().slice(0, 7);
+      expect(rows).toEqual([
+        { seq: '1', kind: 'starter', idempotency_key: null },
+        { seq: '2', kind: 'grant', idempotency_key: `grant:${user.id}:starter:${month}` },
+        { seq: '3', kind: 'grant', idempotency_key: `grant:${user.id}:pro:${month}` },
+      ]);
+    });
+
+    test('the same move at the same instant grants once', async () => {
+      const { user } = await signUp(platform.url);
+      await Promise.all([1, 2, 3, 4].map(() => patch(user.id, { plan: 'team' })));
+      const answer = await patch(user.id, {});
+      expect(answer.body.balance_usd).toBe('276.000000');
+    });
+
+    test('disabling ends sessions at once, and enabling does not bring them back', async () => {
+      const { token, user } = await signUp(platform.url);
+      expect((await patch(user.id, { status: 'disabled' })).body.status).toBe('disabled');
+      expect(await me(token)).toBe(401);
+      await patch(user.id, { status: 'active' });
+      expect(await me(token)).toBe(401);
+      const login = await call(platform.url, 'POST', '/api/auth/login', {
+        body: { email: user.email, password: 'correct horse battery staple' },
+      });
+      expect(login.status).toBe(200);
+    });
+
+    test('a change of the role ends sessions; the next one has the role', async () => {
+      const { token, user } = await signUp(platform.url);
+      await patch(user.id, { role: 'admin' });
+      expect(await me(token)).toBe(401);
+      const login = await call<{ access_token: string }>(platform.url, 'POST', '/api/auth/login', {
+        body: { email: user.email, password: 'correct horse battery staple' },
+      });
+      expect((await list('', login.body.access_token)).status).toBe(200);
+      await patch(user.id, { role: 'user' });
+      expect((await list('', login.body.access_token)).status).toBe(401);
+    });
+
+    test('what stays the same ends nothing', async () => {
+      const { token, user } = await signUp(platform.url);
+      await patch(user.id, { role: 'user', status: 'active', plan: 'free' });
+      expect(await me(token)).toBe(200);
+    });
+
+    test.each([
+      ['status', { status: 'disabled' }],
+      ['role', { role: 'user' }],
+    ])('an administrator can not take their own %s', async (field, body) => {
+      const answer = await patch<ErrorAnswer>(admin.user.id.toUpperCase(), body);
+      expect([answer.status, answer.body.error.details?.[0]?.field]).toEqual([422, field]);
+      expect(await me(admin.token)).toBe(200);
+    });
+
+    test.each([
+      ['plan', { plan: 'gold' }],
+      ['plan', { plan: 'nul\u0000' }],
+      ['status', { status: 'deleted' }],
+      ['role', { role: 'root' }],
+      ['balance', { balance: '1000' }],
+      ['email', { email: 'other@example.com' }],
+    ])('refuses a bad %s and changes nothing', async (field, body) => {
+      const { user } = await signUp(platform.url);
+      const answer = await patch<ErrorAnswer>(user.id, { ...body });
+      expect([answer.status, answer.body.error.details?.[0]?.field]).toEqual([422, field]);
+      const after = await patch(user.id, {});
+      expect(after.body).toEqual({ ...user, balance_usd: '1.000000' });
+    });
+
+    test.each(['no-uuid', '01900000-0000-7000-8000-000000000000', '%00'])(
+      'answers 404 for %s',
+      async (id) => {
+        const answer = await patch<ErrorAnswer>(id, { plan: 'pro' });
+        expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found']);
+      },
+    );
+  });
+});

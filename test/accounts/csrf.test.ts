@@ -1,0 +1,86 @@
+import { call, type ErrorAnswer, signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+
+const PUBLIC = 'https://gateway.example.com';
+
+describe('writes with the session cookie', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db, { env: { PUBLIC_BASE_URL: PUBLIC } });
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  /** A log-out that a page made, with a fresh session each time. */
+  const logout = async (headers: Record<string, string>) => {
+    const { token } = await signUp(platform.url);
+    const answer = await call<ErrorAnswer>(platform.url, 'POST', '/api/auth/logout', {
+      headers: { cookie: `pr_session=${token}`, ...headers },
+    });
+    const after = await call(platform.url, 'GET', '/api/auth/me', { token });
+    return { status: answer.status, code: answer.body?.error.code, alive: after.status === 200 };
+  };
+
+  test.each([
+    ['the public origin', { origin: PUBLIC }],
+    ['the public origin, by fetch metadata too', { origin: PUBLIC, 'sec-fetch-site': 'same-origin' }],
+    ['fetch metadata alone', { 'sec-fetch-site': 'same-origin' }],
+    ['the person alone', { 'sec-fetch-site': 'none' }],
+    ['no browser at all', {}],
+  ])('pass from %s', async (_what, headers: Record<string, string>) => {
+    expect(await logout(headers)).toMatchObject({ status: 204, alive: false });
+  });
+
+  test('pass from the host that was asked, when that is not the public one', async () => {
+    expect(await logout({ origin: platform.url })).toMatchObject({ status: 204 });
+  });
+
+  test.each([
+    ['another origin', { origin: 'https://evil.example' }],
+    ['a longer host', { origin: `${PUBLIC}.evil.example` }],
+    ['another scheme', { origin: 'http://gateway.example.com' }],
+    ['another port', { origin: `${PUBLIC}:8443` }],
+    ['an opaque origin', { origin: 'null' }],
+    ['another site', { 'sec-fetch-site': 'cross-site' }],
+    ['a sibling of this site', { 'sec-fetch-site': 'same-site' }],
+    ['a liar about its origin', { origin: PUBLIC, 'sec-fetch-site': 'cross-site' }],
+    ['a liar about its site', { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' }],
+  ])('are refused from %s', async (_what, headers: Record<string, string>) => {
+    expect(await logout(headers)).toEqual({ status: 403, code: 'cross_site_request', alive: true });
+  });
+
+  test.each(['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x'])(
+    'are refused as a form of %s, even from this site',
+    async (type) => {
+      const { token } = await signUp(platform.url);
+      const response = await call(platform.url, 'POST', '/api/auth/password', {
+        headers: { cookie: `pr_session=${token}`, origin: PUBLIC, 'content-type': type },
+        body: { current_password: 'correct horse battery staple', new_password: 'a whole new password' },
+      });
+      expect(response.status).toBe(415);
+    },
+  );
+
+  test('a bearer needs no origin: no browser sends it by itself', async () => {
+    const { token } = await signUp(platform.url);
+    const answer = await call(platform.url, 'POST', '/api/auth/logout', {
+      token,
+      headers: { origin: 'https://app.example', 'sec-fetch-site': 'cross-site', cookie: 'pr_session=x' },
+    });
+    expect(answer.status).toBe(204);
+  });
+
+  test('reading is not writing', async () => {
+    const { token } = await signUp(platform.url);
+    const answer = await call(platform.url, 'GET', '/api/auth/me', {
+      headers: { cookie: `pr_session=${token}`, 'sec-fetch-site': 'cross-site' },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+});

@@ -1,0 +1,194 @@
+import { connect } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import { fetch } from 'undici';
+import { schemaIsCurrent } from '../../src/db/migrate.js';
+import { openOrm } from '../../src/db/orm.js';
+import { systemClock } from '../../src/lib/clock.js';
+import { createLogger } from '../../src/lib/logger.js';
+import { createRegistry } from '../../src/lib/metrics.js';
+import { createPlatform } from '../../src/platform/app.js';
+import { call, type ErrorAnswer, signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe('answers to bad requests', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db);
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const post = async (body: string | Buffer, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${platform.url}/api/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    });
+    return {
+      status: response.status,
+      body: (await response.json()) as ErrorAnswer,
+      headers: response.headers,
+    };
+  };
+
+  test('have one shape and a request id', async () => {
+    const answer = await post('{}');
+    expect(answer.status).toBe(422);
+    expect(answer.body).toEqual({
+      error: {
+        message: expect.any(String),
+        type: 'invalid_request_error',
+        param: null,
+        code: 'validation_error',
+        details: [
+          { field: 'email', message: expect.any(String) },
+          { field: 'password', message: expect.any(String) },
+        ],
+      },
+    });
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(answer.headers.get('x-request-id')).toMatch(UUID_V7);
+  });
+
+  test.each(['{', '{"a":', 'null x', '{"email":"a","__proto__":{}}', '\u0000', ''])(
+    'malformed JSON %j answers 400',
+    async (body) => {
+      const answer = await post(body);
+      expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_body']);
+    },
+  );
+
+  test.each(['[]', '"text"', '1', 'true'])('%s, JSON but no object, answers 422', async (body) => {
+    const answer = await post(body);
+    expect([answer.status, answer.body.error.details?.[0]?.field]).toEqual([422, 'body']);
+  });
+
+  test('unknown fields are named', async () => {
+    const answer = await post('{"email":"a@b.cc","password":"x","remember":true,"a.b":1}');
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.details).toEqual([
+      { field: 'remember', message: 'is not a known field' },
+      { field: 'a.b', message: 'is not a known field' },
+    ]);
+  });
+
+  test.each([16 * 1024 + 1, 5 * 1024 * 1024])('a body of %i bytes answers 413', async (bytes) => {
+    const answer = await post(`{"email":"${'a'.repeat(bytes)}"}`).catch((error: unknown) => error as Error);
+    // A server that answers early may cut a client that is still writing.
+    if (answer instanceof Error) expect(bytes).toBeGreaterThan(1024 * 1024);
+    else expect([answer.status, answer.body.error.code]).toEqual([413, 'body_too_large']);
+  });
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'application/jsonp', ''])(
+    'the content type %j answers 415',
+    async (type) => {
+      const answer = await post('{}', { 'content-type': type });
+      expect([answer.status, answer.body.error.code]).toEqual([415, 'unsupported_media_type']);
+    },
+  );
+
+  test.each(['gzip', 'br', 'deflate', 'gzip, identity'])(
+    'the content encoding %s answers 415',
+    async (encoding) => {
+      const answer = await post('{}', { 'content-encoding': encoding });
+      expect([answer.status, answer.body.error.code]).toEqual([415, 'unsupported_media_type']);
+    },
+  );
+
+  test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset=UTF-8'])(
+    'the content type %s is JSON',
+    async (type) => {
+      expect((await post('{}', { 'content-type': type })).status).toBe(422);
+    },
+  );
+
+  test.each([
+    ['GET', '/api/nothing'],
+    ['POST', '/api/auth/me'],
+    ['GET', '/api/auth/me/'],
+    ['GET', '//api/auth/me'],
+    ['GET', '/API/auth/me'],
+    ['GET', '/api/auth%2fme'],
+    ['GET', '/api/auth/me;x'],
+    ['GET', '/api/%zz'],
+    ['GET', '/api/%c0%af'],
+    ['OPTIONS', '/api/auth/me'],
+    ['GET', `/api/admin/users/${'x'.repeat(200)}`],
+  ])('%s %s answers 404', async (method, path) => {
+    const answer = await call<ErrorAnswer>(platform.url, method, path);
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found']);
+    expect(answer.headers.get('x-request-id')).toMatch(UUID_V7);
+  });
+
+  test('what is no HTTP and what has endless headers is answered too', async () => {
+    const raw = async (request: string): Promise<string> => {
+      const socket = connect(Number(new URL(platform.url).port), '127.0.0.1');
+      socket.write(request);
+      return readText(socket);
+    };
+    expect(await raw('nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 .*"code":"invalid_body"/s);
+    const endless = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`;
+    expect(await raw(endless)).toMatch(/^HTTP\/1.1 431 .*"code":"headers_too_large"/s);
+  });
+
+  test('answers of the API are closed to browsers of other sites', async () => {
+    const { token } = await signUp(platform.url);
+    const answer = await call(platform.url, 'GET', '/api/auth/me', { token });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'x-request-id': expect.stringMatching(UUID_V7),
+    });
+    expect(answer.headers.has('strict-transport-security')).toBe(false);
+  });
+});
+
+describe('answers while the database is away', () => {
+  test('are 503 with Retry-After, and say nothing about it', async () => {
+    const db = await createTestDatabase();
+    const orm = await openOrm({ databaseUrl: 'postgres://127.0.0.1:1/away', processName: 'test' });
+    const running = await startTestPlatform(db);
+    const lines: string[] = [];
+    const log = createLogger('test', 'silent');
+    const { app, close } = await createPlatform({
+      config: running.config,
+      services: running.services,
+      orm,
+      clock: systemClock,
+      log,
+      registry: createRegistry('test'),
+      ready: () => schemaIsCurrent(orm),
+    });
+    try {
+      const { token } = await signUp(running.url);
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await app.inject({ method: 'GET', url: '/api/auth/me', headers });
+      expect([answer.statusCode, answer.json<ErrorAnswer>().error.code]).toEqual([
+        503,
+        'service_unavailable',
+      ]);
+      expect(answer.headers['retry-after']).toBe('2');
+      expect(answer.body).not.toMatch(/127\.0\.0\.1|ECONNREFUSED|postgres/);
+      expect(lines).toEqual([]);
+      expect((await app.inject('/health')).json()).toEqual({ status: 'ok' });
+      const ready = await app.inject('/health/ready');
+      expect([ready.statusCode, ready.json()]).toEqual([503, { status: 'unavailable' }]);
+      const serving = await call(running.url, 'GET', '/health/ready');
+      expect([serving.status, serving.body]).toEqual([200, { status: 'ok' }]);
+    } finally {
+      await close();
+      await running.close();
+      await orm.close(true);
+      await db.close();
+    }
+  });
+});

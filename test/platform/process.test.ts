@@ -1,0 +1,65 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { call, signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+
+const MAIN = fileURLToPath(new URL('../../src/platform/main.js', import.meta.url));
+
+describe('the platform process', () => {
+  let db: TestDatabase;
+  const children: ChildProcess[] = [];
+  beforeAll(async () => {
+    db = await createTestDatabase();
+  });
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await db.close();
+  });
+
+  const start = async (env: Record<string, string> = {}): Promise<{ child: ChildProcess; url: string }> => {
+    const child = fork(MAIN, {
+      execArgv: ['--no-warnings'],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      env: {
+        NODE_ENV: 'test',
+        LOG_LEVEL: 'silent',
+        DATABASE_URL: db.url,
+        UPSTREAM_URL: 'http://127.0.0.1:9',
+        UPSTREAM_MASTER_KEY: 'm'.repeat(32),
+        JWT_SECRET: 'a-secret-for-this-test-0123456789abcdef',
+        ENCRYPTION_KEY: 'a-key-for-this-test-0123456789abcdefgh',
+        WEBHOOK_SECRET: 'w'.repeat(32),
+        ...env,
+      },
+    });
+    children.push(child);
+    const [message] = (await once(child, 'message')) as [{ type: string; url: string }];
+    expect(message.type).toBe('ready');
+    return { child, url: message.url };
+  };
+  const end = async (child: ChildProcess): Promise<unknown[]> => once(child, 'exit');
+
+  test('says when it is ready, serves, and ends orderly on SIGTERM', async () => {
+    const { child, url } = await start({
+      ADMIN_EMAIL: 'root@example.com',
+      ADMIN_PASSWORD: 'the password of root',
+    });
+    expect(new URL(url).hostname).toBe('127.0.0.1');
+    const { token } = await signUp(url);
+    expect((await call(url, 'GET', '/api/auth/me', { token })).status).toBe(200);
+    expect((await call(url, 'GET', '/health/ready')).body).toEqual({ status: 'ok' });
+    const admin = { email: 'root@example.com', password: 'the password of root' };
+    expect((await call(url, 'POST', '/api/auth/login', { body: admin })).status).toBe(200);
+    const ended = end(child);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  });
+
+  test('ends when the launcher that started it is gone', async () => {
+    const { child } = await start();
+    const ended = end(child);
+    child.disconnect();
+    expect(await ended).toEqual([0, null]);
+  });
+});

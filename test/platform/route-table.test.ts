@@ -1,0 +1,120 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import fastify from 'fastify';
+import { openOrm } from '../../src/db/orm.js';
+import { systemClock } from '../../src/lib/clock.js';
+import { createEnvelope } from '../../src/lib/crypto.js';
+import { createLogger } from '../../src/lib/logger.js';
+import { createRegistry } from '../../src/lib/metrics.js';
+import { createPlatform, type Platform } from '../../src/platform/app.js';
+import { bindRouteTable } from '../../src/platform/route-guard.js';
+import { type RouteEntry, routeTable } from '../../src/platform/route-table.js';
+import { createServices } from '../../src/services.js';
+import type { ErrorAnswer } from '../support/api.js';
+import { testConfig } from '../support/platform.js';
+
+const NOWHERE = 'postgres://127.0.0.1:1/nowhere';
+
+describe('the route table', () => {
+  let orm: MikroORM;
+  let platform: Platform;
+  const start = (table: readonly RouteEntry[]): Promise<Platform> => {
+    const config = testConfig(NOWHERE);
+    const services = createServices({
+      config,
+      clock: systemClock,
+      envelopes: {
+        virtualKey: createEnvelope('virtual-key', 'x'),
+        dataKey: createEnvelope('data-key', 'x'),
+      },
+      virtualKeys: { generate: () => Promise.reject(new Error()), remove: () => Promise.reject(new Error()) },
+    });
+    const log = createLogger('test', 'silent');
+    return createPlatform({
+      config,
+      orm,
+      services,
+      clock: systemClock,
+      log,
+      registry: createRegistry('test'),
+      ready: async () => false,
+      table,
+    });
+  };
+  beforeAll(async () => {
+    orm = await openOrm({ databaseUrl: NOWHERE, processName: 'test' });
+    platform = await start(routeTable);
+    await platform.app.ready();
+  });
+  afterAll(async () => {
+    await platform.close();
+    await orm.close(true);
+  });
+
+  test('a route without an entry stops the start', async () => {
+    const without = routeTable.filter((entry) => entry.url !== '/api/auth/logout');
+    await expect(start(without)).rejects.toThrow('no entry in the route table for POST /api/auth/logout');
+  });
+
+  test('an entry without a route stops the start', async () => {
+    const more: RouteEntry = { ...routeTable[0]!, url: '/api/promised' };
+    const { app, close } = await start([...routeTable, more]);
+    await expect(app.ready()).rejects.toThrow('GET /api/promised');
+    await close();
+  });
+
+  test('one route has one entry', () => {
+    expect(() => bindRouteTable(fastify(), [routeTable[0]!, routeTable[0]!])).toThrow('two entries');
+  });
+
+  test('the method belongs to the entry', async () => {
+    const app = fastify();
+    bindRouteTable(app, [routeTable.find((entry) => entry.url === '/health')!]);
+    app.get('/health', () => 'ok');
+    expect(() => app.post('/health', () => 'ok')).toThrow('no entry in the route table for POST /health');
+    await app.close();
+  });
+
+  const inject = (entry: RouteEntry, headers: Record<string, string> = {}, payload?: string) =>
+    platform.app.inject({
+      method: entry.method,
+      url: entry.url.replace(':id', '01900000-0000-7000-8000-000000000000'),
+      headers,
+      ...(payload !== undefined && { payload }),
+    });
+
+  const named = (entries: readonly RouteEntry[]) =>
+    entries.map((entry): [string, RouteEntry] => [`${entry.method} ${entry.url}`, entry]);
+
+  test.each(named(routeTable.filter((entry) => entry.auth !== 'none')))(
+    '%s refuses whoever has no session',
+    async (_name, entry) => {
+      const answer = await inject(entry);
+      expect([answer.statusCode, answer.json<ErrorAnswer>().error.code]).toEqual([401, 'unauthorized']);
+    },
+  );
+
+  test.each(named(routeTable.filter((entry) => entry.auth === 'none' && entry.method !== 'GET')))(
+    '%s refuses bodies of other types and beyond its limit',
+    async (_name, entry) => {
+      const wrong = await inject(entry, { 'content-type': 'text/plain' }, '{}');
+      expect(wrong.statusCode).toBe(415);
+      const huge = await inject(
+        entry,
+        { 'content-type': 'application/json' },
+        ' '.repeat(entry.bodyLimitBytes + 1),
+      );
+      expect(huge.statusCode).toBe(413);
+    },
+  );
+
+  test.each(named(routeTable.filter((entry) => entry.method === 'GET')))(
+    '%s answers HEAD by the same entry',
+    async (_name, entry) => {
+      const { url } = entry;
+      const [get, head] = await Promise.all([inject(entry), platform.app.inject({ method: 'HEAD', url })]);
+      expect(head.statusCode).toBe(get.statusCode);
+      expect(head.body).toBe('');
+      expect(head.headers['x-content-type-options']).toBe('nosniff');
+    },
+  );
+});
