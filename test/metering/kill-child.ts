@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
 import { finish, intentOf, openMeter, recordOf } from './support.js';
 
 /**
- * A process to be killed: records calls as fast as it can and prints the id of each that is acknowledged.
+ * A process to be killed: records a few calls per millisecond and prints the id of each that is acknowledged.
  * Arguments: spool directory, database URL, account id, key id.
  */
 const [directory, databaseUrl, accountId, keyId] = process.argv.slice(2) as [string, string, string, string];
@@ -11,7 +11,7 @@ const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 });
 pool.on('error', () => undefined);
 const { meter } = await openMeter(directory, pool);
 for (;;) {
-  const intents = Array.from({ length: 1 + Math.floor(Math.random() * 20) }, () =>
+  const intents = Array.from({ length: 1 + Math.floor(Math.random() * 8) }, () =>
     intentOf({ accountId, keyId }),
   );
   for (const intent of intents) meter.begin(intent);
@@ -22,5 +22,5 @@ for (;;) {
       process.stdout.write(`${id}\n`),
     );
   }
-  await nextTurn();
+  await delay(1);
 }

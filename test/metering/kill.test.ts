@@ -33,7 +33,8 @@ describe('a process that is killed while it records', () => {
         output += text;
       });
       const closed = once(victim, 'close');
-      await once(victim.stdout, 'data');
+      await Promise.race([once(victim.stdout, 'data'), closed]);
+      expect(victim.exitCode).toBeNull();
       // The moment of the kill is what is random here, not a wait for something to happen.
       await delay(Math.random() * 300);
       victim.kill('SIGKILL');
