@@ -31,6 +31,8 @@ export interface MeterOptions {
   disk?: SpoolDisk;
   /** Events kept in memory while the database is away. */
   memoryEvents?: number;
+  /** How often the folder's heartbeat is touched, and with it whether the folder is still there. */
+  heartbeatMs?: number;
 }
 
 const MEMORY_EVENTS = 50_000;
@@ -126,7 +128,10 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
       log.error({ err: failure }, 'the spool folder could not be made again');
     }
   };
-  const heartbeat = setInterval(() => void beat(folder).catch(rehome), HEARTBEAT_MS).unref();
+  const heartbeat = setInterval(
+    () => void beat(folder).catch(rehome),
+    options.heartbeatMs ?? HEARTBEAT_MS,
+  ).unref();
 
   const waitFor = async (condition: () => boolean, timeoutMs: number): Promise<boolean> => {
     for (let waited = 0; !condition(); waited += POLL_MS) {

@@ -1,7 +1,8 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import pg from 'pg';
 import { DOLLAR } from '../../src/lib/money.js';
 import { realDisk, type SpoolDisk } from '../../src/metering/segment.js';
+import { decodeFrames, HEADER_BYTES, type SpoolEntry } from '../../src/metering/spool-record.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { checkInvariants } from '../support/invariants.js';
@@ -215,6 +216,32 @@ describe('a meter in an outage', () => {
     link.restore();
     expect(await meter.drain(10_000)).toBe(true);
     await expectCommitted(records);
+    await meter.stop();
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  test('of the folder, which someone deletes, makes it again with all that is pending', async () => {
+    const { meter } = await openMeter(folder.path, pool, { heartbeatMs: 20 });
+    link.cut();
+    const open = intentOf(payer);
+    meter.begin(open);
+    const records = many(20);
+    await Promise.all(records.map((record) => finish(meter, record)));
+    const own = `${folder.path}/${readdirSync(folder.path)[0]}`;
+    rmSync(own, { recursive: true });
+    await until(() => existsSync(`${own}/owner.json`));
+    const found = await until((): SpoolEntry[] | undefined => {
+      const files = readdirSync(own).filter((name) => name.endsWith('.seg'));
+      const entries = files.flatMap(
+        (file) => decodeFrames(readFileSync(`${own}/${file}`), HEADER_BYTES).entries,
+      );
+      return entries.length >= 21 ? entries : undefined;
+    });
+    const ids = found.map((entry) => (entry.kind === 'event' ? entry.record.id : entry.intent.id));
+    expect(ids.sort()).toEqual([open.id, ...records.map((record) => record.id)].sort());
+    link.restore();
+    expect(await meter.drain(10_000)).toBe(true);
+    await finish(meter, recordOf(payer, { id: open.id, status: 'error' }));
     await meter.stop();
     expect(readdirSync(folder.path)).toEqual([]);
   });
