@@ -110,6 +110,7 @@ export class Flusher {
     await this.running;
   }
 
+  // The timer keeps the process alive: events that are pending must not be left because nothing else is open.
   private schedule(): void {
     if (this.stopped || this.running) return;
     const now = performance.now();
@@ -123,7 +124,7 @@ export class Flusher {
         this.running = undefined;
         this.schedule();
       });
-    }, wait).unref();
+    }, wait);
   }
 
   /** Milliseconds until there is something to do; undefined when nothing is pending. */

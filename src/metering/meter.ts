@@ -31,6 +31,8 @@ export interface MeterOptions {
   disk?: SpoolDisk;
   /** Events kept in memory while the database is away. */
   memoryEvents?: number;
+  /** How often the folder's heartbeat is touched, and with it whether the folder is still there. */
+  heartbeatMs?: number;
 }
 
 const MEMORY_EVENTS = 50_000;
@@ -39,6 +41,14 @@ const START_WAIT_MS = 3_000;
 const STOP_WAIT_MS = 4_000;
 const HEARTBEAT_MS = 10_000;
 const POLL_MS = 5;
+
+/** Waits for some work, but no longer than this; the work goes on. */
+async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
+  const limit = new AbortController();
+  const timeout = delay(timeoutMs, undefined, { signal: limit.signal }).catch(() => undefined);
+  await Promise.race([work, timeout]);
+  limit.abort();
+}
 
 /** Makes the folder with its owner's file already in it, so that nobody sees an ownerless one. */
 function makeFolder(directory: string, name: string): string {
@@ -118,7 +128,10 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
       log.error({ err: failure }, 'the spool folder could not be made again');
     }
   };
-  const heartbeat = setInterval(() => void beat(folder).catch(rehome), HEARTBEAT_MS).unref();
+  const heartbeat = setInterval(
+    () => void beat(folder).catch(rehome),
+    options.heartbeatMs ?? HEARTBEAT_MS,
+  ).unref();
 
   const waitFor = async (condition: () => boolean, timeoutMs: number): Promise<boolean> => {
     for (let waited = 0; !condition(); waited += POLL_MS) {
@@ -144,13 +157,13 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
     recorder.close();
     rejectReplay(new Error('metering stops'));
     const adopted = await adoption.stop();
-    await Promise.race([flusher.stop(), delay(STOP_WAIT_MS, undefined, { ref: false })]);
+    await within(STOP_WAIT_MS, flusher.stop());
     const empty = await spool.close();
     // Without its owner's file the folder is free to be adopted, though this process may still run.
     await rm(empty && adopted ? folder : join(folder, OWNER_FILE), { recursive: true, force: true });
   };
 
-  await Promise.race([adoption.start(), delay(START_WAIT_MS, undefined, { ref: false })]);
+  await within(START_WAIT_MS, adoption.start());
   return {
     begin: (intent) => recorder.begin(intent),
     finish: (record, written) => recorder.finish(record, written),

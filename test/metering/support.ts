@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
@@ -8,6 +8,13 @@ import { newId } from '../../src/lib/ids.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { costOf, DOLLAR, formatMoney, type Money } from '../../src/lib/money.js';
 import { createMeter, type MeterOptions } from '../../src/metering/meter.js';
+import {
+  eventPayload,
+  frameBound,
+  intentPayload,
+  segmentHeader,
+  writeFrame,
+} from '../../src/metering/spool-record.js';
 import type { CallIntent, FlushResult, Meter, UsageRecord } from '../../src/metering/usage-record.js';
 
 export interface Payer {
@@ -116,4 +123,20 @@ export function temporaryFolder(): { path: string; remove(): void } {
 export async function metricOf(registry: Registry, name: string): Promise<number> {
   const metric = await registry.getSingleMetric(name)!.get();
   return metric.values[0]?.value ?? 0;
+}
+
+/** Leaves a spool behind as a process does that died: segments of intents and records, without an owner's file. */
+export function leaveSpool(directory: string, segments: (CallIntent | UsageRecord)[][], tail = ''): string {
+  const folder = join(directory, newId());
+  mkdirSync(folder, { recursive: true });
+  for (const [index, entries] of segments.entries()) {
+    const payloads = entries.map((entry) => ('at' in entry ? intentPayload(entry) : eventPayload(entry)));
+    const frames = payloads.map((payload) => {
+      const frame = Buffer.alloc(frameBound(payload));
+      return frame.subarray(0, writeFrame(frame, 0, payload));
+    });
+    const name = `${String(index + 1).padStart(10, '0')}.seg`;
+    writeFileSync(join(folder, name), Buffer.concat([segmentHeader(), ...frames, Buffer.from(tail)]));
+  }
+  return folder;
 }

@@ -1,0 +1,200 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { newId } from '../../src/lib/ids.js';
+import { DOLLAR } from '../../src/lib/money.js';
+import { ownIdentity, writeOwner } from '../../src/metering/owner.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { checkInvariants } from '../support/invariants.js';
+import { until } from '../support/until.js';
+import {
+  createPayer,
+  finish,
+  intentOf,
+  leaveSpool,
+  metricOf,
+  openMeter,
+  type Payer,
+  recordOf,
+  temporaryFolder,
+} from './support.js';
+
+describe('the spool of a dead process', () => {
+  let db: TestDatabase;
+  let payer: Payer;
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+  });
+  afterAll(() => db.close());
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    payer = await createPayer(db.pool, DOLLAR);
+  });
+  afterEach(async () => {
+    folder.remove();
+    expect(await checkInvariants(db.pool)).toEqual([]);
+  });
+
+  const events = async () =>
+    (await db.pool.query('select * from usage_events where account_id = $1 order by id', [payer.accountId]))
+      .rows;
+  const ids = async (): Promise<string[]> => (await events()).map((row) => row.id);
+  /** Starts a meter, which replays what it finds before it is there, and stops it. */
+  const replay = async (): Promise<number> => {
+    const { meter, registry, flushed } = await openMeter(folder.path, db.pool);
+    const replayed = await metricOf(registry, 'metering_replayed_events_total');
+    await meter.stop();
+    expect(flushed.flatMap((result) => result.own)).toEqual([]);
+    return replayed;
+  };
+
+  test('is committed at the next start, and the folder goes', async () => {
+    const records = Array.from({ length: 1_200 }, () => recordOf(payer, { inputTokens: 1, outputTokens: 1 }));
+    leaveSpool(folder.path, [records.slice(0, 700), records.slice(700)]);
+    expect(await replay()).toBe(1_200);
+    expect(await ids()).toEqual(records.map((record) => record.id).sort());
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  test('copied three times and replayed by two processes at once, gives one event and one debit', async () => {
+    const records = Array.from({ length: 200 }, () => recordOf(payer));
+    const intent = intentOf(payer);
+    const original = leaveSpool(folder.path, [[intent, ...records]]);
+    for (const copy of [newId(), newId()]) cpSync(original, join(folder.path, copy), { recursive: true });
+    const meters = await Promise.all([1, 2].map(() => openMeter(folder.path, db.pool)));
+    const replayed = await Promise.all(
+      meters.map(({ registry }) => metricOf(registry, 'metering_replayed_events_total')),
+    );
+    expect(replayed[0]! + replayed[1]!).toBe(603);
+    expect(await ids()).toEqual([...records.map((record) => record.id), intent.id].sort());
+    const { rows } = await db.pool.query('select balance::text from accounts where id = $1', [
+      payer.accountId,
+    ]);
+    expect(rows).toEqual([{ balance: '0.950000000000' }]);
+    await Promise.all(meters.map(({ meter }) => meter.stop()));
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  test('turns an intent without its finished event into a free error, and only that one', async () => {
+    const done = intentOf(payer);
+    const carried = intentOf(payer);
+    const cut = intentOf(payer, {
+      stream: true,
+      requestedModel: 'gateway/qwen-pro',
+      at: Date.UTC(2026, 3, 1),
+    });
+    const doneRecord = recordOf(payer, { id: done.id });
+    const carriedRecord = recordOf(payer, { id: carried.id });
+    leaveSpool(folder.path, [
+      [done, carried, cut],
+      [carried, cut, doneRecord, carriedRecord],
+    ]);
+    expect(await replay()).toBe(3);
+    expect((await events()).map((row) => [row.id, row.status])).toEqual(
+      [
+        [done.id, 'success'],
+        [carried.id, 'success'],
+        [cut.id, 'error'],
+      ].sort(),
+    );
+    expect((await events()).find((row) => row.id === cut.id)).toMatchObject({
+      error_code: 'gateway_terminated',
+      http_status: 502,
+      cost: '0.000000000000',
+      price_in: '0.000000000000',
+      latency_ms: 0,
+      stream: true,
+      served_model: 'gateway/qwen-pro',
+      created_at: new Date(cut.at),
+    });
+  });
+
+  test('with a torn tail, gives every whole record', async () => {
+    const records = [recordOf(payer), recordOf(payer)];
+    leaveSpool(folder.path, [records], '\u0010\u0000\u0000\u0000half a rec');
+    expect(await replay()).toBe(2);
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  test('damaged in the middle, gives every other record and is kept aside', async () => {
+    const records = [recordOf(payer), recordOf(payer), recordOf(payer)];
+    const path = join(leaveSpool(folder.path, [records]), '0000000001.seg');
+    const bytes = readFileSync(path);
+    const at = bytes.indexOf(records[1]!.id);
+    bytes[at] = bytes[at]! ^ 1;
+    writeFileSync(path, bytes);
+    expect(await replay()).toBe(2);
+    expect(await ids()).toEqual([records[0]!.id, records[2]!.id].sort());
+    expect(readdirSync(folder.path)).toEqual(['damaged']);
+    expect(readFileSync(join(folder.path, 'damaged', readdirSync(join(folder.path, 'damaged'))[0]!))).toEqual(
+      bytes,
+    );
+  });
+
+  test('that itself was replaying another, brings both', async () => {
+    const inner = recordOf(payer);
+    const outer = recordOf(payer);
+    const died = leaveSpool(folder.path, [[outer]]);
+    const earlier = leaveSpool(join(folder.path, '.elsewhere'), [[inner]]);
+    cpSync(earlier, join(died, 'adopted-1'), { recursive: true });
+    expect(await replay()).toBe(2);
+    expect(await ids()).toEqual([inner.id, outer.id].sort());
+  });
+
+  describe('is known to be dead', () => {
+    const record = () => recordOf(payer);
+    test('when its pid is gone', async () => {
+      const child = spawn(process.execPath, ['-e', '']);
+      await once(child, 'exit');
+      writeOwner(leaveSpool(folder.path, [[record()]]), { ...ownIdentity(), pid: child.pid! });
+      expect(await replay()).toBe(1);
+    });
+
+    test('when its pid belongs to a later process', async () => {
+      writeOwner(leaveSpool(folder.path, [[record()]]), { ...ownIdentity(), startTime: '1' });
+      expect(await replay()).toBe(1);
+    });
+
+    test('when it ran elsewhere and its heartbeat is old', async () => {
+      const left = leaveSpool(folder.path, [[record()]]);
+      writeOwner(left, { ...ownIdentity(), machine: 'another' });
+      const old = new Date(Date.now() - 61_000);
+      utimesSync(join(left, 'owner.json'), old, old);
+      expect(await replay()).toBe(1);
+    });
+  });
+
+  describe('is left alone', () => {
+    test('while its process lives, however old its heartbeat', async () => {
+      const left = leaveSpool(folder.path, [[recordOf(payer)]]);
+      writeOwner(left, ownIdentity());
+      utimesSync(join(left, 'owner.json'), new Date(0), new Date(0));
+      expect(await replay()).toBe(0);
+      expect(await ids()).toEqual([]);
+    });
+
+    test.each([
+      ['on another machine', { machine: 'another' }],
+      ['in another container of this machine', { pidNamespace: 'pid:[1]' }],
+    ])('while its heart beats %s', async (_where, changes) => {
+      writeOwner(leaveSpool(folder.path, [[recordOf(payer)]]), {
+        ...ownIdentity(),
+        pid: 2 ** 22,
+        ...changes,
+      });
+      expect(await replay()).toBe(0);
+      expect(await ids()).toEqual([]);
+    });
+  });
+
+  test('is found by a process that runs already', async () => {
+    const { meter, registry } = await openMeter(folder.path, db.pool);
+    await finish(meter, recordOf(payer));
+    leaveSpool(folder.path, [[recordOf(payer)]]);
+    await until(async () => (await metricOf(registry, 'metering_replayed_events_total')) === 1);
+    expect(await ids()).toHaveLength(2);
+    await meter.stop();
+  });
+});

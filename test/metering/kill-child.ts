@@ -1,0 +1,26 @@
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import pg from 'pg';
+import { finish, intentOf, openMeter, recordOf } from './support.js';
+
+/**
+ * A process to be killed: records a few calls per millisecond and prints the id of each that is acknowledged.
+ * Arguments: spool directory, database URL, account id, key id.
+ */
+const [directory, databaseUrl, accountId, keyId] = process.argv.slice(2) as [string, string, string, string];
+const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 });
+pool.on('error', () => undefined);
+const { meter } = await openMeter(directory, pool);
+for (;;) {
+  const intents = Array.from({ length: 1 + Math.floor(Math.random() * 8) }, () =>
+    intentOf({ accountId, keyId }),
+  );
+  for (const intent of intents) meter.begin(intent);
+  await nextTurn();
+  for (const { id } of intents) {
+    void finish(meter, recordOf({ accountId, keyId }, { id, inputTokens: 7, outputTokens: 3 })).then(() =>
+      // A pipe is written synchronously: the parent has it even when the next thing is the kill.
+      process.stdout.write(`${id}\n`),
+    );
+  }
+  await delay(1);
+}
