@@ -37,7 +37,15 @@ export function onShutdown(log: Logger, stop: () => Promise<void>, { timeoutMs }
   };
   process.on('SIGTERM', begin);
   process.on('SIGINT', begin);
-  if (process.connected) process.on('disconnect', () => begin('disconnect'));
+  process.on('disconnect', () => begin('disconnect'));
+  // The parent may have ended while this process was starting.
+  if (process.send && !process.connected) begin('disconnect');
+}
+
+/** Tells the parent, if there is one, that this process listens at `url`. */
+export function announceReady(url: string): void {
+  // Without a callback a parent that has just ended would be an uncaught error.
+  if (process.connected) process.send?.({ type: 'ready', url }, undefined, undefined, () => undefined);
 }
 
 /** Runs `close` (which waits for `server` to end) while sockets that fall idle are closed every 50 ms. */

@@ -3,7 +3,7 @@ import { type Config, loadConfigOrExit } from '../config.js';
 import { schemaIsCurrent } from '../db/migrate.js';
 import { openOrm } from '../db/orm.js';
 import { systemClock } from '../lib/clock.js';
-import { onShutdown } from '../lib/lifecycle.js';
+import { announceReady, onShutdown } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { createProxy } from './app.js';
@@ -88,4 +88,4 @@ onShutdown(
   { timeoutMs: SHUTDOWN_TIMEOUT_MS },
 );
 log.info({ url, simulated: simulator !== undefined, deployments: routing.deployments.length }, 'listening');
-process.send?.({ type: 'ready', url });
+announceReady(url);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.js';
 import { sha256 } from '../lib/crypto.js';
@@ -13,7 +13,7 @@ const UNKNOWN_TTL_MS = 1_000;
 /** A key that another process deleted stops working after this, unless the database is down. */
 const REFRESH_AFTER_MS = 5_000;
 /** The statement timeout is the server's: a frozen server says nothing at all. */
-const LOOKUP_TIMEOUT_MS = 2_000;
+const QUERY_TIMEOUT_MS = 2_000;
 const TOKEN_BYTES = 24;
 const TOKEN_FORM = /^sk-[A-Za-z0-9_-]{10,200}$/;
 const HASH_FORM = /^[0-9a-f]{64}$/;
@@ -86,10 +86,13 @@ export function createVirtualKeys({ orm, clock, log }: VirtualKeysDeps): Virtual
   let removals = 0;
   const db = () => orm.em.fork().getKysely();
 
+  const run = async <T>(query: RawBuilder<T>): Promise<T[]> =>
+    (await within(query.execute(db()), QUERY_TIMEOUT_MS)).rows;
+
   const find = async (hash: Buffer): Promise<Row | undefined> => {
-    const query = sql<Row>`
-      select token_hash, user_id, key_alias, created_at from virtual_keys where token_hash = ${hash}`;
-    return (await within(query.execute(db()), LOOKUP_TIMEOUT_MS)).rows[0];
+    const rows = await run(sql<Row>`
+      select token_hash, user_id, key_alias, created_at from virtual_keys where token_hash = ${hash}`);
+    return rows[0];
   };
 
   const lookUp = async (hash: Buffer, id: string): Promise<KeyCheck> => {
@@ -140,21 +143,19 @@ export function createVirtualKeys({ orm, clock, log }: VirtualKeysDeps): Virtual
       const key = `sk-${randomBytes(TOKEN_BYTES).toString('base64url')}`;
       const hash = sha256(key);
       const createdAt = new Date(clock.now());
-      await sql`insert into virtual_keys (token_hash, user_id, key_alias, created_at)
-        values (${hash}, ${userId}, ${keyAlias}, ${createdAt.toISOString()})`.execute(db());
+      await run(sql`insert into virtual_keys (token_hash, user_id, key_alias, created_at)
+        values (${hash}, ${userId}, ${keyAlias}, ${createdAt.toISOString()})`);
       known.set(hash.toString('latin1'), clock.now());
       return { key, token: hash.toString('hex'), userId, keyAlias, createdAt };
     },
 
     async remove(keys) {
       const hashes = keys.map(hashOf);
-      const result = await sql<{ token_hash: Buffer }>`
-        delete from virtual_keys where token_hash = any(${hashes}::bytea[]) returning token_hash`.execute(
-        db(),
-      );
+      const rows = await run(sql<{ token_hash: Buffer }>`
+        delete from virtual_keys where token_hash = any(${hashes}::bytea[]) returning token_hash`);
       removals++;
       for (const hash of hashes) known.delete(hash.toString('latin1'));
-      const gone = new Set(result.rows.map((row) => row.token_hash.toString('latin1')));
+      const gone = new Set(rows.map((row) => row.token_hash.toString('latin1')));
       return keys.filter((_, index) => gone.has(hashes[index]!.toString('latin1')));
     },
 

@@ -1,0 +1,100 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { ask, chunksOf, post } from './support.js';
+
+const MASTER_KEY = 'sk-master-of-more-than-thirty-two-bytes';
+
+describe('the process of the model proxy', () => {
+  let db: TestDatabase;
+  let directory: string;
+  const children: ChildProcess[] = [];
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    directory = mkdtempSync(join(tmpdir(), 'gateway-proxy-'));
+  });
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    rmSync(directory, { recursive: true, force: true });
+    await db.close();
+  });
+
+  function start(environment: Record<string, string> = {}) {
+    const child = fork(resolve('build/src/proxy/main.js'), {
+      silent: true,
+      execArgv: [],
+      env: {
+        PATH: process.env.PATH,
+        NODE_ENV: 'development',
+        DATABASE_URL: db.url,
+        DATA_DIR: directory,
+        UPSTREAM_MASTER_KEY: MASTER_KEY,
+        LOG_LEVEL: 'error',
+        ...environment,
+      },
+    });
+    children.push(child);
+    let errors = '';
+    child.stderr!.on('data', (bytes) => {
+      errors += bytes;
+    });
+    const exited = once(child, 'exit').then(([code]) => ({ code: code as number | null, errors }));
+    const ready = once(child, 'message').then(([message]) => message as { type: string; url: string });
+    return { child, exited, ready };
+  }
+
+  const chat = (url: string, body: unknown) => post(`${url}/v1/chat/completions`, MASTER_KEY, body);
+
+  test('brings its own simulator, and finishes streams before it ends', async () => {
+    const { child, exited, ready } = start();
+    const { type, url } = await ready;
+    expect(type).toBe('ready');
+    expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    const response = await chat(url, ask('[[sim words=40 chunk_ms=10]] go on', { stream: true }));
+    child.kill('SIGTERM');
+    child.kill('SIGTERM');
+    const text = await response.text();
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(chunksOf(text).length).toBeGreaterThan(40);
+    expect((await exited).code).toBe(0);
+  });
+
+  test('ends when its parent is gone', async () => {
+    const { child, exited, ready } = start();
+    await ready;
+    child.disconnect();
+    expect((await exited).code).toBe(0);
+  });
+
+  const production = {
+    NODE_ENV: 'production',
+    JWT_SECRET: 'Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZg',
+    ENCRYPTION_KEY: 'cXV4Zm9vYmFyYmF6MTIzNDU2Nzg5MGFiY2RlZg',
+    WEBHOOK_SECRET: 'YmF6cXV4Zm9vYmFyMTIzNDU2Nzg5MGFiY2RlZg',
+  };
+
+  test('refuses to serve simulations in production with one line, unless allowed', async () => {
+    const refused = await start(production).exited;
+    expect(refused.code).toBe(78);
+    expect(refused.errors.trim().split('\n')).toEqual([
+      expect.stringMatching(/^configuration: PROXY_CONFIG: gateway\/fast, .*simulator.*ALLOW_SIMULATOR=1$/),
+    ]);
+    const { child, ready } = start({ ...production, ALLOW_SIMULATOR: '1' });
+    const { url } = await ready;
+    expect((await chat(url, ask('hello'))).status).toBe(200);
+    child.kill('SIGKILL');
+  });
+
+  test('says which line of the routing file is wrong', async () => {
+    const path = join(directory, 'routing.yaml');
+    writeFileSync(path, 'model_list:\n  - model_name: a\n    litellm_params: { model: openai/x }\n');
+    const { code, errors } = await start({ PROXY_CONFIG: path }).exited;
+    expect(code).toBe(78);
+    expect(errors).toContain('configuration: routing.yaml:3: model_list[0].litellm_params.api_base');
+  });
+});

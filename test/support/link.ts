@@ -1,0 +1,45 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface Link {
+  /** The target's address with this link in between. */
+  url: string;
+  /** Resets all connections; new ones are refused. */
+  cut(): Promise<void>;
+  /** Nothing passes any more, though connections stand and are accepted. */
+  freeze(): void;
+}
+
+/** A TCP link to the server of `target` that a test can cut or freeze. */
+export async function startLink(target: string): Promise<Link> {
+  const to = new URL(target);
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  const keep = (socket: Socket): Socket => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+    return socket;
+  };
+  const server = createServer((near) => {
+    keep(near);
+    if (frozen) return;
+    const far = keep(connect(Number(to.port), to.hostname));
+    near.pipe(far).pipe(near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(target);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    async cut() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.resetAndDestroy();
+      await closed;
+    },
+    freeze() {
+      frozen = true;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+  };
+}
