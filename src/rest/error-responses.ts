@@ -37,9 +37,16 @@ const MEANINGS = {
 
 type ErrorStatus = keyof typeof MEANINGS;
 
-/** Error responses of an operation, for its `response` schema. */
+/** Every operation may be refused while the database is away. */
+const ALWAYS: readonly ErrorStatus[] = [503];
+/** Beside 415: whatever takes a body takes a bad or a huge one too. */
+const OF_BODIES: readonly ErrorStatus[] = [400, 413];
+
+/** Error responses of an operation, for its `response` schema. With 415, those of every body come along. */
 export function errorResponses<S extends ErrorStatus>(...statuses: S[]) {
-  const entries = statuses.map((status) => [status, errorOutput.describe(MEANINGS[status])]);
+  const takesBody = statuses.some((status) => status === 415);
+  const all = [...statuses, ...(takesBody ? OF_BODIES : []), ...ALWAYS];
+  const entries = all.map((status) => [status, errorOutput.describe(MEANINGS[status])]);
   return Object.fromEntries(entries) as Record<S, typeof errorOutput>;
 }
 

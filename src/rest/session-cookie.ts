@@ -1,12 +1,7 @@
 import type { FastifyReply } from 'fastify';
+import type { SessionToken } from '../services/accounts/sessions.service.js';
 
 export const SESSION_COOKIE = 'pr_session';
-
-/** A signed session token and how long it holds. */
-export interface SessionToken {
-  token: string;
-  maxAgeSeconds: number;
-}
 
 /** Hands the session to a browser. HttpOnly, SameSite, Path and Secure are the defaults of the app's cookies. */
 export function setSessionCookie(reply: FastifyReply, session: SessionToken): void {

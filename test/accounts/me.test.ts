@@ -88,7 +88,10 @@ describe('GET /api/auth/me', () => {
       clock.advance(HOUR / 2);
       const answer = await me({ cookie });
       expect(answer.status).toBe(200);
-      cookie = sessionCookie(answer)!.value;
+      const renewed = sessionCookie(answer)!;
+      const left = Math.min(3600, (12 * 60 - minute) * 60);
+      expect(renewed.line).toContain(`Max-Age=${left};`);
+      cookie = renewed.value;
     }
     clock.advance(HOUR / 2);
     expect((await me({ cookie })).status).toBe(401);

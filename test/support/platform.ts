@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Registry } from 'prom-client';
 import { type Config, loadConfig } from '../../src/config.js';
 import { schemaIsCurrent } from '../../src/db/migrate.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
@@ -16,6 +17,7 @@ export interface TestPlatformOptions {
   env?: Record<string, string>;
   clock?: Clock;
   virtualKeys?: VirtualKeyClient;
+  registry?: Registry;
 }
 
 export interface TestPlatform {
@@ -50,7 +52,12 @@ const noVirtualKeys: VirtualKeyClient = {
 /** The whole platform on a free port of loopback, over a test's own database. */
 export async function startTestPlatform(
   db: TestDatabase,
-  { env, clock = systemClock, virtualKeys = noVirtualKeys }: TestPlatformOptions = {},
+  {
+    env,
+    clock = systemClock,
+    virtualKeys = noVirtualKeys,
+    registry = createRegistry('test'),
+  }: TestPlatformOptions = {},
 ): Promise<TestPlatform> {
   const config = testConfig(db.url, env);
   const services = createServices({
@@ -63,7 +70,6 @@ export async function startTestPlatform(
     },
   });
   const log = createLogger('test', config.logLevel);
-  const registry = createRegistry('test');
   const { app, close } = await createPlatform({
     config,
     orm: db.orm,

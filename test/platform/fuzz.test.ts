@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { routeTable } from '../../src/platform/route-table.js';
+import { signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+
+const RUNS = 40;
+
+/** Texts that break parsers and databases, beside ordinary ones. */
+const nasty = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('\u0000', '\ud800', '%00', "' or 1=1 --", '1e400', '-0', 'NaN', '__proto__', ' ', '🔑'),
+  fc.constantFrom('a@b.cc', 'a\u0000@b.cc', '01900000-0000-7000-8000-000000000000', 'pro', 'active', 'admin'),
+);
+const value = fc.oneof(nasty, fc.jsonValue(), fc.double({ noNaN: true, noDefaultInfinity: true }));
+const FIELDS = [
+  'email',
+  'password',
+  'name',
+  'current_password',
+  'new_password',
+  'plan',
+  'status',
+  'role',
+  'amount_usd',
+  'monthly_limit_usd',
+  'daily_limit_usd',
+  'limit',
+  'offset',
+  'search',
+];
+const body = fc.oneof(
+  fc.jsonValue(),
+  fc.dictionary(fc.oneof(fc.constantFrom(...FIELDS), nasty), value, { maxKeys: 5 }),
+);
+
+describe('whatever is sent', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  let token: string;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db);
+    const admin = await signUp(platform.url);
+    token = admin.token;
+    await db.pool.query(`update accounts set role = 'admin' where id = $1`, [admin.user.id]);
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  // Log-out would end the session that the others need.
+  const entries = routeTable
+    .filter((entry) => entry.headers === 'api' && entry.url !== '/api/auth/logout')
+    .map((entry): [string, (typeof routeTable)[number]] => [`${entry.method} ${entry.url}`, entry]);
+
+  test.each(entries)('%s never answers 500', async (_name, entry) => {
+    await fc.assert(
+      fc.asyncProperty(
+        body,
+        fc.dictionary(fc.constantFrom(...FIELDS), nasty),
+        nasty,
+        async (json, query, id) => {
+          const url = entry.url.replace(':id', encodeURIComponent(id.toWellFormed()) || '-');
+          const search = Object.entries(query).map(
+            ([name, text]) => `${name}=${encodeURIComponent(text.toWellFormed())}`,
+          );
+          const answer = await platform.app.inject({
+            method: entry.method,
+            url: entry.method === 'GET' ? `${url}?${search.join('&')}` : url,
+            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+            ...(entry.method !== 'GET' && { payload: JSON.stringify(json) }),
+          });
+          expect([answer.statusCode, answer.statusCode < 500]).toEqual([answer.statusCode, true]);
+          if (answer.statusCode >= 400) expect(answer.json()).toHaveProperty('error.code');
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+});
