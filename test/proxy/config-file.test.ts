@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { formatMoney, parseMoney } from '../../src/lib/money.js';
+import { parseRouting, RoutingFileError, simulatorFault } from '../../src/proxy/config-file.js';
+import { costPerToken } from '../../src/proxy/config-schema.js';
+import { createTestDatabase } from '../support/database.js';
+
+const SIMULATOR = { SIMULATOR_API_BASE: 'http://127.0.0.1:9/v1' };
+const defaultFile = () => readFileSync(resolve('proxy.config.yaml'), 'utf8');
+
+const valid = `model_list:
+  - model_name: gateway/fast
+    litellm_params:
+      model: openai/gemma-3-4b
+      api_base: http://10.0.0.5:8000/v1/
+      api_key: os.environ/NODE_KEY
+      input_cost_per_token: 1e-07
+      output_cost_per_token: 0.0000003
+      timeout: 30
+      stream_timeout: 2.5
+      rpm: 100
+    model_info: { id: fast-node-1, mode: chat }
+litellm_settings: { drop_params: true, langfuse: os.environ/NOT_SET }
+general_settings: { master_key: os.environ/UPSTREAM_MASTER_KEY }
+`;
+
+function faultsOf(text: string, environment: Record<string, string> = { NODE_KEY: 'k' }): string[] {
+  try {
+    parseRouting(text, 'routing.yaml', environment);
+  } catch (error) {
+    if (error instanceof RoutingFileError) return error.lines;
+    throw error;
+  }
+  return [];
+}
+
+describe('the routing file', () => {
+  test('is read in the form of LiteLLM, keys that only it knows included', () => {
+    const routing = parseRouting(valid, 'routing.yaml', { NODE_KEY: 'node-secret' });
+    expect(routing.deployments).toEqual([
+      {
+        id: 'fast-node-1',
+        group: 'gateway/fast',
+        upstreamModel: 'gemma-3-4b',
+        apiBase: 'http://10.0.0.5:8000/v1',
+        apiKey: 'node-secret',
+        inputCost: 100_000n,
+        outputCost: 300_000n,
+        timeoutMs: 30_000,
+        idleMs: 2_500,
+        simulated: false,
+      },
+    ]);
+    expect(routing.masterKey).toBeUndefined();
+    expect(routing.settings).toMatchObject({ numRetries: 2, retryAfterMs: 5_000, allowedFails: 3 });
+    expect(routing.settings.cooldownMs).toBe(60_000);
+    const withKey = parseRouting(valid, 'r', { NODE_KEY: 'k', UPSTREAM_MASTER_KEY: 'sk-m' });
+    expect(withKey.masterKey).toBe('sk-m');
+  });
+
+  test('that comes with the product has the models, prices and fallbacks of the catalogue', async () => {
+    const routing = parseRouting(defaultFile(), 'proxy.config.yaml', SIMULATOR);
+    const db = await createTestDatabase();
+    const rows = await db.pool.query(
+      `select public_name, upstream_model, input_price_per_million_usd::text as input,
+        output_price_per_million_usd::text as output from models order by position`,
+    );
+    await db.close();
+    const perMillion = (cost: bigint) => formatMoney(cost * 1_000_000n);
+    expect(
+      routing.deployments.map((one) => [
+        one.group,
+        one.upstreamModel,
+        perMillion(one.inputCost),
+        perMillion(one.outputCost),
+      ]),
+    ).toEqual(
+      rows.rows.map((row) => [
+        row.public_name,
+        row.upstream_model,
+        formatMoney(parseMoney(row.input)),
+        formatMoney(parseMoney(row.output)),
+      ]),
+    );
+    expect(Object.fromEntries(routing.settings.fallbacks)).toEqual({
+      'gateway/qwen-pro': ['gateway/qwen-fast'],
+      'gateway/deepseek-code': ['gateway/qwen-pro'],
+      'gateway/deepseek-reason': ['gateway/qwen-pro'],
+      'gateway/fast': ['gateway/qwen-fast'],
+    });
+  });
+
+  test('that points at the simulator serves in production only where that is allowed', () => {
+    const routing = parseRouting(defaultFile(), 'proxy.config.yaml', SIMULATOR);
+    expect(simulatorFault(routing, { production: true, allowSimulator: false })).toContain('ALLOW_SIMULATOR');
+    expect(simulatorFault(routing, { production: true, allowSimulator: true })).toBeUndefined();
+    expect(simulatorFault(routing, { production: false, allowSimulator: false })).toBeUndefined();
+    const real = parseRouting(valid, 'r', { NODE_KEY: 'k' });
+    expect(simulatorFault(real, { production: true, allowSimulator: false })).toBeUndefined();
+  });
+
+  test.each([
+    [
+      'a reference that is not set',
+      valid,
+      {},
+      'routing.yaml:6: model_list[0].litellm_params.api_key: the environment variable NODE_KEY is not set',
+    ],
+    ['no deployment', 'model_list: []', undefined, 'routing.yaml:1: model_list: must have a deployment'],
+    ['an empty file', '', undefined, 'routing.yaml:1: model_list: must be a list'],
+    [
+      'a price in words',
+      valid.replace('1e-07', 'cheap'),
+      undefined,
+      'routing.yaml:7: model_list[0].litellm_params.input_cost_per_token: must be a number',
+    ],
+    ['a negative price', valid.replace('1e-07', '-1e-07'), undefined, 'routing.yaml:7: '],
+    ['a price too fine', valid.replace('1e-07', '1e-13'), undefined, 'routing.yaml:7: '],
+    [
+      'an address without scheme',
+      valid.replace('http://10', '10'),
+      undefined,
+      'routing.yaml:5: model_list[0].litellm_params.api_base: must be an http',
+    ],
+    [
+      'another provider',
+      valid.replace('openai/', 'anthropic/'),
+      undefined,
+      'routing.yaml:4: model_list[0].litellm_params.model: must be provider/model',
+    ],
+    [
+      'a missing id',
+      valid.replace('id: fast-node-1,', ''),
+      undefined,
+      'routing.yaml:12: model_list[0].model_info.id: ',
+    ],
+    [
+      'an id used twice',
+      valid.replace(/( {2}- model_name[\s\S]*?mode: chat \}\n)/, '$1$1'),
+      undefined,
+      'routing.yaml:23: model_list[1].model_info.id: "fast-node-1" is the id of model_list[0]',
+    ],
+    [
+      'a fallback to nowhere',
+      `${valid}router_settings:\n  fallbacks: [{ gateway/fast: [gateway/none] }]\n`,
+      undefined,
+      'routing.yaml:16: router_settings.fallbacks[0].gateway/fast: no deployment has the model_name gateway/none',
+    ],
+    [
+      'another strategy',
+      `${valid}router_settings: { routing_strategy: least-busy }\n`,
+      undefined,
+      'routing.yaml:15: router_settings.routing_strategy: only simple-shuffle',
+    ],
+    ['broken YAML', 'model_list:\n  - a: [1\n', undefined, 'routing.yaml:3: '],
+    ['a name given twice', 'model_list: []\nmodel_list: []\n', undefined, 'routing.yaml:2: '],
+  ])('is refused with the line of the fault: %s', (_what, text, environment, expected) => {
+    const faults = faultsOf(text, environment);
+    expect(faults).toHaveLength(1);
+    expect(faults[0]!.startsWith(expected)).toBe(true);
+    expect(faults[0]).not.toContain('\n');
+  });
+
+  test.each([
+    ['0', 0n],
+    ['0.0', 0n],
+    ['5e-8', 50_000n],
+    ['0.00000005', 50_000n],
+    ['.0000001', 100_000n],
+    ['1.5E-6', 1_500_000n],
+    ['12e-1', 1_200_000_000_000n],
+    ['2', 2_000_000_000_000n],
+    ['2e1', 20_000_000_000_000n],
+  ])('keeps a price exact: %s', (text, expected) => {
+    expect(costPerToken(text)).toBe(expected);
+  });
+});

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { SseRestamper, UpstreamGarbage } from '../../src/proxy/restamp.js';
+
+const PUBLIC = 'gateway/fast';
+
+/** Everything that leaves for a stream that arrives split at the given places. */
+function run(bytes: Buffer, cuts: number[]): string {
+  const restamper = new SseRestamper(PUBLIC);
+  const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
+  const out: Buffer[] = [];
+  let from = 0;
+  for (const place of [...places, bytes.length]) {
+    out.push(restamper.push(bytes.subarray(from, place)));
+    from = place;
+  }
+  out.push(restamper.end());
+  return Buffer.concat(out).toString('utf8');
+}
+
+const content = fc.oneof(fc.string(), fc.constantFrom('"model":"gemma"', 'é😀\\"', 'data: x\n\n', '\r\n'));
+const chunk = (model: string) =>
+  fc
+    .record({
+      id: content,
+      delta: fc.record({ content, model: content }),
+      usage: fc.constantFrom(null, { a: 1 }),
+    })
+    .map((rest) => ({
+      upstream: JSON.stringify({ model, ...rest }),
+      expected: JSON.stringify({ model: PUBLIC, ...rest }),
+    }));
+const event = fc.oneof(
+  fc
+    .tuple(
+      chunk('gemma-3-4b'),
+      fc.constantFrom('data: ', 'data:'),
+      fc.constantFrom('', 'event: delta', ': note', 'id: 7'),
+    )
+    .map(([{ upstream, expected }, prefix, before]) => {
+      const lines = (json: string) => [...(before ? [before] : []), prefix + json, ''];
+      return { upstream: lines(upstream), expected: lines(expected) };
+    }),
+  fc
+    .constantFrom([': ping', ''], ['', ''], ['data: [DONE]', ''], ['event: x', ''], ['data:', ''])
+    .map((lines) => ({
+      upstream: lines,
+      expected: lines,
+    })),
+);
+
+describe('a restamped stream', () => {
+  test('is the same for every split of its bytes, and differs from what came in the name only', () => {
+    fc.assert(
+      fc.property(
+        fc.array(event, { maxLength: 8 }),
+        fc.constantFrom('\n', '\r\n'),
+        fc.boolean(),
+        fc.array(fc.nat(5_000), { maxLength: 30 }),
+        (events, lineEnd, bom, cuts) => {
+          const join = (which: 'upstream' | 'expected') =>
+            (bom ? '\ufeff' : '') +
+            events.flatMap((one) => one[which].map((line) => line + lineEnd)).join('');
+          expect(run(Buffer.from(join('upstream')), cuts)).toBe(join('expected'));
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('is right when every byte comes alone', () => {
+    const text = '\ufeff: hi\r\n\r\ndata: {"model":"gemma","x":"é😀"}\r\n\r\ndata: [DONE]\n\n';
+    const bytes = Buffer.from(text);
+    expect(run(bytes, [...bytes.keys()])).toBe(text.replace('gemma', PUBLIC));
+  });
+
+  test('carries the public name where one JSON is folded over lines', () => {
+    expect(run(Buffer.from('id: 1\ndata: {"model":\ndata: "gemma"}\n\n'), [])).toBe(
+      'id: 1\ndata: {"model":\ndata: "gateway/fast"}\n\n',
+    );
+  });
+
+  test('keeps a last event that has no blank line', () => {
+    expect(run(Buffer.from('data: {"model":"gemma"}'), [3])).toBe('data: {"model":"gateway/fast"}');
+  });
+
+  test('loses the addresses in an error', () => {
+    const out = run(Buffer.from('data: {"error":{"message":"http://10.1.2.3:8000/v1 refused"}}\n\n'), []);
+    expect(out).toBe('data: {"error":{"message":"[internal] refused"}}\n\n');
+  });
+
+  test.each([
+    'data: {"model":"gem',
+    'data: <html>\n\n',
+    'data: {"model":"a"}\rdata: {"model":"b"}\n\n',
+    'data: [1]\n\n',
+    `data: {"model":"a","x":"${'x'.repeat(1024 * 1024)}"}\n\n`,
+    `: ${'x'.repeat(1024 * 1024)}`,
+  ])('breaks on what is no answer: %.40s', (text) => {
+    expect(() => run(Buffer.from(text), [10, 20_000, 600_000])).toThrow(UpstreamGarbage);
+  });
+});

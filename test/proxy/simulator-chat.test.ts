@@ -1,0 +1,274 @@
+import fc from 'fast-check';
+import { systemClock } from '../../src/lib/clock.js';
+import { chanceOf } from '../../src/proxy/simulator/random.js';
+import { valueFor } from '../../src/proxy/simulator/schema-value.js';
+import { type Simulator, startSimulator } from '../../src/proxy/simulator/server.js';
+import { type ChunkBody, chunksOf, post, textOf } from './support.js';
+
+interface Message {
+  content: string | null;
+  tool_calls?: { id: string; function: { name: string; arguments: string } }[];
+}
+interface Chat {
+  system_fingerprint: string;
+  choices: { index: number; message: Message; finish_reason: string }[];
+  usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number };
+}
+
+const weather = {
+  type: 'function',
+  function: {
+    name: 'get_weather',
+    parameters: {
+      type: 'object',
+      properties: {
+        city: { type: 'string' },
+        unit: { enum: ['c', 'f'] },
+        days: { type: 'integer', minimum: 1, maximum: 7 },
+      },
+      required: ['city', 'unit'],
+    },
+  },
+};
+const clock = {
+  type: 'function',
+  function: { name: 'get_time', parameters: { type: 'object', properties: {} } },
+};
+
+describe('the simulator', () => {
+  let simulator: Simulator;
+  beforeAll(async () => {
+    simulator = await startSimulator({ clock: systemClock, models: ['gemma-3-4b'] });
+  });
+  afterAll(() => simulator.close());
+
+  const QUICK = '[[sim ttft_ms=0 chunk_ms=0]]';
+  const raw = (rest: Record<string, unknown> = {}, content = 'Plan a trip to Lisbon') =>
+    post(`${simulator.url}/chat/completions`, 'any', {
+      model: 'gemma-3-4b',
+      messages: [{ role: 'user', content: `${QUICK} ${content}` }],
+      ...rest,
+    });
+  const chat = async (rest?: Record<string, unknown>, content?: string) =>
+    (await (await raw(rest, content)).json()) as Chat;
+  const stream = async (rest?: Record<string, unknown>, content?: string) =>
+    chunksOf(await (await raw({ stream: true, ...rest }, content)).text());
+
+  test('answers the same call the same way, and others differently', async () => {
+    const [first, second, other] = [await chat(), await chat(), await chat({}, 'Explain compilers')];
+    expect(second.choices).toEqual(first.choices);
+    expect(other.choices).not.toEqual(first.choices);
+    expect(first.choices[0]?.message.content).toMatch(/simulated.*Lisbon/is);
+    expect(first.system_fingerprint).toBe('simulator-1');
+  });
+
+  test('counts tokens as the stream has pieces, and sends usage only where it is asked for', async () => {
+    const whole = await chat();
+    const chunks = await stream({ stream_options: { include_usage: true } });
+    const tokens = chunks.filter((chunk) => chunk.choices[0]?.delta.content).length;
+    expect(whole.usage.completion_tokens).toBe(tokens);
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: whole.usage });
+    expect(chunks.slice(0, -1).some((chunk) => chunk.usage)).toBe(false);
+    expect((await stream()).some((chunk) => chunk.usage)).toBe(false);
+    const longer = await chat({}, 'word '.repeat(400));
+    expect(longer.usage.prompt_tokens).toBeGreaterThan(whole.usage.prompt_tokens + 400);
+  });
+
+  test.each(['max_tokens', 'max_completion_tokens'])('honours %s', async (name) => {
+    const body = await chat({ [name]: 5 });
+    expect(body.choices[0]?.finish_reason).toBe('length');
+    expect(body.usage.completion_tokens).toBe(5);
+    const chunks = await stream({ [name]: 5 });
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('length');
+    expect(textOf(chunks)).toBe(body.choices[0]?.message.content);
+  });
+
+  test('gives n choices that differ, streamed in turns', async () => {
+    const body = await chat({ n: 3 });
+    const texts = body.choices.map((choice) => choice.message.content);
+    expect(new Set(texts).size).toBe(3);
+    const chunks = await stream({ n: 3 });
+    expect([0, 1, 2].map((index) => textOf(chunks, index))).toEqual(texts);
+    expect(body.usage.completion_tokens).toBeGreaterThan((await chat()).usage.completion_tokens);
+  });
+
+  test('stops before a stop sequence', async () => {
+    const whole = (await chat()).choices[0]!.message.content!;
+    const stop = whole.slice(20, 26);
+    const body = await chat({ stop: ['never there', stop] });
+    expect(body.choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      message: { content: whole.slice(0, whole.indexOf(stop)) },
+    });
+  });
+
+  const callOf = (chunks: ChunkBody[]) => {
+    const calls = chunks.flatMap((chunk) => chunk.choices).flatMap((choice) => choice.delta.tool_calls ?? []);
+    return {
+      id: calls[0]?.id,
+      name: calls[0]?.function.name,
+      text: calls.map((call) => call.function.arguments).join(''),
+    };
+  };
+
+  test('calls the first tool with arguments that fit, whole and streamed', async () => {
+    const { message, finish_reason: finish } = (await chat({ tools: [weather, clock] })).choices[0]!;
+    const call = message.tool_calls![0]!;
+    expect(finish).toBe('tool_calls');
+    expect(message.content).toBeNull();
+    expect(call.function.name).toBe('get_weather');
+    const input = JSON.parse(call.function.arguments) as { city: string; unit: string; days: number };
+    expect(typeof input.city).toBe('string');
+    expect(['c', 'f']).toContain(input.unit);
+    expect(Number.isInteger(input.days) && input.days >= 1 && input.days <= 7).toBe(true);
+    const chunks = await stream({ tools: [weather, clock] });
+    expect(callOf(chunks)).toEqual({ id: call.id, name: 'get_weather', text: call.function.arguments });
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('tool_calls');
+  });
+
+  test('honours tool_choice, and answers in text after a tool has', async () => {
+    const tools = [weather, clock];
+    const named = await chat({ tools, tool_choice: { type: 'function', function: { name: 'get_time' } } });
+    expect(named.choices[0]?.message.tool_calls?.[0]?.function.name).toBe('get_time');
+    expect((await chat({ tools, tool_choice: 'none' })).choices[0]?.finish_reason).toBe('stop');
+    const messages = [
+      { role: 'user', content: `${QUICK} weather?` },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'get_weather', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c', content: '21 degrees' },
+    ];
+    const after = (await chat({ tools, messages })).choices[0]!;
+    expect(after.finish_reason).toBe('stop');
+    expect(after.message.content).toContain('21 degrees');
+    expect((await chat({ tools, messages, tool_choice: 'required' })).choices[0]?.finish_reason).toBe(
+      'tool_calls',
+    );
+  });
+
+  test('answers JSON in JSON mode, and what fits in a schema', async () => {
+    const object = JSON.parse(
+      (await chat({ response_format: { type: 'json_object' } })).choices[0]!.message.content!,
+    );
+    expect(object).toMatchObject({ simulated: true });
+    const schema = {
+      type: 'object',
+      properties: { steps: { type: 'array', items: { $ref: '#/$defs/step' } } },
+      required: ['steps'],
+      $defs: { step: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } },
+    };
+    const response_format = { type: 'json_schema', json_schema: { name: 'plan', strict: true, schema } };
+    const plan = JSON.parse(textOf(await stream({ response_format }))) as { steps: { text: string }[] };
+    expect(plan.steps.length).toBeGreaterThan(0);
+    expect(plan.steps.every(({ text }) => typeof text === 'string')).toBe(true);
+  });
+
+  test.each([
+    [{ messages: [] }, 'messages'],
+    [{ messages: 'x' }, 'messages'],
+    [{ n: 0 }, 'n'],
+    [{ max_tokens: 0 }, 'max_tokens'],
+    [{ tools: [{ type: 'x' }] }, 'tools.0.type'],
+    [{ model: 'nomic-embed-text' }, 'model'],
+  ])('refuses what is no chat call: %j', async (rest, param) => {
+    const response = await raw(rest);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', param } });
+  });
+});
+
+/** Whether a value fits; the part of JSON schema that the test's generator uses. */
+function fits(schema: Record<string, unknown>, value: unknown, root = schema): boolean {
+  if (typeof schema.$ref === 'string')
+    return fits((root.$defs as Record<string, Record<string, unknown>>).node!, value, root);
+  if (Array.isArray(schema.anyOf)) return schema.anyOf.some((one) => fits(one, value, root));
+  if ('const' in schema) return value === schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum.includes(value);
+  const within = (low: unknown, size: number, high: unknown) =>
+    size >= ((low as number) ?? -Infinity) && size <= ((high as number) ?? Infinity);
+  switch (schema.type) {
+    case 'object': {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+      const properties = schema.properties as Record<string, Record<string, unknown>>;
+      return (
+        (schema.required as string[]).every((name) => Object.hasOwn(value, name)) &&
+        Object.entries(value).every(
+          ([name, item]) => Object.hasOwn(properties, name) && fits(properties[name]!, item, root),
+        )
+      );
+    }
+    case 'array':
+      return (
+        Array.isArray(value) &&
+        within(schema.minItems, value.length, schema.maxItems) &&
+        value.every((item) => fits(schema.items as Record<string, unknown>, item, root))
+      );
+    case 'integer':
+      return Number.isInteger(value) && within(schema.minimum, value as number, schema.maximum);
+    case 'number':
+      return typeof value === 'number' && within(schema.minimum, value, schema.maximum);
+    case 'string':
+      return typeof value === 'string' && within(schema.minLength, value.length, schema.maxLength);
+    case 'null':
+      return value === null;
+    default:
+      return typeof value === 'boolean';
+  }
+}
+
+const bounds = fc
+  .tuple(fc.integer({ min: -50, max: 50 }), fc.nat(60))
+  .map(([minimum, span]) => ({ minimum, maximum: minimum + span }));
+const sizes = fc.tuple(fc.nat(4), fc.nat(4));
+const anySchema = fc.letrec<{ schema: Record<string, unknown> }>((tie) => ({
+  schema: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom<Record<string, unknown>>(
+      { type: 'boolean' },
+      { type: 'null' },
+      { const: 'fixed' },
+      { enum: [1, 'two', null] },
+    ),
+    bounds.map((range) => ({ type: 'integer', ...range })),
+    bounds.map((range) => ({ type: 'number', ...range })),
+    sizes.map(([low, more]) => ({ type: 'string', minLength: low * 9, maxLength: low * 9 + more })),
+    fc.constant({ anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] }),
+    fc.array(tie('schema'), { minLength: 1, maxLength: 3 }).map((anyOf) => ({ anyOf })),
+    fc
+      .tuple(tie('schema'), sizes)
+      .map(([items, [low, more]]) => ({ type: 'array', items, minItems: low, maxItems: low + more })),
+    fc
+      .dictionary(
+        fc.string({ minLength: 1 }).filter((name) => name !== '__proto__'),
+        tie('schema'),
+        { maxKeys: 4, noNullPrototype: true },
+      )
+      .map((properties) => ({
+        type: 'object',
+        properties,
+        required: Object.keys(properties).slice(1),
+        additionalProperties: false,
+      })),
+  ),
+}));
+
+test('a value made for a JSON schema fits it, recursive ones included', () => {
+  fc.assert(
+    fc.property(anySchema.schema, fc.string(), (schema, seed) => {
+      const node = {
+        type: 'object',
+        properties: {
+          name: { type: 'string' },
+          next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] },
+        },
+        required: ['name', 'next'],
+      };
+      const whole = { ...schema, $defs: { node } };
+      const value = JSON.parse(JSON.stringify(valueFor(whole, chanceOf(seed), ['Lisbon'])));
+      expect(fits(whole, value)).toBe(true);
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { DIMENSIONS, embed, toBase64 } from '../../src/proxy/simulator/embedding.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestProxy, type TestProxy } from '../support/proxy.js';
+import { post } from './support.js';
+
+const dot = (left: ArrayLike<number>, right: ArrayLike<number>): number =>
+  Array.from(left).reduce((sum, value, index) => sum + value * right[index]!, 0);
+
+describe('embeddings', () => {
+  let db: TestDatabase;
+  let proxy: TestProxy;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    proxy = await startTestProxy(db);
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await db.close();
+  });
+
+  const call = async (rest: Record<string, unknown>) => {
+    const response = await post(`${proxy.url}/v1/embeddings`, proxy.masterKey, {
+      model: 'gateway/embed',
+      ...rest,
+    });
+    return {
+      status: response.status,
+      body: (await response.json()) as {
+        model: string;
+        data: { index: number; embedding: number[] | string }[];
+        usage: { prompt_tokens: number; total_tokens: number };
+      },
+    };
+  };
+
+  test('have 768 dimensions and unit length for any text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const vector = embed(text);
+        expect(vector).toHaveLength(DIMENSIONS);
+        expect(dot(vector, vector)).toBeCloseTo(1, 5);
+        expect(embed(text)).toEqual(vector);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test.each([
+    [
+      'How do I reset my password?',
+      'I forgot my password, how can I reset it?',
+      'The best pasta recipes of Naples',
+    ],
+    ['Ships and lighthouses', 'A lighthouse guides a ship', 'Compilers translate source code'],
+    ['der Hund schläft', 'ein Hund schlief', 'quarterly revenue forecast'],
+  ])('are closer for similar texts: %s', (text, similar, other) => {
+    const base = embed(text);
+    expect(dot(base, embed(similar))).toBeGreaterThan(dot(base, embed(other)) + 0.15);
+  });
+
+  test('are the same as base64 and as floats, under the public name', async () => {
+    const floats = await call({ input: 'hello', encoding_format: 'float' });
+    const packed = await call({ input: 'hello', encoding_format: 'base64' });
+    expect(floats.body.model).toBe('gateway/embed');
+    const bytes = Buffer.from(packed.body.data[0]!.embedding as string, 'base64');
+    const decoded = Array.from({ length: DIMENSIONS }, (_, index) => bytes.readFloatLE(index * 4));
+    expect(decoded).toEqual(floats.body.data[0]!.embedding);
+    expect(toBase64(embed('hello'))).toBe(packed.body.data[0]!.embedding);
+  });
+
+  test('take a text, texts, tokens and arrays of tokens', async () => {
+    const [one, many, tokens, lists] = await Promise.all([
+      call({ input: 'a' }),
+      call({ input: ['a', 'b', 'a'] }),
+      call({ input: [1, 2, 3] }),
+      call({ input: [[1, 2, 3], [4]] }),
+    ]);
+    expect([one, many, tokens, lists].map(({ body }) => body.data.length)).toEqual([1, 3, 1, 2]);
+    expect(many.body.data.map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect(many.body.data[2]!.embedding).toEqual(one.body.data[0]!.embedding);
+    expect(lists.body.data[0]!.embedding).toEqual(tokens.body.data[0]!.embedding);
+    expect(one.body.usage.prompt_tokens).toBeGreaterThan(0);
+    expect(one.body.usage.total_tokens).toBe(one.body.usage.prompt_tokens);
+  });
+
+  test('are refused for a chat model, no input, or too many dimensions', async () => {
+    expect((await call({ input: 'a', model: 'gateway/fast' })).status).toBe(400);
+    expect((await call({ input: [] })).status).toBe(400);
+    expect((await call({})).status).toBe(400);
+    expect((await call({ input: 'a', dimensions: 769 })).status).toBe(400);
+    const short = await call({ input: 'a', dimensions: 64 });
+    expect(short.body.data[0]!.embedding).toHaveLength(64);
+    const vector = short.body.data[0]!.embedding as number[];
+    expect(dot(vector, vector)).toBeCloseTo(1, 5);
+  });
+});
