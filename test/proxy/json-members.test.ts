@@ -29,9 +29,10 @@ const nasty = fc.oneof(
     '\u{1f600}"\\',
     'a'.repeat(60),
   ),
+  // Runs of backslashes before a quote, near the start of a string and far from it.
   fc
-    .tuple(fc.string(), fc.integer({ min: 0, max: 70 }))
-    .map(([text, times]) => `${text}${'\\'.repeat(times)}"`),
+    .tuple(fc.string(), fc.nat(70), fc.nat(70), fc.constantFrom('', '"', '",'))
+    .map(([text, length, slashes, end]) => `${text}${'x'.repeat(length)}${'\\'.repeat(slashes)}${end}`),
 );
 const name = fc
   .oneof(nasty, fc.constantFrom('model', 'stream', 'messages'))
