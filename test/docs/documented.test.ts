@@ -55,7 +55,6 @@ describe('the documentation', () => {
     expect(namesInTables('docs/operations.md', 'Metrics').toSorted()).toEqual(metrics.toSorted());
   });
 
-
   test.each(documents)('%s links to files and headings that exist', (path) => {
     const links = [...read(path).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
     const broken = links.filter((link) => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { findMembers, replaceValues } from '../../src/proxy/json-members.js';
+import { findMembers, replaceValues } from '../../src/lib/json-scan.js';
 
 /** JSON text with blanks where JSON allows them, and `model` now and then spelled with escapes. */
 function render(value: unknown, blank: () => string, escaped: () => boolean): string {
@@ -75,13 +75,13 @@ describe('top-level members', () => {
           const members = findMembers(body, ['model']);
           expect(members).toBeDefined();
           expect(members!.length).toBe(Object.hasOwn(object, 'model') ? 1 : 0);
-          for (const { start, end } of members!) {
-            expect(JSON.parse(body.toString('utf8', start, end))).toEqual(object.model);
+          for (const { valueStart, end } of members!) {
+            expect(JSON.parse(body.toString('utf8', valueStart, end))).toEqual(object.model);
           }
           const replaced = replaceValues(body, members!, Buffer.from(JSON.stringify(replacement)));
           const expected = members!.length > 0 ? { ...object, model: replacement } : object;
           expect(JSON.parse(replaced.toString('utf8'))).toEqual(expected);
-          const before = members![0] ? body.subarray(0, members![0].start) : body;
+          const before = members![0] ? body.subarray(0, members![0].valueStart) : body;
           expect(replaced.subarray(0, before.length).equals(before)).toBe(true);
         },
       ),
