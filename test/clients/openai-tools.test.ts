@@ -4,11 +4,14 @@ import { FAST, useClients } from './support.js';
 const suite = useClients();
 
 const parameters = {
-  type: 'object',
-  properties: { city: { type: 'string' }, days: { type: 'integer', minimum: 1, maximum: 7 } },
+  type: 'object' as const,
+  properties: {
+    city: { type: 'string' as const },
+    days: { type: 'integer' as const, minimum: 1, maximum: 7 },
+  },
   required: ['city', 'days'],
   additionalProperties: false,
-} as const;
+};
 const weather: ChatCompletionTool = {
   type: 'function',
   function: { name: 'weather', description: 'Tells the weather.', parameters, strict: true },
