@@ -102,7 +102,9 @@ export function watchedFetch(): { fetch: typeof fetch; calls: SeenCall[] } {
   return {
     calls,
     async fetch(input, init) {
-      const response = await fetch(input, init);
+      const response = await fetch(input, init).catch((error: unknown) => {
+        throw inThisRealm(error);
+      });
       calls.push({
         url: input instanceof Request ? input.url : String(input),
         body: typeof init?.body === 'string' ? (JSON.parse(init.body) as Record<string, unknown>) : {},
@@ -114,6 +116,16 @@ export function watchedFetch(): { fetch: typeof fetch; calls: SeenCall[] } {
       return response;
     },
   };
+}
+
+/**
+ * Node's own errors are no instance of jest's `Error`; the openai client then forgets their name and takes a timeout
+ * for a broken connection.
+ */
+function inThisRealm(error: unknown): unknown {
+  if (error instanceof Error || typeof error !== 'object' || error === null) return error;
+  const { name, message } = error as Error;
+  return Object.assign(new Error(message, { cause: error }), { name });
 }
 
 /** What a call throws; fails when it doesn't. */
