@@ -10,6 +10,7 @@ import { createEnvelope } from '../lib/crypto.js';
 import { newId } from '../lib/ids.js';
 import { closingIdle } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
+import { bindRouteTable } from '../lib/route-table.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
 import { createCatalog } from './catalog.js';
 import { refuseMalformed } from './client-error.js';
@@ -18,7 +19,7 @@ import { createKeyCache } from './key-cache.js';
 import { createModelOwners } from './model-owners.js';
 import { passthrough } from './passthrough.js';
 import type { Relay } from './relay.js';
-import { entryOf } from './route-table.js';
+import { routeTable } from './route-table.js';
 import { v1Routes } from './v1.routes.js';
 
 export interface EdgeDeps {
@@ -100,7 +101,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES },
     clientErrorHandler: refuseMalformed,
   });
-  app.addHook('onRoute', (route) => void entryOf(route));
+  bindRouteTable(app, routeTable);
   app.addHook('onRequest', (_request, reply, done) => {
     if (draining) reply.raw.setHeader('connection', 'close');
     done();

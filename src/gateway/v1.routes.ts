@@ -40,9 +40,8 @@ export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, done) => checkKey(deps, request, reply, done));
   app.setErrorHandler((error, request, reply) => answerFailure(deps, error, request, reply));
-  const options = { bodyLimit: V1_BODY_LIMIT_BYTES };
-  app.post('/v1/chat/completions', options, (request, reply) => forward(deps, 'chat', request, reply));
-  app.post('/v1/embeddings', options, (request, reply) => forward(deps, 'embeddings', request, reply));
+  app.post('/v1/chat/completions', (request, reply) => forward(deps, 'chat', request, reply));
+  app.post('/v1/embeddings', (request, reply) => forward(deps, 'embeddings', request, reply));
   app.get('/v1/models', (request, reply) => listModels(deps, request, reply));
   for (const url of ['/v1', '/v1/*']) app.all(url, (request, reply) => refuse(deps, request, reply));
 }

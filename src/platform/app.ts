@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.js';
 import { newId } from '../lib/ids.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { isLoopback, networkOf } from '../lib/network.js';
+import { bindRouteTable } from '../lib/route-table.js';
 import { accountsRoutes } from '../rest/accounts.routes.js';
 import { adminRoutes } from '../rest/admin.routes.js';
 import { billingRoutes } from '../rest/billing.routes.js';
@@ -21,7 +22,7 @@ import { handleErrors, sendError, toAppError } from './error-handler.js';
 import { parseJsonBodies } from './json-body.js';
 import { measureRequests } from './metrics.js';
 import { collectOpenApi } from './openapi.js';
-import { addSecurityHeaders, bindRouteTable, checkContentType } from './route-guard.js';
+import { addSecurityHeaders, checkContentType } from './route-guard.js';
 import { type RouteEntry, routeTable } from './route-table.js';
 import { guardSessions } from './session-guard.js';
 
