@@ -28,6 +28,8 @@ const LOCK_ACCOUNTS = {
 /**
  * Only rows really inserted are charged. An event is not inserted when its primary key is there, when its id was
  * charged before under another time, or when it says that the process died while the finished call is there.
+ * The look-up in the ledger is a scalar subquery: as an anti-join it becomes a hash over the whole ledger wherever
+ * statistics are older than the load, and a flush then takes as long as the ledger is large.
  */
 const WRITE_EVENTS = {
   name: 'metering-write',
@@ -48,7 +50,7 @@ with e as (
     input_tokens, output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code, http_status,
     client_aborted, estimated, anomalous
   from e
-  where not exists (select from ledger_entries l where l.kind = 'usage' and l.event_id = e.id)
+  where (select true from ledger_entries l where l.kind = 'usage' and l.event_id = e.id) is null
     and not (e.error_code is not distinct from '${TERMINATED}' and exists (
       select from usage_events u where u.account_id = e.account_id and u.id = e.id
         and u.created_at >= e.created_at and u.created_at < e.created_at + interval '1 day'))
@@ -96,6 +98,12 @@ select (select array_agg(id::text) from inserted) as inserted,
    where coalesce(d.spend, s.spend) is not null) as key_days`,
 };
 
+/**
+ * Plans are kept with the connection: one that was made while tables were empty must not read them from end to end
+ * when they have grown.
+ */
+const BEGIN = `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local enable_seqscan = off`;
+
 interface WriteRow {
   inserted: string[] | null;
   balances: [string, string, string][] | null;
@@ -112,7 +120,7 @@ export async function flushBatch(pool: Pool, records: readonly UsageRecord[]): P
   const client = await connect(pool);
   let failure: Error | undefined;
   try {
-    await ask(client, `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+    await ask(client, BEGIN);
     const result = await write(client, records);
     await ask(client, 'commit');
     return result;
