@@ -8,7 +8,7 @@ import { listen } from '../db/listen.js';
 import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
 import { newId } from '../lib/ids.js';
-import { closingIdle } from '../lib/lifecycle.js';
+import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { bindRouteTable } from '../lib/route-table.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
@@ -46,8 +46,11 @@ const KEEP_ALIVE_MS = 72_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
 const FLUSH_ON_STOP_MS = 5_000;
-/** Error events of terminated calls get so long to leave. */
-const LAST_WORDS_MS = 500;
+/**
+ * After the drain: for the errors of calls that it ended. Then everything else is cut too, be it a request that never
+ * became whole or one that was passed on to the platform.
+ */
+const LAST_ANSWERS_MS = 500;
 
 /** The edge as a function of its dependencies: `/v1`, `/health`, and the way to the platform. */
 export async function createEdge(deps: EdgeDeps): Promise<Edge> {
@@ -101,6 +104,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES },
     clientErrorHandler: refuseMalformed,
   });
+  const closing = idleCloser(app.server);
   bindRouteTable(app, routeTable);
   app.addHook('onRequest', (_request, reply, done) => {
     if (draining) reply.raw.setHeader('connection', 'close');
@@ -127,11 +131,11 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       for (const call of active) call.closeConnection();
       const limit = setTimeout(() => {
         for (const call of active) call.terminate();
-        // What was passed on to the platform has no end of its own that we could tell.
-        setTimeout(() => app.server.closeAllConnections(), LAST_WORDS_MS).unref();
       }, drainMs);
-      await closingIdle(app.server, () => app.close());
+      const cut = setTimeout(() => app.server.closeAllConnections(), drainMs + LAST_ANSWERS_MS);
+      await closing(() => app.close());
       clearTimeout(limit);
+      clearTimeout(cut);
       await meter.drain(FLUSH_ON_STOP_MS);
       await meter.stop();
       await listener.stop();

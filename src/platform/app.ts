@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
 import type { Clock } from '../lib/clock.js';
 import { newId } from '../lib/ids.js';
+import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { isLoopback, networkOf } from '../lib/network.js';
 import { bindRouteTable } from '../lib/route-table.js';
@@ -66,6 +67,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
       sendError(toAppError(error), request, reply);
     },
   }).withTypeProvider<ZodTypeProvider>();
+  const closing = idleCloser(app.server);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
 
@@ -88,7 +90,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   billingRoutes(app, services);
   keysRoutes(app, services);
   adminRoutes(app, services);
-  return { app, close: () => app.close() };
+  return { app, close: () => closing(() => app.close()) };
 }
 
 /** Request id and service context, before anything else can fail. */

@@ -4,7 +4,7 @@ import Fastify from 'fastify';
 import type { Registry } from 'prom-client';
 import { type ErrorCode, errorEntry } from '../errors.js';
 import { sha256 } from '../lib/crypto.js';
-import { closingIdle } from '../lib/lifecycle.js';
+import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { bindRouteTable, boundEntry } from '../lib/route-table.js';
 import { keysUnavailable, sendError, unauthorised } from './answers.js';
@@ -93,6 +93,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     // A call that reaches us while we drain is served; the answer says that the connection closes.
     return503OnClosing: false,
   });
+  const closing = idleCloser(app.server);
   const relay = createRelay(deps.timeouts);
   let draining = false;
 
@@ -126,7 +127,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     async close() {
       draining = true;
       const cut = setTimeout(() => app.server.closeAllConnections(), deps.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);
-      await closingIdle(app.server, () => app.close());
+      await closing(() => app.close());
       clearTimeout(cut);
       await relay.close();
     },
