@@ -15,7 +15,8 @@ import { createCatalog } from './catalog.js';
 import { refuseMalformed } from './client-error.js';
 import { createEdgeMetrics } from './edge-metrics.js';
 import { createKeyCache } from './key-cache.js';
-import { createModelOwners } from './model-owners.js';
+import { createLimits } from './limits/create-limits.js';
+import { createModelRoutes } from './model-routes.js';
 import { passthrough } from './passthrough.js';
 import type { Relay } from './relay.js';
 import { entryOf } from './route-table.js';
@@ -53,7 +54,6 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const catalog = await createCatalog(pool, log);
   const envelope = createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious);
   const cache = createKeyCache({ pool, envelope, clock, log });
-  const meter = await deps.createMeter((result) => cache.flushed(result));
   const upstreamUrl = new URL(config.upstreamUrl);
   const basePath = upstreamUrl.pathname.replace(/\/$/, '');
   const upstream = new UpstreamPool(upstreamUrl.origin, {
@@ -64,7 +64,9 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     headersTimeout: config.upstreamTimeoutMs,
     bodyTimeout: config.upstreamIdleMs,
   });
-  const owners = await createModelOwners(upstream, basePath, config.upstreamMasterKey);
+  const routes = await createModelRoutes(upstream, basePath, config.upstreamMasterKey);
+  const limits = await createLimits({ config, cache, catalog, routes, clock, log, registry });
+  const meter = await deps.createMeter((result) => limits.flushed(result));
   const listener = listen({
     databaseUrl: config.databaseUrl!,
     channel: INVALIDATION_CHANNEL,
@@ -113,7 +115,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   });
   const relay = { upstream, basePath, catalog, metrics };
   await app.register(async (scope) =>
-    v1Routes(scope, { cache, catalog, meter, metrics, clock, owners, relay, active }),
+    v1Routes(scope, { cache, catalog, limits, meter, metrics, clock, routes, relay, active }),
   );
   await app.register(async (scope) => passthrough(scope, { platformUrl: config.platformUrl!, log }));
 
@@ -129,10 +131,11 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       clearTimeout(limit);
       await meter.drain(FLUSH_ON_STOP_MS);
       await meter.stop();
+      await limits.stop();
       await listener.stop();
       catalog.stop();
       cache.stop();
-      owners.stop();
+      routes.stop();
       await upstream.destroy();
     },
   };

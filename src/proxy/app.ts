@@ -9,6 +9,7 @@ import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { keysUnavailable, sendError, unauthorised } from './answers.js';
 import { inferenceRoutes } from './inference-routes.js';
 import { keyRoutes } from './key-routes.js';
+import { modelInfoRoutes } from './model-info-routes.js';
 import { createProxyMetrics } from './proxy-metrics.js';
 import { createRelay, type RelayOptions } from './relay.js';
 import { createRouter } from './router.js';
@@ -80,7 +81,7 @@ function requireMaster(isMaster: (key: string) => boolean) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const key = bearerOf(request);
     if (key !== undefined && isMaster(key)) return undefined;
-    return sendError(reply, unauthorised('Authentication Error, only the master key manages virtual keys.'));
+    return sendError(reply, unauthorised('Authentication Error, only the master key may do this.'));
   };
 }
 
@@ -123,6 +124,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   app.register(async (scope) => {
     scope.addHook('onRequest', requireMaster(isMaster));
     keyRoutes(scope, keys);
+    modelInfoRoutes(scope, deps.routing);
   });
 
   return {
