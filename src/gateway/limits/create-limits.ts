@@ -11,6 +11,7 @@ import { createLimitsMetrics } from './limits-metrics.js';
 import { localCounters } from './local-counters.js';
 import { OpenHolds } from './open-holds.js';
 import { createPriceCeilings } from './price-ceiling.js';
+import { createRedisCounters } from './redis-counters.js';
 
 export interface LimitsDeps {
   config: Pick<Config, 'redisUrl' | 'upstreamTimeoutMs' | 'upstreamIdleMs'>;
@@ -26,8 +27,11 @@ export interface LimitsDeps {
 export async function createLimits(deps: LimitsDeps): Promise<Limits> {
   const { config, cache, catalog, clock, log, registry } = deps;
   const holds = new OpenHolds();
+  const counters = config.redisUrl
+    ? await createRedisCounters({ url: config.redisUrl, clock, log, registry })
+    : localCounters(clock);
   return createDesk({
-    counters: localCounters(clock),
+    counters,
     cache,
     catalog,
     ceilingOf: createPriceCeilings(catalog, deps.routes),

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../lib/clock.js';
 import type { Logger } from '../../lib/logger.js';
 import type { Money } from '../../lib/money.js';
-import type { FlushResult, UsageRecord } from '../../metering/usage-record.js';
+import type { FlushResult } from '../../metering/usage-record.js';
 import { costBound } from '../../upstream/usage.js';
 import type { AccountState, KeyDayState } from '../account-state.js';
 import type { Catalog, CatalogModel } from '../catalog.js';
@@ -81,8 +81,8 @@ class Desk implements Limits {
   settle(admission: Admission, cost: Money): void {
     const { entry } = admission;
     const held = this.#unhold(admission);
-    entry.account.pending += cost;
-    entry.day.pending += cost;
+    entry.account.charge(cost);
+    entry.day.charge(cost);
     if (held === 0n && cost === 0n) return;
     this.deps.counters.changed(entry, -held, cost);
     this.#wake(entry);
@@ -91,8 +91,8 @@ class Desk implements Limits {
   waive(admission: Admission, cost: Money): void {
     if (cost === 0n) return;
     const { entry } = admission;
-    entry.account.pending -= cost;
-    entry.day.pending -= cost;
+    entry.account.charge(-cost);
+    entry.day.charge(-cost);
     this.deps.counters.changed(entry, 0n, -cost);
     this.#wake(entry);
   }
@@ -240,13 +240,4 @@ class Desk implements Limits {
       else this.#queue(waiter).add(waiter);
     });
   }
-}
-
-/** Sums of what a commit took from pending, per key: the messages that counters send are per key. */
-export function committedByKey(own: readonly UsageRecord[]): Map<string, Money> {
-  const sums = new Map<string, Money>();
-  for (const { keyId, cost } of own) {
-    if (keyId !== null && cost !== 0n) sums.set(keyId, (sums.get(keyId) ?? 0n) + cost);
-  }
-  return sums;
 }

@@ -22,6 +22,13 @@ export const creditsHeld = (): AdmissionError =>
     retryAfterSeconds: 1,
   });
 
+/** Edges can't compare their counts at the moment, and this one has given out its part. */
+export const shareSpent = (): AdmissionError =>
+  new AdmissionError('insufficient_credits', {
+    message: 'The rest of the balance can not be checked at the moment. Try again in a moment.',
+    retryAfterSeconds: 1,
+  });
+
 export const modelNotAllowed = (model: string): AdmissionError =>
   new AdmissionError('model_not_allowed', {
     message: `The model "${model.slice(0, 100)}" is not in the allow-list of your plan. GET /v1/models lists those that are.`,
