@@ -20,6 +20,7 @@ describeWithRedis('limits over Redis', () => {
     redis = await createTestRedis();
   });
   afterEach(async () => {
+    redis.thaw();
     for (const edge of edges.splice(0)) await edge.limits.stop();
     await redis.client.flushall();
   });
@@ -49,6 +50,9 @@ describeWithRedis('limits over Redis', () => {
       refused: results.filter((result) => typeof result === 'string'),
     };
   }
+
+  const aliveOf = async ({ registry }: LimitsEdge): Promise<number> =>
+    (await registry.getSingleMetric('gateway_edges_alive')!.get()).values[0]!.value;
 
   test.each([2, 50, 500, 2_000])(
     '%i parallel calls on two edges hold at most one call more than there is',
@@ -134,6 +138,9 @@ describeWithRedis('limits over Redis', () => {
 
   test('without a word from Redis in time a call is decided here, and nothing is counted twice afterwards', async () => {
     const pair = await twoEdges(new Ledger(DOLLAR), { requestsPerMinute: 20 });
+    await until(() => Promise.all(pair.map(aliveOf)).then((seen) => seen.every((count) => count === 2)), {
+      what: 'the edges to know of each other',
+    });
     await storm(pair, 4, 1);
     redis.freeze();
     const since = performance.now();
