@@ -11,6 +11,11 @@ export class AccountState {
   balance: Money;
   pending: Money = 0n;
   holds: Money = 0n;
+  /** Everything ever charged here, committed or not. */
+  charged: Money = 0n;
+  /** Holds that Redis was asked for and has not answered: their sum and their number. */
+  asked: Money = 0n;
+  asking = 0;
   readonly window: SlidingWindow;
   #seq: bigint;
 
@@ -43,6 +48,17 @@ export class AccountState {
     this.#seq = seq;
   }
 
+  /** Ledger sequence that `balance` stands at. */
+  get seq(): bigint {
+    return this.#seq;
+  }
+
+  /** A charge that waits for its commit; negative for one that will never come. */
+  charge(cost: Money): void {
+    this.pending += cost;
+    this.charged += cost;
+  }
+
   /** What is there, calls in flight not counted. */
   get posted(): Money {
     return this.balance - this.pending;
@@ -55,7 +71,7 @@ export class AccountState {
 
   /** Whether nothing would be lost by forgetting this state. */
   get idle(): boolean {
-    return this.pending === 0n && this.holds === 0n;
+    return this.pending === 0n && this.holds === 0n && this.asking === 0;
   }
 }
 
@@ -63,6 +79,8 @@ export class AccountState {
 export class KeyDayState {
   pending: Money = 0n;
   holds: Money = 0n;
+  charged: Money = 0n;
+  asked: Money = 0n;
   #day = '';
   #spend: Money = 0n;
 
@@ -80,12 +98,23 @@ export class KeyDayState {
     }
   }
 
+  /** A charge that waits for its commit; negative for one that will never come. */
+  charge(cost: Money): void {
+    this.pending += cost;
+    this.charged += cost;
+  }
+
+  /** Spend of `day` that is committed. */
+  spend(day: string): Money {
+    return day === this.#day ? this.#spend : 0n;
+  }
+
   /** Spend of `day` with what is on its way and in flight. */
   used(day: string): Money {
-    return (day === this.#day ? this.#spend : 0n) + this.pending + this.holds;
+    return this.spend(day) + this.pending + this.holds;
   }
 
   get idle(): boolean {
-    return this.pending === 0n && this.holds === 0n;
+    return this.pending === 0n && this.holds === 0n && this.asked === 0n;
   }
 }

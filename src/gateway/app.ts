@@ -16,7 +16,8 @@ import { createCatalog } from './catalog.js';
 import { refuseMalformed } from './client-error.js';
 import { createEdgeMetrics } from './edge-metrics.js';
 import { createKeyCache } from './key-cache.js';
-import { createModelOwners } from './model-owners.js';
+import { createLimits } from './limits/create-limits.js';
+import { createModelRoutes } from './model-routes.js';
 import { passthrough } from './passthrough.js';
 import type { Relay } from './relay.js';
 import { routeTable } from './route-table.js';
@@ -59,7 +60,6 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const catalog = await createCatalog(pool, log);
   const envelope = createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious);
   const cache = createKeyCache({ pool, envelope, clock, log });
-  const meter = await deps.createMeter((result) => cache.flushed(result));
   const upstreamUrl = new URL(config.upstreamUrl);
   const basePath = upstreamUrl.pathname.replace(/\/$/, '');
   const upstream = new UpstreamPool(upstreamUrl.origin, {
@@ -70,7 +70,9 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     headersTimeout: config.upstreamTimeoutMs,
     bodyTimeout: config.upstreamIdleMs,
   });
-  const owners = await createModelOwners(upstream, basePath, config.upstreamMasterKey);
+  const routes = await createModelRoutes(upstream, basePath, config.upstreamMasterKey);
+  const limits = await createLimits({ config, cache, catalog, routes, clock, log, registry });
+  const meter = await deps.createMeter((result) => limits.flushed(result));
   const listener = listen({
     databaseUrl: config.databaseUrl!,
     channel: INVALIDATION_CHANNEL,
@@ -120,7 +122,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   });
   const relay = { upstream, basePath, catalog, metrics };
   await app.register(async (scope) =>
-    v1Routes(scope, { cache, catalog, meter, metrics, clock, owners, relay, active }),
+    v1Routes(scope, { cache, catalog, limits, meter, metrics, clock, routes, relay, active }),
   );
   await app.register(async (scope) => passthrough(scope, { platformUrl: config.platformUrl!, log }));
 
@@ -138,10 +140,11 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       clearTimeout(cut);
       await meter.drain(FLUSH_ON_STOP_MS);
       await meter.stop();
+      await limits.stop();
       await listener.stop();
       catalog.stop();
       cache.stop();
-      owners.stop();
+      routes.stop();
       await upstream.destroy();
     },
   };

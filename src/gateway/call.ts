@@ -3,13 +3,14 @@ import type { Clock } from '../lib/clock.js';
 import { costOf } from '../lib/money.js';
 import type { Endpoint, Meter, UsageRecord } from '../metering/usage-record.js';
 import { estimateTokens, readUsage, type TokenCounts } from '../upstream/usage.js';
-import type { Admission } from './admission.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import type { EdgeMetrics } from './edge-metrics.js';
 import type { KeyEntry } from './key-cache.js';
+import type { Admission, Limits } from './limits/limits.js';
 import type { InspectedBody } from './request-body.js';
 
 export interface CallDeps {
+  limits: Limits;
   meter: Meter;
   clock: Clock;
   catalog: Catalog;
@@ -51,7 +52,6 @@ export class Call {
     readonly input: CallInput,
   ) {
     const { id, endpoint, entry, body } = input;
-    deps.metrics.holdOpened();
     deps.meter.begin({
       id,
       at: deps.clock.now(),
@@ -142,17 +142,12 @@ export class Call {
   #settle(record: UsageRecord, written: (error?: Error) => void): void {
     if (this.#settled) return;
     this.#settled = true;
-    const { entry, admission } = this.input;
-    const states = [entry.account, entry.day];
-    for (const state of states) {
-      state.holds -= admission.hold;
-      state.pending += record.cost;
-    }
-    this.deps.metrics.holdClosed();
+    const { admission } = this.input;
+    this.deps.limits.settle(admission, record.cost);
     this.deps.metrics.recorded(record);
     this.deps.meter.finish(record, (error) => {
       // What could not be kept will not be charged.
-      if (error) for (const state of states) state.pending -= record.cost;
+      if (error) this.deps.limits.waive(admission, record.cost);
       written(error);
     });
   }

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Endpoint, UsageRecord } from '../metering/usage-record.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -8,8 +8,6 @@ export interface EdgeMetrics {
   /** A finished `/v1` answer; `code` is `ok` or the error code. */
   answered(endpoint: string, code: string): void;
   recorded(record: UsageRecord): void;
-  holdOpened(): void;
-  holdClosed(): void;
 }
 
 export function createEdgeMetrics(registry: Registry): EdgeMetrics {
@@ -45,15 +43,12 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
     labelNames: ['flag'],
     registers,
   });
-  const holds = new Gauge({ name: 'gateway_open_holds', help: 'Calls in flight that hold money', registers });
   const latencyOf: Record<Endpoint, { observe(value: number): void }> = {
     chat: latency.labels('chat'),
     embeddings: latency.labels('embeddings'),
   };
   return {
     answered: (endpoint, code) => requests.inc({ endpoint, code }),
-    holdOpened: () => holds.inc(),
-    holdClosed: () => holds.dec(),
     recorded(record) {
       latencyOf[record.endpoint].observe(record.latencyMs / 1000);
       if (record.ttftMs !== null) firstToken.observe(record.ttftMs / 1000);

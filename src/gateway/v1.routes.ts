@@ -2,14 +2,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.js';
 import type { Clock } from '../lib/clock.js';
 import type { Meter } from '../metering/usage-record.js';
-import { type Admission, AdmissionError, admit } from './admission.js';
 import { answerError, answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate } from './authenticate.js';
 import { Call } from './call.js';
 import type { Catalog } from './catalog.js';
 import type { EdgeMetrics } from './edge-metrics.js';
 import type { KeyCache, KeyEntry } from './key-cache.js';
-import type { ModelOwners } from './model-owners.js';
+import { type Admission, CallerGoneError, type Limits } from './limits/limits.js';
+import { AdmissionError } from './limits/refusals.js';
+import type { ModelRoutes } from './model-routes.js';
 import { Relay, type RelayDeps } from './relay.js';
 import { inspectBody } from './request-body.js';
 import { V1_BODY_LIMIT_BYTES } from './route-table.js';
@@ -20,7 +21,8 @@ export interface V1Deps {
   meter: Meter;
   metrics: EdgeMetrics;
   clock: Clock;
-  owners: ModelOwners;
+  limits: Limits;
+  routes: ModelRoutes;
   relay: RelayDeps;
   /** Relays in flight; shutdown ends what is left of them. */
   active: Set<Relay>;
@@ -85,7 +87,7 @@ function listModels(deps: V1Deps, request: FastifyRequest, reply: FastifyReply):
       id: model.publicName,
       object: 'model',
       created: MODELS_CREATED,
-      owned_by: deps.owners.ownerOf(model.publicName),
+      owned_by: deps.routes.ownerOf(model.publicName),
     }));
   reply.hijack();
   answerJson(reply.raw, 200, v1Headers(request.id), Buffer.from(JSON.stringify({ object: 'list', data })));
@@ -104,15 +106,26 @@ function forward(
   const entry = request.keyEntry;
   const body = inspectBody(request.body as Buffer | undefined);
   if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
-  const admission: Admission = admit(entry, body, deps.catalog, deps.clock);
+  const admitted = deps.limits.admit(entry, body, reply.raw);
+  const start = (admission: Admission): void => {
+    const call = new Call(deps, { id: request.id, endpoint, entry, admission, body });
+    const relay = new Relay(deps.relay, reply.raw, call, (over) => deps.active.delete(over));
+    deps.active.add(relay);
+    relay.start();
+  };
   reply.hijack();
-  const call = new Call(deps, { id: request.id, endpoint, entry, admission, body });
-  const relay = new Relay(deps.relay, reply.raw, call, (over) => deps.active.delete(over));
-  deps.active.add(relay);
-  relay.start();
+  if (admitted instanceof Promise) {
+    admitted.then(start).catch((error: unknown) => answerFailure(deps, error, request, reply));
+  } else {
+    start(admitted);
+  }
 }
 
 function answerFailure(deps: V1Deps, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (error instanceof CallerGoneError) {
+    deps.metrics.answered(endpointOf(request), 'client_closed_request');
+    return;
+  }
   if (error instanceof AppError) sendError(deps, request, reply, error);
   else sendError(deps, request, reply, fastifyError(error, request));
 }
@@ -149,5 +162,8 @@ function sendError(deps: V1Deps, request: FastifyRequest, reply: FastifyReply, e
     { ...error.options, noRetry: refused?.noRetry },
     v1Headers(request.id, rate),
   );
-  deps.metrics.answered(ENDPOINT_LABELS[request.routeOptions.url ?? ''] ?? 'other', error.code);
+  deps.metrics.answered(endpointOf(request), error.code);
 }
+
+const endpointOf = (request: FastifyRequest): string =>
+  ENDPOINT_LABELS[request.routeOptions.url ?? ''] ?? 'other';

@@ -26,14 +26,27 @@ export class SlidingWindow {
 
   limit: number;
 
-  /** Tries to add one at `now` (milliseconds). A refused try leaves no trace. */
-  take(now: number): WindowDecision {
+  /** Tries to add one at `now` (milliseconds), at most `upTo` of them. A refused try leaves no trace. */
+  take(now: number, upTo = this.limit): WindowDecision {
     this.#expire(now);
-    if (this.#count >= this.limit) return this.#refusal(now);
+    if (this.#count >= upTo) return this.#refusal(now, upTo);
+    this.note(now);
+    return { allowed: true, limit: this.limit, remaining: upTo - this.#count, resetMs: this.windowMs };
+  }
+
+  /** Adds one that somebody else has allowed; when the ring is full, in place of the oldest. */
+  note(now: number): void {
     this.#times[this.#next] = now;
     this.#next = (this.#next + 1) % this.#times.length;
-    this.#count++;
-    return { allowed: true, limit: this.limit, remaining: this.limit - this.#count, resetMs: this.windowMs };
+    this.#count = Math.min(this.#count + 1, this.#times.length);
+  }
+
+  /** Times of those that count, oldest first. */
+  times(now: number): number[] {
+    this.#expire(now);
+    const times: number[] = [];
+    for (let back = this.#count; back > 0; back--) times.push(this.#times[this.#index(back)]!);
+    return times;
   }
 
   /** What `take` would say, without taking. */
@@ -48,7 +61,7 @@ export class SlidingWindow {
   resize(limit: number): void {
     if (limit === this.limit) return;
     const kept: number[] = [];
-    for (let i = this.#count; i > 0; i--) kept.push(this.#times[this.#index(i)]!);
+    for (let back = this.#count; back > 0; back--) kept.push(this.#times[this.#index(back)]!);
     this.#times = new Float64Array(Math.max(1, limit, kept.length));
     this.#times.set(kept);
     this.#count = kept.length;
@@ -69,10 +82,10 @@ export class SlidingWindow {
     while (this.#count > 0 && this.#times[this.#index(this.#count)]! <= now - this.windowMs) this.#count--;
   }
 
-  #refusal(now: number): WindowDecision {
+  #refusal(now: number, upTo = this.limit): WindowDecision {
     // Room comes when so many have left that one fits: with a lowered limit that isn't the oldest.
-    const leaving = this.#count - this.limit + 1;
-    const at = this.limit === 0 ? now : this.#times[this.#index(this.#count - leaving + 1)]!;
+    const leaving = this.#count - upTo + 1;
+    const at = upTo === 0 ? now : this.#times[this.#index(this.#count - leaving + 1)]!;
     return {
       allowed: false,
       limit: this.limit,

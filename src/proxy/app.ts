@@ -10,6 +10,7 @@ import { bindRouteTable, boundEntry } from '../lib/route-table.js';
 import { keysUnavailable, sendError, unauthorised } from './answers.js';
 import { inferenceRoutes } from './inference-routes.js';
 import { keyRoutes } from './key-routes.js';
+import { modelInfoRoutes } from './model-info-routes.js';
 import { createProxyMetrics } from './proxy-metrics.js';
 import { createRelay, type RelayOptions } from './relay.js';
 import { type RouteEntry, routeTable } from './route-table.js';
@@ -70,10 +71,7 @@ function requireAuth(keys: VirtualKeys, isMaster: (key: string) => boolean) {
     const key = bearerOf(request);
     if (key !== undefined && isMaster(key)) return undefined;
     if (auth === 'master') {
-      return sendError(
-        reply,
-        unauthorised('Authentication Error, only the master key manages virtual keys.'),
-      );
+      return sendError(reply, unauthorised('Authentication Error, only the master key may do this.'));
     }
     if (key === undefined)
       return sendError(reply, unauthorised('Authentication Error, no API key passed in.'));
@@ -120,6 +118,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     metrics: createProxyMetrics(deps.registry),
   });
   keyRoutes(app, keys);
+  modelInfoRoutes(app, deps.routing);
 
   return {
     app,

@@ -17,6 +17,7 @@ export const routeTable: readonly RouteEntry[] = [
   { method: 'POST', url: '/v1/chat/completions', auth: 'key', bodyLimitBytes: INFERENCE_BYTES },
   { method: 'POST', url: '/v1/embeddings', auth: 'key', bodyLimitBytes: INFERENCE_BYTES },
   { method: 'GET', url: '/v1/models', auth: 'key', bodyLimitBytes: 0 },
+  { method: 'GET', url: '/v1/model/info', auth: 'master', bodyLimitBytes: 0 },
   { method: 'POST', url: '/key/generate', auth: 'master', bodyLimitBytes: KEYS_BYTES },
   { method: 'POST', url: '/key/delete', auth: 'master', bodyLimitBytes: KEYS_BYTES },
   { method: 'GET', url: '/key/info', auth: 'master', bodyLimitBytes: 0 },

@@ -40,7 +40,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
       response.on('close', () => {
         record.aborted = !response.writableFinished;
       });
-      if (request.url === '/v1/models') {
+      if (request.url === '/v1/models' || request.url === '/v1/model/info') {
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[]}');
         return;
       }

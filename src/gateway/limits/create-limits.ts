@@ -1,0 +1,44 @@
+import type { Registry } from 'prom-client';
+import type { Config } from '../../config.js';
+import type { Clock } from '../../lib/clock.js';
+import type { Logger } from '../../lib/logger.js';
+import type { Catalog } from '../catalog.js';
+import type { KeyCache } from '../key-cache.js';
+import type { ModelRoutes } from '../model-routes.js';
+import { createDesk } from './desk.js';
+import type { Limits } from './limits.js';
+import { createLimitsMetrics } from './limits-metrics.js';
+import { localCounters } from './local-counters.js';
+import { OpenHolds } from './open-holds.js';
+import { createPriceCeilings } from './price-ceiling.js';
+import { createRedisCounters } from './redis-counters.js';
+
+export interface LimitsDeps {
+  config: Pick<Config, 'redisUrl' | 'upstreamTimeoutMs' | 'upstreamIdleMs'>;
+  cache: KeyCache;
+  catalog: Catalog;
+  routes: ModelRoutes;
+  clock: Clock;
+  log: Logger;
+  registry: Registry;
+}
+
+/** The limits of this edge: in memory, or shared with other edges where REDIS_URL says so. */
+export async function createLimits(deps: LimitsDeps): Promise<Limits> {
+  const { config, cache, catalog, clock, log, registry } = deps;
+  const holds = new OpenHolds();
+  const counters = config.redisUrl
+    ? await createRedisCounters({ url: config.redisUrl, clock, log, registry })
+    : localCounters(clock);
+  return createDesk({
+    counters,
+    cache,
+    catalog,
+    ceilingOf: createPriceCeilings(catalog, deps.routes),
+    clock,
+    log,
+    metrics: createLimitsMetrics(registry, () => holds.size),
+    holds,
+    callTimeoutMs: config.upstreamTimeoutMs + config.upstreamIdleMs,
+  });
+}

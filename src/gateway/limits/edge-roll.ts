@@ -1,0 +1,39 @@
+/** Which edges there are, as the last heartbeat told. Times are Redis's, in milliseconds. */
+export interface Roll {
+  now: number;
+  /** Whether this edge stood there before; if not, Redis has forgotten. */
+  known: boolean;
+  beats: ReadonlyMap<string, number>;
+  /** Edges that live, this one included. */
+  alive: number;
+  /** Ids, separated by spaces, of edges that are silent: their holds don't count any more. */
+  silent: string;
+  /** … and of those silent for so long that what they had recorded is committed, or will not be soon. */
+  gone: string;
+}
+
+/** An edge that is silent for so long serves nothing. */
+export const SILENT_MS = 15_000;
+/** Spools of dead processes are adopted within 60 s (metering/owner.ts) and committed within seconds. */
+const GONE_MS = 120_000;
+/** Dead edges are remembered longer than a state they may stand in lives untouched. */
+export const STATE_TTL_MS = 600_000;
+export const ROLL_TTL_MS = GONE_MS + STATE_TTL_MS + 60_000;
+
+/** Reads the answer of the script `beat`. */
+export function readRoll(answer: readonly (string | number)[], self: string): Roll {
+  const now = Number(answer[0]);
+  const beats = new Map<string, number>();
+  for (let i = 2; i < answer.length; i += 2) beats.set(String(answer[i]), Number(answer[i + 1]));
+  const others = [...beats].filter(([id]) => id !== self);
+  const silentFor = (ms: number) => others.filter(([, at]) => now - at >= ms).map(([id]) => id);
+  const silent = silentFor(SILENT_MS);
+  return {
+    now,
+    known: answer[1] === 1,
+    beats,
+    alive: others.length - silent.length + 1,
+    silent: silent.join(' '),
+    gone: silentFor(GONE_MS).join(' '),
+  };
+}

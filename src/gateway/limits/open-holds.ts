@@ -1,0 +1,31 @@
+import type { Admission } from './limits.js';
+
+/** Every hold of this process, so that one that nobody settles is found. */
+export class OpenHolds {
+  readonly #open = new Set<Admission>();
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  add(admission: Admission): void {
+    this.#open.add(admission);
+  }
+
+  delete(admission: Admission): void {
+    this.#open.delete(admission);
+  }
+
+  /**
+   * Holds past their deadline. A stream that is being answered has none: what it may last is bounded by the
+   * upstream's and the reader's idle times.
+   */
+  leaked(now: number): Admission[] {
+    const found: Admission[] = [];
+    for (const admission of this.#open) {
+      const { caller } = admission;
+      if (now > admission.deadline && (caller.destroyed || !caller.headersSent)) found.push(admission);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,40 @@
+import type { Catalog, CatalogModel } from '../catalog.js';
+import type { ModelRoutes } from '../model-routes.js';
+
+/** The dearest that a call of a model can be charged at: that model, or one that stands in for it. */
+export type PriceCeiling = Pick<CatalogModel, 'contextWindow' | 'priceIn' | 'priceOut'>;
+
+const dearer = (a: PriceCeiling, b: PriceCeiling): PriceCeiling => ({
+  contextWindow: Math.max(a.contextWindow, b.contextWindow),
+  priceIn: a.priceIn > b.priceIn ? a.priceIn : b.priceIn,
+  priceOut: a.priceOut > b.priceOut ? a.priceOut : b.priceOut,
+});
+
+/**
+ * Gives the ceiling of a model. A model proxy that doesn't tell its fallbacks may fall back to any model of the
+ * same kind.
+ */
+export function createPriceCeilings(
+  catalog: Catalog,
+  routes: ModelRoutes,
+): (model: CatalogModel) => PriceCeiling {
+  let known = new WeakMap<CatalogModel, PriceCeiling>();
+  let version = -1;
+  return (model) => {
+    if (version !== routes.version()) {
+      known = new WeakMap();
+      version = routes.version();
+    }
+    // Each reading of the model table makes new objects, so that nothing here outlives a change of price.
+    let ceiling = known.get(model);
+    if (!ceiling) {
+      const names = routes.fallbacksOf(model.publicName);
+      const others = names
+        ? names.flatMap((name) => catalog.get(name) ?? [])
+        : catalog.all().filter((other) => other.kind === model.kind);
+      ceiling = others.reduce<PriceCeiling>(dearer, model);
+      known.set(model, ceiling);
+    }
+    return ceiling;
+  };
+}

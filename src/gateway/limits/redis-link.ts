@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { SCRIPTS, type ScriptName } from './redis-scripts.js';
+
+/** What a script gets and gives: text and whole numbers. */
+export type Argument = string | number;
+
+/** Redis did not answer in time, or not at all. */
+export class RedisUnavailableError extends Error {
+  /** Whether the command may still take effect; `late` tells. */
+  late = false;
+}
+
+export interface RedisLinkOptions {
+  url: string;
+  /** A connection stands, with every script loaded. */
+  onReady(): void;
+  /** The connection is lost. */
+  onLost(): void;
+}
+
+/** RELIABILITY.md F11. */
+const COMMAND_TIMEOUT_MS = 50;
+const CONNECT_TIMEOUT_MS = 2_000;
+const RECONNECT_BASE_MS = 50;
+const RECONNECT_MAX_MS = 2_000;
+
+const DIGESTS = Object.fromEntries(
+  Object.entries(SCRIPTS).map(([name, text]) => [name, createHash('sha1').update(text).digest('hex')]),
+) as Record<ScriptName, string>;
+
+/** One connection to Redis that runs scripts in the order they were given, each within 50 ms or not at all. */
+export class RedisLink {
+  readonly #redis: Redis;
+  #stopped = false;
+
+  constructor(private readonly options: RedisLinkOptions) {
+    this.#redis = new Redis(options.url, {
+      // Nothing may wait for a connection, and nothing may be sent twice.
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      enableReadyCheck: false,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      keepAlive: 10_000,
+      retryStrategy: (tries) =>
+        Math.min(RECONNECT_MAX_MS, RECONNECT_BASE_MS * 2 ** Math.min(tries, 6)) * (0.5 + Math.random() / 2),
+    });
+    // Each loss is told by the breaker, once.
+    this.#redis.on('error', () => undefined);
+    this.#redis.on('ready', () => this.#load());
+    this.#redis.on('close', () => {
+      if (!this.#stopped) options.onLost();
+    });
+  }
+
+  /**
+   * Runs a script. `late` is called once after a time-out, with the answer, which has taken effect all the same, or
+   * with undefined when none will come.
+   * @throws RedisUnavailableError
+   */
+  run<T>(name: ScriptName, keys: string[], args: Argument[], late?: (answer?: T) => void): Promise<T> {
+    const answer = this.#evaluate<T>(name, keys, args);
+    return new Promise((resolve, reject) => {
+      let over = false;
+      const timer = setTimeout(() => {
+        // When this process itself was busy, the answer may lie in the socket: it is read first.
+        void nextTurn().then(() => {
+          if (over) return;
+          over = true;
+          const error = new RedisUnavailableError(`no answer within ${COMMAND_TIMEOUT_MS} ms`);
+          error.late = true;
+          reject(error);
+        });
+      }, COMMAND_TIMEOUT_MS);
+      answer.then(
+        (value) => {
+          clearTimeout(timer);
+          if (over) late?.(value);
+          over = true;
+          resolve(value);
+        },
+        (error: Error) => {
+          clearTimeout(timer);
+          if (over) late?.();
+          over = true;
+          reject(new RedisUnavailableError(error.message, { cause: error }));
+        },
+      );
+    });
+  }
+
+  /** Drops the connection, and with it whatever was under way, and makes another. */
+  reconnect(): void {
+    if (!this.#stopped) this.#redis.disconnect(true);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#redis.disconnect();
+    await nextTurn();
+  }
+
+  async #evaluate<T>(name: ScriptName, keys: string[], args: Argument[]): Promise<T> {
+    try {
+      return (await this.#redis.evalsha(DIGESTS[name], keys.length, ...keys, ...args)) as T;
+    } catch (error) {
+      if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
+      return (await this.#redis.eval(SCRIPTS[name], keys.length, ...keys, ...args)) as T;
+    }
+  }
+
+  /** A frozen server takes connections and answers nothing: another try then, since this one may hang for ever. */
+  #load(): void {
+    const limit = setTimeout(() => this.reconnect(), CONNECT_TIMEOUT_MS);
+    Promise.all(Object.values(SCRIPTS).map((text) => this.#redis.script('LOAD', text))).then(
+      () => {
+        clearTimeout(limit);
+        this.options.onReady();
+      },
+      () => clearTimeout(limit),
+    );
+  }
+}

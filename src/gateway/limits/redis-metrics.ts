@@ -1,0 +1,32 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** Metrics of limits shared over Redis. Every name is explained in docs/operations.md. */
+export interface RedisMetrics {
+  shared(yes: boolean): void;
+  edges(alive: number): void;
+  failed(): void;
+}
+
+export function createRedisMetrics(registry: Registry): RedisMetrics {
+  const registers = [registry];
+  const shared = new Gauge({
+    name: 'gateway_limits_shared',
+    help: '1 while Redis decides the limits, 0 while this edge admits its share by itself',
+    registers,
+  });
+  const edges = new Gauge({
+    name: 'gateway_edges_alive',
+    help: 'Edges that share the limits, as last heard',
+    registers,
+  });
+  const failures = new Counter({
+    name: 'gateway_redis_failures_total',
+    help: 'Commands of the limits that Redis did not answer within 50 ms or at all',
+    registers,
+  });
+  return {
+    shared: (yes) => shared.set(yes ? 1 : 0),
+    edges: (alive) => edges.set(alive),
+    failed: () => failures.inc(),
+  };
+}

@@ -1,0 +1,228 @@
+import { performance } from 'node:perf_hooks';
+import type { Logger } from '../../lib/logger.js';
+import { ROLL_TTL_MS, type Roll, readRoll, SILENT_MS } from './edge-roll.js';
+import { RedisLink, RedisUnavailableError } from './redis-link.js';
+import type { RedisMetrics } from './redis-metrics.js';
+
+export interface RedisModeOptions {
+  url: string;
+  edge: string;
+  log: Logger;
+  metrics: RedisMetrics;
+  /** Redis answers: everything that is open here is told to it. The counters are not asked yet. */
+  announce(): Promise<void>;
+  /** The last step before the counters are asked. */
+  beforeShared(roll: Roll): Promise<void>;
+  /** The counters can't be asked from now on. */
+  onOutage(): void;
+  /** Edges alive, as last heard. */
+  onRoll(roll: Roll): void;
+}
+
+const ROLL_KEY = 'gw:edges';
+const FAILURES_TO_OPEN = 3;
+const BEAT_MS = 1_000;
+/** Other edges that were there get so long to tell what they have open. */
+const OTHERS_MS = 3_000;
+const OTHERS_POLL_MS = 100;
+const PROBE_BASE_MS = 100;
+const PROBE_MAX_MS = 2_000;
+const PROBES_PER_CONNECTION = 3;
+
+/**
+ * Whether limits are shared or local: a circuit breaker, heartbeats, and the way back. `connected`: changes may be
+ * told to Redis. `shared`: it decides.
+ */
+export class RedisMode {
+  readonly link: RedisLink;
+  connected = false;
+  shared = false;
+  /** Another begins whenever touch was lost: what an earlier one had sent and may still arrive doesn't count. */
+  life = 1;
+  #failures = 0;
+  #probes = 0;
+  #roll: Roll | undefined;
+  #lostAt = 0;
+  #everShared = false;
+  #stopped = false;
+  #timer: NodeJS.Timeout | undefined;
+  #onShared: (() => void) | undefined;
+
+  constructor(private readonly options: RedisModeOptions) {
+    this.link = new RedisLink({
+      url: options.url,
+      onReady: () => void this.#recover(),
+      onLost: () => this.#open('the connection is lost', false),
+    });
+  }
+
+  /** Resolves when limits are shared, or after `timeoutMs` without. */
+  async start(timeoutMs: number): Promise<void> {
+    const limit = new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs);
+      this.#onShared = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    await limit;
+    this.#onShared = undefined;
+    if (!this.shared) this.#tellOutage('no answer at the start');
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+  }
+
+  failed(error: unknown): void {
+    if (!(error instanceof RedisUnavailableError)) throw error;
+    this.options.metrics.failed();
+    if (this.connected && ++this.#failures >= FAILURES_TO_OPEN) this.#open(error.message, true);
+  }
+
+  /** Redis lives and has forgotten what was told to it. */
+  forgotten(): void {
+    if (!this.shared) return;
+    this.#leave('Redis has lost its data');
+    void this.#recover();
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    // In the order of the connection: when this is answered, everything told before has arrived.
+    if (this.connected) await this.#beat(SILENT_MS).catch(() => undefined);
+    this.#stopped = true;
+    this.connected = false;
+    this.shared = false;
+    await this.link.stop();
+  }
+
+  #open(reason: string, reconnect: boolean): void {
+    if (this.#stopped) return;
+    this.#leave(reason);
+    if (reconnect) this.link.reconnect();
+  }
+
+  #leave(reason: string): void {
+    clearTimeout(this.#timer);
+    if (!this.connected && !this.shared) return;
+    const wasShared = this.shared;
+    this.connected = false;
+    this.shared = false;
+    this.life++;
+    this.#failures = 0;
+    if (!wasShared) return;
+    this.#lostAt = performance.now();
+    this.options.onOutage();
+    this.#tellOutage(reason);
+  }
+
+  #tellOutage(reason: string): void {
+    this.options.metrics.shared(false);
+    this.options.log.warn(
+      { reason, edges: this.#roll?.alive ?? 1 },
+      'Redis does not answer: this edge admits its share of each limit until it does',
+    );
+  }
+
+  /** The way back; another life that begins meanwhile takes over. */
+  async #recover(): Promise<void> {
+    const { life } = this;
+    try {
+      const first = await this.#beat();
+      if (this.#stopped || life !== this.life) return;
+      this.connected = true;
+      await this.options.announce();
+      // Not before: an edge that is seen again has told everything.
+      const roll = await this.#others(first, life);
+      if (this.#stopped || life !== this.life) return;
+      await this.options.beforeShared(roll);
+      if (this.#stopped || life !== this.life) return;
+      this.#probes = 0;
+      this.#adopt(roll);
+      this.shared = true;
+      this.options.metrics.shared(true);
+      const message = this.#everShared
+        ? 'Redis answers again: limits are shared'
+        : 'limits are shared over Redis';
+      this.options.log.info({ edges: roll.alive }, message);
+      this.#everShared = true;
+      this.#onShared?.();
+      this.#scheduleBeat();
+    } catch {
+      if (!this.#stopped && life === this.life) this.#probeLater();
+    }
+  }
+
+  #probeLater(): void {
+    this.connected = false;
+    this.life++;
+    this.#probes++;
+    if (this.#probes % PROBES_PER_CONNECTION === 0) {
+      this.link.reconnect();
+      return;
+    }
+    const wait = Math.min(PROBE_MAX_MS, PROBE_BASE_MS * 2 ** Math.min(this.#probes, 6));
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#recover(), wait * (0.5 + Math.random() / 2));
+    this.#timer.unref();
+  }
+
+  /** Waits until every edge that was alive has been seen since the outage began. */
+  async #others(first: Roll, life: number): Promise<Roll> {
+    const began = performance.now();
+    const lostAt = first.now - (began - this.#lostAt);
+    const remembered = this.#everShared ? this.#aliveBefore() : [];
+    for (let roll = first; ; ) {
+      roll = await this.#beat();
+      const missing = remembered.some((id) => (roll.beats.get(id) ?? 0) < lostAt);
+      if (!missing || performance.now() - began > OTHERS_MS || this.#stopped || life !== this.life)
+        return roll;
+      await new Promise((resolve) => setTimeout(resolve, OTHERS_POLL_MS).unref());
+    }
+  }
+
+  #aliveBefore(): string[] {
+    const roll = this.#roll;
+    if (!roll) return [];
+    return [...roll.beats]
+      .filter(([id, at]) => id !== this.options.edge && roll.now - at < SILENT_MS)
+      .map(([id]) => id);
+  }
+
+  async #beat(earlyMs = 0): Promise<Roll> {
+    const { edge } = this.options;
+    const answer = await this.link.run<(string | number)[]>('beat', [ROLL_KEY], [edge, ROLL_TTL_MS, earlyMs]);
+    return readRoll(answer, edge);
+  }
+
+  #adopt(roll: Roll): void {
+    this.#roll = roll;
+    this.options.onRoll(roll);
+  }
+
+  #scheduleBeat(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      const { life } = this;
+      this.#beat().then(
+        (roll) => {
+          if (life !== this.life || !this.shared) return;
+          this.succeeded();
+          if (!roll.known) {
+            this.forgotten();
+            return;
+          }
+          this.#adopt(roll);
+          this.#scheduleBeat();
+        },
+        (error: unknown) => {
+          if (life !== this.life || !this.shared) return;
+          this.failed(error);
+          if (this.shared) this.#scheduleBeat();
+        },
+      );
+    }, BEAT_MS);
+    this.#timer.unref();
+  }
+}

@@ -1,0 +1,56 @@
+import { AppError } from '../../errors.js';
+import type { WindowDecision } from '../../lib/sliding-window.js';
+
+/** A refusal that also tells the state of the rate limit. */
+export class AdmissionError extends AppError {
+  rate: WindowDecision | undefined;
+  /** SDKs retry 429 and 503 by themselves; this one would fail again. */
+  noRetry = false;
+}
+
+const final = (error: AdmissionError): AdmissionError => {
+  error.noRetry = true;
+  return error;
+};
+
+export const insufficientCredits = (): AdmissionError => new AdmissionError('insufficient_credits');
+
+/** Calls in flight hold the rest, and none was settled in time. */
+export const creditsHeld = (): AdmissionError =>
+  new AdmissionError('insufficient_credits', {
+    message: 'Calls in flight hold the rest of the balance. Try again in a moment, or top up the account.',
+    retryAfterSeconds: 1,
+  });
+
+/** Edges can't compare their counts at the moment, and this one has given out its part. */
+export const shareSpent = (): AdmissionError =>
+  new AdmissionError('insufficient_credits', {
+    message: 'The rest of the balance can not be checked at the moment. Try again in a moment.',
+    retryAfterSeconds: 1,
+  });
+
+export const modelNotAllowed = (model: string): AdmissionError =>
+  new AdmissionError('model_not_allowed', {
+    message: `The model "${model.slice(0, 100)}" is not in the allow-list of your plan. GET /v1/models lists those that are.`,
+    param: 'model',
+  });
+
+export const upstreamUnconfigured = (): AdmissionError => final(new AdmissionError('upstream_unconfigured'));
+
+export const dailyCapExceeded = (): AdmissionError => final(new AdmissionError('daily_cap_exceeded'));
+
+export const dailyCapHeld = (): AdmissionError =>
+  new AdmissionError('daily_cap_exceeded', {
+    message: "Calls in flight hold the rest of this key's daily limit. Try again in a moment.",
+    retryAfterSeconds: 1,
+  });
+
+export function rateExceeded(rate: WindowDecision): AdmissionError {
+  const seconds = Math.ceil(rate.resetMs / 1000);
+  const error = new AdmissionError('rate_limit_exceeded', {
+    message: `Your plan allows ${rate.limit} requests per minute. Try again in ${seconds} s.`,
+    retryAfterSeconds: seconds,
+  });
+  error.rate = rate;
+  return error;
+}

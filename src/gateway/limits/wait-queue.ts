@@ -1,0 +1,96 @@
+import type { Admission, Blocked } from './limits.js';
+
+/** A call that waits for room. */
+export interface Waiter {
+  readonly admission: Admission;
+  /** What it waits for. */
+  blocked: Blocked;
+  /** Whether it is over: answered, timed out, or its caller gone. */
+  done: boolean;
+}
+
+export type Outcome = Admission | Blocked | Error;
+
+export interface WaitQueueOptions {
+  /** Tries to admit the call at the head; never rejects. */
+  attempt(waiter: Waiter): Outcome | Promise<Outcome>;
+  /** The head is through with this queue: answered, or blocked by something else. */
+  leave(waiter: Waiter, outcome: Outcome): void;
+  readonly blocked: Blocked;
+  /** Tries again after this, though nobody woke the queue. */
+  pollMs: number | undefined;
+}
+
+/** Calls that wait for the same money, first come, first served: only the head tries. */
+export class WaitQueue {
+  readonly #waiters = new Set<Waiter>();
+  #trying = false;
+  #wokenWhileTrying = false;
+  #poll: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: WaitQueueOptions) {}
+
+  get size(): number {
+    return this.#waiters.size;
+  }
+
+  add(waiter: Waiter): void {
+    this.#waiters.add(waiter);
+    this.#schedule();
+  }
+
+  delete(waiter: Waiter): void {
+    this.#waiters.delete(waiter);
+    if (this.#waiters.size > 0) return;
+    clearTimeout(this.#poll);
+    this.#poll = undefined;
+  }
+
+  /** There may be room: the head tries, and after it the next, as long as there is. */
+  wake(): void {
+    if (this.#trying) {
+      this.#wokenWhileTrying = true;
+      return;
+    }
+    for (;;) {
+      const head = this.#head();
+      if (!head) return;
+      this.#wokenWhileTrying = false;
+      this.#trying = true;
+      const outcome = this.options.attempt(head);
+      if (outcome instanceof Promise) {
+        void outcome.then((settled) => {
+          this.#trying = false;
+          if (this.#apply(head, settled)) this.wake();
+        });
+        return;
+      }
+      this.#trying = false;
+      if (!this.#apply(head, outcome)) return;
+    }
+  }
+
+  /** @returns Whether the next may try. */
+  #apply(head: Waiter, outcome: Outcome): boolean {
+    if (outcome === this.options.blocked && !head.done) {
+      this.#schedule();
+      return this.#wokenWhileTrying;
+    }
+    this.delete(head);
+    this.options.leave(head, outcome);
+    return true;
+  }
+
+  #head(): Waiter | undefined {
+    for (const waiter of this.#waiters) return waiter;
+    return undefined;
+  }
+
+  #schedule(): void {
+    if (this.options.pollMs === undefined || this.#poll || this.#waiters.size === 0) return;
+    this.#poll = setTimeout(() => {
+      this.#poll = undefined;
+      this.wake();
+    }, this.options.pollMs);
+  }
+}

@@ -1,0 +1,82 @@
+import type { Dispatcher } from 'undici';
+import { z } from 'zod';
+
+/** What the model proxy tells of its models. */
+export interface ModelRoutes {
+  /** Who answers for a model: `simulator` where the model proxy says so, that nobody takes it for a model. */
+  ownerOf(publicName: string): string;
+  /** The models that may stand in for one; undefined: the model proxy doesn't tell (an external LiteLLM). */
+  fallbacksOf(publicName: string): readonly string[] | undefined;
+  /** Rises whenever an answer differs from the one before. */
+  version(): number;
+  stop(): void;
+}
+
+const REFRESH_MS = 30_000;
+/** Until the proxy has answered once, as when it starts beside us. */
+const FIRST_RETRY_MS = 2_000;
+const TIMEOUT_MS = 5_000;
+const DEFAULT_OWNER = 'gateway';
+const modelsSchema = z.object({
+  data: z.array(z.object({ id: z.string(), owned_by: z.string().optional() })),
+});
+const infoSchema = z.object({
+  data: z.array(z.object({ model_name: z.string(), fallbacks: z.array(z.string()).optional() })),
+});
+
+/** Asks the model proxy now and then; what it doesn't say belongs to the gateway. */
+export async function createModelRoutes(
+  upstream: Dispatcher,
+  basePath: string,
+  masterKey: string,
+): Promise<ModelRoutes> {
+  let owners = new Map<string, string>();
+  let fallbacks = new Map<string, readonly string[]>();
+  let shown = '';
+  let version = 0;
+  let answered = false;
+  const ask = async (path: string): Promise<unknown> => {
+    const answer = await upstream.request({
+      method: 'GET',
+      path: basePath + path,
+      headers: { authorization: `Bearer ${masterKey}` },
+      headersTimeout: TIMEOUT_MS,
+      bodyTimeout: TIMEOUT_MS,
+    });
+    if (answer.statusCode === 200) return answer.body.json();
+    await answer.body.dump();
+    return undefined;
+  };
+  const refreshOwners = async (): Promise<void> => {
+    const { data } = modelsSchema.parse(await ask('/v1/models'));
+    owners = new Map(
+      data.map((model) => [model.id, model.owned_by === 'simulator' ? 'simulator' : DEFAULT_OWNER]),
+    );
+    answered = true;
+  };
+  const refreshFallbacks = async (): Promise<void> => {
+    const { data } = infoSchema.parse((await ask('/v1/model/info')) ?? { data: [] });
+    const told = data.flatMap((model) =>
+      model.fallbacks ? [[model.model_name, model.fallbacks] as const] : [],
+    );
+    const text = JSON.stringify(told);
+    if (text === shown) return;
+    shown = text;
+    fallbacks = new Map(told);
+    version++;
+  };
+  // The proxy is away, or is another kind: what was known stays.
+  const refresh = () => Promise.allSettled([refreshOwners(), refreshFallbacks()]);
+  await refresh();
+  let timer: NodeJS.Timeout;
+  const schedule = (): void => {
+    timer = setTimeout(() => void refresh().then(schedule), answered ? REFRESH_MS : FIRST_RETRY_MS).unref();
+  };
+  schedule();
+  return {
+    ownerOf: (name) => owners.get(name) ?? DEFAULT_OWNER,
+    fallbacksOf: (name) => fallbacks.get(name),
+    version: () => version,
+    stop: () => clearTimeout(timer),
+  };
+}

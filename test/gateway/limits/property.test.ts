@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import type { Admission } from '../../../src/gateway/limits/limits.js';
+import { newId } from '../../../src/lib/ids.js';
+import { DOLLAR, type Money } from '../../../src/lib/money.js';
+import { Ledger, type LimitsEdge, limitsEdge, TestCaller, UNIT } from '../../support/limits.js';
+import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
+import { until } from '../../support/until.js';
+
+const FLOOR = DOLLAR / 1000n;
+
+type Step =
+  | { kind: 'admit'; edge: number; units: number }
+  | { kind: 'settle'; which: number; part: number }
+  | { kind: 'waive'; which: number }
+  | { kind: 'flush'; edge: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('admit' as const),
+      edge: fc.nat(1),
+      units: fc.integer({ min: 1, max: 30 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('settle' as const), which: fc.nat(20), part: fc.nat(4) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('waive' as const), which: fc.nat(20) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('flush' as const), edge: fc.nat(1) }) },
+);
+
+interface Open {
+  edge: LimitsEdge;
+  admission: Admission;
+}
+
+/**
+ * Carries steps out and compares each decision with a model that knows everything: what is committed, charged and
+ * held over all edges. A call is admitted exactly when the model says so.
+ */
+async function run(
+  edges: LimitsEdge[],
+  ledger: Ledger,
+  cap: Money,
+  steps: Step[],
+  arrived: (open: Money) => Promise<void> = async () => undefined,
+): Promise<void> {
+  const open: Open[] = [];
+  const sum = (amounts: Money[]) => amounts.reduce((a, b) => a + b, 0n);
+  for (const step of steps) {
+    const held = sum(open.map(({ admission }) => admission.hold));
+    const charged = sum(edges.flatMap(({ pending }) => pending));
+    await arrived(held + charged);
+    if (step.kind === 'admit') {
+      const edge = edges[step.edge % edges.length]!;
+      const fits = ledger.balance - charged - held >= FLOOR && ledger.spend + charged + held < cap;
+      const caller = new TestCaller();
+      const asked = edge.admit(step.units, caller).catch(() => undefined);
+      // Who would have to wait leaves: waiting is another test's matter.
+      const patience = fits ? undefined : setTimeout(() => caller.leave(), 5);
+      const admission = await asked;
+      clearTimeout(patience);
+      expect(admission !== undefined).toBe(fits);
+      if (admission) open.push({ edge, admission });
+    } else if (step.kind === 'flush') {
+      edges[step.edge % edges.length]!.flush();
+    } else if (open.length > 0) {
+      const [{ edge, admission }] = open.splice(step.which % open.length, 1) as [Open];
+      const cost = step.kind === 'settle' ? (admission.hold * BigInt(step.part)) / 4n : admission.hold;
+      if (step.kind === 'settle') edge.settle(admission, cost);
+      else {
+        edge.limits.settle(admission, cost);
+        edge.limits.waive(admission, cost);
+      }
+    }
+  }
+  for (const { edge, admission } of open) edge.settle(admission, 0n);
+  for (const edge of edges) edge.flush();
+  await arrived(0n);
+  for (const { entry } of edges) {
+    expect(entry.account).toMatchObject({ holds: 0n, pending: 0n, asked: 0n, asking: 0 });
+    expect(entry.day).toMatchObject({ holds: 0n, pending: 0n, asked: 0n });
+  }
+}
+
+const scenario = fc.record({
+  units: fc.integer({ min: 0, max: 100 }),
+  cap: fc.integer({ min: 1, max: 100 }),
+  steps: fc.array(step, { minLength: 5, maxLength: 40 }),
+});
+
+test('the only edge decides every sequence of calls as the books say', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ units, cap, steps }) => {
+      const ledger = new Ledger(FLOOR + UNIT * BigInt(units));
+      const dailyLimit = UNIT * BigInt(cap);
+      const edge = await limitsEdge(ledger, { dailyLimit });
+      await run([edge], ledger, dailyLimit, steps);
+      await edge.limits.stop();
+    }),
+    { numRuns: 150 },
+  );
+});
+
+describeWithRedis('over Redis', () => {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await createTestRedis();
+  });
+  afterAll(() => redis.close());
+
+  async function arrived(accountId: string, expected: Money): Promise<void> {
+    const sum = async () => {
+      const fields = Object.entries(await redis.client.hgetall(`gw:{${accountId}}:state`));
+      return fields.reduce(
+        (total, [name, value]) => (/^[hc]:/.test(name) ? total + BigInt(value) : total),
+        0n,
+      );
+    };
+    await until(async () => (await sum()) === expected, {
+      what: 'Redis to know it',
+      intervalMs: 1,
+      timeoutMs: 2_000,
+    });
+  }
+
+  test('two edges decide every sequence of calls as the books of both say, and nothing stays open', async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, async ({ units, cap, steps }) => {
+        const ledger = new Ledger(FLOOR + UNIT * BigInt(units));
+        const dailyLimit = UNIT * BigInt(cap);
+        const same = { redisUrl: redis.url, accountId: newId(), keyId: newId(), dailyLimit };
+        const edges = [await limitsEdge(ledger, same), await limitsEdge(ledger, same)];
+        try {
+          // What an edge tells Redis is not waited for: the books are compared when it has arrived.
+          await run(edges, ledger, dailyLimit, steps, (expected) => arrived(same.accountId, expected));
+          expect(await redis.open()).toEqual({});
+        } finally {
+          for (const edge of edges) await edge.limits.stop();
+          await redis.client.flushall();
+        }
+      }),
+      { numRuns: 40, endOnFailure: true },
+    );
+  });
+});

@@ -1,0 +1,223 @@
+import { newId } from '../../../src/lib/ids.js';
+import { DOLLAR } from '../../../src/lib/money.js';
+import {
+  Ledger,
+  type LimitsEdge,
+  type LimitsEdgeOptions,
+  limitsEdge,
+  TestCaller,
+  UNIT,
+} from '../../support/limits.js';
+import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
+import { until } from '../../support/until.js';
+
+const FLOOR = DOLLAR / 1000n;
+
+describeWithRedis('limits over Redis', () => {
+  let redis: TestRedis;
+  let edges: LimitsEdge[] = [];
+  beforeAll(async () => {
+    redis = await createTestRedis();
+  });
+  afterEach(async () => {
+    redis.thaw();
+    for (const edge of edges.splice(0)) await edge.limits.stop();
+    await redis.client.flushall();
+  });
+  afterAll(() => redis.close());
+
+  async function twoEdges(
+    ledger: Ledger,
+    options: LimitsEdgeOptions = {},
+  ): Promise<[LimitsEdge, LimitsEdge]> {
+    const same = { redisUrl: redis.url, accountId: newId(), keyId: newId(), ...options };
+    edges = [await limitsEdge(ledger, same), await limitsEdge(ledger, same)];
+    return edges as [LimitsEdge, LimitsEdge];
+  }
+
+  /** Asks on both edges in turn; gives what was admitted. */
+  async function storm(pair: [LimitsEdge, LimitsEdge], calls: number, units: number) {
+    const tries = Array.from({ length: calls }, (_, i) => {
+      const edge = pair[i % 2]!;
+      return edge.admit(units).then(
+        (admission) => ({ edge, admission }),
+        (error: { code: string }) => error.code,
+      );
+    });
+    const results = await Promise.all(tries);
+    return {
+      admitted: results.filter((result) => typeof result !== 'string'),
+      refused: results.filter((result) => typeof result === 'string'),
+    };
+  }
+
+  const aliveOf = async ({ registry }: LimitsEdge): Promise<number> =>
+    (await registry.getSingleMetric('gateway_edges_alive')!.get()).values[0]!.value;
+
+  test.each([2, 50, 500, 2_000])(
+    '%i parallel calls on two edges hold at most one call more than there is',
+    async (calls) => {
+      const ledger = new Ledger(FLOOR + UNIT * 25n);
+      const pair = await twoEdges(ledger);
+      const { admitted, refused } = await storm(pair, calls, 10);
+      // 10 units each: the third takes it over the floor, and no fourth is let in.
+      expect(admitted).toHaveLength(Math.min(calls, 3));
+      expect(new Set(refused)).toEqual(new Set(calls > 3 ? ['insufficient_credits'] : []));
+      for (const { edge, admission } of admitted) edge.settle(admission, UNIT * 10n);
+      for (const edge of pair) edge.flush();
+      expect(ledger.balance).toBeGreaterThanOrEqual(FLOOR - UNIT * 10n);
+      await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
+    },
+  );
+
+  test('the same holds for a daily cap', async () => {
+    const ledger = new Ledger(DOLLAR);
+    const pair = await twoEdges(ledger, { dailyLimit: UNIT * 25n });
+    const { admitted, refused } = await storm(pair, 200, 10);
+    expect(admitted).toHaveLength(3);
+    expect(new Set(refused)).toEqual(new Set(['daily_cap_exceeded']));
+    for (const { edge, admission } of admitted) edge.settle(admission, UNIT * 10n);
+    for (const edge of pair) edge.flush();
+    await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
+    await expect(pair[1].admit(1)).rejects.toMatchObject({ code: 'daily_cap_exceeded', noRetry: true });
+  });
+
+  test('requests per minute are exact over two edges, and refused tries leave no trace', async () => {
+    const pair = await twoEdges(new Ledger(DOLLAR), { requestsPerMinute: 60 });
+    const { admitted, refused } = await storm(pair, 300, 1);
+    expect(admitted).toHaveLength(60);
+    expect(new Set(refused)).toEqual(new Set(['rate_limit_exceeded']));
+    expect(await redis.client.zcard(`gw:{${pair[0].entry.account.id}}:rate`)).toBe(60);
+  });
+
+  test('amounts beyond what doubles hold are compared to the last digit', async () => {
+    const large = DOLLAR * 5_000_000n;
+    const pair = await twoEdges(new Ledger(large + FLOOR), { dailyLimit: large });
+    const first = await pair[0].admit(1);
+    pair[0].settle(first, large - 1n);
+    await until(async () => Object.keys(await redis.open()).length === 2, { what: 'the charge to arrive' });
+    // One unit of 1e-12 dollars is left of balance and cap: one more call.
+    const second = await pair[1].admit(1);
+    pair[1].settle(second, 1n);
+    await until(async () => Object.keys(await redis.open()).length === 4, { what: 'the charge to arrive' });
+    await expect(pair[0].admit(1)).rejects.toMatchObject({ code: 'daily_cap_exceeded', noRetry: true });
+  });
+
+  test('a call that waits is let in when the other edge settles', async () => {
+    const pair = await twoEdges(new Ledger(FLOOR + UNIT));
+    const first = await pair[0].admit(10);
+    const second = pair[1].admit(10);
+    await new Promise(setImmediate);
+    pair[0].settle(first, 0n);
+    await expect(second).resolves.toMatchObject({ held: true });
+  });
+
+  test('a caller that leaves while Redis is asked holds nothing', async () => {
+    const [edge] = await twoEdges(new Ledger(DOLLAR));
+    const caller = new TestCaller();
+    const asked = edge.admit(10, caller);
+    caller.leave();
+    await expect(asked).rejects.toThrow();
+    await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
+    expect(edge.entry.account.holds).toBe(0n);
+  });
+
+  test('a lone caller walks its balance down to the floor without a refusal', async () => {
+    const ledger = new Ledger(FLOOR + UNIT * 200n);
+    const pair = await twoEdges(ledger);
+    let calls = 0;
+    while (ledger.balance >= FLOOR) {
+      const edge = pair[calls++ % 2]!;
+      const admission = await edge.admit(1_000);
+      edge.settle(admission, UNIT);
+      if (calls % 7 === 0 || ledger.balance - UNIT * 8n < FLOOR) for (const other of pair) other.flush();
+    }
+    expect(calls).toBe(201);
+    await expect(pair[0].admit(1)).rejects.toMatchObject({ code: 'insufficient_credits' });
+  });
+
+  test('without a word from Redis in time a call is decided here, and nothing is counted twice afterwards', async () => {
+    const pair = await twoEdges(new Ledger(DOLLAR), { requestsPerMinute: 20 });
+    await until(() => Promise.all(pair.map(aliveOf)).then((seen) => seen.every((count) => count === 2)), {
+      what: 'the edges to know of each other',
+    });
+    await storm(pair, 4, 1);
+    redis.freeze();
+    const since = performance.now();
+    const { admitted } = await storm(pair, 100, 1);
+    expect(performance.now() - since).toBeLessThan(1_000);
+    // Two each before, and each edge's share of 20 is ten.
+    expect(admitted).toHaveLength(16);
+    const later = performance.now();
+    for (const edge of pair)
+      await expect(edge.admit(1)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+    expect(performance.now() - later).toBeLessThan(50);
+    redis.thaw();
+    const shared = (edge: LimitsEdge) => edge.log.at(-1) === 'Redis answers again: limits are shared';
+    await until(() => pair.every(shared), { what: 'the limits to be shared again' });
+    for (const edge of pair) {
+      expect(edge.log).toEqual([
+        'limits are shared over Redis',
+        expect.stringContaining('admits its share'),
+        'Redis answers again: limits are shared',
+      ]);
+      await expect(edge.admit(1)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+    }
+    for (const { edge, admission } of admitted) edge.settle(admission, 0n);
+  });
+
+  test('a Redis that comes back empty learns what is open before it decides', async () => {
+    const ledger = new Ledger(FLOOR + UNIT * 20n);
+    const pair = await twoEdges(ledger);
+    const held = await pair[0].admit(15);
+    await redis.kill();
+    await until(() => pair.every((edge) => edge.log.length === 2), { what: 'the loss to be noticed' });
+    await redis.start();
+    await until(() => pair.every((edge) => edge.log.length === 3), { what: 'the limits to be shared again' });
+    // 5 of the 20 units are left: one call fits, which takes the rest.
+    const last = await pair[1].admit(15);
+    await expect(pair[1].admit(1)).rejects.toMatchObject({ code: 'insufficient_credits' });
+    pair[0].settle(held, UNIT * 15n);
+    pair[1].settle(last, UNIT * 15n);
+    for (const edge of pair) edge.flush();
+    expect(ledger.balance).toBe(FLOOR - UNIT * 10n);
+    await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
+  });
+
+  test('FLUSHALL is noticed at the next heartbeat, and what is open is told again', async () => {
+    const pair = await twoEdges(new Ledger(DOLLAR));
+    const held = await pair[0].admit(15);
+    await redis.client.flushall();
+    await until(async () => Object.values(await redis.open()).includes(String(UNIT * 15n)), {
+      what: 'the hold to stand there again',
+    });
+    pair[0].settle(held, 0n);
+    await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
+  });
+
+  test('a dead edge: its holds go first, what it had recorded counts until its spool must be committed', async () => {
+    const ledger = new Ledger(FLOOR + UNIT * 20n);
+    const pair = await twoEdges(ledger);
+    const state = `gw:{${pair[0].entry.account.id}}:state`;
+    const clock = Date.now();
+    await redis.client.zadd('gw:edges', clock - 20_000, 'dead-1', clock - 130_000, 'dead-2');
+    await redis.client.hset(state, {
+      'n:dead-1': 1,
+      'h:dead-1': String(UNIT * 100n),
+      'c:dead-1': String(UNIT * 10n),
+      'n:dead-2': 1,
+      'h:dead-2': String(UNIT * 100n),
+      'c:dead-2': String(UNIT * 100n),
+    });
+    const admitted = await until(() => pair[0].admit(10).catch(() => undefined), {
+      what: 'the dead to be noticed',
+    });
+    expect(await redis.client.hmget(state, 'h:dead-1', 'c:dead-1', 'h:dead-2', 'c:dead-2')).toEqual([
+      null,
+      String(UNIT * 10n),
+      null,
+      null,
+    ]);
+    pair[0].settle(admitted, 0n);
+  });
+});

@@ -1,0 +1,146 @@
+import { EventEmitter } from 'node:events';
+import { Registry } from 'prom-client';
+import { AccountState, KeyDayState } from '../../src/gateway/account-state.js';
+import type { CatalogModel } from '../../src/gateway/catalog.js';
+import type { KeyCache, KeyEntry } from '../../src/gateway/key-cache.js';
+import { createLimits } from '../../src/gateway/limits/create-limits.js';
+import type { Admission, Caller, Limits } from '../../src/gateway/limits/limits.js';
+import type { InspectedBody } from '../../src/gateway/request-body.js';
+import { type Clock, systemClock, utcDay } from '../../src/lib/clock.js';
+import { newId } from '../../src/lib/ids.js';
+import { createLogger, type Logger } from '../../src/lib/logger.js';
+import { DOLLAR, type Money } from '../../src/lib/money.js';
+import type { FlushResult, UsageRecord } from '../../src/metering/usage-record.js';
+
+/** One token in costs a thousandth of a cent, one out nothing: a hold is `inputBytes` × 1e-5 dollars. */
+export const UNIT: Money = DOLLAR / 100_000n;
+const MODEL: CatalogModel = {
+  publicName: 'm',
+  kind: 'chat',
+  contextWindow: 1_000_000,
+  priceIn: UNIT,
+  priceOut: 0n,
+};
+
+/** A caller that a test lets go. */
+export class TestCaller extends EventEmitter implements Caller {
+  destroyed = false;
+  headersSent = false;
+
+  leave(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+}
+
+/** What the database would hold: the truth that edges flush to. */
+export class Ledger {
+  seq = 1n;
+  spend = 0n;
+  constructor(public balance: Money) {}
+}
+
+export interface LimitsEdge {
+  limits: Limits;
+  registry: Registry;
+  entry: KeyEntry;
+  log: string[];
+  /** Asks for a call whose hold is `units`. */
+  admit(units: number, caller?: TestCaller): Promise<Admission>;
+  settle(admission: Admission, cost: Money): void;
+  /** Commits everything charged so far. */
+  flush(): void;
+  pending: Money[];
+}
+
+export interface LimitsEdgeOptions {
+  redisUrl?: string;
+  clock?: Clock;
+  dailyLimit?: Money | null;
+  requestsPerMinute?: number;
+  accountId?: string;
+  keyId?: string;
+  upstreamTimeoutMs?: number;
+}
+
+/** The limits of one edge over a ledger in memory, without HTTP around them. */
+export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}): Promise<LimitsEdge> {
+  const clock = options.clock ?? systemClock;
+  const registry = new Registry();
+  const account = new AccountState(
+    options.accountId ?? newId(),
+    ledger.balance,
+    ledger.seq,
+    options.requestsPerMinute ?? 1_000_000,
+  );
+  const day = new KeyDayState();
+  day.observe(utcDay(clock.now()), ledger.spend);
+  const entry: KeyEntry = {
+    hash: 'h',
+    keyId: options.keyId ?? newId(),
+    active: true,
+    dailyLimit: options.dailyLimit ?? null,
+    authorization: 'Bearer x',
+    allowedModels: new Set(['m']),
+    account,
+    day,
+    readAt: clock.now(),
+  };
+  const lines: string[] = [];
+  const silent = createLogger('edge', 'silent');
+  const note = (_fields: unknown, message: string) => void lines.push(message);
+  const log = Object.assign(Object.create(silent) as Logger, { info: note, warn: note, error: note });
+  const cache = {
+    flushed(result: FlushResult) {
+      for (const { cost } of result.own) {
+        account.pending -= cost;
+        day.pending -= cost;
+      }
+      for (const { balance, seq } of result.accounts) account.committed(balance, seq);
+      for (const told of result.keyDays) day.committed(told.day, told.spend);
+    },
+  } as unknown as KeyCache;
+  const limits = await createLimits({
+    config: {
+      redisUrl: options.redisUrl ?? null,
+      upstreamTimeoutMs: options.upstreamTimeoutMs ?? 60_000,
+      upstreamIdleMs: 0,
+    },
+    cache,
+    catalog: { get: () => MODEL, all: () => [MODEL], reload: async () => undefined, stop: () => undefined },
+    routes: { ownerOf: () => '', fallbacksOf: () => [], version: () => 0, stop: () => undefined },
+    clock,
+    log,
+    registry,
+  });
+  const edge: LimitsEdge = {
+    limits,
+    registry,
+    entry,
+    log: lines,
+    pending: [],
+    async admit(units, caller = new TestCaller()) {
+      const body = { model: 'm', inputBytes: units, maxTokens: 1, choices: 1 } as InspectedBody;
+      return limits.admit(entry, body, caller);
+    },
+    settle(admission, cost) {
+      edge.pending.push(cost);
+      limits.settle(admission, cost);
+    },
+    flush() {
+      const own = edge.pending.map((cost) => ({ accountId: account.id, keyId: entry.keyId, cost }));
+      edge.pending = [];
+      for (const { cost } of own) {
+        ledger.balance -= cost;
+        ledger.spend += cost;
+        if (cost > 0n) ledger.seq++;
+      }
+      limits.flushed({
+        own: own as UsageRecord[],
+        accounts: [{ id: account.id, balance: ledger.balance, seq: ledger.seq }],
+        keyDays: [{ keyId: entry.keyId, day: utcDay(clock.now()), spend: ledger.spend }],
+      });
+    },
+  };
+  return edge;
+}
