@@ -45,6 +45,8 @@ const KEEP_ALIVE_MS = 72_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
 const FLUSH_ON_STOP_MS = 5_000;
+/** Error events of terminated calls get so long to leave. */
+const LAST_WORDS_MS = 500;
 
 /** The edge as a function of its dependencies: `/v1`, `/health`, and the way to the platform. */
 export async function createEdge(deps: EdgeDeps): Promise<Edge> {
@@ -124,6 +126,8 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       for (const call of active) call.closeConnection();
       const limit = setTimeout(() => {
         for (const call of active) call.terminate();
+        // What was passed on to the platform has no end of its own that we could tell.
+        setTimeout(() => app.server.closeAllConnections(), LAST_WORDS_MS).unref();
       }, drainMs);
       await closingIdle(app.server, () => app.close());
       clearTimeout(limit);

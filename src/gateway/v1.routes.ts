@@ -131,6 +131,13 @@ function fastifyError(error: unknown, request: FastifyRequest): AppError {
   return new AppError('internal_error');
 }
 
+/** What metrics call an endpoint, refused or not; anything else is one label, however many paths are tried. */
+const ENDPOINT_LABELS: Record<string, string> = {
+  '/v1/chat/completions': 'chat',
+  '/v1/embeddings': 'embeddings',
+  '/v1/models': 'models',
+};
+
 function sendError(deps: V1Deps, request: FastifyRequest, reply: FastifyReply, error: AppError): void {
   const refused = error instanceof AdmissionError ? error : undefined;
   // Refusals too tell the state of the limit, without counting against it.
@@ -143,5 +150,5 @@ function sendError(deps: V1Deps, request: FastifyRequest, reply: FastifyReply, e
     { ...error.options, noRetry: refused?.noRetry },
     v1Headers(request.id, rate),
   );
-  deps.metrics.answered(request.routeOptions.url?.slice('/v1/'.length) || 'unknown', error.code);
+  deps.metrics.answered(ENDPOINT_LABELS[request.routeOptions.url ?? ''] ?? 'other', error.code);
 }
