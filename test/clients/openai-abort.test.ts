@@ -78,10 +78,12 @@ describe('openai: leaving', () => {
     const events = (await suite.usage()).length;
     const controller = new AbortController();
     const asked = thrownBy(() =>
-      suite.openai().chat.completions.create(
-        { model: 'gateway/fast', messages: user('[[sim delay_ms=60000]] Think'), stream },
-        { signal: controller.signal },
-      ),
+      suite
+        .openai()
+        .chat.completions.create(
+          { model: 'gateway/fast', messages: user('[[sim delay_ms=60000]] Think'), stream },
+          { signal: controller.signal },
+        ),
     );
     await until(() => suite.stack.proxy.simulator.stats().running === 1, { what: 'the node to begin' });
     controller.abort();

@@ -39,7 +39,9 @@ describe('openai: embeddings', () => {
     // Asked for explicitly, the SDK gives base64 as it came.
     const vector: unknown = answer.data[0]!.embedding;
     const numbers =
-      typeof vector === 'string' ? [...new Float32Array(Uint8Array.from(Buffer.from(vector, 'base64')).buffer)] : vector;
+      typeof vector === 'string'
+        ? [...new Float32Array(Uint8Array.from(Buffer.from(vector, 'base64')).buffer)]
+        : vector;
     expect(typeof vector).toBe(asked === 'base64' ? 'string' : 'object');
     expect(numbers).toEqual(Array.from(direct.data[0]!.embedding));
   });

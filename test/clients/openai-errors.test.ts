@@ -85,7 +85,10 @@ describe('openai: refusals', () => {
   test.each([
     ['models.retrieve', (client: OpenAI) => client.models.retrieve('gateway/fast')],
     ['responses.create', (client: OpenAI) => client.responses.create({ model: 'gateway/fast', input: 'Hi' })],
-    ['completions.create', (client: OpenAI) => client.completions.create({ model: 'gateway/fast', prompt: 'Hi' })],
+    [
+      'completions.create',
+      (client: OpenAI) => client.completions.create({ model: 'gateway/fast', prompt: 'Hi' }),
+    ],
     ['files.list', (client: OpenAI) => client.files.list()],
   ])('404 for %s', async (_name, run) => {
     const error = await thrownBy(() => run(suite.openai()));
