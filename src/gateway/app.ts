@@ -8,7 +8,7 @@ import { listen } from '../db/listen.js';
 import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
 import { newId } from '../lib/ids.js';
-import { closingIdle } from '../lib/lifecycle.js';
+import { closingIdle, doorOf } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
 import { createCatalog } from './catalog.js';
@@ -100,6 +100,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES },
     clientErrorHandler: refuseMalformed,
   });
+  const door = doorOf(app.server);
   app.addHook('onRoute', (route) => void entryOf(route));
   app.addHook('onRequest', (_request, reply, done) => {
     if (draining) reply.raw.setHeader('connection', 'close');
@@ -129,6 +130,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
         // What was passed on to the platform has no end of its own that we could tell.
         setTimeout(() => app.server.closeAllConnections(), LAST_WORDS_MS).unref();
       }, drainMs);
+      await door.shut();
       await closingIdle(app.server, () => app.close());
       clearTimeout(limit);
       await meter.drain(FLUSH_ON_STOP_MS);

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { newApiKey } from '../../src/lib/key-form.js';
 import { createTestKey, type TestKey } from '../support/edge.js';
 import { until } from '../support/until.js';
@@ -84,7 +85,7 @@ describe('while PostgreSQL', () => {
   test('is down, known keys are served, unknown ones told to come back, and all is charged after', async () => {
     const outage = await under(async () => {
       await rig.postgres.stop();
-      await pause(7_000);
+      await pause(6_000);
       expect(await healthOf()).toMatchObject({ status: 'ok' });
       await rig.postgres.start();
       expect(await recovery()).toBeLessThan(5_000);
@@ -107,10 +108,40 @@ describe('while PostgreSQL', () => {
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
   }, 60_000);
 
+  test('has two connections left, billing gets by and nobody hangs', async () => {
+    const held: pg.Client[] = [];
+    const outage = await under(async () => {
+      try {
+        await until(
+          async () => {
+            const client = new pg.Client({ connectionString: rig.postgres.url });
+            client.on('error', () => undefined);
+            held.push(client);
+            return client.connect().then(
+              () => false,
+              () => true,
+            );
+          },
+          { timeoutMs: 20_000, intervalMs: 0 },
+        );
+        for (const client of held.splice(-3)) await client.end().catch(() => undefined);
+        // Everybody has to connect anew, and there is room for two.
+        rig.links.database.reset();
+        await pause(3_000);
+      } finally {
+        await Promise.all(held.map((client) => client.end()));
+      }
+      expect(await recovery()).toBeLessThan(5_000);
+    });
+    expect(rig.journal.tally(outage.known)).toEqual({ '200': outage.known.length });
+    expect(outage.unknown.filter((entry) => ![401, 503].includes(entry.status))).toEqual([]);
+    expect((await compareBooks(rig)).books).toEqual(CLEAN);
+  }, 60_000);
+
   test('is frozen, nobody hangs', async () => {
     const outage = await under(async () => {
       rig.postgres.freeze();
-      await pause(8_000);
+      await pause(7_000);
       expect(await healthOf()).toMatchObject({ status: 'ok' });
       rig.postgres.resume();
       expect(await recovery()).toBeLessThan(5_000);

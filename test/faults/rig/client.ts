@@ -41,7 +41,7 @@ export interface CallOptions {
   agent?: Agent;
 }
 
-const RETRY_MS = 25;
+const RETRY_MS = 100;
 const TOKEN = '"content":"x';
 
 /** One connection per call: a refused connection then says for certain that nothing was sent. */
