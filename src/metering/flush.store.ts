@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { askWithin, connectWithin, type Question } from '../db/bounded.js';
 import { formatMoney, type Money, parseMoney } from '../lib/money.js';
 import type { FlushResult, UsageRecord } from './usage-record.js';
 
@@ -117,7 +118,7 @@ interface WriteRow {
  *   the same batch is to be sent again.
  */
 export async function flushBatch(pool: Pool, records: readonly UsageRecord[]): Promise<BatchResult> {
-  const client = await connect(pool);
+  const client = await connectWithin(pool, CONNECT_TIMEOUT_MS);
   let failure: Error | undefined;
   try {
     await ask(client, BEGIN);
@@ -192,33 +193,9 @@ function columns(records: UsageRecord[]): unknown[] {
   ];
 }
 
-interface Question {
-  name?: string;
-  text: string;
-  values?: unknown[];
-}
-
 /** A query that fails when its answer doesn't come, as from a server that is frozen. */
 function ask<Row extends object>(client: PoolClient, question: Question | string) {
-  const config = typeof question === 'string' ? { text: question } : question;
-  return client.query<Row>({ ...config, query_timeout: ANSWER_TIMEOUT_MS } as Question);
-}
-
-/** The pool may be without a time limit of its own. */
-async function connect(pool: Pool): Promise<PoolClient> {
-  let timer: NodeJS.Timeout | undefined;
-  const connecting = pool.connect();
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`no database connection within ${CONNECT_TIMEOUT_MS} ms`));
-      connecting.then((client) => client.release()).catch(() => undefined);
-    }, CONNECT_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([connecting, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return askWithin<Row>(client, question, ANSWER_TIMEOUT_MS);
 }
 
 /** Whether the server itself reported the error, so that the connection still stands. */

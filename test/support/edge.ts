@@ -110,7 +110,10 @@ export interface TestKeyOptions {
 }
 
 /** An account with a key, written the way the platform writes them: the balance stands in the ledger. */
-export async function createTestKey(db: TestDatabase, options: TestKeyOptions = {}): Promise<TestKey> {
+export async function createTestKey(
+  db: Pick<TestDatabase, 'pool'>,
+  options: TestKeyOptions = {},
+): Promise<TestKey> {
   const accountId = options.accountId ?? newId();
   const keyId = newId();
   const key = newApiKey();
