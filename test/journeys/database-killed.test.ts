@@ -44,8 +44,14 @@ describe('the whole product whose database is killed', () => {
         await until(() => ids.length > before + 20);
         const killed = serverOf()!;
         process.kill(killed.pid, 'SIGKILL');
-        await until(() => serverOf() && serverOf()!.pid !== killed.pid, { what: 'the database to be back' });
-        expect(serverOf()!.port).toBe(killed.port);
+        const back = await until(
+          () => {
+            const server = serverOf();
+            return server && server.pid !== killed.pid ? server : undefined;
+          },
+          { what: 'the database to be back' },
+        );
+        expect(back.port).toBe(killed.port);
         // The platform answers from the database again: somebody new can come.
         await until(async () => product.customer().catch(() => undefined), { timeoutMs: 10_000 });
       }
