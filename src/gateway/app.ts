@@ -11,13 +11,16 @@ import { newId } from '../lib/ids.js';
 import { closingIdle } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
+import { BodyBudget } from './body-budget.js';
 import { createCatalog } from './catalog.js';
 import { refuseMalformed } from './client-error.js';
+import { capSockets, EDGE_LIMITS, type EdgeLimits, trustedPeer } from './edge-limits.js';
 import { createEdgeMetrics } from './edge-metrics.js';
 import { createKeyCache } from './key-cache.js';
 import { createModelOwners } from './model-owners.js';
 import { passthrough } from './passthrough.js';
 import type { Relay } from './relay.js';
+import { guardRequests, originForm, refuseUnroutable } from './request-guard.js';
 import { entryOf } from './route-table.js';
 import { v1Routes } from './v1.routes.js';
 
@@ -27,6 +30,8 @@ export interface EdgeDeps {
   clock: Clock;
   log: Logger;
   registry: Registry;
+  /** The product's unless a test can't wait for them. */
+  limits?: Partial<EdgeLimits>;
   /** Makes the meter; `onFlushed` keeps the balances in memory true. */
   createMeter(onFlushed: (result: FlushResult) => void): Promise<Meter>;
 }
@@ -38,17 +43,14 @@ export interface Edge {
   close(drainMs: number): Promise<void>;
 }
 
-/** RELIABILITY.md T25: slow headers, slow bodies, large headers. */
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 72_000;
-const MAX_HEADER_BYTES = 64 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
 const FLUSH_ON_STOP_MS = 5_000;
 
 /** The edge as a function of its dependencies: `/v1`, `/health`, and the way to the platform. */
 export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const { config, pool, clock, log, registry } = deps;
+  const limits: EdgeLimits = { ...EDGE_LIMITS, ...deps.limits };
   const metrics = createEdgeMetrics(registry);
   const catalog = await createCatalog(pool, log);
   const envelope = createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious);
@@ -89,15 +91,25 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     bodyLimit: 1,
     exposeHeadRoutes: false,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     // While draining, calls on kept-alive connections are still served; each answer closes its connection.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 2_048 },
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES },
+    http: {
+      headersTimeout: limits.headersTimeoutMs,
+      maxHeaderSize: limits.maxHeaderBytes,
+      connectionsCheckingInterval: limits.checkIntervalMs,
+      // Said in our shape by the guard.
+      requireHostHeader: false,
+    },
+    rewriteUrl: originForm,
     clientErrorHandler: refuseMalformed,
+    frameworkErrors: refuseUnroutable,
   });
+  guardRequests(app, limits);
+  capSockets(app.server, limits, trustedPeer(config.trustProxy));
   app.addHook('onRoute', (route) => void entryOf(route));
   app.addHook('onRequest', (_request, reply, done) => {
     if (draining) reply.raw.setHeader('connection', 'close');
@@ -111,11 +123,15 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     const ready = !draining && meter.accepting();
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable' });
   });
+  const bodies = new BodyBudget(limits);
+  metrics.bodyBytes(() => bodies.usedBytes);
   const relay = { upstream, basePath, catalog, metrics };
   await app.register(async (scope) =>
-    v1Routes(scope, { cache, catalog, meter, metrics, clock, owners, relay, active }),
+    v1Routes(scope, { cache, catalog, meter, metrics, clock, owners, relay, active, bodies }),
   );
-  await app.register(async (scope) => passthrough(scope, { platformUrl: config.platformUrl!, log }));
+  await app.register(async (scope) =>
+    passthrough(scope, { platformUrl: config.platformUrl!, log, stalledReaderMs: limits.stalledReaderMs }),
+  );
 
   return {
     listen: () => app.listen({ host: config.host, port: config.port }),

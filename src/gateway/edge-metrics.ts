@@ -10,6 +10,8 @@ export interface EdgeMetrics {
   recorded(record: UsageRecord): void;
   holdOpened(): void;
   holdClosed(): void;
+  /** Says where the gauge of request bodies in memory reads from. */
+  bodyBytes(read: () => number): void;
 }
 
 export function createEdgeMetrics(registry: Registry): EdgeMetrics {
@@ -54,6 +56,16 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
     answered: (endpoint, code) => requests.inc({ endpoint, code }),
     holdOpened: () => holds.inc(),
     holdClosed: () => holds.dec(),
+    bodyBytes(read) {
+      new Gauge({
+        name: 'gateway_request_body_bytes',
+        help: 'Bytes of request bodies of /v1 in memory; beyond 256 MiB calls get 503',
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    },
     recorded(record) {
       latencyOf[record.endpoint].observe(record.latencyMs / 1000);
       if (record.ttftMs !== null) firstToken.observe(record.ttftMs / 1000);
