@@ -12,14 +12,17 @@ import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { bindRouteTable } from '../lib/route-table.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
+import { BodyBudget } from './body-budget.js';
 import { createCatalog } from './catalog.js';
 import { refuseMalformed } from './client-error.js';
+import { capSockets, EDGE_BOUNDS, type EdgeBounds, trustedPeer } from './edge-bounds.js';
 import { createEdgeMetrics } from './edge-metrics.js';
 import { createKeyCache } from './key-cache.js';
 import { createLimits } from './limits/create-limits.js';
 import { createModelRoutes } from './model-routes.js';
 import { passthrough } from './passthrough.js';
 import type { Relay } from './relay.js';
+import { guardRequests, originForm, refuseUnroutable } from './request-guard.js';
 import { routeTable } from './route-table.js';
 import { v1Routes } from './v1.routes.js';
 
@@ -29,6 +32,8 @@ export interface EdgeDeps {
   clock: Clock;
   log: Logger;
   registry: Registry;
+  /** The product's unless a test can't wait for them. */
+  bounds?: Partial<EdgeBounds>;
   /** Makes the meter; `onFlushed` keeps the balances in memory true. */
   createMeter(onFlushed: (result: FlushResult) => void): Promise<Meter>;
 }
@@ -40,11 +45,7 @@ export interface Edge {
   close(drainMs: number): Promise<void>;
 }
 
-/** RELIABILITY.md T25: slow headers, slow bodies, large headers. */
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 72_000;
-const MAX_HEADER_BYTES = 64 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
 const FLUSH_ON_STOP_MS = 5_000;
 /**
@@ -56,6 +57,7 @@ const LAST_ANSWERS_MS = 500;
 /** The edge as a function of its dependencies: `/v1`, `/health`, and the way to the platform. */
 export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const { config, pool, clock, log, registry } = deps;
+  const bounds: EdgeBounds = { ...EDGE_BOUNDS, ...deps.bounds };
   const metrics = createEdgeMetrics(registry);
   const catalog = await createCatalog(pool, log);
   const envelope = createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious);
@@ -97,16 +99,26 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     bodyLimit: 1,
     exposeHeadRoutes: false,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: bounds.requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     // While draining, calls on kept-alive connections are still served; each answer closes its connection.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 2_048 },
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES },
+    http: {
+      headersTimeout: bounds.headersTimeoutMs,
+      maxHeaderSize: bounds.maxHeaderBytes,
+      connectionsCheckingInterval: bounds.checkIntervalMs,
+      // Said in our shape by the guard.
+      requireHostHeader: false,
+    },
+    rewriteUrl: originForm,
     clientErrorHandler: refuseMalformed,
+    frameworkErrors: refuseUnroutable,
   });
   const closing = idleCloser(app.server);
+  guardRequests(app, bounds);
+  capSockets(app.server, bounds, trustedPeer(config.trustProxy));
   bindRouteTable(app, routeTable);
   app.addHook('onRequest', (_request, reply, done) => {
     if (draining) reply.raw.setHeader('connection', 'close');
@@ -120,11 +132,15 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     const ready = !draining && meter.accepting();
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable' });
   });
+  const bodies = new BodyBudget(bounds);
+  metrics.bodyBytes(() => bodies.usedBytes);
   const relay = { upstream, basePath, catalog, metrics };
   await app.register(async (scope) =>
-    v1Routes(scope, { cache, catalog, limits, meter, metrics, clock, routes, relay, active }),
+    v1Routes(scope, { cache, catalog, limits, meter, metrics, clock, routes, relay, active, bodies }),
   );
-  await app.register(async (scope) => passthrough(scope, { platformUrl: config.platformUrl!, log }));
+  await app.register(async (scope) =>
+    passthrough(scope, { platformUrl: config.platformUrl!, log, stalledReaderMs: bounds.stalledReaderMs }),
+  );
 
   return {
     listen: () => app.listen({ host: config.host, port: config.port }),

@@ -9,7 +9,9 @@ const REASONS: Record<string, string> = {
 
 /** Answers what is not HTTP in the contract's shape and closes. */
 export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+  // An answer that is under way on this connection must not get ours in its middle.
+  const answering = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || answering) {
     socket.destroy();
     return;
   }

@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Endpoint, UsageRecord } from '../metering/usage-record.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -8,6 +8,8 @@ export interface EdgeMetrics {
   /** A finished `/v1` answer; `code` is `ok` or the error code. */
   answered(endpoint: string, code: string): void;
   recorded(record: UsageRecord): void;
+  /** Says where the gauge of request bodies in memory reads from. */
+  bodyBytes(read: () => number): void;
 }
 
 export function createEdgeMetrics(registry: Registry): EdgeMetrics {
@@ -49,6 +51,16 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
   };
   return {
     answered: (endpoint, code) => requests.inc({ endpoint, code }),
+    bodyBytes(read) {
+      new Gauge({
+        name: 'gateway_request_body_bytes',
+        help: 'Bytes of request bodies of /v1 in memory; beyond 256 MiB calls get 503',
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    },
     recorded(record) {
       latencyOf[record.endpoint].observe(record.latencyMs / 1000);
       if (record.ttftMs !== null) firstToken.observe(record.ttftMs / 1000);

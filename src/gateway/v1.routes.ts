@@ -1,9 +1,11 @@
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.js';
 import type { Clock } from '../lib/clock.js';
 import type { Meter } from '../metering/usage-record.js';
 import { answerError, answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate } from './authenticate.js';
+import { type BodyBudget, type BodyShare, countingStream } from './body-budget.js';
 import { Call } from './call.js';
 import type { Catalog } from './catalog.js';
 import type { EdgeMetrics } from './edge-metrics.js';
@@ -13,6 +15,7 @@ import { AdmissionError } from './limits/refusals.js';
 import type { ModelRoutes } from './model-routes.js';
 import { Relay, type RelayDeps } from './relay.js';
 import { inspectBody } from './request-body.js';
+import { askForBody } from './request-guard.js';
 import { V1_BODY_LIMIT_BYTES } from './route-table.js';
 
 export interface V1Deps {
@@ -26,21 +29,30 @@ export interface V1Deps {
   relay: RelayDeps;
   /** Relays in flight; shutdown ends what is left of them. */
   active: Set<Relay>;
+  bodies: BodyBudget;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The key of a `/v1` request, set before a byte of the body is read. */
     keyEntry: KeyEntry;
+    /** What its body takes of the budget. */
+    bodyShare: BodyShare | null;
   }
 }
 
 /** The inference API: `/v1/chat/completions`, `/v1/embeddings`, `/v1/models`; 404 for the rest. */
 export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
   app.decorateRequest('keyEntry', null as unknown as KeyEntry);
+  app.decorateRequest('bodyShare', null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, done) => checkKey(deps, request, reply, done));
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    const share = request.bodyShare;
+    if (!share || request.headers['transfer-encoding'] === undefined) done(null, payload);
+    else done(null, countBody(payload, share));
+  });
   app.setErrorHandler((error, request, reply) => answerFailure(deps, error, request, reply));
   app.post('/v1/chat/completions', (request, reply) => forward(deps, 'chat', request, reply));
   app.post('/v1/embeddings', (request, reply) => forward(deps, 'embeddings', request, reply));
@@ -59,13 +71,43 @@ function checkKey(deps: V1Deps, request: FastifyRequest, reply: FastifyReply, do
     if (entry && request.routeOptions.url?.startsWith('/v1/') && !request.routeOptions.url.endsWith('*')) {
       request.keyEntry = entry;
       if (encodedBody(request)) sendError(deps, request, reply, new AppError('unsupported_media_type'));
-      else done();
+      else if (request.method === 'GET') done();
+      else reserveBody(deps, request, reply, done);
       return;
     }
     if (error) sendError(deps, request, reply, new AppError('service_unavailable', { retryAfterSeconds: 1 }));
     else if (!entry) sendError(deps, request, reply, new AppError('invalid_api_key'));
     else refuse(deps, request, reply);
   });
+}
+
+/** Takes the body's length from the budget before a byte of it is read; the call's end gives it back. */
+function reserveBody(deps: V1Deps, request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const bytes = Number(request.headers['content-length'] ?? 0);
+  const share = deps.bodies.open(request.keyEntry.account.id);
+  try {
+    // Larger ones are refused by their length, unread.
+    if (bytes <= V1_BODY_LIMIT_BYTES) share.grow(bytes);
+  } catch (error) {
+    sendError(deps, request, reply, error as AppError);
+    return;
+  }
+  request.bodyShare = share;
+  reply.raw.once('close', share.release);
+  askForBody(request, reply);
+  done();
+}
+
+function countBody(payload: Readable, share: BodyShare): Readable {
+  const counted = countingStream(share);
+  counted.on('error', () => {
+    // What still comes is thrown away, so that the client can read the answer.
+    payload.unpipe(counted);
+    payload.resume();
+  });
+  payload.on('error', (error) => counted.destroy(error));
+  payload.on('close', () => counted.destroy());
+  return payload.pipe(counted);
 }
 
 function encodedBody(request: FastifyRequest): boolean {
@@ -138,6 +180,7 @@ function fastifyError(error: unknown, request: FastifyRequest): AppError {
       message: `The body is larger than ${V1_BODY_LIMIT_BYTES / 2 ** 20} MiB.`,
     });
   }
+  if (statusCode === 415) return new AppError('unsupported_media_type');
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new AppError('invalid_body');
   request.log.error({ err: error }, 'a /v1 request failed');
   return new AppError('internal_error');

@@ -5,11 +5,12 @@ import { Registry } from 'prom-client';
 import { type Config, loadConfig } from '../../src/config.js';
 import { pgPool } from '../../src/db/orm.js';
 import { createEdge, type Edge } from '../../src/gateway/app.js';
+import type { EdgeBounds } from '../../src/gateway/edge-bounds.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createEnvelope, sha256 } from '../../src/lib/crypto.js';
 import { newId } from '../../src/lib/ids.js';
 import { newApiKey, shownParts } from '../../src/lib/key-form.js';
-import { createLogger } from '../../src/lib/logger.js';
+import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { createMeter } from '../../src/metering/meter.js';
 import type { Meter } from '../../src/metering/usage-record.js';
 import type { TestDatabase } from './database.js';
@@ -32,6 +33,8 @@ export interface TestEdgeOptions {
   env?: Record<string, string>;
   clock?: Clock;
   masterKey?: string;
+  bounds?: Partial<EdgeBounds>;
+  log?: Logger;
 }
 
 /** A real edge on a free port, over a real database and whatever upstream the test brings. */
@@ -52,7 +55,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     },
     'edge',
   );
-  const log = createLogger('edge', config.logLevel);
+  const log = options.log ?? createLogger('edge', config.logLevel);
   const registry = new Registry();
   const pool = await pgPool(db.orm);
   let meter: Meter | undefined;
@@ -62,6 +65,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     clock: options.clock ?? systemClock,
     log,
     registry,
+    bounds: options.bounds,
     async createMeter(onFlushed) {
       const made = await createMeter({
         directory: join(directory, 'spool'),

@@ -1,0 +1,87 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { isLoopback, networkOf } from '../lib/network.js';
+
+/** What one client, or all of them together, may take of the edge (RELIABILITY.md T25). */
+export interface EdgeBounds {
+  /** From the first byte, or the connection itself, to the end of the headers. */
+  headersTimeoutMs: number;
+  /** From there to the end of the body. */
+  requestTimeoutMs: number;
+  /** How often Node looks for those that are over their time: its default of 30 s would add as much to both. */
+  checkIntervalMs: number;
+  maxHeaderBytes: number;
+  maxHeaders: number;
+  /** An answer of the platform of which no byte is taken for so long is cut; those of `/v1` have a limit of their own. */
+  stalledReaderMs: number;
+  /** Connections of one address (IPv6: of one /64). Loopback and trusted proxies carry many clients: not counted. */
+  socketsPerAddress: number;
+  countLoopback: boolean;
+  /** Bodies of `/v1` in memory, of all callers and of one account. */
+  bodyBytes: number;
+  bodyBytesPerAccount: number;
+}
+
+const MIB = 2 ** 20;
+
+export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 58_000,
+  checkIntervalMs: 1_000,
+  maxHeaderBytes: 64 * 1024,
+  maxHeaders: 200,
+  stalledReaderMs: 60_000,
+  socketsPerAddress: 4_096,
+  countLoopback: false,
+  bodyBytes: 256 * MIB,
+  bodyBytesPerAccount: 128 * MIB,
+};
+
+/**
+ * Closes connections of an address beyond its share as soon as they are accepted: no answer, since one that isn't
+ * read would cost what the cap is to save. `exempt` names the peers that carry many clients.
+ */
+export function capSockets(
+  server: Server,
+  { socketsPerAddress, countLoopback }: EdgeBounds,
+  exempt: (address: string) => boolean,
+): void {
+  const counts = new Map<string, number>();
+  server.prependListener('connection', (socket: Socket) => {
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined || exempt(remoteAddress)) return;
+    if (!countLoopback && isLoopback(remoteAddress)) return;
+    const client = clientOf(remoteAddress);
+    const count = (counts.get(client) ?? 0) + 1;
+    if (count > socketsPerAddress) {
+      socket.resetAndDestroy();
+      return;
+    }
+    counts.set(client, count);
+    socket.once('close', () => {
+      const left = counts.get(client)! - 1;
+      if (left > 0) counts.set(client, left);
+      else counts.delete(client);
+    });
+  });
+}
+
+/** Whether a peer's address lies in one of the CIDRs of `TRUST_PROXY`. */
+export function trustedPeer(cidrs: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [network = '', prefix] = cidr.split('/', 2);
+    const family = isIPv6(network) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(network, family);
+    else list.addSubnet(network, Number(prefix), family);
+  }
+  // A mapped address (::ffff:10.0.0.1) is found among IPv4 rules as well.
+  return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+/** One IPv4 address, or the /64 that one subscriber has. */
+function clientOf(address: string): string {
+  const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
+  return isIPv4(plain) ? plain : networkOf(address);
+}

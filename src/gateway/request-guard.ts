@@ -1,0 +1,92 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type ErrorCode, type ErrorOptions, errorBody, errorEntry } from '../errors.js';
+import type { EdgeBounds } from './edge-bounds.js';
+
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+
+/**
+ * The one normalisation of a request's target: an absolute form loses its origin, which is never believed. Routing
+ * and the way to the platform read the same text afterwards (RELIABILITY.md T11).
+ */
+export function originForm(request: { url?: string }): string {
+  const url = request.url ?? '/';
+  if (url.startsWith('/')) return url;
+  const rest = url.replace(ABSOLUTE_FORM, '');
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** Answers in the contract's shape, outside of the routes. */
+function refuse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  code: ErrorCode,
+  options: ErrorOptions = {},
+): void {
+  reply
+    .code(errorEntry(code).status)
+    .header('x-request-id', request.id)
+    .header('x-content-type-options', 'nosniff')
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(errorBody(code, options)));
+}
+
+/** A path that no router can read names nothing that we have. */
+export function refuseUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  refuse(request, reply, 'not_found');
+}
+
+/**
+ * Refuses what two readers could read in two ways before a route sees it: other versions than 1.0 and 1.1, no or two
+ * hosts, more headers than anyone needs; and gives Fastify's own refusals our shape.
+ */
+export function guardRequests(app: FastifyInstance, { maxHeaders }: EdgeBounds): void {
+  // Node drops what stands beyond its cap without a word, so that a second credential could hide there.
+  app.server.maxHeadersCount = maxHeaders + 1;
+  // The body is asked for when its route is ready to read it, not before the key is checked.
+  app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    app.server.emit('request', request, response);
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    const fault = faultOf(request.raw, maxHeaders);
+    if (!fault) {
+      done();
+      return;
+    }
+    reply.header('connection', 'close');
+    refuse(request, reply, ...fault);
+  });
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, 'not_found'));
+  app.setErrorHandler((error, request, reply) => {
+    const { statusCode } = error as { statusCode?: number };
+    if (statusCode === 415) refuse(request, reply, 'unsupported_media_type');
+    else if (statusCode !== undefined && statusCode < 500) refuse(request, reply, 'not_found');
+    else {
+      request.log.error({ err: error }, 'a request failed');
+      refuse(request, reply, 'internal_error');
+    }
+  });
+}
+
+function faultOf(request: IncomingMessage, maxHeaders: number): [ErrorCode, ErrorOptions] | undefined {
+  const { rawHeaders, httpVersionMajor } = request;
+  if (httpVersionMajor !== 1)
+    return ['invalid_request', { message: 'This version of HTTP is not spoken here.' }];
+  if (rawHeaders.length > maxHeaders * 2) {
+    return ['headers_too_large', { message: `A request has at most ${maxHeaders} headers.` }];
+  }
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) {
+    return ['invalid_request', { message: 'A request names its host once.' }];
+  }
+  return undefined;
+}
+
+/** Asks for the body of a client that waits to be asked. */
+export function askForBody(request: FastifyRequest, reply: FastifyReply): void {
+  if (request.headers.expect !== undefined) reply.raw.writeContinue();
+}

@@ -1,0 +1,48 @@
+import type { EdgeBounds } from '../../src/gateway/edge-bounds.js';
+import { call, signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTestKey, startTestEdge, type TestEdge, type TestKey } from '../support/edge.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
+
+export interface HostileSuite {
+  readonly db: TestDatabase;
+  readonly upstream: ScriptedUpstream;
+  readonly platform: TestPlatform;
+  readonly edge: TestEdge;
+  /** A good key with money. */
+  readonly caller: TestKey;
+  /** Bearer tokens of the API. */
+  readonly user: string;
+  readonly admin: string;
+}
+
+/** The real edge in front of the real platform, over real HTTP, with a user, an admin and a key. */
+export function useProduct(options: { bounds?: Partial<EdgeBounds> } = {}): HostileSuite {
+  const suite = {} as { -readonly [K in keyof HostileSuite]: HostileSuite[K] };
+  beforeAll(async () => {
+    suite.db = await createTestDatabase();
+    suite.upstream = await startScriptedUpstream();
+    suite.platform = await startTestPlatform(suite.db);
+    suite.edge = await startTestEdge(suite.db, {
+      upstreamUrl: suite.upstream.url,
+      platformUrl: suite.platform.url,
+      ...options,
+    });
+    await suite.db.pool.query(`update plans set requests_per_minute = 100000 where id = 'team'`);
+    suite.caller = await createTestKey(suite.db, { balance: '1000' });
+    suite.user = (await signUp(suite.edge.url)).token;
+    const admin = await signUp(suite.edge.url);
+    await suite.db.pool.query(`update accounts set role = 'admin' where id = $1`, [admin.user.id]);
+    suite.admin = admin.token;
+    const check = await call(suite.edge.url, 'GET', '/api/admin/users', { token: suite.admin });
+    if (check.status !== 200) throw new Error(`the admin got ${check.status}`);
+  });
+  afterAll(async () => {
+    await suite.edge?.close();
+    await suite.platform?.close();
+    await suite.upstream?.close();
+    await suite.db?.close();
+  });
+  return suite;
+}
