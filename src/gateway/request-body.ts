@@ -152,9 +152,10 @@ function checkOnce(members: Member[]): void {
 
 function readModel(fields: Record<string, unknown>): string {
   const { model } = fields;
-  if (typeof model !== 'string' || model === '') {
+  if (model === undefined || model === null || model === '') {
     throw invalid('"model" is missing. Name one of the models that GET /v1/models lists.', 'model');
   }
+  if (typeof model !== 'string') throw invalid('"model" must be a text.', 'model');
   return Buffer.from(model, 'latin1').toString();
 }
 

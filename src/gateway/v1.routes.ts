@@ -68,8 +68,8 @@ function checkKey(deps: V1Deps, request: FastifyRequest, reply: FastifyReply, do
     return;
   }
   authenticate(request.raw, deps.cache, (error, entry) => {
+    if (entry) request.keyEntry = entry;
     if (entry && request.routeOptions.url?.startsWith('/v1/') && !request.routeOptions.url.endsWith('*')) {
-      request.keyEntry = entry;
       if (encodedBody(request)) sendError(deps, request, reply, new AppError('unsupported_media_type'));
       else if (request.method === 'GET') done();
       else reserveBody(deps, request, reply, done);
@@ -121,7 +121,7 @@ function refuse(deps: V1Deps, request: FastifyRequest, reply: FastifyReply): voi
 }
 
 function listModels(deps: V1Deps, request: FastifyRequest, reply: FastifyReply): void {
-  const allowed = request.keyEntry.allowedModels;
+  const { allowedModels: allowed, account } = request.keyEntry;
   const data = deps.catalog
     .all()
     .filter((model) => allowed.has(model.publicName))
@@ -132,7 +132,8 @@ function listModels(deps: V1Deps, request: FastifyRequest, reply: FastifyReply):
       owned_by: deps.routes.ownerOf(model.publicName),
     }));
   reply.hijack();
-  answerJson(reply.raw, 200, v1Headers(request.id), Buffer.from(JSON.stringify({ object: 'list', data })));
+  const headers = v1Headers(request.id, account.window.peek(deps.clock.now()));
+  answerJson(reply.raw, 200, headers, Buffer.from(JSON.stringify({ object: 'list', data })));
   deps.metrics.answered('models', 'ok');
 }
 
@@ -147,6 +148,12 @@ function forward(
 ): void {
   const entry = request.keyEntry;
   const body = inspectBody(request.body as Buffer | undefined);
+  if (endpoint === 'embeddings' && body.stream) {
+    throw new AppError('invalid_body', {
+      message: 'Embeddings are not streamed: leave "stream" out.',
+      param: 'stream',
+    });
+  }
   if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
   const admitted = deps.limits.admit(entry, body, reply.raw);
   const start = (admission: Admission): void => {

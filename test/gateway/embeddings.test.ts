@@ -1,4 +1,4 @@
-import { createTestKey, usageOf } from '../support/edge.js';
+import { createTestKey, errorOf, usageOf } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
 import { raw } from '../support/scripted-upstream.js';
 
@@ -36,6 +36,13 @@ describe('an embeddings call', () => {
         estimated: false,
       }),
     ]);
+  });
+
+  test("that asks for a stream is the caller's mistake, and says so", async () => {
+    const { key } = await createTestKey(suite.db);
+    const response = await embed(key, { stream: true });
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({ code: 'invalid_body', param: 'stream' });
   });
 
   test.each([

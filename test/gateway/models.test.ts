@@ -44,6 +44,15 @@ describe('GET /v1/models', () => {
     });
   });
 
+  test('tells the state of the rate limit without counting toward it, as a route that does not exist does', async () => {
+    const { key } = await createTestKey(suite.db, { plan: 'free' });
+    for (const path of ['/v1/models', '/v1/nothing', '/v1/models']) {
+      const { headers } = await fetch(suite.edge.url + path, { headers: { authorization: `Bearer ${key}` } });
+      expect(headers.get('x-ratelimit-limit-requests')).toBe('20');
+      expect(headers.get('x-ratelimit-remaining-requests')).toBe('20');
+    }
+  });
+
   test('needs no balance', async () => {
     const { key } = await createTestKey(suite.db, { balance: '0' });
     expect((await list(key)).data.length).toBeGreaterThan(0);
