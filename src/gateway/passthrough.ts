@@ -42,6 +42,8 @@ export async function passthrough(
     askForBody(request, reply);
     done();
   });
+  // Fastify reads text/plain by itself; here every body passes unread, and the platform judges its type.
+  app.removeAllContentTypeParsers();
   await app.register(httpProxy, {
     upstream: platformUrl,
     websocket: true,

@@ -16,6 +16,8 @@ export function originForm(request: { url?: string }): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
+const UNREADABLE = { message: 'The request can not be read.' };
+
 /** Answers in the contract's shape, outside of the routes. */
 function refuse(
   request: FastifyRequest,
@@ -60,7 +62,9 @@ export function guardRequests(app: FastifyInstance, { maxHeaders }: EdgeBounds):
   app.setErrorHandler((error, request, reply) => {
     const { statusCode } = error as { statusCode?: number };
     if (statusCode === 415) refuse(request, reply, 'unsupported_media_type');
-    else if (statusCode !== undefined && statusCode < 500) refuse(request, reply, 'not_found');
+    else if (statusCode === 413) refuse(request, reply, 'body_too_large');
+    else if (statusCode !== undefined && statusCode < 500)
+      refuse(request, reply, 'invalid_request', UNREADABLE);
     else {
       request.log.error({ err: error }, 'a request failed');
       refuse(request, reply, 'internal_error');
