@@ -5,7 +5,9 @@ import { invariants } from '../../src/services/audit/audit.store.js';
 export async function checkInvariants(pool: Pool): Promise<string[]> {
   const violations: string[] = [];
   for (const { name, sql } of invariants) {
-    const { rows } = await pool.query<{ subject: unknown }>(`select subject::text from (${sql}) found limit 5`);
+    const { rows } = await pool.query<{ subject: unknown }>(
+      `select subject::text from (${sql}) found limit 5`,
+    );
     if (rows.length > 0) violations.push(`${name}: ${rows.map((row) => row.subject).join(', ')}`);
   }
   return violations;
