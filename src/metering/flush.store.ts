@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { formatMoney, type Money, parseMoney } from '../lib/money.js';
+import { parseMoney } from '../lib/money.js';
 import type { FlushResult, UsageRecord } from './usage-record.js';
 
 /** Error code of a call whose process died before it finished. */
@@ -26,14 +26,19 @@ const LOCK_ACCOUNTS = {
 };
 
 /**
- * Only rows really inserted are charged. An event is not inserted when its primary key is there, when its id was
+ * Amounts arrive as whole numbers of 1e-12 dollars. Only rows really inserted are charged. An event is not inserted when its primary key is there, when its id was
  * charged before under another time, or when it says that the process died while the finished call is there.
+ * The ledger is asked by a scalar subquery, one index look-up an event: `not exists` becomes a join that reads every
+ * entry there is, and such a plan, made while the table was small, is kept while it grows.
  */
 const WRITE_EVENTS = {
   name: 'metering-write',
   text: `
 with e as (
-  select t.*, timestamptz 'epoch' + at_ms * interval '1 millisecond' as created_at
+  select id, timestamptz 'epoch' + at_ms * interval '1 millisecond' as created_at, account_id, key_id, widget_id,
+    requested_model, served_model, endpoint, stream, input_tokens, output_tokens, price_in * 0.000001 as price_in,
+    price_out * 0.000001 as price_out, cost * 0.000000000001 as cost, latency_ms, ttft_ms, status, error_code,
+    http_status, client_aborted, estimated, anomalous, position
   from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[],
     $9::boolean[], $10::integer[], $11::integer[], $12::numeric[], $13::numeric[], $14::numeric[], $15::integer[],
     $16::integer[], $17::text[], $18::text[], $19::integer[], $20::boolean[], $21::boolean[], $22::boolean[])
@@ -48,7 +53,7 @@ with e as (
     input_tokens, output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code, http_status,
     client_aborted, estimated, anomalous
   from e
-  where not exists (select from ledger_entries l where l.kind = 'usage' and l.event_id = e.id)
+  where (select l.id from ledger_entries l where l.kind = 'usage' and l.event_id = e.id limit 1) is null
     and not (e.error_code is not distinct from '${TERMINATED}' and exists (
       select from usage_events u where u.account_id = e.account_id and u.id = e.id
         and u.created_at >= e.created_at and u.created_at < e.created_at + interval '1 day'))
@@ -102,6 +107,9 @@ interface WriteRow {
   key_days: [string, string, string][] | null;
 }
 
+/** Plans are kept from when tables were small: without scans of whole tables they stay right while these grow. */
+const BEGIN = `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local enable_seqscan = off`;
+
 /**
  * Commits events in ONE transaction: usage rows, and for those really inserted the debits, balances, spend of keys
  * and counts per hour. Replaying a batch changes nothing.
@@ -112,7 +120,7 @@ export async function flushBatch(pool: Pool, records: readonly UsageRecord[]): P
   const client = await connect(pool);
   let failure: Error | undefined;
   try {
-    await ask(client, `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+    await ask(client, BEGIN);
     const result = await write(client, records);
     await ask(client, 'commit');
     return result;
@@ -153,35 +161,45 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
   };
 }
 
-/** Dollars per million tokens of a price in 1e-12 dollars per token. */
-const perMillion = (price: Money): string => formatMoney(price * 1_000_000n);
-
-function columns(records: UsageRecord[]): unknown[] {
-  const column = <T>(of: (record: UsageRecord) => T): T[] => records.map(of);
+/**
+ * The columns of a batch as PostgreSQL's array literals. The driver would look for quotes in every value; here
+ * only texts, which may hold any character, are escaped.
+ */
+function columns(records: UsageRecord[]): string[] {
+  type Plain = string | number | bigint | boolean | null;
+  const plain = (of: (record: UsageRecord) => Plain): string =>
+    `{${records.map((record) => of(record) ?? 'NULL').join(',')}}`;
+  const text = (of: (record: UsageRecord) => string | null): string =>
+    `{${records.map((record) => quoted(of(record))).join(',')}}`;
   return [
-    column((r) => r.id),
-    column((r) => r.createdAt),
-    column((r) => r.accountId),
-    column((r) => r.keyId),
-    column((r) => r.widgetId),
-    column((r) => r.requestedModel),
-    column((r) => r.servedModel),
-    column((r) => r.endpoint),
-    column((r) => r.stream),
-    column((r) => r.inputTokens),
-    column((r) => r.outputTokens),
-    column((r) => perMillion(r.priceIn)),
-    column((r) => perMillion(r.priceOut)),
-    column((r) => formatMoney(r.cost)),
-    column((r) => r.latencyMs),
-    column((r) => r.ttftMs),
-    column((r) => r.status),
-    column((r) => r.errorCode),
-    column((r) => r.httpStatus),
-    column((r) => r.clientAborted),
-    column((r) => r.estimated),
-    column((r) => r.anomalous),
+    plain((r) => r.id),
+    plain((r) => r.createdAt),
+    plain((r) => r.accountId),
+    plain((r) => r.keyId),
+    plain((r) => r.widgetId),
+    text((r) => r.requestedModel),
+    text((r) => r.servedModel),
+    plain((r) => r.endpoint),
+    plain((r) => r.stream),
+    plain((r) => r.inputTokens),
+    plain((r) => r.outputTokens),
+    plain((r) => r.priceIn),
+    plain((r) => r.priceOut),
+    plain((r) => r.cost),
+    plain((r) => r.latencyMs),
+    plain((r) => r.ttftMs),
+    plain((r) => r.status),
+    text((r) => r.errorCode),
+    plain((r) => r.httpStatus),
+    plain((r) => r.clientAborted),
+    plain((r) => r.estimated),
+    plain((r) => r.anomalous),
   ];
+}
+
+function quoted(text: string | null): string {
+  if (text === null) return 'NULL';
+  return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`;
 }
 
 interface Question {

@@ -24,7 +24,9 @@ import { measureVisibility } from './visible.js';
 
 /**
  * `npm run bench [-- --quick] [-- --peers] [-- --write] [-- --before <dist>]`: the edge beside what it is compared
- * with, in one interleaved run on loopback. `--before` adds another build of this product.
+ * with, in one interleaved run on loopback. `--before` adds another build of this product, `--cpu-prof <folder>` keeps
+ * profiles of the edge, `--only a,b` leaves out what isn't named (bare, edge, nginx,
+ * chain, usage, pair) and `--steps` likewise (memory, saturate, paced, streams, first-bytes).
  */
 const { values: options } = parseArgs({
   options: {
@@ -33,11 +35,14 @@ const { values: options } = parseArgs({
     write: { type: 'boolean', default: false },
     before: { type: 'string' },
     only: { type: 'string' },
+    steps: { type: 'string' },
+    'cpu-prof': { type: 'string' },
   },
 });
 
 const FULL: Lengths = {
   rounds: 3,
+  warmMs: 5_000,
   saturateMs: 3_000,
   pacedMs: 4_000,
   firstBytesMs: 2_000,
@@ -46,6 +51,7 @@ const FULL: Lengths = {
 };
 const QUICK: Lengths = {
   rounds: 2,
+  warmMs: 2_000,
   saturateMs: 1_000,
   pacedMs: 1_000,
   firstBytesMs: 1_000,
@@ -57,6 +63,7 @@ const DOCUMENT = 'docs/benchmarks.md';
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const wants = (name: string): boolean => !options.only || options.only.split(',').includes(name);
+const does = (step: string): boolean => !options.steps || options.steps.split(',').includes(step);
 
 async function postmaster(ledger: Ledger): Promise<number> {
   const { rows } = await ledger.pool.query<{ folder: string }>('show data_directory');
@@ -75,10 +82,12 @@ async function startTargets(context: TargetContext, ledgers: (name: string) => P
       stop: () => Promise.resolve(),
     },
   ];
+  const folder = options['cpu-prof'];
+  const nodeOptions = folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : [];
   const edge = async (name: string, database: string, dist: string): Promise<void> => {
     const ledger = await ledgers(database);
     await ledger.seal('sk-virtual-of-the-bench');
-    targets.push(await startEdge(context, { name, ledger, dist, upstreamUrl }));
+    targets.push(await startEdge(context, { name, ledger, dist, upstreamUrl, nodeOptions }));
   };
   if (wants('bare')) targets.push(await startBare(context));
   if (wants('edge')) await edge('edge', 'bench_edge', DIST);
@@ -102,16 +111,18 @@ async function startTargets(context: TargetContext, ledgers: (name: string) => P
 async function measureAll(targets: RunningTarget[], generator: Generator, lengths: Lengths) {
   const all = targets.map((running) => new Measured(running, generator));
   const real = all.filter(({ running }) => running.pids.length > 0);
-  for (const target of real) await target.warm(lengths.saturateMs);
-  say('memory of open streams');
-  for (const target of real) await target.idle(lengths.idleStreams, lengths.saturateMs);
+  for (const target of real) await target.warm(lengths.warmMs);
+  if (does('memory')) {
+    say('memory of open streams');
+    for (const target of real) await target.idle(lengths.idleStreams, lengths.saturateMs);
+  }
   for (let round = 0; round < lengths.rounds; round++) {
     say(`round ${round + 1} of ${lengths.rounds}`);
     // Each step visits all targets before the next: whatever slows the machine down slows all of them.
-    for (const target of real) await target.saturate(lengths.saturateMs);
-    for (const target of all) await target.paced(lengths.pacedMs);
-    for (const target of real) await target.streams(lengths.streams);
-    for (const target of all) await target.firstBytes(lengths.firstBytesMs);
+    if (does('saturate')) for (const target of real) await target.saturate(lengths.saturateMs);
+    if (does('paced')) for (const target of all) await target.paced(lengths.pacedMs);
+    if (does('streams')) for (const target of real) await target.streams(lengths.streams);
+    if (does('first-bytes')) for (const target of all) await target.firstBytes(lengths.firstBytesMs);
   }
   return new Map(all.map((measured) => [measured.running.name, measured]));
 }
@@ -162,8 +173,9 @@ async function run(context: TargetContext, server: EmbeddedPostgres, lengths: Le
     const measured = await measureAll(targets, generator, lengths);
     const edge = measured.get('edge')?.running;
     say('event to visible balance, usage write, two edges');
-    const visibility = edge && (await measureVisibility(edge, generator, lengths.rounds * 3_000));
-    const usageWrite = edge && (await usageWriteAlone(ledgers, lengths));
+    const money = edge && wants('usage');
+    const visibility = money ? await measureVisibility(edge, generator, lengths.rounds * 3_000) : undefined;
+    const usageWrite = money ? await usageWriteAlone(ledgers, lengths) : undefined;
     const pair = wants('pair') ? await measurePair(context, ledgers, DIST, lengths) : 'not asked for';
     await Promise.all(targets.map((target) => target.stop()));
     const books = await checkBooks(measured, visibility?.answers ?? 0);

@@ -9,6 +9,8 @@ export type Figures = Map<string, number[]>;
 
 export interface Lengths {
   rounds: number;
+  /** Just-in-time compilation must be over before anything counts. */
+  warmMs: number;
   saturateMs: number;
   pacedMs: number;
   firstBytesMs: number;
