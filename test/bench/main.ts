@@ -25,7 +25,7 @@ import { measureVisibility } from './visible.js';
 /**
  * `npm run bench [-- --quick] [-- --peers] [-- --write] [-- --before <dist>]`: the edge beside what it is compared
  * with, in one interleaved run on loopback. `--before` adds another build of this product, `--cpu-prof <folder>` keeps
- * profiles of the edge, `--only a,b` leaves out what isn't named (bare, edge, nginx,
+ * profiles of the edge, `--flags "…"` gives it flags of Node, `--only a,b` leaves out what isn't named (bare, edge, nginx,
  * chain, usage, pair) and `--steps` likewise (memory, saturate, paced, streams, first-bytes).
  */
 const { values: options } = parseArgs({
@@ -36,6 +36,7 @@ const { values: options } = parseArgs({
     before: { type: 'string' },
     only: { type: 'string' },
     steps: { type: 'string' },
+    flags: { type: 'string' },
     'cpu-prof': { type: 'string' },
   },
 });
@@ -83,10 +84,12 @@ async function startTargets(context: TargetContext, ledgers: (name: string) => P
     },
   ];
   const folder = options['cpu-prof'];
-  const nodeOptions = folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : [];
+  const profiling = folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : [];
+  const flags = options.flags?.split(' ') ?? [];
   const edge = async (name: string, database: string, dist: string): Promise<void> => {
     const ledger = await ledgers(database);
     await ledger.seal('sk-virtual-of-the-bench');
+    const nodeOptions = name === 'edge' ? [...profiling, ...flags] : [];
     targets.push(await startEdge(context, { name, ledger, dist, upstreamUrl, nodeOptions }));
   };
   if (wants('bare')) targets.push(await startBare(context));
