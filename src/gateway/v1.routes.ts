@@ -40,9 +40,8 @@ export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, done) => checkKey(deps, request, reply, done));
   app.setErrorHandler((error, request, reply) => answerFailure(deps, error, request, reply));
-  const options = { bodyLimit: V1_BODY_LIMIT_BYTES };
-  app.post('/v1/chat/completions', options, (request, reply) => forward(deps, 'chat', request, reply));
-  app.post('/v1/embeddings', options, (request, reply) => forward(deps, 'embeddings', request, reply));
+  app.post('/v1/chat/completions', (request, reply) => forward(deps, 'chat', request, reply));
+  app.post('/v1/embeddings', (request, reply) => forward(deps, 'embeddings', request, reply));
   app.get('/v1/models', (request, reply) => listModels(deps, request, reply));
   for (const url of ['/v1', '/v1/*']) app.all(url, (request, reply) => refuse(deps, request, reply));
 }
@@ -131,6 +130,13 @@ function fastifyError(error: unknown, request: FastifyRequest): AppError {
   return new AppError('internal_error');
 }
 
+/** What metrics call an endpoint, refused or not; anything else is one label, however many paths are tried. */
+const ENDPOINT_LABELS: Record<string, string> = {
+  '/v1/chat/completions': 'chat',
+  '/v1/embeddings': 'embeddings',
+  '/v1/models': 'models',
+};
+
 function sendError(deps: V1Deps, request: FastifyRequest, reply: FastifyReply, error: AppError): void {
   const refused = error instanceof AdmissionError ? error : undefined;
   // Refusals too tell the state of the limit, without counting against it.
@@ -143,5 +149,5 @@ function sendError(deps: V1Deps, request: FastifyRequest, reply: FastifyReply, e
     { ...error.options, noRetry: refused?.noRetry },
     v1Headers(request.id, rate),
   );
-  deps.metrics.answered(request.routeOptions.url?.slice('/v1/'.length) || 'unknown', error.code);
+  deps.metrics.answered(ENDPOINT_LABELS[request.routeOptions.url ?? ''] ?? 'other', error.code);
 }

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Logger } from './logger.js';
 
 /** A socket that a finished call leaves behind keeps `close()` waiting for seconds unless it is closed as well. */
@@ -48,12 +49,27 @@ export function announceReady(url: string): void {
   if (process.connected) process.send?.({ type: 'ready', url }, undefined, undefined, () => undefined);
 }
 
-/** Runs `close` (which waits for `server` to end) while sockets that fall idle are closed every 50 ms. */
-export async function closingIdle(server: Server, close: () => PromiseLike<unknown>): Promise<void> {
-  const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
-  try {
-    await close();
-  } finally {
-    clearInterval(sweep);
-  }
+/**
+ * Makes the way to close `server`, which must not listen yet. The function runs `close` (which waits for the server to
+ * end) while connections that wait for nothing are closed every 50 ms: those that a finished call leaves behind, and
+ * those that never sent a byte. Browsers and SDKs open such ahead of need; Node takes them for busy, and once it closes
+ * it applies no timeout of its own to them.
+ */
+export function idleCloser(server: Server): (close: () => PromiseLike<unknown>) => Promise<void> {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+  });
+  return async (close) => {
+    const sweep = setInterval(() => {
+      server.closeIdleConnections();
+      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+    }, IDLE_SWEEP_MS);
+    try {
+      await close();
+    } finally {
+      clearInterval(sweep);
+    }
+  };
 }
