@@ -126,7 +126,7 @@ function fastifyError(error: unknown, request: FastifyRequest): AppError {
     });
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new AppError('invalid_body');
-  request.log.error({ err: error }, 'a /v1 request failed');
+  request.log.error({ err: error, reqId: request.id }, 'a /v1 request failed');
   return new AppError('internal_error');
 }
 
