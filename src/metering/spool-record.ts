@@ -44,13 +44,13 @@ const id = (value: string | null): string => (value === null ? 'null' : `"${valu
 
 /** The payload of an intent. */
 export function intentPayload(intent: CallIntent): string {
-  return `{"t":"i","id":"${intent.id}","at":${intent.at},"accountId":"${intent.accountId}","keyId":${id(intent.keyId)},"widgetId":${id(intent.widgetId)},"requestedModel":${quoted(intent.requestedModel)},"endpoint":"${intent.endpoint}","stream":${intent.stream}}`;
+  return `{"t":"i","id":"${intent.id}","accountId":"${intent.accountId}","keyId":${id(intent.keyId)},"widgetId":${id(intent.widgetId)},"requestedModel":${quoted(intent.requestedModel)},"endpoint":"${intent.endpoint}","stream":${intent.stream},"at":${intent.at}}`;
 }
 
 /** The payload of a finished call. */
 export function eventPayload(record: UsageRecord): string {
   const { requestedModel, servedModel, errorCode, ttftMs } = record;
-  return `{"t":"e","id":"${record.id}","createdAt":${record.createdAt},"accountId":"${record.accountId}","keyId":${id(record.keyId)},"widgetId":${id(record.widgetId)},"requestedModel":${quoted(requestedModel)},"servedModel":${quoted(servedModel)},"endpoint":"${record.endpoint}","stream":${record.stream},"inputTokens":${record.inputTokens},"outputTokens":${record.outputTokens},"priceIn":"${record.priceIn}","priceOut":"${record.priceOut}","cost":"${record.cost}","latencyMs":${record.latencyMs},"ttftMs":${ttftMs},"status":"${record.status}","errorCode":${errorCode === null ? 'null' : quoted(errorCode)},"httpStatus":${record.httpStatus},"clientAborted":${record.clientAborted},"estimated":${record.estimated},"anomalous":${record.anomalous}}`;
+  return `{"t":"e","id":"${record.id}","accountId":"${record.accountId}","keyId":${id(record.keyId)},"widgetId":${id(record.widgetId)},"requestedModel":${quoted(requestedModel)},"endpoint":"${record.endpoint}","stream":${record.stream},"createdAt":${record.createdAt},"servedModel":${quoted(servedModel)},"inputTokens":${record.inputTokens},"outputTokens":${record.outputTokens},"priceIn":"${record.priceIn}","priceOut":"${record.priceOut}","cost":"${record.cost}","latencyMs":${record.latencyMs},"ttftMs":${ttftMs},"status":"${record.status}","errorCode":${errorCode === null ? 'null' : quoted(errorCode)},"httpStatus":${record.httpStatus},"clientAborted":${record.clientAborted},"estimated":${record.estimated},"anomalous":${record.anomalous}}`;
 }
 
 /** Most bytes that the frame of a payload takes. */
