@@ -33,6 +33,7 @@ export class StreamAnswer implements RelayAnswer {
   #writable = true;
   /** Whether this answer's chunked framing is ours to write. */
   #framing = false;
+  #headLeft = false;
 
   constructor(
     private readonly context: RelayContext,
@@ -180,8 +181,23 @@ export class StreamAnswer implements RelayAnswer {
   #flush(): void {
     if (!this.#run) return;
     this.#start();
-    this.#writable = this.response.write(this.#framing ? frame(this.#run, CHUNK_END) : this.#run);
+    this.#writable = this.#framing
+      ? this.#write(frame(this.#run, CHUNK_END))
+      : this.response.write(this.#run);
     this.#run = undefined;
+  }
+
+  /** The head leaves through the response; behind it the socket takes chunks without a detour through the next tick. */
+  #write(chunk: Buffer): boolean {
+    const { socket } = this.response;
+    // No socket: an earlier request of this connection is still being answered.
+    if (this.#headLeft && socket && !this.response.writableNeedDrain) {
+      const writable = socket.write(chunk);
+      if (!writable) socket.once('drain', () => this.response.emit('drain'));
+      return writable;
+    }
+    this.#headLeft = true;
+    return this.response.write(chunk);
   }
 
   #end(event: Buffer): void {
