@@ -96,6 +96,8 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const app = fastify({
     ...fastifyLogger(log),
     genReqId: newId,
+    // A logger of its own for every request costs more than it tells: what logs names the request itself.
+    childLoggerFactory: (logger) => logger,
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     bodyLimit: 1,
     exposeHeadRoutes: false,

@@ -12,14 +12,44 @@ export interface EdgeMetrics {
   bodyBytes(read: () => number): void;
 }
 
+/**
+ * A counter that is added up in plain numbers and handed over when it is scraped: prom-client sorts and joins the
+ * labels at every increment.
+ */
+function tally<Label extends string>(
+  options: { name: string; help: string; labelNames: [Label, ...Label[]] },
+  registry: Registry,
+): (value: number, ...labels: string[]) => void {
+  const sums = new Map<string, { labels: Record<Label, string>; value: number }>();
+  new Counter({
+    ...options,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { labels, value } of sums.values()) this.inc(labels, value);
+    },
+  });
+  return (value, ...labels) => {
+    const key = labels.length === 1 ? labels[0]! : labels.join(' ');
+    const sum = sums.get(key);
+    if (sum) sum.value += value;
+    else {
+      const named = options.labelNames.map((name, i) => [name, labels[i]!]);
+      sums.set(key, { labels: Object.fromEntries(named) as Record<Label, string>, value });
+    }
+  };
+}
+
 export function createEdgeMetrics(registry: Registry): EdgeMetrics {
   const registers = [registry];
-  const requests = new Counter({
-    name: 'gateway_requests_total',
-    help: 'Answers of /v1 by endpoint and code (ok or the error code)',
-    labelNames: ['endpoint', 'code'],
-    registers,
-  });
+  const requests = tally(
+    {
+      name: 'gateway_requests_total',
+      help: 'Answers of /v1 by endpoint and code (ok or the error code)',
+      labelNames: ['endpoint', 'code'],
+    },
+    registry,
+  );
   const latency = new Histogram({
     name: 'gateway_call_seconds',
     help: 'Time from admission to the last byte of the upstream',
@@ -33,12 +63,14 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
     buckets: SECONDS,
     registers,
   });
-  const tokens = new Counter({
-    name: 'gateway_tokens_total',
-    help: 'Tokens of successful calls by served model and direction',
-    labelNames: ['model', 'direction'],
-    registers,
-  });
+  const tokens = tally(
+    {
+      name: 'gateway_tokens_total',
+      help: 'Tokens of successful calls by served model and direction',
+      labelNames: ['model', 'direction'],
+    },
+    registry,
+  );
   const flags = new Counter({
     name: 'gateway_flagged_events_total',
     help: 'Usage events that are estimated, anomalous or cut by the client',
@@ -50,7 +82,7 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
     embeddings: latency.labels('embeddings'),
   };
   return {
-    answered: (endpoint, code) => requests.inc({ endpoint, code }),
+    answered: (endpoint, code) => requests(1, endpoint, code),
     bodyBytes(read) {
       new Gauge({
         name: 'gateway_request_body_bytes',
@@ -65,8 +97,8 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
       latencyOf[record.endpoint].observe(record.latencyMs / 1000);
       if (record.ttftMs !== null) firstToken.observe(record.ttftMs / 1000);
       if (record.status === 'success') {
-        tokens.inc({ model: record.servedModel, direction: 'input' }, record.inputTokens);
-        tokens.inc({ model: record.servedModel, direction: 'output' }, record.outputTokens);
+        tokens(record.inputTokens, record.servedModel, 'input');
+        tokens(record.outputTokens, record.servedModel, 'output');
       }
       if (record.estimated) flags.inc({ flag: 'estimated' });
       if (record.anomalous) flags.inc({ flag: 'anomalous' });

@@ -189,7 +189,7 @@ function fastifyError(error: unknown, request: FastifyRequest): AppError {
   }
   if (statusCode === 415) return new AppError('unsupported_media_type');
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new AppError('invalid_body');
-  request.log.error({ err: error }, 'a /v1 request failed');
+  request.log.error({ err: error, reqId: request.id }, 'a /v1 request failed');
   return new AppError('internal_error');
 }
 

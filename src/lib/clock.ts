@@ -14,9 +14,17 @@ export function formatTimestamp(time: Date | number): string {
   return `${new Date(time).toISOString().slice(0, -1)}000Z`;
 }
 
+const DAY_MS = 86_400_000;
+let lastDay = { number: Number.NaN, text: '' };
+
 /** UTC day, `YYYY-MM-DD`. */
 export function utcDay(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 10);
+  const number = Math.floor(timeMs / DAY_MS);
+  // Every call asks for today.
+  if (number !== lastDay.number) {
+    lastDay = { number, text: new Date(timeMs).toISOString().slice(0, 10) };
+  }
+  return lastDay.text;
 }
 
 /** UTC month, `YYYY-MM`. */

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { askWithin, connectWithin, type Question } from '../db/bounded.js';
-import { formatMoney, type Money, parseMoney } from '../lib/money.js';
+import { parseMoney } from '../lib/money.js';
 import type { FlushResult, UsageRecord } from './usage-record.js';
 
 /** Error code of a call whose process died before it finished. */
@@ -27,8 +27,9 @@ const LOCK_ACCOUNTS = {
 };
 
 /**
- * Only rows really inserted are charged. An event is not inserted when its primary key is there, when its id was
- * charged before under another time, or when it says that the process died while the finished call is there.
+ * Amounts arrive as whole numbers of 1e-12 dollars. Only rows really inserted are charged. An event is not inserted
+ * when its primary key is there, when its id was charged before under another time, or when it says that the process
+ * died while the finished call is there.
  * The look-up in the ledger is a scalar subquery: as an anti-join it becomes a hash over the whole ledger wherever
  * statistics are older than the load, and a flush then takes as long as the ledger is large.
  */
@@ -36,7 +37,10 @@ const WRITE_EVENTS = {
   name: 'metering-write',
   text: `
 with e as (
-  select t.*, timestamptz 'epoch' + at_ms * interval '1 millisecond' as created_at
+  select id, timestamptz 'epoch' + at_ms * interval '1 millisecond' as created_at, account_id, key_id, widget_id,
+    requested_model, served_model, endpoint, stream, input_tokens, output_tokens, price_in * 0.000001 as price_in,
+    price_out * 0.000001 as price_out, cost * 0.000000000001 as cost, latency_ms, ttft_ms, status, error_code,
+    http_status, client_aborted, estimated, anomalous, position
   from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[],
     $9::boolean[], $10::integer[], $11::integer[], $12::numeric[], $13::numeric[], $14::numeric[], $15::integer[],
     $16::integer[], $17::text[], $18::text[], $19::integer[], $20::boolean[], $21::boolean[], $22::boolean[])
@@ -92,7 +96,7 @@ with e as (
 ), touched as (
   select distinct key_id, (created_at at time zone 'UTC')::date as day from e where key_id is not null
 )
-select (select array_agg(id::text) from inserted) as inserted,
+select (select string_agg(id::text, ',') from inserted) as inserted,
   (select json_agg(json_build_array(id, balance::text, ledger_seq::text)) from balances) as balances,
   (select json_agg(json_build_array(t.key_id, t.day::text, coalesce(d.spend, s.spend)::text))
    from touched t left join days d using (key_id, day) left join key_spend_days s using (key_id, day)
@@ -106,7 +110,8 @@ select (select array_agg(id::text) from inserted) as inserted,
 const BEGIN = `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local enable_seqscan = off`;
 
 interface WriteRow {
-  inserted: string[] | null;
+  /** Ids with commas between: the driver reads an array character by character. */
+  inserted: string | null;
   balances: [string, string, string][] | null;
   key_days: [string, string, string][] | null;
 }
@@ -155,42 +160,52 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
     accounts.set(id, { balance: parseMoney(balance), seq: BigInt(seq) });
   }
   return {
-    inserted: new Set(row.inserted),
+    inserted: new Set(row.inserted?.split(',')),
     refused,
     accounts: [...accounts].map(([id, state]) => ({ id, ...state })),
     keyDays: (row.key_days ?? []).map(([keyId, day, spend]) => ({ keyId, day, spend: parseMoney(spend) })),
   };
 }
 
-/** Dollars per million tokens of a price in 1e-12 dollars per token. */
-const perMillion = (price: Money): string => formatMoney(price * 1_000_000n);
-
-function columns(records: UsageRecord[]): unknown[] {
-  const column = <T>(of: (record: UsageRecord) => T): T[] => records.map(of);
+/**
+ * The columns of a batch as PostgreSQL's array literals. The driver would look for quotes in every value; here
+ * only texts, which may hold any character, are escaped.
+ */
+function columns(records: UsageRecord[]): string[] {
+  type Plain = string | number | bigint | boolean | null;
+  const plain = (of: (record: UsageRecord) => Plain): string =>
+    `{${records.map((record) => of(record) ?? 'NULL').join(',')}}`;
+  const text = (of: (record: UsageRecord) => string | null): string =>
+    `{${records.map((record) => quoted(of(record))).join(',')}}`;
   return [
-    column((r) => r.id),
-    column((r) => r.createdAt),
-    column((r) => r.accountId),
-    column((r) => r.keyId),
-    column((r) => r.widgetId),
-    column((r) => r.requestedModel),
-    column((r) => r.servedModel),
-    column((r) => r.endpoint),
-    column((r) => r.stream),
-    column((r) => r.inputTokens),
-    column((r) => r.outputTokens),
-    column((r) => perMillion(r.priceIn)),
-    column((r) => perMillion(r.priceOut)),
-    column((r) => formatMoney(r.cost)),
-    column((r) => r.latencyMs),
-    column((r) => r.ttftMs),
-    column((r) => r.status),
-    column((r) => r.errorCode),
-    column((r) => r.httpStatus),
-    column((r) => r.clientAborted),
-    column((r) => r.estimated),
-    column((r) => r.anomalous),
+    plain((r) => r.id),
+    plain((r) => r.createdAt),
+    plain((r) => r.accountId),
+    plain((r) => r.keyId),
+    plain((r) => r.widgetId),
+    text((r) => r.requestedModel),
+    text((r) => r.servedModel),
+    plain((r) => r.endpoint),
+    plain((r) => r.stream),
+    plain((r) => r.inputTokens),
+    plain((r) => r.outputTokens),
+    plain((r) => r.priceIn),
+    plain((r) => r.priceOut),
+    plain((r) => r.cost),
+    plain((r) => r.latencyMs),
+    plain((r) => r.ttftMs),
+    plain((r) => r.status),
+    text((r) => r.errorCode),
+    plain((r) => r.httpStatus),
+    plain((r) => r.clientAborted),
+    plain((r) => r.estimated),
+    plain((r) => r.anomalous),
   ];
+}
+
+function quoted(text: string | null): string {
+  if (text === null) return 'NULL';
+  return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`;
 }
 
 /** A query that fails when its answer doesn't come, as from a server that is frozen. */

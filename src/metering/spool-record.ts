@@ -38,20 +38,19 @@ export function headerState(bytes: Buffer): 'known' | 'torn' | 'unknown' {
   return known ? 'known' : 'unknown';
 }
 
+/** Only texts that come from outside need escaping; ids, numbers and our own words are JSON as they stand. */
+const quoted = JSON.stringify;
+const id = (value: string | null): string => (value === null ? 'null' : `"${value}"`);
+
 /** The payload of an intent. */
 export function intentPayload(intent: CallIntent): string {
-  return JSON.stringify({ t: 'i', ...intent });
+  return `{"t":"i","id":"${intent.id}","accountId":"${intent.accountId}","keyId":${id(intent.keyId)},"widgetId":${id(intent.widgetId)},"requestedModel":${quoted(intent.requestedModel)},"endpoint":"${intent.endpoint}","stream":${intent.stream},"at":${intent.at}}`;
 }
 
 /** The payload of a finished call. */
 export function eventPayload(record: UsageRecord): string {
-  return JSON.stringify({
-    t: 'e',
-    ...record,
-    priceIn: record.priceIn.toString(),
-    priceOut: record.priceOut.toString(),
-    cost: record.cost.toString(),
-  });
+  const { requestedModel, servedModel, errorCode, ttftMs } = record;
+  return `{"t":"e","id":"${record.id}","accountId":"${record.accountId}","keyId":${id(record.keyId)},"widgetId":${id(record.widgetId)},"requestedModel":${quoted(requestedModel)},"endpoint":"${record.endpoint}","stream":${record.stream},"createdAt":${record.createdAt},"servedModel":${quoted(servedModel)},"inputTokens":${record.inputTokens},"outputTokens":${record.outputTokens},"priceIn":"${record.priceIn}","priceOut":"${record.priceOut}","cost":"${record.cost}","latencyMs":${record.latencyMs},"ttftMs":${ttftMs},"status":"${record.status}","errorCode":${errorCode === null ? 'null' : quoted(errorCode)},"httpStatus":${record.httpStatus},"clientAborted":${record.clientAborted},"estimated":${record.estimated},"anomalous":${record.anomalous}}`;
 }
 
 /** Most bytes that the frame of a payload takes. */

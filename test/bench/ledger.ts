@@ -1,0 +1,104 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import pg from 'pg';
+import { type EmbeddedPostgres, ensureDatabase } from '../../src/db/embedded.js';
+import { migrate } from '../../src/db/migrate.js';
+import { openOrm } from '../../src/db/orm.js';
+import { seedCatalog } from '../../src/db/seed.js';
+import { createEnvelope, sha256 } from '../../src/lib/crypto.js';
+import { newId } from '../../src/lib/ids.js';
+import { newApiKey, shownParts } from '../../src/lib/key-form.js';
+import { checkInvariants } from '../support/invariants.js';
+
+/** Secrets of the processes under test. */
+export const SECRETS = {
+  JWT_SECRET: 'jwt-of-the-bench-0123456789abcdefghijklmnop',
+  ENCRYPTION_KEY: 'encryption-of-the-bench-0123456789abcdefgh',
+  WEBHOOK_SECRET: 'webhook-of-the-bench-0123456789abcdefghijk',
+  UPSTREAM_MASTER_KEY: 'master-of-the-bench-0123456789abcdefghijkl',
+};
+
+const ACCOUNTS = 200;
+/** Far above what one account gets to do here; every check runs and none refuses. */
+const REQUESTS_PER_MINUTE = 20_000;
+const BALANCE = '100000';
+const DAILY_LIMIT = '50000';
+
+export interface BenchKey {
+  accountId: string;
+  key: string;
+}
+
+/** A database of one target: its accounts, its usage, its money. */
+export interface Ledger {
+  url: string;
+  pool: pg.Pool;
+  keys: BenchKey[];
+  /** Gives every key this virtual key. */
+  seal(virtualKey: string): Promise<void>;
+  /** Usage rows, and those of them that are successes with the upstream's own counts. */
+  events(): Promise<{ all: number; exact: number }>;
+  /** Violated invariants of the money; empty when all hold. */
+  violations(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export async function createLedger(server: EmbeddedPostgres, name: string): Promise<Ledger> {
+  await ensureDatabase(server, name);
+  const url = server.url(name);
+  const orm: MikroORM = await openOrm({ databaseUrl: url, processName: 'bench' });
+  await migrate(orm, (em) => seedCatalog(em));
+  await orm.close(true);
+  const pool = new pg.Pool({ connectionString: url, max: 4 });
+  pool.on('error', () => undefined);
+  await pool.query(
+    `insert into plans (id, monthly_price_usd, included_credits_usd, allowed_models, requests_per_minute, position)
+     select 'bench', 0, 0, allowed_models, $1, 99 from plans where id = 'team'`,
+    [REQUESTS_PER_MINUTE],
+  );
+  const keys: BenchKey[] = [];
+  for (let i = 0; i < ACCOUNTS; i++) keys.push(await insertKey(pool));
+  const envelope = createEnvelope('virtual-key', SECRETS.ENCRYPTION_KEY);
+  return {
+    url,
+    pool,
+    keys,
+    async seal(virtualKey) {
+      const { rows } = await pool.query<{ id: string }>('select id from api_keys');
+      for (const { id } of rows) {
+        const sealed = envelope.seal(virtualKey, `api_key:${id}:virtual_key`);
+        await pool.query('update api_keys set virtual_key_sealed = $2 where id = $1', [id, sealed]);
+      }
+    },
+    async events() {
+      const { rows } = await pool.query<{ all: number; exact: number }>(
+        `select count(*)::int as all, (count(*) filter (where status = 'success' and not estimated and not anomalous
+           and input_tokens = 40 and output_tokens = 100))::int as exact from usage_events`,
+      );
+      return rows[0]!;
+    },
+    violations: () => checkInvariants(pool),
+    close: () => pool.end(),
+  };
+}
+
+async function insertKey(pool: pg.Pool): Promise<BenchKey> {
+  const accountId = newId();
+  const key = newApiKey();
+  const { prefix, lastFour } = shownParts(key);
+  await pool.query(
+    `insert into accounts (id, email, email_key, name, plan_id, balance, ledger_seq, created_at)
+     values ($1, $2, $2, 'Bench', 'bench', $3, 1, now())`,
+    [accountId, `${accountId}@example.com`, BALANCE],
+  );
+  await pool.query(
+    `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, created_at)
+     values ($1, $2, 1, 'starter', $3, $3, now())`,
+    [newId(), accountId, BALANCE],
+  );
+  await pool.query(
+    `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, status, daily_limit_usd, created_at)
+     values ($1, $2, 'bench', $3, $4, $5, 'active', $6, now())`,
+    [newId(), accountId, prefix, lastFour, sha256(key), DAILY_LIMIT],
+  );
+  return { accountId, key };
+}

@@ -1,0 +1,243 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded.js';
+import { createLedger, type Ledger } from './ledger.js';
+import { cpuMicros, family, machineLine, takeCores } from './machine.js';
+import { type Generator, type Lengths, Measured, startGenerator } from './measure.js';
+import { measurePair } from './pair.js';
+import { freePort, startOwn } from './processes.js';
+import { type Findings, renderNotes, renderTable } from './report.js';
+import {
+  NO_KEY,
+  type RunningTarget,
+  startBare,
+  startChain,
+  startEdge,
+  startNginx,
+  startPortkey,
+  type TargetContext,
+} from './targets.js';
+import { measureVisibility } from './visible.js';
+
+/**
+ * `npm run bench [-- --quick] [-- --peers] [-- --write] [-- --before <dist>]`: the edge beside what it is compared
+ * with, in one interleaved run on loopback. `--before` adds another build of this product, `--cpu-prof <folder>` keeps
+ * profiles of the edge, `--flags "…"` gives it flags of Node, `--only a,b` leaves out what isn't named (bare, edge, nginx,
+ * chain, usage, pair) and `--steps` likewise (memory, saturate, paced, streams, first-bytes).
+ */
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    peers: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    before: { type: 'string' },
+    only: { type: 'string' },
+    steps: { type: 'string' },
+    flags: { type: 'string' },
+    'cpu-prof': { type: 'string' },
+  },
+});
+
+const FULL: Lengths = {
+  rounds: 3,
+  warmMs: 5_000,
+  saturateMs: 3_000,
+  pacedMs: 4_000,
+  firstBytesMs: 2_000,
+  streams: 200,
+  idleStreams: 1_000,
+};
+const QUICK: Lengths = {
+  rounds: 2,
+  warmMs: 2_000,
+  saturateMs: 1_000,
+  pacedMs: 1_000,
+  firstBytesMs: 1_000,
+  streams: 150,
+  idleStreams: 300,
+};
+const DIST = 'dist';
+const DOCUMENT = 'docs/benchmarks.md';
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const wants = (name: string): boolean => !options.only || options.only.split(',').includes(name);
+const does = (step: string): boolean => !options.steps || options.steps.split(',').includes(step);
+
+async function postmaster(ledger: Ledger): Promise<number> {
+  const { rows } = await ledger.pool.query<{ folder: string }>('show data_directory');
+  const folder = Object.values(rows[0]!)[0]!;
+  return Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
+}
+
+async function startTargets(context: TargetContext, ledgers: (name: string) => Promise<Ledger>) {
+  const { upstreamPort } = context;
+  const upstreamUrl = `http://127.0.0.1:${upstreamPort}`;
+  const targets: RunningTarget[] = [
+    {
+      name: 'direct',
+      target: { port: upstreamPort, keys: NO_KEY, headers: '' },
+      pids: [],
+      stop: () => Promise.resolve(),
+    },
+  ];
+  const folder = options['cpu-prof'];
+  const profiling = folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : [];
+  const flags = options.flags?.split(' ') ?? [];
+  const edge = async (name: string, database: string, dist: string): Promise<void> => {
+    const ledger = await ledgers(database);
+    await ledger.seal('sk-virtual-of-the-bench');
+    const nodeOptions = name === 'edge' ? [...profiling, ...flags] : [];
+    targets.push(await startEdge(context, { name, ledger, dist, upstreamUrl, nodeOptions }));
+  };
+  if (wants('bare')) targets.push(await startBare(context));
+  if (wants('edge')) await edge('edge', 'bench_edge', DIST);
+  if (options.before) await edge('before', 'bench_before', options.before);
+  const nginx = wants('nginx') ? await startNginx(context) : undefined;
+  if (nginx) targets.push(nginx);
+  else say('nginx: left out (not installed, or not asked for)');
+  if (wants('chain')) {
+    const ledger = await ledgers('bench_chain');
+    targets.push(await startChain(context, { name: 'edge + proxy', ledger, dist: DIST }));
+  }
+  if (options.peers) {
+    await startPortkey(context).then(
+      (portkey) => targets.push(portkey),
+      (error: Error) => say(`Portkey: left out (${error.message.split('\n', 1)[0]})`),
+    );
+  }
+  return targets;
+}
+
+async function measureAll(targets: RunningTarget[], generator: Generator, lengths: Lengths) {
+  const all = targets.map((running) => new Measured(running, generator));
+  const real = all.filter(({ running }) => running.pids.length > 0);
+  for (const target of real) await target.warm(lengths.warmMs);
+  if (does('memory')) {
+    say('memory of open streams');
+    for (const target of real) await target.idle(lengths.idleStreams, lengths.saturateMs);
+  }
+  for (let round = 0; round < lengths.rounds; round++) {
+    say(`round ${round + 1} of ${lengths.rounds}`);
+    // Each step visits all targets before the next: whatever slows the machine down slows all of them.
+    if (does('saturate')) for (const target of real) await target.saturate(lengths.saturateMs);
+    if (does('paced')) for (const target of all) await target.paced(lengths.pacedMs);
+    if (does('streams')) for (const target of real) await target.streams(lengths.streams);
+    if (does('first-bytes')) for (const target of all) await target.firstBytes(lengths.firstBytesMs);
+  }
+  return new Map(all.map((measured) => [measured.running.name, measured]));
+}
+
+async function measureUsageWrite(ledger: Ledger, server: number, seconds: number) {
+  const { rows } = await ledger.pool.query<{ pair: string }>(
+    `select account_id || ':' || id as pair from api_keys`,
+  );
+  const pairs = rows.map(({ pair }) => pair).join(',');
+  const child = startOwn('usage-write', [ledger.url, String(seconds), pairs]);
+  type Told = { warm?: true; micros: number; events: number };
+  const told = (): Promise<Told> =>
+    new Promise((resolve, reject) => {
+      child.process.once('message', (message) => resolve(message as Told));
+      child.process.once('exit', () => reject(new Error('the usage-write process ended early')));
+    });
+  await told();
+  const before = cpuMicros(family(server));
+  const { micros, events } = await told();
+  const postgresMicros = (cpuMicros(family(server)) - before) / events;
+  await child.stop();
+  return { edgeMicros: micros, postgresMicros };
+}
+
+async function checkBooks(targets: Map<string, Measured>, extra: number): Promise<Findings['books']> {
+  const books: Findings['books'] = [];
+  for (const { running, sent } of targets.values()) {
+    if (!running.ledger) continue;
+    const answers = sent.answers + (running.name === 'edge' ? extra : 0);
+    const { all, exact } = await running.ledger.events();
+    const violations = await running.ledger.violations();
+    books.push({ name: running.name, rows: all, answers, cut: sent.cut, exact, violations });
+  }
+  return books;
+}
+
+async function run(context: TargetContext, server: EmbeddedPostgres, lengths: Lengths): Promise<Findings> {
+  const made: Ledger[] = [];
+  const ledgers = async (name: string): Promise<Ledger> => {
+    const ledger = await createLedger(server, name);
+    made.push(ledger);
+    return ledger;
+  };
+  const generator = startGenerator();
+  const targets = await startTargets(context, ledgers);
+  try {
+    say(`targets: ${targets.map(({ name }) => name).join(', ')}`);
+    const measured = await measureAll(targets, generator, lengths);
+    const edge = measured.get('edge')?.running;
+    say('event to visible balance, usage write, two edges');
+    const money = edge && wants('usage');
+    const visibility = money ? await measureVisibility(edge, generator, lengths.rounds * 3_000) : undefined;
+    const usageWrite = money ? await usageWriteAlone(ledgers, lengths) : undefined;
+    const pair = wants('pair') ? await measurePair(context, ledgers, DIST, lengths) : 'not asked for';
+    await Promise.all(targets.map((target) => target.stop()));
+    const books = await checkBooks(measured, visibility?.answers ?? 0);
+    return { targets: measured, usageWrite, visibility, books, pair };
+  } finally {
+    await generator.stop();
+    await Promise.all(targets.map((target) => target.stop()));
+    await Promise.all(made.map((ledger) => ledger.close()));
+  }
+}
+
+async function usageWriteAlone(ledgers: (name: string) => Promise<Ledger>, lengths: Lengths) {
+  const ledger = await ledgers('bench_usage');
+  return measureUsageWrite(ledger, await postmaster(ledger), lengths.rounds * 2);
+}
+
+function document(machine: string, table: string, notes: string[]): string {
+  return `# Benchmarks
+
+\`npm run bench -- --peers --write\` wrote this file. Every target runs as a process of its own on loopback, all in
+one interleaved run: each step visits every target before the next step begins, and the medians of the rounds are
+quoted. Trust CPU microseconds first, ratios second, requests per second last: on a shared machine the same target
+moves by up to 25 % between runs.
+
+- Machine: ${machine}.
+- edge: this product's edge process with everything on: key, balance, rate, daily cap, hold, spool with fsync, usage and
+  ledger in the embedded PostgreSQL (fsync on), 200 accounts. PostgreSQL's own CPU is not in its figures, but told apart.
+- bare: node:http in front, undici.request behind, nothing else. nginx: one worker, no buffering, kept-alive upstream.
+- Portkey: @portkey-ai/gateway 1.15.2 from npm, with @hono/node-server 1.12.2 since later ones answer 500 to streams.
+- edge + proxy: the same edge in front of the bundled model proxy; the CPU and memory of both are added.
+- "added" is beyond the same call made straight to the mock upstream. Answers: 600 bytes; streams: 100 chunks, 10 ms apart.
+
+${table}
+
+${notes.map((note) => `- ${note}`).join('\n')}
+`;
+}
+
+const began = Date.now();
+const cores = takeCores();
+const machine = machineLine(cores);
+say(machine);
+if (!existsSync(join(DIST, 'gateway', 'main.js'))) throw new Error('dist is not built: run npm run build');
+const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
+chmodSync(folder, 0o755);
+const server = await startEmbeddedPostgres({ directory: join(folder, 'postgres') });
+const upstreamPort = await freePort();
+const upstream = startOwn('upstream', [String(upstreamPort)]);
+try {
+  await delay(300);
+  const findings = await run({ upstreamPort, cores, folder }, server, options.quick ? QUICK : FULL);
+  const table = renderTable(findings);
+  const notes = renderNotes(findings);
+  say(`\n${table}\n\n${notes.join('\n')}`);
+  if (options.write) writeFileSync(DOCUMENT, document(machine, table, notes));
+} finally {
+  await upstream.stop();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+say(`bench: ${((Date.now() - began) / 1000).toFixed(0)} s`);
+process.exit(0);

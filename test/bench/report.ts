@@ -1,0 +1,193 @@
+import { type Measured, median } from './measure.js';
+import type { Pair } from './pair.js';
+import type { Visibility } from './visible.js';
+
+export interface Findings {
+  targets: Map<string, Measured>;
+  usageWrite: { edgeMicros: number; postgresMicros: number } | undefined;
+  visibility: Visibility | undefined;
+  /** Lines about usage rows and money, one per ledger. */
+  books: { name: string; rows: number; answers: number; cut: number; exact: number; violations: string[] }[];
+  pair: Pair;
+}
+
+/** One line of the table. `goal` and `mark` are empty for figures that are only shown. */
+type Line = string[];
+
+const COLUMNS = ['edge', 'bare', 'nginx', 'Portkey', 'edge + proxy', 'before'] as const;
+
+const shown = (value: number, digits: number): string =>
+  Number.isFinite(value) ? value.toFixed(digits) : '-';
+
+interface Goal {
+  floor: number;
+  stretch: number;
+  /** Whether more is better. */
+  atLeast?: boolean;
+}
+
+function mark(value: number, { floor, stretch, atLeast = false }: Goal): string {
+  if (!Number.isFinite(value)) return 'not measured';
+  const reaches = (limit: number): boolean => (atLeast ? value >= limit : value <= limit);
+  if (reaches(stretch)) return '✓ stretch';
+  return reaches(floor) ? '✓ floor' : '✗ below';
+}
+
+const limits = ({ floor, stretch, atLeast = false }: Goal, unit: string): string => {
+  const sign = atLeast ? '≥' : '≤';
+  return floor === stretch
+    ? `${sign} ${floor}${unit}`
+    : `${sign} ${floor}${unit} / ${sign} ${stretch}${unit}`;
+};
+
+class Table {
+  readonly lines: Line[] = [];
+
+  constructor(private readonly findings: Findings) {}
+
+  value(target: string, figure: string): number {
+    const measured = this.findings.targets.get(target);
+    return measured ? median(measured.figures.get(figure)) : Number.NaN;
+  }
+
+  /** A figure of every target; those of "direct" taken off when `added`. */
+  figures(label: string, figure: string, digits: number, added = false): void {
+    const base = added ? this.value('direct', figure) : 0;
+    const cells = COLUMNS.map((name) => shown(this.value(name, figure) - base, digits));
+    this.lines.push([label, ...cells, '', '']);
+  }
+
+  /** A ratio of the edge to another target against its goal. */
+  ratio(label: string, other: string, figure: string, goal: Goal, added = false): void {
+    const base = added ? this.value('direct', figure) : 0;
+    const edge = this.value('edge', figure) - base;
+    const peer = this.value(other, figure) - base;
+    const ratio = goal.atLeast ? peer / edge : edge / peer;
+    this.goal(label, ratio, goal, '×', 2);
+  }
+
+  /** A figure of the edge against its goal. */
+  goal(label: string, value: number, goal: Goal, unit: string, digits: number): void {
+    const cell = Number.isFinite(value) ? `${value.toFixed(digits)}${unit}` : '-';
+    const rest = COLUMNS.slice(1).map(() => '');
+    this.lines.push([label, cell, ...rest, limits(goal, unit), mark(value, goal)]);
+  }
+}
+
+function fillTable(table: Table, findings: Findings): void {
+  table.figures('CPU µs per request', 'cpuPerRequest', 1);
+  table.figures('requests/s on its core', 'cpuPerRequestRps', 0);
+  table.ratio('capacity vs bare node:http', 'bare', 'cpuPerRequest', {
+    floor: 0.9,
+    stretch: 1.15,
+    atLeast: true,
+  });
+  table.ratio('capacity vs nginx', 'nginx', 'cpuPerRequest', { floor: 0.25, stretch: 0.35, atLeast: true });
+  table.ratio('capacity vs Portkey', 'Portkey', 'cpuPerRequest', { floor: 12, stretch: 18, atLeast: true });
+  table.figures('added p50 ms @ 200/s', 'p50', 2, true);
+  table.ratio('added p50 vs bare', 'bare', 'p50', { floor: 1.2, stretch: 1.05 }, true);
+  table.ratio('added p50 vs nginx', 'nginx', 'p50', { floor: 2.3, stretch: 2.3 }, true);
+  table.ratio('added p50 vs Portkey', 'Portkey', 'p50', { floor: 0.35, stretch: 0.35 }, true);
+  table.figures('added p99 ms @ 200/s', 'p99', 2, true);
+  table.ratio('added p99 vs bare', 'bare', 'p99', { floor: 1.5, stretch: 1.2 }, true);
+  table.figures('added first byte p50 ms @ 50 streams/s', 'ttfb', 2, true);
+  table.ratio('added first byte vs bare', 'bare', 'ttfb', { floor: 1.2, stretch: 1 }, true);
+  table.ratio('added first byte vs Portkey', 'Portkey', 'ttfb', { floor: 0.05, stretch: 0.05 }, true);
+  table.figures('CPU µs per SSE chunk', 'cpuPerChunk', 1);
+  table.ratio('SSE CPU vs bare', 'bare', 'cpuPerChunk', { floor: 1.15, stretch: 0.9 });
+  table.ratio('SSE CPU vs nginx', 'nginx', 'cpuPerChunk', { floor: 2.2, stretch: 2.2 });
+  table.ratio('SSE CPU vs Portkey', 'Portkey', 'cpuPerChunk', { floor: 0.3, stretch: 0.3 });
+  table.figures('kB per open stream', 'kbPerStream', 1);
+  table.goal(
+    'memory per open stream',
+    table.value('edge', 'kbPerStream'),
+    { floor: 40, stretch: 32 },
+    ' kB',
+    1,
+  );
+  table.ratio('memory vs nginx', 'nginx', 'kbPerStream', { floor: 2.3, stretch: 2.3 });
+  table.ratio('memory vs Portkey', 'Portkey', 'kbPerStream', { floor: 0.5, stretch: 0.5 });
+  table.figures('CPU µs per request beside open streams', 'cpuBesideIdle', 1);
+  const { usageWrite, visibility } = findings;
+  const none = Number.NaN;
+  table.goal(
+    'usage write, edge CPU µs/event',
+    usageWrite?.edgeMicros ?? none,
+    { floor: 8, stretch: 4 },
+    ' µs',
+    1,
+  );
+  table.goal(
+    'usage write, PostgreSQL CPU µs/event (a ledger entry each)',
+    usageWrite?.postgresMicros ?? none,
+    { floor: 45, stretch: 25 },
+    ' µs',
+    1,
+  );
+  table.goal(
+    'event to visible balance p50 @ 500/s',
+    visibility?.p50 ?? none,
+    { floor: 100, stretch: 100 },
+    ' ms',
+    0,
+  );
+  table.goal(
+    'event to visible balance p99 @ 500/s',
+    visibility?.p99 ?? none,
+    { floor: 500, stretch: 500 },
+    ' ms',
+    0,
+  );
+  const bad = [...findings.targets.values()].reduce(
+    (sum, { running, sent }) => sum + (running.ledger ? sent.bad : 0),
+    0,
+  );
+  table.goal(
+    'answers lost or wrong (each stream checked chunk by chunk)',
+    bad,
+    { floor: 0, stretch: 0 },
+    '',
+    0,
+  );
+  for (const book of findings.books) {
+    const off = Math.abs(book.rows - book.answers) + Math.abs(book.rows - book.exact - book.cut);
+    const label = `${book.name}: usage rows ${book.rows}, answers ${book.answers}; difference`;
+    table.goal(label, off, { floor: 0, stretch: 0 }, '', 0);
+    table.goal(
+      `${book.name}: violated invariants of the money`,
+      book.violations.length,
+      { floor: 0, stretch: 0 },
+      '',
+      0,
+    );
+  }
+}
+
+/** The table as Markdown, its columns padded so that it reads in a terminal too. */
+export function renderTable(findings: Findings): string {
+  const table = new Table(findings);
+  fillTable(table, findings);
+  const heads = ['figure (median)', ...COLUMNS, 'goal: floor / stretch', 'reached'];
+  const used = heads.map(
+    (_, i) => i === 0 || i >= heads.length - 2 || table.lines.some((line) => !['', '-'].includes(line[i]!)),
+  );
+  const rows = [heads, ...table.lines].map((row) => row.filter((_, i) => used[i]));
+  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
+  const text = (row: string[]): string => `| ${row.map((cell, i) => cell.padEnd(widths[i]!)).join(' | ')} |`;
+  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
+  return [text(rows[0]!), rule, ...rows.slice(1).map(text)].join('\n');
+}
+
+/** What the table can't hold. */
+export function renderNotes({ pair, visibility, books }: Findings): string[] {
+  const notes = books
+    .filter(({ violations }) => violations.length > 0)
+    .map(({ name, violations }) => `${name}: ${violations.join('; ')}`);
+  if (visibility) notes.push(`The visible balance was seen by ${visibility.samples} probes.`);
+  notes.push(
+    typeof pair === 'string'
+      ? `Two edges: ${pair}.`
+      : `Two edges sharing Redis, each with a core (which they share with the generator): ${pair.cpuPerRequest.toFixed(1)} CPU µs per request, ${pair.rps.toFixed(0)} requests/s together.`,
+  );
+  return notes;
+}

@@ -1,0 +1,214 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Target } from './jobs.js';
+import { type Ledger, SECRETS } from './ledger.js';
+import { type Cores, family } from './machine.js';
+import { answering, type Child, freePort, start, startOwn } from './processes.js';
+
+export interface RunningTarget {
+  name: string;
+  target: Target;
+  /** The processes whose CPU and memory count. */
+  pids: number[];
+  ledger?: Ledger;
+  stop(): Promise<void>;
+}
+
+export interface TargetContext {
+  upstreamPort: number;
+  cores: Cores | undefined;
+  /** Removed when the bench ends. */
+  folder: string;
+}
+
+export const NO_KEY = ['sk-of-the-bench'];
+
+export async function startBare({ upstreamPort, cores }: TargetContext): Promise<RunningTarget> {
+  const port = await freePort();
+  const child = startOwn('bare', [String(port), `http://127.0.0.1:${upstreamPort}`], { cores });
+  await listening(port, child);
+  return {
+    name: 'bare',
+    target: { port, keys: NO_KEY, headers: '' },
+    pids: [child.pid],
+    stop: () => child.stop(),
+  };
+}
+
+/** It answers with whatever the upstream says to an empty body. */
+const listening = (port: number, child: Child): Promise<void> =>
+  answering(`http://127.0.0.1:${port}/`, child);
+
+const nginxConfig = (folder: string, port: number, upstreamPort: number): string => `
+${process.getuid?.() === 0 ? 'user root;' : ''}
+daemon off;
+worker_processes 1;
+pid ${folder}/nginx.pid;
+error_log ${folder}/error.log;
+events { worker_connections 8192; }
+http {
+  access_log off;
+  client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/fastcgi;
+  uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi;
+  keepalive_requests 100000000;
+  upstream model { server 127.0.0.1:${upstreamPort}; keepalive 1024; keepalive_requests 100000000; }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://model;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffering off;
+      proxy_request_buffering off;
+    }
+  }
+}
+`;
+
+/** Undefined where nginx isn't installed. */
+export async function startNginx(context: TargetContext): Promise<RunningTarget | undefined> {
+  const binary = ['nginx', '/usr/sbin/nginx'].find((path) => !spawnSync(path, ['-v']).error);
+  if (binary === undefined) return undefined;
+  const folder = join(context.folder, 'nginx');
+  mkdirSync(folder);
+  const port = await freePort();
+  const path = join(folder, 'nginx.conf');
+  writeFileSync(path, nginxConfig(folder, port, context.upstreamPort));
+  const child = start(binary, ['-p', folder, '-c', path, '-e', join(folder, 'error.log')], {
+    cores: context.cores,
+  });
+  await listening(port, child);
+  return {
+    name: 'nginx',
+    target: { port, keys: NO_KEY, headers: '' },
+    pids: family(child.pid),
+    stop: () => child.stop(),
+  };
+}
+
+export interface EdgeOptions {
+  name: string;
+  ledger: Ledger;
+  /** Compiled product. */
+  dist: string;
+  upstreamUrl: string;
+  env?: NodeJS.ProcessEnv;
+  nodeOptions?: string[];
+}
+
+/** A real edge process with everything on. */
+export async function startEdge(context: TargetContext, options: EdgeOptions): Promise<RunningTarget> {
+  const port = await freePort();
+  const args = [...(options.nodeOptions ?? []), join(resolve(options.dist), 'gateway', 'main.js')];
+  const child = start(process.execPath, args, {
+    cores: context.cores,
+    env: productEnv(context, options, port),
+  });
+  await answering(`http://127.0.0.1:${port}/health/ready`, child);
+  return {
+    name: options.name,
+    target: { port, keys: options.ledger.keys.map(({ key }) => key), headers: '' },
+    pids: [child.pid],
+    ledger: options.ledger,
+    stop: () => child.stop(),
+  };
+}
+
+function productEnv(context: TargetContext, options: EdgeOptions, port: number): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'warn',
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    DATA_DIR: join(context.folder, options.name),
+    DATABASE_URL: options.ledger.url,
+    PLATFORM_URL: 'http://127.0.0.1:9',
+    UPSTREAM_URL: options.upstreamUrl,
+    ...SECRETS,
+    ...options.env,
+  };
+}
+
+/** An edge in front of the bundled model proxy, in front of the same upstream. */
+export async function startChain(
+  context: TargetContext,
+  options: Omit<EdgeOptions, 'upstreamUrl'>,
+): Promise<RunningTarget> {
+  const port = await freePort();
+  const proxyUrl = `http://127.0.0.1:${port}`;
+  const apiBase = `http://127.0.0.1:${context.upstreamPort}/v1`;
+  const full = { ...options, upstreamUrl: proxyUrl };
+  const proxy = start(process.execPath, [join(resolve(options.dist), 'proxy', 'main.js')], {
+    cores: context.cores,
+    env: {
+      ...productEnv(context, full, port),
+      PROXY_PORT: String(port),
+      SIMULATOR_API_BASE: apiBase,
+      ALLOW_SIMULATOR: '1',
+    },
+  });
+  await listening(port, proxy);
+  await options.ledger.seal(await newVirtualKey(proxyUrl));
+  const edge = await startEdge(context, full);
+  return {
+    ...edge,
+    pids: [...edge.pids, proxy.pid],
+    async stop() {
+      await edge.stop();
+      await proxy.stop();
+    },
+  };
+}
+
+async function newVirtualKey(proxyUrl: string): Promise<string> {
+  const response = await fetch(`${proxyUrl}/key/generate`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${SECRETS.UPSTREAM_MASTER_KEY}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ user_id: 'bench', key_alias: 'bench' }),
+  });
+  return ((await response.json()) as { key: string }).key;
+}
+
+/** With the newest @hono/node-server every stream of this peer answers 500; 1.12.2 streams. */
+const PORTKEY = { version: '1.15.2', server: '1.12.2' };
+const INSTALL_MS = 180_000;
+
+/** Fetches and starts the peer from npm. @throws Error when it can't be had. */
+export async function startPortkey(context: TargetContext): Promise<RunningTarget> {
+  const folder = join(context.folder, 'portkey');
+  mkdirSync(folder);
+  const manifest = {
+    private: true,
+    dependencies: { '@portkey-ai/gateway': PORTKEY.version },
+    overrides: { '@hono/node-server': PORTKEY.server },
+  };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], {
+    cwd: folder,
+    timeout: INSTALL_MS,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const port = await freePort();
+  const entry = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js');
+  const child = start(process.execPath, [entry, `--port=${port}`, '--headless'], {
+    cores: context.cores,
+    cwd: folder,
+  });
+  await listening(port, child);
+  const upstream = `http://127.0.0.1:${context.upstreamPort}/v1`;
+  return {
+    name: 'Portkey',
+    target: {
+      port,
+      keys: NO_KEY,
+      headers: `x-portkey-provider: openai\r\nx-portkey-custom-host: ${upstream}\r\n`,
+    },
+    pids: [child.pid],
+    stop: () => child.stop(),
+  };
+}
