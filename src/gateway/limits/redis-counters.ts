@@ -174,7 +174,7 @@ class RedisCounters implements Counters {
 
   /** Decides alone. What is told of it keeps Redis right for the others as soon as it listens. */
   #takeShare(admission: Admission): Admission | Blocked {
-    const taken = this.#share.take(admission);
+    const taken = this.#share.take(admission, this.#mode.shared);
     if (typeof taken !== 'string' && this.#mode.connected) this.#tell(admission.entry, admission.hold, 0n);
     return taken;
   }

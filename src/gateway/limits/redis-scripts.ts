@@ -28,12 +28,20 @@ local function negative(sum)
   return sum[1] + math.floor(sum[2] / BASE) < 0
 end
 
+-- Amounts of nothing are not kept.
+local function tidy(key, edge)
+  for _, field in ipairs({'h:' .. edge, 'c:' .. edge}) do
+    if redis.call('HGET', key, field) == '0' then redis.call('HDEL', key, field) end
+  end
+end
+
 -- Gives an edge its fields when it has none of this life: 'seeded', 'known', or 'stale' when it has a newer life.
 local function enter(key, edge, life, holds, charges)
   local known = redis.call('HGET', key, 'n:' .. edge)
   if known == life then return 'known' end
   if known and tonumber(known) > tonumber(life) then return 'stale' end
   redis.call('HSET', key, 'n:' .. edge, life, 'h:' .. edge, holds, 'c:' .. edge, charges)
+  tidy(key, edge)
   return 'seeded'
 end
 
@@ -69,12 +77,6 @@ local function sums(key)
     elseif kind == 'b' then base = flat[i + 1] end
   end
   return base, held, charged
-end
-
-local function tidy(key, edge)
-  for _, field in ipairs({'h:' .. edge, 'c:' .. edge}) do
-    if redis.call('HGET', key, field) == '0' then redis.call('HDEL', key, field) end
-  end
 end
 
 local function time_ms()
