@@ -26,7 +26,7 @@ module.exports = {
       to: {
         pathNot: [
           folders('gateway/', 'entities/', 'metering/', 'upstream/', ...GROUND),
-          '^(dist|build/src)/db/(orm|listen|invalidation|migrate|wait|wait-for-schema)\\.js$',
+          '^(dist|build/src)/db/(bounded|orm|listen|locks|invalidation|migrate|wait|wait-for-schema)\\.js$',
           files('\\.rules\\.js', '\\.store\\.js', '\\.inputs\\.js'),
           ...NODE_OR_PACKAGE,
         ],

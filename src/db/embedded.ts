@@ -19,6 +19,7 @@ import pg from 'pg';
 import { ensureDataDir } from '../lib/data-dir.js';
 import { generatedSecret } from '../lib/generated-secret.js';
 import { closedFolder, isRoot, NOBODY, reachableBinaries, reachableCluster } from './reachable.js';
+import { isRunning, leftBehind, stopServer } from './server-process.js';
 
 const run = promisify(execFile);
 const SUPERUSER = 'gateway';
@@ -28,8 +29,11 @@ const START_ATTEMPTS = 5;
 export interface EmbeddedPostgres {
   /** Address of a database of this server. */
   url(database: string): string;
+  readonly port: number;
   /** How the server came to be. */
   origin: 'created' | 'started' | 'adopted';
+  /** Whether its process lives. It may still be starting up or frozen. */
+  running(): boolean;
   /** Fast shutdown: open transactions are rolled back, everything committed is kept. */
   stop(): Promise<void>;
 }
@@ -39,6 +43,8 @@ export interface EmbeddedOptions {
   directory: string;
   /** For tests: no durability, trust authentication. */
   disposable?: boolean;
+  /** To listen on; a free one unless given. A server that is adopted keeps its own. */
+  port?: number;
   /** Called with a line when something unusual is handled. */
   note?(line: string): void;
 }
@@ -130,24 +136,6 @@ async function initialise(
   }
 }
 
-/** Process id and port of a server that an earlier run left behind. */
-function leftBehind(directory: string): { pid: number; port: number } | undefined {
-  try {
-    const lines = readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n');
-    const pid = Number(lines[0]);
-    process.kill(pid, 0);
-    // Another process may have got the number since: ours names its data folder on line 2.
-    const command = existsSync(`/proc/${pid}/cmdline`)
-      ? readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-      : directory;
-    if (!command.includes(directory)) return undefined;
-    return { pid, port: Number(lines[3]) };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EPERM') return undefined;
-    return undefined;
-  }
-}
-
 async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
   client.on('error', () => undefined);
@@ -160,28 +148,6 @@ async function answers(url: string): Promise<boolean> {
   } finally {
     await client.end().catch(() => undefined);
   }
-}
-
-const alive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/** Ends a server by pid: SIGINT is PostgreSQL's fast shutdown; SIGQUIT (immediate) only when that hangs. */
-async function stopServer(pid: number): Promise<void> {
-  for (const [signal, patienceMs] of [
-    ['SIGINT', 20_000],
-    ['SIGQUIT', 10_000],
-  ] as const) {
-    if (!alive(pid)) return;
-    process.kill(pid, signal);
-    for (const end = Date.now() + patienceMs; Date.now() < end && alive(pid); ) await delay(20);
-  }
-  if (alive(pid)) throw new Error(`the database (process ${pid}) does not stop`);
 }
 
 function serverFlags(directory: string, port: number, disposable: boolean): string[] {
@@ -266,7 +232,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   if (previous) {
     if (await answers(urlOn(previous.port)('postgres'))) {
       options.note?.(`adopted the database that an earlier run left behind (process ${previous.pid})`);
-      return { url: urlOn(previous.port), origin: 'adopted', stop: () => stopServer(previous.pid) };
+      return serverOf(previous.pid, previous.port, urlOn(previous.port), 'adopted');
     }
     options.note?.(`stopping a database that an earlier run left behind (process ${previous.pid})`);
     await stopServer(previous.pid);
@@ -281,10 +247,19 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     if (isRoot()) chownSync(directory, NOBODY, NOBODY);
     await initialise(binaries, directory, password, disposable);
   }
-  const port = await freePort();
+  const port = options.port ?? (await freePort());
   const start = () => startServer(binaries, { ...options, directory }, port, urlOn(port)('postgres'));
   const pid = await startPatiently(start, options.note);
-  return { url: urlOn(port), origin: isNew ? 'created' : 'started', stop: () => stopServer(pid) };
+  return serverOf(pid, port, urlOn(port), isNew ? 'created' : 'started');
+}
+
+function serverOf(
+  pid: number,
+  port: number,
+  url: EmbeddedPostgres['url'],
+  origin: EmbeddedPostgres['origin'],
+): EmbeddedPostgres {
+  return { url, port, origin, running: () => isRunning(pid), stop: () => stopServer(pid) };
 }
 
 /** Creates a database unless it is there. */

@@ -1,8 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
-
-/** Advisory lock that all processes of this product take for migrations and seed. */
-const MIGRATION_LOCK = 7_203_411;
+import { advisoryLocks } from './locks.js';
 
 /** The newest migration that this build knows. */
 export const SCHEMA_VERSION = 'Migration20261121000000';
@@ -19,7 +17,7 @@ export async function migrate(
   return em.transactional(async (inner) => {
     const db = inner.getKysely();
     await sql`select set_config('statement_timeout', '60000', true)`.execute(db);
-    await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(db);
+    await sql`select pg_advisory_xact_lock(${advisoryLocks.migration})`.execute(db);
     const done = await orm.migrator.up({ transaction: inner.getTransactionContext() });
     await within?.(inner as MikroORM['em']);
     return done.map((migration) => migration.name);

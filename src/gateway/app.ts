@@ -8,8 +8,9 @@ import { listen } from '../db/listen.js';
 import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
 import { newId } from '../lib/ids.js';
-import { closingIdle } from '../lib/lifecycle.js';
+import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
+import { bindRouteTable } from '../lib/route-table.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
 import { createCatalog } from './catalog.js';
 import { refuseMalformed } from './client-error.js';
@@ -19,7 +20,7 @@ import { createLimits } from './limits/create-limits.js';
 import { createModelRoutes } from './model-routes.js';
 import { passthrough } from './passthrough.js';
 import type { Relay } from './relay.js';
-import { entryOf } from './route-table.js';
+import { routeTable } from './route-table.js';
 import { v1Routes } from './v1.routes.js';
 
 export interface EdgeDeps {
@@ -46,6 +47,11 @@ const KEEP_ALIVE_MS = 72_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
 const FLUSH_ON_STOP_MS = 5_000;
+/**
+ * After the drain: for the errors of calls that it ended. Then everything else is cut too, be it a request that never
+ * became whole or one that was passed on to the platform.
+ */
+const LAST_ANSWERS_MS = 500;
 
 /** The edge as a function of its dependencies: `/v1`, `/health`, and the way to the platform. */
 export async function createEdge(deps: EdgeDeps): Promise<Edge> {
@@ -100,7 +106,8 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES },
     clientErrorHandler: refuseMalformed,
   });
-  app.addHook('onRoute', (route) => void entryOf(route));
+  const closing = idleCloser(app.server);
+  bindRouteTable(app, routeTable);
   app.addHook('onRequest', (_request, reply, done) => {
     if (draining) reply.raw.setHeader('connection', 'close');
     done();
@@ -127,8 +134,10 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       const limit = setTimeout(() => {
         for (const call of active) call.terminate();
       }, drainMs);
-      await closingIdle(app.server, () => app.close());
+      const cut = setTimeout(() => app.server.closeAllConnections(), drainMs + LAST_ANSWERS_MS);
+      await closing(() => app.close());
       clearTimeout(limit);
+      clearTimeout(cut);
       await meter.drain(FLUSH_ON_STOP_MS);
       await meter.stop();
       await limits.stop();

@@ -90,6 +90,8 @@ class DatabaseKeyCache implements KeyCache {
   /** Ids that changed while a reading is under way: its rows for them may be the old ones. */
   #changedDuringRead: Set<string> | undefined;
   #allChangedDuringRead = false;
+  /** The last reading failed. */
+  #away = false;
   #scheduled = false;
   readonly #sweeper: NodeJS.Timeout;
 
@@ -107,7 +109,8 @@ class DatabaseKeyCache implements KeyCache {
     const slot = this.#slots.get(hash);
     if (!slot) return this.#missing.has(hash) ? null : undefined;
     const age = this.deps.clock.now() - slot.entry.readAt;
-    if (slot.outdated || age > TTL_MS) return undefined;
+    // While the database is known to be away nobody waits for it to say so once more.
+    if (slot.outdated || age > (this.#away ? STALE_MS : TTL_MS)) return undefined;
     if (age > REFRESH_AFTER_MS && !slot.refreshing) {
       slot.refreshing = true;
       this.load(hash).catch(() => undefined);
@@ -188,9 +191,11 @@ class DatabaseKeyCache implements KeyCache {
       const now = this.deps.clock.now();
       try {
         const rows = await readKeys(this.deps.pool, [...batch.keys()], utcDay(now));
+        this.#away = false;
         this.#settle(batch, rows, changed, now);
       } catch (error) {
         this.deps.log.debug({ err: error }, 'keys could not be read');
+        this.#away = true;
         for (const [hash, waiters] of batch) this.#serveStale(hash, waiters, now);
       }
     }

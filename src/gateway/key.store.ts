@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { queryWithin } from '../db/bounded.js';
 import { type Money, parseMoney } from '../lib/money.js';
 
 /** What the edge needs to know of a key, its account and its plan: one row, read in one statement. */
@@ -41,10 +42,17 @@ join plans p on p.id = a.plan_id
 left join key_spend_days d on d.key_id = k.id and d.day = $2::date
 where k.key_hash = any($1::bytea[])`;
 
-/** Reads keys by the hex SHA-256 of their secrets; those that don't exist are missing from the result. */
+/** Callers wait for this reading: a database that says nothing for so long counts as away. */
+const TIMEOUT_MS = 2_000;
+
+/**
+ * Reads keys by the hex SHA-256 of their secrets; those that don't exist are missing from the result.
+ * @throws Error after 2 s at the latest
+ */
 export async function readKeys(pool: Pool, hashes: string[], day: string): Promise<KeyRow[]> {
-  const result = await pool.query<Raw>(SQL, [hashes.map((hash) => `\\x${hash}`), day]);
-  return result.rows.map((row) => ({
+  const values = [hashes.map((hash) => `\\x${hash}`), day];
+  const rows = await queryWithin<Raw>(pool, { text: SQL, values }, TIMEOUT_MS);
+  return rows.map((row) => ({
     hash: row.hash,
     keyId: row.key_id,
     accountId: row.account_id,

@@ -1,12 +1,9 @@
-import type { HTTPMethods, RouteOptions } from 'fastify';
+import type { RouteEntryBase } from '../lib/route-table.js';
 
 /** What holds for a route before its handler is asked. Every route of the edge stands here or the start fails. */
-export interface RouteEntry {
-  method: HTTPMethods | '*';
-  url: string;
+export interface RouteEntry extends RouteEntryBase {
   /** `key`: an API key, checked on the headers; `platform`: passed on as it is, the platform decides. */
   auth: 'none' | 'key' | 'platform';
-  bodyLimitBytes: number;
   /** `any` body is read as JSON whatever its type says; `none` takes no body. */
   contentTypes: 'any' | 'none' | 'platform';
   headers: 'api' | 'platform';
@@ -99,16 +96,3 @@ export const routeTable: readonly RouteEntry[] = [
     rate: 'platform',
   },
 ];
-
-/** The entry of a route. @throws Error when there is none: the process must not start. */
-export function entryOf(route: Pick<RouteOptions, 'method' | 'url'>): RouteEntry {
-  const methods = Array.isArray(route.method) ? route.method : [route.method];
-  for (const method of methods) {
-    const entry = routeTable.find(
-      ({ method: known, url }) => url === route.url && (known === '*' || known === method),
-    );
-    if (!entry) throw new Error(`route without an entry in the route table: ${method} ${route.url}`);
-    if (entry.method === '*' || methods.length === 1) return entry;
-  }
-  throw new Error(`route with several methods needs one entry for all of them: ${route.url}`);
-}

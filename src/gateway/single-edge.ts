@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { advisoryLocks } from '../db/locks.js';
 import type { Logger } from '../lib/logger.js';
 
-/** Advisory lock that the one edge without shared counters holds while it lives. */
-const EDGE_LOCK = 7_203_412;
 const PATIENCE_MS = 60_000;
 const POLL_MS = 500;
 const RETRY_MS = 1_000;
@@ -36,7 +35,7 @@ export async function holdEdgeLock(
     next.on('error', () => undefined);
     await next.connect();
     const result = await next.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [
-      EDGE_LOCK,
+      advisoryLocks.singleEdge,
     ]);
     if (!result.rows[0]!.held) {
       await next.end();

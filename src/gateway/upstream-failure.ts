@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.js';
-import { cleanMessage } from '../upstream/clean-message.js';
+import { cleanMessage } from '../lib/clean-message.js';
 import type { V1ErrorOptions } from './answer.js';
 
 /** How a failure of the upstream is told to the caller (CONTRACT.md "upstream failed"). */

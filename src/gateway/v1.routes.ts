@@ -42,9 +42,8 @@ export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, done) => checkKey(deps, request, reply, done));
   app.setErrorHandler((error, request, reply) => answerFailure(deps, error, request, reply));
-  const options = { bodyLimit: V1_BODY_LIMIT_BYTES };
-  app.post('/v1/chat/completions', options, (request, reply) => forward(deps, 'chat', request, reply));
-  app.post('/v1/embeddings', options, (request, reply) => forward(deps, 'embeddings', request, reply));
+  app.post('/v1/chat/completions', (request, reply) => forward(deps, 'chat', request, reply));
+  app.post('/v1/embeddings', (request, reply) => forward(deps, 'embeddings', request, reply));
   app.get('/v1/models', (request, reply) => listModels(deps, request, reply));
   for (const url of ['/v1', '/v1/*']) app.all(url, (request, reply) => refuse(deps, request, reply));
 }
@@ -144,6 +143,13 @@ function fastifyError(error: unknown, request: FastifyRequest): AppError {
   return new AppError('internal_error');
 }
 
+/** What metrics call an endpoint, refused or not; anything else is one label, however many paths are tried. */
+const ENDPOINT_LABELS: Record<string, string> = {
+  '/v1/chat/completions': 'chat',
+  '/v1/embeddings': 'embeddings',
+  '/v1/models': 'models',
+};
+
 function sendError(deps: V1Deps, request: FastifyRequest, reply: FastifyReply, error: AppError): void {
   const refused = error instanceof AdmissionError ? error : undefined;
   // Refusals too tell the state of the limit, without counting against it.
@@ -160,4 +166,4 @@ function sendError(deps: V1Deps, request: FastifyRequest, reply: FastifyReply, e
 }
 
 const endpointOf = (request: FastifyRequest): string =>
-  request.routeOptions.url?.slice('/v1/'.length) || 'unknown';
+  ENDPOINT_LABELS[request.routeOptions.url ?? ''] ?? 'other';

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.js';
-import { type EmbeddedPostgres, ensureDatabase, startEmbeddedPostgres } from '../db/embedded.js';
+import { ensureDatabase } from '../db/embedded.js';
 import { ensureDataDir } from '../lib/data-dir.js';
 import { type Children, describeChildren, type Ports } from './children.js';
+import { type KeptDatabase, keepDatabase } from './database.js';
 import { LockedError, takeLock } from './lock.js';
 import type { Narrator } from './narrator.js';
 import { freePort, waitForPort } from './ports.js';
@@ -51,7 +52,7 @@ class StartFailure extends Error {
 export function launch({ config, narrator, describe = describeChildren, backOff }: LaunchOptions): Launcher {
   const children = new Map<string, SupervisedChild>();
   const giveUp = new AbortController();
-  let database: EmbeddedPostgres | undefined;
+  let database: KeptDatabase | undefined;
   let releaseLock: (() => void) | undefined;
   let waitingFor: string[] = [];
   let exitCode = 0;
@@ -97,13 +98,16 @@ export function launch({ config, narrator, describe = describeChildren, backOff 
 
   const openDatabase = async (): Promise<string> => {
     const began = Date.now();
-    database = await startEmbeddedPostgres({
+    database = await keepDatabase({
       directory: join(config.dataDir, 'postgres'),
       note: (line) => narrator.note('database', line),
+      say: (line) => narrator.note('restart', line),
+      backOff,
     });
-    await ensureDatabase(database, DATABASE_NAME);
-    narrator.step('database', `PostgreSQL ${database.origin}`, Date.now() - began);
-    return database.url(DATABASE_NAME);
+    const { server } = database;
+    await ensureDatabase(server, DATABASE_NAME);
+    narrator.step('database', `PostgreSQL ${server.origin}`, Date.now() - began);
+    return server.url(DATABASE_NAME);
   };
 
   const startOne = async (spec: Children['edge']): Promise<void> => {

@@ -18,8 +18,15 @@ export function fieldIssues(issues: readonly IssueLike[]): FieldIssue[] {
   return issues.flatMap(({ path, message, keys }) => {
     if (keys)
       return keys.map((key) => ({ field: fieldName([...path, key]), message: 'is not a known field' }));
-    return [{ field: fieldName(path), message }];
+    return [{ field: fieldName(path), message: plain(message) }];
   });
+}
+
+/** zod's words for a wrong type, as a person would say it. */
+function plain(message: string): string {
+  const [, expected, received] = /^Invalid input: expected (.+), received (.+)$/.exec(message) ?? [];
+  if (expected === undefined) return message;
+  return received === 'undefined' ? 'is required' : `must be of type ${expected}, not ${received}`;
 }
 
 /** The faults of a `ZodError`. */

@@ -34,15 +34,23 @@ function skipSpace(json: Buffer, from: number): number {
   return at;
 }
 
+/** Strings longer than this are crossed by native search, whose call costs more than a short walk. */
+const SHORT_STRING_BYTES = 48;
+
 /** Offset just past the string that opens at `from`. */
 function skipString(json: Buffer, from: number): number {
   let at = from + 1;
+  for (const near = Math.min(json.length, at + SHORT_STRING_BYTES); at < near; at++) {
+    const byte = json[at];
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) at++;
+  }
   for (;;) {
     const quote = json.indexOf(QUOTE, at);
     if (quote < 0) throw new JsonScanError('a string does not end');
-    let escapes = quote - 1;
-    while (escapes > from && json[escapes] === BACKSLASH) escapes--;
-    if ((quote - 1 - escapes) % 2 === 0) return quote + 1;
+    let escapes = 0;
+    while (quote - 1 - escapes >= at && json[quote - 1 - escapes] === BACKSLASH) escapes++;
+    if (escapes % 2 === 0) return quote + 1;
     at = quote + 1;
   }
 }
@@ -121,6 +129,32 @@ function finish(json: Buffer, at: number, members: Member[]): Member[] {
   return members;
 }
 
+/**
+ * The members called `keys`, in order and with duplicates; undefined when the bytes are no JSON object. For answers of
+ * a model, which may nest as they like.
+ */
+export function findMembers(json: Buffer, keys: readonly string[]): Member[] | undefined {
+  try {
+    return scanMembers(json, Number.POSITIVE_INFINITY).filter(({ key }) => keys.includes(key));
+  } catch (error) {
+    if (error instanceof JsonScanError) return undefined;
+    throw error;
+  }
+}
+
+/** The bytes with every given member's value replaced by `value`; all other bytes stay. Members are in order. */
+export function replaceValues(json: Buffer, members: readonly Member[], value: Buffer): Buffer {
+  if (members.length === 0) return json;
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const { valueStart, end } of members) {
+    parts.push(json.subarray(from, valueStart), value);
+    from = end;
+  }
+  parts.push(json.subarray(from));
+  return Buffer.concat(parts);
+}
+
 /** The value of a scanned member. */
 export function memberValue(json: Buffer, member: Member): unknown {
   return JSON.parse(json.toString('utf8', member.valueStart, member.end));
@@ -128,9 +162,5 @@ export function memberValue(json: Buffer, member: Member): unknown {
 
 /** Replaces the value of one member; every other byte stays. */
 export function replaceValue(json: Buffer, member: Member, value: unknown): Buffer {
-  return Buffer.concat([
-    json.subarray(0, member.valueStart),
-    Buffer.from(JSON.stringify(value)),
-    json.subarray(member.end),
-  ]);
+  return replaceValues(json, [member], Buffer.from(JSON.stringify(value)));
 }

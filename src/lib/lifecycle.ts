@@ -1,8 +1,17 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from './logger.js';
 
 /** A socket that a finished call leaves behind keeps `close()` waiting for seconds unless it is closed as well. */
 const IDLE_SWEEP_MS = 50;
+/** How long a connection that was just taken may need to bring its request. */
+const FRESH_MS = 1_000;
+const FRESH_POLL_MS = 5;
+/** How long the queue of a busy process may take to be emptied. */
+const QUEUE_MS = 3_000;
+/** Turns of the event loop without a new connection after which none waits to be taken. */
+const QUIET_TURNS = 3;
 
 export interface ShutdownOptions {
   /** Milliseconds after which the process ends all the same, with code 1. */
@@ -48,12 +57,66 @@ export function announceReady(url: string): void {
   if (process.connected) process.send?.({ type: 'ready', url }, undefined, undefined, () => undefined);
 }
 
-/** Runs `close` (which waits for `server` to end) while sockets that fall idle are closed every 50 ms. */
-export async function closingIdle(server: Server, close: () => PromiseLike<unknown>): Promise<void> {
-  const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
-  try {
-    await close();
-  } finally {
-    clearInterval(sweep);
-  }
+/**
+ * Makes the way to close `server`, which must not listen yet: the door is shut first (see `doorOf`), then `close`, which
+ * waits for the server to end, runs while connections that wait for nothing are closed every 50 ms. Browsers and SDKs
+ * open connections ahead of need; Node takes those for busy, and once it closes it applies no timeout of its own to them.
+ */
+export function idleCloser(server: Server): (close: () => PromiseLike<unknown>) => Promise<void> {
+  const door = doorOf(server);
+  return async (close) => {
+    await door.shut();
+    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+    try {
+      await close();
+    } finally {
+      clearInterval(sweep);
+    }
+  };
+}
+
+interface Door {
+  /** Takes what waits to be taken, then no new connection any more, and lets those bring their first request. */
+  shut(): Promise<void>;
+}
+
+/**
+ * Node's `close()` resets callers who did nothing wrong: those that the system has accepted but Node hasn't (one per
+ * turn of the event loop), those whose first request is still on its way, and those whose answer is complete but not
+ * yet read. With this the first two are waited for by `shut`, and the last by a `closeIdleConnections` that knows.
+ */
+function doorOf(server: Server): Door {
+  /** The latest answer on each connection; none before its first request. */
+  const connections = new Map<Socket, ServerResponse | undefined>();
+  let taken = 0;
+  let shut = false;
+  server.on('connection', (socket: Socket) => {
+    taken++;
+    connections.set(socket, undefined);
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    connections.set(request.socket, response);
+  });
+  server.closeIdleConnections = () => {
+    for (const [socket, answer] of connections) {
+      const idle = answer ? answer.writableFinished : shut && socket.bytesRead === 0;
+      if (idle) socket.destroy();
+    }
+  };
+  const silent = (): boolean =>
+    [...connections].some(([socket, answer]) => !answer && socket.bytesRead === 0);
+
+  return {
+    async shut() {
+      for (let quiet = 0, end = Date.now() + QUEUE_MS; quiet < QUIET_TURNS && Date.now() < end; ) {
+        const before = taken;
+        await nextTurn();
+        quiet = taken === before ? quiet + 1 : 0;
+      }
+      NetServer.prototype.close.call(server);
+      for (const end = Date.now() + FRESH_MS; silent() && Date.now() < end; ) await delay(FRESH_POLL_MS);
+      shut = true;
+    },
+  };
 }

@@ -187,15 +187,23 @@ export class Flusher {
   private async settleBatch(batch: Pending[], result: BatchResult): Promise<void> {
     const refused = new Set(result.refused);
     const committed = batch.filter((pending) => !refused.has(pending.record));
-    const own = committed.filter((pending) => pending.own).map((pending) => pending.record);
-    try {
-      this.options.onFlushed({ own, accounts: result.accounts, keyDays: result.keyDays });
-    } catch (error) {
-      this.options.log.error({ err: error }, 'a listener of the usage flush failed');
-    }
+    this.announce(committed, result);
     this.settle(committed);
     for (const pending of batch) {
       if (refused.has(pending.record)) await this.suspect(pending, 'the account does not exist');
+    }
+  }
+
+  /** Tells what is settled, so that whoever counts these events as pending stops. */
+  private announce(
+    settled: Pending[],
+    { accounts, keyDays }: Pick<FlushResult, 'accounts' | 'keyDays'>,
+  ): void {
+    const own = settled.filter((pending) => pending.own).map((pending) => pending.record);
+    try {
+      this.options.onFlushed({ own, accounts, keyDays });
+    } catch (error) {
+      this.options.log.error({ err: error }, 'a listener of the usage flush failed');
     }
   }
 
@@ -232,6 +240,7 @@ export class Flusher {
       { event_id: pending.record.id, reason },
       'the database refuses a usage event: set aside',
     );
+    this.announce([pending], { accounts: [], keyDays: [] });
     this.settle([pending]);
   }
 

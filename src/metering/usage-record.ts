@@ -40,7 +40,7 @@ export interface UsageRecord extends Omit<CallIntent, 'at'> {
 
 /** What a committed batch changed, for caches that stand in front of the database. */
 export interface FlushResult {
-  /** The events that this process had recorded itself (not replayed ones), in order. */
+  /** The events that this process had recorded itself (not replayed ones) and that are settled: committed or set aside. */
   own: UsageRecord[];
   accounts: { id: string; balance: Money; seq: bigint }[];
   /** Spend of a key on a UTC day after the batch. */

@@ -6,8 +6,10 @@ import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
 import type { Clock } from '../lib/clock.js';
 import { newId } from '../lib/ids.js';
+import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { isLoopback, networkOf } from '../lib/network.js';
+import { bindRouteTable } from '../lib/route-table.js';
 import { accountsRoutes } from '../rest/accounts.routes.js';
 import { adminRoutes } from '../rest/admin.routes.js';
 import { billingRoutes } from '../rest/billing.routes.js';
@@ -21,7 +23,7 @@ import { handleErrors, sendError, toAppError } from './error-handler.js';
 import { parseJsonBodies } from './json-body.js';
 import { measureRequests } from './metrics.js';
 import { collectOpenApi } from './openapi.js';
-import { addSecurityHeaders, bindRouteTable, checkContentType } from './route-guard.js';
+import { addSecurityHeaders, checkContentType } from './route-guard.js';
 import { type RouteEntry, routeTable } from './route-table.js';
 import { guardSessions } from './session-guard.js';
 
@@ -65,6 +67,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
       sendError(toAppError(error), request, reply);
     },
   }).withTypeProvider<ZodTypeProvider>();
+  const closing = idleCloser(app.server);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
 
@@ -87,7 +90,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   billingRoutes(app, services);
   keysRoutes(app, services);
   adminRoutes(app, services);
-  return { app, close: () => app.close() };
+  return { app, close: () => closing(() => app.close()) };
 }
 
 /** Request id and service context, before anything else can fail. */

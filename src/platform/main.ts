@@ -5,7 +5,7 @@ import { openOrm, pgPool } from '../db/orm.js';
 import { waitForDatabase } from '../db/wait.js';
 import { systemClock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
-import { closingIdle, onShutdown } from '../lib/lifecycle.js';
+import { onShutdown } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { prepareDummyHash } from '../services/accounts/passwords.js';
@@ -29,7 +29,7 @@ onShutdown(
   log,
   async () => {
     ready = false;
-    if (platform) await closingIdle(platform.app.server, platform.close);
+    await platform?.close();
     await orm.close(true);
   },
   { timeoutMs: STOP_MS },

@@ -61,6 +61,7 @@ const billingAndKeys: readonly RouteEntry[] = [
 export const routeTable: readonly RouteEntry[] = [
   { ...read('/health', 'none'), rate: 'none' },
   { ...read('/health/ready', 'none'), rate: 'none' },
+  { ...read('/', 'none'), headers: 'page', rate: 'none' },
   { ...read('/openapi.json', 'none'), rate: 'none' },
   { ...read('/docs/api', 'none'), headers: 'page', rate: 'none' },
   { ...read('/docs/api/reference.js', 'none'), headers: 'asset', rate: 'none' },

@@ -4,20 +4,20 @@ import Fastify from 'fastify';
 import type { Registry } from 'prom-client';
 import { type ErrorCode, errorEntry } from '../errors.js';
 import { sha256 } from '../lib/crypto.js';
-import { closingIdle } from '../lib/lifecycle.js';
+import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
+import { bindRouteTable, boundEntry } from '../lib/route-table.js';
 import { keysUnavailable, sendError, unauthorised } from './answers.js';
 import { inferenceRoutes } from './inference-routes.js';
 import { keyRoutes } from './key-routes.js';
 import { modelInfoRoutes } from './model-info-routes.js';
 import { createProxyMetrics } from './proxy-metrics.js';
 import { createRelay, type RelayOptions } from './relay.js';
+import { type RouteEntry, routeTable } from './route-table.js';
 import { createRouter } from './router.js';
 import type { Routing } from './routing.js';
 import type { VirtualKeys } from './virtual-keys.js';
 
-/** Above the edge's 10 MiB, so that the edge decides what is too large. */
-const BODY_LIMIT_BYTES = 12 * 1024 * 1024;
 const DRAIN_TIMEOUT_MS = 30_000;
 const BEARER = /^Bearer +(\S+)$/i;
 
@@ -63,25 +63,22 @@ function masterCheck(masterKey: string): (key: string) => boolean {
   return (key) => timingSafeEqual(sha256(key), hash);
 }
 
-/** Checked on the headers, before a byte of the body is read. */
-function requireKey(keys: VirtualKeys, isMaster: (key: string) => boolean) {
+/** Asks for what the matched route's entry says, on the headers, before a byte of the body is read. */
+function requireAuth(keys: VirtualKeys, isMaster: (key: string) => boolean) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const auth = boundEntry<RouteEntry>(request)?.auth ?? 'none';
+    if (auth === 'none') return undefined;
     const key = bearerOf(request);
+    if (key !== undefined && isMaster(key)) return undefined;
+    if (auth === 'master') {
+      return sendError(reply, unauthorised('Authentication Error, only the master key may do this.'));
+    }
     if (key === undefined)
       return sendError(reply, unauthorised('Authentication Error, no API key passed in.'));
-    if (isMaster(key)) return undefined;
     const check = await keys.check(key);
     if (check === 'known') return undefined;
     if (check === 'unavailable') return sendError(reply, keysUnavailable);
     return sendError(reply, unauthorised('Authentication Error, invalid proxy server token passed.'));
-  };
-}
-
-function requireMaster(isMaster: (key: string) => boolean) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    const key = bearerOf(request);
-    if (key !== undefined && isMaster(key)) return undefined;
-    return sendError(reply, unauthorised('Authentication Error, only the master key may do this.'));
   };
 }
 
@@ -91,13 +88,15 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   const isMaster = masterCheck(deps.masterKey);
   const app: FastifyInstance = Fastify({
     ...fastifyLogger(log),
-    bodyLimit: BODY_LIMIT_BYTES,
     // A call that reaches us while we drain is served; the answer says that the connection closes.
     return503OnClosing: false,
   });
+  const closing = idleCloser(app.server);
   const relay = createRelay(deps.timeouts);
   let draining = false;
 
+  bindRouteTable(app, routeTable);
+  app.addHook('onRequest', requireAuth(keys, isMaster));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
@@ -113,19 +112,13 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   app.get('/health', health);
   app.get('/health/ready', health);
 
-  app.register(async (scope) => {
-    scope.addHook('onRequest', requireKey(keys, isMaster));
-    inferenceRoutes(scope, {
-      router: createRouter(deps.routing.deployments),
-      relay,
-      metrics: createProxyMetrics(deps.registry),
-    });
+  inferenceRoutes(app, {
+    router: createRouter(deps.routing.deployments),
+    relay,
+    metrics: createProxyMetrics(deps.registry),
   });
-  app.register(async (scope) => {
-    scope.addHook('onRequest', requireMaster(isMaster));
-    keyRoutes(scope, keys);
-    modelInfoRoutes(scope, deps.routing);
-  });
+  keyRoutes(app, keys);
+  modelInfoRoutes(app, deps.routing);
 
   return {
     app,
@@ -133,7 +126,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     async close() {
       draining = true;
       const cut = setTimeout(() => app.server.closeAllConnections(), deps.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);
-      await closingIdle(app.server, () => app.close());
+      await closing(() => app.close());
       clearTimeout(cut);
       await relay.close();
     },

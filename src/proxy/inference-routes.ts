@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { findMembers, type Member, replaceValues } from '../lib/json-scan.js';
 import { badRequest, modelNotFound, type ProxyError, sendError } from './answers.js';
-import { findMembers, type Member, replaceValues } from './json-members.js';
 import type { ProxyMetrics } from './proxy-metrics.js';
 import type { Relay } from './relay.js';
 import { modelValue } from './restamp.js';
@@ -27,18 +27,18 @@ interface Asked {
 function readRequest(body: unknown): Asked | ProxyError {
   const members = Buffer.isBuffer(body) ? findMembers(body, ['model', 'stream']) : undefined;
   if (!Buffer.isBuffer(body) || !members) return badRequest('The request body must be a JSON object.');
-  const models = members.filter(({ name }) => name === 'model');
-  const streams = members.filter(({ name }) => name === 'stream');
+  const models = members.filter(({ key }) => key === 'model');
+  const streams = members.filter(({ key }) => key === 'stream');
   if (models.length > 1 || streams.length > 1) return badRequest('model and stream may be given once only.');
   const member = models[0];
-  if (!member || body[member.start] !== 0x22) return badRequest('model must be a string.', 'model');
+  if (!member || body[member.valueStart] !== 0x22) return badRequest('model must be a string.', 'model');
   let model: string;
   try {
-    model = JSON.parse(body.toString('utf8', member.start, member.end)) as string;
+    model = JSON.parse(body.toString('utf8', member.valueStart, member.end)) as string;
   } catch {
     return badRequest('model must be a string.', 'model');
   }
-  const stream = streams.some(({ start, end }) => body.toString('latin1', start, end) === 'true');
+  const stream = streams.some(({ valueStart, end }) => body.toString('latin1', valueStart, end) === 'true');
   return { body, model, member, stream };
 }
 

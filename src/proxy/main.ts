@@ -15,6 +15,7 @@ import {
   simulatorFault,
   wantsSimulator,
 } from './config-file.js';
+import { priceFaults } from './price-check.js';
 import type { Routing } from './routing.js';
 import { type Simulator, startSimulator } from './simulator/server.js';
 import { createVirtualKeys } from './virtual-keys.js';
@@ -60,6 +61,8 @@ for (const end = Date.now() + SCHEMA_WAIT_MS; !(await schemaIsCurrent(orm).catch
   }
   await delay(SCHEMA_POLL_MS);
 }
+
+for (const fault of await priceFaults(orm, routing.deployments)) log.warn(fault);
 
 const registry = createRegistry('proxy');
 const proxy = createProxy({

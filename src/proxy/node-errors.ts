@@ -1,7 +1,8 @@
 import { errors } from 'undici';
 import { errorEntry } from '../errors.js';
+import { cleanAddresses } from '../lib/clean-message.js';
 import { type ProxyError, tableError, upstreamFailed, upstreamTooSlow } from './answers.js';
-import { cleanAddresses, cleanStrings, publicNames } from './clean.js';
+import { cleanStrings, publicNames } from './public-words.js';
 import type { Deployment } from './routing.js';
 
 const MAX_RETRY_AFTER_SECONDS = 3_600;

@@ -1,5 +1,5 @@
-import { cleanAddresses } from './clean.js';
-import { findMembers, replaceValues } from './json-members.js';
+import { cleanAddresses } from '../lib/clean-message.js';
+import { findMembers, replaceValues } from '../lib/json-scan.js';
 
 /** An event or line larger than this is no chunk of a model's answer (RELIABILITY.md F7). */
 const MAX_EVENT_BYTES = 1024 * 1024;
@@ -28,11 +28,11 @@ export function restampJson(body: Buffer, model: Buffer): Buffer {
   if (!members) throw new UpstreamGarbage('not a JSON object');
   const stamped = replaceValues(
     body,
-    members.filter(({ name }) => name === 'model'),
+    members.filter(({ key }) => key === 'model'),
     model,
   );
   const carriesError = members.some(
-    ({ name, start, end }) => name === 'error' && body.toString('latin1', start, end) !== 'null',
+    ({ key, valueStart, end }) => key === 'error' && body.toString('latin1', valueStart, end) !== 'null',
   );
   return carriesError ? Buffer.from(cleanAddresses(stamped.toString('utf8'))) : stamped;
 }

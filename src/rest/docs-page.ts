@@ -53,10 +53,17 @@ const contentSecurityPolicy = (nonce: string): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** `/openapi.json` and the page that shows it. */
+/** `/openapi.json`, the page that shows it, and the way to it from `/`. */
 export function docsRoutes(app: RestApp): void {
   let document: string | undefined;
   let script: Buffer | undefined;
+  app.route({
+    method: 'GET',
+    url: '/',
+    schema: { hide: true },
+    // Until there is a landing page, a browser at the bare address is shown what there is.
+    handler: (_request, reply) => reply.redirect('/docs/api', 302),
+  });
   app.route({
     method: 'GET',
     url: '/openapi.json',

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey, postChat, startTestEdge, usageOf } from '../support/edge.js';
@@ -12,6 +14,23 @@ import {
   usageEvent,
 } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
+
+async function connected(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const late = new AbortController();
+  const limit = delay(ms, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`took longer than ${ms} ms`);
+  });
+  await Promise.race([work, limit]).finally(() => late.abort());
+  await limit.catch(() => undefined);
+}
 
 describe('an edge that stops', () => {
   let db: TestDatabase;
@@ -81,6 +100,24 @@ describe('an edge that stops', () => {
         client_aborted: false,
       }),
     ]);
+  });
+
+  test('does not wait for a connection that never sent a byte', async () => {
+    const edge = await startTestEdge(db, { upstreamUrl: upstream.url });
+    const socket = await connected(edge.url);
+    const closed = once(socket, 'close');
+    // What a browser opens ahead of need must not use up the time to drain.
+    await within(5_000, edge.edge.close(60_000));
+    await closed;
+  });
+
+  test('cuts a request that never becomes whole at the drain limit', async () => {
+    const edge = await startTestEdge(db, { upstreamUrl: upstream.url });
+    const socket = await connected(edge.url);
+    const closed = once(socket, 'close');
+    await new Promise((sent) => socket.write('GET /v1/models HTTP/1.1\r\nhost: h', sent));
+    await within(5_000, edge.edge.close(50));
+    await closed;
   });
 
   test('lets a stream that ends in time end as it should', async () => {

@@ -72,7 +72,7 @@ process.exitCode = await launcher.ended;
     process.kill(-launcher.pid!, 'SIGINT');
     await ended(launcher);
     expect(launcher.exitCode).toBe(0);
-    expect(isAlive(database)).toBe(false);
+    await until(() => !isAlive(database));
     const children = readJournal(folder.path);
     expect(children.filter(({ event }) => event === 'stopped').map(({ name }) => name)).toEqual([
       'edge',
@@ -99,6 +99,6 @@ process.exitCode = await launcher.ended;
     second.process.kill('SIGTERM');
     await ended(second.process);
     expect(second.process.exitCode).toBe(0);
-    expect(isAlive(database)).toBe(false);
+    await until(() => !isAlive(database));
   });
 });

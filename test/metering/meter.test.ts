@@ -131,7 +131,7 @@ describe('a meter', () => {
   });
 
   test('sets aside the record that the database refuses, after five tries, and commits all others', async () => {
-    const { meter, registry } = await openMeter(folder.path, db.pool);
+    const { meter, registry, flushed } = await openMeter(folder.path, db.pool);
     const poison = recordOf(payer, { inputTokens: -1, cost: 0n });
     const stranger = recordOf({ accountId: poison.id, keyId: poison.id });
     const good = Array.from({ length: 40 }, () => recordOf(payer));
@@ -148,6 +148,9 @@ describe('a meter', () => {
     );
     expect(reasons.get(poison.id)).toMatch('usage_events_input_tokens_check');
     expect(reasons.get(stranger.id)).toMatch('does not exist');
+    // Whoever counts pending charges hears of every event once, of those set aside too.
+    const settled = flushed.flatMap((result) => result.own.map((record) => record.id));
+    expect(settled.toSorted()).toEqual(mixed.map((record) => record.id).toSorted());
     await meter.stop();
     expect(readdirSync(folder.path)).toEqual(['poison']);
   });

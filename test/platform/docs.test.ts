@@ -105,6 +105,11 @@ describe('/docs/api', () => {
     expect(document.body.paths['/api/auth/login']).toBeDefined();
   });
 
+  test('is where a browser at the bare address is sent', async () => {
+    const { status, headers } = await call(platform.url, 'GET', '/', { redirect: 'manual' });
+    expect([status, headers.get('location')]).toEqual([302, '/docs/api']);
+  });
+
   test('runs the one inline script that carries the nonce of this answer', async () => {
     const pages = await Promise.all([1, 2].map(() => call(platform.url, 'GET', '/docs/api')));
     const nonces = pages.map((page) => {

@@ -85,7 +85,7 @@ describe('what a node does wrong', () => {
       expect(response.status).toBe(status);
       expect(await response.json()).toEqual({
         error: {
-          message: 'gateway/fast at [internal] ([internal], [internal], [internal]) wants n < 3, ratio 3:1',
+          message: 'gateway/fast at [address] ([address], [address], [address]) wants n < 3, ratio 3:1',
           type: 'BadRequestError',
           param: 'n',
           code: 400,
@@ -207,7 +207,7 @@ describe('what a node does wrong', () => {
   test('an error as the first event goes on for the edge to read, without addresses', async () => {
     act = answerWith(200, `data: {"error":{"message":"at ${nodeHost}","code":503}}\n\n`, streamHead);
     const response = await call(ask('x', { stream: true }));
-    expect(await response.text()).toBe('data: {"error":{"message":"at [internal]","code":503}}\n\n');
+    expect(await response.text()).toBe('data: {"error":{"message":"at [address]","code":503}}\n\n');
   });
 
   test.each([

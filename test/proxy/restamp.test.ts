@@ -85,7 +85,7 @@ describe('a restamped stream', () => {
 
   test('loses the addresses in an error', () => {
     const out = run(Buffer.from('data: {"error":{"message":"http://10.1.2.3:8000/v1 refused"}}\n\n'), []);
-    expect(out).toBe('data: {"error":{"message":"[internal] refused"}}\n\n');
+    expect(out).toBe('data: {"error":{"message":"[address] refused"}}\n\n');
   });
 
   test.each([

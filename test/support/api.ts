@@ -14,6 +14,7 @@ export interface ApiRequest {
   /** Sent as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
+  redirect?: 'follow' | 'manual';
 }
 
 /** One call of the JSON API over real HTTP. */
@@ -21,10 +22,11 @@ export async function call<T = unknown>(
   url: string,
   method: string,
   path: string,
-  { token, body, headers = {} }: ApiRequest = {},
+  { token, body, headers = {}, redirect = 'follow' }: ApiRequest = {},
 ): Promise<ApiAnswer<T>> {
   const response = await fetch(`${url}${path}`, {
     method,
+    redirect,
     headers: {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),

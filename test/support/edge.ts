@@ -13,6 +13,7 @@ import { createLogger } from '../../src/lib/logger.js';
 import { createMeter } from '../../src/metering/meter.js';
 import type { Meter } from '../../src/metering/usage-record.js';
 import type { TestDatabase } from './database.js';
+import { TEST_SECRETS } from './secrets.js';
 import { until } from './until.js';
 
 export interface TestEdge {
@@ -32,13 +33,6 @@ export interface TestEdgeOptions {
   clock?: Clock;
   masterKey?: string;
 }
-
-export const TEST_SECRETS = {
-  JWT_SECRET: 'jwt-secret-of-the-tests-0123456789abcdef',
-  ENCRYPTION_KEY: 'encryption-key-of-the-tests-0123456789abc',
-  WEBHOOK_SECRET: 'webhook-secret-of-the-tests-0123456789abc',
-  UPSTREAM_MASTER_KEY: 'master-key-of-the-tests-0123456789abcdef',
-};
 
 /** A real edge on a free port, over a real database and whatever upstream the test brings. */
 export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions): Promise<TestEdge> {
@@ -116,7 +110,10 @@ export interface TestKeyOptions {
 }
 
 /** An account with a key, written the way the platform writes them: the balance stands in the ledger. */
-export async function createTestKey(db: TestDatabase, options: TestKeyOptions = {}): Promise<TestKey> {
+export async function createTestKey(
+  db: Pick<TestDatabase, 'pool'>,
+  options: TestKeyOptions = {},
+): Promise<TestKey> {
   const accountId = options.accountId ?? newId();
   const keyId = newId();
   const key = newApiKey();

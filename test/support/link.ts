@@ -7,12 +7,15 @@ export interface Link {
   cut(): Promise<void>;
   /** Nothing passes any more, though connections stand and are accepted. */
   freeze(): void;
+  /** Keeps back the answers on the connections of this moment; gives what lets them through. */
+  holdAnswers(): () => void;
 }
 
 /** A TCP link to the server of `target` that a test can cut or freeze. */
 export async function startLink(target: string): Promise<Link> {
   const to = new URL(target);
   const sockets = new Set<Socket>();
+  const pairs: { near: Socket; far: Socket }[] = [];
   let frozen = false;
   const keep = (socket: Socket): Socket => {
     sockets.add(socket);
@@ -24,6 +27,7 @@ export async function startLink(target: string): Promise<Link> {
     keep(near);
     if (frozen) return;
     const far = keep(connect(Number(to.port), to.hostname));
+    pairs.push({ near, far });
     near.pipe(far).pipe(near);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -40,6 +44,13 @@ export async function startLink(target: string): Promise<Link> {
     freeze() {
       frozen = true;
       for (const socket of sockets) socket.unpipe().pause();
+    },
+    holdAnswers() {
+      const held = [...pairs];
+      for (const { near, far } of held) far.unpipe(near).pause();
+      return () => {
+        for (const { near, far } of held) far.pipe(near);
+      };
     },
   };
 }

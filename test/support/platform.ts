@@ -5,12 +5,13 @@ import { type Config, loadConfig } from '../../src/config.js';
 import { schemaIsCurrent } from '../../src/db/migrate.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createEnvelope } from '../../src/lib/crypto.js';
-import { createLogger } from '../../src/lib/logger.js';
+import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
 import { createPlatform, type Platform } from '../../src/platform/app.js';
 import { createServices, type Services } from '../../src/services.js';
 import type { VirtualKeyClient } from '../../src/upstream/virtual-keys.js';
 import type { TestDatabase } from './database.js';
+import { TEST_SECRETS } from './secrets.js';
 
 export interface TestPlatformOptions {
   /** Environment variables over those of the tests. */
@@ -25,16 +26,14 @@ export interface TestPlatform {
   app: Platform['app'];
   config: Config;
   services: Services;
+  log: Logger;
   close(): Promise<void>;
 }
 
 const testEnv = {
   NODE_ENV: 'test',
   LOG_LEVEL: 'silent',
-  JWT_SECRET: 'jwt-secret-of-the-tests-0123456789abcdef',
-  ENCRYPTION_KEY: 'encryption-key-of-the-tests-0123456789ab',
-  UPSTREAM_MASTER_KEY: 'master-key-of-the-tests-0123456789abcdef',
-  WEBHOOK_SECRET: 'webhook-secret-of-the-tests-0123456789ab',
+  ...TEST_SECRETS,
   UPSTREAM_URL: 'http://127.0.0.1:9',
   DATA_DIR: join(tmpdir(), 'gateway-test-data'),
 };
@@ -80,5 +79,5 @@ export async function startTestPlatform(
     ready: () => schemaIsCurrent(db.orm),
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  return { url, app, config, services, close };
+  return { url, app, config, services, log, close };
 }

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/launcher/ports.js';
 import { call } from './api.js';
+import { descendantsOf } from './process-tree.js';
 import { until } from './until.js';
 
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
@@ -70,7 +71,7 @@ export async function createProduct(): Promise<Product> {
       return launcher!.exitCode;
     },
     async killAll() {
-      const pids = [launcher!.pid!, databasePid()].flatMap((pid) => [pid, ...descendants(pid)]);
+      const pids = [launcher!.pid!, databasePid()].flatMap((pid) => [pid, ...descendantsOf(pid)]);
       for (const pid of pids) kill(pid);
       await until(() => pids.every((pid) => !isRunning(pid)), { what: 'everything to be dead' });
     },
@@ -121,23 +122,4 @@ function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-/** Every process below one, however deep. */
-function descendants(pid: number): number[] {
-  const parents = new Map<number, number>();
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ')[0]));
-    } catch {
-      // Gone meanwhile.
-    }
-  }
-  const found: number[] = [];
-  for (let level = [pid]; level.length > 0; ) {
-    level = [...parents].filter(([, parent]) => level.includes(parent)).map(([child]) => child);
-    found.push(...level);
-  }
-  return found;
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { systemClock } from '../../src/lib/clock.js';
@@ -8,6 +7,7 @@ import { parseRouting } from '../../src/proxy/config-file.js';
 import { type Simulator, startSimulator } from '../../src/proxy/simulator/server.js';
 import { createVirtualKeys } from '../../src/proxy/virtual-keys.js';
 import type { TestDatabase } from './database.js';
+import { TEST_SECRETS } from './secrets.js';
 
 export interface TestProxy {
   url: string;
@@ -36,7 +36,7 @@ export async function startTestProxy(db: TestDatabase, options: TestProxyOptions
   const log = createLogger('proxy', 'silent');
   const text = options.config ?? readFileSync(resolve('proxy.config.yaml'), 'utf8');
   const environment = { SIMULATOR_API_BASE: simulator.url, ...options.environment };
-  const masterKey = `sk-master-${randomBytes(24).toString('hex')}`;
+  const masterKey = TEST_SECRETS.UPSTREAM_MASTER_KEY;
   const proxy = createProxy({
     routing: parseRouting(text, 'proxy.config.yaml', environment),
     keys: createVirtualKeys({ orm: options.orm ?? db.orm, clock: systemClock, log }),

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { Transform, type TransformCallback } from 'node:stream';
 
 /** A TCP link whose faults a test decides: between us and PostgreSQL, an upstream, Redis. */
 export interface TcpProxy {
@@ -7,40 +8,76 @@ export interface TcpProxy {
   urlOf(url: string): string;
   /** Resets every connection and, until `restore`, each new one. */
   cut(): void;
+  /** Resets every connection once; new ones pass. */
+  reset(): void;
   /** Passes nothing on and closes nothing, as a frozen peer. Bytes arrive after `restore`. */
   freeze(): void;
+  /** Holds every piece back for so long, both ways. */
+  delay(milliseconds: number): void;
+  /** Passes on pieces of 1 to `maxBytes` bytes; `random` gives numbers in [0, 1). */
+  split(maxBytes: number, random: () => number): void;
+  /** Says "no more to come" to whoever connected, and goes on taking what it sends. */
+  halfClose(): void;
   restore(): void;
+  /** Connections that stand. */
+  connections(): number;
   close(): Promise<void>;
+}
+
+interface Weather {
+  state: 'open' | 'cut' | 'frozen';
+  delayMs: number;
+  maxBytes: number;
+  random: () => number;
+  /** Resolves when nothing is frozen any more. */
+  thawed: Promise<void>;
 }
 
 /** Starts a proxy on loopback in front of `host:port`. */
 export async function createTcpProxy(port: number, host = '127.0.0.1'): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
-  let state: 'open' | 'cut' | 'frozen' = 'open';
+  const clients = new Set<Socket>();
+  const weather: Weather = {
+    state: 'open',
+    delayMs: 0,
+    maxBytes: 0,
+    random: Math.random,
+    thawed: Promise.resolve(),
+  };
+  let thaw = (): void => undefined;
   const keep = (socket: Socket): Socket => {
     sockets.add(socket);
     socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
+    socket.on('close', () => {
+      sockets.delete(socket);
+      clients.delete(socket);
+    });
     return socket;
   };
-  const server = createServer((client) => {
-    keep(client);
-    if (state === 'cut') {
+  // Half-open on both sides: one that has said everything may still be told something.
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    clients.add(keep(client));
+    if (weather.state === 'cut') {
       client.resetAndDestroy();
       return;
     }
-    const target = keep(connect({ port, host }));
+    const target = keep(connect({ port, host, allowHalfOpen: true }));
+    client.setNoDelay(true);
+    target.setNoDelay(true);
     for (const [from, to] of [
       [client, target],
       [target, client],
     ] as const) {
-      from.pipe(to);
+      from.pipe(new Passage(weather)).pipe(to);
+      from.on('error', () => to.resetAndDestroy());
       from.on('close', () => to.destroy());
-      if (state === 'frozen') from.pause();
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address() as { port: number };
+  const resetAll = (): void => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
   return {
     port: address.port,
     urlOf(url) {
@@ -50,20 +87,67 @@ export async function createTcpProxy(port: number, host = '127.0.0.1'): Promise<
       return changed.href;
     },
     cut() {
-      state = 'cut';
-      for (const socket of sockets) socket.resetAndDestroy();
+      weather.state = 'cut';
+      resetAll();
     },
+    reset: resetAll,
     freeze() {
-      state = 'frozen';
-      for (const socket of sockets) socket.pause();
+      if (weather.state === 'frozen') return;
+      weather.state = 'frozen';
+      weather.thawed = new Promise((resolve) => {
+        thaw = resolve;
+      });
+    },
+    delay(milliseconds) {
+      weather.delayMs = milliseconds;
+    },
+    split(maxBytes, random) {
+      weather.maxBytes = maxBytes;
+      weather.random = random;
+    },
+    halfClose() {
+      for (const socket of clients) socket.end();
     },
     restore() {
-      state = 'open';
-      for (const socket of sockets) socket.resume();
+      weather.state = 'open';
+      weather.delayMs = 0;
+      weather.maxBytes = 0;
+      thaw();
     },
+    connections: () => clients.size,
     async close() {
+      thaw();
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+/** One direction of one connection, under the link's weather. */
+class Passage extends Transform {
+  constructor(private readonly weather: Weather) {
+    super();
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    const { weather } = this;
+    if (weather.state === 'open' && weather.delayMs === 0 && weather.maxBytes === 0) {
+      done(null, chunk);
+      return;
+    }
+    this.#pass(chunk).then(() => done(), done);
+  }
+
+  async #pass(chunk: Buffer): Promise<void> {
+    const { weather } = this;
+    for (let rest = chunk; rest.length > 0; ) {
+      await weather.thawed;
+      if (weather.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, weather.delayMs));
+      const size = weather.maxBytes > 0 ? 1 + Math.floor(weather.random() * weather.maxBytes) : rest.length;
+      this.push(rest.subarray(0, size));
+      rest = rest.subarray(size);
+      // A turn of its own for each piece, so that they aren't joined again on the way out.
+      if (rest.length > 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../lib/clock.js';
-import { closingIdle } from '../../lib/lifecycle.js';
+import { idleCloser } from '../../lib/lifecycle.js';
 import { answerChat } from './chat.js';
 import type { Controls } from './controls.js';
 import { chanceOf } from './random.js';
@@ -124,6 +124,7 @@ export async function startSimulator({ clock, models, port = 0 }: SimulatorOptio
       },
     );
   });
+  const closing = idleCloser(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
@@ -135,7 +136,7 @@ export async function startSimulator({ clock, models, port = 0 }: SimulatorOptio
     stats: () => ({ ...counts }),
     async close() {
       server.closeAllConnections();
-      await closingIdle(server, () => new Promise<void>((resolve) => server.close(() => resolve())));
+      await closing(() => new Promise<void>((resolve) => server.close(() => resolve())));
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Chance } from './random.js';
 
 const STOP_WORDS = new Set(
-  'a an and are as at be but by can could do does for from give has have how i in into is it its me my of on or please say tell that the their them then there these this to was we were what when where which who why will with would write you your'.split(
+  'a about an and are as at be but by can could do does for from give has have how i in into is it its me my of on or please say tell that the their them then there these this to was we were what when where which who why will with would write you your'.split(
     ' ',
   ),
 );

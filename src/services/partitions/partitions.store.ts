@@ -1,9 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { advisoryLocks } from '../../db/locks.js';
 import { type MonthPartition, wantedPartitions } from './partitions.rules.js';
 
-/** Advisory lock of whoever adds partitions. */
-const PARTITION_LOCK = 7_203_412;
 /** Moving a month out of the default partition may take longer than a statement usually may. */
 const MOVE_TIMEOUT_MS = '60000';
 
@@ -52,7 +51,7 @@ export async function ensurePartitions(em: EntityManager, nowMs: number): Promis
   return em.transactional(async (inner) => {
     const db = inner.getKysely();
     await sql`select set_config('statement_timeout', ${MOVE_TIMEOUT_MS}, true)`.execute(db);
-    await sql`select pg_advisory_xact_lock(${sql.lit(PARTITION_LOCK)})`.execute(db);
+    await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.partitions)})`.execute(db);
     const added: string[] = [];
     for (const partition of missing) {
       if (await exists(inner, partition.table)) continue;

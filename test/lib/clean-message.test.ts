@@ -1,4 +1,4 @@
-import { cleanMessage } from '../../src/upstream/clean-message.js';
+import { cleanMessage } from '../../src/lib/clean-message.js';
 
 const CANARIES = [
   'http://10.0.0.5:8000/v1/chat',

@@ -1,0 +1,12 @@
+/**
+ * Every advisory lock of the product in one list, so that two uses can't meet on one number. Shared by all processes
+ * on a database; the numbers are arbitrary and never change.
+ */
+export const advisoryLocks = {
+  /** Migrations and seed. */
+  migration: 7_203_411,
+  /** The one edge that may run without shared counters. */
+  singleEdge: 7_203_412,
+  /** Adding month partitions. */
+  partitions: 7_203_413,
+} as const;

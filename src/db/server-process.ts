@@ -1,0 +1,53 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const ZOMBIE = /^\d+ \(.*\) Z/s;
+const POLL_MS = 20;
+
+/** Whether a process lives. One that has ended and waits for its parent to notice (a zombie) doesn't. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  try {
+    return !ZOMBIE.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    // No /proc on this system.
+    return true;
+  }
+}
+
+/** Process id and port of a server of this cluster that an earlier run left behind. */
+export function leftBehind(directory: string): { pid: number; port: number } | undefined {
+  let lines: string[];
+  try {
+    lines = readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n');
+  } catch {
+    return undefined;
+  }
+  const pid = Number(lines[0]);
+  if (!isRunning(pid)) return undefined;
+  // Another process may have got the number since: ours names its data folder.
+  const command = `/proc/${pid}/cmdline`;
+  if (existsSync(command) && !readFileSync(command, 'utf8').includes(directory)) return undefined;
+  return { pid, port: Number(lines[3]) };
+}
+
+/**
+ * Ends a server by pid: SIGINT is PostgreSQL's fast shutdown; SIGQUIT (immediate) only when that hangs.
+ * @throws Error when it still runs after 30 s.
+ */
+export async function stopServer(pid: number): Promise<void> {
+  for (const [signal, patienceMs] of [
+    ['SIGINT', 20_000],
+    ['SIGQUIT', 10_000],
+  ] as const) {
+    if (!isRunning(pid)) return;
+    process.kill(pid, signal);
+    for (const end = Date.now() + patienceMs; Date.now() < end && isRunning(pid); ) await delay(POLL_MS);
+  }
+  if (isRunning(pid)) throw new Error(`the database (process ${pid}) does not stop`);
+}

@@ -1,0 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from '../db/embedded.js';
+import type { BackOff } from './supervisor.js';
+
+const WATCH_MS = 250;
+const DEFAULT_BACK_OFF: BackOff = { firstMs: 100, maxMs: 5_000, resetAfterMs: 30_000 };
+
+export interface KeepOptions extends EmbeddedOptions {
+  /** One line for the person. */
+  say(line: string): void;
+  backOff?: BackOff;
+}
+
+/** The embedded database for as long as the launcher lives. */
+export interface KeptDatabase {
+  /** The server of the first start; its address holds over restarts. */
+  readonly server: EmbeddedPostgres;
+  /** Ends it for good. Safe to call while it is being started again. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the embedded database and starts it again, on the same port with the same data, when its process is gone:
+ * killed hard, or for want of memory. The others wait for it over their own reconnections.
+ */
+export async function keepDatabase({
+  say,
+  backOff = DEFAULT_BACK_OFF,
+  ...options
+}: KeepOptions): Promise<KeptDatabase> {
+  const first = await startEmbeddedPostgres(options);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let current = first;
+  let waitMs = backOff.firstMs;
+  let startedAt = Date.now();
+
+  const restart = async (): Promise<void> => {
+    if (Date.now() - startedAt >= backOff.resetAfterMs) waitMs = backOff.firstMs;
+    say(`the database ended, starting it again in ${waitMs / 1000} s`);
+    await delay(waitMs, undefined, { signal });
+    waitMs = Math.min(backOff.maxMs, waitMs * 2);
+    current = await startEmbeddedPostgres({ ...options, port: first.port });
+    startedAt = Date.now();
+    say('the database is back');
+  };
+
+  const watch = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await delay(WATCH_MS, undefined, { signal, ref: false });
+        if (!current.running()) await restart();
+      } catch (error) {
+        if (!signal.aborted) say(`the database can't be started: ${(error as Error).message}`);
+      }
+    }
+  };
+
+  const watching = watch();
+  return {
+    server: first,
+    async stop() {
+      stopping.abort();
+      await watching;
+      await current.stop();
+    },
+  };
+}

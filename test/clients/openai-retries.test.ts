@@ -1,0 +1,87 @@
+import OpenAI from 'openai';
+import type { Clock } from '../../src/lib/clock.js';
+import { createTestKey } from '../support/edge.js';
+import { FAST, thrownBy, useClients, watchedFetch } from './support.js';
+
+/** Real time, shifted by a test. */
+const clock: Clock & { offsetMs: number } = {
+  offsetMs: 0,
+  now: () => Date.now() + clock.offsetMs,
+};
+const suite = useClients({ clock });
+
+const ask = (client: OpenAI, controls: string) =>
+  client.chat.completions.create({
+    model: 'gateway/fast',
+    messages: [{ role: 'user', content: `${controls} Hello` }],
+  });
+
+/** With the SDK's own number of retries: two. */
+function watched(apiKey = suite.user.key) {
+  const { fetch, calls } = watchedFetch();
+  return { client: suite.openai({ apiKey, fetch, maxRetries: undefined }), calls };
+}
+
+describe('openai: retries', () => {
+  test('429 is repeated when Retry-After says so, and then answered', async () => {
+    const free = await suite.stack.signUp('free');
+    const filler = suite.openai({ apiKey: free.key });
+    // 59 s ago the minute was filled: in a second there is room again.
+    clock.offsetMs = -59_000;
+    await Promise.all(Array.from({ length: 20 }, () => ask(filler, FAST)));
+    clock.offsetMs = 0;
+    const { client, calls } = watched(free.key);
+    const answer = await ask(client, FAST);
+    expect(answer.choices[0]!.finish_reason).toBe('stop');
+    expect(calls.map(({ status }) => status)).toEqual([429, 200]);
+    expect(calls[1]!.at - calls[0]!.at).toBeGreaterThan(900);
+    expect(calls[1]!.headers.get('x-stainless-retry-count')).toBe('1');
+  });
+
+  test('429 without room is a RateLimitError, and no usage', async () => {
+    const free = await suite.stack.signUp('free');
+    const client = suite.openai({ apiKey: free.key });
+    await Promise.all(Array.from({ length: 20 }, () => ask(client, FAST)));
+    const error = await thrownBy(() => ask(client, FAST));
+    expect(error).toBeInstanceOf(OpenAI.RateLimitError);
+    expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded', type: 'requests' });
+    const { headers } = error as InstanceType<typeof OpenAI.RateLimitError>;
+    expect(Number(headers!.get('retry-after'))).toBeGreaterThan(50);
+    expect(headers!.get('x-ratelimit-remaining-requests')).toBe('0');
+    expect(await suite.usage(free)).toHaveLength(20);
+  });
+
+  test('503 upstream_unconfigured is not repeated', async () => {
+    const { key } = await createTestKey(suite.db, { virtualKey: null });
+    const { client, calls } = watched(key);
+    const error = await thrownBy(() => ask(client, FAST));
+    expect(error).toBeInstanceOf(OpenAI.InternalServerError);
+    expect(error).toMatchObject({ status: 503, code: 'upstream_unconfigured', type: 'upstream_error' });
+    expect(calls.map(({ status }) => status)).toEqual([503]);
+  });
+
+  test('502 of a broken node is repeated twice; each try is recorded, and none is charged', async () => {
+    const before = await suite.balance();
+    const { client, calls } = watched();
+    const error = await thrownBy(() => ask(client, '[[sim status=500]]'));
+    expect(error).toBeInstanceOf(OpenAI.InternalServerError);
+    expect(error).toMatchObject({ status: 502, code: 'upstream_error', type: 'upstream_error' });
+    expect(calls.map(({ status }) => status)).toEqual([502, 502, 502]);
+    const ids = calls.map(({ requestId }) => requestId);
+    const events = (await suite.usage()).filter(({ id }) => ids.includes(id));
+    expect(events).toHaveLength(3);
+    for (const event of events) {
+      expect(event).toMatchObject({ status: 'error', error_code: 'upstream_error', http_status: 502 });
+    }
+    expect(await suite.balance()).toBe(before);
+  });
+
+  test('503 upstream_unavailable is repeated after its Retry-After', async () => {
+    const { fetch, calls } = watchedFetch();
+    const client = suite.openai({ fetch, maxRetries: 1 });
+    const error = await thrownBy(() => ask(client, '[[sim status=429 retry_after=1]]'));
+    expect(error).toMatchObject({ status: 503, code: 'upstream_unavailable' });
+    expect(calls).toHaveLength(2);
+    expect(calls[1]!.at - calls[0]!.at).toBeGreaterThan(950);
+  });
+});

@@ -1,0 +1,139 @@
+import OpenAI, { type ClientOptions } from 'openai';
+import { costOf, type Money, parseMoney, pricePerToken } from '../../src/lib/money.js';
+import type { ModelOutput } from '../../src/services/billing/billing.outputs.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { type UsageRow, usageOf } from '../support/edge.js';
+import { checkInvariants } from '../support/invariants.js';
+import { type StackUser, startTestStack, type TestStack, type TestStackOptions } from '../support/stack.js';
+
+/** Makes the simulator answer without its realistic pauses. */
+export const FAST = '[[sim ttft_ms=1 chunk_ms=0]]';
+
+/** Tokens as a client read them from an answer. */
+export interface Tokens {
+  model: string;
+  input: number;
+  output: number;
+}
+
+export interface ClientSuite {
+  readonly db: TestDatabase;
+  readonly stack: TestStack;
+  /** Somebody on plan `team`. */
+  readonly user: StackUser;
+  /** Address for SDKs, with its `/v1`. */
+  readonly baseUrl: string;
+  openai(options?: ClientOptions): OpenAI;
+  /** The account's balance as the customer sees it, once all calls are written. */
+  balance(user?: StackUser): Promise<Money>;
+  /** What these tokens cost by the public price list. */
+  priceOf(tokens: Tokens[]): Promise<Money>;
+  /** The account's events, oldest first, once all calls are written. */
+  usage(user?: StackUser): Promise<UsageRow[]>;
+}
+
+/** Gives a test file the whole stack and a customer, and ends it with the proof that every invariant holds. */
+export function useClients(options: TestStackOptions = {}): ClientSuite {
+  const made = {} as { db: TestDatabase; stack: TestStack; user: StackUser };
+  beforeAll(async () => {
+    made.db = await createTestDatabase();
+    made.stack = await startTestStack(made.db, options);
+    made.user = await made.stack.signUp();
+  });
+  afterAll(async () => {
+    try {
+      await made.stack?.settled();
+      expect(await checkInvariants(made.db.pool)).toEqual([]);
+    } finally {
+      await made.stack?.close();
+      await made.db?.close();
+    }
+  });
+  return {
+    get db() {
+      return made.db;
+    },
+    get stack() {
+      return made.stack;
+    },
+    get user() {
+      return made.user;
+    },
+    get baseUrl() {
+      return `${made.stack.url}/v1`;
+    },
+    openai: (settings = {}) =>
+      new OpenAI({ apiKey: made.user.key, baseURL: `${made.stack.url}/v1`, maxRetries: 0, ...settings }),
+    async balance(user = made.user) {
+      await made.stack.settled();
+      const answer = await made.stack.api<{ balance_usd: string }>(user.token, 'GET', '/api/billing/balance');
+      return parseMoney(answer.balance_usd);
+    },
+    async priceOf(tokens) {
+      const models = await made.stack.api<ModelOutput[]>('', 'GET', '/api/models');
+      return tokens.reduce((sum, { model, input, output }) => {
+        const found = models.find(({ model_public_name: name }) => name === model);
+        if (!found) throw new Error(`no price for ${model}`);
+        const { input_price_per_million_usd: priceIn, output_price_per_million_usd: priceOut } = found;
+        return sum + costOf(input, output, pricePerToken(priceIn), pricePerToken(priceOut));
+      }, 0n);
+    },
+    async usage(user = made.user) {
+      await made.stack.settled();
+      return usageOf(made.db, user.accountId);
+    },
+  };
+}
+
+export interface SeenCall {
+  url: string;
+  /** As the client sent it. */
+  body: Record<string, unknown>;
+  headers: Headers;
+  status: number;
+  requestId: string | null;
+  /** When the answer's head came, milliseconds. */
+  at: number;
+}
+
+/** A fetch for SDKs that remembers each call: what a client really sent, how often it tried. */
+export function watchedFetch(): { fetch: typeof fetch; calls: SeenCall[] } {
+  const calls: SeenCall[] = [];
+  return {
+    calls,
+    async fetch(input, init) {
+      const response = await fetch(input, init).catch((error: unknown) => {
+        throw inThisRealm(error);
+      });
+      calls.push({
+        url: input instanceof Request ? input.url : String(input),
+        body: typeof init?.body === 'string' ? (JSON.parse(init.body) as Record<string, unknown>) : {},
+        headers: new Headers(init?.headers),
+        status: response.status,
+        requestId: response.headers.get('x-request-id'),
+        at: performance.now(),
+      });
+      return response;
+    },
+  };
+}
+
+/**
+ * Node's own errors are no instance of jest's `Error`; the openai client then forgets their name and takes a timeout
+ * for a broken connection.
+ */
+function inThisRealm(error: unknown): unknown {
+  if (error instanceof Error || typeof error !== 'object' || error === null) return error;
+  const { name, message } = error as Error;
+  return Object.assign(new Error(message, { cause: error }), { name });
+}
+
+/** What a call throws; fails when it doesn't. */
+export async function thrownBy(run: () => PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await run();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}

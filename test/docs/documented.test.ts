@@ -1,0 +1,100 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { errorTable } from '../../src/errors.js';
+
+const read = (path: string): string => readFileSync(path, 'utf8');
+
+function filesBelow(folder: string, ending: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+/** First cells of a document's table rows that are one name in backticks, below a heading; all of it without one. */
+function namesInTables(path: string, heading?: string): string[] {
+  const sections = read(path).split(/^## /m);
+  const text =
+    heading === undefined ? sections.join('\n') : sections.find((part) => part.startsWith(heading));
+  return [...(text ?? '').matchAll(/^\| `(\w+)` (?:\* )?\|/gm)].map(([, name]) => name!);
+}
+
+const sources = filesBelow('src', '.ts').map(read).join('\n');
+const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...filesBelow('docs', '.md')];
+
+/** The anchor that a heading gets. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-');
+
+describe('the documentation', () => {
+  test('lists every error code with its status and type, and no other', () => {
+    const rows = [...read('docs/api.md').matchAll(/^\| `(\w+)` \| (\d{3}) \| `(\w+)` \|/gm)];
+    const documented = rows.map(([, code, status, type]) => `${code} ${status} ${type}`);
+    const real = Object.entries(errorTable).map(([code, { status, type }]) => `${code} ${status} ${type}`);
+    expect(documented.toSorted()).toEqual(real.toSorted());
+  });
+
+  test('lists every variable that config.ts reads, and no other', () => {
+    const schema = /const schema = z\.object\(\{\n([\s\S]*?)\n\}\);/.exec(read('src/config.ts'))?.[1] ?? '';
+    const variables = [...schema.matchAll(/^ {2}([A-Z][A-Z0-9_]*):/gm)].map(([, name]) => name!);
+    expect(variables.length).toBeGreaterThan(30);
+    expect(namesInTables('docs/operations.md', 'Settings').toSorted()).toEqual(variables.toSorted());
+  });
+
+  test('lists every metric that is registered, and no other', () => {
+    const constructed = sources.match(/new (?:Counter|Gauge|Histogram)\(/g) ?? [];
+    const metrics = [
+      ...sources.matchAll(/new (?:Counter|Gauge|Histogram)\(\{\s*name: '([a-z][a-z0-9_]*)'/g),
+    ].map(([, name]) => name!);
+    // One whose name isn't a literal would be overlooked.
+    expect(metrics).toHaveLength(constructed.length);
+    expect(metrics.length).toBeGreaterThan(15);
+    expect(namesInTables('docs/operations.md', 'Metrics').toSorted()).toEqual(metrics.toSorted());
+  });
+
+  test.each(documents)('%s links to files and headings that exist', (path) => {
+    const links = [...read(path).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
+    const broken = links.filter((link) => {
+      if (/^[a-z]+:/.test(link)) return false;
+      const [file = '', anchor] = link.split('#', 2);
+      const target = file === '' ? path : join(dirname(path), file);
+      if (!existsSync(target)) return true;
+      const headings = [...read(target).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!));
+      return anchor !== undefined && !headings.includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test.each(documents)('%s names files of the repository that exist', (path) => {
+    // `notes` is the example of CONTRIBUTING.md.
+    const named = [...read(path).matchAll(/`((?:src|test|docs|scripts|schema)\/[\w./-]+)`/g)]
+      .map(([, name]) => name!)
+      .filter((name) => !/\/notes(?:[./]|$)/.test(name));
+    expect(named.filter((name) => !existsSync(name))).toEqual([]);
+  });
+
+  test('names no command that package.json lacks', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const commands = documents
+      .flatMap((path) => [...read(path).matchAll(/npm run ([a-z:-]+)/g)])
+      .map(([, name]) => name!);
+    expect(commands.length).toBeGreaterThan(5);
+    expect(commands.filter((name) => !(name in scripts))).toEqual([]);
+  });
+
+  test('is there where the sources point to it', () => {
+    const named = [...sources.matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([name]) => name);
+    expect(named).toContain('docs/operations.md');
+    expect(named.filter((name) => !existsSync(name))).toEqual([]);
+  });
+
+  test('links every decision record from the architecture', () => {
+    const architecture = read('docs/architecture.md');
+    const records = readdirSync('docs/decisions');
+    expect(records.length).toBeGreaterThan(10);
+    expect(records.filter((name) => !architecture.includes(`(decisions/${name})`))).toEqual([]);
+  });
+});

@@ -1,0 +1,97 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TestKey } from '../support/edge.js';
+import { until } from '../support/until.js';
+import { CLEAN, compareBooks } from './rig/books.js';
+import { outcome, steadyLoad } from './rig/client.js';
+import { type Rig, startRig } from './rig/rig.js';
+
+/** The end of the edge under load: RELIABILITY.md F13, F14; goals G1, G11, G12. */
+const PER_SECOND = 60;
+const KILLS = 4;
+const RESTARTS = 3;
+
+describe('an edge under load', () => {
+  let rig: Rig;
+  let customers: TestKey[];
+  beforeAll(async () => {
+    rig = await startRig('edge-ends');
+    customers = await rig.customers(10);
+  }, 60_000);
+  afterAll(() => rig?.close(), 60_000);
+
+  /** Callers who come back while the connection is refused; whole answers, or streams of some 50 ms. */
+  async function under(streams: boolean, happens: () => Promise<void>): Promise<number> {
+    const first = rig.journal.entries.length;
+    let over = false;
+    const load = steadyLoad(
+      PER_SECOND,
+      () => over,
+      (i) =>
+        rig.journal.call(
+          rig.url,
+          customers[i % customers.length]!.key,
+          { words: 1 + (i % 20), ttftMs: i % 30, chunkMs: i % 3 },
+          { stream: streams && i % 2 === 0, patienceMs: 15_000 },
+        ),
+    );
+    try {
+      await until(() => rig.journal.entries.length > first + 20);
+      await happens();
+    } finally {
+      over = true;
+      await load;
+    }
+    return first;
+  }
+
+  test('that is killed loses no answer, and the next one takes over its spool within 10 s', async () => {
+    let lastStart = 0;
+    const first = await under(true, async () => {
+      for (let i = 0; i < KILLS; i++) {
+        await pause(rig.random.between(100, 900));
+        await rig.edge.end('SIGKILL');
+        await rig.edge.start();
+        lastStart = performance.now();
+      }
+    });
+    const entries = rig.journal.entries.slice(first);
+    const { books } = await compareBooks(rig, { crashes: true });
+    expect(books).toEqual(CLEAN);
+    expect(performance.now() - lastStart).toBeLessThan(10_000);
+    // Whoever was cut off was in flight at a kill; everybody else was served.
+    expect(entries.every((entry) => outcome(entry) === '200' || entry.broken !== undefined)).toBe(true);
+    expect(entries.some((entry) => outcome(entry) !== '200')).toBe(true);
+  }, 60_000);
+
+  test('that is restarted in order fails nobody', async () => {
+    const stops: { code: number | null; tookMs: number }[] = [];
+    const first = await under(true, async () => {
+      for (let i = 0; i < RESTARTS; i++) {
+        await pause(rig.random.between(400, 900));
+        stops.push(await rig.edge.end('SIGTERM'));
+        await rig.edge.start();
+      }
+    });
+    expect(stops.map((stop) => stop.code)).toEqual(Array(RESTARTS).fill(0));
+    expect(Math.max(...stops.map((stop) => stop.tookMs))).toBeLessThan(35_000);
+    // A connection that the system takes in the very moment of the close is reset by it; nothing of it is ever seen.
+    const failed = rig.journal.entries.slice(first).filter((entry) => outcome(entry) !== '200');
+    expect(failed.filter((entry) => entry.broken !== 'ECONNRESET' || entry.id !== undefined)).toEqual([]);
+    expect(failed.length).toBeLessThanOrEqual(RESTARTS);
+    const forwarded = new Set([...rig.upstream.forwarded.values()].map(({ order }) => order.n));
+    expect(failed.filter((entry) => forwarded.has(entry.n))).toEqual([]);
+    expect((await compareBooks(rig, { crashes: true })).books).toEqual(CLEAN);
+  }, 60_000);
+
+  test('that stands still for seconds goes on where it was', async () => {
+    const first = await under(false, async () => {
+      rig.edge.freeze();
+      await pause(1_500);
+      rig.edge.resume();
+      await pause(500);
+    });
+    const entries = rig.journal.entries.slice(first);
+    expect(rig.journal.tally(entries)).toEqual({ '200': entries.length });
+    expect((await compareBooks(rig, { crashes: true })).books).toEqual(CLEAN);
+  }, 60_000);
+});

@@ -1,0 +1,103 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TestKey } from '../support/edge.js';
+import { checkInvariants } from '../support/invariants.js';
+import { until } from '../support/until.js';
+import { outcome, steadyLoad } from './rig/client.js';
+import { type Rig, startRig } from './rig/rig.js';
+
+/** The edge while its neighbours fall: RELIABILITY.md F15, F22, F9 for platform and jobs. */
+const PER_SECOND = 50;
+const PLATFORM_KILLS = 3;
+const PROXY_RESTARTS = 3;
+
+describe('while calls go on', () => {
+  let rig: Rig;
+  let customers: TestKey[];
+  beforeAll(async () => {
+    rig = await startRig('neighbours', { whole: true, upstream: 'proxy' });
+    customers = await rig.customers(5);
+  }, 90_000);
+  afterAll(() => rig?.close(), 60_000);
+
+  async function under(happens: () => Promise<void>) {
+    const first = rig.journal.entries.length;
+    let over = false;
+    const load = steadyLoad(
+      PER_SECOND,
+      () => over,
+      (i) => rig.journal.call(rig.url, customers[i % 5]!.key, { words: 5 }, { stream: i % 2 === 0 }),
+    );
+    try {
+      await until(() => rig.journal.entries.filter((entry) => entry.complete).length > first + 10);
+      await happens();
+    } finally {
+      over = true;
+      await load;
+    }
+    return rig.journal.entries.slice(first);
+  }
+
+  const plans = async () => {
+    const began = performance.now();
+    const { status } = await fetch(`${rig.url}/api/plans`);
+    return { status, tookMs: performance.now() - began };
+  };
+
+  test('the platform is killed time and again, /v1 does not notice and /api says so at once', async () => {
+    const entries = await under(async () => {
+      for (let i = 0; i < PLATFORM_KILLS; i++) {
+        await pause(rig.random.between(50, 300));
+        await rig.platform.end('SIGKILL');
+        const answer = await plans();
+        expect(answer.status).toBe(502);
+        expect(answer.tookMs).toBeLessThan(1_000);
+        await rig.platform.start();
+        await until(async () => (await plans()).status === 200, { timeoutMs: 5_000 });
+      }
+    });
+    expect(rig.journal.tally(entries)).toEqual({ '200': entries.length });
+  }, 60_000);
+
+  test('the model proxy is killed or restarted, no call hangs and errors end when it is back', async () => {
+    const outages: [number, number][] = [];
+    const entries = await under(async () => {
+      for (let i = 0; i < PROXY_RESTARTS; i++) {
+        await pause(rig.random.between(100, 500));
+        const began = performance.now();
+        await rig.proxy.end(i % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
+        await rig.proxy.start();
+        outages.push([began, performance.now()]);
+      }
+      await pause(500);
+    });
+    const allowed = ['200', '502 upstream_error', 'error event upstream_error'];
+    expect(entries.filter((entry) => !allowed.includes(outcome(entry))).map(outcome)).toEqual([]);
+    expect(Math.max(...entries.map((entry) => entry.tookMs))).toBeLessThan(10_000);
+    const failed = entries.filter((entry) => outcome(entry) !== '200');
+    const outside = failed.filter(
+      (entry) =>
+        !outages.some(([from, to]) => entry.startedAt + entry.tookMs >= from && entry.startedAt <= to + 50),
+    );
+    expect(outside).toEqual([]);
+    expect(failed.length).toBeGreaterThan(0);
+  }, 60_000);
+
+  test('PostgreSQL is restarted, no process of ours ends and all are ready within 5 s', async () => {
+    const pids = [rig.edge, rig.platform, rig.jobs, rig.proxy].map((one) => one.pid());
+    await under(async () => {
+      for (let i = 0; i < 3; i++) {
+        await rig.postgres.stop();
+        await pause(rig.random.between(0, 500));
+        await rig.postgres.start();
+        const back = performance.now();
+        await until(async () => (await plans()).status === 200, { timeoutMs: 5_000 });
+        await until(async () => (await fetch(`${rig.url}/health/ready`)).ok, { timeoutMs: 5_000 });
+        expect(performance.now() - back).toBeLessThan(5_000);
+      }
+    });
+    const processes = [rig.edge, rig.platform, rig.jobs, rig.proxy];
+    expect(processes.map((one) => one.running())).toEqual([true, true, true, true]);
+    expect(processes.map((one) => one.pid())).toEqual(pids);
+    expect(await checkInvariants(rig.postgres.pool)).toEqual([]);
+  }, 60_000);
+});

@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import pg from 'pg';
+import { type EmbeddedPostgres, ensureDatabase, startEmbeddedPostgres } from '../../../src/db/embedded.js';
+import { migrate } from '../../../src/db/migrate.js';
+import { openOrm } from '../../../src/db/orm.js';
+import { seedCatalog } from '../../../src/db/seed.js';
+import { leftBehind } from '../../../src/db/server-process.js';
+import { childrenOf } from '../../support/process-tree.js';
+import { until } from '../../support/until.js';
+
+/** A PostgreSQL of the rig's own, durable as in production, always on the same port. */
+export interface RigPostgres {
+  readonly port: number;
+  readonly url: string;
+  /** The driver's own connections, past every link. */
+  readonly pool: pg.Pool;
+  start(): Promise<void>;
+  /** Fast shutdown. */
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+  /** SIGSTOP to the server and every process of it. */
+  freeze(): void;
+  resume(): void;
+  close(): Promise<void>;
+}
+
+const DATABASE = 'gateway';
+
+/** Starts a server below `folder` with the product's schema and catalog in it. */
+export async function startRigPostgres(folder: string): Promise<RigPostgres> {
+  const directory = join(folder, 'database', 'postgres');
+  let server: EmbeddedPostgres = await startEmbeddedPostgres({ directory });
+  await ensureDatabase(server, DATABASE);
+  const url = server.url(DATABASE);
+  const orm = await openOrm({ databaseUrl: url, processName: 'rig' });
+  await migrate(orm, (em) => seedCatalog(em));
+  await orm.close();
+  const pool = new pg.Pool({ connectionString: url, max: 4, application_name: 'rig' });
+  pool.on('error', () => undefined);
+  let frozen: number[] = [];
+  const signal = (pids: number[], name: NodeJS.Signals): void => {
+    for (const pid of pids) process.kill(pid, name);
+  };
+  const rig: RigPostgres = {
+    port: server.port,
+    url,
+    pool,
+    async start() {
+      server = await startEmbeddedPostgres({ directory, port: server.port });
+    },
+    stop: () => server.stop(),
+    async kill() {
+      const { pid } = leftBehind(directory)!;
+      process.kill(pid, 'SIGKILL');
+      await until(() => !server.running());
+    },
+    freeze() {
+      const { pid } = leftBehind(directory)!;
+      signal([pid], 'SIGSTOP');
+      frozen = [pid, ...childrenOf(pid)];
+      signal(frozen, 'SIGSTOP');
+    },
+    resume() {
+      signal(frozen, 'SIGCONT');
+      frozen = [];
+    },
+    async close() {
+      if (frozen.length > 0) rig.resume();
+      await pool.end();
+      await server.stop();
+    },
+  };
+  return rig;
+}

@@ -1,0 +1,82 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { until } from '../../support/until.js';
+
+/** A process of the product, as an operator starts it alone. */
+export interface RigProcess {
+  readonly name: string;
+  pid(): number;
+  running(): boolean;
+  /** Resolves once it says that it serves. Gives the milliseconds that took. */
+  start(): Promise<number>;
+  /** Sends the signal and waits for the end. Gives the exit code and the milliseconds that took. */
+  end(signal: NodeJS.Signals): Promise<{ code: number | null; tookMs: number }>;
+  /** SIGSTOP and SIGCONT. */
+  freeze(): void;
+  resume(): void;
+  /** Resident memory in bytes. */
+  memory(): number;
+  /** What it wrote, newest part. */
+  output(): string;
+}
+
+const ROOT = new URL('../../../src/', import.meta.url);
+const KEPT_OUTPUT = 64 * 1024;
+
+/** Prepares a process with the given environment; `start` starts it, again after an end. */
+export function rigProcess(
+  name: 'gateway' | 'platform' | 'jobs' | 'proxy',
+  env: NodeJS.ProcessEnv,
+): RigProcess {
+  let child: ChildProcess | undefined;
+  let output = '';
+  const running = () => child !== undefined && child.exitCode === null && child.signalCode === null;
+  return {
+    name,
+    pid: () => child!.pid!,
+    running,
+    async start() {
+      const began = performance.now();
+      let ready = false;
+      const started = fork(fileURLToPath(new URL(`${name}/main.js`, ROOT)), {
+        silent: true,
+        execArgv: [],
+        env,
+      });
+      child = started;
+      for (const stream of [started.stdout!, started.stderr!])
+        stream.on('data', (bytes) => {
+          output = (output + bytes).slice(-KEPT_OUTPUT);
+        });
+      started.on('message', (message) => {
+        if ((message as { type?: unknown }).type === 'ready') ready = true;
+      });
+      await until(() => ready || !running(), {
+        timeoutMs: 70_000,
+        intervalMs: 5,
+        what: `${name} to be ready`,
+      });
+      if (!ready) throw new Error(`${name} did not start:\n${output}`);
+      return performance.now() - began;
+    },
+    async end(signal) {
+      const began = performance.now();
+      const current = child!;
+      if (running()) {
+        const gone = once(current, 'exit');
+        current.kill(signal);
+        await gone;
+      }
+      return { code: current.exitCode, tookMs: performance.now() - began };
+    },
+    freeze: () => void child!.kill('SIGSTOP'),
+    resume: () => void child!.kill('SIGCONT'),
+    memory() {
+      const status = readFileSync(`/proc/${child!.pid}/status`, 'utf8');
+      return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) * 1024;
+    },
+    output: () => output,
+  };
+}

@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { DONE_EVENT, delta, usageEvent } from '../../support/scripted-upstream.js';
+
+/** What one call asks of the upstream: it travels as the text of the call's only message. */
+export interface Order {
+  /** Number of the call, so that the driver knows which call was forwarded under which id. */
+  n: number;
+  /** Deltas of a stream, completion tokens of a whole answer. */
+  words?: number;
+  ttftMs?: number;
+  chunkMs?: number;
+  /** Length of each delta. */
+  wordBytes?: number;
+  /** What goes wrong, after `after` deltas. */
+  fault?: 'reset' | 'stall' | 'truncate' | 'garbage' | 'silent' | 'refuse' | 'no-usage';
+  after?: number;
+}
+
+/** A call that reached the upstream. */
+export interface Forwarded {
+  /** `x-request-id`: the id of the usage event. */
+  id: string;
+  order: Order;
+  /** Deltas that were sent. */
+  sent: number;
+  /** Whether the caller closed before the answer was whole. */
+  aborted: boolean;
+  /** Milliseconds (monotonic) when it was closed. */
+  closedAt: number;
+}
+
+export interface RigUpstream {
+  readonly url: string;
+  readonly port: number;
+  /** Every call that arrived, by the id it came with. A second arrival under one id is in `repeated`. */
+  readonly forwarded: Map<string, Forwarded>;
+  readonly repeated: string[];
+  /** Answers that are being sent. */
+  open(): number;
+  close(): Promise<void>;
+}
+
+export const INPUT_TOKENS = 10;
+
+/** An upstream that does to each call what the call asks for, over real HTTP. */
+export async function startRigUpstream(): Promise<RigUpstream> {
+  const forwarded = new Map<string, Forwarded>();
+  const repeated: string[] = [];
+  let open = 0;
+  const server = createServer((request, response) => {
+    if (request.url === '/v1/models') {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[]}');
+      return;
+    }
+    open++;
+    const chunks: Buffer[] = [];
+    let record: Forwarded | undefined;
+    response.on('close', () => {
+      open--;
+      if (!record) return;
+      record.aborted = !response.writableFinished;
+      record.closedAt = performance.now();
+    });
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as Body;
+      record = noted(request, body);
+      answer(record, body, response).catch(() => response.destroy());
+    });
+  });
+  // A request that is cut in the middle is no fault of the rig's.
+  server.on('clientError', (_error, socket) => socket.destroy());
+  const noted = (request: IncomingMessage, body: Body): Forwarded => {
+    const id = request.headers['x-request-id'] as string;
+    if (forwarded.has(id)) repeated.push(id);
+    const order = JSON.parse(body.messages[0]!.content) as Order;
+    const record: Forwarded = { id, order, sent: 0, aborted: false, closedAt: 0 };
+    forwarded.set(id, record);
+    return record;
+  };
+  server.listen(0, '127.0.0.1', 4_096);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    forwarded,
+    repeated,
+    open: () => open,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+interface Body {
+  stream?: boolean;
+  messages: { content: string }[];
+}
+
+async function answer(record: Forwarded, body: Body, response: ServerResponse): Promise<void> {
+  const { order } = record;
+  if (order.fault === 'silent') return;
+  if (order.ttftMs) await pause(order.ttftMs);
+  if (order.fault === 'refuse') {
+    response.writeHead(500, { 'content-type': 'application/json' }).end('{"error":{"message":"no"}}');
+  } else if (order.fault === 'garbage') {
+    const type = body.stream ? 'text/event-stream' : 'application/json';
+    response.writeHead(200, { 'content-type': type }).end('\u0000{garbage');
+  } else if (body.stream) await stream(record, response);
+  else whole(record, response);
+}
+
+async function stream(record: Forwarded, response: ServerResponse): Promise<void> {
+  const { words = 5, chunkMs = 0, wordBytes = 1, fault, after = Number.POSITIVE_INFINITY } = record.order;
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const event = delta('x'.repeat(wordBytes));
+  for (; record.sent < words; ) {
+    if (record.sent >= after) return breakOff(record, response);
+    if (response.destroyed) return;
+    record.sent++;
+    if (!response.write(event)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (chunkMs > 0) await pause(chunkMs);
+  }
+  const usage = fault === 'no-usage' ? '' : usageEvent(INPUT_TOKENS, words);
+  response.end(usage + DONE_EVENT);
+}
+
+function breakOff({ order }: Forwarded, response: ServerResponse): void {
+  if (order.fault === 'reset') response.socket?.resetAndDestroy();
+  else if (order.fault === 'truncate') response.end();
+}
+
+function whole({ order }: Forwarded, response: ServerResponse): void {
+  const { words = 5, wordBytes = 1 } = order;
+  const body = JSON.stringify({
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'gateway/fast',
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: 'x'.repeat(words * wordBytes) },
+        finish_reason: 'stop',
+      },
+    ],
+    usage: { prompt_tokens: INPUT_TOKENS, completion_tokens: words, total_tokens: INPUT_TOKENS + words },
+  });
+  response.writeHead(200, { 'content-type': 'application/json' });
+  if (order.fault === 'truncate') response.write(body.slice(0, body.length / 2), () => response.destroy());
+  else response.end(body);
+}

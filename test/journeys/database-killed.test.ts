@@ -1,0 +1,65 @@
+import pg from 'pg';
+import { leftBehind } from '../../src/db/server-process.js';
+import { checkInvariants } from '../support/invariants.js';
+import { createProduct, type Product } from '../support/product.js';
+import { until } from '../support/until.js';
+
+/** `npm start` with its own database, which somebody kills. */
+describe('the whole product whose database is killed', () => {
+  let product: Product;
+  beforeAll(async () => {
+    product = await createProduct();
+    await product.start();
+  }, 60_000);
+  afterAll(() => product.remove(), 60_000);
+
+  const serverOf = () => leftBehind(`${product.dataDir}/postgres`);
+
+  test('starts it again on its port with its data, and charges every call that went on meanwhile', async () => {
+    const { key } = await product.customer();
+    const url = product.databaseUrl();
+    const ids: string[] = [];
+    const failures: number[] = [];
+    let going = true;
+    const worker = async (i: number): Promise<void> => {
+      while (going) {
+        const response = await fetch(`${product.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}` },
+          body: JSON.stringify({
+            model: 'gateway/fast',
+            max_tokens: 5,
+            messages: [{ role: 'user', content: `[[sim ttft_ms=20 words=5]] ${i}` }],
+          }),
+        });
+        await response.text();
+        if (response.ok) ids.push(response.headers.get('x-request-id')!);
+        else failures.push(response.status);
+      }
+    };
+    const workers = Array.from({ length: 4 }, (_, i) => worker(i));
+    try {
+      for (let round = 0; round < 2; round++) {
+        const before = ids.length;
+        await until(() => ids.length > before + 20);
+        const killed = serverOf()!;
+        process.kill(killed.pid, 'SIGKILL');
+        await until(() => serverOf() && serverOf()!.pid !== killed.pid, { what: 'the database to be back' });
+        expect(serverOf()!.port).toBe(killed.port);
+        // The platform answers from the database again: somebody new can come.
+        await until(async () => product.customer().catch(() => undefined), { timeoutMs: 10_000 });
+      }
+    } finally {
+      going = false;
+      await Promise.all(workers);
+    }
+    expect(failures).toEqual([]);
+    const pool = new pg.Pool({ connectionString: url, max: 2 });
+    const charged = async () =>
+      (await pool.query(`select id from usage_events where status = 'success' and id = any($1)`, [ids]))
+        .rowCount;
+    await until(async () => (await charged()) === ids.length, { what: 'every answer to be charged' });
+    expect(await checkInvariants(pool)).toEqual([]);
+    await pool.end();
+  }, 90_000);
+});

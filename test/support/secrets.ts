@@ -1,0 +1,7 @@
+/** The secrets of the tests: what one process seals or signs another reads. */
+export const TEST_SECRETS = {
+  JWT_SECRET: 'jwt-secret-of-the-tests-0123456789abcdef',
+  ENCRYPTION_KEY: 'encryption-key-of-the-tests-0123456789abc',
+  WEBHOOK_SECRET: 'webhook-secret-of-the-tests-0123456789abc',
+  UPSTREAM_MASTER_KEY: 'master-key-of-the-tests-0123456789abcdef',
+};
