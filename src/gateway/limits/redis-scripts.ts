@@ -181,13 +181,18 @@ if capped == '1' and tell(day, dayHolds, dayCharges) then learn_spend(day, spend
 return 1
 `;
 
-/** Puts an edge's own admissions of the last minute in place of what is there of it. KEYS rate. ARGV edge, times. */
+/**
+ * Puts an edge's own admissions of the last minute in place of what is there of it, some at a time.
+ * KEYS rate. ARGV edge, how many were told before these, times.
+ */
 const RETELL_RATE = `
-local rate, edge = KEYS[1], ARGV[1]
-for _, member in ipairs(redis.call('ZRANGE', rate, 0, -1)) do
-  if string.sub(member, 1, #edge + 1) == edge .. ':' then redis.call('ZREM', rate, member) end
+local rate, edge, told = KEYS[1], ARGV[1], tonumber(ARGV[2])
+if told == 0 then
+  for _, member in ipairs(redis.call('ZRANGE', rate, 0, -1)) do
+    if string.sub(member, 1, #edge + 1) == edge .. ':' then redis.call('ZREM', rate, member) end
+  end
 end
-for i = 2, #ARGV do redis.call('ZADD', rate, ARGV[i], edge .. ':r' .. i) end
+for i = 3, #ARGV do redis.call('ZADD', rate, ARGV[i], edge .. ':r' .. (told + i)) end
 redis.call('PEXPIRE', rate, 61000)
 return 1
 `;
