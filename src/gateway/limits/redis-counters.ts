@@ -33,10 +33,19 @@ const RETELL_MS = 5_000;
 /** A key that was not used for so long, and has nothing open, needs no telling; its rate window is empty too. */
 const FORGET_MS = 65_000;
 const CHUNK = 100;
+/** Times of admissions that one script takes. */
+const TIMES = 500;
 
 interface Touched {
   entry: KeyEntry;
   usedAt: number;
+}
+
+/** What is to be told of a key in this turn of the event loop. */
+interface Change {
+  entry: KeyEntry;
+  holds: Money;
+  charges: Money;
 }
 
 /**
@@ -57,6 +66,7 @@ class RedisCounters implements Counters {
   /** By key. What Redis may know something of. */
   readonly #touched = new Map<string, Touched>();
   readonly #retell: NodeJS.Timeout;
+  readonly #changes = new Map<string, Change>();
   #silent = '';
   #gone = '';
   #calls = 0;
@@ -113,12 +123,15 @@ class RedisCounters implements Counters {
 
   async stop(): Promise<void> {
     clearInterval(this.#retell);
+    this.#tellChanges();
     await this.#mode.stop();
   }
 
   async #ask(admission: Admission): Promise<Admission | Blocked> {
     const { entry, hold: amount } = admission;
     const { account, day } = entry;
+    // What is asked below contains these changes already.
+    if (this.#changes.size > 0) this.#tellChanges();
     const open = account.holds + account.asked + account.pending;
     const asking = this.#mode.link.run<TakeAnswer>(
       'take',
@@ -174,7 +187,7 @@ class RedisCounters implements Counters {
 
   /** Decides alone. What is told of it keeps Redis right for the others as soon as it listens. */
   #takeShare(admission: Admission): Admission | Blocked {
-    const taken = this.#share.take(admission);
+    const taken = this.#share.take(admission, this.#mode.shared);
     if (typeof taken !== 'string' && this.#mode.connected) this.#tell(admission.entry, admission.hold, 0n);
     return taken;
   }
@@ -208,9 +221,26 @@ class RedisCounters implements Counters {
     ];
   }
 
-  /** Pipelined, not waited for. */
+  /** Told at the end of this turn, together with what else changes in it, and not waited for. */
   #tell(entry: KeyEntry, holds: Money, charges: Money): void {
-    void this.#send(entry, holds, charges).catch((error: unknown) => this.#mode.failed(error));
+    const change = this.#changes.get(entry.keyId);
+    if (change) {
+      change.entry = entry;
+      change.holds += holds;
+      change.charges += charges;
+      return;
+    }
+    if (this.#changes.size === 0) setImmediate(() => this.#tellChanges());
+    this.#changes.set(entry.keyId, { entry, holds, charges });
+  }
+
+  #tellChanges(): void {
+    const changes = [...this.#changes.values()];
+    this.#changes.clear();
+    if (!this.#mode.connected) return;
+    for (const { entry, holds, charges } of changes) {
+      this.#send(entry, holds, charges).catch((error: unknown) => this.#mode.failed(error));
+    }
   }
 
   /** With nothing under way this edge knows exactly what it has open; else it can only say what changed. */
@@ -263,9 +293,12 @@ class RedisCounters implements Counters {
     const all = [...windows.values()];
     for (let i = 0; i < all.length; i += CHUNK) {
       await Promise.all(
-        all.slice(i, i + CHUNK).map(({ id, window }) => {
+        all.slice(i, i + CHUNK).map(async ({ id, window }) => {
           const times = window.times(now).map((time) => time - now + roll.now);
-          return this.#mode.link.run('retellRate', [`gw:{${id}}:rate`], [this.#edge, ...times]);
+          for (let told = 0; told === 0 || told < times.length; told += TIMES) {
+            const some = times.slice(told, told + TIMES);
+            await this.#mode.link.run('retellRate', [`gw:{${id}}:rate`], [this.#edge, told, ...some]);
+          }
         }),
       );
     }

@@ -44,6 +44,8 @@ export class RedisLink {
       enableReadyCheck: false,
       connectTimeout: CONNECT_TIMEOUT_MS,
       keepAlive: 10_000,
+      // A frozen server doesn't close its side.
+      disconnectTimeout: COMMAND_TIMEOUT_MS,
       retryStrategy: (tries) =>
         Math.min(RECONNECT_MAX_MS, RECONNECT_BASE_MS * 2 ** Math.min(tries, 6)) * (0.5 + Math.random() / 2),
     });

@@ -28,12 +28,20 @@ local function negative(sum)
   return sum[1] + math.floor(sum[2] / BASE) < 0
 end
 
+-- Amounts of nothing are not kept.
+local function tidy(key, edge)
+  for _, field in ipairs({'h:' .. edge, 'c:' .. edge}) do
+    if redis.call('HGET', key, field) == '0' then redis.call('HDEL', key, field) end
+  end
+end
+
 -- Gives an edge its fields when it has none of this life: 'seeded', 'known', or 'stale' when it has a newer life.
 local function enter(key, edge, life, holds, charges)
   local known = redis.call('HGET', key, 'n:' .. edge)
   if known == life then return 'known' end
   if known and tonumber(known) > tonumber(life) then return 'stale' end
   redis.call('HSET', key, 'n:' .. edge, life, 'h:' .. edge, holds, 'c:' .. edge, charges)
+  tidy(key, edge)
   return 'seeded'
 end
 
@@ -69,12 +77,6 @@ local function sums(key)
     elseif kind == 'b' then base = flat[i + 1] end
   end
   return base, held, charged
-end
-
-local function tidy(key, edge)
-  for _, field in ipairs({'h:' .. edge, 'c:' .. edge}) do
-    if redis.call('HGET', key, field) == '0' then redis.call('HDEL', key, field) end
-  end
 end
 
 local function time_ms()
@@ -179,13 +181,18 @@ if capped == '1' and tell(day, dayHolds, dayCharges) then learn_spend(day, spend
 return 1
 `;
 
-/** Puts an edge's own admissions of the last minute in place of what is there of it. KEYS rate. ARGV edge, times. */
+/**
+ * Puts an edge's own admissions of the last minute in place of what is there of it, some at a time.
+ * KEYS rate. ARGV edge, how many were told before these, times.
+ */
 const RETELL_RATE = `
-local rate, edge = KEYS[1], ARGV[1]
-for _, member in ipairs(redis.call('ZRANGE', rate, 0, -1)) do
-  if string.sub(member, 1, #edge + 1) == edge .. ':' then redis.call('ZREM', rate, member) end
+local rate, edge, told = KEYS[1], ARGV[1], tonumber(ARGV[2])
+if told == 0 then
+  for _, member in ipairs(redis.call('ZRANGE', rate, 0, -1)) do
+    if string.sub(member, 1, #edge + 1) == edge .. ':' then redis.call('ZREM', rate, member) end
+  end
 end
-for i = 2, #ARGV do redis.call('ZADD', rate, ARGV[i], edge .. ':r' .. i) end
+for i = 3, #ARGV do redis.call('ZADD', rate, ARGV[i], edge .. ':r' .. (told + i)) end
 redis.call('PEXPIRE', rate, 61000)
 return 1
 `;

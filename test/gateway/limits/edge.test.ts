@@ -1,0 +1,140 @@
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import {
+  balanceOf,
+  createTestKey,
+  errorOf,
+  postChat,
+  startTestEdge,
+  type TestEdge,
+} from '../../support/edge.js';
+import { checkInvariants } from '../../support/invariants.js';
+import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
+import {
+  chat,
+  delta,
+  raw,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  stream,
+} from '../../support/scripted-upstream.js';
+import { until } from '../../support/until.js';
+
+/** 1,000 tokens in and 20,000 out of gateway/fast at $0.10 and $0.30 a million. */
+const USAGE = { usage: { prompt_tokens: 1_000, completion_tokens: 20_000, total_tokens: 21_000 } };
+const CHARGE_USD = 0.0061;
+
+const openHolds = async ({ registry }: TestEdge): Promise<number> =>
+  (await registry.getSingleMetric('gateway_open_holds')!.get()).values[0]!.value;
+
+function suite(name: string, redisOf: () => TestRedis | undefined, count: number, mixedCalls: number): void {
+  let db: TestDatabase;
+  let upstream: ScriptedUpstream;
+  const edges: TestEdge[] = [];
+  const start = () =>
+    startTestEdge(db, {
+      upstreamUrl: upstream.url,
+      env: { UPSTREAM_TIMEOUT_SECONDS: '0.3', ...(redisOf() ? { REDIS_URL: redisOf()!.url } : {}) },
+    });
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    upstream = await startScriptedUpstream();
+    for (let i = 0; i < count; i++) edges.push(await start());
+  });
+  afterAll(async () => {
+    for (const edge of edges) await edge.close();
+    await upstream?.close();
+    await db?.close();
+  });
+  const everythingSettled = async (): Promise<void> => {
+    await until(async () => (await Promise.all(edges.map(openHolds))).every((holds) => holds === 0), {
+      what: 'no hold to be open',
+    });
+    for (const edge of edges) await edge.settled();
+  };
+
+  /** Statuses of calls that all start at once, spread over the edges. */
+  const burst = (key: string, calls: number) =>
+    Promise.all(
+      Array.from({ length: calls }, async (_, i) => {
+        const response = await postChat(edges[i % edges.length]!.url, key);
+        await response.arrayBuffer();
+        return response.status;
+      }),
+    );
+
+  test.each([2, 50, 500, 2_000])(
+    `${name}: %i parallel calls near the floor overspend by one call at most`,
+    async (calls) => {
+      upstream.answer(chat(USAGE));
+      const { key, accountId } = await createTestKey(db, { balance: '0.01', plan: 'team' });
+      const statuses = await burst(key, calls);
+      expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0);
+      expect([...new Set(statuses)].filter((status) => ![200, 402, 429].includes(status))).toEqual([]);
+      await everythingSettled();
+      expect(Number(await balanceOf(db, accountId))).toBeGreaterThanOrEqual(0.001 - CHARGE_USD);
+      expect(await checkInvariants(db.pool)).toEqual([]);
+    },
+  );
+
+  test(`${name}: 500 parallel calls of a capped key overspend by one call at most, and a new edge still refuses`, async () => {
+    upstream.answer(chat(USAGE));
+    const { key, accountId } = await createTestKey(db, { dailyLimit: '0.01', balance: '1' });
+    await burst(key, 500);
+    await everythingSettled();
+    expect(Number(await balanceOf(db, accountId))).toBeGreaterThanOrEqual(1 - 0.01 - CHARGE_USD);
+    expect(await checkInvariants(db.pool)).toEqual([]);
+    await edges.shift()!.close();
+    edges.unshift(await start());
+    const refused = await postChat(edges[0]!.url, key);
+    expect((await errorOf(refused)).code).toBe('daily_cap_exceeded');
+  });
+
+  test(`${name}: calls that are aborted, reset, time out or are answered leave no hold`, async () => {
+    const keys = await Promise.all(Array.from({ length: 12 }, () => createTestKey(db, { balance: '100' })));
+    let turn = 0;
+    const quick = [
+      chat(),
+      raw(500, '{}'),
+      (_: unknown, response: { destroy(): void }) => response.destroy(),
+      raw(200, 'garbage'),
+    ];
+    const hanging = [() => undefined, stream([delta('a'), delta('b')], { finish: false })];
+    const scripts = [...quick, ...quick, ...quick, ...hanging];
+    upstream.answer((request, response) => scripts[turn++ % scripts.length]!(request, response));
+    const one = async (i: number): Promise<void> => {
+      const controller = new AbortController();
+      if (i % 3 === 0) setTimeout(() => controller.abort(), i % 40);
+      await fetch(`${edges[i % edges.length]!.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${keys[i % keys.length]!.key}` },
+        body: JSON.stringify({ model: 'gateway/fast', messages: [], stream: i % 2 === 0 }),
+        signal: AbortSignal.any([controller.signal, AbortSignal.timeout(600)]),
+      })
+        .then((response) => response.arrayBuffer())
+        .catch(() => undefined);
+    };
+    let next = 0;
+    await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        while (next < mixedCalls) await one(next++);
+      }),
+    );
+    await everythingSettled();
+    const redis = redisOf();
+    if (redis) {
+      await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
+    }
+    expect(await checkInvariants(db.pool)).toEqual([]);
+  }, 120_000);
+}
+
+describe('one edge', () => suite('local limits', () => undefined, 1, 10_000));
+
+describeWithRedis('two edges over Redis', () => {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await createTestRedis();
+  });
+  suite('shared limits', () => redis, 2, 3_000);
+  afterAll(() => redis.close());
+});

@@ -1,0 +1,83 @@
+import { Pool } from 'undici';
+import type { CatalogModel } from '../../../src/gateway/catalog.js';
+import { createPriceCeilings } from '../../../src/gateway/limits/price-ceiling.js';
+import { createModelRoutes } from '../../../src/gateway/model-routes.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { startTestProxy, type TestProxy } from '../../support/proxy.js';
+import { startScriptedUpstream } from '../../support/scripted-upstream.js';
+
+const model = (
+  publicName: string,
+  priceIn: bigint,
+  priceOut: bigint,
+  contextWindow: number,
+): CatalogModel => ({
+  publicName,
+  kind: 'chat',
+  contextWindow,
+  priceIn,
+  priceOut,
+});
+const MODELS = [
+  model('gateway/fast', 1n, 3n, 8_000),
+  model('gateway/qwen-fast', 2n, 2n, 32_000),
+  model('gateway/dearest', 9n, 9n, 16_000),
+  { ...model('gateway/embed', 1n, 0n, 8_000), kind: 'embedding' as const },
+];
+const catalog = {
+  get: (name: string) => MODELS.find(({ publicName }) => publicName === name),
+  all: () => MODELS,
+  reload: async () => undefined,
+  stop: () => undefined,
+};
+
+describe('the dearest that a call can be charged at', () => {
+  let db: TestDatabase;
+  let proxy: TestProxy;
+  let upstream: Pool;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    proxy = await startTestProxy(db);
+    upstream = new Pool(proxy.url);
+  });
+  afterAll(async () => {
+    await upstream.destroy();
+    await proxy.close();
+    await db.close();
+  });
+
+  test('is that of the model or of what stands in for it, as the bundled proxy tells', async () => {
+    const routes = await createModelRoutes(upstream, '', proxy.masterKey);
+    const ceilingOf = createPriceCeilings(catalog, routes);
+    expect(routes.fallbacksOf('gateway/fast')).toEqual(['gateway/qwen-fast']);
+    expect(ceilingOf(MODELS[0]!)).toMatchObject({ priceIn: 2n, priceOut: 3n, contextWindow: 32_000 });
+    expect(ceilingOf(MODELS[1]!)).toMatchObject({ priceIn: 2n, priceOut: 2n, contextWindow: 32_000 });
+    routes.stop();
+  });
+
+  test('is that of the dearest model of its kind when the proxy tells no fallbacks', async () => {
+    const other = await startScriptedUpstream();
+    const pool = new Pool(other.url);
+    const routes = await createModelRoutes(pool, '', 'key');
+    const ceilingOf = createPriceCeilings(catalog, routes);
+    expect(ceilingOf(MODELS[0]!)).toMatchObject({ priceIn: 9n, priceOut: 9n, contextWindow: 32_000 });
+    expect(ceilingOf(MODELS[3]!)).toMatchObject({ priceIn: 1n, priceOut: 0n, contextWindow: 8_000 });
+    routes.stop();
+    await pool.destroy();
+    await other.close();
+  });
+
+  test('is told to whoever has the master key only, without an address', async () => {
+    const ask = (key: string) =>
+      fetch(`${proxy.url}/v1/model/info`, { headers: { authorization: `Bearer ${key}` } });
+    expect((await ask('sk-another')).status).toBe(401);
+    const text = await (await ask(proxy.masterKey)).text();
+    expect(JSON.parse(text).data).toContainEqual({
+      model_name: 'gateway/fast',
+      litellm_params: { model: expect.any(String) },
+      model_info: { id: expect.any(String) },
+      fallbacks: ['gateway/qwen-fast'],
+    });
+    expect(text).not.toContain('127.0.0.1');
+  });
+});

@@ -1,0 +1,96 @@
+import { newId } from '../../../src/lib/ids.js';
+import { DOLLAR } from '../../../src/lib/money.js';
+import { Ledger, type LimitsEdge, limitsEdge, UNIT } from '../../support/limits.js';
+import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
+import { until } from '../../support/until.js';
+
+const FLOOR = DOLLAR / 1000n;
+const WORKERS = 20;
+const UNITS = 10;
+
+describeWithRedis('two edges under load', () => {
+  let redis: TestRedis;
+  beforeEach(async () => {
+    redis = await createTestRedis();
+  });
+  afterEach(() => redis.close());
+
+  const isShared = (edge: LimitsEdge): boolean => /limits are shared/.test(edge.log.at(-1)!);
+
+  /** Calls without end: each holds ten units and costs what `cost` says; gives the longest that one took to be decided. */
+  async function work(edge: LimitsEdge, cost: () => bigint, over: () => boolean): Promise<number> {
+    let slowest = 0;
+    while (!over()) {
+      // Decided locally a call takes no turn of the event loop: others would never get theirs.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      const since = performance.now();
+      const admission = await edge.admit(UNITS).catch(() => undefined);
+      slowest = Math.max(slowest, performance.now() - since);
+      if (admission) edge.settle(admission, cost());
+      if (edge.pending.length > 20) edge.flush();
+    }
+    return slowest;
+  }
+
+  test.each<[string, (redis: TestRedis) => Promise<void>]>([
+    ['FLUSHALL', async ({ client }) => void (await client.flushall())],
+    [
+      'a Redis killed and started again, empty',
+      async (server) => {
+        await server.kill();
+        await server.start();
+      },
+    ],
+    [
+      'a Redis frozen for two seconds',
+      async (server) => {
+        server.freeze();
+        await new Promise((resolve) => setTimeout(resolve, 2_000));
+        server.thaw();
+      },
+    ],
+  ])(
+    '%s: nothing hangs, the edges agree again, and spend one call too much at most',
+    async (_name, fault) => {
+      const ledger = new Ledger(FLOOR + UNIT * 5_000n);
+      const same = { redisUrl: redis.url, accountId: newId(), keyId: newId() };
+      const edges = [await limitsEdge(ledger, same), await limitsEdge(ledger, same)];
+      let cost = 1n;
+      let over = false;
+      const workers = edges.flatMap((edge) =>
+        Array.from({ length: WORKERS }, () =>
+          work(
+            edge,
+            () => cost,
+            () => over,
+          ),
+        ),
+      );
+      await until(() => ledger.seq > 500n, { what: 'load' });
+      const outages = () => edges.flatMap(({ log }) => log).filter((line) => /share/.test(line)).length;
+      const before = outages();
+      await fault(redis);
+      await until(() => outages() >= before + 4 && edges.every(isShared), {
+        what: 'both edges to share again',
+      });
+      // Now it costs as much as it may: the balance runs out.
+      cost = UNIT * BigInt(UNITS);
+      await until(() => {
+        for (const edge of edges) edge.flush();
+        return ledger.balance < FLOOR;
+      });
+      over = true;
+      const slowest = Math.max(...(await Promise.all(workers)));
+      for (const edge of edges) edge.flush();
+      expect(ledger.balance).toBeGreaterThanOrEqual(FLOOR - UNIT * BigInt(UNITS));
+      // A wait of a quarter of a second for room, and 50 ms for Redis, in a busy process.
+      expect(slowest).toBeLessThan(600);
+      for (const edge of edges) expect(edge.log).toHaveLength(3);
+      await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
+      for (const edge of edges) {
+        expect(edge.entry.account).toMatchObject({ holds: 0n, pending: 0n, asked: 0n });
+        await edge.limits.stop();
+      }
+    },
+  );
+});
