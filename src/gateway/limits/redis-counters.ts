@@ -10,7 +10,7 @@ import { type Roll, STATE_TTL_MS } from './edge-roll.js';
 import { type Admission, BALANCE_FLOOR, type Blocked, type Counters } from './limits.js';
 import { hold } from './local-counters.js';
 import { LocalShare } from './local-share.js';
-import type { RedisUnavailableError } from './redis-link.js';
+import { PATIENT_TIMEOUT_MS, type RedisUnavailableError } from './redis-link.js';
 import { createRedisMetrics } from './redis-metrics.js';
 import { RedisMode } from './redis-mode.js';
 import { dailyCapExceeded, insufficientCredits, rateExceeded } from './refusals.js';
@@ -244,9 +244,9 @@ class RedisCounters implements Counters {
   }
 
   /** With nothing under way this edge knows exactly what it has open; else it can only say what changed. */
-  #send(entry: KeyEntry, holds: Money, charges: Money): Promise<unknown> {
+  #send(entry: KeyEntry, holds: Money, charges: Money, timeoutMs?: number): Promise<unknown> {
     const { account, day, dailyLimit } = entry;
-    return this.#mode.link.run('tell', this.#keys(entry, false), [
+    const told = [
       this.#edge,
       this.#mode.life,
       account.asking === 0 ? '=' : '+',
@@ -263,7 +263,8 @@ class RedisCounters implements Counters {
       String(day.spend(utcDay(this.deps.clock.now()))),
       String(day.holds + day.asked),
       String(day.pending),
-    ]);
+    ];
+    return this.#mode.link.run('tell', this.#keys(entry, false), told, undefined, timeoutMs);
   }
 
   #touch(entry: KeyEntry): void {
@@ -281,7 +282,9 @@ class RedisCounters implements Counters {
   async #announce(): Promise<void> {
     const all = [...this.#touched.values()];
     for (let i = 0; i < all.length; i += CHUNK) {
-      await Promise.all(all.slice(i, i + CHUNK).map(({ entry }) => this.#send(entry, 0n, 0n)));
+      await Promise.all(
+        all.slice(i, i + CHUNK).map(({ entry }) => this.#send(entry, 0n, 0n, PATIENT_TIMEOUT_MS)),
+      );
     }
   }
 
@@ -297,7 +300,8 @@ class RedisCounters implements Counters {
           const times = window.times(now).map((time) => time - now + roll.now);
           for (let told = 0; told === 0 || told < times.length; told += TIMES) {
             const some = times.slice(told, told + TIMES);
-            await this.#mode.link.run('retellRate', [`gw:{${id}}:rate`], [this.#edge, told, ...some]);
+            const args = [this.#edge, told, ...some];
+            await this.#mode.link.run('retellRate', [`gw:{${id}}:rate`], args, undefined, PATIENT_TIMEOUT_MS);
           }
         }),
       );

@@ -22,6 +22,8 @@ export interface RedisLinkOptions {
 
 /** RELIABILITY.md F11. */
 const COMMAND_TIMEOUT_MS = 50;
+/** For what no caller waits for: the way back. */
+export const PATIENT_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 const RECONNECT_BASE_MS = 50;
 const RECONNECT_MAX_MS = 2_000;
@@ -62,7 +64,13 @@ export class RedisLink {
    * with undefined when none will come.
    * @throws RedisUnavailableError
    */
-  run<T>(name: ScriptName, keys: string[], args: Argument[], late?: (answer?: T) => void): Promise<T> {
+  run<T>(
+    name: ScriptName,
+    keys: string[],
+    args: Argument[],
+    late?: (answer?: T) => void,
+    timeoutMs = COMMAND_TIMEOUT_MS,
+  ): Promise<T> {
     const answer = this.#evaluate<T>(name, keys, args);
     return new Promise((resolve, reject) => {
       let over = false;
@@ -71,11 +79,11 @@ export class RedisLink {
         void nextTurn().then(() => {
           if (over) return;
           over = true;
-          const error = new RedisUnavailableError(`no answer within ${COMMAND_TIMEOUT_MS} ms`);
+          const error = new RedisUnavailableError(`no answer within ${timeoutMs} ms`);
           error.late = true;
           reject(error);
         });
-      }, COMMAND_TIMEOUT_MS);
+      }, timeoutMs);
       answer.then(
         (value) => {
           clearTimeout(timer);

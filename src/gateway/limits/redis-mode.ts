@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Logger } from '../../lib/logger.js';
 import { ROLL_TTL_MS, type Roll, readRoll, SILENT_MS } from './edge-roll.js';
-import { RedisLink, RedisUnavailableError } from './redis-link.js';
+import { PATIENT_TIMEOUT_MS, RedisLink, RedisUnavailableError } from './redis-link.js';
 import type { RedisMetrics } from './redis-metrics.js';
 
 export interface RedisModeOptions {
@@ -174,7 +174,7 @@ export class RedisMode {
     const lostAt = first.now - (began - this.#lostAt);
     const remembered = this.#everShared ? this.#aliveBefore() : [];
     for (let roll = first; ; ) {
-      roll = await this.#beat();
+      roll = await this.#beat(0, PATIENT_TIMEOUT_MS);
       const missing = remembered.some((id) => (roll.beats.get(id) ?? 0) < lostAt);
       if (!missing || performance.now() - began > OTHERS_MS || this.#stopped || life !== this.life)
         return roll;
@@ -190,9 +190,10 @@ export class RedisMode {
       .map(([id]) => id);
   }
 
-  async #beat(earlyMs = 0): Promise<Roll> {
+  async #beat(earlyMs = 0, timeoutMs?: number): Promise<Roll> {
     const { edge } = this.options;
-    const answer = await this.link.run<(string | number)[]>('beat', [ROLL_KEY], [edge, ROLL_TTL_MS, earlyMs]);
+    const args = [edge, ROLL_TTL_MS, earlyMs];
+    const answer = await this.link.run<(string | number)[]>('beat', [ROLL_KEY], args, undefined, timeoutMs);
     return readRoll(answer, edge);
   }
 

@@ -125,7 +125,7 @@ function suite(name: string, redisOf: () => TestRedis | undefined, count: number
       await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
     }
     expect(await checkInvariants(db.pool)).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 }
 
 describe('one edge', () => suite('local limits', () => undefined, 1, 10_000));
@@ -135,6 +135,6 @@ describeWithRedis('two edges over Redis', () => {
   beforeAll(async () => {
     redis = await createTestRedis();
   });
-  suite('shared limits', () => redis, 2, 3_000);
+  suite('shared limits', () => redis, 2, 1_500);
   afterAll(() => redis.close());
 });

@@ -142,7 +142,7 @@ describeWithRedis('over Redis', () => {
           await redis.client.flushall();
         }
       }),
-      { numRuns: 40, endOnFailure: true },
+      { numRuns: 25, endOnFailure: true },
     );
-  });
+  }, 120_000);
 });
