@@ -65,6 +65,9 @@ export class KeyDayState {
   holds: Money = 0n;
   #day = '';
   #spend: Money = 0n;
+  /** The day before, kept since a clock may step back over midnight: what was spent then stays spent. */
+  #formerDay = '';
+  #formerSpend: Money = 0n;
 
   /** Spend that was read from the database; within a day it only grows. */
   observe(day: string, spend: Money): void {
@@ -74,15 +77,22 @@ export class KeyDayState {
 
   /** Spend after a commit. */
   committed(day: string, spend: Money): void {
-    if (day > this.#day || (day === this.#day && spend > this.#spend)) {
+    if (day > this.#day) {
+      this.#formerDay = this.#day;
+      this.#formerSpend = this.#spend;
       this.#day = day;
       this.#spend = spend;
+    } else if (day === this.#day) {
+      if (spend > this.#spend) this.#spend = spend;
+    } else if (day === this.#formerDay && spend > this.#formerSpend) {
+      this.#formerSpend = spend;
     }
   }
 
   /** Spend of `day` with what is on its way and in flight. */
   used(day: string): Money {
-    return (day === this.#day ? this.#spend : 0n) + this.pending + this.holds;
+    const posted = day === this.#day ? this.#spend : day === this.#formerDay ? this.#formerSpend : 0n;
+    return posted + this.pending + this.holds;
   }
 
   get idle(): boolean {

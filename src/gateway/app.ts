@@ -29,6 +29,8 @@ export interface EdgeDeps {
   registry: Registry;
   /** Makes the meter; `onFlushed` keeps the balances in memory true. */
   createMeter(onFlushed: (result: FlushResult) => void): Promise<Meter>;
+  /** Milliseconds after which a reader that takes nothing is cut; 60 s unless a test can't wait so long. */
+  stalledReaderMs?: number;
 }
 
 export interface Edge {
@@ -45,6 +47,7 @@ const KEEP_ALIVE_MS = 72_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
 const FLUSH_ON_STOP_MS = 5_000;
+const STALLED_READER_MS = 60_000;
 /** Error events of terminated calls get so long to leave. */
 const LAST_WORDS_MS = 500;
 
@@ -114,7 +117,8 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     const ready = !draining && meter.accepting();
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable' });
   });
-  const relay = { upstream, basePath, catalog, metrics };
+  const stalledReaderMs = deps.stalledReaderMs ?? STALLED_READER_MS;
+  const relay = { upstream, basePath, catalog, metrics, stalledReaderMs };
   await app.register(async (scope) =>
     v1Routes(scope, { cache, catalog, meter, metrics, clock, owners, relay, active }),
   );

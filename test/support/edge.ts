@@ -32,6 +32,7 @@ export interface TestEdgeOptions {
   env?: Record<string, string>;
   clock?: Clock;
   masterKey?: string;
+  stalledReaderMs?: number;
 }
 
 /** A real edge on a free port, over a real database and whatever upstream the test brings. */
@@ -62,6 +63,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     clock: options.clock ?? systemClock,
     log,
     registry,
+    stalledReaderMs: options.stalledReaderMs,
     async createMeter(onFlushed) {
       const made = await createMeter({
         directory: join(directory, 'spool'),
