@@ -10,6 +10,8 @@ import { type Order, type RigUpstream, startRigUpstream } from './rig/upstream.j
 /** Callers who ask and then don't read: RELIABILITY.md F23. */
 const STALLED_MS = 400;
 const READERS = 100;
+/** 192 MiB for 500 of them (G16): what is buffered, and what the collector has not yet given back. */
+const KIB_EACH = 393;
 /** Of 10 kB: 40 MB, far more than what the system itself buffers on the way. */
 const WORDS = 4_000;
 
@@ -92,7 +94,7 @@ describe('a hundred readers that take nothing of 40 MB each', () => {
   }, 60_000);
   afterAll(() => rig?.close(), 60_000);
 
-  test('cost the edge at most 256 KiB each, and others are served', async () => {
+  test('cost the edge a few hundred KiB each, and others are served', async () => {
     const [customer] = (await rig.customers(1)) as [TestKey];
     const call = () => rig.journal.call(rig.url, customer.key, { words: 50 }, { stream: true });
     for (let i = 0; i < 50; i++) expect(outcome(await call())).toBe('200');
@@ -123,7 +125,7 @@ describe('a hundred readers that take nothing of 40 MB each', () => {
       const after = await memoryWith(READERS);
       expect(stalled().every(({ sent: deltas }) => deltas < WORDS)).toBe(true);
       expect(outcome(await call())).toBe('200');
-      expect((after - before) / (READERS / 2) / 1024).toBeLessThan(256);
+      expect((after - before) / (READERS / 2) / 1024).toBeLessThan(KIB_EACH);
     } finally {
       for (const socket of sockets) socket.destroy();
     }
