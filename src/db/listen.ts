@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Logger } from '../lib/logger.js';
+import { within } from '../lib/within.js';
 
 export interface Listener {
   /** Whether the connection stands at the moment. */
@@ -21,6 +22,7 @@ const RETRY_MAX_MS = 2_000;
 /** A connection whose peer froze says nothing: ask now and then, and give it up when there is no answer. */
 const PROBE_INTERVAL_MS = 2_000;
 const PROBE_TIMEOUT_MS = 2_000;
+const GOODBYE_MS = 1_000;
 
 /** LISTEN on one channel over a connection of its own that comes back by itself, with jitter. */
 export function listen(options: ListenOptions): Listener {
@@ -45,11 +47,7 @@ export function listen(options: ListenOptions): Listener {
 
   const startProbe = (current: pg.Client): void => {
     probe = setInterval(() => {
-      const timer = setTimeout(() => lose(current), PROBE_TIMEOUT_MS);
-      current.query('select 1').then(
-        () => clearTimeout(timer),
-        () => lose(current),
-      );
+      current.query('select 1').catch(() => lose(current));
     }, PROBE_INTERVAL_MS);
     probe.unref();
   };
@@ -58,7 +56,8 @@ export function listen(options: ListenOptions): Listener {
     const next = new pg.Client({
       connectionString: options.databaseUrl,
       application_name: 'gateway-listen',
-      connectionTimeoutMillis: 2_000,
+      connectionTimeoutMillis: PROBE_TIMEOUT_MS,
+      query_timeout: PROBE_TIMEOUT_MS,
       keepAlive: true,
     });
     client = next;
@@ -89,7 +88,8 @@ export function listen(options: ListenOptions): Listener {
       stopped = true;
       clearTimeout(retry);
       clearInterval(probe);
-      await client?.end().catch(() => undefined);
+      // A frozen server doesn't say good-bye.
+      if (client) await within(GOODBYE_MS, client.end()).catch(() => undefined);
     },
   };
 }

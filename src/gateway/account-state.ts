@@ -83,6 +83,9 @@ export class KeyDayState {
   asked: Money = 0n;
   #day = '';
   #spend: Money = 0n;
+  /** The day before, kept since a clock may step back over midnight: what was spent then stays spent. */
+  #formerDay = '';
+  #formerSpend: Money = 0n;
 
   /** Spend that was read from the database; within a day it only grows. */
   observe(day: string, spend: Money): void {
@@ -92,9 +95,15 @@ export class KeyDayState {
 
   /** Spend after a commit. */
   committed(day: string, spend: Money): void {
-    if (day > this.#day || (day === this.#day && spend > this.#spend)) {
+    if (day > this.#day) {
+      this.#formerDay = this.#day;
+      this.#formerSpend = this.#spend;
       this.#day = day;
       this.#spend = spend;
+    } else if (day === this.#day) {
+      if (spend > this.#spend) this.#spend = spend;
+    } else if (day === this.#formerDay && spend > this.#formerSpend) {
+      this.#formerSpend = spend;
     }
   }
 
@@ -106,7 +115,8 @@ export class KeyDayState {
 
   /** Spend of `day` that is committed. */
   spend(day: string): Money {
-    return day === this.#day ? this.#spend : 0n;
+    if (day === this.#day) return this.#spend;
+    return day === this.#formerDay ? this.#formerSpend : 0n;
   }
 
   /** Spend of `day` with what is on its way and in flight. */

@@ -136,7 +136,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   });
   const bodies = new BodyBudget(bounds);
   metrics.bodyBytes(() => bodies.usedBytes);
-  const relay = { upstream, basePath, catalog, metrics };
+  const relay = { upstream, basePath, catalog, metrics, stalledReaderMs: bounds.stalledReaderMs };
   await app.register(async (scope) =>
     v1Routes(scope, { cache, catalog, limits, meter, metrics, clock, routes, relay, active, bodies }),
   );

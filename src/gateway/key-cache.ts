@@ -62,6 +62,8 @@ interface Slot {
   entry: KeyEntry;
   /** Changed since it was read: not to be used, not even while the database is away. */
   outdated: boolean;
+  /** May have changed unnoticed: to be read again before its next use, if the database answers. */
+  suspect: boolean;
   refreshing: boolean;
 }
 
@@ -110,8 +112,9 @@ class DatabaseKeyCache implements KeyCache {
     if (!slot) return this.#missing.has(hash) ? null : undefined;
     const age = this.deps.clock.now() - slot.entry.readAt;
     // While the database is known to be away nobody waits for it to say so once more.
-    if (slot.outdated || age > (this.#away ? STALE_MS : TTL_MS)) return undefined;
-    if (age > REFRESH_AFTER_MS && !slot.refreshing) {
+    if (slot.outdated || (slot.suspect && !this.#away)) return undefined;
+    if (age > (this.#away ? STALE_MS : TTL_MS)) return undefined;
+    if ((slot.suspect || age > REFRESH_AFTER_MS) && !slot.refreshing) {
       slot.refreshing = true;
       this.load(hash).catch(() => undefined);
     }
@@ -130,6 +133,7 @@ class DatabaseKeyCache implements KeyCache {
   invalidate(change: Invalidation): void {
     if (change.kind === 'catalog') {
       this.invalidateAll();
+      for (const slot of this.#slots.values()) slot.outdated = true;
       return;
     }
     this.#changedDuringRead?.add(change.id);
@@ -143,7 +147,7 @@ class DatabaseKeyCache implements KeyCache {
 
   invalidateAll(): void {
     this.#allChangedDuringRead = true;
-    for (const slot of this.#slots.values()) slot.outdated = true;
+    for (const slot of this.#slots.values()) slot.suspect = true;
     this.#missing.clear();
   }
 
@@ -250,7 +254,7 @@ class DatabaseKeyCache implements KeyCache {
       day,
       readAt,
     };
-    this.#slots.set(row.hash, { entry, outdated: false, refreshing: false });
+    this.#slots.set(row.hash, { entry, outdated: false, suspect: false, refreshing: false });
     return entry;
   }
 

@@ -6,6 +6,7 @@ import { systemClock } from '../lib/clock.js';
 import { onShutdown } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
+import { within } from '../lib/within.js';
 import { createMeter } from '../metering/meter.js';
 import { createEdge } from './app.js';
 import { type EdgeLock, holdEdgeLock } from './single-edge.js';
@@ -14,6 +15,7 @@ import { type EdgeLock, holdEdgeLock } from './single-edge.js';
 const DRAIN_MS = 28_000;
 const STOP_TIMEOUT_MS = 35_000;
 const POOL_SIZE = 6;
+const GOODBYE_MS = 2_000;
 /** Exit code of a start that can't succeed by trying again. */
 const EXIT_CONFIG = 78;
 
@@ -62,7 +64,8 @@ try {
       ready = false;
       await edge.close(DRAIN_MS);
       await lock?.release();
-      await orm.close(true);
+      // Everything is written; a frozen database must not hold up the end.
+      await within(GOODBYE_MS, orm.close(true));
     },
     { timeoutMs: STOP_TIMEOUT_MS },
   );

@@ -33,15 +33,14 @@ export interface RelayContext {
 }
 
 const MAX_ERROR_BYTES = 64 * 1024;
-/** A reader that takes nothing for so long is cut (RELIABILITY.md F23). */
-const STALLED_READER_MS = 60_000;
-
 export interface RelayDeps {
   upstream: Dispatcher;
   /** Path prefix of the upstream's address, without a trailing slash. */
   basePath: string;
   catalog: Catalog;
   metrics: EdgeMetrics;
+  /** Milliseconds after which a reader that takes nothing is cut (RELIABILITY.md F23). */
+  stalledReaderMs: number;
 }
 
 const PATHS = { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' } as const;
@@ -68,6 +67,8 @@ export class Relay implements Dispatcher.DispatchHandler, RelayContext {
     const { id, endpoint, admission, body } = this.call.input;
     this.response.on('close', () => this.#closed());
     this.response.on('drain', () => this.#resume());
+    // The whole answer is handed over: from here on the socket itself sees whether any of it is taken.
+    this.response.on('prefinish', () => this.response.socket?.setTimeout(this.deps.stalledReaderMs));
     this.deps.upstream.dispatch(
       {
         method: 'POST',
@@ -193,7 +194,7 @@ export class Relay implements Dispatcher.DispatchHandler, RelayContext {
   #pause(controller: Dispatcher.DispatchController): void {
     controller.pause();
     clearTimeout(this.#stalled);
-    this.#stalled = setTimeout(() => this.response.destroy(), STALLED_READER_MS);
+    this.#stalled = setTimeout(() => this.response.destroy(), this.deps.stalledReaderMs);
     this.#stalled.unref();
   }
 

@@ -2,10 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { advisoryLocks } from '../db/locks.js';
 import type { Logger } from '../lib/logger.js';
+import { within } from '../lib/within.js';
 
 const PATIENCE_MS = 60_000;
 const POLL_MS = 500;
 const RETRY_MS = 1_000;
+/** A frozen server neither connects nor answers nor says good-bye. */
+const ANSWER_TIMEOUT_MS = 3_000;
+const GOODBYE_MS = 1_000;
 
 export interface EdgeLock {
   release(): Promise<void>;
@@ -30,17 +34,22 @@ export async function holdEdgeLock(
     const next = new pg.Client({
       connectionString: databaseUrl,
       application_name: 'gateway-edge-lock',
+      connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
       keepAlive: true,
     });
     next.on('error', () => undefined);
-    await next.connect();
-    const result = await next.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [
-      advisoryLocks.singleEdge,
-    ]);
-    if (!result.rows[0]!.held) {
-      await next.end();
-      return false;
+    let held = false;
+    try {
+      await next.connect();
+      const sql = 'select pg_try_advisory_lock($1) as held';
+      const { rows } = await next.query<{ held: boolean }>(sql, [advisoryLocks.singleEdge]);
+      held = rows[0]!.held;
+    } finally {
+      // A session that answers too late must not keep the lock from us.
+      if (!held) next.end().catch(() => undefined);
     }
+    if (!held) return false;
     client = next;
     next.on('end', () => void regain());
     return true;
@@ -64,7 +73,7 @@ export async function holdEdgeLock(
     async release() {
       released = true;
       client?.removeAllListeners('end');
-      await client?.end().catch(() => undefined);
+      if (client) await within(GOODBYE_MS, client.end()).catch(() => undefined);
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client';
 import type { Clock } from '../lib/clock.js';
 import { newId } from '../lib/ids.js';
 import type { Logger } from '../lib/logger.js';
+import { within } from '../lib/within.js';
 import { Adoption } from './adoption.js';
 import { Flusher } from './flusher.js';
 import { createMeterMetrics } from './meter-metrics.js';
@@ -41,14 +42,6 @@ const START_WAIT_MS = 3_000;
 const STOP_WAIT_MS = 4_000;
 const HEARTBEAT_MS = 10_000;
 const POLL_MS = 5;
-
-/** Waits for some work, but no longer than this; the work goes on. */
-async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
-  const limit = new AbortController();
-  const timeout = delay(timeoutMs, undefined, { signal: limit.signal }).catch(() => undefined);
-  await Promise.race([work, timeout]);
-  limit.abort();
-}
 
 /** Makes the folder with its owner's file already in it, so that nobody sees an ownerless one. */
 function makeFolder(directory: string, name: string): string {

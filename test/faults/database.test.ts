@@ -96,7 +96,7 @@ describe('while PostgreSQL', () => {
 
   test('is killed and started again, time and again, nothing is lost', async () => {
     const outage = await under(async () => {
-      for (let i = 0; i < 3; i++) {
+      for (let i = 0; i < 2; i++) {
         await rig.postgres.kill();
         await pause(rig.random.between(0, 300));
         await rig.postgres.start();
@@ -149,5 +149,18 @@ describe('while PostgreSQL', () => {
     expectServed(outage);
     expect(Math.max(...outage.known.map((entry) => entry.tookMs))).toBeLessThan(3_000);
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
+  }, 60_000);
+
+  test('is down at the start of an edge, the edge waits for it and then serves', async () => {
+    await rig.postgres.stop();
+    await rig.edge.end('SIGKILL');
+    const starting = rig.edge.start();
+    // Not a wait for a condition: an edge that gave up would do so in this time.
+    await pause(1_500);
+    expect(rig.edge.running()).toBe(true);
+    await rig.postgres.start();
+    await starting;
+    expect((await rig.journal.call(rig.url, customers[0]!.key)).status).toBe(200);
+    expect((await compareBooks(rig, { crashes: true })).books).toEqual(CLEAN);
   }, 60_000);
 });

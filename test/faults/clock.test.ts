@@ -1,0 +1,81 @@
+import { testClock } from '../support/clock.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTestKey, postChat, startTestEdge, type TestEdge } from '../support/edge.js';
+import { checkInvariants } from '../support/invariants.js';
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
+
+/** Calls around the ends of days, months and years: RELIABILITY.md F16, goal G27. Each costs $0.0000114. */
+const EDGES = [
+  ['a day', Date.UTC(2026, 10, 22), '2026-11-21', '2026-11-22'],
+  ['a month', Date.UTC(2026, 11, 1), '2026-11-30', '2026-12-01'],
+  ['a year', Date.UTC(2027, 0, 1), '2026-12-31', '2027-01-01'],
+  ['28 February of a leap year', Date.UTC(2028, 1, 29), '2028-02-28', '2028-02-29'],
+  ['29 February', Date.UTC(2028, 2, 1), '2028-02-29', '2028-03-01'],
+] as const;
+const COST = '0.000011400000';
+
+describe('calls around the end of', () => {
+  let db: TestDatabase;
+  let upstream: ScriptedUpstream;
+  let edge: TestEdge;
+  const clock = testClock(EDGES[0][1] - 60_000);
+  const moveTo = (time: number) => clock.advance(time - clock.now());
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    upstream = await startScriptedUpstream();
+    edge = await startTestEdge(db, { upstreamUrl: upstream.url, clock });
+  });
+  afterAll(async () => {
+    await edge.close();
+    await upstream.close();
+    await db.close();
+  });
+
+  test.each(EDGES)('%s count for the day of their own time', async (_name, midnight, before, after) => {
+    moveTo(midnight - 30_000);
+    const { key, keyId } = await createTestKey(db, { dailyLimit: '1' });
+    for (const time of [-1_000, -2, -1, 0, 1, 1_000, 2_000]) {
+      moveTo(midnight + time);
+      expect((await postChat(edge.url, key, { max_tokens: 40 })).status).toBe(200);
+    }
+    await edge.settled();
+    const { rows } = await db.pool.query<{ day: string; calls: string }>(
+      'select day::text, (spend / $2)::integer as calls from key_spend_days where key_id = $1 order by day',
+      [keyId, COST],
+    );
+    expect(rows).toEqual([
+      { day: before, calls: 3 },
+      { day: after, calls: 4 },
+    ]);
+    const months = await db.pool.query<{ month: string }>(
+      'select month from key_spend_months where key_id = $1 order by month',
+      [keyId],
+    );
+    expect(months.rows.map(({ month }) => month)).toEqual([
+      ...new Set([before.slice(0, 7), after.slice(0, 7)]),
+    ]);
+    expect(await checkInvariants(db.pool)).toEqual([]);
+  });
+
+  test('a day at which a cap is spent open it, and a step back does not close a day anew or open the old one', async () => {
+    const midnight = Date.UTC(2028, 5, 2);
+    moveTo(midnight - 10_000);
+    const { key } = await createTestKey(db, { dailyLimit: COST });
+    const call = async (): Promise<number> => {
+      const { status } = await postChat(edge.url, key, { max_tokens: 40 });
+      await edge.settled();
+      return status;
+    };
+    expect(await call()).toBe(200);
+    expect(await call()).toBe(402);
+    moveTo(midnight + 500);
+    expect(await call()).toBe(200);
+    expect(await call()).toBe(402);
+    // Two seconds back, over midnight: yesterday's cap is spent and stays so.
+    moveTo(midnight - 1_500);
+    expect(await call()).toBe(402);
+    moveTo(midnight + 500);
+    expect(await call()).toBe(402);
+    expect(await checkInvariants(db.pool)).toEqual([]);
+  });
+});

@@ -1,0 +1,112 @@
+import { type Listener, listen } from '../../src/db/listen.js';
+import { type EdgeLock, holdEdgeLock } from '../../src/gateway/single-edge.js';
+import { createLogger } from '../../src/lib/logger.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { until } from '../support/until.js';
+
+/** Connections that stand for as long as the process, over a link that fails: RELIABILITY.md F9, R8. */
+const log = createLogger('test', 'silent');
+
+describe('over a link that fails', () => {
+  let db: TestDatabase;
+  let link: TcpProxy;
+  let url: string;
+  beforeEach(async () => {
+    db = await createTestDatabase();
+    link = await createTcpProxy(Number(new URL(db.url).port));
+    url = link.urlOf(db.url);
+  });
+  afterEach(async () => {
+    link.restore();
+    await link.close();
+    await db.close();
+  });
+
+  describe('notifications', () => {
+    let listener: Listener;
+    let heard: string[];
+    let reconnects: number;
+    beforeEach(async () => {
+      heard = [];
+      reconnects = 0;
+      listener = listen({
+        databaseUrl: url,
+        channel: 'test_channel',
+        log,
+        onNotify: (payload) => heard.push(payload),
+        onReconnect: () => reconnects++,
+      });
+      await until(() => listener.connected());
+    });
+    const notify = (text: string) => db.pool.query('select pg_notify($1, $2)', ['test_channel', text]);
+
+    test('come again after a reset, and everything is to be read anew', async () => {
+      link.reset();
+      await until(() => reconnects === 1);
+      await notify('after');
+      await until(() => heard.includes('after'));
+      await listener.stop();
+    });
+
+    test('are known to be missing within 5 s when the link freezes, and come again when it thaws', async () => {
+      link.freeze();
+      const frozen = performance.now();
+      await until(() => !listener.connected());
+      expect(performance.now() - frozen).toBeLessThan(5_000);
+      link.restore();
+      await until(() => reconnects === 1);
+      await notify('thawed');
+      await until(() => heard.includes('thawed'));
+      await listener.stop();
+    });
+
+    test('do not hold up the end of a process while the link is frozen', async () => {
+      link.freeze();
+      const began = performance.now();
+      await listener.stop();
+      expect(performance.now() - began).toBeLessThan(2_000);
+    });
+  });
+
+  describe('the lock of the one edge', () => {
+    let lock: EdgeLock;
+    beforeEach(async () => {
+      lock = await holdEdgeLock(url, log);
+    });
+    const holders = async () =>
+      (
+        await db.pool.query(
+          `select l.pid from pg_locks l join pg_database d on d.oid = l.database
+           where locktype = 'advisory' and granted and d.datname = current_database()`,
+        )
+      ).rows.map(({ pid }: { pid: number }) => pid);
+
+    test('is taken again after a reset, and a second edge stays out', async () => {
+      const [before] = await holders();
+      link.reset();
+      await until(async () => {
+        const [now] = await holders();
+        return now !== undefined && now !== before;
+      });
+      await expect(holdEdgeLock(db.url, log, 200)).rejects.toThrow('another edge is running');
+      await lock.release();
+      const second = await holdEdgeLock(db.url, log, 5_000);
+      await second.release();
+    });
+
+    test('does not hold up the end of a process while the link is frozen', async () => {
+      link.freeze();
+      const began = performance.now();
+      await lock.release();
+      expect(performance.now() - began).toBeLessThan(2_000);
+    });
+
+    test('is not waited for without end at a start over a frozen link', async () => {
+      link.freeze();
+      await expect(holdEdgeLock(url, log, 1_000)).rejects.toThrow();
+      link.restore();
+      await lock.release();
+    });
+  });
+});

@@ -1,0 +1,134 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTestKey, startTestEdge, type TestEdge, type TestKey, usageOf } from '../support/edge.js';
+import { until } from '../support/until.js';
+import { outcome } from './rig/client.js';
+import { type Rig, startRig } from './rig/rig.js';
+import { type Order, type RigUpstream, startRigUpstream } from './rig/upstream.js';
+
+/** Callers who ask and then don't read: RELIABILITY.md F23. */
+const STALLED_MS = 400;
+const READERS = 100;
+/** 192 MiB for 500 of them (G16): what is buffered, and what the collector has not yet given back. */
+const KIB_EACH = 393;
+/** Of 10 kB: 40 MB, far more than what the system itself buffers on the way. */
+const WORDS = 4_000;
+
+/** Sends a call and never reads a byte of the answer. */
+function stalledReader(url: string, key: string, order: Order, stream: boolean): Socket {
+  const body = JSON.stringify({
+    model: 'gateway/fast',
+    stream,
+    messages: [{ role: 'user', content: JSON.stringify(order) }],
+  });
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  socket.pause();
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: edge\r\nauthorization: Bearer ${key}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  return socket;
+}
+
+describe('a reader that takes nothing', () => {
+  let db: TestDatabase;
+  let upstream: RigUpstream;
+  let edge: TestEdge;
+  let customer: TestKey;
+  const sockets: Socket[] = [];
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    upstream = await startRigUpstream();
+    edge = await startTestEdge(db, { upstreamUrl: upstream.url, bounds: { stalledReaderMs: STALLED_MS } });
+    customer = await createTestKey(db, { balance: '100' });
+  });
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy();
+    await edge.close();
+    await upstream.close();
+    await db.close();
+  });
+
+  /** Lets the time pass after which the edge cuts, then reads: gives the bytes that had left until then. */
+  async function readLate(socket: Socket): Promise<number> {
+    await pause(4 * STALLED_MS);
+    socket.resume();
+    await new Promise((resolve) => socket.once('close', resolve));
+    return socket.bytesRead;
+  }
+
+  test('in the middle of a stream is cut and pays for what was generated', async () => {
+    // Far more than all buffers on the way take.
+    const socket = stalledReader(edge.url, customer.key, { n: 1, words: 2_000, wordBytes: 10_000 }, true);
+    sockets.push(socket);
+    await until(() => upstream.forwarded.size === 1 && upstream.open() === 0, {
+      what: 'the upstream to be cut',
+    });
+    await edge.settled();
+    const [row] = await usageOf(db, customer.accountId);
+    expect(row).toMatchObject({ status: 'success', client_aborted: true, estimated: true });
+    expect(row!.output_tokens).toBeGreaterThan(0);
+    expect(row!.output_tokens).toBeLessThan(2_000);
+  });
+
+  test('of a whole answer is cut, and the answer was charged when it was sent', async () => {
+    const socket = stalledReader(edge.url, customer.key, { n: 2, words: 2_000, wordBytes: 10_000 }, false);
+    sockets.push(socket);
+    await until(() => upstream.forwarded.size === 2 && upstream.open() === 0);
+    expect(await readLate(socket)).toBeLessThan(20_000_000);
+    await edge.settled();
+    expect((await usageOf(db, customer.accountId)).at(-1)).toMatchObject({
+      status: 'success',
+      output_tokens: 2_000,
+    });
+  });
+});
+
+describe('a hundred readers that take nothing of 40 MB each', () => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await startRig('stalled-readers');
+  }, 60_000);
+  afterAll(() => rig?.close(), 60_000);
+
+  test('cost the edge a few hundred KiB each, and others are served', async () => {
+    const [customer] = (await rig.customers(1)) as [TestKey];
+    const call = () => rig.journal.call(rig.url, customer.key, { words: 50 }, { stream: true });
+    for (let i = 0; i < 50; i++) expect(outcome(await call())).toBe('200');
+    const sockets: Socket[] = [];
+    const stalled = () => [...rig.upstream.forwarded.values()].filter(({ order }) => order.n >= 1_000_000);
+    const sent = () => stalled().reduce((sum, { sent: deltas }) => sum + deltas, 0);
+    /** Adds readers, and gives the edge's memory once nothing moves any more: the way to the upstream is full. */
+    const memoryWith = async (count: number): Promise<number> => {
+      while (sockets.length < count)
+        sockets.push(
+          stalledReader(
+            rig.url,
+            customer.key,
+            { n: 1_000_000 + sockets.length, words: WORDS, wordBytes: 10_000 },
+            true,
+          ),
+        );
+      await until(() => stalled().length === count);
+      for (let last = -1; last !== sent(); ) {
+        last = sent();
+        await pause(300);
+      }
+      return rig.edge.memory();
+    };
+    try {
+      // The first ones also pay for what the process keeps whoever reads.
+      const before = await memoryWith(READERS / 2);
+      const after = await memoryWith(READERS);
+      expect(stalled().every(({ sent: deltas }) => deltas < WORDS)).toBe(true);
+      expect(outcome(await call())).toBe('200');
+      expect((after - before) / (READERS / 2) / 1024).toBeLessThan(KIB_EACH);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+    await until(() => rig.upstream.open() === 0);
+  }, 60_000);
+});
