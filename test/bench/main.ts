@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -26,7 +26,8 @@ import { measureVisibility } from './visible.js';
  * `npm run bench [-- --quick] [-- --peers] [-- --write] [-- --before <dist>]`: the edge beside what it is compared
  * with, in one interleaved run on loopback. `--before` adds another build of this product, `--cpu-prof <folder>` keeps
  * profiles of the edge, `--flags "…"` gives it flags of Node, `--only a,b` leaves out what isn't named (bare, edge, nginx,
- * chain, usage, pair) and `--steps` likewise (memory, saturate, paced, streams, first-bytes).
+ * chain, usage, pair) and `--steps` likewise (memory, beside,
+ * saturate, paced, streams, first-bytes).
  */
 const { values: options } = parseArgs({
   options: {
@@ -43,16 +44,16 @@ const { values: options } = parseArgs({
 
 const FULL: Lengths = {
   rounds: 3,
-  warmMs: 5_000,
-  saturateMs: 3_000,
-  pacedMs: 4_000,
+  warmMs: 4_000,
+  saturateMs: 2_500,
+  pacedMs: 3_000,
   firstBytesMs: 2_000,
   streams: 200,
   idleStreams: 1_000,
 };
 const QUICK: Lengths = {
   rounds: 2,
-  warmMs: 2_000,
+  warmMs: 1_000,
   saturateMs: 1_000,
   pacedMs: 1_000,
   firstBytesMs: 1_000,
@@ -114,10 +115,10 @@ async function startTargets(context: TargetContext, ledgers: (name: string) => P
 async function measureAll(targets: RunningTarget[], generator: Generator, lengths: Lengths) {
   const all = targets.map((running) => new Measured(running, generator));
   const real = all.filter(({ running }) => running.pids.length > 0);
+  if (does('memory')) for (const target of real) await target.memory(lengths.idleStreams);
   for (const target of real) await target.warm(lengths.warmMs);
-  if (does('memory')) {
-    say('memory of open streams');
-    for (const target of real) await target.idle(lengths.idleStreams, lengths.saturateMs);
+  if (does('beside')) {
+    for (const target of real) await target.besideIdle(lengths.idleStreams, lengths.saturateMs);
   }
   for (let round = 0; round < lengths.rounds; round++) {
     say(`round ${round + 1} of ${lengths.rounds}`);
@@ -195,7 +196,7 @@ async function usageWriteAlone(ledgers: (name: string) => Promise<Ledger>, lengt
   return measureUsageWrite(ledger, await postmaster(ledger), lengths.rounds * 2);
 }
 
-function document(machine: string, table: string, notes: string[]): string {
+function document(machine: string, load: string, table: string, notes: string[]): string {
   return `# Benchmarks
 
 \`npm run bench -- --peers --write\` wrote this file. Every target runs as a process of its own on loopback, all in
@@ -204,6 +205,8 @@ quoted. Trust CPU microseconds first, ratios second, requests per second last: o
 moves by up to 25 % between runs.
 
 - Machine: ${machine}.
+- Load average of that machine at the end: ${load}. One run takes about 2.5 of it by itself; whatever is beyond that
+  was other work, and figures in milliseconds say as much about that work as about the targets.
 - edge: this product's edge process with everything on: key, balance, rate, daily cap, hold, spool with fsync, usage and
   ledger in the embedded PostgreSQL (fsync on), 200 accounts. PostgreSQL's own CPU is not in its figures, but told apart.
 - bare: node:http in front, undici.request behind, nothing else. nginx: one worker, no buffering, kept-alive upstream.
@@ -232,8 +235,9 @@ try {
   const findings = await run({ upstreamPort, cores, folder }, server, options.quick ? QUICK : FULL);
   const table = renderTable(findings);
   const notes = renderNotes(findings);
+  const load = (loadavg()[1] ?? 0).toFixed(1);
   say(`\n${table}\n\n${notes.join('\n')}`);
-  if (options.write) writeFileSync(DOCUMENT, document(machine, table, notes));
+  if (options.write) writeFileSync(DOCUMENT, document(machine, load, table, notes));
 } finally {
   await upstream.stop();
   await server.stop();

@@ -95,13 +95,28 @@ export class Measured {
     this.#add('ttfb', quantile(result.latencies, 0.5));
   }
 
-  /** Memory per open stream, and what a request costs while they are open. */
-  async idle(count: number, saturateMs: number): Promise<void> {
+  /** Memory per open stream, of a process that has done little else: later its heap has room to hide them in. */
+  async memory(count: number): Promise<void> {
+    await this.#run({ kind: 'streams', target: this.running.target, count: 20, chunks: CHUNKS });
     const before = rssKilobytes(this.running.pids);
+    await this.#hold(count);
+    this.#add('kbPerStream', (rssKilobytes(this.running.pids) - before) / count);
+    await this.#release(count);
+  }
+
+  /** What a request costs while streams are open. */
+  async besideIdle(count: number, saturateMs: number): Promise<void> {
+    await this.#hold(count);
+    await this.saturate(saturateMs, 'cpuBesideIdle');
+    await this.#release(count);
+  }
+
+  async #hold(count: number): Promise<void> {
     await this.#run({ kind: 'hold', target: this.running.target, count });
     await delay(500);
-    this.#add('kbPerStream', (rssKilobytes(this.running.pids) - before) / count);
-    await this.saturate(saturateMs, 'cpuBesideIdle');
+  }
+
+  async #release(count: number): Promise<void> {
     await this.generator.run({ kind: 'release' });
     this.sent.cut += count;
     await delay(500);
