@@ -4,6 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey, startTestEdge, type TestEdge, type TestKey } from '../support/edge.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
+import { TEST_SECRETS } from '../support/secrets.js';
 
 export interface HostileSuite {
   readonly db: TestDatabase;
@@ -23,7 +24,10 @@ export function useProduct(options: { bounds?: Partial<EdgeBounds> } = {}): Host
   beforeAll(async () => {
     suite.db = await createTestDatabase();
     suite.upstream = await startScriptedUpstream();
-    suite.platform = await startTestPlatform(suite.db);
+    suite.platform = await startTestPlatform(suite.db, {
+      env: TEST_SECRETS,
+      virtualKeys: { generate: async () => 'sk-virtual-of-the-tests', remove: async () => undefined },
+    });
     suite.edge = await startTestEdge(suite.db, {
       upstreamUrl: suite.upstream.url,
       platformUrl: suite.platform.url,
