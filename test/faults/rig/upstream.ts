@@ -51,7 +51,8 @@ export async function startRigUpstream(): Promise<RigUpstream> {
   const repeated: string[] = [];
   let open = 0;
   const server = createServer((request, response) => {
-    if (request.url === '/v1/models') {
+    // What the edge asks on its own: whose models these are, and where calls fall back to.
+    if (request.method === 'GET') {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[]}');
       return;
     }

@@ -7,6 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.js
 import { createTestKey } from '../../support/edge.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
 import { until } from '../../support/until.js';
+import { watchPool } from '../../support/watched-pool.js';
 
 const REFRESH_MS = 2_500;
 
@@ -19,11 +20,10 @@ describe('the key cache', () => {
   beforeAll(async () => {
     db = await createTestDatabase();
     pool = new pg.Pool({ connectionString: db.url, max: 2 });
-    const query = pool.query.bind(pool) as (config: pg.QueryConfig) => Promise<pg.QueryResult>;
-    pool.query = ((config: pg.QueryConfig) => {
+    watchPool(pool, (_text, ask) => {
       statements++;
-      return query(config);
-    }) as never;
+      return ask();
+    });
     const { accountId } = await createTestKey(db);
     await db.pool.query(
       `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, status, created_at)

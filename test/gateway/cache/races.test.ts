@@ -11,6 +11,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.js
 import { createTestKey, type TestKey } from '../../support/edge.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
 import { until } from '../../support/until.js';
+import { watchPool } from '../../support/watched-pool.js';
 
 const KEYS = 50;
 const CHANGES = 10_000;
@@ -24,13 +25,12 @@ describe('no reading in flight', () => {
   beforeAll(async () => {
     db = await createTestDatabase();
     pool = new pg.Pool({ connectionString: db.url, max: 4 });
-    const query = pool.query.bind(pool) as (config: pg.QueryConfig) => Promise<pg.QueryResult>;
     // Rows lie around for a random time between the database and the cache, as on a slow network.
-    pool.query = (async (config: pg.QueryConfig) => {
-      const result = await query(config);
+    watchPool(pool, async (_text, ask) => {
+      const result = await ask();
       if (Math.random() < 0.7) await delay(Math.random() * 12);
       return result;
-    }) as never;
+    });
     cache = createKeyCache({
       pool,
       envelope: createEnvelope('virtual-key', TEST_SECRETS.ENCRYPTION_KEY),
