@@ -6,7 +6,7 @@ import { onShutdown } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { createBillingService } from '../services/billing/billing.service.js';
-import { migrateAndSeed } from '../services/startup.js';
+import { migrateAndSeedOrExit } from '../services/startup.js';
 import { sessionCleanupJob } from './accounts.jobs.js';
 import { startJobsApp } from './app.js';
 import { auditJob, monthlyGrantsJob } from './billing.jobs.js';
@@ -37,7 +37,7 @@ onShutdown(
 
 await waitForDatabase(orm, log);
 (await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
-await migrateAndSeed(orm, config, log);
+await migrateAndSeedOrExit(orm, config, log);
 runner = await startJobsApp({
   databaseUrl: config.databaseUrl!,
   orm,

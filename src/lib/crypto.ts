@@ -4,14 +4,20 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, ran
  * One key per purpose is derived from each configured secret (RELIABILITY.md R14), so that a value made for one
  * purpose is worthless for another.
  */
-export type KeyPurpose = 'virtual-key' | 'data-key' | 'session' | 'mail-hash' | 'network-hash';
+export type KeyPurpose =
+  | 'virtual-key'
+  | 'data-key'
+  | 'pseudonym-key'
+  | 'session'
+  | 'mail-hash'
+  | 'network-hash';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const ENVELOPE_VERSION = 'v1';
 
 /** A 32-byte key for one purpose (HKDF-SHA-256). */
-export function deriveKey(secret: string, purpose: KeyPurpose): Buffer {
+export function deriveKey(secret: string | Buffer, purpose: KeyPurpose): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'inference-gateway', purpose, 32));
 }
 

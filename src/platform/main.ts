@@ -9,7 +9,7 @@ import { onShutdown } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { prepareDummyHash } from '../services/accounts/passwords.js';
-import { migrateAndSeed } from '../services/startup.js';
+import { migrateAndSeedOrExit } from '../services/startup.js';
 import { createServices } from '../services.js';
 import { createVirtualKeyClient } from '../upstream/virtual-keys.js';
 import { createPlatform, type Platform } from './app.js';
@@ -37,7 +37,7 @@ onShutdown(
 
 await waitForDatabase(orm, log);
 (await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
-await migrateAndSeed(orm, config, log);
+const pseudonyms = await migrateAndSeedOrExit(orm, config, log);
 await prepareDummyHash();
 
 const services = createServices({
@@ -47,6 +47,7 @@ const services = createServices({
     virtualKey: createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious),
     dataKey: createEnvelope('data-key', config.encryptionKey, config.encryptionKeyPrevious),
   },
+  pseudonyms,
   virtualKeys: createVirtualKeyClient({ url: config.upstreamUrl, masterKey: config.upstreamMasterKey }),
 });
 platform = await createPlatform({

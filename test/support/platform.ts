@@ -8,6 +8,8 @@ import { createEnvelope } from '../../src/lib/crypto.js';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
 import { createPlatform, type Platform } from '../../src/platform/app.js';
+import { openPseudonymKey } from '../../src/services/accounts/pseudonym-key.store.js';
+import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.js';
 import { createServices, type Services } from '../../src/services.js';
 import type { VirtualKeyClient } from '../../src/upstream/virtual-keys.js';
 import type { TestDatabase } from './database.js';
@@ -62,6 +64,7 @@ export async function startTestPlatform(
   const services = createServices({
     config,
     clock,
+    pseudonyms: createPseudonyms(await openPseudonymKey(db.orm.em.fork(), config)),
     virtualKeys,
     envelopes: {
       virtualKey: createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious),

@@ -15,7 +15,7 @@ import {
   lockById,
   setPassword,
 } from './accounts.store.js';
-import { createLimitNames, createLoginLimits, limitSignups } from './limits.service.js';
+import { createLoginLimits, limitSignups } from './limits.service.js';
 import { hashPassword, passwordMatches } from './passwords.js';
 import { createSessionsService, type OpenedSession, type SessionsService } from './sessions.service.js';
 import { createUsersService, type UsersService } from './users.service.js';
@@ -48,7 +48,7 @@ export interface AccountsService extends Omit<SessionsService, 'open'>, UsersSer
 }
 
 export function createAccountsService(deps: ServiceDeps): AccountsService {
-  const names = createLimitNames(deps);
+  const names = deps.pseudonyms;
   const limits = createLoginLimits(deps);
   const { open, ...sessions } = createSessionsService(deps);
 
