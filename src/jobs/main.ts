@@ -6,10 +6,12 @@ import { onShutdown } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { createBillingService } from '../services/billing/billing.service.js';
+import { createEnvelopes } from '../services/envelopes.js';
 import { migrateAndSeedOrExit } from '../services/startup.js';
 import { sessionCleanupJob } from './accounts.jobs.js';
 import { startJobsApp } from './app.js';
 import { auditJob, monthlyGrantsJob } from './billing.jobs.js';
+import { resealJob } from './keys.jobs.js';
 import type { JobRunner } from './kit.js';
 import { partitionsJob } from './usage.jobs.js';
 
@@ -44,11 +46,12 @@ runner = await startJobsApp({
   log,
   registry,
   enabled: config.backgroundTasks,
-  jobs: (report) => [
+  jobs: (reports) => [
     partitionsJob,
     monthlyGrantsJob(createBillingService()),
-    auditJob(report),
+    auditJob(reports.violations),
     sessionCleanupJob,
+    resealJob({ envelopes: createEnvelopes(config) }, reports.oldSeals),
   ],
 });
 

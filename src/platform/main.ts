@@ -4,11 +4,11 @@ import { schemaIsCurrent } from '../db/migrate.js';
 import { openOrm, pgPool } from '../db/orm.js';
 import { waitForDatabase } from '../db/wait.js';
 import { systemClock } from '../lib/clock.js';
-import { createEnvelope } from '../lib/crypto.js';
 import { onShutdown } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { prepareDummyHash } from '../services/accounts/passwords.js';
+import { createEnvelopes } from '../services/envelopes.js';
 import { migrateAndSeedOrExit } from '../services/startup.js';
 import { createServices } from '../services.js';
 import { createVirtualKeyClient } from '../upstream/virtual-keys.js';
@@ -43,10 +43,7 @@ await prepareDummyHash();
 const services = createServices({
   config,
   clock: systemClock,
-  envelopes: {
-    virtualKey: createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious),
-    dataKey: createEnvelope('data-key', config.encryptionKey, config.encryptionKeyPrevious),
-  },
+  envelopes: createEnvelopes(config),
   pseudonyms,
   virtualKeys: createVirtualKeyClient({ url: config.upstreamUrl, masterKey: config.upstreamMasterKey }),
 });
