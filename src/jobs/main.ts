@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { loadConfigOrExit } from '../config.js';
 import { openOrm, pgPool } from '../db/orm.js';
+import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
 import { onShutdown } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
@@ -25,12 +26,12 @@ const log = createLogger('jobs', config.logLevel);
 const registry = createRegistry('jobs');
 const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'jobs', poolSize: POOL_SIZE });
 let runner: JobRunner | null = null;
-let ready = false;
+let working = false;
 
 onShutdown(
   log,
   async () => {
-    ready = false;
+    working = false;
     await runner?.stop(DRAIN_MS);
     await orm.close(true);
   },
@@ -56,8 +57,10 @@ runner = await startJobsApp({
 });
 
 // Readiness on a port of its own, also where no metrics are wanted.
-const listener = { registry, host: config.metricsHost, ready: () => ready };
+const databaseIsReady = databaseReadiness(orm);
+const ready = async (): Promise<boolean> => working && databaseIsReady();
+const listener = { registry, host: config.metricsHost, ready };
 const health = await startMetricsListener({ ...listener, host: '127.0.0.1', port: 0 });
 if (config.metricsPort !== null) await startMetricsListener({ ...listener, port: config.metricsPort });
-ready = true;
+working = true;
 process.send?.({ type: 'ready', url: `http://127.0.0.1:${(health.address() as AddressInfo).port}` });

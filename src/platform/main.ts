@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { loadConfigOrExit } from '../config.js';
-import { schemaIsCurrent } from '../db/migrate.js';
 import { openOrm, pgPool } from '../db/orm.js';
+import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
 import { systemClock } from '../lib/clock.js';
 import { onShutdown } from '../lib/lifecycle.js';
@@ -23,12 +23,12 @@ const log = createLogger('platform', config.logLevel);
 const registry = createRegistry('platform');
 const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'platform', poolSize: POOL_SIZE });
 let platform: Platform | undefined;
-let ready = false;
+let serving = false;
 
 onShutdown(
   log,
   async () => {
-    ready = false;
+    serving = false;
     await platform?.close();
     await orm.close(true);
   },
@@ -39,6 +39,9 @@ await waitForDatabase(orm, log);
 (await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
 const pseudonyms = await migrateAndSeedOrExit(orm, config, log);
 await prepareDummyHash();
+
+const databaseIsReady = databaseReadiness(orm);
+const ready = async (): Promise<boolean> => serving && databaseIsReady();
 
 const services = createServices({
   config,
@@ -54,19 +57,19 @@ platform = await createPlatform({
   clock: systemClock,
   log,
   registry,
-  ready: () => schemaIsCurrent(orm),
+  ready,
 });
 if (config.metricsPort !== null) {
   await startMetricsListener({
     registry,
     host: config.metricsHost,
     port: config.metricsPort,
-    ready: () => ready,
+    ready,
   });
 }
 // Loopback unless it is started alone in a network of its own.
 await platform.app.listen({ host: config.host, port: config.platformPort });
-ready = true;
+serving = true;
 const { address, port, family } = platform.app.server.address() as AddressInfo;
 const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
 const url = `http://${family === 'IPv6' && host.includes(':') ? `[${host}]` : host}:${port}`;
