@@ -43,7 +43,7 @@ const table = {
   cross_site_request: {
     status: 403,
     type: 'invalid_request_error',
-    message: 'Writes with the session cookie are taken from this site only.',
+    message: 'Log-in, sign-up and writes with the session cookie are taken from this site only.',
   },
   model_not_allowed: {
     status: 403,

@@ -5,6 +5,7 @@ import { createEnvelope } from '../lib/crypto.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry } from '../lib/metrics.js';
 import { createPlatform } from '../platform/app.js';
+import { createPseudonyms } from '../services/accounts/pseudonyms.rules.js';
 import { createServices } from '../services.js';
 import { createVirtualKeyClient } from '../upstream/virtual-keys.js';
 
@@ -29,6 +30,7 @@ export async function openApiText(): Promise<string> {
     config,
     clock: systemClock,
     envelopes: { virtualKey: envelope('virtual-key'), dataKey: envelope('data-key') },
+    pseudonyms: createPseudonyms(Buffer.from(SECRET)),
     virtualKeys: createVirtualKeyClient({ url: NOWHERE, masterKey: SECRET }),
   });
   const { app, close } = await createPlatform({

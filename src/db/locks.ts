@@ -7,6 +7,8 @@ export const advisoryLocks = {
   migration: 7_203_411,
   /** The one edge that may run without shared counters. */
   singleEdge: 7_203_412,
+  /** Taking the rights of an administrator away. */
+  administrators: 7_203_414,
   /** Adding month partitions. */
   partitions: 7_203_413,
 } as const;

@@ -9,6 +9,14 @@ import { ensureJobSchema, type JobDefinition, type JobRunner, startJobs } from '
 /** One for the schedule's reads, one for what a finished job writes. */
 const POOL_SIZE = 2;
 
+/** Where jobs put what the metrics show. */
+export interface JobReports {
+  /** Rows that violate an invariant. */
+  violations(invariant: string, violations: number): void;
+  /** Values that aren't sealed with the current key: `left` open with the previous one, `unreadable` with none. */
+  oldSeals(old: { left: number; unreadable: number }): void;
+}
+
 export interface JobsAppOptions {
   databaseUrl: string;
   orm: MikroORM;
@@ -18,8 +26,8 @@ export interface JobsAppOptions {
   enabled: boolean;
   /** As in JobRunnerOptions. */
   lockLifetimeMs?: number;
-  /** The jobs, given where to report the violations that the audit finds. */
-  jobs(reportViolations: (invariant: string, violations: number) => void): readonly JobDefinition[];
+  /** The jobs, given where to report what they find. */
+  jobs(reports: JobReports): readonly JobDefinition[];
 }
 
 /** Starts the schedule of this process with its metrics; null when background tasks are off. */
@@ -29,6 +37,12 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
     name: 'gateway_invariant_violations',
     help: 'Rows that violate an invariant of the ledger, as of the last audit. Anything but 0 wants a person.',
     labelNames: ['invariant'],
+    registers: [registry],
+  });
+  const oldSeals = new Gauge({
+    name: 'gateway_old_seals',
+    help: 'Values that are not sealed with the current ENCRYPTION_KEY, as of the last run of the job reseal.',
+    labelNames: ['state'],
     registers: [registry],
   });
   const runs = new Counter({
@@ -57,7 +71,13 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
   pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
   await ensureJobSchema(orm, pool);
   const runner = await startJobs({
-    jobs: options.jobs((invariant, count) => violations.set({ invariant }, count)),
+    jobs: options.jobs({
+      violations: (invariant, count) => violations.set({ invariant }, count),
+      oldSeals({ left, unreadable }) {
+        oldSeals.set({ state: 'left' }, left);
+        oldSeals.set({ state: 'unreadable' }, unreadable);
+      },
+    }),
     pool,
     log,
     lockLifetimeMs: options.lockLifetimeMs,

@@ -1,15 +1,18 @@
 import type { AddressInfo } from 'node:net';
 import { loadConfigOrExit } from '../config.js';
 import { openOrm, pgPool } from '../db/orm.js';
+import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
 import { onShutdown } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { createBillingService } from '../services/billing/billing.service.js';
-import { migrateAndSeed } from '../services/startup.js';
+import { createEnvelopes } from '../services/envelopes.js';
+import { migrateAndSeedOrExit } from '../services/startup.js';
 import { sessionCleanupJob } from './accounts.jobs.js';
 import { startJobsApp } from './app.js';
 import { auditJob, monthlyGrantsJob } from './billing.jobs.js';
+import { resealJob } from './keys.jobs.js';
 import type { JobRunner } from './kit.js';
 import { partitionsJob } from './usage.jobs.js';
 
@@ -23,12 +26,12 @@ const log = createLogger('jobs', config.logLevel);
 const registry = createRegistry('jobs');
 const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'jobs', poolSize: POOL_SIZE });
 let runner: JobRunner | null = null;
-let ready = false;
+let working = false;
 
 onShutdown(
   log,
   async () => {
-    ready = false;
+    working = false;
     await runner?.stop(DRAIN_MS);
     await orm.close(true);
   },
@@ -37,24 +40,27 @@ onShutdown(
 
 await waitForDatabase(orm, log);
 (await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
-await migrateAndSeed(orm, config, log);
+await migrateAndSeedOrExit(orm, config, log);
 runner = await startJobsApp({
   databaseUrl: config.databaseUrl!,
   orm,
   log,
   registry,
   enabled: config.backgroundTasks,
-  jobs: (report) => [
+  jobs: (reports) => [
     partitionsJob,
     monthlyGrantsJob(createBillingService()),
-    auditJob(report),
+    auditJob(reports.violations),
     sessionCleanupJob,
+    resealJob({ envelopes: createEnvelopes(config) }, reports.oldSeals),
   ],
 });
 
 // Readiness on a port of its own, also where no metrics are wanted.
-const listener = { registry, host: config.metricsHost, ready: () => ready };
+const databaseIsReady = databaseReadiness(orm);
+const ready = async (): Promise<boolean> => working && databaseIsReady();
+const listener = { registry, host: config.metricsHost, ready };
 const health = await startMetricsListener({ ...listener, host: '127.0.0.1', port: 0 });
 if (config.metricsPort !== null) await startMetricsListener({ ...listener, port: config.metricsPort });
-ready = true;
+working = true;
 process.send?.({ type: 'ready', url: `http://127.0.0.1:${(health.address() as AddressInfo).port}` });

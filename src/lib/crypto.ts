@@ -4,14 +4,20 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, ran
  * One key per purpose is derived from each configured secret (RELIABILITY.md R14), so that a value made for one
  * purpose is worthless for another.
  */
-export type KeyPurpose = 'virtual-key' | 'data-key' | 'session' | 'mail-hash' | 'network-hash';
+export type KeyPurpose =
+  | 'virtual-key'
+  | 'data-key'
+  | 'pseudonym-key'
+  | 'session'
+  | 'mail-hash'
+  | 'network-hash';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const ENVELOPE_VERSION = 'v1';
 
 /** A 32-byte key for one purpose (HKDF-SHA-256). */
-export function deriveKey(secret: string, purpose: KeyPurpose): Buffer {
+export function deriveKey(secret: string | Buffer, purpose: KeyPurpose): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'inference-gateway', purpose, 32));
 }
 
@@ -23,6 +29,8 @@ export interface Envelope {
   open(sealed: string, associated: string): Buffer;
   /** Whether a sealed text was made with the current key; if not it wants to be sealed again. */
   isCurrent(sealed: string): boolean;
+  /** How every text begins that was made with the current key. */
+  readonly prefix: string;
 }
 
 function keyId(key: Buffer): string {
@@ -36,13 +44,13 @@ export function createEnvelope(purpose: KeyPurpose, current: string, previous?: 
     .map((secret) => deriveKey(secret, purpose));
   const byId = new Map(keys.map((key) => [keyId(key), key]));
   const sealing = keys[0]!;
-  const sealingId = keyId(sealing);
+  const prefix = `${ENVELOPE_VERSION}.${keyId(sealing)}.`;
   return {
     seal(plain, associated) {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', sealing, iv).setAAD(Buffer.from(associated));
       const body = Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-      return `${ENVELOPE_VERSION}.${sealingId}.${body.toString('base64url')}`;
+      return `${prefix}${body.toString('base64url')}`;
     },
     open(sealed, associated) {
       const [version, id, text, ...rest] = sealed.split('.');
@@ -57,7 +65,8 @@ export function createEnvelope(purpose: KeyPurpose, current: string, previous?: 
         .setAuthTag(body.subarray(-TAG_BYTES));
       return Buffer.concat([decipher.update(body.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
     },
-    isCurrent: (sealed) => sealed.startsWith(`${ENVELOPE_VERSION}.${sealingId}.`),
+    isCurrent: (sealed) => sealed.startsWith(prefix),
+    prefix,
   };
 }
 

@@ -15,18 +15,53 @@ export interface IssueLike {
  * object that holds them: here each is named itself.
  */
 export function fieldIssues(issues: readonly IssueLike[]): FieldIssue[] {
-  return issues.flatMap(({ path, message, keys }) => {
+  const all = issues.flatMap(({ path, message, keys }) => {
     if (keys)
       return keys.map((key) => ({ field: fieldName([...path, key]), message: 'is not a known field' }));
-    return [{ field: fieldName(path), message: plain(message) }];
+    return [{ field: fieldName(path), message: plainWords(message) }];
   });
+  // zod says twice what breaks two rules with the same words.
+  return [...new Map(all.map((issue) => [`${issue.field}\n${issue.message}`, issue])).values()];
 }
 
-/** zod's words for a wrong type, as a person would say it. */
-function plain(message: string): string {
+const BOUNDS: Record<string, string> = {
+  '>=': 'at least',
+  '<=': 'at most',
+  '>': 'more than',
+  '<': 'less than',
+};
+/** What a size counts; a number is no size. */
+const UNITS: Record<string, string> = { string: 'character', array: 'entry', set: 'entry', object: 'field' };
+
+function counted(amount: string, unit: string): string {
+  if (amount === '1') return `1 ${unit}`;
+  return `${amount} ${unit === 'entry' ? 'entries' : `${unit}s`}`;
+}
+
+/** `must have at most 100 characters`, `must be at least 1`. */
+function bound(what: string, sign: string, amount: string): string {
+  const unit = UNITS[what];
+  return unit ? `must have ${BOUNDS[sign]} ${counted(amount, unit)}` : `must be ${BOUNDS[sign]} ${amount}`;
+}
+
+function wrongType(expected: string, received: string): string {
+  if (received === 'undefined') return 'is required';
+  return expected === 'int' ? 'must be a whole number' : `must be of type ${expected}, not ${received}`;
+}
+
+/** zod's own words as a person would say them, to stand behind the name of the field; others stay. */
+export function plainWords(message: string): string {
+  const [, what, sign, amount] =
+    /^Too (?:big|small): expected (\w+) to (?:have|be) ([<>]=?)(\S+)/.exec(message) ?? [];
+  if (what && sign && amount) return bound(what, sign, amount);
   const [, expected, received] = /^Invalid input: expected (.+), received (.+)$/.exec(message) ?? [];
-  if (expected === undefined) return message;
-  return received === 'undefined' ? 'is required' : `must be of type ${expected}, not ${received}`;
+  if (expected && received) return wrongType(expected, received);
+  const [, options] = /^Invalid (?:option: expected one of|input: expected) (".+)$/.exec(message) ?? [];
+  if (options) {
+    const names = options.split('|').map((option) => option.replaceAll('"', ''));
+    return names.length === 1 ? `must be ${names[0]}` : `must be one of ${names.join(', ')}`;
+  }
+  return message === 'Invalid input' ? 'is not valid' : message;
 }
 
 /** The faults of a `ZodError`. */

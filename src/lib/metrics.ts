@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
 /** One registry per process. Default metrics include the event-loop delay and memory. */
@@ -13,17 +13,15 @@ export interface MetricsListenerOptions {
   registry: Registry;
   host: string;
   port: number;
-  /** Whether the process can serve; answers `/health/ready`. */
-  ready(): boolean;
+  /** Whether the process can serve; answers `/health/ready`. An error counts as no. */
+  ready(): boolean | Promise<boolean>;
 }
 
 /** Serves `/metrics` and `/health/ready` on a listener of its own, away from the public port. */
 export async function startMetricsListener(options: MetricsListenerOptions): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url === '/health/ready') {
-      const ready = options.ready();
-      response.writeHead(ready ? 200 : 503, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ status: ready ? 'ok' : 'unavailable' }));
+      void answerReadiness(options, response);
       return;
     }
     if (request.url !== '/metrics') {
@@ -41,4 +39,10 @@ export async function startMetricsListener(options: MetricsListenerOptions): Pro
   });
   server.unref();
   return server;
+}
+
+async function answerReadiness(options: MetricsListenerOptions, response: ServerResponse): Promise<void> {
+  const ready = await new Promise<boolean>((resolve) => resolve(options.ready())).catch(() => false);
+  response.writeHead(ready ? 200 : 503, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ status: ready ? 'ok' : 'unavailable' }));
 }

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 
 /** A whole number that stands as text in a query string and as a number in GraphQL. */
-const integer = (min: number, max: number) =>
-  z.preprocess(
-    (value) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value),
-    z.int('must be a whole number').min(min, `must be at least ${min}`).max(max, `must be at most ${max}`),
+const integer = (min: number, max: number) => {
+  const words = `must be ${min} to ${max}, a whole number`;
+  return z.preprocess(
+    (value) => (typeof value === 'string' && /^-?\d{1,40}$/.test(value) ? Number(value) : value),
+    z.int(words).min(min, words).max(max, words),
   );
+};
 
 /** Paging of every list: `limit` 1 to 500 (50), `offset` from 0 (0). */
 export const pageInput = z.strictObject({

@@ -5,6 +5,7 @@ import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fas
 import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
 import type { Clock } from '../lib/clock.js';
+import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
@@ -59,6 +60,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     ...fastifyLogger(deps.log),
     genReqId: newId,
     trustProxy: [...OWN_EDGE, ...config.trustProxy],
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
     requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenHttp,

@@ -6,7 +6,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 const OWN_SITES = new Set(['same-origin', 'none']);
 
 /**
- * Refuses a write that carries the session cookie unless this site sent it (RELIABILITY.md T6). Every browser says
+ * Refuses a write that carries the session cookie, or sets it, unless this site sent it (RELIABILITY.md T6). Every browser says
  * where a write comes from, in `Sec-Fetch-Site`, `Origin` or both; what is said must be right. A client that says
  * neither is no browser: nobody can make it send a cookie against its will, so it passes.
  * `same-site` is refused: another service below the same domain is not this site.

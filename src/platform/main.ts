@@ -1,15 +1,15 @@
 import type { AddressInfo } from 'node:net';
 import { loadConfigOrExit } from '../config.js';
-import { schemaIsCurrent } from '../db/migrate.js';
 import { openOrm, pgPool } from '../db/orm.js';
+import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
 import { systemClock } from '../lib/clock.js';
-import { createEnvelope } from '../lib/crypto.js';
 import { onShutdown } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { prepareDummyHash } from '../services/accounts/passwords.js';
-import { migrateAndSeed } from '../services/startup.js';
+import { createEnvelopes } from '../services/envelopes.js';
+import { migrateAndSeedOrExit } from '../services/startup.js';
 import { createServices } from '../services.js';
 import { createVirtualKeyClient } from '../upstream/virtual-keys.js';
 import { createPlatform, type Platform } from './app.js';
@@ -23,12 +23,12 @@ const log = createLogger('platform', config.logLevel);
 const registry = createRegistry('platform');
 const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'platform', poolSize: POOL_SIZE });
 let platform: Platform | undefined;
-let ready = false;
+let serving = false;
 
 onShutdown(
   log,
   async () => {
-    ready = false;
+    serving = false;
     await platform?.close();
     await orm.close(true);
   },
@@ -37,16 +37,17 @@ onShutdown(
 
 await waitForDatabase(orm, log);
 (await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
-await migrateAndSeed(orm, config, log);
+const pseudonyms = await migrateAndSeedOrExit(orm, config, log);
 await prepareDummyHash();
+
+const databaseIsReady = databaseReadiness(orm);
+const ready = async (): Promise<boolean> => serving && databaseIsReady();
 
 const services = createServices({
   config,
   clock: systemClock,
-  envelopes: {
-    virtualKey: createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious),
-    dataKey: createEnvelope('data-key', config.encryptionKey, config.encryptionKeyPrevious),
-  },
+  envelopes: createEnvelopes(config),
+  pseudonyms,
   virtualKeys: createVirtualKeyClient({ url: config.upstreamUrl, masterKey: config.upstreamMasterKey }),
 });
 platform = await createPlatform({
@@ -56,19 +57,19 @@ platform = await createPlatform({
   clock: systemClock,
   log,
   registry,
-  ready: () => schemaIsCurrent(orm),
+  ready,
 });
 if (config.metricsPort !== null) {
   await startMetricsListener({
     registry,
     host: config.metricsHost,
     port: config.metricsPort,
-    ready: () => ready,
+    ready,
   });
 }
 // Loopback unless it is started alone in a network of its own.
 await platform.app.listen({ host: config.host, port: config.platformPort });
-ready = true;
+serving = true;
 const { address, port, family } = platform.app.server.address() as AddressInfo;
 const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
 const url = `http://${family === 'IPv6' && host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -6,6 +6,8 @@ export interface RouteEntry {
   /** As Fastify spells it: `/api/keys/:id`. */
   url: string;
   auth: 'none' | 'session' | 'admin' | 'internal';
+  /** Sets the session cookie of whoever asks, so that a page elsewhere must not be able to ask (log-in CSRF). */
+  opensSession: boolean;
   bodyLimitBytes: number;
   /** Media types that a body may have; empty: the route takes no body. */
   contentTypes: readonly string[];
@@ -21,6 +23,7 @@ const read = (url: string, auth: RouteEntry['auth'] = 'session'): RouteEntry => 
   method: 'GET',
   url,
   auth,
+  opensSession: false,
   bodyLimitBytes: 0,
   contentTypes: [],
   headers: 'api',
@@ -36,6 +39,7 @@ const write = (
   method,
   url,
   auth,
+  opensSession: false,
   bodyLimitBytes: 16 * KIB,
   contentTypes: JSON_BODY,
   headers: 'api',
@@ -65,8 +69,8 @@ export const routeTable: readonly RouteEntry[] = [
   { ...read('/openapi.json', 'none'), rate: 'none' },
   { ...read('/docs/api', 'none'), headers: 'page', rate: 'none' },
   { ...read('/docs/api/reference.js', 'none'), headers: 'asset', rate: 'none' },
-  write('POST', '/api/auth/signup', 'none', 'auth'),
-  write('POST', '/api/auth/login', 'none', 'auth'),
+  { ...write('POST', '/api/auth/signup', 'none', 'auth'), opensSession: true },
+  { ...write('POST', '/api/auth/login', 'none', 'auth'), opensSession: true },
   read('/api/auth/me'),
   write('DELETE', '/api/auth/me', 'session', 'auth'),
   write('POST', '/api/auth/logout'),

@@ -23,13 +23,13 @@ function credentialOf(request: FastifyRequest): Credential | undefined {
   return cookie === undefined ? undefined : { token: cookie, from: 'cookie' };
 }
 
-/** Enforces `auth` of the matched entry and refuses cross-site writes that carry the cookie. */
+/** Enforces `auth` of the matched entry and refuses cross-site writes that carry the cookie or would set it. */
 export function guardSessions(app: FastifyInstance, services: Services, publicOrigin: string): void {
   app.addHook('onRequest', async (request, reply) => {
     const entry = entryOf(request);
     if (!entry) return;
     const credential = credentialOf(request);
-    if (credential?.from === 'cookie') refuseCrossSiteWrite(request, publicOrigin);
+    if (credential?.from === 'cookie' || entry.opensSession) refuseCrossSiteWrite(request, publicOrigin);
     switch (entry.auth) {
       case 'none':
         return;

@@ -4,6 +4,7 @@ import Fastify from 'fastify';
 import type { Registry } from 'prom-client';
 import { type ErrorCode, errorEntry } from '../errors.js';
 import { sha256 } from '../lib/crypto.js';
+import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { bindRouteTable, boundEntry } from '../lib/route-table.js';
@@ -34,7 +35,7 @@ export interface ProxyDeps {
 
 export interface ModelProxy {
   app: FastifyInstance;
-  /** False once it drains. */
+  /** False once it drains; for its own port and the metrics port. Known keys are served without a database. */
   ready(): boolean;
   /** Stops accepting, lets calls in flight end, then cuts what is left. */
   close(): Promise<void>;
@@ -88,12 +89,14 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   const isMaster = masterCheck(deps.masterKey);
   const app: FastifyInstance = Fastify({
     ...fastifyLogger(log),
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
     // A call that reaches us while we drain is served; the answer says that the connection closes.
     return503OnClosing: false,
   });
   const closing = idleCloser(app.server);
   const relay = createRelay(deps.timeouts);
   let draining = false;
+  const ready = (): boolean => !draining;
 
   bindRouteTable(app, routeTable);
   app.addHook('onRequest', requireAuth(keys, isMaster));
@@ -108,7 +111,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   });
 
   const health = (_request: FastifyRequest, reply: FastifyReply) =>
-    reply.code(draining ? 503 : 200).send({ status: draining ? 'unavailable' : 'ok' });
+    reply.code(ready() ? 200 : 503).send({ status: ready() ? 'ok' : 'unavailable' });
   app.get('/health', health);
   app.get('/health/ready', health);
 
@@ -122,7 +125,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
 
   return {
     app,
-    ready: () => !draining,
+    ready,
     async close() {
       draining = true;
       const cut = setTimeout(() => app.server.closeAllConnections(), deps.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);

@@ -195,3 +195,16 @@ export function simulatorFault(
   if (!config.production || config.allowSimulator || names.length === 0) return undefined;
   return `PROXY_CONFIG: ${[...new Set(names)].join(', ')} point at the simulator; give them real nodes, or set ALLOW_SIMULATOR=1`;
 }
+
+/**
+ * One line that says why this master key must not serve, or undefined. Edge and platform send `UPSTREAM_MASTER_KEY`:
+ * with another one here every call of theirs would be refused.
+ */
+export function masterKeyFault(
+  { masterKey }: Routing,
+  name: string,
+  { upstreamMasterKey }: { upstreamMasterKey: string },
+): string | undefined {
+  if (masterKey === undefined || masterKey === upstreamMasterKey) return undefined;
+  return `${name}: general_settings.master_key is not UPSTREAM_MASTER_KEY, which edge and platform send; write os.environ/UPSTREAM_MASTER_KEY there, or set the variable to the same value for all processes`;
+}

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { plainWords } from '../lib/field-issues.js';
 import { badRequest, keysUnavailable, type ProxyError, sendError } from './answers.js';
 import type { VirtualKeyInfo, VirtualKeys } from './virtual-keys.js';
 
@@ -43,7 +44,10 @@ function parsed(body: unknown): unknown {
 function issueOf(error: z.ZodError): ProxyError {
   const issue = error.issues[0]!;
   const param = issue.path.join('.') || undefined;
-  return badRequest(param ? `${param}: ${issue.message}` : 'The body must be a JSON object.', param);
+  return badRequest(
+    param ? `${param} ${plainWords(issue.message)}` : 'The body must be a JSON object.',
+    param,
+  );
 }
 
 export function keyRoutes(app: FastifyInstance, keys: VirtualKeys): void {

@@ -8,6 +8,7 @@ import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { createProxy } from './app.js';
 import {
+  masterKeyFault,
   parseRouting,
   RoutingFileError,
   readRoutingText,
@@ -34,7 +35,7 @@ async function loadRouting(config: Config): Promise<{ routing: Routing; simulato
   // Read once before anything runs: a faulty file, or one that must not serve, starts no simulator.
   const placeholder = { ...config.environment, [SIMULATOR_VARIABLE]: given || 'http://127.0.0.1/v1' };
   const draft = parseRouting(text, name, placeholder);
-  const fault = simulatorFault(draft, config);
+  const fault = simulatorFault(draft, config) ?? masterKeyFault(draft, name, config);
   if (fault) throw new RoutingFileError([fault]);
   if (given || !wantsSimulator(draft)) return { routing: draft, simulator: undefined };
   const models = draft.deployments.filter(({ simulated }) => simulated).map((entry) => entry.upstreamModel);
@@ -68,7 +69,7 @@ const registry = createRegistry('proxy');
 const proxy = createProxy({
   routing,
   keys: createVirtualKeys({ orm, clock: systemClock, log }),
-  masterKey: routing.masterKey ?? config.upstreamMasterKey,
+  masterKey: config.upstreamMasterKey,
   timeouts: {
     timeoutMs: routing.settings.timeoutMs ?? config.upstreamTimeoutMs,
     idleMs: config.upstreamIdleMs,

@@ -32,7 +32,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
         'Makes an account on the plan `free` with $1.00 of starter credit (once per mail, plus-tags folded) and opens a session, whose token is also set as the cookie `pr_session`.',
       security: [],
       body: signupInput,
-      response: { 200: sessionOutput, ...errorResponses(409, 415, 422, 429) },
+      response: { 200: sessionOutput, ...errorResponses(403, 409, 415, 422, 429) },
     },
     handler: async (request, reply) => {
       const session = await services.accounts.signup(request.context, request.body);
@@ -51,7 +51,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
         'Opens a session, whose token is also set as the cookie `pr_session`. At most 10 failures per account and network in 15 minutes.',
       security: [],
       body: loginInput,
-      response: { 200: sessionOutput, ...errorResponses(401, 415, 422, 429) },
+      response: { 200: sessionOutput, ...errorResponses(401, 403, 415, 422, 429) },
     },
     handler: async (request, reply) => {
       const session = await services.accounts.login(request.context, request.body);
@@ -79,7 +79,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
       tags,
       summary: 'Delete my account',
       description:
-        'Ends all sessions and keys and erases mail, name, password and the data key. Ledger and usage stay without name and mail. It can not be undone.',
+        'Ends all sessions and keys and erases mail, name, password and the data key. Ledger and usage stay without name and mail. It can not be undone. The last active administrator is refused (422).',
       body: deleteAccountInput,
       response: { 204: nothing('The account is deleted.'), ...errorResponses(401, 403, 415, 422, 429) },
     },

@@ -30,7 +30,7 @@ export function adminRoutes(app: RestApp, services: Services): void {
       tags,
       summary: 'Change plan, status or role of an account',
       description:
-        'What is left out stays. An administrator can not disable or demote themselves. Needs an administrator.',
+        'Changes what the body names, at least one field. An administrator can not disable or demote themselves. Needs an administrator.',
       params: z.object({ id: z.string().describe('Id of the account.') }),
       body: updateUserInput,
       response: { 200: userOutput, ...errorResponses(401, 403, 404, 415, 422) },

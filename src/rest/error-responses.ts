@@ -25,7 +25,7 @@ const errorOutput = z
 const MEANINGS = {
   400: 'The body is no JSON (`invalid_body`).',
   401: 'The session is missing, expired or ended (`unauthorized`), or a password is wrong (`invalid_credentials`).',
-  403: 'Not allowed (`forbidden`), or a write with the cookie from another site (`cross_site_request`).',
+  403: 'Not allowed (`forbidden`), or a log-in, a sign-up or a write with the cookie from another site (`cross_site_request`).',
   404: 'There is nothing at this address, or it is not yours (`not_found`).',
   409: 'It clashes with what exists (`email_taken`, `idempotency_conflict`).',
   413: 'The body is too large (`body_too_large`).',

@@ -2,6 +2,7 @@ import type { Config } from '../config.js';
 import type { Clock } from '../lib/clock.js';
 import type { Envelope } from '../lib/crypto.js';
 import type { VirtualKeyClient } from '../upstream/virtual-keys.js';
+import type { Pseudonyms } from './accounts/pseudonyms.rules.js';
 
 /** What services are made of; each factory takes all of it and picks. */
 export interface ServiceDeps {
@@ -13,5 +14,7 @@ export interface ServiceDeps {
     /** The data key of each account. */
     dataKey: Envelope;
   };
+  /** Names of mails and networks, under the key that the database holds. */
+  pseudonyms: Pseudonyms;
   virtualKeys: VirtualKeyClient;
 }

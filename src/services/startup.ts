@@ -5,18 +5,39 @@ import { seedCatalog } from '../db/seed.js';
 import { systemClock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import { seedAdmin } from './accounts/admin-seed.js';
+import { openPseudonymKey, PseudonymKeyError } from './accounts/pseudonym-key.store.js';
+import { createPseudonyms, type Pseudonyms } from './accounts/pseudonyms.rules.js';
 import { ensurePartitions } from './partitions/partitions.store.js';
 
+/** sysexits' EX_CONFIG, as config.ts uses it. */
+const EXIT_CONFIG = 78;
+
 /**
- * What platform and jobs do before they serve: migrations, then the seed (plans, models, the administrator) and this
- * month's partitions, under one lock and in one transaction. Any number of processes may do it at once and again:
- * it converges.
+ * What platform and jobs do before they serve: migrations, then the pseudonym key, the seed (plans, models, the
+ * administrator) and this month's partitions, under one lock and in one transaction. Any number of processes may do it
+ * at once and again: it converges.
+ * @returns the names of mails and networks under the stored key.
+ * @throws PseudonymKeyError
  */
-export async function migrateAndSeed(orm: MikroORM, config: Config, log: Logger): Promise<void> {
+export async function migrateAndSeed(orm: MikroORM, config: Config, log: Logger): Promise<Pseudonyms> {
+  let pseudonyms: Pseudonyms | undefined;
   const applied = await migrate(orm, async (em) => {
+    pseudonyms = createPseudonyms(await openPseudonymKey(em, config));
     await seedCatalog(em);
     await ensurePartitions(em, systemClock.now());
-    await seedAdmin(em, { config, clock: systemClock, log });
+    await seedAdmin(em, { config, clock: systemClock, log, pseudonyms });
   });
   if (applied.length > 0) log.info({ applied }, 'migrations applied');
+  return pseudonyms!;
+}
+
+/** The same, and the end of the process with one line on stderr when the database is of another ENCRYPTION_KEY. */
+export async function migrateAndSeedOrExit(orm: MikroORM, config: Config, log: Logger): Promise<Pseudonyms> {
+  try {
+    return await migrateAndSeed(orm, config, log);
+  } catch (error) {
+    if (!(error instanceof PseudonymKeyError)) throw error;
+    process.stderr.write(`configuration: ${error.message}\n`);
+    process.exit(EXIT_CONFIG);
+  }
 }

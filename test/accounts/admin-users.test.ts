@@ -124,7 +124,7 @@ describe('/api/admin/users', () => {
     test('the same move at the same instant grants once', async () => {
       const { user } = await signUp(platform.url);
       await Promise.all([1, 2, 3, 4].map(() => patch(user.id, { plan: 'team' })));
-      const answer = await patch(user.id, {});
+      const answer = await patch(user.id, { plan: 'team' });
       expect(answer.body.balance_usd).toBe('276.000000');
     });
 
@@ -178,8 +178,15 @@ describe('/api/admin/users', () => {
       const { user } = await signUp(platform.url);
       const answer = await patch<ErrorAnswer>(user.id, { ...body });
       expect([answer.status, answer.body.error.details?.[0]?.field]).toEqual([422, field]);
-      const after = await patch(user.id, {});
+      const after = await patch(user.id, { role: 'user' });
       expect(after.body).toEqual({ ...user, balance_usd: '1.000000' });
+    });
+
+    test('refuses a change of nothing', async () => {
+      const { user } = await signUp(platform.url);
+      const answer = await patch<ErrorAnswer>(user.id, {});
+      expect(answer.status).toBe(422);
+      expect(answer.body.error.details).toEqual([{ field: 'body', message: 'there is nothing to change' }]);
     });
 
     test.each(['no-uuid', '01900000-0000-7000-8000-000000000000', '%00'])(

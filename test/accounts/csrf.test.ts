@@ -1,4 +1,5 @@
-import { call, type ErrorAnswer, signUp } from '../support/api.js';
+import { randomUUID } from 'node:crypto';
+import { call, type ErrorAnswer, PASSWORD, sessionCookie, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 
@@ -82,5 +83,51 @@ describe('writes with the session cookie', () => {
     });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
+describe('log-in and sign-up, which set the session cookie', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db, { env: { PUBLIC_BASE_URL: PUBLIC } });
+    await signUp(platform.url, { email: 'someone@example.com' });
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const ask = (path: string, headers: Record<string, string>) =>
+    call<ErrorAnswer>(platform.url, 'POST', `/api/auth/${path}`, {
+      headers,
+      body:
+        path === 'login'
+          ? { email: 'someone@example.com', password: PASSWORD }
+          : { email: `${randomUUID()}@example.com`, password: PASSWORD, name: 'Ada' },
+    });
+
+  describe.each(['login', 'signup'])('%s', (path) => {
+    test.each([
+      ['another origin', { origin: 'https://evil.example' }],
+      ['an opaque origin', { origin: 'null' }],
+      ['another site', { 'sec-fetch-site': 'cross-site' }],
+      ['a sibling of this site', { 'sec-fetch-site': 'same-site' }],
+      ['another site with a bearer', { 'sec-fetch-site': 'cross-site', authorization: 'Bearer x' }],
+    ])('is refused from %s and sets no cookie', async (_what, headers: Record<string, string>) => {
+      const answer = await ask(path, headers);
+      expect([answer.status, answer.body.error.code]).toEqual([403, 'cross_site_request']);
+      expect(sessionCookie(answer)).toBeUndefined();
+    });
+
+    test.each([
+      ['this site', { origin: PUBLIC, 'sec-fetch-site': 'same-origin' }],
+      ['no browser at all', {}],
+    ])('passes from %s', async (_what, headers: Record<string, string>) => {
+      const answer = await ask(path, headers);
+      expect(answer.status).toBe(200);
+      expect(sessionCookie(answer)).toBeDefined();
+    });
   });
 });

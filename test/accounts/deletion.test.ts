@@ -120,4 +120,46 @@ describe('DELETE /api/auth/me', () => {
     });
     expect(me.body.balance_usd).toBe('0.000000');
   });
+
+  describe('of administrators', () => {
+    const makeAdmin = async () => {
+      const { token, user } = await signUp(platform.url);
+      await db.pool.query(`update accounts set role = 'admin' where id = $1`, [user.id]);
+      return { token, id: user.id };
+    };
+    beforeEach(() => db.pool.query(`update accounts set role = 'user'`));
+
+    test('the last active one is refused and stays as it was', async () => {
+      const { token } = await makeAdmin();
+      const other = await makeAdmin();
+      await db.pool.query(`update accounts set status = 'disabled' where id = $1`, [other.id]);
+      const answer = await erase(token);
+      expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
+      expect(answer.body.error.message).toContain('last active administrator');
+      expect((await call(platform.url, 'GET', '/api/admin/users', { token })).status).toBe(200);
+    });
+
+    test('of three who go at once, one stays', async () => {
+      const all = [await makeAdmin(), await makeAdmin(), await makeAdmin()];
+      const answers = await Promise.all(all.map(({ token }) => erase(token)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([204, 204, 422]);
+    });
+
+    test('two who demote each other at once do not leave nobody', async () => {
+      const [one, two] = [await makeAdmin(), await makeAdmin()];
+      await Promise.all(
+        [
+          [one, two],
+          [two, one],
+        ].map(([by, whom]) =>
+          call(platform.url, 'PATCH', `/api/admin/users/${whom!.id}`, {
+            token: by!.token,
+            body: { role: 'user' },
+          }),
+        ),
+      );
+      const { rows } = await db.pool.query(`select count(*)::int as n from accounts where role = 'admin'`);
+      expect(rows).toEqual([{ n: 1 }]);
+    });
+  });
 });

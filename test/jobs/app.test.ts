@@ -2,10 +2,12 @@ import { pino } from 'pino';
 import { sessionCleanupJob } from '../../src/jobs/accounts.jobs.js';
 import { startJobsApp } from '../../src/jobs/app.js';
 import { auditJob, monthlyGrantsJob } from '../../src/jobs/billing.jobs.js';
+import { resealJob } from '../../src/jobs/keys.jobs.js';
 import type { JobRunner } from '../../src/jobs/kit.js';
 import { partitionsJob } from '../../src/jobs/usage.jobs.js';
 import { newId } from '../../src/lib/ids.js';
 import { createRegistry } from '../../src/lib/metrics.js';
+import { createEnvelopes } from '../../src/services/envelopes.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
 import { jobContext } from './support.js';
@@ -32,9 +34,13 @@ describe('the jobs process', () => {
       registry,
       enabled,
       lockLifetimeMs: 1_000,
-      jobs: (report) => [
+      jobs: (reports) => [
         partitionsJob,
-        auditJob(report),
+        auditJob(reports.violations),
+        resealJob(
+          { envelopes: createEnvelopes({ encryptionKey: 'x', encryptionKeyPrevious: undefined }) },
+          reports.oldSeals,
+        ),
         sessionCleanupJob,
         monthlyGrantsJob({
           async grantMonthlyCredits(context) {
@@ -56,10 +62,11 @@ describe('the jobs process', () => {
     const text = await until(async () => {
       const metrics = await registry.metrics();
       const runs = metrics.match(/^gateway_job_runs_total\{.*outcome="success".*\} 1$/gm) ?? [];
-      return runs.length === 4 ? metrics : undefined;
+      return runs.length === 5 ? metrics : undefined;
     });
     expect(text).toContain('gateway_invariant_violations{invariant="I4",process="jobs"} 1');
     expect(text).toContain('gateway_invariant_violations{invariant="I2",process="jobs"} 0');
+    expect(text).toContain('gateway_old_seals{state="left",process="jobs"} 0');
     expect(granted).toEqual(['jobs']);
   });
 

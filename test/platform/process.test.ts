@@ -1,8 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../src/launcher/ports.js';
 import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { until } from '../support/until.js';
 
 const MAIN = fileURLToPath(new URL('../../src/platform/main.js', import.meta.url));
 
@@ -61,5 +63,21 @@ describe('the platform process', () => {
     const ended = end(child);
     child.disconnect();
     expect(await ended).toEqual([0, null]);
+  });
+
+  test('is not ready on either port while the database refuses it, and again afterwards', async () => {
+    const metricsPort = await freePort();
+    const { url } = await start({ METRICS_PORT: String(metricsPort) });
+    const both = async () => [
+      (await call(url, 'GET', '/health/ready')).status,
+      (await call(`http://127.0.0.1:${metricsPort}`, 'GET', '/health/ready')).status,
+    ];
+    const bothSay = (status: number) =>
+      until(async () => (await both()).every((found) => found === status), { what: `${status} on both` });
+    expect(await both()).toEqual([200, 200]);
+    await db.pool.query('alter table mikro_orm_migrations rename to away');
+    await bothSay(503);
+    await db.pool.query('alter table away rename to mikro_orm_migrations');
+    await bothSay(200);
   });
 });

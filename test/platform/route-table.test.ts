@@ -8,6 +8,7 @@ import { createRegistry } from '../../src/lib/metrics.js';
 import { bindRouteTable } from '../../src/lib/route-table.js';
 import { createPlatform, type Platform } from '../../src/platform/app.js';
 import { type RouteEntry, routeTable } from '../../src/platform/route-table.js';
+import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.js';
 import { createServices } from '../../src/services.js';
 import type { ErrorAnswer } from '../support/api.js';
 import { testConfig } from '../support/platform.js';
@@ -26,6 +27,7 @@ describe('the route table', () => {
         virtualKey: createEnvelope('virtual-key', 'x'),
         dataKey: createEnvelope('data-key', 'x'),
       },
+      pseudonyms: createPseudonyms(Buffer.from('x')),
       virtualKeys: { generate: () => Promise.reject(new Error()), remove: () => Promise.reject(new Error()) },
     });
     const log = createLogger('test', 'silent');

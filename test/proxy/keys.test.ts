@@ -96,6 +96,11 @@ describe('virtual keys', () => {
     }
   });
 
+  test('may come with 60 KB of other headers, as they may at the edge', async () => {
+    const headers = { authorization: `Bearer ${proxy.masterKey}`, 'x-padding': 'y'.repeat(60_000) };
+    expect((await fetch(`${proxy.url}/v1/models`, { headers })).status).toBe(200);
+  });
+
   test('do not manage keys themselves, while the master key may call models', async () => {
     const key = await newKey(proxy);
     expect((await post(`${proxy.url}/key/generate`, key, {})).status).toBe(401);
@@ -151,6 +156,7 @@ describe('virtual keys', () => {
     const other = await startTestProxy(db, { orm });
     try {
       const response = await post(`${other.url}/v1/chat/completions`, await newKey(proxy), ask('x'));
+      expect((await fetch(`${other.url}/health/ready`)).status).toBe(200);
       expect(response.status).toBe(503);
       expect(await response.json()).toMatchObject({ error: { code: 'service_unavailable' } });
       expect((await post(`${other.url}/v1/chat/completions`, other.masterKey, ask('x'))).status).toBe(200);

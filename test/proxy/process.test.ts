@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -87,6 +87,27 @@ describe('the process of the model proxy', () => {
     const { child, ready } = start({ ...production, ALLOW_SIMULATOR: '1' });
     const { url } = await ready;
     expect((await chat(url, ask('hello'))).status).toBe(200);
+    child.kill('SIGKILL');
+  });
+
+  test('refuses a master key of its own in the routing file, without telling it', async () => {
+    const path = join(directory, 'literal.yaml');
+    const text = readFileSync(resolve('proxy.config.yaml'), 'utf8');
+    const literal = 'sk-another-master-key-of-more-than-32-bytes';
+    writeFileSync(path, text.replace('os.environ/UPSTREAM_MASTER_KEY', literal));
+    const { code, errors } = await start({ PROXY_CONFIG: path }).exited;
+    expect([code, errors.trim().split('\n')]).toEqual([
+      78,
+      [
+        expect.stringMatching(
+          /^configuration: literal\.yaml: general_settings\.master_key .*UPSTREAM_MASTER_KEY/,
+        ),
+      ],
+    ]);
+    expect(errors).not.toContain(literal);
+    const { child, ready } = start({ PROXY_CONFIG: path, UPSTREAM_MASTER_KEY: literal });
+    const { url } = await ready;
+    expect((await post(`${url}/v1/chat/completions`, literal, ask('hello'))).status).toBe(200);
     child.kill('SIGKILL');
   });
 

@@ -7,6 +7,8 @@ import { post } from './support.js';
 const dot = (left: ArrayLike<number>, right: ArrayLike<number>): number =>
   Array.from(left).reduce((sum, value, index) => sum + value * right[index]!, 0);
 
+const EMPTY = 'input must be a text, texts, tokens or arrays of tokens, none of them empty';
+
 describe('embeddings', () => {
   let db: TestDatabase;
   let proxy: TestProxy;
@@ -84,14 +86,39 @@ describe('embeddings', () => {
     expect(one.body.usage.total_tokens).toBe(one.body.usage.prompt_tokens);
   });
 
-  test('are refused for a chat model, no input, or too many dimensions', async () => {
-    expect((await call({ input: 'a', model: 'gateway/fast' })).status).toBe(400);
-    expect((await call({ input: [] })).status).toBe(400);
-    expect((await call({})).status).toBe(400);
-    expect((await call({ input: 'a', dimensions: 769 })).status).toBe(400);
-    const short = await call({ input: 'a', dimensions: 64 });
-    expect(short.body.data[0]!.embedding).toHaveLength(64);
-    const vector = short.body.data[0]!.embedding as number[];
-    expect(dot(vector, vector)).toBeCloseTo(1, 5);
+  test('count each token of a token array, and nothing else', async () => {
+    const counts = async (input: unknown) => (await call({ input })).body.usage.prompt_tokens;
+    expect(await Promise.all([[1, 2, 3], [[1, 2, 3]], [[1, 2, 3], [4]], [100257]].map(counts))).toEqual([
+      3, 3, 4, 1,
+    ]);
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['a chat model', { input: 'a', model: 'gateway/fast' }, 'The model does not support embeddings.'],
+    ['no input', {}, 'input is required'],
+    ['an empty text', { input: '' }, 'input must have at least 1 character'],
+    ['an empty array', { input: [] }, EMPTY],
+    ['an empty text among others', { input: ['a', ''] }, 'input.1 must have at least 1 character'],
+    ['an empty array of tokens', { input: [[]] }, 'input.0 must have at least 1 entry'],
+    ['half a token', { input: [1.5] }, EMPTY],
+    [
+      'too many dimensions',
+      { input: 'a', dimensions: 769 },
+      'dimensions must be 768: the model has no other',
+    ],
+    ['fewer dimensions', { input: 'a', dimensions: 64 }, 'dimensions must be 768: the model has no other'],
+    [
+      'another encoding',
+      { input: 'a', encoding_format: 'hex' },
+      'encoding_format must be one of float, base64',
+    ],
+  ])('are refused for %s', async (_what, rest, message) => {
+    const { status, body } = await call(rest);
+    expect([status, (body as { error?: { message: string } }).error?.message]).toEqual([400, message]);
+  });
+
+  test('take the dimensions that they have', async () => {
+    const { body } = await call({ input: 'a', dimensions: DIMENSIONS });
+    expect(body.data[0]!.embedding).toHaveLength(DIMENSIONS);
   });
 });

@@ -4,10 +4,12 @@ import type { Registry } from 'prom-client';
 import { type Config, loadConfig } from '../../src/config.js';
 import { schemaIsCurrent } from '../../src/db/migrate.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
-import { createEnvelope } from '../../src/lib/crypto.js';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
 import { createPlatform, type Platform } from '../../src/platform/app.js';
+import { openPseudonymKey } from '../../src/services/accounts/pseudonym-key.store.js';
+import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.js';
+import { createEnvelopes } from '../../src/services/envelopes.js';
 import { createServices, type Services } from '../../src/services.js';
 import type { VirtualKeyClient } from '../../src/upstream/virtual-keys.js';
 import type { TestDatabase } from './database.js';
@@ -62,11 +64,9 @@ export async function startTestPlatform(
   const services = createServices({
     config,
     clock,
+    pseudonyms: createPseudonyms(await openPseudonymKey(db.orm.em.fork(), config)),
     virtualKeys,
-    envelopes: {
-      virtualKey: createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious),
-      dataKey: createEnvelope('data-key', config.encryptionKey, config.encryptionKeyPrevious),
-    },
+    envelopes: createEnvelopes(config),
   });
   const log = createLogger('test', config.logLevel);
   const { app, close } = await createPlatform({

@@ -12,6 +12,7 @@ export class Migration20261121000000 extends Migration {
     this.addSql(usage);
     this.addSql(spend);
     this.addSql(virtualKeys);
+    this.addSql(sealedSecrets);
   }
 }
 
@@ -185,4 +186,11 @@ create table virtual_keys (
   user_id text,
   key_alias text,
   created_at timestamptz(6) not null
+)`;
+
+// Secrets of the product itself that outlive those of the environment.
+const sealedSecrets = `
+create table sealed_secrets (
+  name text primary key,
+  sealed text not null
 )`;

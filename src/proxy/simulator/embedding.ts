@@ -33,14 +33,13 @@ function features(text: string): Map<string, number> {
  * A vector of unit length. Texts that share words and parts of words are close; others are nearly orthogonal.
  * The same text always gives the same vector.
  */
-export function embed(text: string, dimensions = DIMENSIONS): Float32Array {
+export function embed(text: string): Float32Array {
   const sum = new Float64Array(DIMENSIONS);
   for (const [feature, weight] of features(text)) addFeature(sum, feature, Math.sqrt(weight));
-  const kept = sum.subarray(0, dimensions);
-  // A text without words, or one that loses all in the cut, still has a direction.
-  if (kept.every((value) => value === 0)) addFeature(kept, `e:${text}`, 1);
-  const length = Math.sqrt(kept.reduce((total, value) => total + value * value, 0)) || 1;
-  return Float32Array.from(kept, (value) => value / length);
+  // A text without words still has a direction.
+  if (sum.every((value) => value === 0)) addFeature(sum, `e:${text}`, 1);
+  const length = Math.sqrt(sum.reduce((total, value) => total + value * value, 0)) || 1;
+  return Float32Array.from(sum, (value) => value / length);
 }
 
 /** Little-endian float32, as SDKs decode it. */

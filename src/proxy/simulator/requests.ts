@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { plainWords } from '../../lib/field-issues.js';
 import { ControlError, type Controls, readControls } from './controls.js';
+import { DIMENSIONS } from './embedding.js';
+import { estimateTokens } from './text.js';
 
 /** What the simulator reads of a request; all else is taken and ignored, as by a tolerant node. */
 
@@ -49,12 +52,16 @@ const chatSchema = z.looseObject({
     .nullish(),
 });
 
+const INPUT_WORDS = 'must be a text, texts, tokens or arrays of tokens, none of them empty';
+const text = z.string().min(1);
 const tokens = z.array(z.number().int().min(0)).min(1);
 const embeddingSchema = z.looseObject({
   model: z.string(),
-  input: z.union([z.string(), z.array(z.string()).min(1), tokens, z.array(tokens).min(1)]),
+  input: z.union([text, z.array(text).min(1), tokens, z.array(tokens).min(1)], {
+    error: ({ input }) => (input === undefined ? 'is required' : INPUT_WORDS),
+  }),
   encoding_format: z.enum(['float', 'base64']).nullish(),
-  dimensions: z.number().int().min(1).max(768).nullish(),
+  dimensions: z.literal(DIMENSIONS, `must be ${DIMENSIONS}: the model has no other`).nullish(),
 });
 
 export type ChatBody = z.infer<typeof chatSchema>;
@@ -68,11 +75,17 @@ export interface ChatRequest {
   question: string;
 }
 
+export interface EmbeddingInput {
+  /** What is embedded, controls taken out. */
+  text: string;
+  /** Tokens that it counts. */
+  tokens: number;
+}
+
 export interface EmbeddingRequest {
   model: string;
-  texts: string[];
+  inputs: EmbeddingInput[];
   encoding: 'float' | 'base64';
-  dimensions: number | undefined;
   controls: Controls;
 }
 
@@ -81,7 +94,7 @@ function parse<T>(schema: z.ZodType<T>, raw: unknown): T {
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;
   const path = issue.path.join('.');
-  throw new Refusal(path ? `${path}: ${issue.message}` : issue.message, path || null);
+  throw new Refusal(`${path || 'The body'} ${plainWords(issue.message)}`, path || null);
 }
 
 function controlsOf(text: string): { controls: Controls; rest: string } {
@@ -120,12 +133,14 @@ export function readEmbedding(raw: unknown): EmbeddingRequest {
   const input = (Array.isArray(body.input) ? body.input : [body.input]) as (string | number | number[])[];
   const items = typeof input[0] === 'number' ? [input as number[]] : (input as (string | number[])[]);
   let controls: Controls = {};
-  const texts = items.map((item) => {
-    if (typeof item !== 'string') return item.map((token) => `token${token}`).join(' ');
-    const found = controlsOf(item);
+  const inputs = items.map((item) => {
+    if (typeof item !== 'string') {
+      return { text: item.map((token) => `token${token}`).join(' '), tokens: item.length };
+    }
+    const { rest, ...found } = controlsOf(item);
     controls = { ...controls, ...found.controls };
-    return found.rest;
+    return { text: rest, tokens: Math.max(1, estimateTokens(rest)) };
   });
   const encoding = controls.encoding ?? body.encoding_format ?? 'float';
-  return { model: body.model, texts, encoding, dimensions: body.dimensions ?? undefined, controls };
+  return { model: body.model, inputs, encoding, controls };
 }

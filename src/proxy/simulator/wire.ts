@@ -2,7 +2,6 @@ import type { Answer, Choice } from './chat.js';
 import type { Controls, UsageMode } from './controls.js';
 import { embed, toBase64 } from './embedding.js';
 import type { EmbeddingRequest } from './requests.js';
-import { estimateTokens } from './text.js';
 
 /** The simulator's answers as JSON, in OpenAI's shapes. */
 
@@ -120,14 +119,14 @@ export function* chatEvents(
 }
 
 export function embeddingBody(request: EmbeddingRequest) {
-  const { texts, encoding, dimensions, controls } = request;
-  const counted = texts.reduce((sum, text) => sum + Math.max(1, estimateTokens(text)), 0);
+  const { inputs, encoding, controls } = request;
+  const counted = inputs.reduce((sum, { tokens }) => sum + tokens, 0);
   return {
     object: 'list',
     model: request.model,
     system_fingerprint: FINGERPRINT,
-    data: texts.map((text, index) => {
-      const vector = embed(text, dimensions);
+    data: inputs.map(({ text }, index) => {
+      const vector = embed(text);
       return {
         object: 'embedding',
         index,

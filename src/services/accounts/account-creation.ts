@@ -4,6 +4,7 @@ import type { Envelope } from '../../lib/crypto.js';
 import { newId } from '../../lib/ids.js';
 import { DOLLAR } from '../../lib/money.js';
 import { postLedgerEntry } from '../billing/ledger.store.js';
+import { dataKeyField } from '../keys/keys.rules.js';
 import { emailKeyOf } from './accounts.rules.js';
 import { claimStarterCredit, insertAccount } from './accounts.store.js';
 
@@ -40,7 +41,7 @@ export async function createAccount(
     name: creation.name,
     role: creation.role,
     passwordHash: creation.passwordHash,
-    dataKeySealed: dataKeys.seal(randomBytes(DATA_KEY_BYTES), `account:${id}:data_key`),
+    dataKeySealed: dataKeys.seal(randomBytes(DATA_KEY_BYTES), dataKeyField(id)),
     signupNetworkHash: creation.signupNetworkHash,
     createdAt,
   });

@@ -62,14 +62,18 @@ export const listUsersInput = pageInput.extend({
 });
 export type ListUsersInput = z.infer<typeof listUsersInput>;
 
-export const updateUserInput = z.strictObject({
-  plan: label(64)
-    .optional()
-    .describe('Plan to move to. A move to a paid plan grants its included credits, once per plan and month.'),
-  status: z
-    .enum(['active', 'disabled'])
-    .optional()
-    .describe('A disabled account has no sessions and its keys are refused, within a second.'),
-  role: z.enum(['user', 'admin']).optional().describe('A change ends the sessions of the account.'),
-});
+export const updateUserInput = z
+  .strictObject({
+    plan: label(64)
+      .optional()
+      .describe(
+        'Plan to move to. A move to a paid plan grants its included credits, once per plan and month.',
+      ),
+    status: z
+      .enum(['active', 'disabled'])
+      .optional()
+      .describe('A disabled account has no sessions and its keys are refused, within a second.'),
+    role: z.enum(['user', 'admin']).optional().describe('A change ends the sessions of the account.'),
+  })
+  .refine((input) => Object.values(input).some((value) => value !== undefined), 'there is nothing to change');
 export type UpdateUserInput = z.infer<typeof updateUserInput>;

@@ -8,6 +8,7 @@ import type { ChangePasswordInput, DeleteAccountInput, SignupInput } from './acc
 import { type AccountView, accountView, emailKeyOf } from './accounts.rules.js';
 import {
   type AccountRow,
+  anotherAdminStays,
   deleteKeys,
   eraseAccount,
   findByEmailKey,
@@ -15,12 +16,14 @@ import {
   lockById,
   setPassword,
 } from './accounts.store.js';
-import { createLimitNames, createLoginLimits, limitSignups } from './limits.service.js';
+import { createLoginLimits, limitSignups } from './limits.service.js';
 import { hashPassword, passwordMatches } from './passwords.js';
 import { createSessionsService, type OpenedSession, type SessionsService } from './sessions.service.js';
 import { createUsersService, type UsersService } from './users.service.js';
 import { findPlan } from './users.store.js';
 import { removeVirtualKeys } from './virtual-key-removal.js';
+
+const LAST_ADMIN = 'This is the last active administrator. Make another account an administrator first.';
 
 export interface MeView extends AccountView {
   plan: {
@@ -42,13 +45,14 @@ export interface AccountsService extends Omit<SessionsService, 'open'>, UsersSer
   changePassword(context: ServiceContext, input: ChangePasswordInput): Promise<void>;
   /**
    * Takes everything personal away and ends sessions and keys. Ledger and usage stay, without name and mail.
-   * @throws AppError `unauthorized`, `invalid_credentials`, `rate_limit_exceeded`
+   * @throws AppError `unauthorized`, `invalid_credentials`, `rate_limit_exceeded`, `validation_error` for the last
+   * active administrator.
    */
   deleteAccount(context: ServiceContext, input: DeleteAccountInput): Promise<void>;
 }
 
 export function createAccountsService(deps: ServiceDeps): AccountsService {
-  const names = createLimitNames(deps);
+  const names = deps.pseudonyms;
   const limits = createLoginLimits(deps);
   const { open, ...sessions } = createSessionsService(deps);
 
@@ -65,9 +69,10 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
   };
 
   /** Locks the account that was proven before; whoever changed its password in between has won. */
-  const lockProven = async (em: ServiceContext['em'], proven: AccountRow): Promise<void> => {
+  const lockProven = async (em: ServiceContext['em'], proven: AccountRow): Promise<AccountRow> => {
     const locked = await lockById(em, proven.id);
     if (locked?.password_hash !== proven.password_hash) throw new AppError('unauthorized');
+    return locked;
   };
 
   return {
@@ -123,7 +128,10 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
     async deleteAccount(context, input) {
       const account = await provenAccount(context, input.password);
       const keys = await context.em.transactional(async (em) => {
-        await lockProven(em, account);
+        const { role } = await lockProven(em, account);
+        if (role === 'admin' && !(await anotherAdminStays(em, account.id))) {
+          throw new AppError('validation_error', { message: LAST_ADMIN });
+        }
         const deleted = await deleteKeys(em, account.id);
         await eraseAccount(em, account.id, new Date(context.clock.now()));
         for (const key of deleted) await notifyInvalidation(em, { kind: 'key', id: key.id });

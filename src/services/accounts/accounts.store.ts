@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
+import { advisoryLocks } from '../../db/locks.js';
 
 /** A living account (one that isn't deleted) as the services read it. */
 export interface AccountRow {
@@ -131,4 +132,17 @@ export async function updateRights(
 ): Promise<void> {
   await sql`update accounts set plan_id = ${change.plan}, status = ${change.status}, role = ${change.role}
     where id = ${change.id}`.execute(em.getKysely());
+}
+
+/**
+ * Whether an active administrator is left without this account. Whoever asks takes turns until the transaction ends, so
+ * that two who go at once don't count on each other.
+ */
+export async function anotherAdminStays(em: EntityManager, id: string): Promise<boolean> {
+  await sql`select pg_advisory_xact_lock(${advisoryLocks.administrators})`.execute(em.getKysely());
+  const other = await one(
+    em,
+    sql`select 1 from accounts where role = 'admin' and status = 'active' and deleted_at is null and id <> ${id} limit 1`,
+  );
+  return other !== undefined;
 }

@@ -2,18 +2,20 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Config } from '../../config.js';
 import { notifyInvalidation } from '../../db/invalidation.js';
 import type { Clock } from '../../lib/clock.js';
-import { createEnvelope, deriveKey, hmacHex } from '../../lib/crypto.js';
+import { createEnvelope } from '../../lib/crypto.js';
 import type { Logger } from '../../lib/logger.js';
 import { createAccount } from './account-creation.js';
-import { emailKeyOf, foldedMail } from './accounts.rules.js';
+import { emailKeyOf } from './accounts.rules.js';
 import { type AccountRow, deleteKeys, findByEmailKey, setPassword, updateRights } from './accounts.store.js';
 import { hashPassword } from './passwords.js';
+import type { Pseudonyms } from './pseudonyms.rules.js';
 
 const ADMIN_NAME = 'Administrator';
 
 export interface AdminSeedDeps {
   config: Config;
   clock: Clock;
+  pseudonyms: Pseudonyms;
   log: Logger;
 }
 
@@ -57,14 +59,14 @@ async function create(
   em: EntityManager,
   email: string,
   passwordHash: string,
-  { config, clock }: AdminSeedDeps,
+  { config, clock, pseudonyms }: AdminSeedDeps,
 ): Promise<void> {
   const creation = {
     email,
     name: ADMIN_NAME,
     role: 'admin' as const,
     passwordHash,
-    creditMailHash: hmacHex(deriveKey(config.jwtSecret, 'mail-hash'), foldedMail(email)),
+    creditMailHash: pseudonyms.foldedMail(email),
     signupNetworkHash: null,
     now: clock.now(),
   };

@@ -1,9 +1,8 @@
 import type { ServiceContext } from '../../context.js';
 import { AppError } from '../../errors.js';
-import { deriveKey, hmacHex } from '../../lib/crypto.js';
 import { newId } from '../../lib/ids.js';
 import type { ServiceDeps } from '../deps.js';
-import { DAY_MS, emailKeyOf, foldedMail, MINUTE_MS } from './accounts.rules.js';
+import { DAY_MS, MINUTE_MS } from './accounts.rules.js';
 import * as store from './limits.store.js';
 
 const LOGIN_WINDOW_MS = 15 * MINUTE_MS;
@@ -20,25 +19,13 @@ export interface LoginLimits {
   attempt(context: ServiceContext, email: string, compare: () => Promise<boolean>): Promise<boolean>;
 }
 
-/** HMACs under which mails and networks are counted: the tables tell nobody who they are. */
-export function createLimitNames({ config }: ServiceDeps) {
-  const mailKey = deriveKey(config.jwtSecret, 'mail-hash');
-  const networkKey = deriveKey(config.jwtSecret, 'network-hash');
-  return {
-    mail: (email: string) => hmacHex(mailKey, emailKeyOf(email)),
-    /** For the one starter credit of a person. */
-    foldedMail: (email: string) => hmacHex(mailKey, foldedMail(email)),
-    network: (network: string) => hmacHex(networkKey, network),
-  };
-}
-
 /** Suites and scripts of a developer sign up hundreds from their own machine. */
 const exempt = (context: ServiceContext, deps: ServiceDeps): boolean =>
   context.loopback && !deps.config.production;
 
 /** The limits on failed log-ins, shared by all processes through the database. */
 export function createLoginLimits(deps: ServiceDeps): LoginLimits {
-  const names = createLimitNames(deps);
+  const names = deps.pseudonyms;
 
   const reserve = (context: ServiceContext, mailHash: string, networkHash: string): Promise<string> =>
     context.em.transactional(async (em) => {

@@ -5,7 +5,7 @@ import { isUuid } from '../../lib/ids.js';
 import { grantIncludedCredits } from '../billing/grants.store.js';
 import type { ListUsersInput, UpdateUserInput } from './accounts.inputs.js';
 import { type UserView, userView } from './accounts.rules.js';
-import { endSessions, findById, lockById, updateRights } from './accounts.store.js';
+import { anotherAdminStays, endSessions, findById, lockById, updateRights } from './accounts.store.js';
 import { findPlan, listAccounts } from './users.store.js';
 
 /** The part of the accounts service that administrators use. */
@@ -34,6 +34,14 @@ export function createUsersService(): UsersService {
         const role = input.role ?? before.role;
         if (!(await findPlan(em, plan))) {
           throw new AppError('validation_error', { details: [{ field: 'plan', message: 'is not a plan' }] });
+        }
+        const loses = role !== 'admin' || status !== 'active';
+        if (before.role === 'admin' && loses && !(await anotherAdminStays(em, id))) {
+          throw new AppError('validation_error', {
+            details: [
+              { field: input.role ? 'role' : 'status', message: 'is of the last active administrator' },
+            ],
+          });
         }
         await updateRights(em, { id, plan, status, role });
         if (plan !== before.plan_id) {

@@ -6,6 +6,16 @@ export function virtualKeyField(keyId: string): string {
   return `api_key:${keyId}:virtual_key`;
 }
 
+/** The same of an account's own virtual key. */
+export function accountVirtualKeyField(accountId: string): string {
+  return `account:${accountId}:virtual_key`;
+}
+
+/** The same of an account's data key. */
+export function dataKeyField(accountId: string): string {
+  return `account:${accountId}:data_key`;
+}
+
 /** Name of a key's virtual key at the model proxy, where it must be unique. */
 export function virtualKeyAlias(keyId: string): string {
   return `api-key-${keyId}`;

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import type { Config } from '../../config.js';
+import { createEnvelope, type Envelope } from '../../lib/crypto.js';
+
+const NAME = 'pseudonym-key';
+/** Associated data of the envelope. */
+const FIELD = `sealed_secret:${NAME}`;
+const KEY_BYTES = 32;
+
+/** The stored pseudonym key was sealed with neither the current nor the previous ENCRYPTION_KEY. */
+export class PseudonymKeyError extends Error {
+  constructor(cause: unknown) {
+    super(
+      'ENCRYPTION_KEY: neither it nor ENCRYPTION_KEY_PREVIOUS opens what this database holds; set the former value as ENCRYPTION_KEY_PREVIOUS',
+      { cause },
+    );
+    this.name = 'PseudonymKeyError';
+  }
+}
+
+/**
+ * The key under which mails and networks are named (limits, the one starter credit). It lies in the database, so that
+ * no rotation of a secret makes known people strangers. Made when it is absent; sealed again when its seal is of the
+ * previous ENCRYPTION_KEY. Safe to run in many processes at once.
+ * @throws PseudonymKeyError
+ */
+export async function openPseudonymKey(em: EntityManager, config: Config): Promise<Buffer> {
+  const envelope = createEnvelope('pseudonym-key', config.encryptionKey, config.encryptionKeyPrevious);
+  const db = em.getKysely();
+  const fresh = envelope.seal(randomBytes(KEY_BYTES), FIELD);
+  await sql`insert into sealed_secrets (name, sealed) values (${NAME}, ${fresh}) on conflict do nothing`.execute(
+    db,
+  );
+  const { rows } = await sql<{ sealed: string }>`
+    select sealed from sealed_secrets where name = ${NAME}`.execute(db);
+  const { sealed } = rows[0]!;
+  const key = open(envelope, sealed);
+  if (!envelope.isCurrent(sealed)) {
+    await sql`update sealed_secrets set sealed = ${envelope.seal(key, FIELD)}
+      where name = ${NAME} and sealed = ${sealed}`.execute(db);
+  }
+  return key;
+}
+
+function open(envelope: Envelope, sealed: string): Buffer {
+  try {
+    return envelope.open(sealed, FIELD);
+  } catch (error) {
+    throw new PseudonymKeyError(error);
+  }
+}

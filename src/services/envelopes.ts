@@ -1,0 +1,14 @@
+import type { Config } from '../config.js';
+import { createEnvelope } from '../lib/crypto.js';
+import type { ServiceDeps } from './deps.js';
+
+/** The envelopes of the services: the current ENCRYPTION_KEY seals, it and the previous one open. */
+export function createEnvelopes({
+  encryptionKey,
+  encryptionKeyPrevious,
+}: Pick<Config, 'encryptionKey' | 'encryptionKeyPrevious'>): ServiceDeps['envelopes'] {
+  return {
+    virtualKey: createEnvelope('virtual-key', encryptionKey, encryptionKeyPrevious),
+    dataKey: createEnvelope('data-key', encryptionKey, encryptionKeyPrevious),
+  };
+}

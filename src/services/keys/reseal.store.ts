@@ -1,0 +1,57 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type RawBuilder, sql } from 'kysely';
+
+/** A column of sealed texts. */
+export interface SealedColumn {
+  table: 'api_keys' | 'accounts';
+  column: 'virtual_key_sealed' | 'data_key_sealed';
+}
+
+export interface SealedValue {
+  id: string;
+  sealed: string;
+}
+
+const isOld = (column: string, prefix: string): RawBuilder<boolean> =>
+  sql<boolean>`${sql.ref(column)} is not null and not starts_with(${sql.ref(column)}, ${prefix})`;
+
+/** Texts that don't begin with `prefix`, by id from after `afterId`. */
+export async function listOldSeals(
+  em: EntityManager,
+  { table, column }: SealedColumn,
+  { prefix, afterId, limit }: { prefix: string; afterId: string; limit: number },
+): Promise<SealedValue[]> {
+  const { rows } = await sql<SealedValue>`
+    select id, ${sql.ref(column)} as sealed from ${sql.table(table)}
+    where id > ${afterId} and ${isOld(column, prefix)} order by id limit ${limit}`.execute(em.getKysely());
+  return rows;
+}
+
+export async function countOldSeals(
+  em: EntityManager,
+  { table, column }: SealedColumn,
+  prefix: string,
+): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from ${sql.table(table)} where ${isOld(column, prefix)}`.execute(
+    em.getKysely(),
+  );
+  return rows[0]!.n;
+}
+
+/**
+ * Replaces each text that is still the one that was read: what was written in between is newer and stays.
+ * @returns how many were replaced.
+ */
+export async function replaceSeals(
+  em: EntityManager,
+  { table, column }: SealedColumn,
+  changes: readonly (SealedValue & { renewed: string })[],
+): Promise<number> {
+  const result = await sql`
+    update ${sql.table(table)} as t set ${sql.ref(column)} = n.renewed
+    from unnest(${changes.map(({ id }) => id)}::uuid[], ${changes.map(({ sealed }) => sealed)}::text[],
+      ${changes.map(({ renewed }) => renewed)}::text[]) as n (id, sealed, renewed)
+    where t.id = n.id and ${sql.ref(`t.${column}`)} = n.sealed`.execute(em.getKysely());
+  return Number(result.numAffectedRows ?? 0);
+}
