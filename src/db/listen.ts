@@ -12,8 +12,8 @@ export interface ListenOptions {
   channel: string;
   log: Logger;
   onNotify(payload: string): void;
-  /** Called after every connection but the first: notifications may have been missed. */
-  onReconnect(): void;
+  /** Called whenever a connection begins to listen, the first included: notifications before it were missed. */
+  onListening(): void;
 }
 
 const RETRY_BASE_MS = 100;
@@ -70,10 +70,8 @@ export function listen(options: ListenOptions): Listener {
       .then(() => next.query(`listen ${pg.escapeIdentifier(options.channel)}`))
       .then(() => {
         attempt = 0;
-        if (everConnected) {
-          options.log.info({ channel: options.channel }, 'listening again');
-          options.onReconnect();
-        }
+        if (everConnected) options.log.info({ channel: options.channel }, 'listening again');
+        options.onListening();
         everConnected = true;
         connectedClient = next;
         startProbe(next);

@@ -77,7 +77,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       if (change.kind === 'catalog') void catalog.reload();
       cache.invalidate(change);
     },
-    onReconnect() {
+    onListening() {
       void catalog.reload();
       cache.invalidateAll();
     },

@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import type { Invalidation } from '../db/invalidation.js';
@@ -9,6 +11,7 @@ import type { Money } from '../lib/money.js';
 import type { FlushResult } from '../metering/usage-record.js';
 import { AccountState, KeyDayState } from './account-state.js';
 import { type KeyRow, readKeys } from './key.store.js';
+import { KeySlots } from './key-slots.js';
 
 /** An immutable version of a key's row, beside the states that live on from version to version. */
 export interface KeyEntry {
@@ -28,7 +31,7 @@ export interface KeyEntry {
 export class KeyUnavailableError extends Error {}
 
 export interface KeyCache {
-  /** The entry when it may be used at once; undefined: ask `load`. Starts a reading in the background when due. */
+  /** The entry when it may be used at once; undefined: ask `load`. */
   peek(hash: string): KeyEntry | null | undefined;
   /**
    * Reads the key, sharing the statement with others that ask in the same moment. Null: there is no such key.
@@ -42,28 +45,28 @@ export interface KeyCache {
   flushed(result: FlushResult): void;
   account(id: string): AccountState | undefined;
   keyDay(keyId: string): KeyDayState | undefined;
-  stats(): { keys: number; accounts: number };
+  stats(): { keys: number; accounts: number; missing: number };
   stop(): void;
 }
 
-/** Background reading from this age on, so that a key in use never waits. */
-const REFRESH_AFTER_MS = 2_500;
+/** Keys in use are read again so often, all of them together, so that a key in use never waits. */
+const REFRESH_MS = 2_500;
 /** Notifications cut: a change is effective after this at the latest (RELIABILITY.md R8). */
 const TTL_MS = 5_000;
 /** While the database is unreachable entries serve up to this age (DESIGN.md step 6). */
 const STALE_MS = 60_000;
 const MISSING_TTL_MS = 1_000;
-const MAX_KEYS = 100_000;
-const MAX_MISSING = 50_000;
+export const MAX_KEYS = 100_000;
+export const MAX_MISSING = 50_000;
 const BATCH = 500;
+/**
+ * From the start of one statement to that of the next: at most 200 a second, however many unknown keys come. The
+ * first of a quiet time doesn't wait.
+ */
+const PAUSE_MS = 5;
+/** The same while the database doesn't answer. */
+const FAILING_PAUSE_MS = 250;
 const SWEEP_MS = 60_000;
-
-interface Slot {
-  entry: KeyEntry;
-  /** Changed since it was read: not to be used, not even while the database is away. */
-  outdated: boolean;
-  refreshing: boolean;
-}
 
 interface Waiter {
   resolve(entry: KeyEntry | null): void;
@@ -82,8 +85,10 @@ export function createKeyCache(deps: CacheDeps): KeyCache {
 }
 
 class DatabaseKeyCache implements KeyCache {
-  readonly #slots = new LRUCache<string, Slot>({ max: MAX_KEYS });
-  readonly #missing: LRUCache<string, true>;
+  readonly #slots = new KeySlots(MAX_KEYS);
+  /** Keys that don't exist, with the number of notifications until then: one more may have told of the key. */
+  readonly #missing: LRUCache<string, number>;
+  #notified = 0;
   readonly #accounts = new Map<string, AccountState>();
   readonly #days = new Map<string, KeyDayState>();
   readonly #waiting = new Map<string, Waiter[]>();
@@ -91,7 +96,11 @@ class DatabaseKeyCache implements KeyCache {
   #changedDuringRead: Set<string> | undefined;
   #allChangedDuringRead = false;
   #scheduled = false;
+  #lastReadAt = -Infinity;
+  /** The last statement failed: what is known serves at once, so that no call waits for a database that is away. */
+  #failing = false;
   readonly #sweeper: NodeJS.Timeout;
+  readonly #refresher: NodeJS.Timeout;
 
   constructor(private readonly deps: CacheDeps) {
     this.#missing = new LRUCache({
@@ -101,26 +110,25 @@ class DatabaseKeyCache implements KeyCache {
     });
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
+    this.#refresher = setInterval(() => this.#refresh(), REFRESH_MS);
+    this.#refresher.unref();
   }
 
   peek(hash: string): KeyEntry | null | undefined {
     const slot = this.#slots.get(hash);
-    if (!slot) return this.#missing.has(hash) ? null : undefined;
+    if (!slot) return this.#missing.get(hash) === this.#notified ? null : undefined;
+    slot.used = true;
     const age = this.deps.clock.now() - slot.entry.readAt;
-    if (slot.outdated || age > TTL_MS) return undefined;
-    if (age > REFRESH_AFTER_MS && !slot.refreshing) {
-      slot.refreshing = true;
-      this.load(hash).catch(() => undefined);
-    }
+    if (this.#slots.isOutdated(slot)) return undefined;
+    if (age <= TTL_MS) return slot.entry;
+    if (!this.#failing || age > STALE_MS) return undefined;
+    this.#enqueue(hash);
     return slot.entry;
   }
 
   load(hash: string): Promise<KeyEntry | null> {
     return new Promise((resolve, reject) => {
-      const waiters = this.#waiting.get(hash);
-      if (waiters) waiters.push({ resolve, reject });
-      else this.#waiting.set(hash, [{ resolve, reject }]);
-      this.#schedule();
+      this.#enqueue(hash, { resolve, reject });
     });
   }
 
@@ -130,18 +138,15 @@ class DatabaseKeyCache implements KeyCache {
       return;
     }
     this.#changedDuringRead?.add(change.id);
-    for (const slot of this.#slots.values()) {
-      const id = change.kind === 'key' ? slot.entry.keyId : slot.entry.account.id;
-      if (id === change.id) slot.outdated = true;
-    }
+    this.#slots.outdate(change);
     // A key that was just made may have been asked for a moment before.
-    this.#missing.clear();
+    this.#notified++;
   }
 
   invalidateAll(): void {
     this.#allChangedDuringRead = true;
-    for (const slot of this.#slots.values()) slot.outdated = true;
-    this.#missing.clear();
+    this.#slots.outdateAll();
+    this.#notified++;
   }
 
   flushed(result: FlushResult): void {
@@ -163,15 +168,28 @@ class DatabaseKeyCache implements KeyCache {
     return this.#days.get(keyId);
   }
 
-  stats(): { keys: number; accounts: number } {
-    return { keys: this.#slots.size, accounts: this.#accounts.size };
+  stats(): { keys: number; accounts: number; missing: number } {
+    return { keys: this.#slots.size, accounts: this.#accounts.size, missing: this.#missing.size };
   }
 
   stop(): void {
     clearInterval(this.#sweeper);
+    clearInterval(this.#refresher);
   }
 
-  #schedule(): void {
+  /** Reads every key that was used since the last time: one statement per 500 keys, whenever they were used. */
+  #refresh(): void {
+    for (const slot of this.#slots.values()) {
+      if (!slot.used) continue;
+      slot.used = false;
+      this.#enqueue(slot.entry.hash);
+    }
+  }
+
+  #enqueue(hash: string, waiter?: Waiter): void {
+    const waiters = this.#waiting.get(hash);
+    if (!waiters) this.#waiting.set(hash, waiter ? [waiter] : []);
+    else if (waiter) waiters.push(waiter);
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => void this.#readWaiting());
@@ -180,22 +198,36 @@ class DatabaseKeyCache implements KeyCache {
   /** Reads what is waited for, one statement at a time, until nothing is left. */
   async #readWaiting(): Promise<void> {
     while (this.#waiting.size > 0) {
-      const batch = new Map([...this.#waiting].slice(0, BATCH));
-      for (const hash of batch.keys()) this.#waiting.delete(hash);
+      const pause = this.#lastReadAt + (this.#failing ? FAILING_PAUSE_MS : PAUSE_MS) - performance.now();
+      if (pause > 0) await delay(pause);
+      this.#lastReadAt = performance.now();
+      const batch = this.#takeBatch();
       const changed = new Set<string>();
       this.#changedDuringRead = changed;
       this.#allChangedDuringRead = false;
       const now = this.deps.clock.now();
       try {
         const rows = await readKeys(this.deps.pool, [...batch.keys()], utcDay(now));
+        this.#failing = false;
         this.#settle(batch, rows, changed, now);
       } catch (error) {
+        this.#failing = true;
         this.deps.log.debug({ err: error }, 'keys could not be read');
         for (const [hash, waiters] of batch) this.#serveStale(hash, waiters, now);
       }
     }
     this.#scheduled = false;
     this.#changedDuringRead = undefined;
+  }
+
+  #takeBatch(): Map<string, Waiter[]> {
+    const batch = new Map<string, Waiter[]>();
+    for (const [hash, waiters] of this.#waiting) {
+      if (batch.size === BATCH) break;
+      batch.set(hash, waiters);
+      this.#waiting.delete(hash);
+    }
+    return batch;
   }
 
   #settle(batch: Map<string, Waiter[]>, rows: KeyRow[], changed: Set<string>, readAt: number): void {
@@ -205,7 +237,7 @@ class DatabaseKeyCache implements KeyCache {
       const suspect =
         this.#allChangedDuringRead || (row && (changed.has(row.keyId) || changed.has(row.accountId)));
       // A change came while we read: this row may be the one before it, so it is read once more.
-      if (suspect || (!row && changed.size > 0)) {
+      if (suspect) {
         const again = this.#waiting.get(hash);
         this.#waiting.set(hash, again ? [...again, ...waiters] : waiters);
         continue;
@@ -213,7 +245,8 @@ class DatabaseKeyCache implements KeyCache {
       const entry = row ? this.#enter(row, readAt) : null;
       if (!entry) {
         this.#slots.delete(hash);
-        this.#missing.set(hash, true);
+        // It may have been made meanwhile: who asked before gets this answer, who asks from now on a new one.
+        if (changed.size === 0) this.#missing.set(hash, this.#notified);
       }
       for (const waiter of waiters) waiter.resolve(entry);
     }
@@ -245,7 +278,7 @@ class DatabaseKeyCache implements KeyCache {
       day,
       readAt,
     };
-    this.#slots.set(row.hash, { entry, outdated: false, refreshing: false });
+    this.#slots.set(entry);
     return entry;
   }
 
@@ -264,8 +297,7 @@ class DatabaseKeyCache implements KeyCache {
 
   #serveStale(hash: string, waiters: Waiter[], now: number): void {
     const slot = this.#slots.get(hash);
-    if (slot) slot.refreshing = false;
-    const usable = slot && !slot.outdated && now - slot.entry.readAt <= STALE_MS;
+    const usable = slot && !this.#slots.isOutdated(slot) && now - slot.entry.readAt <= STALE_MS;
     for (const waiter of waiters) {
       if (usable) waiter.resolve(slot.entry);
       else waiter.reject(new KeyUnavailableError('the database does not answer'));

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, QueryConfig } from 'pg';
 import { type Money, parseMoney } from '../lib/money.js';
 
 /** What the edge needs to know of a key, its account and its plan: one row, read in one statement. */
@@ -30,6 +30,9 @@ interface Raw {
   spend_today: string;
 }
 
+/** A frozen database says nothing: its own statement timeout doesn't help then. */
+const READ_TIMEOUT_MS = 2_000;
+
 const SQL = `
 select encode(k.key_hash, 'hex') as hash, k.id as key_id, k.account_id,
   k.status = 'active' and a.status = 'active' and a.deleted_at is null as active,
@@ -43,7 +46,11 @@ where k.key_hash = any($1::bytea[])`;
 
 /** Reads keys by the hex SHA-256 of their secrets; those that don't exist are missing from the result. */
 export async function readKeys(pool: Pool, hashes: string[], day: string): Promise<KeyRow[]> {
-  const result = await pool.query<Raw>(SQL, [hashes.map((hash) => `\\x${hash}`), day]);
+  const result = await pool.query<Raw>({
+    text: SQL,
+    values: [hashes.map((hash) => `\\x${hash}`), day],
+    query_timeout: READ_TIMEOUT_MS,
+  } as QueryConfig);
   return result.rows.map((row) => ({
     hash: row.hash,
     keyId: row.key_id,

@@ -1,7 +1,7 @@
 import type { EdgeLimits } from '../../src/gateway/edge-limits.js';
 import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { createTestKey, startTestEdge, type TestEdge, type TestKey } from '../support/edge.js';
+import { createTestKey, startTestEdge, TEST_SECRETS, type TestEdge, type TestKey } from '../support/edge.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
 
@@ -23,7 +23,10 @@ export function useProduct(options: { limits?: Partial<EdgeLimits> } = {}): Host
   beforeAll(async () => {
     suite.db = await createTestDatabase();
     suite.upstream = await startScriptedUpstream();
-    suite.platform = await startTestPlatform(suite.db);
+    suite.platform = await startTestPlatform(suite.db, {
+      env: TEST_SECRETS,
+      virtualKeys: { generate: async () => 'sk-virtual-of-the-tests', remove: async () => undefined },
+    });
     suite.edge = await startTestEdge(suite.db, {
       upstreamUrl: suite.upstream.url,
       platformUrl: suite.platform.url,

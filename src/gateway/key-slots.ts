@@ -1,0 +1,83 @@
+import { LRUCache } from 'lru-cache';
+import type { Invalidation } from '../db/invalidation.js';
+import type { KeyEntry } from './key-cache.js';
+
+/** What is kept of a key beside its row. */
+export interface Slot {
+  readonly entry: KeyEntry;
+  /** Used since the last refresh: worth reading again before its time is over. */
+  used: boolean;
+  /** The round of `outdateAll` in which it was read. */
+  readonly round: number;
+  /** Changed since it was read. */
+  changed: boolean;
+}
+
+/**
+ * Entries by the hash of their key, the longest unused leaving first, with an index by key and account: a
+ * notification finds its entries without looking at the others.
+ */
+export class KeySlots {
+  readonly #slots: LRUCache<string, Slot>;
+  readonly #byKey = new Map<string, Slot>();
+  readonly #byAccount = new Map<string, Set<Slot>>();
+  #round = 0;
+
+  constructor(max: number) {
+    this.#slots = new LRUCache({ max, dispose: (slot) => this.#unlink(slot) });
+  }
+
+  get size(): number {
+    return this.#slots.size;
+  }
+
+  get(hash: string): Slot | undefined {
+    return this.#slots.get(hash);
+  }
+
+  /** Replaces what was known of the key. */
+  set(entry: KeyEntry): void {
+    const slot: Slot = { entry, used: false, round: this.#round, changed: false };
+    // The old slot leaves the index first, since both have the same ids.
+    this.#slots.delete(entry.hash);
+    this.#slots.set(entry.hash, slot);
+    this.#byKey.set(entry.keyId, slot);
+    const siblings = this.#byAccount.get(entry.account.id);
+    if (siblings) siblings.add(slot);
+    else this.#byAccount.set(entry.account.id, new Set([slot]));
+  }
+
+  delete(hash: string): void {
+    this.#slots.delete(hash);
+  }
+
+  /** Whether the row may have changed since: not to be used, not even while the database is away. */
+  isOutdated(slot: Slot): boolean {
+    return slot.changed || slot.round !== this.#round;
+  }
+
+  outdate({ kind, id }: Exclude<Invalidation, { kind: 'catalog' }>): void {
+    if (kind === 'account') {
+      for (const slot of this.#byAccount.get(id) ?? []) slot.changed = true;
+      return;
+    }
+    const slot = this.#byKey.get(id);
+    if (slot) slot.changed = true;
+  }
+
+  outdateAll(): void {
+    this.#round++;
+  }
+
+  values(): IterableIterator<Slot> {
+    return this.#slots.values() as IterableIterator<Slot>;
+  }
+
+  #unlink(slot: Slot): void {
+    const { keyId, account } = slot.entry;
+    if (this.#byKey.get(keyId) === slot) this.#byKey.delete(keyId);
+    const siblings = this.#byAccount.get(account.id);
+    siblings?.delete(slot);
+    if (siblings?.size === 0) this.#byAccount.delete(account.id);
+  }
+}

@@ -1,0 +1,84 @@
+import pg from 'pg';
+import { createKeyCache, type KeyCache, MAX_KEYS, MAX_MISSING } from '../../../src/gateway/key-cache.js';
+import { systemClock } from '../../../src/lib/clock.js';
+import { createEnvelope, sha256 } from '../../../src/lib/crypto.js';
+import { createLogger } from '../../../src/lib/logger.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { createTestKey, TEST_SECRETS } from '../../support/edge.js';
+import { until } from '../../support/until.js';
+
+const REFRESH_MS = 2_500;
+
+describe('the key cache', () => {
+  let db: TestDatabase;
+  let pool: pg.Pool;
+  let statements = 0;
+  let cache: KeyCache;
+  const hashOf = (i: number) => sha256(`key ${i}`).toString('hex');
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    pool = new pg.Pool({ connectionString: db.url, max: 2 });
+    const query = pool.query.bind(pool) as (config: pg.QueryConfig) => Promise<pg.QueryResult>;
+    pool.query = ((config: pg.QueryConfig) => {
+      statements++;
+      return query(config);
+    }) as never;
+    const { accountId } = await createTestKey(db);
+    await db.pool.query(
+      `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, status, created_at)
+       select gen_random_uuid(), $1, 'many', 'sk-pr-many', 'many', sha256(('key ' || i)::bytea), 'active', now()
+       from generate_series(1, $2::int) i`,
+      [accountId, MAX_KEYS + 1_000],
+    );
+    await db.pool.query('analyze api_keys');
+  }, 60_000);
+  afterAll(async () => {
+    await pool.end();
+    await db.close();
+  });
+  beforeEach(() => {
+    cache = createKeyCache({
+      pool,
+      envelope: createEnvelope('virtual-key', TEST_SECRETS.ENCRYPTION_KEY),
+      clock: systemClock,
+      log: createLogger('test', 'silent'),
+    });
+    statements = 0;
+  });
+  afterEach(() => cache.stop());
+
+  test(`keeps at most ${MAX_KEYS} keys and ${MAX_MISSING} that don't exist, and finds one by its id at once`, async () => {
+    await Promise.all(Array.from({ length: MAX_KEYS + 1_000 }, (_, i) => cache.load(hashOf(i + 1))));
+    await Promise.all(Array.from({ length: MAX_MISSING + 500 }, (_, i) => cache.load(hashOf(-1 - i))));
+    expect(cache.stats().keys).toBe(MAX_KEYS);
+    expect(cache.stats().missing).toBeLessThanOrEqual(MAX_MISSING);
+    // The first to come have left; the last are there.
+    expect(cache.peek(hashOf(1))).toBeUndefined();
+    const last = await cache.load(hashOf(MAX_KEYS + 1_000));
+    const started = performance.now();
+    for (let i = 0; i < 10_000; i++) cache.invalidate({ kind: 'key', id: last!.keyId });
+    // A scan of 100,000 entries takes about a millisecond each time.
+    expect(performance.now() - started).toBeLessThan(500);
+    expect(cache.peek(hashOf(MAX_KEYS + 1_000))).toBeUndefined();
+    expect(cache.peek(hashOf(MAX_KEYS))).toBeDefined();
+  }, 60_000);
+
+  test('reads 1,000 keys in use with one statement per 500, however they are spread over time', async () => {
+    const hashes = Array.from({ length: 1_000 }, (_, i) => hashOf(i + 1));
+    await Promise.all(hashes.map((hash) => cache.load(hash)));
+    expect(statements).toBe(2);
+    const started = performance.now();
+    let unknown = 0;
+    let turn = 0;
+    await until(
+      () => {
+        // A tenth of them in each turn, as calls come.
+        for (let i = turn++ % 10; i < hashes.length; i += 10) if (!cache.peek(hashes[i]!)) unknown++;
+        return performance.now() - started > 2.5 * REFRESH_MS;
+      },
+      { intervalMs: 10 },
+    );
+    expect(unknown).toBe(0);
+    expect(statements).toBe(2 + 2 * 2);
+  });
+});

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import type { Pool } from 'pg';
+import { pgPool } from '../../../src/db/orm.js';
+import { KEY_PREFIX, newApiKey, randomBase62 } from '../../../src/lib/key-form.js';
+import { open, requestText, statusesOf } from '../../hostile/raw.js';
+import { createTestKey } from '../../support/edge.js';
+import { useEdge } from '../../support/edge-suite.js';
+
+const VALUES = 100_000;
+const CONNECTIONS = 20;
+const PIPELINED = 25;
+
+/** Sends GET /v1/models once per value, many to a connection; gives how often each status came. */
+async function ask(url: string, values: readonly string[]): Promise<Map<number, number>> {
+  const counts = new Map<number, number>();
+  const share = Math.ceil(values.length / CONNECTIONS);
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async (_, connection) => {
+      const mine = values.slice(connection * share, (connection + 1) * share);
+      const socket = open(url);
+      let text = '';
+      let wake: () => void = () => undefined;
+      socket.on('data', (chunk: Buffer) => {
+        text += chunk.toString('latin1');
+        wake();
+      });
+      for (let at = 0; at < mine.length; at += PIPELINED) {
+        const batch = mine.slice(at, at + PIPELINED);
+        text = '';
+        socket.write(
+          batch.map((value) => requestText('GET /v1/models', [`Authorization: ${value}`])).join(''),
+          'latin1',
+        );
+        // Each answer ends in its JSON.
+        while (!text.endsWith('}') || text.split('HTTP/1.1 ').length <= batch.length) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+        for (const status of statusesOf(text)) counts.set(status, (counts.get(status) ?? 0) + 1);
+      }
+      socket.destroy();
+    }),
+  );
+  return counts;
+}
+
+const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!;
+
+/** Anything a header can hold: noise, other schemes, SQL, and keys that are wrong by one character. */
+function hostileValue(good: string): string {
+  const at = Math.floor(Math.random() * good.length);
+  const other = pick([...'0aZ-_ =+/%\'";\t\u00e9']);
+  return pick([
+    () =>
+      randomBytes(1 + Math.floor(Math.random() * 60))
+        .toString('latin1')
+        .replace(/[^ -~\x80-\xff]/g, '.'),
+    () => `Bearer ${KEY_PREFIX}${randomBase62(46)}`,
+    () => `Bearer ${KEY_PREFIX}${randomBase62(Math.floor(Math.random() * 90))}`,
+    () => `Bearer ${good.slice(0, at)}${other === good[at] ? '!' : other}${good.slice(at + 1)}`,
+    () => `Bearer ${good.slice(0, at)}${good.slice(at + 1)}`,
+    () => `Bearer ${good.slice(0, at)}${other}${good.slice(at)}`,
+    () => `${pick(['Basic', 'Digest', 'Token', 'bearer:', 'Bearer,', 'BearerBearer', ''])} ${good}`,
+    () =>
+      `Bearer ${good}${pick([' ', ',', ';', "'", ' --'])}${pick(['x', good, "' or 1=1 --", '$1', '\\x00'])}`,
+    () =>
+      `Bearer ${pick(["' or 1=1 --", "'; drop table api_keys; --", '$(id)', '%00', '../../etc', 'null', '{}'])}`,
+    () => `Bearer ${good.toUpperCase()}`,
+  ])();
+}
+
+describe('a flood of credentials', () => {
+  const suite = useEdge();
+  let statements = 0;
+  beforeAll(async () => {
+    const pool: Pool = await pgPool(suite.db.orm);
+    const query = pool.query.bind(pool) as (...parameters: unknown[]) => unknown;
+    pool.query = ((...parameters: unknown[]) => {
+      if (JSON.stringify(parameters[0]).includes('from api_keys')) statements++;
+      return query(...parameters);
+    }) as never;
+  });
+
+  test(`${VALUES} that have not the form of a key get 401 and cost no statement`, async () => {
+    const { key } = await createTestKey(suite.db);
+    expect([...(await ask(suite.edge.url, [`Bearer ${key}`]))]).toEqual([[200, 1]]);
+    const before = statements;
+    // The edge reads its keys in use again on its own: this one isn't used meanwhile.
+    const values = Array.from({ length: VALUES }, () => hostileValue(key));
+    const counts = await ask(suite.edge.url, values);
+    expect([...counts]).toEqual([[401, VALUES]]);
+    expect(statements - before).toBeLessThanOrEqual(1);
+  }, 60_000);
+
+  test('of the right form costs at most 200 statements a second, and a good key goes on', async () => {
+    const { key } = await createTestKey(suite.db);
+    await ask(suite.edge.url, [`Bearer ${key}`]);
+    const values = Array.from({ length: 20_000 }, () => `Bearer ${newApiKey()}`);
+    const before = statements;
+    const started = performance.now();
+    const slow: number[] = [];
+    let flooding = true;
+    const good = (async () => {
+      while (flooding) {
+        const asked = performance.now();
+        expect([...(await ask(suite.edge.url, [`Bearer ${key}`]))]).toEqual([[200, 1]]);
+        slow.push(performance.now() - asked);
+      }
+    })();
+    expect([...(await ask(suite.edge.url, values))]).toEqual([[401, values.length]]);
+    flooding = false;
+    await good;
+    const seconds = (performance.now() - started) / 1000;
+    expect(values.length / seconds).toBeGreaterThan(1_000);
+    expect((statements - before) / seconds).toBeLessThanOrEqual(201);
+    expect(slow.sort((a, b) => a - b)[slow.length >> 1]).toBeLessThan(250);
+  }, 60_000);
+});
