@@ -50,6 +50,9 @@ export interface Platform {
 /** The edge of this machine speaks for its clients; others do only where `TRUST_PROXY` names them. */
 const OWN_EDGE = ['127.0.0.1', '::1'];
 const REQUEST_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** Node looks for requests over their time every 30 s unless told otherwise. */
+const CHECK_INTERVAL_MS = 1_000;
 
 /** Builds the platform: every route with its guards. Nothing listens yet. */
 export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
@@ -62,6 +65,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     trustProxy: [...OWN_EDGE, ...config.trustProxy],
     http: { maxHeaderSize: MAX_HEADER_BYTES },
     requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CHECK_INTERVAL_MS },
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error, request, reply) => {

@@ -31,7 +31,7 @@ export interface Credentials {
 }
 
 const NASTY = [
-  '', ' ', '\u0000', '\ud800', '%00', '%c0%af', '../..', "' or 1=1 --", '"; drop table accounts; --', '${7*7}', '{{7*7}}',
+  '', ' ', '\u0000', '\ud800', '%00', '%c0%af', '../..', "' or 1=1 --", '"; drop table accounts; --', '{{7*7}}',
   '1e400', '-0', 'NaN', 'null', '__proto__', 'constructor', 'toString', '🔑', '\u202e', 'a'.repeat(300), '<script>',
   '01900000-0000-7000-8000-000000000000', 'gateway/fast', 'free', 'team', 'active', 'a@b.cc', '9'.repeat(40), '\\', '\r\nX: 1',
 ]; // biome-ignore format: a table
@@ -42,7 +42,8 @@ const FIELDS = [
   'prototype', 'polluted', 'api_base', 'metadata', 'user_config', 'x'.repeat(200), '', '\u0000', 'user_id', 'balance',
 ]; // biome-ignore format: a table
 const PATHS = [
-  ...platformRoutes.map(({ url }) => url),
+  // Without the one file of 3 MB, which says nothing about anyone.
+  ...platformRoutes.map(({ url }) => url).filter((url) => !url.endsWith('.js')),
   ...[
     '/v1/chat/completions',
     '/v1/chat/completions',

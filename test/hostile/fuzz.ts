@@ -20,6 +20,8 @@ const CONNECTIONS = 24;
 const BATCH = 24;
 const MUTATED_SHARE = 0.25;
 const MAX_ANSWER_MS = 10_000;
+/** A run that gets no answers any more has to end by itself. */
+const MAX_RUN_MS = 100_000;
 /** A mutated request may promise more than it sends: nobody answers then. */
 const MUTATED_PATIENCE_MS = 120;
 /** Stack traces, paths, addresses and drivers' words. */
@@ -37,15 +39,16 @@ export async function fuzz(
     for (const status of statusesOf(got)) {
       result.statuses.set(status, (result.statuses.get(status) ?? 0) + 1);
       result.answers++;
-      if (status >= 500) result.faults.push({ what: `status ${status}`, sent, got });
+      if (status >= 500) result.faults.push(fault(`status ${status}`, sent, got, `HTTP/1.1 ${status}`));
     }
     const leak = LEAKS.exec(got)?.[0] ?? secrets.find((secret) => got.includes(secret));
-    if (leak !== undefined) result.faults.push({ what: `leak ${leak}`, sent, got });
+    if (leak !== undefined) result.faults.push(fault(`leak ${leak}`, sent, got, leak));
   };
   let index = 0;
+  const end = performance.now() + MAX_RUN_MS;
   await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {
-      while (result.answers < requests && result.faults.length < 20) {
+      while (result.answers < requests && result.faults.length < 20 && performance.now() < end) {
         // Each round has a seed of its own, so that one can be repeated alone.
         const random = new Random(seed + index++ * 7_919);
         const bytes = random.chance(0.5)
@@ -53,7 +56,7 @@ export async function fuzz(
           : undefined;
         if (bytes !== undefined) {
           const { text, ms } = await talk(url, bytes, MAX_ANSWER_MS);
-          if (ms >= MAX_ANSWER_MS) result.faults.push({ what: 'no answer', sent: bytes, got: text });
+          if (ms >= MAX_ANSWER_MS) result.faults.push(fault('no answer', bytes, text, ''));
           judge(bytes, text);
           continue;
         }
@@ -65,6 +68,12 @@ export async function fuzz(
     }),
   );
   return result;
+}
+
+/** Keeps of an answer what stands around the fault; the seed gives the rest again. */
+function fault(what: string, sent: string, got: string, mark: string): FuzzResult['faults'][number] {
+  const at = Math.max(0, got.indexOf(mark));
+  return { what, sent: sent.length < 2_000 ? sent : '', got: got.slice(Math.max(0, at - 200), at + 700) };
 }
 
 /** Writes, reads until the server closes or is silent for so long. */

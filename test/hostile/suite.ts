@@ -1,7 +1,7 @@
 import type { EdgeBounds } from '../../src/gateway/edge-bounds.js';
 import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { createTestKey, startTestEdge, type TestEdge, type TestKey } from '../support/edge.js';
+import { createTestKey, startTestEdge, TEST_SECRETS, type TestEdge, type TestKey } from '../support/edge.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
 import { TEST_SECRETS } from '../support/secrets.js';
@@ -44,6 +44,9 @@ export function useProduct(options: { bounds?: Partial<EdgeBounds> } = {}): Host
   });
   afterAll(async () => {
     await suite.edge?.close();
+    // After a fuzz run a few connections of the edge's pool stay open here without a request on them, and the
+    // platform's close() would wait for them. Why they stay is not known yet.
+    suite.platform?.app.server.closeAllConnections();
     await suite.platform?.close();
     await suite.upstream?.close();
     await suite.db?.close();

@@ -1,0 +1,138 @@
+import type { Socket } from 'node:net';
+import { createTestKey } from '../support/edge.js';
+import { until } from '../support/until.js';
+import { open, requestText } from './raw.js';
+import { slowClients } from './slow.js';
+import { useProduct } from './suite.js';
+
+/** RELIABILITY.md G16 in small: the product's times are 10 s and 58 s, and its long form has 2,000 and 500. */
+const LORIS = 200;
+const STALLED = 50;
+
+describe('clients that send or read slowly', () => {
+  const suite = useProduct({
+    limits: { headersTimeoutMs: 1_000, requestTimeoutMs: 2_000, checkIntervalMs: 100 },
+  });
+
+  test(`are cut in time and cost others nothing: ${LORIS} slow senders, ${STALLED} stalled readers`, async () => {
+    const result = await slowClients(suite, { loris: LORIS, stalled: STALLED, watchMs: 3_000 });
+    expect(result.headersCut).toBe(LORIS / 2);
+    expect(result.bodiesCut).toBe(LORIS / 2);
+    expect(result.slowestHeadersMs).toBeLessThan(1_000 * 1.5);
+    expect(result.slowestBodyMs).toBeLessThan(2_000 * 1.5);
+    // In one process with 250 clients of the test itself; the long form has the product alone.
+    expect(result.duringMs.p50).toBeLessThan(Math.max(25, 3 * result.baselineMs.p50));
+    expect(result.rssGrowthBytes).toBeLessThan(192 * 2 ** 20);
+  }, 30_000);
+
+  test('never get an answer into the middle of another', async () => {
+    suite.upstream.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {"choices":[{"index":0,"delta":{"content":"first"}}]}\n\n');
+    });
+    const body = '{"model":"gateway/fast","messages":[],"stream":true}';
+    const socket: Socket = open(suite.edge.url);
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk));
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    socket.write(
+      `${requestText(
+        'POST /v1/chat/completions',
+        [`Authorization: Bearer ${suite.caller.key}`, `Content-Length: ${body.length}`],
+        body,
+      )}GET /v1/models HTTP/1.1\r\nX-Never-Ends: `,
+    );
+    await closed;
+    expect(text).toContain('first');
+    expect(text.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+});
+
+describe('one address', () => {
+  const suite = useProduct({ limits: { socketsPerAddress: 20, countLoopback: true } });
+
+  test('has so many connections and no more; those that close make room', async () => {
+    // Those of the sign-ups may still be open.
+    const sockets = Array.from({ length: 40 }, () => open(suite.edge.url));
+    const states = await Promise.all(
+      sockets.map(
+        (socket) =>
+          new Promise<boolean>((resolve) => {
+            socket.on('close', () => resolve(false));
+            socket.on('data', () => resolve(true));
+            socket.write(requestText('GET /health'));
+          }),
+      ),
+    );
+    const served = states.filter(Boolean).length;
+    expect(served).toBeGreaterThan(10);
+    expect(served).toBeLessThanOrEqual(20);
+    await Promise.all(
+      sockets.map(
+        (socket) =>
+          new Promise((resolve) => (socket.destroyed ? resolve(0) : socket.on('close', resolve).destroy())),
+      ),
+    );
+    expect((await fetch(`${suite.edge.url}/health`)).status).toBe(200);
+  });
+});
+
+describe('bodies in memory', () => {
+  const suite = useProduct({ limits: { bodyBytes: 300_000, bodyBytesPerAccount: 200_000 } });
+  const hold = async (key: string, bytes: number, chunked: boolean): Promise<Socket> => {
+    const socket = open(suite.edge.url);
+    const framing = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${bytes + 1}`;
+    const head = requestText('POST /v1/chat/completions', [
+      `Authorization: Bearer ${key}`,
+      framing,
+      'Expect: 100-continue',
+    ]);
+    // Asked for the body, the edge has counted what it was told.
+    const asked = new Promise((resolve) => socket.once('data', resolve));
+    socket.write(head);
+    await asked;
+    const text = 'x'.repeat(bytes);
+    socket.write(chunked ? `${bytes.toString(16)}\r\n${text}\r\n` : text);
+    return socket;
+  };
+  const call = (bytes: number) =>
+    fetch(`${suite.edge.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${suite.caller.key}` },
+      body: JSON.stringify({
+        model: 'gateway/fast',
+        messages: [{ role: 'user', content: 'x'.repeat(bytes) }],
+      }),
+    });
+  const used = async () =>
+    Number(/^gateway_request_body_bytes (\d+)/m.exec(await suite.edge.registry.metrics())?.[1]);
+
+  test.each([false, true])(
+    'have a bound: 503 with Retry-After beyond it, served again after (chunked: %s)',
+    async (chunked) => {
+      expect((await call(50_000)).status).toBe(200);
+      const other = await createTestKey(suite.db);
+      const sockets = [
+        await hold(other.key, 150_000, chunked),
+        await hold(suite.caller.key, 100_000, chunked),
+      ];
+      await until(async () => (await used()) >= 250_000);
+      const refused = await call(60_000);
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await refused.json()).toMatchObject({ error: { code: 'service_unavailable' } });
+      expect((await call(1_000)).status).toBe(200);
+      for (const socket of sockets) socket.destroy();
+      await until(async () => (await used()) === 0, { what: 'the budget to be free' });
+      expect((await call(60_000)).status).toBe(200);
+    },
+  );
+
+  test('of one account leave room for others', async () => {
+    const socket = await hold(suite.caller.key, 190_000, false);
+    expect((await call(20_000)).status).toBe(503);
+    const other = await createTestKey(suite.db);
+    const second = await hold(other.key, 50_000, true);
+    socket.destroy();
+    second.destroy();
+  });
+});
