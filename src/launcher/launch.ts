@@ -103,6 +103,7 @@ export function launch({ config, narrator, describe = describeChildren, backOff 
       note: (line) => narrator.note('database', line),
       say: (line) => narrator.note('restart', line),
       backOff,
+      signal: giveUp.signal,
     });
     const { server } = database;
     await ensureDatabase(server, DATABASE_NAME);

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { until } from '../support/until.js';
@@ -81,6 +81,20 @@ describe('the launcher', () => {
     expect(await launcher.ended).toBe(0);
     expect(readJournal(folder.path).every(({ pid }) => !isAlive(pid))).toBe(true);
     expect(events('started')).not.toContain('edge');
+  });
+
+  test('a stop while its database can not be started does not wait for all attempts', async () => {
+    const cluster = join(folder.path, 'postgres');
+    mkdirSync(cluster);
+    writeFileSync(join(cluster, 'PG_VERSION'), '18\n');
+    const { launcher, output } = testLaunch(folder.path, fakeChildren(folder.path), { DATABASE_URL: '' });
+    await until(() => output().includes('trying again'));
+    const began = Date.now();
+    launcher.stop('SIGTERM');
+    expect(await launcher.ended).toBe(0);
+    expect(Date.now() - began).toBeLessThan(2_000);
+    expect(events('started')).toEqual([]);
+    expect(existsSync(join(folder.path, 'launcher.lock'))).toBe(false);
   });
 
   test('a second launch on the same DATA_DIR says who is there, and leaves it alone', async () => {
