@@ -2,14 +2,13 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { cidrs, email, flag, oneOf, port, seconds, text, url, whole } from './config-fields.js';
 import { generatedSecret } from './lib/generated-secret.js';
+import { isWeakSecret } from './lib/weak-secret.js';
 
 /** The only reader of process.env. Names and defaults are those of the run contract (docs/operations.md). */
 
 export type ProcessRole = 'launcher' | 'edge' | 'platform' | 'jobs' | 'proxy';
 
 const MIN_SECRET_BYTES = 32;
-const WELL_KNOWN_SECRETS = /^(?:change[-_ ]?me|secret|password|default|example|sk-1234|test|dev)/i;
-const REPEATED_CHARACTER = /^(.)\1*$/;
 
 const secret = z.string().min(1);
 
@@ -80,16 +79,21 @@ function productionFaults(raw: Raw): string[] {
   for (const name of STARRED) {
     if (raw[name] === undefined) faults.push(`${name}: must be set in production`);
   }
+  const seen = new Map<string, string>();
   for (const name of [...SECRETS, ...OPTIONAL_SECRETS]) {
     const value = raw[name];
     if (value === undefined) continue;
-    if (WELL_KNOWN_SECRETS.test(value) || REPEATED_CHARACTER.test(value)) {
+    const twin = seen.get(value);
+    if (isWeakSecret(value)) {
       faults.push(
-        `${name}: is a well-known default; generate a random one, e.g. with: openssl rand -base64 48`,
+        `${name}: is well known or easy to guess; generate a random one, e.g. with: openssl rand -base64 48`,
       );
     } else if (Buffer.byteLength(value) < MIN_SECRET_BYTES) {
       faults.push(`${name}: must have at least ${MIN_SECRET_BYTES} bytes in production`);
+    } else if (twin) {
+      faults.push(`${name}: has the value of ${twin}; each needs one of its own`);
     }
+    seen.set(value, twin ?? name);
   }
   return faults;
 }
