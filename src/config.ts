@@ -1,35 +1,19 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { cidrs, email, flag, oneOf, port, seconds, text, url, whole } from './config-fields.js';
 import { generatedSecret } from './lib/generated-secret.js';
+import { isWeakSecret } from './lib/weak-secret.js';
 
 /** The only reader of process.env. Names and defaults are those of the run contract (docs/operations.md). */
 
 export type ProcessRole = 'launcher' | 'edge' | 'platform' | 'jobs' | 'proxy';
 
 const MIN_SECRET_BYTES = 32;
-const WELL_KNOWN_SECRETS = /^(?:change[-_ ]?me|secret|password|default|example|sk-1234|test|dev)/i;
-const REPEATED_CHARACTER = /^(.)\1*$/;
 
-const port = z.coerce.number().int().min(0).max(65_535);
-const seconds = z.coerce.number().positive().max(86_400);
-const url = (protocols: RegExp, kind: string) =>
-  z.url({ protocol: protocols, error: `must be a URL (${kind})` });
-const flag = z.enum(['0', '1']).transform((value) => value === '1');
-const cidrs = z
-  .string()
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter(Boolean),
-  )
-  .pipe(
-    z.array(z.string().regex(/^[0-9a-fA-F:.]+(?:\/\d{1,3})?$/, 'must be a comma-separated list of CIDRs')),
-  );
 const secret = z.string().min(1);
 
 const schema = z.object({
-  NODE_ENV: z.string().default('development'),
+  NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
   PORT: port.default(8080),
   HOST: z.string().default('127.0.0.1'),
   PUBLIC_BASE_URL: url(/^https?$/, 'http or https').optional(),
@@ -53,21 +37,21 @@ const schema = z.object({
   ACCESS_TOKEN_TTL_SECONDS: seconds.default(3600),
   SMTP_URL: url(/^smtps?$/, 'smtp').optional(),
   MAIL_FROM: z.string().optional(),
-  ADMIN_EMAIL: z.email().optional(),
-  ADMIN_PASSWORD: z.string().min(8).max(128).optional(),
+  ADMIN_EMAIL: email.optional(),
+  ADMIN_PASSWORD: text(8, 128).optional(),
   GPU_HEARTBEAT_SECRET: secret.optional(),
   GPU_STALE_AFTER_SECONDS: seconds.default(180),
   GPU_SWEEP_INTERVAL_SECONDS: seconds.default(30),
   UPSTREAM_TIMEOUT_SECONDS: seconds.default(600),
   UPSTREAM_IDLE_SECONDS: seconds.default(120),
   DISABLE_BACKGROUND_TASKS: flag.default(false),
-  PLAYGROUND_RUNS_PER_MINUTE: z.coerce.number().int().min(1).optional(),
-  PLAYGROUND_RUNS_PER_DAY: z.coerce.number().int().min(1).default(500),
-  SIGNUPS_PER_NETWORK_PER_DAY: z.coerce.number().int().min(0).default(20),
+  PLAYGROUND_RUNS_PER_MINUTE: whole(1).optional(),
+  PLAYGROUND_RUNS_PER_DAY: whole(1).default(500),
+  SIGNUPS_PER_NETWORK_PER_DAY: whole(0).default(20),
   GRAPHQL_INTROSPECTION: flag.optional(),
   METRICS_PORT: port.optional(),
   METRICS_HOST: z.string().default('127.0.0.1'),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
 type Raw = z.infer<typeof schema>;
@@ -95,16 +79,21 @@ function productionFaults(raw: Raw): string[] {
   for (const name of STARRED) {
     if (raw[name] === undefined) faults.push(`${name}: must be set in production`);
   }
+  const seen = new Map<string, string>();
   for (const name of [...SECRETS, ...OPTIONAL_SECRETS]) {
     const value = raw[name];
     if (value === undefined) continue;
-    if (WELL_KNOWN_SECRETS.test(value) || REPEATED_CHARACTER.test(value)) {
+    const twin = seen.get(value);
+    if (isWeakSecret(value)) {
       faults.push(
-        `${name}: is a well-known default; generate a random one, e.g. with: openssl rand -base64 48`,
+        `${name}: is well known or easy to guess; generate a random one, e.g. with: openssl rand -base64 48`,
       );
     } else if (Buffer.byteLength(value) < MIN_SECRET_BYTES) {
       faults.push(`${name}: must have at least ${MIN_SECRET_BYTES} bytes in production`);
+    } else if (twin) {
+      faults.push(`${name}: has the value of ${twin}; each needs one of its own`);
     }
+    seen.set(value, twin ?? name);
   }
   return faults;
 }
@@ -131,7 +120,7 @@ function readRaw(env: NodeJS.ProcessEnv): { raw?: Raw; faults: string[] } {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const result = schema.safeParse(present);
   if (result.success) return { raw: result.data, faults: [] };
-  return { faults: result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`) };
+  return { faults: result.error.issues.map((issue) => `${String(issue.path[0])}: ${issue.message}`) };
 }
 
 function resolveSecrets(raw: Raw, dataDir: string): Record<(typeof SECRETS)[number], string> {

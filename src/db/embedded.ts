@@ -1,30 +1,30 @@
-import { execFile, spawn } from 'node:child_process';
-import {
-  chownSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { ensureDataDir } from '../lib/data-dir.js';
 import { generatedSecret } from '../lib/generated-secret.js';
-import { closedFolder, isRoot, NOBODY, reachableBinaries, reachableCluster } from './reachable.js';
+import { makeCluster, removeDrafts } from './new-cluster.js';
+import {
+  closedFolder,
+  reachableBinaries,
+  reachableCluster,
+  SERVER_ENVIRONMENT,
+  serverIdentity,
+} from './reachable.js';
 import { isRunning, leftBehind, stopServer } from './server-process.js';
 
-const run = promisify(execFile);
 const SUPERUSER = 'gateway';
 const START_TIMEOUT_MS = 30_000;
 const START_ATTEMPTS = 5;
+const ANSWER_MS = 2_000;
+const POLL_MS = 25;
+const CREATE_MS = 20_000;
+/** PostgreSQL's immediate shutdown kills what doesn't end within 5 s. */
+const QUIT_MS = 6_000;
 
 export interface EmbeddedPostgres {
   /** Address of a database of this server. */
@@ -47,6 +47,8 @@ export interface EmbeddedOptions {
   port?: number;
   /** Called with a line when something unusual is handled. */
   note?(line: string): void;
+  /** Ends the start, which then rejects with the signal's reason within seconds and leaves no process. */
+  signal?: AbortSignal | undefined;
 }
 
 interface Binaries {
@@ -93,8 +95,6 @@ function makeSymlinks(native: string): void {
   }
 }
 
-const spawnIdentity = (): { uid?: number; gid?: number } => (isRoot() ? { uid: NOBODY, gid: NOBODY } : {});
-
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done, fail) => server.once('error', fail).listen(0, '127.0.0.1', done));
@@ -103,41 +103,12 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function initialise(
-  binaries: Binaries,
-  directory: string,
-  password: string,
-  disposable: boolean,
-): Promise<void> {
-  const passwordFile = `${directory}.password`;
-  writeFileSync(passwordFile, password, { mode: 0o600 });
-  if (isRoot()) chownSync(passwordFile, NOBODY, NOBODY);
-  const flags = [
-    '-D',
-    directory,
-    '-U',
-    SUPERUSER,
-    '-E',
-    'UTF8',
-    '--locale-provider=builtin',
-    '--locale=C.UTF-8',
-  ];
-  flags.push(
-    ...(disposable ? ['-A', 'trust', '--no-sync'] : ['-A', 'scram-sha-256', `--pwfile=${passwordFile}`]),
-  );
-  try {
-    await run(binaries.initdb, flags, {
-      ...spawnIdentity(),
-      cwd: '/',
-      env: { LC_ALL: 'C', PATH: '/usr/bin:/bin', TZ: 'UTC' },
-    });
-  } finally {
-    rmSync(passwordFile, { force: true });
-  }
-}
-
 async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: ANSWER_MS,
+    query_timeout: ANSWER_MS,
+  });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -170,11 +141,11 @@ async function startServer(
   const logPath = `${options.directory}.log`;
   const log = openSync(logPath, 'w', 0o600);
   const child = spawn(binaries.postgres, serverFlags(options.directory, port, options.disposable ?? false), {
-    ...spawnIdentity(),
+    ...serverIdentity(),
     cwd: '/',
     detached: true,
     stdio: ['ignore', 'ignore', log],
-    env: { LC_ALL: 'C', PATH: '/usr/bin:/bin', TZ: 'UTC' },
+    env: SERVER_ENVIRONMENT,
   });
   closeSync(log);
   let ended: string | undefined;
@@ -190,24 +161,42 @@ async function startServer(
       throw new Error(
         `PostgreSQL did not start (${ended}):\n${readFileSync(logPath, 'utf8').slice(-2_000).trim()}`,
       );
+    if (options.signal?.aborted) break;
     if (await answers(url)) return child.pid!;
-    await delay(25);
+    await delay(POLL_MS);
   }
-  child.kill('SIGQUIT');
+  await quit(child);
+  options.signal?.throwIfAborted();
   throw new Error(`PostgreSQL did not answer within ${START_TIMEOUT_MS / 1000} s; its log is ${logPath}`);
 }
 
+/** Ends a server that doesn't serve yet; what was committed is safe in any case. */
+async function quit(child: ChildProcess): Promise<void> {
+  for (const [signal, patienceMs] of [
+    ['SIGQUIT', QUIT_MS],
+    ['SIGKILL', QUIT_MS],
+  ] as const) {
+    child.kill(signal);
+    for (const end = Date.now() + patienceMs; Date.now() < end; await delay(POLL_MS)) {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+    }
+  }
+}
+
 /** A server that was killed hard leaves processes and shared memory that take a moment to go: try again. */
-async function startPatiently(start: () => Promise<number>, note?: (line: string) => void): Promise<number> {
+async function startPatiently(
+  start: () => Promise<number>,
+  { note, signal }: Pick<EmbeddedOptions, 'note' | 'signal'>,
+): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await start();
     } catch (error) {
-      if (attempt === START_ATTEMPTS) throw error;
+      if (attempt === START_ATTEMPTS || signal?.aborted) throw error;
       note?.(
         `the database did not start at once, trying again: ${(error as Error).message.split('\n').at(-1)}`,
       );
-      await delay(500 * attempt);
+      await delay(500 * attempt, undefined, { signal });
     }
   }
 }
@@ -228,6 +217,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const urlOn = (port: number) => (database: string) =>
     `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
 
+  removeDrafts(directory);
   const previous = leftBehind(directory);
   if (previous) {
     if (await answers(urlOn(previous.port)('postgres'))) {
@@ -235,21 +225,25 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       return serverOf(previous.pid, previous.port, urlOn(previous.port), 'adopted');
     }
     options.note?.(`stopping a database that an earlier run left behind (process ${previous.pid})`);
-    await stopServer(previous.pid);
+    await stopServer(previous.pid, options.signal);
   }
   rmSync(join(directory, 'postmaster.pid'), { force: true });
 
   const isNew = !existsSync(join(directory, 'PG_VERSION'));
   if (isNew) {
-    // A folder without PG_VERSION is what an interrupted initdb leaves; initdb wants it empty.
-    rmSync(directory, { recursive: true, force: true });
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    if (isRoot()) chownSync(directory, NOBODY, NOBODY);
-    await initialise(binaries, directory, password, disposable);
+    const { initdb } = binaries;
+    await makeCluster({
+      initdb,
+      directory,
+      superuser: SUPERUSER,
+      password,
+      disposable,
+      signal: options.signal,
+    });
   }
   const port = options.port ?? (await freePort());
   const start = () => startServer(binaries, { ...options, directory }, port, urlOn(port)('postgres'));
-  const pid = await startPatiently(start, options.note);
+  const pid = await startPatiently(start, options);
   return serverOf(pid, port, urlOn(port), isNew ? 'created' : 'started');
 }
 
@@ -264,7 +258,12 @@ function serverOf(
 
 /** Creates a database unless it is there. */
 export async function ensureDatabase(server: EmbeddedPostgres, name: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server.url('postgres') });
+  const client = new pg.Client({
+    connectionString: server.url('postgres'),
+    connectionTimeoutMillis: CREATE_MS,
+    query_timeout: CREATE_MS,
+  });
+  client.on('error', () => undefined);
   await client.connect();
   try {
     const found = await client.query('select 1 from pg_database where datname = $1', [name]);

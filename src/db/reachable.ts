@@ -10,6 +10,13 @@ const OTHERS_MAY_ENTER = 0o001;
 
 export const isRoot = (): boolean => process.getuid?.() === 0;
 
+/** As whom the server's programs run. */
+export const serverIdentity = (): { uid?: number; gid?: number } =>
+  isRoot() ? { uid: NOBODY, gid: NOBODY } : {};
+
+/** All that the server's programs see of the environment: secrets aren't theirs. */
+export const SERVER_ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/bin:/bin', TZ: 'UTC' };
+
 /** The first folder on the way to a path that the database's user can't enter; undefined when there is none. */
 export function closedFolder(path: string): string | undefined {
   if (!isRoot()) return undefined;

@@ -37,17 +37,21 @@ export function leftBehind(directory: string): { pid: number; port: number } | u
 }
 
 /**
- * Ends a server by pid: SIGINT is PostgreSQL's fast shutdown; SIGQUIT (immediate) only when that hangs.
+ * Ends a server by pid: SIGINT is PostgreSQL's fast shutdown; SIGQUIT (immediate) only when that hangs, or the
+ * signal tells that nobody wants to wait.
  * @throws Error when it still runs after 30 s.
  */
-export async function stopServer(pid: number): Promise<void> {
+export async function stopServer(pid: number, hurry?: AbortSignal): Promise<void> {
   for (const [signal, patienceMs] of [
     ['SIGINT', 20_000],
     ['SIGQUIT', 10_000],
   ] as const) {
     if (!isRunning(pid)) return;
     process.kill(pid, signal);
-    for (const end = Date.now() + patienceMs; Date.now() < end && isRunning(pid); ) await delay(POLL_MS);
+    for (const end = Date.now() + patienceMs; Date.now() < end && isRunning(pid); ) {
+      if (hurry?.aborted && signal === 'SIGINT') break;
+      await delay(POLL_MS);
+    }
   }
   if (isRunning(pid)) throw new Error(`the database (process ${pid}) does not stop`);
 }

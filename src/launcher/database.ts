@@ -5,6 +5,7 @@ import type { BackOff } from './supervisor.js';
 const WATCH_MS = 250;
 const DEFAULT_BACK_OFF: BackOff = { firstMs: 100, maxMs: 5_000, resetAfterMs: 30_000 };
 
+/** `signal` ends the first start only: afterwards the others need the database for their own end. */
 export interface KeepOptions extends EmbeddedOptions {
   /** One line for the person. */
   say(line: string): void;
@@ -40,7 +41,7 @@ export async function keepDatabase({
     say(`the database ended, starting it again in ${waitMs / 1000} s`);
     await delay(waitMs, undefined, { signal });
     waitMs = Math.min(backOff.maxMs, waitMs * 2);
-    current = await startEmbeddedPostgres({ ...options, port: first.port });
+    current = await startEmbeddedPostgres({ ...options, port: first.port, signal });
     startedAt = Date.now();
     say('the database is back');
   };

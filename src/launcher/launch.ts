@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { ensureDatabase } from '../db/embedded.js';
 import { ensureDataDir } from '../lib/data-dir.js';
+import { waitingEvents } from '../metering/waiting.js';
 import { type Children, describeChildren, type Ports } from './children.js';
 import { type KeptDatabase, keepDatabase } from './database.js';
 import { LockedError, takeLock } from './lock.js';
@@ -103,6 +104,7 @@ export function launch({ config, narrator, describe = describeChildren, backOff 
       note: (line) => narrator.note('database', line),
       say: (line) => narrator.note('restart', line),
       backOff,
+      signal: giveUp.signal,
     });
     const { server } = database;
     await ensureDatabase(server, DATABASE_NAME);
@@ -168,8 +170,9 @@ export function launch({ config, narrator, describe = describeChildren, backOff 
     // What is being started has to be there before it can be stopped.
     await started.catch(() => undefined);
     await stopAll();
+    const events = await eventsLeft(join(config.dataDir, 'spool'));
     if (exitCode === 0)
-      narrator.step('stopped', 'every request answered or ended, every event written', Date.now() - began);
+      narrator.step('stopped', `every request answered or ended, ${events}`, Date.now() - began);
     return exitCode;
   })();
 
@@ -192,6 +195,17 @@ function portFault(code: string, { host, port }: Config): string {
     return `PORT: ${port} on ${host} is in use by another program; stop that, or choose another: PORT=${port + 1} npm start`;
   }
   return `PORT: can't listen on ${host}:${port} (${code}); choose another PORT or HOST`;
+}
+
+/** Without its database the edge ends all the same: what it measured waits on the disk. */
+async function eventsLeft(spool: string): Promise<string> {
+  try {
+    const waiting = await waitingEvents(spool);
+    if (waiting === 0) return 'every event written';
+    return `up to ${waiting} usage events wait in ${spool}: the next start books them`;
+  } catch (error) {
+    return `usage events may wait in ${spool} (${(error as Error).message})`;
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<null> {

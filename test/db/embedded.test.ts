@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type EmbeddedPostgres, ensureDatabase, startEmbeddedPostgres } from '../../src/db/embedded.js';
 import { isAlive, temporaryFolder } from '../launcher/support.js';
+import { descendantsOf } from '../support/process-tree.js';
 import { until } from '../support/until.js';
 
 describe('the embedded database', () => {
@@ -81,5 +84,101 @@ describe('the embedded database', () => {
     const second = await start();
     expect(second.origin).toBe('started');
     expect(await query(second, 'select one from t')).toEqual([{ one: 1 }]);
+  });
+
+  describe('whose making is cut short', () => {
+    const module = new URL('../../src/db/embedded.js', import.meta.url).href;
+    const drafts = () =>
+      readdirSync(join(folder.path, 'data')).filter((name) => /^postgres\.(?:new-|password)/.test(name));
+    /** Whether initdb has written the file by which a cluster is known, and isn't done. */
+    const halfMade = () =>
+      existsSync(join(folder.path, 'data')) &&
+      drafts().some((name) => existsSync(join(folder.path, 'data', name, 'cluster', 'PG_VERSION')));
+
+    const startElsewhere = async (): Promise<{ maker: ChildProcess; pids: number[] }> => {
+      const code = `const { startEmbeddedPostgres } = await import(${JSON.stringify(module)});
+        await startEmbeddedPostgres({ directory: ${JSON.stringify(directory())} });`;
+      const maker = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'ignore' });
+      await until(halfMade, { intervalMs: 2 });
+      return { maker, pids: [maker.pid!, ...descendantsOf(maker.pid!)] };
+    };
+
+    test.each(['the launcher and initdb', 'the launcher alone'])(
+      'by a hard kill of %s is made again, and no password is left behind',
+      async (killed) => {
+        const { maker, pids } = await startElsewhere();
+        expect(pids.length).toBeGreaterThan(1);
+        const gone = once(maker, 'exit');
+        for (const one of killed.includes('alone') ? [maker.pid!] : pids) process.kill(one, 'SIGKILL');
+        await gone;
+        expect(existsSync(directory())).toBe(false);
+        expect(drafts()).toHaveLength(1);
+        writeFileSync(`${directory()}.password`, 'of an earlier version');
+        const server = await start();
+        expect(server.origin).toBe('created');
+        expect(await query(server, 'select 1 as one', 'postgres')).toEqual([{ one: 1 }]);
+        expect(drafts()).toEqual([]);
+        await until(() => !pids.some(isAlive));
+      },
+    );
+
+    test('by its signal ends at once, leaving nothing', async () => {
+      const stopping = new AbortController();
+      const made = startEmbeddedPostgres({ directory: directory(), signal: stopping.signal });
+      const failed = expect(made).rejects.toThrow('aborted');
+      await until(halfMade, { intervalMs: 2 });
+      const pids = descendantsOf(process.pid);
+      const began = Date.now();
+      stopping.abort();
+      await failed;
+      expect(Date.now() - began).toBeLessThan(2_000);
+      expect(drafts()).toEqual([]);
+      expect(existsSync(directory())).toBe(false);
+      await until(() => !pids.some(isAlive));
+    });
+  });
+
+  describe('that can not be started', () => {
+    const attempt = async () => {
+      const first = await start();
+      await first.stop();
+      const stopping = new AbortController();
+      const notes: string[] = [];
+      return {
+        stopping,
+        notes,
+        begin: () =>
+          startEmbeddedPostgres({
+            directory: directory(),
+            signal: stopping.signal,
+            note: (line) => notes.push(line),
+          }),
+      };
+    };
+
+    test('is not tried again once nobody wants it', async () => {
+      const { stopping, notes, begin } = await attempt();
+      rmSync(join(directory(), 'global', 'pg_control'));
+      const failed = expect(begin()).rejects.toThrow('aborted');
+      await until(() => notes.some((line) => line.includes('did not start at once')));
+      const began = Date.now();
+      stopping.abort();
+      await failed;
+      expect(Date.now() - began).toBeLessThan(2_000);
+    });
+
+    test('because it does not answer is ended once nobody wants it', async () => {
+      const { stopping, begin } = await attempt();
+      writeFileSync(join(directory(), 'pg_hba.conf'), 'host all all all reject\n');
+      const failed = expect(begin()).rejects.toThrow('aborted');
+      const running = await until(() =>
+        existsSync(join(directory(), 'postmaster.pid')) ? pid() : undefined,
+      );
+      const began = Date.now();
+      stopping.abort();
+      await failed;
+      expect(Date.now() - began).toBeLessThan(4_000);
+      expect(isAlive(running)).toBe(false);
+    });
   });
 });

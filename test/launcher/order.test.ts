@@ -1,6 +1,8 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { newId } from '../../src/lib/ids.js';
+import { leaveSpool, recordOf } from '../metering/support.js';
 import { until } from '../support/until.js';
 import { fakeChildren, isAlive, readJournal, temporaryFolder, testLaunch } from './support.js';
 
@@ -29,6 +31,7 @@ describe('the launcher', () => {
     expect(stopped[3]).toBe('proxy');
     expect(output()).toContain('/docs/api');
     expect(output()).toContain('SIGTERM: finishing requests in flight');
+    expect(output()).toContain('every request answered or ended, every event written');
   });
 
   test('keeps the public port closed until the platform is ready', async () => {
@@ -81,6 +84,33 @@ describe('the launcher', () => {
     expect(await launcher.ended).toBe(0);
     expect(readJournal(folder.path).every(({ pid }) => !isAlive(pid))).toBe(true);
     expect(events('started')).not.toContain('edge');
+  });
+
+  test('at its end says how many events the edge had to leave in the spool', async () => {
+    const spool = join(folder.path, 'spool');
+    const payer = { accountId: newId(), keyId: newId() };
+    const left = [recordOf(payer), recordOf(payer), recordOf(payer)];
+    leaveSpool(spool, [left, [left[0]!]]);
+    const { launcher, output } = testLaunch(folder.path, fakeChildren(folder.path));
+    await launcher.ready;
+    launcher.stop('SIGTERM');
+    expect(await launcher.ended).toBe(0);
+    expect(output()).toContain(`up to 3 usage events wait in ${spool}: the next start books them`);
+    expect(output()).not.toContain('every event written');
+  });
+
+  test('a stop while its database can not be started does not wait for all attempts', async () => {
+    const cluster = join(folder.path, 'postgres');
+    mkdirSync(cluster);
+    writeFileSync(join(cluster, 'PG_VERSION'), '18\n');
+    const { launcher, output } = testLaunch(folder.path, fakeChildren(folder.path), { DATABASE_URL: '' });
+    await until(() => output().includes('trying again'));
+    const began = Date.now();
+    launcher.stop('SIGTERM');
+    expect(await launcher.ended).toBe(0);
+    expect(Date.now() - began).toBeLessThan(2_000);
+    expect(events('started')).toEqual([]);
+    expect(existsSync(join(folder.path, 'launcher.lock'))).toBe(false);
   });
 
   test('a second launch on the same DATA_DIR says who is there, and leaves it alone', async () => {

@@ -1,0 +1,72 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+/** Kinds of variables. Each says in plain words what it wants; the name of the variable is put before. */
+
+/** A whole number; at most `max` where there is one. */
+export function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
+  const error =
+    max === Number.MAX_SAFE_INTEGER
+      ? `must be a whole number, ${min} or more`
+      : `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .trim()
+    .refine((text) => /^\d{1,16}$/.test(text) && Number(text) >= min && Number(text) <= max, error)
+    .transform(Number);
+}
+
+export const port = whole(0, 65_535);
+
+const DAY = 86_400;
+/** Seconds, a fraction allowed, up to a day. */
+export const seconds = z
+  .string()
+  .trim()
+  .refine(
+    (text) => /^\d*\.?\d+$/.test(text) && Number(text) > 0 && Number(text) <= DAY,
+    `must be a number of seconds above 0, at most ${DAY}`,
+  )
+  .transform(Number);
+
+export const url = (protocols: RegExp, kind: string) =>
+  z.url({ protocol: protocols, error: `must be a URL (${kind})` });
+
+export const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
+
+/** One word of a list. */
+export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  z.enum(words, { error: `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}` });
+
+export const email = z.email({ error: 'must be a mail address' });
+
+export const text = (min: number, max: number) => {
+  const error = `must have ${min} to ${max} characters`;
+  return z.string().min(min, { error }).max(max, { error });
+};
+
+/** Networks whose word about the caller is believed, separated by commas. */
+export const cidrs = z.string().transform((list, context) => {
+  const parts = list
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
+  for (const part of parts) {
+    const message = cidrFault(part);
+    if (message) context.addIssue({ code: 'custom', message });
+  }
+  return parts;
+});
+
+/** What is wrong with an address or network in CIDR form. */
+function cidrFault(part: string): string | undefined {
+  const shown = JSON.stringify(part.slice(0, 64));
+  const [, address = '', prefix] = /^([^/%]*)(?:\/(\d{1,3}))?$/.exec(part) ?? [];
+  const kind = isIP(address);
+  if (kind === 0 || Number(prefix ?? 0) > (kind === 4 ? 32 : 128))
+    return `${shown} is not an address or CIDR`;
+  if (prefix !== undefined && Number(prefix) === 0) {
+    return `${shown} would believe everybody; name the networks of your proxies`;
+  }
+  return undefined;
+}
