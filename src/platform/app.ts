@@ -63,9 +63,12 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     ...fastifyLogger(deps.log),
     genReqId: newId,
     trustProxy: [...OWN_EDGE, ...config.trustProxy],
-    http: { maxHeaderSize: MAX_HEADER_BYTES },
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CHECK_INTERVAL_MS },
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+    },
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error, request, reply) => {

@@ -11,7 +11,7 @@ const STALLED = 50;
 
 describe('clients that send or read slowly', () => {
   const suite = useProduct({
-    limits: { headersTimeoutMs: 1_000, requestTimeoutMs: 2_000, checkIntervalMs: 100 },
+    bounds: { headersTimeoutMs: 1_000, requestTimeoutMs: 2_000, checkIntervalMs: 100 },
   });
 
   test(`are cut in time and cost others nothing: ${LORIS} slow senders, ${STALLED} stalled readers`, async () => {
@@ -49,7 +49,7 @@ describe('clients that send or read slowly', () => {
 });
 
 describe('one address', () => {
-  const suite = useProduct({ limits: { socketsPerAddress: 20, countLoopback: true } });
+  const suite = useProduct({ bounds: { socketsPerAddress: 20, countLoopback: true } });
 
   test('has so many connections and no more; those that close make room', async () => {
     // Those of the sign-ups may still be open.
@@ -78,7 +78,7 @@ describe('one address', () => {
 });
 
 describe('bodies in memory', () => {
-  const suite = useProduct({ limits: { bodyBytes: 300_000, bodyBytesPerAccount: 200_000 } });
+  const suite = useProduct({ bounds: { bodyBytes: 300_000, bodyBytesPerAccount: 200_000 } });
   const hold = async (key: string, bytes: number, chunked: boolean): Promise<Socket> => {
     const socket = open(suite.edge.url);
     const framing = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${bytes + 1}`;

@@ -1,7 +1,7 @@
 import type { EdgeBounds } from '../../src/gateway/edge-bounds.js';
 import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { createTestKey, startTestEdge, TEST_SECRETS, type TestEdge, type TestKey } from '../support/edge.js';
+import { createTestKey, startTestEdge, type TestEdge, type TestKey } from '../support/edge.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
 import { TEST_SECRETS } from '../support/secrets.js';
