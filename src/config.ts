@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { cidrs, email, flag, oneOf, port, seconds, text, url, whole } from './config-fields.js';
+import { checkDataDir, dataDirFault } from './lib/data-dir.js';
 import { generatedSecret } from './lib/generated-secret.js';
 import { isWeakSecret } from './lib/weak-secret.js';
 
@@ -128,6 +129,16 @@ function resolveSecrets(raw: Raw, dataDir: string): Record<(typeof SECRETS)[numb
   return Object.fromEntries(entries) as Record<(typeof SECRETS)[number], string>;
 }
 
+/** Launcher and edge can't do without DATA_DIR; the others only where they generate or read a secret there. */
+function useDataDir<T>(dataDir: string, role: ProcessRole, use: () => T): T {
+  try {
+    if (role === 'launcher' || role === 'edge') checkDataDir(dataDir);
+    return use();
+  } catch (error) {
+    throw new ConfigError([`DATA_DIR: ${dataDirFault(dataDir, error)}`]);
+  }
+}
+
 /**
  * Reads and checks the environment for one process.
  * @throws ConfigError with one line per fault.
@@ -139,7 +150,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
   faults.push(...(production ? productionFaults(raw) : []), ...roleFaults(raw, role));
   if (faults.length > 0) throw new ConfigError(faults);
   const dataDir = resolve(raw.DATA_DIR);
-  const secrets = resolveSecrets(raw, dataDir);
+  const secrets = useDataDir(dataDir, role, () => resolveSecrets(raw, dataDir));
   return {
     role,
     production,

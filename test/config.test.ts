@@ -1,5 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { fastify } from 'fastify';
 import { ConfigError, loadConfig, type ProcessRole } from '../src/config.js';
 import { temporaryFolder } from './launcher/support.js';
@@ -194,6 +196,40 @@ describe('the configuration', () => {
     expect(load({ NODE_ENV: 'test' }).backgroundTasks).toBe(false);
     expect(load({ DISABLE_BACKGROUND_TASKS: '1' }).backgroundTasks).toBe(false);
     expect(load({ DISABLE_BACKGROUND_TASKS: '0' }).backgroundTasks).toBe(true);
+  });
+
+  describe('of a DATA_DIR that can not be used', () => {
+    test.each([
+      ['/etc/passwd', "DATA_DIR: /etc/passwd can't be used: it, or a part of its path, is a file (EEXIST)"],
+      ['/dev/null/x', "DATA_DIR: /dev/null/x can't be used: it, or a part of its path, is a file (EEXIST)"],
+      ['/proc/foo', "DATA_DIR: /proc/foo can't be used: the system lets nobody make it (ENOENT)"],
+      ['/proc', "DATA_DIR: /proc can't be used: the system lets nobody make it (ENOENT)"],
+    ])('names it: %s', (path, line) => {
+      expect(faults({ DATA_DIR: path })).toEqual([line]);
+      expect(faults({ ...production, DATA_DIR: path })).toEqual([line]);
+    });
+
+    test('names what is in its way inside', () => {
+      writeFileSync(join(folder.path, 'secrets'), '');
+      expect(faults({})).toEqual([
+        `DATA_DIR: ${folder.path} can't be used: it, or a part of its path, is a file (ENOTDIR at ${folder.path}/secrets/UPSTREAM_MASTER_KEY)`,
+      ]);
+    });
+
+    test('does not stop a process that needs none', () => {
+      const env = { ...production, DATA_DIR: '/dev/null/x', UPSTREAM_URL: 'http://127.0.0.1:9' };
+      expect(faults(env, 'platform')).toEqual([]);
+    });
+
+    test('ends the process with code 78 and one line', () => {
+      const start = fileURLToPath(new URL('../src/start.js', import.meta.url));
+      const env = { PATH: process.env.PATH, DATA_DIR: '/dev/null/x' };
+      const { status, stderr, stdout } = spawnSync(process.execPath, [start], { env, encoding: 'utf8' });
+      expect({ status, stdout }).toEqual({ status: 78, stdout: '' });
+      expect(stderr).toBe(
+        "configuration: DATA_DIR: /dev/null/x can't be used: it, or a part of its path, is a file (EEXIST)\n",
+      );
+    });
   });
 
   describe('generated secrets', () => {
