@@ -198,6 +198,30 @@ describe('the configuration', () => {
     expect(load({ DISABLE_BACKGROUND_TASKS: '0' }).backgroundTasks).toBe(true);
   });
 
+  test.each<[NodeJS.ProcessEnv, string[]]>([
+    [
+      { METRICS_PORT: '65533' },
+      ['METRICS_PORT: 65533 is too high, npm start takes it and the next three; at most 65532'],
+    ],
+    [{ METRICS_PORT: '65532' }, []],
+    [{ METRICS_PORT: '8080' }, ['METRICS_PORT: npm start takes 8080 to 8083, and 8080 is PORT']],
+    [{ METRICS_PORT: '8077' }, ['METRICS_PORT: npm start takes 8077 to 8080, and 8080 is PORT']],
+    [{ METRICS_PORT: '8076' }, []],
+    [
+      { METRICS_PORT: '9090', PLATFORM_PORT: '9091', PROXY_PORT: '9093' },
+      [
+        'METRICS_PORT: npm start takes 9090 to 9093, and 9091 is PLATFORM_PORT',
+        'METRICS_PORT: npm start takes 9090 to 9093, and 9093 is PROXY_PORT',
+      ],
+    ],
+    [{ PORT: '9000', PROXY_PORT: '9000' }, ['PROXY_PORT: 9000 is PORT as well']],
+    [{ PORT: '0', PLATFORM_PORT: '0', PROXY_PORT: '0', METRICS_PORT: '0' }, []],
+  ])('of npm start has a port for each listener: %j', (env, lines) => {
+    expect(faults(env)).toEqual(lines);
+    // Alone, a process has one of them.
+    expect(faults({ ...production, ...env }, 'jobs')).toEqual([]);
+  });
+
   describe('of a DATA_DIR that can not be used', () => {
     test.each([
       ['/etc/passwd', "DATA_DIR: /etc/passwd can't be used: it, or a part of its path, is a file (EEXIST)"],
