@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { loadConfigOrExit } from '../config.js';
 import { openOrm, pgPool } from '../db/orm.js';
 import { waitForDatabase } from '../db/wait.js';
-import { onShutdown } from '../lib/lifecycle.js';
+import { onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { createBillingService } from '../services/billing/billing.service.js';
@@ -35,26 +35,28 @@ onShutdown(
   { timeoutMs: STOP_MS },
 );
 
-await waitForDatabase(orm, log);
-(await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
-await migrateAndSeed(orm, config, log);
-runner = await startJobsApp({
-  databaseUrl: config.databaseUrl!,
-  orm,
-  log,
-  registry,
-  enabled: config.backgroundTasks,
-  jobs: (report) => [
-    partitionsJob,
-    monthlyGrantsJob(createBillingService()),
-    auditJob(report),
-    sessionCleanupJob,
-  ],
-});
+await startOrExit('jobs', async () => {
+  await waitForDatabase(orm, log);
+  (await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+  await migrateAndSeed(orm, config, log);
+  runner = await startJobsApp({
+    databaseUrl: config.databaseUrl!,
+    orm,
+    log,
+    registry,
+    enabled: config.backgroundTasks,
+    jobs: (report) => [
+      partitionsJob,
+      monthlyGrantsJob(createBillingService()),
+      auditJob(report),
+      sessionCleanupJob,
+    ],
+  });
 
-// Readiness on a port of its own, also where no metrics are wanted.
-const listener = { registry, host: config.metricsHost, ready: () => ready };
-const health = await startMetricsListener({ ...listener, host: '127.0.0.1', port: 0 });
-if (config.metricsPort !== null) await startMetricsListener({ ...listener, port: config.metricsPort });
-ready = true;
-process.send?.({ type: 'ready', url: `http://127.0.0.1:${(health.address() as AddressInfo).port}` });
+  // Readiness on a port of its own, also where no metrics are wanted.
+  const listener = { registry, host: config.metricsHost, ready: () => ready };
+  const health = await startMetricsListener({ ...listener, host: '127.0.0.1', port: 0 });
+  if (config.metricsPort !== null) await startMetricsListener({ ...listener, port: config.metricsPort });
+  ready = true;
+  process.send?.({ type: 'ready', url: `http://127.0.0.1:${(health.address() as AddressInfo).port}` });
+});

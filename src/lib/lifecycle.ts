@@ -51,6 +51,17 @@ export function onShutdown(log: Logger, stop: () => Promise<void>, { timeoutMs }
   if (process.send && !process.connected) begin('disconnect');
 }
 
+/** Runs the start of a process; one that fails is one line on stderr and exit code 1, for whoever starts it again. */
+export async function startOrExit(name: string, start: () => Promise<void>): Promise<void> {
+  try {
+    await start();
+  } catch (error) {
+    const { message } = error as Error;
+    process.stderr.write(`${name}: can't start: ${message.split('\n', 1)[0]}\n`);
+    process.exit(1);
+  }
+}
+
 /** Tells the parent, if there is one, that this process listens at `url`. */
 export function announceReady(url: string): void {
   // Without a callback a parent that has just ended would be an uncaught error.
