@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { cidrs, email, flag, oneOf, port, seconds, text, url, whole } from './config-fields.js';
+import { checkDataDir, dataDirFault } from './lib/data-dir.js';
 import { generatedSecret } from './lib/generated-secret.js';
 import { isWeakSecret } from './lib/weak-secret.js';
 
@@ -115,6 +116,31 @@ function roleFaults(raw: Raw, role: ProcessRole): string[] {
   return faults;
 }
 
+/** `npm start` gives its processes the metrics ports N to N+3. */
+const METRICS_PORTS = 4;
+
+/** Listeners of one installation that would stand in each other's way. */
+function portFaults(raw: Raw): string[] {
+  const faults: string[] = [];
+  const first = raw.METRICS_PORT || undefined;
+  const last = first && first + METRICS_PORTS - 1;
+  if (last && last > 65_535) {
+    faults.push(`METRICS_PORT: ${first} is too high, npm start takes it and the next three; at most 65532`);
+  }
+  const seen = new Map<number, string>();
+  for (const name of ['PORT', 'PLATFORM_PORT', 'PROXY_PORT'] as const) {
+    const value = raw[name];
+    if (!value) continue;
+    const twin = seen.get(value);
+    if (twin) faults.push(`${name}: ${value} is ${twin} as well`);
+    seen.set(value, name);
+    if (first && last && value >= first && value <= last) {
+      faults.push(`METRICS_PORT: npm start takes ${first} to ${last}, and ${value} is ${name}`);
+    }
+  }
+  return faults;
+}
+
 function readRaw(env: NodeJS.ProcessEnv): { raw?: Raw; faults: string[] } {
   // An empty variable means "not set": compose files pass on what isn't there as "".
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
@@ -128,6 +154,16 @@ function resolveSecrets(raw: Raw, dataDir: string): Record<(typeof SECRETS)[numb
   return Object.fromEntries(entries) as Record<(typeof SECRETS)[number], string>;
 }
 
+/** Launcher and edge can't do without DATA_DIR; the others only where they generate or read a secret there. */
+function useDataDir<T>(dataDir: string, role: ProcessRole, use: () => T): T {
+  try {
+    if (role === 'launcher' || role === 'edge') checkDataDir(dataDir);
+    return use();
+  } catch (error) {
+    throw new ConfigError([`DATA_DIR: ${dataDirFault(dataDir, error)}`]);
+  }
+}
+
 /**
  * Reads and checks the environment for one process.
  * @throws ConfigError with one line per fault.
@@ -137,9 +173,10 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
   if (!raw) throw new ConfigError(faults);
   const production = raw.NODE_ENV === 'production';
   faults.push(...(production ? productionFaults(raw) : []), ...roleFaults(raw, role));
+  if (role === 'launcher') faults.push(...portFaults(raw));
   if (faults.length > 0) throw new ConfigError(faults);
   const dataDir = resolve(raw.DATA_DIR);
-  const secrets = resolveSecrets(raw, dataDir);
+  const secrets = useDataDir(dataDir, role, () => resolveSecrets(raw, dataDir));
   return {
     role,
     production,

@@ -1,5 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { fastify } from 'fastify';
 import { ConfigError, loadConfig, type ProcessRole } from '../src/config.js';
 import { temporaryFolder } from './launcher/support.js';
@@ -194,6 +196,64 @@ describe('the configuration', () => {
     expect(load({ NODE_ENV: 'test' }).backgroundTasks).toBe(false);
     expect(load({ DISABLE_BACKGROUND_TASKS: '1' }).backgroundTasks).toBe(false);
     expect(load({ DISABLE_BACKGROUND_TASKS: '0' }).backgroundTasks).toBe(true);
+  });
+
+  test.each<[NodeJS.ProcessEnv, string[]]>([
+    [
+      { METRICS_PORT: '65533' },
+      ['METRICS_PORT: 65533 is too high, npm start takes it and the next three; at most 65532'],
+    ],
+    [{ METRICS_PORT: '65532' }, []],
+    [{ METRICS_PORT: '8080' }, ['METRICS_PORT: npm start takes 8080 to 8083, and 8080 is PORT']],
+    [{ METRICS_PORT: '8077' }, ['METRICS_PORT: npm start takes 8077 to 8080, and 8080 is PORT']],
+    [{ METRICS_PORT: '8076' }, []],
+    [
+      { METRICS_PORT: '9090', PLATFORM_PORT: '9091', PROXY_PORT: '9093' },
+      [
+        'METRICS_PORT: npm start takes 9090 to 9093, and 9091 is PLATFORM_PORT',
+        'METRICS_PORT: npm start takes 9090 to 9093, and 9093 is PROXY_PORT',
+      ],
+    ],
+    [{ PORT: '9000', PROXY_PORT: '9000' }, ['PROXY_PORT: 9000 is PORT as well']],
+    [{ PORT: '0', PLATFORM_PORT: '0', PROXY_PORT: '0', METRICS_PORT: '0' }, []],
+  ])('of npm start has a port for each listener: %j', (env, lines) => {
+    expect(faults(env)).toEqual(lines);
+    // Alone, a process has one of them.
+    expect(faults({ ...production, ...env }, 'jobs')).toEqual([]);
+  });
+
+  describe('of a DATA_DIR that can not be used', () => {
+    test.each([
+      ['/etc/passwd', "DATA_DIR: /etc/passwd can't be used: it, or a part of its path, is a file (EEXIST)"],
+      ['/dev/null/x', "DATA_DIR: /dev/null/x can't be used: it, or a part of its path, is a file (EEXIST)"],
+      ['/proc/foo', "DATA_DIR: /proc/foo can't be used: the system lets nobody make it (ENOENT)"],
+      ['/proc', "DATA_DIR: /proc can't be used: the system lets nobody make it (ENOENT)"],
+    ])('names it: %s', (path, line) => {
+      expect(faults({ DATA_DIR: path })).toEqual([line]);
+      expect(faults({ ...production, DATA_DIR: path })).toEqual([line]);
+    });
+
+    test('names what is in its way inside', () => {
+      writeFileSync(join(folder.path, 'secrets'), '');
+      expect(faults({})).toEqual([
+        `DATA_DIR: ${folder.path} can't be used: it, or a part of its path, is a file (ENOTDIR at ${folder.path}/secrets/UPSTREAM_MASTER_KEY)`,
+      ]);
+    });
+
+    test('does not stop a process that needs none', () => {
+      const env = { ...production, DATA_DIR: '/dev/null/x', UPSTREAM_URL: 'http://127.0.0.1:9' };
+      expect(faults(env, 'platform')).toEqual([]);
+    });
+
+    test('ends the process with code 78 and one line', () => {
+      const start = fileURLToPath(new URL('../src/start.js', import.meta.url));
+      const env = { PATH: process.env.PATH, DATA_DIR: '/dev/null/x' };
+      const { status, stderr, stdout } = spawnSync(process.execPath, [start], { env, encoding: 'utf8' });
+      expect({ status, stdout }).toEqual({ status: 78, stdout: '' });
+      expect(stderr).toBe(
+        "configuration: DATA_DIR: /dev/null/x can't be used: it, or a part of its path, is a file (EEXIST)\n",
+      );
+    });
   });
 
   describe('generated secrets', () => {

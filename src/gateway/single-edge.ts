@@ -57,10 +57,14 @@ export async function holdEdgeLock(
   /** The database restarted: traffic goes on, and the lock is taken again as soon as it answers. */
   const regain = async (): Promise<void> => {
     client = undefined;
+    if (!released) log.warn('the lock of the one edge is not ours at the moment');
     while (!released) {
       await delay(RETRY_MS, undefined, { ref: false });
-      if (released || (await tryLock().catch(() => false))) return;
-      log.warn('the lock of the one edge is not ours at the moment');
+      if (released) return;
+      if (await tryLock().catch(() => false)) {
+        log.warn('the lock of the one edge is ours again');
+        return;
+      }
     }
   };
   for (const end = Date.now() + patienceMs; ; await delay(POLL_MS)) {

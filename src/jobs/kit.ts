@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import type { ServiceContext } from '../context.js';
 import { migrate } from '../db/migrate.js';
 import type { Logger } from '../lib/logger.js';
+import { createOutageLog } from '../lib/outage-log.js';
 
 /** A scheduled piece of work. Its body is a few lines that call a service, and safe to repeat: at-least-once. */
 export interface JobDefinition<Data = unknown> {
@@ -51,6 +52,8 @@ const LOCK_LIFETIME_MS = 60_000;
 const RENEWALS = 3;
 /** Also the latency of everything that is scheduled, since notifications are off. */
 const POLL_MS = 1_000;
+/** So many polls without an error mean that the database is back. */
+const QUIET_POLLS = 5;
 
 /** The scheduler's tables, made under the lock of the migrations: its own DDL races when processes start together. */
 export async function ensureJobSchema(orm: MikroORM, pool: Pool): Promise<void> {
@@ -87,13 +90,15 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
     running--;
     if (running === 0) becameIdle?.();
   });
-  agenda.on('error', (error) => log.error({ err: error }, 'the job scheduler met an error'));
+  const outages = createOutageLog(log, 'the job scheduler', (options.pollMs ?? POLL_MS) * QUIET_POLLS);
+  agenda.on('error', (error) => outages.failed(error));
   for (const job of jobs)
     agenda.define(job.name, (scheduled: Job) => runOne(job, scheduled, options, lockLifetimeMs / RENEWALS));
   await agenda.start();
   for (const job of jobs) await agenda.every(job.every, job.name, job.data, { timezone: 'UTC' });
   return {
     async stop(timeoutMs) {
+      outages.close();
       // Agenda's own drain overlooks the end of the last job and waits for its timeout.
       const idle = new AbortController();
       becameIdle = () => idle.abort();

@@ -3,7 +3,7 @@ import { loadConfigOrExit } from '../config.js';
 import { openOrm, pgPool } from '../db/orm.js';
 import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
-import { onShutdown } from '../lib/lifecycle.js';
+import { onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { createBillingService } from '../services/billing/billing.service.js';
@@ -38,29 +38,31 @@ onShutdown(
   { timeoutMs: STOP_MS },
 );
 
-await waitForDatabase(orm, log);
-(await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
-await migrateAndSeedOrExit(orm, config, log);
-runner = await startJobsApp({
-  databaseUrl: config.databaseUrl!,
-  orm,
-  log,
-  registry,
-  enabled: config.backgroundTasks,
-  jobs: (reports) => [
-    partitionsJob,
-    monthlyGrantsJob(createBillingService()),
-    auditJob(reports.violations),
-    sessionCleanupJob,
-    resealJob({ envelopes: createEnvelopes(config) }, reports.oldSeals),
-  ],
-});
+await startOrExit('jobs', async () => {
+  await waitForDatabase(orm, log);
+  (await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+  await migrateAndSeedOrExit(orm, config, log);
+  runner = await startJobsApp({
+    databaseUrl: config.databaseUrl!,
+    orm,
+    log,
+    registry,
+    enabled: config.backgroundTasks,
+    jobs: (reports) => [
+      partitionsJob,
+      monthlyGrantsJob(createBillingService()),
+      auditJob(reports.violations),
+      sessionCleanupJob,
+      resealJob({ envelopes: createEnvelopes(config) }, reports.oldSeals),
+    ],
+  });
 
-// Readiness on a port of its own, also where no metrics are wanted.
-const databaseIsReady = databaseReadiness(orm);
-const ready = async (): Promise<boolean> => working && databaseIsReady();
-const listener = { registry, host: config.metricsHost, ready };
-const health = await startMetricsListener({ ...listener, host: '127.0.0.1', port: 0 });
-if (config.metricsPort !== null) await startMetricsListener({ ...listener, port: config.metricsPort });
-working = true;
-process.send?.({ type: 'ready', url: `http://127.0.0.1:${(health.address() as AddressInfo).port}` });
+  // Readiness on a port of its own, also where no metrics are wanted.
+  const databaseIsReady = databaseReadiness(orm);
+  const ready = async (): Promise<boolean> => working && databaseIsReady();
+  const listener = { registry, host: config.metricsHost, ready };
+  const health = await startMetricsListener({ ...listener, host: '127.0.0.1', port: 0 });
+  if (config.metricsPort !== null) await startMetricsListener({ ...listener, port: config.metricsPort });
+  working = true;
+  process.send?.({ type: 'ready', url: `http://127.0.0.1:${(health.address() as AddressInfo).port}` });
+});

@@ -85,10 +85,8 @@ export function launch({ config, narrator, describe = describeChildren, backOff 
       const { pid, note } = error.holder;
       throw new StartFailure(`already running from ${config.dataDir}: process ${pid}, ${note}`, 1);
     }
-    const taken =
-      config.port === 0
-        ? undefined
-        : await waitForPort(config.host, config.port, PORT_PATIENCE_MS, giveUp.signal);
+    // Port 0 is always free, so that this tries the address.
+    const taken = await waitForPort(config.host, config.port, PORT_PATIENCE_MS, giveUp.signal);
     if (taken && !giveUp.signal.aborted) throw new StartFailure(portFault(taken, config), CONFIG_EXIT_CODE);
     return {
       edge: config.port || (await freePort(config.host)),
@@ -190,11 +188,16 @@ export function launch({ config, narrator, describe = describeChildren, backOff 
   };
 }
 
+/** Where the number is the problem; every other is about the address. */
+const PORT_CODES = new Set(['EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
+
 function portFault(code: string, { host, port }: Config): string {
   if (code === 'EADDRINUSE') {
     return `PORT: ${port} on ${host} is in use by another program; stop that, or choose another: PORT=${port + 1} npm start`;
   }
-  return `PORT: can't listen on ${host}:${port} (${code}); choose another PORT or HOST`;
+  if (!PORT_CODES.has(code))
+    return `HOST: ${host} is no address of this machine (${code}); choose another HOST`;
+  return `PORT: can't listen on ${host}:${port} (${code}); choose another PORT`;
 }
 
 /** Without its database the edge ends all the same: what it measured waits on the disk. */

@@ -8,6 +8,8 @@ const IDLE_SWEEP_MS = 50;
 /** How long a connection that was just taken may need to bring its request. */
 const FRESH_MS = 1_000;
 const FRESH_POLL_MS = 5;
+/** How long the head of a first request that has begun may take once the door is shut. */
+const UNBORN_MS = 2_000;
 /** How long the queue of a busy process may take to be emptied. */
 const QUEUE_MS = 3_000;
 /** Turns of the event loop without a new connection after which none waits to be taken. */
@@ -51,6 +53,17 @@ export function onShutdown(log: Logger, stop: () => Promise<void>, { timeoutMs }
   if (process.send && !process.connected) begin('disconnect');
 }
 
+/** Runs the start of a process; one that fails is one line on stderr and exit code 1, for whoever starts it again. */
+export async function startOrExit(name: string, start: () => Promise<void>): Promise<void> {
+  try {
+    await start();
+  } catch (error) {
+    const { message } = error as Error;
+    process.stderr.write(`${name}: can't start: ${message.split('\n', 1)[0]}\n`);
+    process.exit(1);
+  }
+}
+
 /** Tells the parent, if there is one, that this process listens at `url`. */
 export function announceReady(url: string): void {
   // Without a callback a parent that has just ended would be an uncaught error.
@@ -89,7 +102,7 @@ function doorOf(server: Server): Door {
   /** The latest answer on each connection; none before its first request. */
   const connections = new Map<Socket, ServerResponse | undefined>();
   let taken = 0;
-  let shut = false;
+  let shutAt = Number.POSITIVE_INFINITY;
   server.on('connection', (socket: Socket) => {
     taken++;
     connections.set(socket, undefined);
@@ -99,9 +112,11 @@ function doorOf(server: Server): Door {
     connections.set(request.socket, response);
   });
   server.closeIdleConnections = () => {
+    const shutFor = Date.now() - shutAt;
     for (const [socket, answer] of connections) {
-      const idle = answer ? answer.writableFinished : shut && socket.bytesRead === 0;
-      if (idle) socket.destroy();
+      // A request that is still on its way gets a while to become whole: Node's own limits end with its `close()`.
+      const unborn = shutFor > (socket.bytesRead === 0 ? 0 : UNBORN_MS);
+      if (answer ? answer.writableFinished : unborn) socket.destroy();
     }
   };
   const silent = (): boolean =>
@@ -116,7 +131,7 @@ function doorOf(server: Server): Door {
       }
       NetServer.prototype.close.call(server);
       for (const end = Date.now() + FRESH_MS; silent() && Date.now() < end; ) await delay(FRESH_POLL_MS);
-      shut = true;
+      shutAt = Date.now() - 1;
     },
   };
 }

@@ -4,7 +4,7 @@ import { openOrm, pgPool } from '../db/orm.js';
 import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
 import { systemClock } from '../lib/clock.js';
-import { onShutdown } from '../lib/lifecycle.js';
+import { onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { prepareDummyHash } from '../services/accounts/passwords.js';
@@ -35,43 +35,45 @@ onShutdown(
   { timeoutMs: STOP_MS },
 );
 
-await waitForDatabase(orm, log);
-(await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
-const pseudonyms = await migrateAndSeedOrExit(orm, config, log);
-await prepareDummyHash();
+await startOrExit('platform', async () => {
+  await waitForDatabase(orm, log);
+  (await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+  const pseudonyms = await migrateAndSeedOrExit(orm, config, log);
+  await prepareDummyHash();
 
-const databaseIsReady = databaseReadiness(orm);
-const ready = async (): Promise<boolean> => serving && databaseIsReady();
+  const databaseIsReady = databaseReadiness(orm);
+  const ready = async (): Promise<boolean> => serving && databaseIsReady();
 
-const services = createServices({
-  config,
-  clock: systemClock,
-  envelopes: createEnvelopes(config),
-  pseudonyms,
-  virtualKeys: createVirtualKeyClient({ url: config.upstreamUrl, masterKey: config.upstreamMasterKey }),
-});
-platform = await createPlatform({
-  config,
-  orm,
-  services,
-  clock: systemClock,
-  log,
-  registry,
-  ready,
-});
-if (config.metricsPort !== null) {
-  await startMetricsListener({
+  const services = createServices({
+    config,
+    clock: systemClock,
+    envelopes: createEnvelopes(config),
+    pseudonyms,
+    virtualKeys: createVirtualKeyClient({ url: config.upstreamUrl, masterKey: config.upstreamMasterKey }),
+  });
+  platform = await createPlatform({
+    config,
+    orm,
+    services,
+    clock: systemClock,
+    log,
     registry,
-    host: config.metricsHost,
-    port: config.metricsPort,
     ready,
   });
-}
-// Loopback unless it is started alone in a network of its own.
-await platform.app.listen({ host: config.host, port: config.platformPort });
-serving = true;
-const { address, port, family } = platform.app.server.address() as AddressInfo;
-const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
-const url = `http://${family === 'IPv6' && host.includes(':') ? `[${host}]` : host}:${port}`;
-log.info({ url }, 'platform listens');
-process.send?.({ type: 'ready', url });
+  if (config.metricsPort !== null) {
+    await startMetricsListener({
+      registry,
+      host: config.metricsHost,
+      port: config.metricsPort,
+      ready,
+    });
+  }
+  // Loopback unless it is started alone in a network of its own.
+  await platform.app.listen({ host: config.host, port: config.platformPort });
+  serving = true;
+  const { address, port, family } = platform.app.server.address() as AddressInfo;
+  const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
+  const url = `http://${family === 'IPv6' && host.includes(':') ? `[${host}]` : host}:${port}`;
+  log.info({ url }, 'platform listens');
+  process.send?.({ type: 'ready', url });
+});

@@ -3,7 +3,7 @@ import { type Config, loadConfigOrExit } from '../config.js';
 import { schemaIsCurrent } from '../db/migrate.js';
 import { openOrm } from '../db/orm.js';
 import { systemClock } from '../lib/clock.js';
-import { announceReady, onShutdown } from '../lib/lifecycle.js';
+import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { createProxy } from './app.js';
@@ -52,44 +52,46 @@ const { routing, simulator } = await loadRouting(config).catch((error: unknown) 
   process.exit(EXIT_CONFIG);
 });
 
-const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'proxy', poolSize: POOL_SIZE });
-for (const end = Date.now() + SCHEMA_WAIT_MS; !(await schemaIsCurrent(orm).catch(() => false)); ) {
-  if (Date.now() > end) {
-    process.stderr.write(
-      'the database did not get this schema version within 60 s; is the platform running?\n',
-    );
-    process.exit(1);
+await startOrExit('proxy', async () => {
+  const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'proxy', poolSize: POOL_SIZE });
+  for (const end = Date.now() + SCHEMA_WAIT_MS; !(await schemaIsCurrent(orm).catch(() => false)); ) {
+    if (Date.now() > end) {
+      process.stderr.write(
+        'the database did not get this schema version within 60 s; is the platform running?\n',
+      );
+      process.exit(1);
+    }
+    await delay(SCHEMA_POLL_MS);
   }
-  await delay(SCHEMA_POLL_MS);
-}
 
-for (const fault of await priceFaults(orm, routing.deployments)) log.warn(fault);
+  for (const fault of await priceFaults(orm, routing.deployments)) log.warn(fault);
 
-const registry = createRegistry('proxy');
-const proxy = createProxy({
-  routing,
-  keys: createVirtualKeys({ orm, clock: systemClock, log }),
-  masterKey: config.upstreamMasterKey,
-  timeouts: {
-    timeoutMs: routing.settings.timeoutMs ?? config.upstreamTimeoutMs,
-    idleMs: config.upstreamIdleMs,
-  },
-  log,
-  registry,
+  const registry = createRegistry('proxy');
+  const proxy = createProxy({
+    routing,
+    keys: createVirtualKeys({ orm, clock: systemClock, log }),
+    masterKey: config.upstreamMasterKey,
+    timeouts: {
+      timeoutMs: routing.settings.timeoutMs ?? config.upstreamTimeoutMs,
+      idleMs: config.upstreamIdleMs,
+    },
+    log,
+    registry,
+  });
+  const url = await proxy.app.listen({ port: config.proxyPort, host: config.host });
+  if (config.metricsPort !== null) {
+    const { metricsHost: host, metricsPort: port } = config;
+    await startMetricsListener({ registry, host, port, ready: proxy.ready });
+  }
+  onShutdown(
+    log,
+    async () => {
+      await proxy.close();
+      await simulator?.close();
+      await orm.close();
+    },
+    { timeoutMs: SHUTDOWN_TIMEOUT_MS },
+  );
+  log.info({ url, simulated: simulator !== undefined, deployments: routing.deployments.length }, 'listening');
+  announceReady(url);
 });
-const url = await proxy.app.listen({ port: config.proxyPort, host: config.host });
-if (config.metricsPort !== null) {
-  const { metricsHost: host, metricsPort: port } = config;
-  await startMetricsListener({ registry, host, port, ready: proxy.ready });
-}
-onShutdown(
-  log,
-  async () => {
-    await proxy.close();
-    await simulator?.close();
-    await orm.close();
-  },
-  { timeoutMs: SHUTDOWN_TIMEOUT_MS },
-);
-log.info({ url, simulated: simulator !== undefined, deployments: routing.deployments.length }, 'listening');
-announceReady(url);

@@ -1,3 +1,4 @@
+import type { ProcessRole } from '../../src/config.js';
 import { newId } from '../../src/lib/ids.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { migrateAndSeed } from '../../src/services/startup.js';
@@ -19,11 +20,11 @@ describe('the seed of the administrator', () => {
     await db.close();
   });
 
-  const seed = async (env: Record<string, string>): Promise<string[]> => {
+  const seed = async (env: Record<string, string>, role: ProcessRole = 'platform'): Promise<string[]> => {
     const lines: string[] = [];
     const log = createLogger('test', 'silent');
     log.warn = (...args: unknown[]) => void lines.push(args.map(String).join(' '));
-    await migrateAndSeed(db.orm, testConfig(db.url, env), log);
+    await migrateAndSeed(db.orm, { ...testConfig(db.url, env), role }, log);
     return lines;
   };
   const login = (password: string) =>
@@ -71,6 +72,8 @@ describe('the seed of the administrator', () => {
     await signUp(platform.url, { email: 'root@example.com' });
     const lines = await seed({ ADMIN_EMAIL: ADMIN.ADMIN_EMAIL });
     expect(lines.join('\n')).toContain('ADMIN_EMAIL is set without ADMIN_PASSWORD');
+    // Jobs seed the same: once is enough.
+    expect(await seed({ ADMIN_EMAIL: ADMIN.ADMIN_EMAIL }, 'jobs')).toEqual([]);
     expect(await accounts()).toEqual([{ role: 'user', status: 'active', token_version: 0 }]);
     expect((await login(PASSWORD)).status).toBe(200);
   });

@@ -137,6 +137,20 @@ describe('the launcher', () => {
     expect(await launcher.ended).toBe(0);
   });
 
+  test.each(['0', '48123'])(
+    'an address that is not of this machine is the fault of HOST (PORT=%s)',
+    async (PORT) => {
+      // 192.0.2.0/24 is kept for documentation.
+      const { launcher, output } = testLaunch(folder.path, fakeChildren(folder.path), {
+        HOST: '192.0.2.1',
+        PORT,
+      });
+      expect(await launcher.ended).toBe(78);
+      expect(output()).toContain('HOST: 192.0.2.1 is no address of this machine (EADDRNOTAVAIL)');
+      expect(output()).not.toContain('PORT:');
+    },
+  );
+
   describe('when the port is taken', () => {
     const occupy = async (): Promise<{ port: number; close(): Promise<void> }> => {
       const server = createServer();

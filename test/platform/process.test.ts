@@ -1,7 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/launcher/ports.js';
+import { temporaryFolder } from '../launcher/support.js';
 import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
@@ -11,12 +13,14 @@ const MAIN = fileURLToPath(new URL('../../src/platform/main.js', import.meta.url
 describe('the platform process', () => {
   let db: TestDatabase;
   const children: ChildProcess[] = [];
+  const folder = temporaryFolder();
   beforeAll(async () => {
     db = await createTestDatabase();
   });
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');
     await db.close();
+    folder.remove();
   });
 
   const start = async (env: Record<string, string> = {}): Promise<{ child: ChildProcess; url: string }> => {
@@ -79,5 +83,30 @@ describe('the platform process', () => {
     await bothSay(503);
     await db.pool.query('alter table away rename to mikro_orm_migrations');
     await bothSay(200);
+  });
+
+  test('ends with one line and code 1 when its start fails', async () => {
+    const other = createServer();
+    await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
+    const { port } = other.address() as AddressInfo;
+    const child = fork(MAIN, {
+      execArgv: ['--no-warnings'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      env: {
+        LOG_LEVEL: 'silent',
+        DATABASE_URL: db.url,
+        UPSTREAM_URL: 'http://127.0.0.1:9',
+        METRICS_PORT: String(port),
+        DATA_DIR: folder.path,
+      },
+    });
+    children.push(child);
+    let errors = '';
+    child.stderr!.on('data', (chunk) => (errors += chunk));
+    expect(await once(child, 'close')).toEqual([1, null]);
+    expect(errors).toBe(
+      `platform: can't start: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,
+    );
+    await new Promise((done) => other.close(done));
   });
 });

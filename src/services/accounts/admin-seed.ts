@@ -30,6 +30,8 @@ export async function seedAdmin(em: EntityManager, deps: AdminSeedDeps): Promise
   const existing = await findByEmailKey(em, emailKeyOf(config.adminEmail));
   if (existing?.role === 'admin') return;
   if (config.adminPassword === null) {
+    // The platform says it; jobs seed too, with the same settings.
+    if (config.role === 'jobs') return;
     log.warn(
       'ADMIN_EMAIL is set without ADMIN_PASSWORD: no administrator was made. Set both and start again.',
     );

@@ -1,0 +1,32 @@
+import { isDatabaseOutage } from './database-outage.js';
+import type { Logger } from './logger.js';
+
+export interface OutageLog {
+  /** Tells of an error: of an outage of the database only the first, of anything else each. */
+  failed(error: unknown): void;
+  close(): void;
+}
+
+/**
+ * For what tries again every second: an outage is one line at its begin and one at its end, with their number. It
+ * has ended when nothing failed for `quietMs`. `what` begins both lines.
+ */
+export function createOutageLog(log: Logger, what: string, quietMs: number): OutageLog {
+  let errors = 0;
+  let quiet: NodeJS.Timeout | undefined;
+  return {
+    failed(error) {
+      if (!isDatabaseOutage(error)) {
+        log.error({ err: error }, `${what} met an error`);
+        return;
+      }
+      if (errors++ === 0) log.warn({ err: error }, `${what} waits for the database`);
+      clearTimeout(quiet);
+      quiet = setTimeout(() => {
+        log.warn({ errors }, `${what} goes on: the database is back`);
+        errors = 0;
+      }, quietMs).unref();
+    },
+    close: () => clearTimeout(quiet),
+  };
+}
