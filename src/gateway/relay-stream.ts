@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import { memberValue, replaceValue, scanMembers } from '../lib/json-scan.js';
 import { eventData, SseSplitter } from '../upstream/sse-splitter.js';
 import { errorEvent } from './answer.js';
@@ -30,10 +31,10 @@ export class StreamAnswer implements RelayAnswer {
   #usage: unknown;
   #servedModel: string | undefined;
   #restamping = false;
-  #writable = true;
   /** Whether this answer's chunked framing is ours to write. */
   #framing = false;
   #headLeft = false;
+  #awaitingDrain = false;
 
   constructor(
     private readonly context: RelayContext,
@@ -50,7 +51,7 @@ export class StreamAnswer implements RelayAnswer {
       return true;
     }
     this.#flush();
-    return this.#writable;
+    return !this.#full();
   }
 
   end(): void {
@@ -181,27 +182,40 @@ export class StreamAnswer implements RelayAnswer {
   #flush(): void {
     if (!this.#run) return;
     this.#start();
-    this.#writable = this.#framing
-      ? this.#write(frame(this.#run, CHUNK_END))
-      : this.response.write(this.#run);
+    if (this.#framing) this.#write(framed(this.#run, CHUNK_END));
+    else this.response.write(this.#run);
     this.#run = undefined;
   }
 
+  /** Whether the client has not taken what was written: asked anew each time, since it may have changed without a write. */
+  #full(): boolean {
+    const { socket } = this.response;
+    return socket ? socket.writableNeedDrain : this.response.writableNeedDrain;
+  }
+
   /** The head leaves through the response; behind it the socket takes chunks without a detour through the next tick. */
-  #write(chunk: Buffer): boolean {
+  #write(parts: (Buffer | string)[]): void {
     const { socket } = this.response;
     // No socket: an earlier request of this connection is still being answered.
-    if (this.#headLeft && socket && !this.response.writableNeedDrain) {
-      const writable = socket.write(chunk);
-      if (!writable) socket.once('drain', () => this.response.emit('drain'));
-      return writable;
-    }
+    const direct = this.#headLeft && socket && !this.response.writableNeedDrain;
+    const target: Writable = direct ? socket : this.response;
     this.#headLeft = true;
-    return this.response.write(chunk);
+    if (parts.length > 1) target.cork();
+    for (const part of parts) target.write(part, 'latin1');
+    if (parts.length > 1) target.uncork();
+    if (!direct || !socket.writableNeedDrain || this.#awaitingDrain) return;
+    // Once a filling: a second listener would let the upstream go on when the first has just filled the socket again.
+    this.#awaitingDrain = true;
+    socket.once('drain', () => {
+      this.#awaitingDrain = false;
+      this.response.emit('drain');
+    });
   }
 
   #end(event: Buffer): void {
-    this.response.end(this.#framing ? frame(event, LAST_CHUNK) : event);
+    const parts = this.#framing ? framed(event, LAST_CHUNK) : [event];
+    for (const part of parts.slice(0, -1)) this.response.write(part, 'latin1');
+    this.response.end(parts.at(-1), 'latin1');
   }
 }
 
@@ -209,14 +223,18 @@ const CHUNK_END = '\r\n';
 /** The end of a chunk, and the empty one that ends the body. */
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 
-/** A chunk of HTTP/1.1's chunked coding in one piece. */
-function frame(bytes: Buffer, end: string): Buffer {
+/** Above this a copy costs more, in time and in memory of slow readers, than leaving in three parts. */
+const COPIED_BYTES = 4096;
+
+/** A chunk of HTTP/1.1's chunked coding, in one piece where it is small. */
+function framed(bytes: Buffer, end: string): (Buffer | string)[] {
   const head = `${bytes.length.toString(16)}\r\n`;
-  const framed = Buffer.allocUnsafe(head.length + bytes.length + end.length);
-  framed.write(head, 0, 'latin1');
-  framed.set(bytes, head.length);
-  framed.write(end, head.length + bytes.length, 'latin1');
-  return framed;
+  if (bytes.length > COPIED_BYTES) return [head, bytes, end];
+  const frame = Buffer.allocUnsafe(head.length + bytes.length + end.length);
+  frame.write(head, 0, 'latin1');
+  frame.set(bytes, head.length);
+  frame.write(end, head.length + bytes.length, 'latin1');
+  return [frame];
 }
 
 function parse(data: Buffer): ChunkFields | undefined {

@@ -39,7 +39,9 @@ export class SseSplitter {
     }
     const left = bytes.length - start;
     if (left > this.maxEventBytes) throw new EventTooLargeError();
-    this.#rest = left > 0 ? bytes.subarray(start) : undefined;
+    // Copied where it is a small part: a view would keep the whole read alive for as long as the reader is slow.
+    this.#rest =
+      left === 0 ? undefined : start > left ? Buffer.from(bytes.subarray(start)) : bytes.subarray(start);
     // The last three bytes may be the beginning of a blank line: LF, CR, LF.
     this.#searched = Math.max(0, left - 3);
   }

@@ -1,7 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey, startTestEdge, type TestEdge, type TestKey, usageOf } from '../support/edge.js';
+import { useEdge } from '../support/edge-suite.js';
 import { until } from '../support/until.js';
 import { outcome } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
@@ -10,12 +13,27 @@ import { type Order, type RigUpstream, startRigUpstream } from './rig/upstream.j
 /** Callers who ask and then don't read: RELIABILITY.md F23. */
 const STALLED_MS = 400;
 const READERS = 100;
-/** 192 MiB for 500 of them (G16): what is buffered, and what the collector has not yet given back. */
-const KIB_EACH = 393;
+/**
+ * Resident memory, in which the collector leaves what it has not needed yet: far from the 200 MB that each would take
+ * if the upstream were not paused. What is really held is counted below, after a collection.
+ */
+const RESIDENT_KIB_EACH = 2_048;
+/** What edge, upstream and client together hold of one: all three are in this process. About 580 KiB are measured. */
+const HELD_KIB_EACH = 768;
 /** Of 10 kB: 40 MB, far more than what the system itself buffers on the way. */
-const WORDS = 4_000;
+const WORDS = 20_000;
 
 /** Sends a call and never reads a byte of the answer. */
+/** Memory of this process that something still refers to. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
 function stalledReader(url: string, key: string, order: Order, stream: boolean): Socket {
   const body = JSON.stringify({
     model: 'gateway/fast',
@@ -87,14 +105,47 @@ describe('a reader that takes nothing', () => {
   });
 });
 
-describe('a hundred readers that take nothing of 40 MB each', () => {
+describe('readers that take nothing of 200 MB each', () => {
+  const suite = useEdge();
+  let upstream: RigUpstream;
+  let edge: TestEdge;
+  beforeAll(async () => {
+    upstream = await startRigUpstream();
+    edge = await startTestEdge(suite.db, { upstreamUrl: upstream.url });
+  });
+  afterAll(async () => {
+    await edge.close();
+    await upstream.close();
+  });
+
+  test('pause the upstream, with less than a MiB held for each on the whole way', async () => {
+    const { key } = await createTestKey(suite.db, { balance: '1000000' });
+    const sent = () => [...upstream.forwarded.values()].reduce((sum, { sent: deltas }) => sum + deltas, 0);
+    const before = heldBytes();
+    const sockets = Array.from({ length: 40 }, (_, i) =>
+      stalledReader(edge.url, key, { n: i, words: WORDS, wordBytes: 10_000 }, true),
+    );
+    try {
+      for (let last = -1; last !== sent() || last === 0; ) {
+        last = sent();
+        await pause(300);
+      }
+      expect((heldBytes() - before) / sockets.length / 1024).toBeLessThan(HELD_KIB_EACH);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+    await until(() => upstream.open() === 0);
+  }, 30_000);
+});
+
+describe('a hundred readers that take nothing of 200 MB each', () => {
   let rig: Rig;
   beforeAll(async () => {
     rig = await startRig('stalled-readers');
   }, 60_000);
   afterAll(() => rig?.close(), 60_000);
 
-  test('cost the edge a few hundred KiB each, and others are served', async () => {
+  test("leave the edge's memory bounded, and others are served", async () => {
     const [customer] = (await rig.customers(1)) as [TestKey];
     const call = () => rig.journal.call(rig.url, customer.key, { words: 50 }, { stream: true });
     for (let i = 0; i < 50; i++) expect(outcome(await call())).toBe('200');
@@ -125,7 +176,7 @@ describe('a hundred readers that take nothing of 40 MB each', () => {
       const after = await memoryWith(READERS);
       expect(stalled().every(({ sent: deltas }) => deltas < WORDS)).toBe(true);
       expect(outcome(await call())).toBe('200');
-      expect((after - before) / (READERS / 2) / 1024).toBeLessThan(KIB_EACH);
+      expect((after - before) / (READERS / 2) / 1024).toBeLessThan(RESIDENT_KIB_EACH);
     } finally {
       for (const socket of sockets) socket.destroy();
     }

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/launcher/ports.js';
-import { temporaryFolder } from '../launcher/support.js';
 import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { TEST_SECRETS } from '../support/secrets.js';
 import { until } from '../support/until.js';
 
 const MAIN = fileURLToPath(new URL('../../src/platform/main.js', import.meta.url));
@@ -13,31 +13,27 @@ const MAIN = fileURLToPath(new URL('../../src/platform/main.js', import.meta.url
 describe('the platform process', () => {
   let db: TestDatabase;
   const children: ChildProcess[] = [];
-  const folder = temporaryFolder();
   beforeAll(async () => {
     db = await createTestDatabase();
   });
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');
     await db.close();
-    folder.remove();
+  });
+
+  const environment = (): Record<string, string> => ({
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'silent',
+    DATABASE_URL: db.url,
+    UPSTREAM_URL: 'http://127.0.0.1:9',
+    ...TEST_SECRETS,
   });
 
   const start = async (env: Record<string, string> = {}): Promise<{ child: ChildProcess; url: string }> => {
     const child = fork(MAIN, {
       execArgv: ['--no-warnings'],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      env: {
-        NODE_ENV: 'test',
-        LOG_LEVEL: 'silent',
-        DATABASE_URL: db.url,
-        UPSTREAM_URL: 'http://127.0.0.1:9',
-        UPSTREAM_MASTER_KEY: 'm'.repeat(32),
-        JWT_SECRET: 'a-secret-for-this-test-0123456789abcdef',
-        ENCRYPTION_KEY: 'a-key-for-this-test-0123456789abcdefgh',
-        WEBHOOK_SECRET: 'w'.repeat(32),
-        ...env,
-      },
+      env: { ...environment(), ...env },
     });
     children.push(child);
     const [message] = (await once(child, 'message')) as [{ type: string; url: string }];
@@ -92,13 +88,7 @@ describe('the platform process', () => {
     const child = fork(MAIN, {
       execArgv: ['--no-warnings'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      env: {
-        LOG_LEVEL: 'silent',
-        DATABASE_URL: db.url,
-        UPSTREAM_URL: 'http://127.0.0.1:9',
-        METRICS_PORT: String(port),
-        DATA_DIR: folder.path,
-      },
+      env: { ...environment(), METRICS_PORT: String(port) },
     });
     children.push(child);
     let errors = '';
