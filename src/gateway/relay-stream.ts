@@ -118,7 +118,7 @@ export class StreamAnswer implements RelayAnswer {
       this.#deltas++;
       this.call.firstToken();
     }
-    this.#send(this.#restamping ? this.#restamp(data) : event);
+    this.#send(this.#restamping ? this.#restamp(event, data) : event);
   }
 
   #complete(event: Buffer): void {
@@ -143,14 +143,21 @@ export class StreamAnswer implements RelayAnswer {
     }
   }
 
-  #restamp(data: Buffer): Buffer {
+  /** The event with the public name in its payload; its other lines and its line ends stay as they came. */
+  #restamp(event: Buffer, data: Buffer): Buffer {
+    let stamped: Buffer;
     try {
       const member = scanMembers(data, 512).find(({ key }) => key === 'model');
-      const stamped = member ? replaceValue(data, member, this.#served()) : data;
-      return Buffer.concat([Buffer.from('data: '), stamped, Buffer.from('\n\n')]);
+      if (!member) return event;
+      stamped = replaceValue(data, member, this.#served());
     } catch {
-      return Buffer.concat([Buffer.from('data: '), data, Buffer.from('\n\n')]);
+      return event;
     }
+    // A payload over several lines was joined into a buffer of its own: it goes out as one line.
+    if (data.buffer !== event.buffer)
+      return Buffer.concat([Buffer.from('data: '), stamped, Buffer.from('\n\n')]);
+    const start = data.byteOffset - event.byteOffset;
+    return Buffer.concat([event.subarray(0, start), stamped, event.subarray(start + data.length)]);
   }
 
   #served(): string {

@@ -107,5 +107,6 @@ function joinDataLines(event: Buffer): Buffer | undefined {
     }
     at = lineFeed + 1;
   }
-  return parts.length > 0 ? Buffer.concat(parts) : undefined;
+  // One line stays a view of the event, so that its place in it is known.
+  return parts.length > 1 ? Buffer.concat(parts) : parts[0];
 }

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { cpus, release, totalmem } from 'node:os';
+import { cpus, totalmem } from 'node:os';
 
 /** Clock ticks of /proc, per second: 100 on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
@@ -24,7 +24,7 @@ export function machineLine(cores: Cores | undefined): string {
   const model = cpus()[0]?.model ?? 'unknown processor';
   const pinned = cores ? 'the target pinned to one core, everything else on the other(s)' : 'nothing pinned';
   const memory = Math.round(totalmem() / 2 ** 30);
-  return `${cpus().length} cores (${model}), ${memory} GiB, ${process.platform} ${process.arch} ${release()}, Node ${process.version}; ${pinned}`;
+  return `${cpus().length} cores (${model}), ${memory} GiB, ${process.platform} ${process.arch}, Node ${process.version}; ${pinned}`;
 }
 
 const statOf = (pid: number): string[] | undefined => {

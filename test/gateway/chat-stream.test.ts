@@ -119,6 +119,19 @@ describe('a streamed chat', () => {
     expect(await (await call(key)).text()).toBe(FULL_STREAM.filter((_, i) => i !== 4).join(''));
   });
 
+  test('from an upstream under an internal name keeps every other line and line end of its events', async () => {
+    const { key } = await createTestKey(suite.db);
+    const event = (model: string) => `event: x\r\nid: 7\r\ndata:{"model":"${model}","choices":[]}\r\n\r\n`;
+    suite.upstream.answer(
+      stream(
+        [delta('a'), event('org/internal'), usageEvent(1, 1), DONE_EVENT].map((part) =>
+          part.replace('gateway/fast', 'org/internal'),
+        ),
+      ),
+    );
+    expect(await (await call(key)).text()).toBe(delta('a') + event('gateway/fast') + DONE_EVENT);
+  });
+
   test.each([
     ['400', '400', 400, 'invalid_request'],
     ['429', 429, 503, 'upstream_unavailable'],
