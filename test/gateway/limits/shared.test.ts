@@ -151,7 +151,8 @@ describeWithRedis('limits over Redis', () => {
     const later = performance.now();
     for (const edge of pair)
       await expect(edge.admit(1)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
-    expect(performance.now() - later).toBeLessThan(50);
+    // Two waits for an answer of Redis would take twice 50 ms.
+    expect(performance.now() - later).toBeLessThan(95);
     redis.thaw();
     const shared = (edge: LimitsEdge) => edge.log.at(-1) === 'Redis answers again: limits are shared';
     await until(() => pair.every(shared), { what: 'the limits to be shared again' });
