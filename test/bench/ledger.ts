@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { type EmbeddedPostgres, ensureDatabase } from '../../src/db/embedded.js';
@@ -9,12 +10,14 @@ import { newId } from '../../src/lib/ids.js';
 import { newApiKey, shownParts } from '../../src/lib/key-form.js';
 import { checkInvariants } from '../support/invariants.js';
 
-/** Secrets of the processes under test. */
+const random = (): string => randomBytes(32).toString('base64url');
+
+/** New for each run: the edge runs as in production, which refuses secrets that can be guessed. */
 export const SECRETS = {
-  JWT_SECRET: 'jwt-of-the-bench-0123456789abcdefghijklmnop',
-  ENCRYPTION_KEY: 'encryption-of-the-bench-0123456789abcdefgh',
-  WEBHOOK_SECRET: 'webhook-of-the-bench-0123456789abcdefghijk',
-  UPSTREAM_MASTER_KEY: 'master-of-the-bench-0123456789abcdefghijkl',
+  JWT_SECRET: random(),
+  ENCRYPTION_KEY: random(),
+  WEBHOOK_SECRET: random(),
+  UPSTREAM_MASTER_KEY: random(),
 };
 
 const ACCOUNTS = 200;
