@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { isLoopback, networkOf } from '../lib/network.js';
 
 /** What one client, or all of them together, may take of the edge (RELIABILITY.md T25). */
@@ -29,7 +30,7 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 58_000,
   checkIntervalMs: 1_000,
-  maxHeaderBytes: 64 * 1024,
+  maxHeaderBytes: MAX_HEADER_BYTES,
   maxHeaders: 200,
   stalledReaderMs: 60_000,
   socketsPerAddress: 4_096,

@@ -9,6 +9,7 @@ import type { Envelope } from '../lib/crypto.js';
 import type { Logger } from '../lib/logger.js';
 import type { Money } from '../lib/money.js';
 import type { FlushResult } from '../metering/usage-record.js';
+import { virtualKeyField } from '../services/keys/keys.rules.js';
 import { AccountState, KeyDayState } from './account-state.js';
 import { type KeyRow, readKeys } from './key.store.js';
 import { KeySlots } from './key-slots.js';
@@ -287,7 +288,7 @@ class DatabaseKeyCache implements KeyCache {
   #openVirtualKey(row: KeyRow): string | null {
     if (row.virtualKeySealed === null) return null;
     try {
-      return `Bearer ${this.deps.envelope.open(row.virtualKeySealed, `api_key:${row.keyId}:virtual_key`).toString()}`;
+      return `Bearer ${this.deps.envelope.open(row.virtualKeySealed, virtualKeyField(row.keyId)).toString()}`;
     } catch {
       this.deps.log.error(
         { keyId: row.keyId },

@@ -33,6 +33,7 @@ export interface RelayContext {
 }
 
 const MAX_ERROR_BYTES = 64 * 1024;
+
 export interface RelayDeps {
   upstream: Dispatcher;
   /** Path prefix of the upstream's address, without a trailing slash. */

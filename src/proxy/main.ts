@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, loadConfigOrExit } from '../config.js';
-import { schemaIsCurrent } from '../db/migrate.js';
 import { openOrm } from '../db/orm.js';
+import { waitForSchema } from '../db/wait-for-schema.js';
 import { systemClock } from '../lib/clock.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
@@ -21,8 +20,6 @@ import type { Routing } from './routing.js';
 import { type Simulator, startSimulator } from './simulator/server.js';
 import { createVirtualKeys } from './virtual-keys.js';
 
-const SCHEMA_WAIT_MS = 60_000;
-const SCHEMA_POLL_MS = 250;
 const POOL_SIZE = 4;
 const SHUTDOWN_TIMEOUT_MS = 33_000;
 /** sysexits' EX_CONFIG, as config.ts uses it. */
@@ -54,15 +51,7 @@ const { routing, simulator } = await loadRouting(config).catch((error: unknown) 
 
 await startOrExit('proxy', async () => {
   const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'proxy', poolSize: POOL_SIZE });
-  for (const end = Date.now() + SCHEMA_WAIT_MS; !(await schemaIsCurrent(orm).catch(() => false)); ) {
-    if (Date.now() > end) {
-      process.stderr.write(
-        'the database did not get this schema version within 60 s; is the platform running?\n',
-      );
-      process.exit(1);
-    }
-    await delay(SCHEMA_POLL_MS);
-  }
+  await waitForSchema(orm);
 
   for (const fault of await priceFaults(orm, routing.deployments)) log.warn(fault);
 
