@@ -14,15 +14,21 @@ const EXPOSED = [
   'x-should-retry',
 ].join(', ');
 
-/** The headers that every answer of `/v1` carries. */
-export function v1Headers(requestId: string, rate?: WindowDecision): AnswerHeaders {
+/** The headers that every answer of `/v1` carries, and those that a browser's script needs to read it. */
+export function v1Headers(
+  response: ServerResponse,
+  requestId: string,
+  rate: WindowDecision | undefined,
+): AnswerHeaders {
   const headers: AnswerHeaders = {
     'x-request-id': requestId,
-    'access-control-allow-origin': '*',
-    'access-control-expose-headers': EXPOSED,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   };
+  if (response.req.headers.origin !== undefined) {
+    headers['access-control-allow-origin'] = '*';
+    headers['access-control-expose-headers'] = EXPOSED;
+  }
   if (rate) {
     headers['x-ratelimit-limit-requests'] = rate.limit;
     headers['x-ratelimit-remaining-requests'] = rate.remaining;

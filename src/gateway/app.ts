@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
 import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
-import { fastifyLogger, type Logger } from '../lib/logger.js';
+import type { Logger } from '../lib/logger.js';
 import { bindRouteTable } from '../lib/route-table.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
 import { BodyBudget } from './body-budget.js';
@@ -94,10 +94,9 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const active = new Set<Relay>();
   let draining = false;
   const app = fastify({
-    ...fastifyLogger(log),
-    genReqId: newId,
     // A logger of its own for every request costs more than it tells: what logs names the request itself.
-    childLoggerFactory: (logger) => logger,
+    logger: false,
+    genReqId: newId,
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     bodyLimit: 1,
     exposeHeadRoutes: false,
@@ -119,7 +118,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     frameworkErrors: refuseUnroutable,
   });
   const closing = idleCloser(app.server);
-  guardRequests(app, bounds);
+  guardRequests(app, bounds, log);
   capSockets(app.server, bounds, trustedPeer(config.trustProxy));
   bindRouteTable(app, routeTable);
   app.addHook('onRequest', (_request, reply, done) => {
@@ -138,7 +137,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   metrics.bodyBytes(() => bodies.usedBytes);
   const relay = { upstream, basePath, catalog, metrics, stalledReaderMs: bounds.stalledReaderMs };
   await app.register(async (scope) =>
-    v1Routes(scope, { cache, catalog, limits, meter, metrics, clock, routes, relay, active, bodies }),
+    v1Routes(scope, { cache, catalog, limits, meter, metrics, clock, log, routes, relay, active, bodies }),
   );
   await app.register(async (scope) =>
     passthrough(scope, { platformUrl: config.platformUrl!, log, stalledReaderMs: bounds.stalledReaderMs }),

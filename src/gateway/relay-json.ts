@@ -43,6 +43,7 @@ export class JsonAnswer implements RelayAnswer {
     this.call.succeed(answer.success, (error) => {
       if (error) this.context.unrecorded();
       else answerJson(this.response, 200, this.context.headers(), answer.body);
+      this.context.sent();
     });
   }
 

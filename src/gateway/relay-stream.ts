@@ -223,6 +223,7 @@ export class StreamAnswer implements RelayAnswer {
     const parts = this.#framing ? framed(event, LAST_CHUNK) : [event];
     for (const part of parts.slice(0, -1)) this.response.write(part, 'latin1');
     this.response.end(parts.at(-1), 'latin1');
+    this.context.sent();
   }
 }
 

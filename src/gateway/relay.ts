@@ -30,6 +30,8 @@ export interface RelayContext {
   fail(failure: UpstreamFailure): void;
   /** Ends the answer of a call whose event could not be kept. */
   unrecorded(): void;
+  /** The whole answer is handed over: from here on the socket itself sees whether the rest of it is taken. */
+  sent(): void;
 }
 
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -67,9 +69,7 @@ export class Relay implements Dispatcher.DispatchHandler, RelayContext {
   start(): void {
     const { id, endpoint, admission, body } = this.call.input;
     this.response.on('close', () => this.#closed());
-    this.response.on('drain', () => this.#resume());
-    // The whole answer is handed over: from here on the socket itself sees whether any of it is taken.
-    this.response.on('prefinish', () => this.response.socket?.setTimeout(this.deps.stalledReaderMs));
+    if (body.stream) this.response.on('drain', () => this.#resume());
     this.deps.upstream.dispatch(
       {
         method: 'POST',
@@ -145,11 +145,16 @@ export class Relay implements Dispatcher.DispatchHandler, RelayContext {
   }
 
   headers(): AnswerHeaders {
-    return v1Headers(this.call.input.id, this.call.input.admission.rate);
+    return v1Headers(this.response, this.call.input.id, this.call.input.admission.rate);
   }
 
   servedModel(name: string): string {
     return this.deps.catalog.get(name) ? name : this.call.input.body.model;
+  }
+
+  sent(): void {
+    const { socket } = this.response;
+    if (socket && socket.writableLength > 0) socket.setTimeout(this.deps.stalledReaderMs);
   }
 
   fail(failure: UpstreamFailure): void {

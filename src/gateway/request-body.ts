@@ -20,15 +20,34 @@ export interface InspectedBody {
   forward: Buffer;
 }
 
-/** Two readers could see two values of these. */
-const ONCE = new Set([
+/** Two readers could see two values of these; each has a bit of its own. */
+const ONCE = new Map(
+  ['model', 'stream', 'stream_options', 'n', 'best_of', 'max_tokens', 'max_completion_tokens'].map(
+    (name, bit) => [name, 1 << bit],
+  ),
+);
+
+/** Fields of nearly every call, none of them among the removed: found without a look at those. */
+const USUAL = new Set([
   'model',
+  'messages',
+  'input',
   'stream',
   'stream_options',
+  'temperature',
+  'top_p',
   'n',
-  'best_of',
   'max_tokens',
   'max_completion_tokens',
+  'stop',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'encoding_format',
+  'presence_penalty',
+  'frequency_penalty',
+  'seed',
+  'user',
 ]);
 
 /** Fields that some model proxies obey; a customer must not steer ours (RELIABILITY.md T2). */
@@ -90,7 +109,8 @@ const REMOVED = new Set([
 const REMOVED_PREFIX =
   /^(?:mock_|litellm_|x-litellm-|x_litellm_|user_api_key|aws_|azure_|vertex_|google_|s3_|ssl_)/i;
 
-const isRemoved = (key: string): boolean => REMOVED.has(key.toLowerCase()) || REMOVED_PREFIX.test(key);
+const isRemoved = (key: string): boolean =>
+  !USUAL.has(key) && (REMOVED.has(key.toLowerCase()) || REMOVED_PREFIX.test(key));
 
 const invalid = (message: string, param?: string): AppError =>
   new AppError('invalid_body', { message, param });
@@ -142,13 +162,17 @@ function parse(body: Buffer): Record<string, unknown> {
 }
 
 function checkOnce(members: Member[]): void {
-  const seen = new Set<string>();
+  let seen = 0;
   for (const { key } of members) {
-    if (!ONCE.has(key)) continue;
-    if (seen.has(key)) throw invalid(`"${key}" stands more than once in the body.`, key);
-    seen.add(key);
+    const bit = ONCE.get(key);
+    if (bit === undefined) continue;
+    if ((seen & bit) !== 0) throw invalid(`"${key}" stands more than once in the body.`, key);
+    seen |= bit;
   }
 }
+
+/** Only these differ between latin1 and UTF-8. */
+const NON_ASCII = /[\x80-\xff]/;
 
 function readModel(fields: Record<string, unknown>): string {
   const { model } = fields;
@@ -156,7 +180,7 @@ function readModel(fields: Record<string, unknown>): string {
     throw invalid('"model" is missing. Name one of the models that GET /v1/models lists.', 'model');
   }
   if (typeof model !== 'string') throw invalid('"model" must be a text.', 'model');
-  return Buffer.from(model, 'latin1').toString();
+  return NON_ASCII.test(model) ? Buffer.from(model, 'latin1').toString() : model;
 }
 
 function readBoolean(fields: Record<string, unknown>, name: string): boolean {
@@ -183,12 +207,13 @@ function readCount(fields: Record<string, unknown>, name: string, most: number):
   return value as number;
 }
 
+const MAX_COUNT = 1_000_000_000;
+
 function readMaxTokens(fields: Record<string, unknown>): number | null {
-  const limits = ['max_tokens', 'max_completion_tokens'].map((name) =>
-    readCount(fields, name, 1_000_000_000),
-  );
-  const given = limits.filter((limit) => limit !== null);
-  return given.length > 0 ? Math.max(...given) : null;
+  const one = readCount(fields, 'max_tokens', MAX_COUNT);
+  const other = readCount(fields, 'max_completion_tokens', MAX_COUNT);
+  if (one === null || other === null) return one ?? other;
+  return Math.max(one, other);
 }
 
 function inputBytes(members: Member[]): number {
@@ -205,10 +230,9 @@ function prepare(
   addUsage: boolean,
   options: Record<string, unknown> | null,
 ): Buffer {
-  const kept = members.filter(
-    (member) => !isRemoved(member.key) && !(addUsage && member.key === 'stream_options'),
-  );
-  if (kept.length === members.length && !addUsage) return body;
+  const goes = ({ key }: Member): boolean => isRemoved(key) || (addUsage && key === 'stream_options');
+  const kept = members.some(goes) ? members.filter((member) => !goes(member)) : members;
+  if (kept === members && !addUsage) return body;
   if (kept.length === members.length) return insertFirst(body, members);
   const parts = kept.map((member) => body.subarray(member.start, member.end));
   if (addUsage) parts.push(usageOption(options));

@@ -12,8 +12,8 @@ const STATEMENT_TIMEOUT_MS = 4_000;
 const ANSWER_TIMEOUT_MS = 5_000;
 
 export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays'> {
-  /** Ids of the events that this transaction wrote; the others of the batch were there already. */
-  inserted: Set<string>;
+  /** How many events this transaction wrote; the others of the batch were there already. */
+  inserted: number;
   /** Records of accounts that don't exist: nothing was written for them. */
   refused: UsageRecord[];
 }
@@ -96,7 +96,7 @@ with e as (
 ), touched as (
   select distinct key_id, (created_at at time zone 'UTC')::date as day from e where key_id is not null
 )
-select (select string_agg(id::text, ',') from inserted) as inserted,
+select (select count(*)::integer from inserted) as inserted,
   (select json_agg(json_build_array(id, balance::text, ledger_seq::text)) from balances) as balances,
   (select json_agg(json_build_array(t.key_id, t.day::text, coalesce(d.spend, s.spend)::text))
    from touched t left join days d using (key_id, day) left join key_spend_days s using (key_id, day)
@@ -110,8 +110,7 @@ select (select string_agg(id::text, ',') from inserted) as inserted,
 const BEGIN = `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local enable_seqscan = off`;
 
 interface WriteRow {
-  /** Ids with commas between: the driver reads an array character by character. */
-  inserted: string | null;
+  inserted: number;
   balances: [string, string, string][] | null;
   key_days: [string, string, string][] | null;
 }
@@ -160,7 +159,7 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
     accounts.set(id, { balance: parseMoney(balance), seq: BigInt(seq) });
   }
   return {
-    inserted: new Set(row.inserted?.split(',')),
+    inserted: row.inserted,
     refused,
     accounts: [...accounts].map(([id, state]) => ({ id, ...state })),
     keyDays: (row.key_days ?? []).map(([keyId, day, spend]) => ({ keyId, day, spend: parseMoney(spend) })),
