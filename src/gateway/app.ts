@@ -11,6 +11,7 @@ import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import type { Logger } from '../lib/logger.js';
 import { bindRouteTable } from '../lib/route-table.js';
+import { SlotSet } from '../lib/slot-set.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
 import { BodyBudget } from './body-budget.js';
 import { createCatalog } from './catalog.js';
@@ -91,7 +92,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     },
   });
 
-  const active = new Set<Relay>();
+  const active = new SlotSet<Relay>();
   let draining = false;
   const app = fastify({
     // A logger of its own for every request costs more than it tells: what logs names the request itself.

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../lib/clock.js';
 import { costOf } from '../lib/money.js';
-import type { Endpoint, Meter, UsageRecord } from '../metering/usage-record.js';
+import type { Endpoint, Meter, OpenIntent, UsageRecord } from '../metering/usage-record.js';
 import { estimateTokens, readUsage, type TokenCounts } from '../upstream/usage.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import type { EdgeMetrics } from './edge-metrics.js';
@@ -46,13 +46,14 @@ export class Call {
   readonly #startedAt = performance.now();
   #firstTokenMs: number | null = null;
   #settled = false;
+  readonly #opened: OpenIntent;
 
   constructor(
     private readonly deps: CallDeps,
     readonly input: CallInput,
   ) {
     const { id, endpoint, entry, body } = input;
-    deps.meter.begin({
+    this.#opened = deps.meter.begin({
       id,
       at: deps.clock.now(),
       accountId: entry.account.id,
@@ -145,10 +146,14 @@ export class Call {
     const { admission } = this.input;
     this.deps.limits.settle(admission, record.cost);
     this.deps.metrics.recorded(record);
-    this.deps.meter.finish(record, (error) => {
-      // What could not be kept will not be charged.
-      if (error) this.deps.limits.waive(admission, record.cost);
-      written(error);
-    });
+    this.deps.meter.finish(
+      record,
+      (error) => {
+        // What could not be kept will not be charged.
+        if (error) this.deps.limits.waive(admission, record.cost);
+        written(error);
+      },
+      this.#opened,
+    );
   }
 }

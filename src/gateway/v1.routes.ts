@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import { AppError } from '../errors.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import type { SlotSet } from '../lib/slot-set.js';
 import type { Endpoint, Meter } from '../metering/usage-record.js';
 import { answerError, answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate } from './authenticate.js';
@@ -29,7 +30,7 @@ export interface V1Deps {
   routes: ModelRoutes;
   relay: RelayDeps;
   /** Relays in flight; shutdown ends what is left of them. */
-  active: Set<Relay>;
+  active: SlotSet<Relay>;
   bodies: BodyBudget;
 }
 
@@ -177,9 +178,9 @@ function forward(
     const call = new Call(deps, { id: request.id, endpoint, entry, admission, body });
     const relay = new Relay(deps.relay, reply.raw, call, (over) => {
       share.release();
-      deps.active.delete(over);
+      deps.active.delete(slot, over);
     });
-    deps.active.add(relay);
+    const slot = deps.active.add(relay);
     relay.start();
   };
   const admitted = deps.limits.admit(entry, body, reply.raw);

@@ -89,7 +89,7 @@ function skipValue(json: Buffer, from: number, maxDepth: number): number {
 }
 
 function readKey(json: Buffer, start: number, end: number): string {
-  const text = json.toString("latin1", start + 1, end - 1);
+  const text = json.toString('latin1', start + 1, end - 1);
   if (!/[\\\x80-\xff]/.test(text)) return text;
   try {
     return JSON.parse(json.toString('utf8', start, end)) as string;

@@ -159,7 +159,7 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
   await within(START_WAIT_MS, adoption.start());
   return {
     begin: (intent) => recorder.begin(intent),
-    finish: (record, written) => recorder.finish(record, written),
+    finish: (record, written, opened) => recorder.finish(record, written, opened),
     accepting: () => recorder.accepting(),
     backlog: () => recorder.backlog(),
     drain,

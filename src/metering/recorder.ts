@@ -3,7 +3,7 @@ import type { Logger } from '../lib/logger.js';
 import type { Flusher, Pending } from './flusher.js';
 import { segmentEvents } from './replay.js';
 import type { Spool, Spooled } from './spool.js';
-import type { CallIntent, UsageRecord } from './usage-record.js';
+import type { CallIntent, OpenIntent, UsageRecord } from './usage-record.js';
 
 type Answer = (error?: Error) => void;
 
@@ -22,6 +22,7 @@ class Entry implements Pending, Spooled {
     readonly since: number,
     /** The answer that waits for the spool, or for the commit when the disk didn't take the event. */
     public answer: Answer | undefined,
+    readonly opened: OpenIntent | undefined,
   ) {}
 
   written(error: Error | undefined, segment: number): void {
@@ -71,16 +72,16 @@ export class Recorder {
 
   constructor(private readonly options: RecorderOptions) {}
 
-  begin(intent: CallIntent): void {
-    if (!this.closed) this.options.spool.begin(intent);
+  begin(intent: CallIntent): OpenIntent {
+    return this.options.spool.begin(intent);
   }
 
-  finish(record: UsageRecord, written: (error?: Error) => void): void {
+  finish(record: UsageRecord, written: Answer, opened?: OpenIntent): void {
     if (this.closed) {
       written(new Error('metering has stopped'));
       return;
     }
-    const entry = new Entry(this, record, undefined, ++this.position, record.createdAt, written);
+    const entry = new Entry(this, record, undefined, ++this.position, record.createdAt, written, opened);
     this.options.spool.finish(entry);
   }
 
@@ -105,7 +106,7 @@ export class Recorder {
       this.options.spool.settle(entry.segment);
     } else {
       this.unspooled.delete(entry);
-      this.options.spool.forget(entry.record.id);
+      this.options.spool.forget(entry.opened);
       this.release(entry);
     }
     this.refill();
@@ -209,6 +210,7 @@ export class Recorder {
       const { record } = entry;
       this.options.spool.finish({
         record,
+        opened: entry.opened,
         written: (error, segment) => {
           if (!error) this.appended(entry, record, segment);
         },
@@ -255,7 +257,7 @@ export class Recorder {
     const entries: Entry[] = [];
     for await (const records of segmentEvents(spool.pathOf(number))) {
       for (const record of records) {
-        entries.push(new Entry(this, record, number, position, since, undefined));
+        entries.push(new Entry(this, record, number, position, since, undefined, undefined));
       }
     }
     this.spilled.delete(number);

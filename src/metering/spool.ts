@@ -2,10 +2,11 @@ import { close, fsync, open, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { Logger } from '../lib/logger.js';
+import { SlotSet } from '../lib/slot-set.js';
 import { segmentName } from './orphans.js';
 import { Segment, type SpoolDisk } from './segment.js';
 import { eventPayload, frameBound, intentPayload, segmentHeader, writeFrame } from './spool-record.js';
-import type { CallIntent, UsageRecord } from './usage-record.js';
+import type { CallIntent, OpenIntent, UsageRecord } from './usage-record.js';
 
 const MAX_SEGMENT_BYTES = 8 * 1024 * 1024;
 const MAX_SEGMENT_AGE_MS = 5_000;
@@ -19,6 +20,8 @@ const NO_HEADER = Buffer.alloc(0);
 /** A finished call on its way into the spool. */
 export interface Spooled {
   readonly record: UsageRecord;
+  /** The intent that ends with it. */
+  readonly opened: OpenIntent | undefined;
   /** Called right after write(2): with the segment that holds the event, or with the disk's error. */
   written(error: Error | undefined, segment: number): void;
 }
@@ -35,13 +38,12 @@ export interface SpoolOptions {
   onRecover(): void;
 }
 
-
 /** The append-only record of what one process has measured, in files of a few megabytes. */
 export class Spool {
   private current: Segment | undefined;
   /** Oldest first; the current one is the last. */
   private readonly segments: Segment[] = [];
-  private readonly open = new Map<string, CallIntent>();
+  private readonly open = new SlotSet<CallIntent>();
   /** What this turn of the event loop has appended: payloads, and for each the call that ends with it. */
   private payloads: string[] = [];
   private spooled: (Spooled | undefined)[] = [];
@@ -65,9 +67,9 @@ export class Spool {
   }
 
   /** Appends an intent with this turn's write. */
-  begin(intent: CallIntent): void {
-    this.open.set(intent.id, intent);
+  begin(intent: CallIntent): OpenIntent {
     this.append(intentPayload(intent), undefined);
+    return { intent, slot: this.open.add(intent) };
   }
 
   /** Appends a finished call with this turn's write. */
@@ -76,8 +78,8 @@ export class Spool {
   }
 
   /** The call is committed although its event isn't in the spool. */
-  forget(id: string): void {
-    this.open.delete(id);
+  forget(opened: OpenIntent | undefined): void {
+    if (opened) this.open.delete(opened.slot, opened.intent);
   }
 
   /** One event of a segment is committed; the segment goes once all of its events are. */
@@ -145,7 +147,7 @@ export class Spool {
   private answer(spooled: (Spooled | undefined)[], error: Error | undefined, segment?: Segment): void {
     for (const call of spooled) {
       if (!segment || !call) continue;
-      this.open.delete(call.record.id);
+      this.forget(call.opened);
       segment.uncommitted++;
     }
     for (const call of spooled) {
@@ -178,7 +180,7 @@ export class Spool {
     try {
       const number = this.nextNumber++;
       segment = new Segment(number, this.pathOf(number), performance.now(), this.options.disk);
-      const carried = [...this.open.values()].map(intentPayload);
+      const carried = [...this.open].map(intentPayload);
       segment.append(this.encode(carried, segmentHeader()));
     } catch (error) {
       if (segment) rmSync(segment.path, { force: true });

@@ -25,6 +25,8 @@ export class Admission {
   held = false;
   /** Milliseconds by the clock after which a hold that nobody settled counts as leaked. */
   deadline = 0;
+  /** Its place among the open holds. */
+  slot = -1;
 
   constructor(
     readonly entry: KeyEntry,
