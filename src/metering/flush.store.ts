@@ -1,6 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
 import { askWithin, connectWithin, type Question } from '../db/bounded.js';
-import { parseMoney } from '../lib/money.js';
 import type { FlushResult, UsageRecord } from './usage-record.js';
 
 /** Error code of a call whose process died before it finished. */
@@ -22,8 +21,8 @@ export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays'> {
 // `no key`: nothing here changes an account's id, so that inserts of rows that point to it need not wait.
 const LOCK_ACCOUNTS = {
   name: 'metering-lock',
-  text: `select id::text, balance::text, ledger_seq::text from accounts where id = any($1::uuid[])
-         order by id for no key update`,
+  text: `select id::text, trunc(balance * 1000000000000)::text as units, ledger_seq::text as seq
+         from accounts where id = any($1::uuid[]) order by id for no key update`,
 };
 
 /**
@@ -97,8 +96,8 @@ with e as (
   select distinct key_id, (created_at at time zone 'UTC')::date as day from e where key_id is not null
 )
 select (select count(*)::integer from inserted) as inserted,
-  (select json_agg(json_build_array(id, balance::text, ledger_seq::text)) from balances) as balances,
-  (select json_agg(json_build_array(t.key_id, t.day::text, coalesce(d.spend, s.spend)::text))
+  (select json_agg(json_build_array(id, trunc(balance * 1000000000000)::text, ledger_seq::text)) from balances) as balances,
+  (select json_agg(json_build_array(t.key_id, t.day::text, trunc(coalesce(d.spend, s.spend) * 1000000000000)::text))
    from touched t left join days d using (key_id, day) left join key_spend_days s using (key_id, day)
    where coalesce(d.spend, s.spend) is not null) as key_days`,
 };
@@ -108,6 +107,13 @@ select (select count(*)::integer from inserted) as inserted,
  * when they have grown.
  */
 const BEGIN = `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local enable_seqscan = off`;
+
+/** Where an account stands: its balance in 1e-12 dollars and its ledger sequence. */
+interface Standing {
+  id: string;
+  units: string;
+  seq: string;
+}
 
 interface WriteRow {
   inserted: number;
@@ -140,13 +146,8 @@ export async function flushBatch(pool: Pool, records: readonly UsageRecord[]): P
 
 async function write(client: PoolClient, records: readonly UsageRecord[]): Promise<BatchResult> {
   const accountIds = [...new Set(records.map((record) => record.accountId))];
-  const locked = await ask<{ id: string; balance: string; ledger_seq: string }>(client, {
-    ...LOCK_ACCOUNTS,
-    values: [accountIds],
-  });
-  const accounts = new Map(
-    locked.rows.map((row) => [row.id, { balance: parseMoney(row.balance), seq: BigInt(row.ledger_seq) }]),
-  );
+  const locked = await ask<Standing>(client, { ...LOCK_ACCOUNTS, values: [`{${accountIds}}`] });
+  const accounts = new Map(locked.rows.map((row) => [row.id, row]));
   const byId = new Map<string, UsageRecord>();
   const refused: UsageRecord[] = [];
   for (const record of records) {
@@ -155,14 +156,16 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
   }
   const written = await ask<WriteRow>(client, { ...WRITE_EVENTS, values: columns([...byId.values()]) });
   const row = written.rows[0]!;
-  for (const [id, balance, seq] of row.balances ?? []) {
-    accounts.set(id, { balance: parseMoney(balance), seq: BigInt(seq) });
-  }
+  for (const [id, units, seq] of row.balances ?? []) accounts.set(id, { id, units, seq });
   return {
     inserted: row.inserted,
     refused,
-    accounts: [...accounts].map(([id, state]) => ({ id, ...state })),
-    keyDays: (row.key_days ?? []).map(([keyId, day, spend]) => ({ keyId, day, spend: parseMoney(spend) })),
+    accounts: [...accounts.values()].map(({ id, units, seq }) => ({
+      id,
+      balance: BigInt(units),
+      seq: BigInt(seq),
+    })),
+    keyDays: (row.key_days ?? []).map(([keyId, day, units]) => ({ keyId, day, spend: BigInt(units) })),
   };
 }
 

@@ -34,16 +34,12 @@ export function estimateTokens(bytes: number): number {
  * Upper bound of what a call can cost: every input byte a token up to the context, and the rest of the context (or
  * `maxTokens` where it is less) generated `choices` times.
  */
-export function costBound(call: {
-  inputBytes: number;
-  contextWindow: number;
-  maxTokens: number | null;
-  choices: number;
-  priceIn: Money;
-  priceOut: Money;
-}): Money {
-  const input = Math.min(call.inputBytes, call.contextWindow);
+export function costBound(
+  call: { inputBytes: number; maxTokens: number | null; choices: number },
+  model: { contextWindow: number; priceIn: Money; priceOut: Money },
+): Money {
+  const input = Math.min(call.inputBytes, model.contextWindow);
   // How many tokens the input really is isn't known: the whole context may be left for the output.
-  const output = Math.min(call.maxTokens ?? call.contextWindow, call.contextWindow) * call.choices;
-  return costOf(input, output, call.priceIn, call.priceOut);
+  const output = Math.min(call.maxTokens ?? model.contextWindow, model.contextWindow) * call.choices;
+  return costOf(input, output, model.priceIn, model.priceOut);
 }

@@ -62,7 +62,7 @@ function recordOf(id: string, accountId: string, keyId: string): UsageRecord {
 function call(): void {
   const [accountId, keyId] = ids[turn++ % ids.length]!;
   const record = recordOf(newId(), accountId, keyId);
-  meter.begin({
+  const opened = meter.begin({
     id: record.id,
     at: record.createdAt,
     accountId,
@@ -73,7 +73,7 @@ function call(): void {
     stream: false,
   });
   // The answer comes in a later turn, as the upstream's does.
-  setTimeout(() => meter.finish(record, () => undefined), 5);
+  setTimeout(() => meter.finish(record, () => undefined, opened), 5);
   events++;
 }
 

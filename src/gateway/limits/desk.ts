@@ -69,7 +69,7 @@ class Desk implements Limits {
       if (entry.account.posted < BALANCE_FLOOR) throw insufficientCredits();
       throw model ? upstreamUnconfigured() : modelNotAllowed(body.model);
     }
-    const bound = costBound({ ...body, ...this.deps.ceilingOf(model) });
+    const bound = costBound(body, this.deps.ceilingOf(model));
     const admission = new Admission(entry, caller, model, entry.authorization, bound);
     const waitedFor = this.#waitedFor(admission);
     if (waitedFor) return this.#wait(admission, waitedFor);
