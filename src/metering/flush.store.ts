@@ -25,6 +25,9 @@ const LOCK_ACCOUNTS = {
          from accounts where id = any($1::uuid[]) order by id for no key update`,
 };
 
+/** A busy key's last use is written once in this time: it is shown in seconds, and each writing costs as much as an event. */
+const LAST_USED_STEP = '2 seconds';
+
 /**
  * Amounts arrive as whole numbers of 1e-12 dollars. Only rows really inserted are charged. An event is not inserted
  * when its primary key is there, when its id was charged before under another time, or when it says that the process
@@ -91,22 +94,22 @@ with e as (
 ), used as (
   update api_keys k set last_used_at = greatest(k.last_used_at, x.at)
   from (select key_id, max(created_at) as at from inserted where key_id is not null group by key_id) x
-  where k.id = x.key_id
+  where k.id = x.key_id and (k.last_used_at is null or k.last_used_at < x.at - interval '${LAST_USED_STEP}')
 ), touched as (
   select distinct key_id, (created_at at time zone 'UTC')::date as day from e where key_id is not null
 )
 select (select count(*)::integer from inserted) as inserted,
   (select json_agg(json_build_array(id, trunc(balance * 1000000000000)::text, ledger_seq::text)) from balances) as balances,
-  (select json_agg(json_build_array(t.key_id, t.day::text, trunc(coalesce(d.spend, s.spend) * 1000000000000)::text))
-   from touched t left join days d using (key_id, day) left join key_spend_days s using (key_id, day)
-   where coalesce(d.spend, s.spend) is not null) as key_days`,
+  (select json_agg(json_build_array(key_id, day::text, trunc(spend * 1000000000000)::text)) from (
+     select key_id, day, spend from key_spend_days join touched using (key_id, day)
+     union all select key_id, day, spend from days) k) as key_days`,
 };
 
 /**
  * Plans are kept with the connection: one that was made while tables were empty must not read them from end to end
  * when they have grown.
  */
-const BEGIN = `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local enable_seqscan = off`;
+const BEGIN = `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local enable_seqscan = off;`;
 
 /** Where an account stands: its balance in 1e-12 dollars and its ledger sequence. */
 interface Standing {
@@ -165,8 +168,19 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
       balance: BigInt(units),
       seq: BigInt(seq),
     })),
-    keyDays: (row.key_days ?? []).map(([keyId, day, units]) => ({ keyId, day, spend: BigInt(units) })),
+    keyDays: spendOf(row.key_days ?? []),
   };
+}
+
+/** Spend comes as it was before the batch and, where the batch changed it, after: the later is the greater. */
+function spendOf(told: WriteRow['key_days'] & object): BatchResult['keyDays'] {
+  const byKeyDay = new Map<string, BatchResult['keyDays'][number]>();
+  for (const [keyId, day, units] of told) {
+    const spend = BigInt(units);
+    const known = byKeyDay.get(`${keyId} ${day}`);
+    if (!known || known.spend < spend) byKeyDay.set(`${keyId} ${day}`, { keyId, day, spend });
+  }
+  return [...byKeyDay.values()];
 }
 
 /**

@@ -15,7 +15,13 @@ import {
   segmentHeader,
   writeFrame,
 } from '../../src/metering/spool-record.js';
-import type { CallIntent, FlushResult, Meter, OpenIntent, UsageRecord } from '../../src/metering/usage-record.js';
+import type {
+  CallIntent,
+  FlushResult,
+  Meter,
+  OpenIntent,
+  UsageRecord,
+} from '../../src/metering/usage-record.js';
 
 export interface Payer {
   accountId: string;
