@@ -5,7 +5,7 @@ import type { Endpoint, Meter, OpenIntent, UsageRecord } from '../metering/usage
 import { estimateTokens, readUsage, type TokenCounts } from '../upstream/usage.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import type { EdgeMetrics } from './edge-metrics.js';
-import type { KeyEntry } from './key-cache.js';
+import type { KeyEntry } from './key-states.js';
 import type { Admission, Limits } from './limits/limits.js';
 import type { InspectedBody } from './request-body.js';
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Invalidation } from '../db/invalidation.js';
-import type { KeyEntry } from './key-cache.js';
+import type { KeyEntry } from './key-states.js';
 
 /** What is kept of a key beside its row. */
 export interface Slot {

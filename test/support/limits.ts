@@ -2,7 +2,8 @@ import { EventEmitter } from 'node:events';
 import { Registry } from 'prom-client';
 import { AccountState, KeyDayState } from '../../src/gateway/account-state.js';
 import type { CatalogModel } from '../../src/gateway/catalog.js';
-import type { KeyCache, KeyEntry } from '../../src/gateway/key-cache.js';
+import type { KeyCache } from '../../src/gateway/key-cache.js';
+import type { KeyEntry } from '../../src/gateway/key-states.js';
 import { createLimits } from '../../src/gateway/limits/create-limits.js';
 import type { Admission, Caller, Limits } from '../../src/gateway/limits/limits.js';
 import type { InspectedBody } from '../../src/gateway/request-body.js';
@@ -80,6 +81,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     keyId: options.keyId ?? newId(),
     active: true,
     dailyLimit: options.dailyLimit ?? null,
+    virtualKeySealed: null,
     authorization: 'Bearer x',
     allowedModels: new Set(['m']),
     account,

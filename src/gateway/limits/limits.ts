@@ -2,7 +2,7 @@ import { DOLLAR, type Money } from '../../lib/money.js';
 import type { WindowDecision } from '../../lib/sliding-window.js';
 import type { FlushResult } from '../../metering/usage-record.js';
 import type { CatalogModel } from '../catalog.js';
-import type { KeyEntry } from '../key-cache.js';
+import type { KeyEntry } from '../key-states.js';
 import type { InspectedBody } from '../request-body.js';
 
 /** SPEC section 8: the balance floor of `/v1`, $0.001. */

@@ -5,7 +5,7 @@ import { newId } from '../../lib/ids.js';
 import type { Logger } from '../../lib/logger.js';
 import type { Money } from '../../lib/money.js';
 import type { FlushResult } from '../../metering/usage-record.js';
-import type { KeyEntry } from '../key-cache.js';
+import type { KeyEntry } from '../key-states.js';
 import { type Roll, STATE_TTL_MS } from './edge-roll.js';
 import { type Admission, BALANCE_FLOOR, type Blocked, type Counters } from './limits.js';
 import { hold } from './local-counters.js';
