@@ -23,8 +23,9 @@ import { createLimits } from './limits/create-limits.js';
 import { createModelRoutes } from './model-routes.js';
 import { passthrough } from './passthrough.js';
 import type { Relay } from './relay.js';
-import { guardRequests, originForm, refuseUnroutable } from './request-guard.js';
+import { guardRequests, knowAllMethods, originForm, refuseUnroutable } from './request-guard.js';
 import { routeTable } from './route-table.js';
+import { isWebSocketUpgrade } from './upgrade.js';
 import { v1Routes } from './v1.routes.js';
 
 export interface EdgeDeps {
@@ -113,12 +114,14 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       connectionsCheckingInterval: bounds.checkIntervalMs,
       // Said in our shape by the guard.
       requireHostHeader: false,
+      shouldUpgradeCallback: isWebSocketUpgrade,
     },
     rewriteUrl: originForm,
     clientErrorHandler: refuseMalformed,
     frameworkErrors: refuseUnroutable,
   });
   const closing = idleCloser(app.server);
+  knowAllMethods(app);
   guardRequests(app, bounds, log);
   capSockets(app.server, bounds, trustedPeer(config.trustProxy));
   bindRouteTable(app, routeTable);

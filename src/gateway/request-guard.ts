@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, type ErrorOptions, errorBody, errorEntry } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
@@ -71,6 +71,17 @@ export function guardRequests(app: FastifyInstance, { maxHeaders }: EdgeBounds, 
       refuse(request, reply, 'internal_error');
     }
   });
+}
+
+/**
+ * Makes every method that Node's parser takes one that routes can have, so that `/v1` asks for the key whatever the
+ * method is. CONNECT never becomes a request.
+ */
+export function knowAllMethods(app: FastifyInstance): void {
+  for (const method of METHODS) {
+    if (method !== 'CONNECT' && !app.supportedMethods.includes(method))
+      app.addHttpMethod(method, { hasBody: true });
+  }
 }
 
 function faultOf(request: IncomingMessage, maxHeaders: number): [ErrorCode, ErrorOptions] | undefined {

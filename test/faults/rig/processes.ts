@@ -29,6 +29,7 @@ const KEPT_OUTPUT = 64 * 1024;
 export function rigProcess(
   name: 'gateway' | 'platform' | 'jobs' | 'proxy',
   env: NodeJS.ProcessEnv,
+  keptOutputBytes = KEPT_OUTPUT,
 ): RigProcess {
   let child: ChildProcess | undefined;
   let output = '';
@@ -48,7 +49,7 @@ export function rigProcess(
       child = started;
       for (const stream of [started.stdout!, started.stderr!])
         stream.on('data', (bytes) => {
-          output = (output + bytes).slice(-KEPT_OUTPUT);
+          output = (output + bytes).slice(-keptOutputBytes);
         });
       started.on('message', (message) => {
         if ((message as { type?: unknown }).type === 'ready') ready = true;

@@ -16,8 +16,13 @@ export interface RigOptions {
   upstream?: 'scripted' | 'proxy';
   /** Also the platform and the jobs. */
   whole?: boolean;
-  /** More environment for the edge. */
+  /** More environment for all processes, and for the edge alone. */
+  env?: Record<string, string>;
   edgeEnv?: Record<string, string>;
+  /** Without the links between them: for load that the driver couldn't carry along. */
+  direct?: boolean;
+  /** Newest part of each process's output that is kept. */
+  keptOutputBytes?: number;
   /** Dollars of each customer. */
   balance?: string;
 }
@@ -56,28 +61,33 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
     upstream: await createTcpProxy(ownProxy ? proxyPort : upstream.port),
     platform: await createTcpProxy(platformPort),
   };
+  const at = (link: TcpProxy, port: number): string =>
+    `http://127.0.0.1:${options.direct ? port : link.port}`;
   const common = {
     PATH: process.env.PATH,
     NODE_ENV: 'development',
-    DATABASE_URL: links.database.urlOf(postgres.url),
+    DATABASE_URL: options.direct ? postgres.url : links.database.urlOf(postgres.url),
     DATA_DIR: dataDir,
     LOG_LEVEL: process.env.FAULTS_LOG ?? 'warn',
     PORT: String(edgePort),
     PLATFORM_PORT: String(platformPort),
     PROXY_PORT: String(proxyPort),
-    PLATFORM_URL: `http://127.0.0.1:${links.platform.port}`,
-    UPSTREAM_URL: `http://127.0.0.1:${links.upstream.port}`,
+    PLATFORM_URL: at(links.platform, platformPort),
+    UPSTREAM_URL: at(links.upstream, ownProxy ? proxyPort : upstream.port),
     ...TEST_SECRETS,
+    ...options.env,
   };
+  const start = (name: Parameters<typeof rigProcess>[0], env: NodeJS.ProcessEnv = common): RigProcess =>
+    rigProcess(name, env, options.keptOutputBytes);
   const rig: Rig = {
     random: seededRandom(name),
     url: `http://127.0.0.1:${edgePort}`,
     postgres,
     upstream,
-    edge: rigProcess('gateway', { ...common, ...options.edgeEnv }),
-    platform: rigProcess('platform', common),
-    jobs: rigProcess('jobs', common),
-    proxy: rigProcess('proxy', common),
+    edge: start('gateway', { ...common, ...options.edgeEnv }),
+    platform: start('platform'),
+    jobs: start('jobs'),
+    proxy: start('proxy'),
     links,
     journal: new Journal(),
     customers: (count) =>
