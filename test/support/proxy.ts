@@ -41,7 +41,7 @@ export async function startTestProxy(db: TestDatabase, options: TestProxyOptions
     routing: parseRouting(text, 'proxy.config.yaml', environment),
     keys: createVirtualKeys({ orm: options.orm ?? db.orm, clock: systemClock, log }),
     masterKey,
-    timeouts: { timeoutMs: options.timeoutMs ?? 10_000, idleMs: options.idleMs ?? 10_000 },
+    timeouts: { firstByteMs: options.timeoutMs ?? 10_000, idleMs: options.idleMs ?? 10_000 },
     log,
     registry: options.registry,
     drainTimeoutMs: 2_000,
