@@ -129,6 +129,11 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     reply.code(ready() ? 200 : 503).send({ status: ready() ? 'ok' : 'unavailable' });
   app.get('/health', health);
   app.get('/health/ready', health);
+  // LiteLLM's names and answers, for whoever watches either.
+  app.get('/health/readiness', (_request, reply) =>
+    reply.code(ready() ? 200 : 503).send({ status: ready() ? 'healthy' : 'unhealthy' }),
+  );
+  app.get('/health/liveliness', () => JSON.stringify("I'm alive!"));
 
   inferenceRoutes(app, {
     router: () => router,

@@ -86,9 +86,17 @@ export function judgeStatus(
   }
   const reason = `status_${status}`;
   if (status === 429) {
-    return { kind: 'failed', error: tableError('upstream_unavailable', 503, retryAfterOf(retryAfter)), reason };
+    return {
+      kind: 'failed',
+      error: tableError('upstream_unavailable', 503, retryAfterOf(retryAfter)),
+      reason,
+    };
   }
-  return { kind: 'failed', error: status === 408 || status === 504 ? upstreamTooSlow : upstreamFailed, reason };
+  return {
+    kind: 'failed',
+    error: status === 408 || status === 504 ? upstreamTooSlow : upstreamFailed,
+    reason,
+  };
 }
 
 /** Judges an error object that came with a 200, in a stream or for a whole answer. Its code may be a status. */

@@ -69,7 +69,13 @@ export function createRouter(
   for (const { deployment } of candidates) {
     const { group: name } = deployment;
     if (groups.has(name)) continue;
-    groups.set(name, new Group(name, candidates.filter((one) => one.deployment.group === name)));
+    groups.set(
+      name,
+      new Group(
+        name,
+        candidates.filter((one) => one.deployment.group === name),
+      ),
+    );
   }
   const lines = new Map(
     [...groups].map(([name, group]) => {

@@ -205,20 +205,24 @@ describe('what a node does wrong', () => {
     await expect(response.text()).rejects.toThrow();
   });
 
-  const errorOf = (code: unknown) => `{"error":{"message":"gemma-3-4b at ${nodeHost}","code":${JSON.stringify(code)}}}`;
+  const errorOf = (code: unknown) =>
+    `{"error":{"message":"gemma-3-4b at ${nodeHost}","code":${JSON.stringify(code)}}}`;
 
   test.each([
     [503, 502, 'upstream_error'],
     [429, 503, 'upstream_unavailable'],
     ['504', 504, 'upstream_timeout'],
     ['internal', 502, 'upstream_error'],
-  ])('an error of code %j as the first event is an answer of its own, not a stream', async (code, status, told) => {
-    act = answerWith(200, `data: ${errorOf(code)}\n\n`, streamHead);
-    const response = await call(ask('x', { stream: true }));
-    const text = await response.text();
-    expect([response.status, JSON.parse(text).error.code]).toEqual([status, told]);
-    expect(text).not.toContain('127.0.0.1');
-  });
+  ])(
+    'an error of code %j as the first event is an answer of its own, not a stream',
+    async (code, status, told) => {
+      act = answerWith(200, `data: ${errorOf(code)}\n\n`, streamHead);
+      const response = await call(ask('x', { stream: true }));
+      const text = await response.text();
+      expect([response.status, JSON.parse(text).error.code]).toEqual([status, told]);
+      expect(text).not.toContain('127.0.0.1');
+    },
+  );
 
   test('an error in place of a whole answer is none', async () => {
     act = answerWith(200, errorOf(500));
@@ -243,7 +247,10 @@ describe('what a node does wrong', () => {
       });
     };
     const text = await (await call(ask('x', { stream: true }))).text();
-    const events = text.split('\n\n').filter(Boolean).map((event) => JSON.parse(event.slice(6)));
+    const events = text
+      .split('\n\n')
+      .filter(Boolean)
+      .map((event) => JSON.parse(event.slice(6)));
     expect(events[0]).toEqual({ model: 'gateway/fast' });
     expect(events[1]).toEqual(failed);
     expect(events[2].error.message).toBe('gateway/fast at [address]');

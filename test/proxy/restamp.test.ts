@@ -84,7 +84,10 @@ describe('a restamped stream', () => {
   });
 
   test('has in place of an error what the one who was asked made of it', () => {
-    const out = run(Buffer.from('id: 7\ndata: {"error":{"message":"refused"}}\n\ndata: {"error":null}\n\n'), []);
+    const out = run(
+      Buffer.from('id: 7\ndata: {"error":{"message":"refused"}}\n\ndata: {"error":null}\n\n'),
+      [],
+    );
     expect(out).toBe('id: 7\ndata: {"ERROR":{"MESSAGE":"REFUSED"}}\n\ndata: {"error":null}\n\n');
   });
 
