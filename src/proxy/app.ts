@@ -30,7 +30,7 @@ export interface ProxyDeps {
   keys: VirtualKeys;
   masterKey: string;
   /** Where the routing file says nothing. */
-  timeouts: CallTimeouts;
+  timeouts: Omit<CallTimeouts, 'totalMs'>;
   log: Logger;
   registry?: Registry;
   /** The process's own unless a test moves it by hand. */
@@ -143,6 +143,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     metrics,
     timeouts: () => ({
       firstByteMs: routing.settings.timeoutMs ?? deps.timeouts.firstByteMs,
+      totalMs: deps.timeouts.firstByteMs,
       idleMs: deps.timeouts.idleMs,
     }),
   });

@@ -9,11 +9,10 @@ import type { Router } from './router.js';
 import type { ProxyTime } from './time.js';
 
 export interface CallTimeouts {
-  /**
-   * Milliseconds to the first byte where the deployment doesn't say, and of the whole call with all its tries: nobody
-   * waits for an answer beyond that.
-   */
+  /** Milliseconds to the first byte of one try where the deployment doesn't say. */
   firstByteMs: number;
+  /** The same of the whole call, tries and pauses together: nobody waits for an answer beyond that. */
+  totalMs: number;
   /** Milliseconds without a byte moving where the deployment doesn't say. */
   idleMs: number;
 }
@@ -50,7 +49,7 @@ export class Call {
     private readonly asked: Asked,
     private readonly response: ServerResponse,
   ) {
-    this.#deadline = deps.time.now() + deps.timeouts().firstByteMs;
+    this.#deadline = deps.time.now() + deps.timeouts().totalMs;
     this.#gone = response.closed;
     response.on('close', () => {
       if (response.writableFinished) return;

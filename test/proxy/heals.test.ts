@@ -72,21 +72,27 @@ describe('routing in real time', () => {
     expect(sick.seen.length).toBeLessThan(CALLS / 3);
   });
 
-  test('a node that doesn’t answer in its time costs that time, and is then left alone', async () => {
-    sick.answer(() => undefined);
-    const config = routes(
-      [
-        { model: 'gateway/fast', id: 'silent', url: sick.url, timeout: 0.3 },
-        { model: 'gateway/fast', id: 'alive', url: alive.url },
-      ],
-      { ...SETTINGS, cooldown_time: 60 },
-    );
-    proxy = await startTestProxy(db, { config });
-    expect(await load()).toEqual({ 200: CALLS });
-    const before = sick.seen.length;
-    expect(await load()).toEqual({ 200: CALLS });
-    expect(sick.seen.length).toBe(before);
-  });
+  test.each([
+    ['its own', { timeout: 0.3 }, {}],
+    ['the file’s', {}, { timeout: 0.3 }],
+  ])(
+    'a node that doesn’t answer in its time (%s) costs that, and is then left alone',
+    async (_what, own, all) => {
+      sick.answer(() => undefined);
+      const config = routes(
+        [
+          { model: 'gateway/fast', id: 'silent', url: sick.url, ...own },
+          { model: 'gateway/fast', id: 'alive', url: alive.url },
+        ],
+        { ...SETTINGS, cooldown_time: 60, ...all },
+      );
+      proxy = await startTestProxy(db, { config });
+      expect(await load()).toEqual({ 200: CALLS });
+      const before = sick.seen.length;
+      expect(await load()).toEqual({ 200: CALLS });
+      expect(sick.seen.length).toBe(before);
+    },
+  );
 
   test('a model that is down is answered by its stand-in, and by itself again once it lives', async () => {
     sick.answer(raw(503, '{}'));
