@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { compose, composeText, ours, variablesIn } from './compose.js';
-import { all, parseNginx, argsOf } from './nginx.js';
+import { all, argsOf, parseNginx } from './nginx.js';
 
 const read = (path: string): string => readFileSync(path, 'utf8');
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
