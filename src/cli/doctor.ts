@@ -16,8 +16,9 @@ import { comparePrices, type PricedDeployment } from '../proxy/price-check.js';
 import { withDatabase } from './database.js';
 
 /**
- * `npm run doctor`: reads the routing as the model proxy would and compares its prices with the model table's. Exit code 1
- * when something is wrong, 2 when it can't look.
+ * `npm run doctor`: reads the routing as the model proxy would and compares its prices with the model table's. With
+ * `UPSTREAM_URL` it asks the model proxy there, unless `--file` stands behind. Exit code 1 when something is wrong, 2 when
+ * it can't look.
  */
 const config = loadConfigOrExit('launcher');
 const TIMEOUT_MS = 10_000;
@@ -110,7 +111,8 @@ async function examine(
 }
 
 try {
-  const told = config.externalUpstream ? await fromUpstream(config) : fromFile(config);
+  const ask = config.externalUpstream && !process.argv.includes('--file');
+  const told = ask ? await fromUpstream(config) : fromFile(config);
   process.exitCode = await withDatabase(config, 'doctor', (orm) => examine(orm, told));
 } catch (error) {
   process.stderr.write(`doctor: ${(error as Error).message}\n`);

@@ -30,8 +30,8 @@ describe('npm run doctor', () => {
     await db.close();
   });
 
-  async function doctor(env: Record<string, string> = {}) {
-    const child = spawn(process.execPath, [resolve('build/src/cli/doctor.js')], {
+  async function doctor(env: Record<string, string> = {}, ...args: string[]) {
+    const child = spawn(process.execPath, [resolve('build/src/cli/doctor.js'), ...args], {
       env: { PATH: process.env.PATH, DATA_DIR: folder, DATABASE_URL: db.url, ...TEST_SECRETS, ...env },
     });
     let output = '';
@@ -86,6 +86,7 @@ describe('npm run doctor', () => {
     expect((await doctor({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })).code).toBe(2);
     const { code, output } = await doctor({ UPSTREAM_URL: 'http://127.0.0.1:1' });
     expect([code, output]).toEqual([2, "doctor: UPSTREAM_URL can't be reached (ECONNREFUSED)\n"]);
+    expect((await doctor({ UPSTREAM_URL: 'http://127.0.0.1:1' }, '--file')).code).toBe(0);
   });
 
   test("asks somebody else's model proxy for its prices", async () => {
