@@ -9,14 +9,17 @@ import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { bindRouteTable, boundEntry } from '../lib/route-table.js';
 import { keysUnavailable, sendError, unauthorised } from './answers.js';
+import type { CallTimeouts } from './call.js';
+import type { Random } from './group.js';
 import { inferenceRoutes } from './inference-routes.js';
 import { keyRoutes } from './key-routes.js';
 import { modelInfoRoutes } from './model-info-routes.js';
 import { createProxyMetrics } from './proxy-metrics.js';
-import { createRelay, type RelayOptions } from './relay.js';
+import { createRelay } from './relay.js';
 import { type RouteEntry, routeTable } from './route-table.js';
-import { createRouter } from './router.js';
+import { createRouter, type Router } from './router.js';
 import type { Routing } from './routing.js';
+import { type ProxyTime, processTime } from './time.js';
 import type { VirtualKeys } from './virtual-keys.js';
 
 const DRAIN_TIMEOUT_MS = 30_000;
@@ -26,9 +29,14 @@ export interface ProxyDeps {
   routing: Routing;
   keys: VirtualKeys;
   masterKey: string;
-  timeouts: RelayOptions;
+  /** Where the routing file says nothing. */
+  timeouts: Omit<CallTimeouts, 'totalMs'>;
   log: Logger;
   registry?: Registry;
+  /** The process's own unless a test moves it by hand. */
+  time?: ProxyTime;
+  /** Decides the shuffle. */
+  random?: Random;
   /** Milliseconds that calls in flight have to end when it closes. */
   drainTimeoutMs?: number;
 }
@@ -37,6 +45,8 @@ export interface ModelProxy {
   app: FastifyInstance;
   /** False once it drains; for its own port and the metrics port. Known keys are served without a database. */
   ready(): boolean;
+  /** Routes by another reading of the file from the next try on; calls in flight go on. */
+  reload(routing: Routing): void;
   /** Stops accepting, lets calls in flight end, then cuts what is left. */
   close(): Promise<void>;
 }
@@ -94,7 +104,12 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     return503OnClosing: false,
   });
   const closing = idleCloser(app.server);
-  const relay = createRelay(deps.timeouts);
+  const relay = createRelay();
+  const time = deps.time ?? processTime;
+  let { routing } = deps;
+  let router: Router;
+  const metrics = createProxyMetrics(deps.registry, () => router.states());
+  router = createRouter(routing, { time, log, metrics });
   let draining = false;
   const ready = (): boolean => !draining;
 
@@ -114,18 +129,35 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     reply.code(ready() ? 200 : 503).send({ status: ready() ? 'ok' : 'unavailable' });
   app.get('/health', health);
   app.get('/health/ready', health);
+  // LiteLLM's names and answers, for whoever watches either.
+  app.get('/health/readiness', (_request, reply) =>
+    reply.code(ready() ? 200 : 503).send({ status: ready() ? 'healthy' : 'unhealthy' }),
+  );
+  app.get('/health/liveliness', () => JSON.stringify("I'm alive!"));
 
   inferenceRoutes(app, {
-    router: createRouter(deps.routing.deployments),
+    router: () => router,
     relay,
-    metrics: createProxyMetrics(deps.registry),
+    time,
+    random: deps.random ?? Math.random,
+    metrics,
+    timeouts: () => ({
+      firstByteMs: routing.settings.timeoutMs ?? deps.timeouts.firstByteMs,
+      totalMs: deps.timeouts.firstByteMs,
+      idleMs: deps.timeouts.idleMs,
+    }),
   });
   keyRoutes(app, keys);
-  modelInfoRoutes(app, deps.routing);
+  modelInfoRoutes(app, () => router);
 
   return {
     app,
     ready,
+    reload(next) {
+      routing = next;
+      router = createRouter(next, { time, log, metrics }, router);
+      relay.retain(next.deployments);
+    },
     async close() {
       draining = true;
       const cut = setTimeout(() => app.server.closeAllConnections(), deps.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);

@@ -1,4 +1,3 @@
-import { cleanAddresses } from '../lib/clean-message.js';
 import { findMembers, replaceValues } from '../lib/json-scan.js';
 
 /** An event or line larger than this is no chunk of a model's answer (RELIABILITY.md F7). */
@@ -18,23 +17,25 @@ export class UpstreamGarbage extends Error {
 /** The value of `model` as JSON bytes. */
 export const modelValue = (publicName: string): Buffer => Buffer.from(JSON.stringify(publicName));
 
+/** Takes an object that carries an error and gives what goes on in its place; or throws, and nothing goes on. */
+export type ErrorSink = (payload: Buffer) => Buffer;
+
 /**
- * A JSON object with its top-level `model` replaced; every other byte stays. An object that carries an error loses
- * the addresses in it.
+ * A JSON object with its top-level `model` replaced; every other byte stays. One that carries an error goes to `onError`.
  * @throws UpstreamGarbage when the bytes are no JSON object.
  */
-export function restampJson(body: Buffer, model: Buffer): Buffer {
+export function restampJson(body: Buffer, model: Buffer, onError: ErrorSink): Buffer {
   const members = findMembers(body, MEMBERS);
   if (!members) throw new UpstreamGarbage('not a JSON object');
-  const stamped = replaceValues(
+  const carriesError = members.some(
+    ({ key, valueStart, end }) => key === 'error' && body.toString('latin1', valueStart, end) !== 'null',
+  );
+  if (carriesError) return onError(body);
+  return replaceValues(
     body,
     members.filter(({ key }) => key === 'model'),
     model,
   );
-  const carriesError = members.some(
-    ({ key, valueStart, end }) => key === 'error' && body.toString('latin1', valueStart, end) !== 'null',
-  );
-  return carriesError ? Buffer.from(cleanAddresses(stamped.toString('utf8'))) : stamped;
 }
 
 /** Start of the payload when the line is a `data:` line, else -1. */
@@ -53,7 +54,8 @@ function contentLength(line: Buffer): number {
 
 /**
  * Restamps `model` in every event of an SSE stream, for any split of its bytes. Comments, other fields, `[DONE]` and
- * line ends stay as they come. An event leaves when its blank line has arrived.
+ * line ends stay as they come. An event leaves when its blank line has arrived; one that carries an error goes to
+ * `onError` first.
  */
 export class SseRestamper {
   private readonly model: Buffer;
@@ -63,9 +65,18 @@ export class SseRestamper {
   private lines: Buffer[] = [];
   private heldBytes = 0;
   private first = true;
+  private done = false;
 
-  constructor(publicName: string) {
+  constructor(
+    publicName: string,
+    private readonly onError: ErrorSink,
+  ) {
     this.model = modelValue(publicName);
+  }
+
+  /** Whether `[DONE]` has come: without it a stream has broken off, however cleanly it closed. */
+  get complete(): boolean {
+    return this.done;
   }
 
   /** What may leave now, perhaps nothing. @throws UpstreamGarbage */
@@ -153,7 +164,10 @@ export class SseRestamper {
   }
 
   private stamp(payload: Buffer): Buffer {
-    const isDone = payload.length <= DONE.length + 2 && payload.toString('latin1').trim() === DONE;
-    return payload.length === 0 || isDone ? payload : restampJson(payload, this.model);
+    if (payload.length <= DONE.length + 2 && payload.toString('latin1').trim() === DONE) {
+      this.done = true;
+      return payload;
+    }
+    return payload.length === 0 ? payload : restampJson(payload, this.model, this.onError);
   }
 }

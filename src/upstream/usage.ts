@@ -25,6 +25,18 @@ export function readUsage(usage: unknown, endpoint: 'chat' | 'embeddings'): Toke
   return isCount(output) ? { inputTokens: input, outputTokens: output } : undefined;
 }
 
+/** Whether a chunk brings nothing but usage: OpenAI sends no choice with it, LiteLLM one in which nothing happens. */
+export function isUsageOnly(choices: unknown): boolean {
+  return Array.isArray(choices) && choices.every(isIdle);
+}
+
+function isIdle(choice: unknown): boolean {
+  if (typeof choice !== 'object' || choice === null) return false;
+  const { delta, finish_reason: finish } = choice as { delta?: unknown; finish_reason?: unknown };
+  if (typeof delta !== 'object' || delta === null || (finish ?? null) !== null) return false;
+  return Object.values(delta).every((value) => value === null || value === '');
+}
+
 /** Tokens of a text of so many bytes, for want of a count: four bytes each, the field's rule of thumb. */
 export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / 4);

@@ -48,6 +48,7 @@ describe('the routing file', () => {
         outputCost: 300_000n,
         timeoutMs: 30_000,
         idleMs: 2_500,
+        weight: 1,
         simulated: false,
       },
     ]);

@@ -5,7 +5,7 @@ const PUBLIC = 'gateway/fast';
 
 /** Everything that leaves for a stream that arrives split at the given places. */
 function run(bytes: Buffer, cuts: number[]): string {
-  const restamper = new SseRestamper(PUBLIC);
+  const restamper = new SseRestamper(PUBLIC, (payload) => Buffer.from(payload.toString().toUpperCase()));
   const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
   const out: Buffer[] = [];
   let from = 0;
@@ -83,9 +83,24 @@ describe('a restamped stream', () => {
     expect(run(Buffer.from('data: {"model":"gemma"}'), [3])).toBe('data: {"model":"gateway/fast"}');
   });
 
-  test('loses the addresses in an error', () => {
-    const out = run(Buffer.from('data: {"error":{"message":"http://10.1.2.3:8000/v1 refused"}}\n\n'), []);
-    expect(out).toBe('data: {"error":{"message":"[address] refused"}}\n\n');
+  test('has in place of an error what the one who was asked made of it', () => {
+    const out = run(
+      Buffer.from('id: 7\ndata: {"error":{"message":"refused"}}\n\ndata: {"error":null}\n\n'),
+      [],
+    );
+    expect(out).toBe('id: 7\ndata: {"ERROR":{"MESSAGE":"REFUSED"}}\n\ndata: {"error":null}\n\n');
+  });
+
+  test.each([
+    ['data: {"model":"m"}\n\ndata: [DONE]\n\n', true],
+    ['data: {"model":"m"}\n\ndata: [DONE]', true],
+    ['data: {"model":"m"}\n\n', false],
+    ['data: {"model":"[DONE]"}\n\n', false],
+  ])('is complete once [DONE] has come: %j', (text, complete) => {
+    const restamper = new SseRestamper(PUBLIC, (payload) => payload);
+    restamper.push(Buffer.from(text));
+    restamper.end();
+    expect(restamper.complete).toBe(complete);
   });
 
   test.each([
