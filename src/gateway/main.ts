@@ -35,6 +35,7 @@ try {
     clock: systemClock,
     log,
     registry,
+    lock,
     createMeter: (onFlushed) =>
       createMeter({
         directory: join(config.dataDir, 'spool'),
@@ -45,23 +46,23 @@ try {
         onFlushed,
       }),
   });
-  let ready = false;
+  let serving = false;
   if (config.metricsPort !== null) {
     await startMetricsListener({
       registry,
       host: config.metricsHost,
       port: config.metricsPort,
-      ready: () => ready,
+      ready: () => serving && edge.ready(),
     });
   }
   const url = await edge.listen();
-  ready = true;
+  serving = true;
   log.info({ url }, 'the edge serves');
   process.send?.({ type: 'ready', url });
   onShutdown(
     log,
     async () => {
-      ready = false;
+      serving = false;
       await edge.close(DRAIN_MS);
       await lock?.release();
       // Everything is written; a frozen database must not hold up the end.

@@ -112,6 +112,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     clock,
     log,
     registry,
+    mayAdmit: () => true,
   });
   const edge: LimitsEdge = {
     limits,

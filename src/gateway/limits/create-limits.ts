@@ -21,6 +21,8 @@ export interface LimitsDeps {
   clock: Clock;
   log: Logger;
   registry: Registry;
+  /** Without Redis: whether this edge is the one that may admit calls. */
+  mayAdmit(): boolean;
 }
 
 /** The limits of this edge: in memory, or shared with other edges where REDIS_URL says so. */
@@ -29,7 +31,7 @@ export async function createLimits(deps: LimitsDeps): Promise<Limits> {
   const holds = new OpenHolds();
   const counters = config.redisUrl
     ? await createRedisCounters({ url: config.redisUrl, clock, log, registry })
-    : localCounters(clock);
+    : localCounters(clock, deps.mayAdmit);
   return createDesk({
     counters,
     cache,

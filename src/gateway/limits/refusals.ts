@@ -13,6 +13,10 @@ const final = (error: AdmissionError): AdmissionError => {
   return error;
 };
 
+/** Another edge has taken over, and counts for itself. */
+export const notServing = (): AdmissionError =>
+  new AdmissionError('service_unavailable', { retryAfterSeconds: 1 });
+
 export const insufficientCredits = (): AdmissionError => new AdmissionError('insufficient_credits');
 
 /** Calls in flight hold the rest, and none was settled in time. */
