@@ -11,12 +11,14 @@ import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { bindRouteTable } from '../lib/route-table.js';
+import type { MeterOptions } from '../metering/meter.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
 import { BodyBudget } from './body-budget.js';
 import { createCatalog } from './catalog.js';
 import { refuseMalformed } from './client-error.js';
 import { DatabaseContact } from './database-contact.js';
 import { capSockets, EDGE_BOUNDS, type EdgeBounds, trustedPeer } from './edge-bounds.js';
+import { EdgeIdentity } from './edge-identity.js';
 import { createEdgeMetrics } from './edge-metrics.js';
 import { createKeyCache } from './key-cache.js';
 import { createLimits } from './limits/create-limits.js';
@@ -38,8 +40,14 @@ export interface EdgeDeps {
   bounds?: Partial<EdgeBounds>;
   /** Without Redis: what keeps this edge the only one. */
   lock?: Pick<EdgeLock, 'mayAdmit' | 'onRegained'> | undefined;
-  /** Makes the meter; `onFlushed` keeps the balances in memory true. */
-  createMeter(onFlushed: (result: FlushResult) => void): Promise<Meter>;
+  /**
+   * Makes the meter; `onFlushed` keeps the balances in memory true. With the rest, which only several edges need, the
+   * spool is known by this edge's identity.
+   */
+  createMeter(
+    onFlushed: (result: FlushResult) => void,
+    identity: Required<Pick<MeterOptions, 'name' | 'onReplayed'>>,
+  ): Promise<Meter>;
 }
 
 export interface Edge {
@@ -83,8 +91,16 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const mayAdmit = (): boolean => deps.lock?.mayAdmit() ?? true;
   // What another edge has admitted meanwhile stands in the database.
   deps.lock?.onRegained(() => cache.invalidateAll());
-  const limits = await createLimits({ config, cache, catalog, routes, clock, log, registry, mayAdmit });
-  const meter = await deps.createMeter((result) => limits.flushed(result));
+  const identity = new EdgeIdentity();
+  const limits = await createLimits({
+    ...{ config, cache, catalog, routes, clock, log, registry },
+    identity,
+    mayAdmit,
+  });
+  const meter = await deps.createMeter((result) => limits.flushed(result), {
+    name: identity.id,
+    onReplayed: (owners) => identity.replaced(owners),
+  });
   const listener = listen({
     databaseUrl: config.databaseUrl!,
     channel: INVALIDATION_CHANNEL,

@@ -36,8 +36,9 @@ try {
     log,
     registry,
     lock,
-    createMeter: (onFlushed) =>
+    createMeter: (onFlushed, identity) =>
       createMeter({
+        ...identity,
         directory: join(config.dataDir, 'spool'),
         pool,
         log,

@@ -68,8 +68,9 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     registry,
     bounds: options.bounds,
     lock: options.lock,
-    async createMeter(onFlushed) {
+    async createMeter(onFlushed, identity) {
       const made = await createMeter({
+        ...identity,
         directory: join(directory, 'spool'),
         pool,
         log,
