@@ -12,11 +12,14 @@ import { idleCloser } from '../lib/lifecycle.js';
 import type { Logger } from '../lib/logger.js';
 import { bindRouteTable } from '../lib/route-table.js';
 import { SlotSet } from '../lib/slot-set.js';
+import type { MeterOptions } from '../metering/meter.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
 import { BodyBudget } from './body-budget.js';
 import { createCatalog } from './catalog.js';
 import { refuseMalformed } from './client-error.js';
+import { DatabaseContact } from './database-contact.js';
 import { capSockets, EDGE_BOUNDS, type EdgeBounds, trustedPeer } from './edge-bounds.js';
+import { EdgeIdentity } from './edge-identity.js';
 import { createEdgeMetrics } from './edge-metrics.js';
 import { createKeyCache } from './key-cache.js';
 import { createLimits } from './limits/create-limits.js';
@@ -25,6 +28,7 @@ import { passthrough } from './passthrough.js';
 import type { Relay } from './relay.js';
 import { guardRequests, knowAllMethods, originForm, refuseUnroutable } from './request-guard.js';
 import { routeTable } from './route-table.js';
+import type { EdgeLock } from './single-edge.js';
 import { isWebSocketUpgrade } from './upgrade.js';
 import { v1Routes } from './v1.routes.js';
 
@@ -36,13 +40,23 @@ export interface EdgeDeps {
   registry: Registry;
   /** The product's unless a test can't wait for them. */
   bounds?: Partial<EdgeBounds>;
-  /** Makes the meter; `onFlushed` keeps the balances in memory true. */
-  createMeter(onFlushed: (result: FlushResult) => void): Promise<Meter>;
+  /** Without Redis: what keeps this edge the only one. */
+  lock?: Pick<EdgeLock, 'mayAdmit' | 'onRegained'> | undefined;
+  /**
+   * Makes the meter; `onFlushed` keeps the balances in memory true. With the rest, which only several edges need, the
+   * spool is known by this edge's identity.
+   */
+  createMeter(
+    onFlushed: (result: FlushResult) => void,
+    identity: Required<Pick<MeterOptions, 'name' | 'onReplayed'>>,
+  ): Promise<Meter>;
 }
 
 export interface Edge {
   /** Opens the public port; gives the address. */
   listen(): Promise<string>;
+  /** Whether it can serve at the moment; what `/health/ready` says. */
+  ready(): boolean;
   /** Drains: no new connection, calls in flight up to `drainMs`, then every pending event. */
   close(drainMs: number): Promise<void>;
 }
@@ -61,9 +75,10 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const { config, pool, clock, log, registry } = deps;
   const bounds: EdgeBounds = { ...EDGE_BOUNDS, ...deps.bounds };
   const metrics = createEdgeMetrics(registry);
-  const catalog = await createCatalog(pool, log);
+  const contact = new DatabaseContact(clock);
+  const catalog = await createCatalog(pool, log, contact);
   const envelope = createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious);
-  const cache = createKeyCache({ pool, envelope, clock, log });
+  const cache = createKeyCache({ pool, envelope, clock, log, contact });
   const upstreamUrl = new URL(config.upstreamUrl);
   const basePath = upstreamUrl.pathname.replace(/\/$/, '');
   const upstream = new UpstreamPool(upstreamUrl.origin, {
@@ -75,8 +90,19 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     bodyTimeout: config.upstreamIdleMs,
   });
   const routes = await createModelRoutes(upstream, basePath, config.upstreamMasterKey);
-  const limits = await createLimits({ config, cache, catalog, routes, clock, log, registry });
-  const meter = await deps.createMeter((result) => limits.flushed(result));
+  const mayAdmit = (): boolean => deps.lock?.mayAdmit() ?? true;
+  // What another edge has admitted meanwhile stands in the database.
+  deps.lock?.onRegained(() => cache.invalidateAll());
+  const identity = new EdgeIdentity();
+  const limits = await createLimits({
+    ...{ config, cache, catalog, routes, clock, log, registry },
+    identity,
+    mayAdmit,
+  });
+  const meter = await deps.createMeter((result) => limits.flushed(result), {
+    name: identity.id,
+    onReplayed: (owners) => identity.replaced(owners),
+  });
   const listener = listen({
     databaseUrl: config.databaseUrl!,
     channel: INVALIDATION_CHANNEL,
@@ -129,13 +155,14 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     if (draining) reply.raw.setHeader('connection', 'close');
     done();
   });
+  const ready = (): boolean => !draining && meter.accepting() && !contact.lost() && mayAdmit();
   app.get('/health', () => ({
     status: 'ok',
     ...(meter.accepting() && listener.connected() ? {} : { degraded: true }),
   }));
   app.get('/health/ready', (_request, reply) => {
-    const ready = !draining && meter.accepting();
-    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable' });
+    const answer = ready();
+    return reply.code(answer ? 200 : 503).send({ status: answer ? 'ok' : 'unavailable' });
   });
   const bodies = new BodyBudget(bounds);
   metrics.bodyBytes(() => bodies.usedBytes);
@@ -149,6 +176,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
 
   return {
     listen: () => app.listen({ host: config.host, port: config.port }),
+    ready,
     async close(drainMs) {
       draining = true;
       for (const call of active) call.closeConnection();

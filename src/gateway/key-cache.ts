@@ -9,6 +9,7 @@ import type { Envelope } from '../lib/crypto.js';
 import type { Logger } from '../lib/logger.js';
 import type { FlushResult } from '../metering/usage-record.js';
 import type { AccountState, KeyDayState } from './account-state.js';
+import { type DatabaseContact, STALE_MS } from './database-contact.js';
 import { type KeyRow, readKeys } from './key.store.js';
 import { KeySlots } from './key-slots.js';
 import { type KeyEntry, KeyStates } from './key-states.js';
@@ -39,8 +40,6 @@ export interface KeyCache {
 const REFRESH_MS = 2_500;
 /** Notifications cut: a change is effective after this at the latest (RELIABILITY.md R8). */
 const TTL_MS = 5_000;
-/** While the database is unreachable entries serve up to this age (DESIGN.md step 6). */
-const STALE_MS = 60_000;
 const MISSING_TTL_MS = 1_000;
 export const MAX_KEYS = 100_000;
 export const MAX_MISSING = 50_000;
@@ -64,6 +63,7 @@ interface CacheDeps {
   envelope: Envelope;
   clock: Clock;
   log: Logger;
+  contact: DatabaseContact;
 }
 
 export function createKeyCache(deps: CacheDeps): KeyCache {
@@ -190,6 +190,7 @@ class DatabaseKeyCache implements KeyCache {
       try {
         const rows = await readKeys(this.deps.pool, [...batch.keys()], utcDay(now));
         this.#failing = false;
+        this.deps.contact.heard();
         this.#settle(batch, rows, changed, now);
       } catch (error) {
         this.#failing = true;

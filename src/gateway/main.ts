@@ -35,8 +35,10 @@ try {
     clock: systemClock,
     log,
     registry,
-    createMeter: (onFlushed) =>
+    lock,
+    createMeter: (onFlushed, identity) =>
       createMeter({
+        ...identity,
         directory: join(config.dataDir, 'spool'),
         pool,
         log,
@@ -45,23 +47,23 @@ try {
         onFlushed,
       }),
   });
-  let ready = false;
+  let serving = false;
   if (config.metricsPort !== null) {
     await startMetricsListener({
       registry,
       host: config.metricsHost,
       port: config.metricsPort,
-      ready: () => ready,
+      ready: () => serving && edge.ready(),
     });
   }
   const url = await edge.listen();
-  ready = true;
+  serving = true;
   log.info({ url }, 'the edge serves');
   process.send?.({ type: 'ready', url });
   onShutdown(
     log,
     async () => {
-      ready = false;
+      serving = false;
       await edge.close(DRAIN_MS);
       await lock?.release();
       // Everything is written; a frozen database must not hold up the end.

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Registry } from 'prom-client';
 import { AccountState, KeyDayState } from '../../src/gateway/account-state.js';
 import type { CatalogModel } from '../../src/gateway/catalog.js';
+import { EdgeIdentity } from '../../src/gateway/edge-identity.js';
 import type { KeyCache } from '../../src/gateway/key-cache.js';
 import type { KeyEntry } from '../../src/gateway/key-states.js';
 import { createLimits } from '../../src/gateway/limits/create-limits.js';
@@ -44,6 +45,7 @@ export class Ledger {
 export interface LimitsEdge {
   limits: Limits;
   registry: Registry;
+  identity: EdgeIdentity;
   entry: KeyEntry;
   log: string[];
   /** Asks for a call whose hold is `units`. */
@@ -68,6 +70,7 @@ export interface LimitsEdgeOptions {
 export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}): Promise<LimitsEdge> {
   const clock = options.clock ?? systemClock;
   const registry = new Registry();
+  const identity = new EdgeIdentity();
   const account = new AccountState(
     options.accountId ?? newId(),
     ledger.balance,
@@ -114,10 +117,13 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     clock,
     log,
     registry,
+    identity,
+    mayAdmit: () => true,
   });
   const edge: LimitsEdge = {
     limits,
     registry,
+    identity,
     entry,
     log: lines,
     pending: [],

@@ -11,6 +11,8 @@ export interface Order {
   /** Deltas of a stream, completion tokens of a whole answer. */
   words?: number;
   ttftMs?: number;
+  /** Public name of the model that serves a whole answer. */
+  model?: string;
   chunkMs?: number;
   /** Length of each delta. */
   wordBytes?: number;
@@ -21,7 +23,7 @@ export interface Order {
 
 /** A call that reached the upstream. */
 export interface Forwarded {
-  /** `x-request-id`: the id of the usage event. */
+  /** The id of the usage event. */
   id: string;
   order: Order;
   /** Deltas that were sent. */
@@ -45,8 +47,13 @@ export interface RigUpstream {
 
 export const INPUT_TOKENS = 10;
 
-/** An upstream that does to each call what the call asks for, over real HTTP. */
-export async function startRigUpstream(): Promise<RigUpstream> {
+/**
+ * An upstream that does to each call what the call asks for, over real HTTP. `idOf` tells the id of a call that comes
+ * without, by the number of its order.
+ */
+export async function startRigUpstream(
+  idOf: (order: number) => string | undefined = () => undefined,
+): Promise<RigUpstream> {
   const forwarded = new Map<string, Forwarded>();
   const repeated: string[] = [];
   let open = 0;
@@ -75,9 +82,9 @@ export async function startRigUpstream(): Promise<RigUpstream> {
   // A request that is cut in the middle is no fault of the rig's.
   server.on('clientError', (_error, socket) => socket.destroy());
   const noted = (request: IncomingMessage, body: Body): Forwarded => {
-    const id = request.headers['x-request-id'] as string;
-    if (forwarded.has(id)) repeated.push(id);
     const order = JSON.parse(body.messages[0]!.content) as Order;
+    const id = (request.headers['x-request-id'] as string | undefined) ?? idOf(order.n)!;
+    if (forwarded.has(id)) repeated.push(id);
     const record: Forwarded = { id, order, sent: 0, aborted: false, closedAt: 0 };
     forwarded.set(id, record);
     return record;
@@ -138,12 +145,12 @@ function breakOff({ order }: Forwarded, response: ServerResponse): void {
 }
 
 function whole({ order }: Forwarded, response: ServerResponse): void {
-  const { words = 5, wordBytes = 1 } = order;
+  const { words = 5, wordBytes = 1, model = 'gateway/fast' } = order;
   const body = JSON.stringify({
     id: 'chatcmpl-1',
     object: 'chat.completion',
     created: 1,
-    model: 'gateway/fast',
+    model,
     choices: [
       {
         index: 0,
