@@ -72,12 +72,13 @@ describe('the dearest that a call can be charged at', () => {
       fetch(`${proxy.url}/v1/model/info`, { headers: { authorization: `Bearer ${key}` } });
     expect((await ask('sk-another')).status).toBe(401);
     const text = await (await ask(proxy.masterKey)).text();
-    expect(JSON.parse(text).data).toContainEqual({
-      model_name: 'gateway/fast',
-      litellm_params: { model: expect.any(String) },
-      model_info: { id: expect.any(String) },
-      fallbacks: ['gateway/qwen-fast'],
-    });
+    expect(JSON.parse(text).data).toContainEqual(
+      expect.objectContaining({
+        model_name: 'gateway/fast',
+        model_info: expect.objectContaining({ id: expect.any(String) }),
+        fallbacks: ['gateway/qwen-fast'],
+      }),
+    );
     expect(text).not.toContain('127.0.0.1');
   });
 });
