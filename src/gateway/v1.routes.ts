@@ -158,7 +158,9 @@ function forward(
   const admitted = deps.limits.admit(entry, body, reply.raw);
   const start = (admission: Admission): void => {
     const call = new Call(deps, { id: request.id, endpoint, entry, admission, body });
-    const relay = new Relay(deps.relay, reply.raw, call, (over) => deps.active.delete(over));
+    const relay = new Relay(deps.relay, reply.raw, call, request.bodyShare!, (over) =>
+      deps.active.delete(over),
+    );
     deps.active.add(relay);
     relay.start();
   };
