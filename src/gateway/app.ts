@@ -61,6 +61,11 @@ export interface Edge {
   close(drainMs: number): Promise<void>;
 }
 
+/**
+ * What a client may leave unread before its upstream waits. Node's default of 64 KiB is one read of the upstream more
+ * for each reader that takes nothing.
+ */
+const SOCKET_BUFFER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 72_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const FLUSH_ON_STOP_MS = 5_000;
@@ -140,6 +145,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       connectionsCheckingInterval: bounds.checkIntervalMs,
       // Said in our shape by the guard.
       requireHostHeader: false,
+      highWaterMark: SOCKET_BUFFER_BYTES,
       shouldUpgradeCallback: isWebSocketUpgrade,
     },
     rewriteUrl: originForm,

@@ -4,8 +4,8 @@ import type { EdgeBounds } from './edge-bounds.js';
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Request bodies are held in memory until their call is over, so all of them together have a bound (RELIABILITY.md
- * T25). One account can fill half of it only: the rest stays for others.
+ * Request bodies, and answers that are sent whole, are held in memory until their call is over, so all of them
+ * together have a bound (RELIABILITY.md T25, F23). One account can fill half of it only: the rest stays for others.
  */
 export class BodyBudget {
   #used = 0;

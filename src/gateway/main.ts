@@ -19,6 +19,9 @@ const GOODBYE_MS = 2_000;
 /** Exit code of a start that can't succeed by trying again. */
 const EXIT_CONFIG = 78;
 
+/** A small body that a call keeps holds on to the whole block it was cut from: 64 KiB unless told otherwise. */
+Buffer.poolSize = 8 * 1024;
+
 const config = loadConfigOrExit('edge');
 const log = createLogger('edge', config.logLevel);
 const registry = createRegistry('edge');

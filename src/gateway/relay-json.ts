@@ -37,12 +37,14 @@ export class JsonAnswer implements RelayAnswer {
   data(chunk: Buffer): boolean {
     this.#bytes += chunk.length;
     if (this.#bytes > MAX_ANSWER_BYTES) this.context.fail({ code: 'upstream_error', options: {} });
-    else this.#chunks.push(chunk);
+    else if (this.context.keep(chunk.length)) this.#chunks.push(chunk);
     return true;
   }
 
   end(): void {
     const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    // Until the client has read it, the answer is in memory once.
+    this.#chunks = [];
     let answer: Answer;
     try {
       answer = this.call.input.endpoint === 'chat' ? this.#chat(body) : this.#embeddings(body);

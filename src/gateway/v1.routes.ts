@@ -177,7 +177,7 @@ function forward(
   if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
   const start = (admission: Admission): void => {
     const call = new Call(deps, { id: request.id, endpoint, entry, admission, body });
-    const relay = new Relay(deps.relay, reply.raw, call, (over) => {
+    const relay = new Relay(deps.relay, reply.raw, call, share, (over) => {
       share.release();
       deps.active.delete(slot, over);
     });

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { balanceDelay, longOutage, lostEvents, outage, type Result, restarts } from './goals.js';
+import { fuzzed, hostileLoad } from './hostile.js';
 
 /**
  * The goals of docs/reliability.md, one after another: `npm run test:long [-- --scale 0.1] [-- --only G1,G7]`.
@@ -11,6 +12,8 @@ const GOALS: Record<string, (scale: number) => Promise<Result | Result[]>> = {
   G7: outage,
   G8: longOutage,
   G11: restarts,
+  G16: hostileLoad,
+  G18: fuzzed,
 };
 
 function option(name: string): string | undefined {

@@ -18,11 +18,14 @@ export interface RigProcess {
   resume(): void;
   /** Resident memory in bytes. */
   memory(): number;
+  /** Bytes that something in the process still refers to, after a collection. */
+  held(): Promise<number>;
   /** What it wrote, newest part. */
   output(): string;
 }
 
 const ROOT = new URL('../../../src/', import.meta.url);
+const HELD = new URL('held.js', import.meta.url).href;
 const KEPT_OUTPUT = 64 * 1024;
 
 /** Prepares a process with the given environment; `start` starts it, again after an end. */
@@ -43,7 +46,7 @@ export function rigProcess(
       let ready = false;
       const started = fork(fileURLToPath(new URL(`${name}/main.js`, ROOT)), {
         silent: true,
-        execArgv: [],
+        execArgv: ['--import', HELD],
         env,
       });
       child = started;
@@ -77,6 +80,19 @@ export function rigProcess(
     memory() {
       const status = readFileSync(`/proc/${child!.pid}/status`, 'utf8');
       return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) * 1024;
+    },
+    async held() {
+      const told = new Promise<number>((resolve) => {
+        const listen = (message: unknown): void => {
+          const { type, bytes } = message as { type?: unknown; bytes: number };
+          if (type !== 'held') return;
+          child!.off('message', listen);
+          resolve(bytes);
+        };
+        child!.on('message', listen);
+      });
+      child!.kill('SIGUSR2');
+      return told;
     },
     output: () => output,
   };

@@ -132,11 +132,22 @@ async function stream(record: Forwarded, response: ServerResponse): Promise<void
     if (record.sent >= after) return breakOff(record, response);
     if (response.destroyed) return;
     record.sent++;
-    if (!response.write(event)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(event)) await drained(response);
     if (chunkMs > 0) await pause(chunkMs);
   }
   const usage = fault === 'no-usage' ? '' : usageEvent(INPUT_TOKENS, words);
   response.end(usage + DONE_EVENT);
+}
+
+/** Resolves when more can be written, or nothing any more; leaves no listener behind. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }
 
 function breakOff({ order }: Forwarded, response: ServerResponse): void {
