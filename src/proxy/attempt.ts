@@ -7,6 +7,9 @@ import type { Deployment } from './routing.js';
 
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const STREAM_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
+const LINE_END = Buffer.from('\r\n');
+const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
 /** How one call to one node ended. */
 export type AttemptEnd =
@@ -52,6 +55,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #bytes = 0;
   #stream: SseRestamper | undefined;
+  /** Whether the answer's chunked framing is ours to write. */
+  #framing = false;
   /** Why the stream that the caller gets is no good, though it goes on. */
   #spoilt: string | undefined;
 
@@ -59,6 +64,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
     private readonly deployment: Deployment,
     private readonly streamAsked: boolean,
     private readonly response: ServerResponse,
+    /** Called before the first byte leaves: from there on there is no other try. */
+    private readonly onLeaving: () => void,
   ) {
     let end!: (end: AttemptEnd) => void;
     this.ended = new Promise((resolve) => {
@@ -150,18 +157,28 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #endStream(controller: Dispatcher.DispatchController, stream: SseRestamper): void {
     this.#send(controller, stream.end());
     if (!this.response.headersSent) throw new UpstreamGarbage('an empty stream');
-    this.response.end();
+    this.response.end(this.#framing ? LAST_CHUNK : undefined);
     const reason = this.#spoilt ?? (stream.complete ? undefined : 'stream_cut');
     this.#finish(reason === undefined ? { kind: 'ok' } : { kind: 'broken', reason });
   }
 
   /** The head leaves with the first byte, so that a node which fails before it gets a status of its own. */
-  #send(controller: Dispatcher.DispatchController, bytes: Buffer): void {
-    if (bytes.length === 0) return;
-    if (!this.response.headersSent) {
-      this.response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  #send(controller: Dispatcher.DispatchController, pieces: Buffer[]): void {
+    if (pieces.length === 0) return;
+    const { response } = this;
+    if (!response.headersSent) {
+      this.onLeaving();
+      response.writeHead(200, STREAM_HEADERS);
+      // Node writes a chunk in four parts; framed here it leaves in one. To HTTP/1.0 nothing is chunked.
+      this.#framing = response.chunkedEncoding;
+      response.chunkedEncoding = false;
     }
-    if (!this.response.write(bytes)) controller.pause();
+    if (this.#framing) {
+      const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      pieces.unshift(Buffer.from(`${bytes.toString(16)}\r\n`, 'latin1'));
+      pieces.push(LINE_END);
+    }
+    if (!response.write(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces))) controller.pause();
   }
 
   /** An error in a stream: before anything left it is an answer like any other error; afterwards it goes on in our words. */

@@ -33,6 +33,7 @@ export type Outcome = string;
 const NONE: ReadonlySet<Candidate> = new Set();
 const MS_PER_SECOND = 1000;
 const FAIR_SHARE = 0.9;
+const NOTHING = Buffer.alloc(0);
 
 /** One call on its way through the deployments that may answer it. */
 export class Call {
@@ -123,7 +124,7 @@ export class Call {
     const ownMs = deployment.timeoutMs ?? limits.firstByteMs;
     const firstByteMs = Math.max(1, Math.min(ownMs, this.#deadline - time.now()));
     const timeouts = { firstByteMs, idleMs: deployment.idleMs ?? limits.idleMs };
-    this.#attempt = relay.attempt(deployment, this.asked, timeouts, this.response);
+    this.#attempt = relay.attempt(deployment, this.asked, timeouts, this.response, this.#forget);
     const end = await this.#attempt.ended;
     this.#attempt = undefined;
     const router = this.deps.router();
@@ -134,6 +135,11 @@ export class Call {
     metrics.attempted(deployment, 'reason' in end ? end.reason : end.kind);
     return end;
   }
+
+  /** A stream may go on for minutes: what was asked isn't kept for it once there is no other try. */
+  readonly #forget = (): void => {
+    this.asked.body = NOTHING;
+  };
 
   #giveUp(): Outcome {
     return this.#answer(this.#error ?? tableError('upstream_unavailable', 503, 1));

@@ -11,6 +11,8 @@ const MS_PER_SECOND = 1000;
 export function inferenceRoutes(app: FastifyInstance, deps: CallDeps): void {
   const forward = (path: string) => async (request: FastifyRequest, reply: FastifyReply) => {
     const asked = readRequest(path, request.body);
+    // The call alone decides how long it is kept.
+    request.body = undefined;
     if (!('member' in asked)) return sendError(reply, asked);
     if (deps.router().line(asked.model).length === 0) {
       return sendError(reply, modelNotFound(asked.model.slice(0, MAX_SHOWN_NAME)));

@@ -18,7 +18,13 @@ export interface NodeTimeouts {
 /** Calls nodes. */
 export interface Relay {
   /** Begins one call to one node; what comes back goes to `response`. */
-  attempt(deployment: Deployment, asked: Asked, timeouts: NodeTimeouts, response: ServerResponse): Attempt;
+  attempt(
+    deployment: Deployment,
+    asked: Asked,
+    timeouts: NodeTimeouts,
+    response: ServerResponse,
+    onLeaving: () => void,
+  ): Attempt;
   /** Lets go of nodes that none of these deployments has; calls in flight to them end first. */
   retain(deployments: readonly Deployment[]): void;
   close(): Promise<void>;
@@ -77,9 +83,9 @@ export function createRelay(): Relay {
   };
 
   return {
-    attempt(deployment, asked, { firstByteMs, idleMs }, response) {
+    attempt(deployment, asked, { firstByteMs, idleMs }, response, onLeaving) {
       const wire = wireOf(deployment);
-      const attempt = new Attempt(deployment, asked.stream, response);
+      const attempt = new Attempt(deployment, asked.stream, response, onLeaving);
       const path = wire.basePath + asked.path;
       const headers = asked.stream ? wire.headers.stream : wire.headers.whole;
       const body = replaceValues(asked.body, [asked.member], wire.model);

@@ -1,4 +1,5 @@
-import { findMembers, replaceValues } from '../lib/json-scan.js';
+import { findMembers, type Member, replaceValues } from '../lib/json-scan.js';
+import { PlainEvents } from './plain-event.js';
 
 /** An event or line larger than this is no chunk of a model's answer (RELIABILITY.md F7). */
 const MAX_EVENT_BYTES = 1024 * 1024;
@@ -8,6 +9,7 @@ const DATA = Buffer.from('data:');
 const DONE = '[DONE]';
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 const MEMBERS = ['model', 'error'];
+const ERROR_KEY = Buffer.from('"error"');
 
 /** The node sent what is no answer; nothing of it may go on. */
 export class UpstreamGarbage extends Error {
@@ -25,17 +27,18 @@ export type ErrorSink = (payload: Buffer) => Buffer;
  * @throws UpstreamGarbage when the bytes are no JSON object.
  */
 export function restampJson(body: Buffer, model: Buffer, onError: ErrorSink): Buffer {
+  const found = namesIn(body);
+  return found === 'error' ? onError(body) : replaceValues(body, found, model);
+}
+
+/** The members that name the model; `error` when the object carries one. @throws UpstreamGarbage */
+function namesIn(body: Buffer): Member[] | 'error' {
   const members = findMembers(body, MEMBERS);
   if (!members) throw new UpstreamGarbage('not a JSON object');
   const carriesError = members.some(
     ({ key, valueStart, end }) => key === 'error' && body.toString('latin1', valueStart, end) !== 'null',
   );
-  if (carriesError) return onError(body);
-  return replaceValues(
-    body,
-    members.filter(({ key }) => key === 'model'),
-    model,
-  );
+  return carriesError ? 'error' : members.filter(({ key }) => key === 'model');
 }
 
 /** Start of the payload when the line is a `data:` line, else -1. */
@@ -66,6 +69,8 @@ export class SseRestamper {
   private heldBytes = 0;
   private first = true;
   private done = false;
+  /** Known once an event has been read in full. */
+  private plain: PlainEvents | undefined;
 
   constructor(
     publicName: string,
@@ -79,11 +84,19 @@ export class SseRestamper {
     return this.done;
   }
 
-  /** What may leave now, perhaps nothing. @throws UpstreamGarbage */
-  push(chunk: Buffer): Buffer {
+  /** What may leave now, in pieces, perhaps none. @throws UpstreamGarbage */
+  push(chunk: Buffer): Buffer[] {
     const out: Buffer[] = [];
+    const mayBePlain = !chunk.includes(ERROR_KEY);
     let from = 0;
     for (;;) {
+      if (mayBePlain && this.plain && this.heldBytes === 0) {
+        const next = this.plain.take(chunk, from, out, MAX_EVENT_BYTES);
+        if (next >= 0) {
+          from = next;
+          continue;
+        }
+      }
       const newline = chunk.indexOf(NEWLINE, from);
       if (newline < 0) break;
       this.takeLine(chunk.subarray(from, newline + 1), out);
@@ -93,18 +106,18 @@ export class SseRestamper {
       this.partial.push(chunk.subarray(from));
       this.hold(chunk.length - from);
     }
-    return out.length === 1 ? out[0]! : Buffer.concat(out);
+    return out;
   }
 
   /** What is left when the stream has ended. @throws UpstreamGarbage when it ended within an event's JSON. */
-  end(): Buffer {
+  end(): Buffer[] {
     const out: Buffer[] = [];
     if (this.partial.length > 0) {
       this.lines.push(Buffer.concat(this.partial));
       this.partial = [];
     }
     this.flushEvent(out);
-    return Buffer.concat(out);
+    return out;
   }
 
   private hold(bytes: number): void {
@@ -168,6 +181,18 @@ export class SseRestamper {
       this.done = true;
       return payload;
     }
-    return payload.length === 0 ? payload : restampJson(payload, this.model, this.onError);
+    if (payload.length === 0) return payload;
+    const found = namesIn(payload);
+    if (found === 'error') return this.onError(payload);
+    const [name] = found;
+    if (name && found.length === 1) this.learn(payload, name);
+    return replaceValues(payload, found, this.model);
+  }
+
+  private learn(payload: Buffer, { start, valueStart, end }: Member): void {
+    this.plain ??= new PlainEvents(
+      payload.subarray(start, end),
+      Buffer.concat([payload.subarray(start, valueStart), this.model]),
+    );
   }
 }

@@ -108,6 +108,17 @@ describe('while calls go on', () => {
     expect(await checkInvariants(rig.postgres.pool)).toEqual([]);
   }, 60_000);
 
+  test('the model proxy reads its file again and again, no call notices', async () => {
+    const entries = await under(async () => {
+      for (let i = 0; i < 10; i++) {
+        process.kill(rig.proxy.pid(), 'SIGHUP');
+        await pause(rig.random.between(20, 100));
+      }
+    });
+    expect(rig.journal.tally(entries)).toEqual({ '200': entries.length });
+    expect(rig.proxy.running()).toBe(true);
+  }, 60_000);
+
   test('PostgreSQL is restarted, no process of ours ends and all are ready within 5 s', async () => {
     const pids = [rig.edge, rig.platform, rig.jobs, rig.proxy].map((one) => one.pid());
     await under(async () => {
