@@ -3,7 +3,7 @@ import { AppError } from '../../errors.js';
 import { newId } from '../../lib/ids.js';
 import type { ServiceDeps } from '../deps.js';
 import type { LoginInput } from './accounts.inputs.js';
-import { type AccountView, accountView, emailKeyOf } from './accounts.rules.js';
+import { emailKeyOf, type UserView, userView } from './accounts.rules.js';
 import { type AccountRow, findByEmailKey } from './accounts.store.js';
 import { createLoginLimits } from './limits.service.js';
 import { passwordMatches } from './passwords.js';
@@ -17,7 +17,7 @@ export interface SessionToken {
 }
 
 export interface OpenedSession extends SessionToken {
-  user: AccountView;
+  user: UserView;
 }
 
 export interface Session {
@@ -56,7 +56,7 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
       tokenVersion: account.token_version,
       startedAt: Math.floor(context.clock.now() / 1000),
     })),
-    user: accountView(account),
+    user: userView(account),
   });
 
   return {
