@@ -8,8 +8,12 @@ import { createLoaders } from './loaders.js';
 /** Who may ask for a root field. */
 export type Access = 'public' | 'session' | 'admin';
 
-/** Declares who may ask for a query, mutation or subscription. Without it the process doesn't start. */
-export const Allow = (access: Access): MethodDecorator & PropertyDecorator => Extensions({ access });
+/**
+ * Declares who may ask for a query, mutation or subscription. Without it the process doesn't start. `proof` marks those
+ * that compare or set a password: one request holds at most one of them.
+ */
+export const Allow = (access: Access, { proof = false } = {}): MethodDecorator & PropertyDecorator =>
+  Extensions({ access, proof });
 
 /** The declared access of a root field. */
 export function accessOf(field: {
@@ -17,6 +21,11 @@ export function accessOf(field: {
 }): Access | undefined {
   return field.extensions?.access as Access | undefined;
 }
+
+/** Whether a root field compares or sets a password. */
+export const provesIdentity = (
+  field: { extensions?: Readonly<Record<string, unknown>> } | undefined,
+): boolean => field?.extensions?.proof === true;
 
 function guard(access: Access, { service }: GraphqlContext): void {
   if (access === 'admin') requireAdmin(service);

@@ -1,5 +1,4 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
-import { formatTimestamp } from '../lib/clock.js';
 import { decimalText } from '../lib/money-input.js';
 
 const DECIMAL = /^-?\d{1,24}(?:\.\d{1,12})?$/;
@@ -31,7 +30,8 @@ export const Decimal = new GraphQLScalarType<number, string>({
     'An exact decimal. Answers carry it as a string with 6 to 12 digits after the point, such as `"0.9999562"`; inputs take a string or a number.',
   serialize(value) {
     if (typeof value === 'string' && DECIMAL.test(value)) return value;
-    throw new GraphQLError('not a decimal');
+    // Our own fault, and told as such.
+    throw new Error('an answer carries something else than a decimal');
   },
   parseValue: decimalInput,
   parseLiteral(node) {
@@ -40,9 +40,8 @@ export const Decimal = new GraphQLScalarType<number, string>({
   },
 });
 
-function timestampText(value: unknown): string {
-  if (value instanceof Date) return formatTimestamp(value);
-  if (typeof value === 'string' && TIMESTAMP.test(value)) return value;
+function timestampInput(value: unknown): string {
+  if (typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value))) return value;
   throw new GraphQLError('DateTime must be a UTC time such as "2026-11-21T08:55:57.123000Z".');
 }
 
@@ -50,7 +49,10 @@ function timestampText(value: unknown): string {
 export const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
   description: 'A time in UTC with six digits and Z, such as `"2026-11-21T08:55:57.123000Z"`.',
-  serialize: timestampText,
-  parseValue: timestampText,
-  parseLiteral: (node) => timestampText(node.kind === Kind.STRING ? node.value : undefined),
+  serialize(value) {
+    if (typeof value === 'string' && TIMESTAMP.test(value)) return value;
+    throw new Error('an answer carries something else than a time');
+  },
+  parseValue: timestampInput,
+  parseLiteral: (node) => timestampInput(node.kind === Kind.STRING ? node.value : undefined),
 });

@@ -47,7 +47,7 @@ export class AccountsResolver {
     return loadViewer(context);
   }
 
-  @Allow('public')
+  @Allow('public', { proof: true })
   @Mutation(() => SignupPayload, {
     description:
       'Makes an account on the plan `free` with $1.00 of starter credit (once per mail, plus-tags folded) and opens a session.',
@@ -60,7 +60,7 @@ export class AccountsResolver {
     return sessionPayload(session, context);
   }
 
-  @Allow('public')
+  @Allow('public', { proof: true })
   @Mutation(() => LoginPayload, {
     description: 'Opens a session. At most 10 failures per account and network in 15 minutes.',
   })
@@ -80,7 +80,7 @@ export class AccountsResolver {
     return SUCCESS;
   }
 
-  @Allow('session')
+  @Allow('session', { proof: true })
   @Mutation(() => ChangePasswordPayload, {
     description: 'Sets a new password and ends all other sessions; this one goes on.',
   })
@@ -92,7 +92,7 @@ export class AccountsResolver {
     return SUCCESS;
   }
 
-  @Allow('session')
+  @Allow('session', { proof: true })
   @Mutation(() => DeleteAccountPayload, {
     description:
       'Deletes the account of the session: ends all sessions and keys and erases what is personal. Ledger and usage stay without name and mail. It can not be undone.',

@@ -13,7 +13,7 @@ export class BillingSubscriptions {
     description:
       'Each usage event of the account once it is charged, from now on; each comes exactly once. Needs a session.',
     subscribe: ({ context }: { context: GraphqlContext }) =>
-      context.services.billing.usageRecorded(context.service),
+      context.services.usageFeed.usageRecorded(context.service),
   })
   usageRecorded(@Root() event: UsageItemOutput): UsageEvent {
     return camelCased(event);

@@ -1,4 +1,5 @@
 import { requireViewer, type ServiceContext, type Viewer } from '../../context.js';
+import { notifySessions } from '../../db/invalidation.js';
 import { AppError } from '../../errors.js';
 import { newId } from '../../lib/ids.js';
 import type { ServiceDeps } from '../deps.js';
@@ -7,7 +8,7 @@ import { emailKeyOf, type UserView, userView } from './accounts.rules.js';
 import { type AccountRow, findByEmailKey } from './accounts.store.js';
 import { createLoginLimits } from './limits.service.js';
 import { passwordMatches } from './passwords.js';
-import { ABSOLUTE_LIFETIME_SECONDS, createSessionTokens, type SessionClaims } from './session-tokens.js';
+import { ABSOLUTE_LIFETIME_SECONDS, createSessionTokens, type VerifiedClaims } from './session-tokens.js';
 import { endSession, findLiveSession } from './sessions.store.js';
 
 /** A signed token and the seconds that it holds. */
@@ -22,7 +23,7 @@ export interface OpenedSession extends SessionToken {
 
 export interface Session {
   viewer: Viewer;
-  claims: SessionClaims;
+  claims: VerifiedClaims;
 }
 
 /** The part of the accounts service that is about who somebody is. */
@@ -82,9 +83,12 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
     },
     renew: (session) => tokens.sign(session.claims),
     async logout(context) {
-      const { sessionId } = requireViewer(context);
+      const { accountId, sessionId } = requireViewer(context);
       const expiresAt = new Date(context.clock.now() + ABSOLUTE_LIFETIME_SECONDS * 1000);
-      await endSession(context.em, sessionId, expiresAt);
+      await context.em.transactional(async (em) => {
+        await endSession(em, sessionId, expiresAt);
+        await notifySessions(em, accountId);
+      });
     },
   };
 }

@@ -1,5 +1,5 @@
 import { requireAdmin, requireViewer, type ServiceContext } from '../../context.js';
-import { notifyInvalidation } from '../../db/invalidation.js';
+import { notifyInvalidation, notifySessions } from '../../db/invalidation.js';
 import { AppError } from '../../errors.js';
 import type { ConnectionPage } from '../../lib/connection-input.js';
 import { isUuid } from '../../lib/ids.js';
@@ -64,6 +64,7 @@ export function createUsersService(): UsersService {
         }
         if (role !== before.role || (status !== before.status && status === 'disabled')) {
           await endSessions(em, id);
+          await notifySessions(em, id);
         }
         await notifyInvalidation(em, { kind: 'account', id });
         return userView((await findById(em, id))!);

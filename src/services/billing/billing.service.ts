@@ -87,11 +87,6 @@ export function createBillingService() {
       return pageUsage(context.em, requireViewer(context).accountId, input);
     },
 
-    /** Each usage event of the viewer once it is committed, from now on. */
-    async usageRecorded(_context: ServiceContext): Promise<AsyncIterableIterator<UsageItemOutput>> {
-      throw new Error('not yet');
-    },
-
     /** How many usage events the viewer has. */
     async usageCount(context: ServiceContext): Promise<number> {
       return countUsage(context.em, requireViewer(context).accountId);

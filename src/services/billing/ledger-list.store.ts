@@ -12,11 +12,12 @@ import type { PageInput } from '../../lib/page-input.js';
 import type { LedgerEntryOutput } from './billing.outputs.js';
 
 interface Row extends Omit<LedgerEntryOutput, 'created_at'> {
-  seq: string;
+  /** `seq`. */
+  place: string;
   created_ms: number;
 }
 
-const columns = sql`id, seq::text, kind, amount::text as amount_usd, balance_after::text as balance_after_usd,
+const columns = sql`id, seq::text as place, kind, amount::text as amount_usd, balance_after::text as balance_after_usd,
   description, event_id, floor(extract(epoch from created_at) * 1000)::float8 as created_ms`;
 
 /**
@@ -48,7 +49,7 @@ export async function pageLedger(
     from ledger_entries
     where account_id = ${accountId} ${after === undefined ? sql`` : sql`and seq < ${after}::bigint`}
     order by seq desc limit ${first + 1}`.execute(em.getKysely());
-  return pageOfRows(rows, first, (row) => ({ cursor: sequenceCursor(row.seq), node: toEntry(row) }));
+  return pageOfRows(rows, first, (row) => ({ cursor: sequenceCursor(row.place), node: toEntry(row) }));
 }
 
 /** How many entries an account has: `seq` counts them. */
@@ -58,7 +59,7 @@ export async function countLedger(em: EntityManager, accountId: string): Promise
   return Number(rows[0]?.n ?? 0);
 }
 
-function toEntry({ seq: _seq, created_ms, ...row }: Row): LedgerEntryOutput {
+function toEntry({ place: _place, created_ms, ...row }: Row): LedgerEntryOutput {
   return {
     ...row,
     amount_usd: formatDecimal(row.amount_usd),

@@ -12,14 +12,16 @@ import type { PageInput } from '../../lib/page-input.js';
 import { isAfter } from '../list-position.js';
 import type { UsageItemOutput } from './billing.outputs.js';
 
-type Columns = Omit<UsageItemOutput, 'created_at'> & {
+/** A row of `usageColumns`. */
+export type UsageColumns = Omit<UsageItemOutput, 'created_at'> & {
   /** Microseconds. */
   created_us: string;
 };
 /** Every row carries the total; without items there is one row of nulls beside it. */
-type Row = { total: string } & (Columns | { [name in keyof Columns]: null });
+type Row = { total: string } & (UsageColumns | { [name in keyof UsageColumns]: null });
 
-const columns = sql`u.id, u.served_model as model_public_name, u.requested_model, u.key_id, u.endpoint, u.stream,
+/** Of `usage_events u`. */
+export const usageColumns = sql`u.id, u.served_model as model_public_name, u.requested_model, u.key_id, u.endpoint, u.stream,
   u.input_tokens, u.output_tokens, u.cost::text as cost_usd, u.latency_ms, u.ttft_ms, u.status, u.error_code,
   u.http_status, u.client_aborted, u.estimated, u.anomalous,
   (extract(epoch from u.created_at) * 1000000)::bigint::text as created_us`;
@@ -54,12 +56,12 @@ export async function listUsage(
     select total.events as total, event.*
     from (select coalesce(sum(events), 0)::text as events from hours) total
     left join (
-      select ${columns}, u.created_at
+      select ${usageColumns}, u.created_at
       from page join usage_events u on u.created_at = page.created_at and u.id = page.id
     ) event on true
     order by event.created_at desc, event.id desc`.execute(em.getKysely());
-  const items = found.rows.filter((row) => row.id !== null) as (Row & Columns)[];
-  return { total: Number(found.rows[0]!.total), items: items.map(toItem) };
+  const items = found.rows.filter((row) => row.id !== null) as (Row & UsageColumns)[];
+  return { total: Number(found.rows[0]!.total), items: items.map(toUsageItem) };
 }
 
 /** The same by position, without the total: costs the same everywhere by nature. */
@@ -68,13 +70,13 @@ export async function pageUsage(
   accountId: string,
   { first, after }: TimeConnectionInput,
 ): Promise<ConnectionPage<UsageItemOutput>> {
-  const { rows } = await sql<Columns>`
-    select ${columns} from usage_events u
+  const { rows } = await sql<UsageColumns>`
+    select ${usageColumns} from usage_events u
     where u.account_id = ${accountId} ${after ? sql`and ${isAfter('u', after)}` : sql``}
     order by u.created_at desc, u.id desc limit ${first + 1}`.execute(em.getKysely());
   return pageOfRows(rows, first, (row) => ({
     cursor: timeCursor({ createdUs: row.created_us, id: row.id }),
-    node: toItem(row),
+    node: toUsageItem(row),
   }));
 }
 
@@ -92,17 +94,17 @@ export async function findUsage(
   accountId: string,
   events: readonly { id: string; completedMs: number }[],
 ): Promise<UsageItemOutput[]> {
-  const { rows } = await sql<Columns>`
-    select ${columns}
+  const { rows } = await sql<UsageColumns>`
+    select ${usageColumns}
     from unnest(${events.map(({ id }) => id)}::uuid[], ${events.map(({ completedMs }) => completedMs)}::bigint[])
       as wanted (id, completed_ms)
     join usage_events u on u.id = wanted.id and u.account_id = ${accountId}
       and u.created_at = timestamptz 'epoch' + wanted.completed_ms * interval '1 millisecond'
     `.execute(em.getKysely());
-  return rows.map(toItem);
+  return rows.map(toUsageItem);
 }
 
-function toItem(row: Columns): UsageItemOutput {
+export function toUsageItem(row: UsageColumns): UsageItemOutput {
   return {
     id: row.id,
     model_public_name: row.model_public_name,
