@@ -26,7 +26,9 @@ describe('usageRecorded through the edge', () => {
     const [ada, bob] = [await stack.signUp(), await stack.signUp()];
     const clients = [ada, bob].map(({ token }) => socketClient(stack.url, { token }));
     const [ofAda, ofBob] = clients.map((client) => follow<Recorded>(client, USAGE));
-    await until(() => stack.platform.app.websocketServer.clients.size === 2, { what: 'both to be connected' });
+    await until(() => stack.platform.app.websocketServer.clients.size === 2, {
+      what: 'both to be connected',
+    });
     // A query over the same socket is answered after the subscription stands.
     await dataOf(stack.url, '{ viewer { id } }', { token: ada.token });
     const ids: string[] = [];
