@@ -24,7 +24,7 @@ export const LIMITS = {
   aliases: 15,
   tokens: 2_000,
   /** Values that an answer may hold, lists counted as long as they were asked for. */
-  cost: 20_000,
+  cost: 10_000,
 } as const;
 
 export const parseOptions = { maxTokens: LIMITS.tokens } as const;
