@@ -56,6 +56,11 @@ const TOO_MUCH: [string, string, RegExp][] = [
     '{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }',
     /Cannot spread fragment/,
   ],
+  [
+    'a subscription that can’t be validated',
+    'subscription ($v: Boolean!) { usageRecorded @skip(if: $v) { id } usageRecorded @skip(if: $v) { id } }',
+    /Argument "if"/,
+  ],
   ['an unknown field', '{ viewer { passwordHash } }', /Cannot query field "passwordHash"/],
   [
     'two tries to log in',
