@@ -18,7 +18,7 @@ import { createGraphqlMetrics } from './metrics.js';
 import { createSchema } from './schema.js';
 import { startGraphqlServer } from './server.js';
 import { createSocketSessions } from './session-socket.js';
-import { createSocketHandler, SUBPROTOCOL } from './socket.js';
+import { createSocketHandler, SOCKET_BOUNDS, type SocketBounds, SUBPROTOCOL } from './socket.js';
 
 export interface GraphqlDeps {
   services: Services;
@@ -27,6 +27,8 @@ export interface GraphqlDeps {
   introspection: boolean;
   registry: Registry;
   log: Logger;
+  /** The product's unless a test can't wait for them. */
+  socketBounds?: Partial<SocketBounds> | undefined;
   /** Answers an error of the guards that stand before GraphQL. */
   toAppError(error: unknown): AppError;
 }
@@ -42,6 +44,7 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
   const { services, introspection, log } = deps;
   const schema = createSchema();
   const sessions = createSocketSessions(services, deps.signals);
+  const bounds = { ...SOCKET_BOUNDS, ...deps.socketBounds };
   const metrics = createGraphqlMetrics(deps.registry, sessions.count);
   const formatError = (error: GraphQLError) => {
     const formatted = formatGraphqlError(error, { log, suggestions: introspection });
@@ -81,7 +84,14 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
     handler: () => {
       throw new AppError('method_not_allowed', { message: POST_ONLY });
     },
-    wsHandler: createSocketHandler({ schema, services, introspection, sessions, formatError }) as never,
+    wsHandler: createSocketHandler({
+      schema,
+      services,
+      introspection,
+      sessions,
+      bounds,
+      formatError,
+    }) as never,
   });
 }
 

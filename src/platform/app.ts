@@ -5,6 +5,7 @@ import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fas
 import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
 import { graphqlRoutes } from '../graphql/routes.js';
+import type { SocketBounds } from '../graphql/socket.js';
 import type { Clock } from '../lib/clock.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { newId } from '../lib/ids.js';
@@ -43,6 +44,7 @@ export interface PlatformDeps {
   ready(): Promise<boolean>;
   /** The whole product's unless a test brings its own. */
   table?: readonly RouteEntry[];
+  socketBounds?: Partial<SocketBounds> | undefined;
 }
 
 export interface Platform {
@@ -112,6 +114,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     introspection: config.graphqlIntrospection,
     registry: deps.registry,
     log: deps.log,
+    socketBounds: deps.socketBounds,
     toAppError,
   });
   return { app, close: () => closing(() => app.close()) };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Registry } from 'prom-client';
 import { type Config, loadConfig } from '../../src/config.js';
 import { schemaIsCurrent } from '../../src/db/migrate.js';
+import type { SocketBounds } from '../../src/graphql/socket.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
@@ -22,6 +23,7 @@ export interface TestPlatformOptions {
   clock?: Clock;
   virtualKeys?: VirtualKeyClient;
   registry?: Registry;
+  socketBounds?: Partial<SocketBounds>;
 }
 
 export interface TestPlatform {
@@ -59,6 +61,7 @@ export async function startTestPlatform(
     clock = systemClock,
     virtualKeys = noVirtualKeys,
     registry = createRegistry('test'),
+    socketBounds,
   }: TestPlatformOptions = {},
 ): Promise<TestPlatform> {
   const config = testConfig(db.url, env);
@@ -80,6 +83,7 @@ export async function startTestPlatform(
     log,
     registry,
     signals,
+    socketBounds,
     ready: () => schemaIsCurrent(db.orm),
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
