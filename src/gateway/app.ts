@@ -21,6 +21,7 @@ import { DatabaseContact } from './database-contact.js';
 import { capSockets, EDGE_BOUNDS, type EdgeBounds, trustedPeer } from './edge-bounds.js';
 import { EdgeIdentity } from './edge-identity.js';
 import { createEdgeMetrics } from './edge-metrics.js';
+import { openFlushSignal } from './flush-signal.js';
 import { createKeyCache } from './key-cache.js';
 import { createLimits } from './limits/create-limits.js';
 import { createModelRoutes } from './model-routes.js';
@@ -104,7 +105,12 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     identity,
     mayAdmit,
   });
-  const meter = await deps.createMeter((result) => limits.flushed(result), {
+  const signal = openFlushSignal(config, pool, log);
+  const flushed = (result: FlushResult): void => {
+    limits.flushed(result);
+    signal.flushed(result);
+  };
+  const meter = await deps.createMeter(flushed, {
     name: identity.id,
     onReplayed: (owners) => identity.replaced(owners),
   });
@@ -195,6 +201,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       clearTimeout(cut);
       await meter.drain(FLUSH_ON_STOP_MS);
       await meter.stop();
+      await signal.stop();
       await limits.stop();
       await listener.stop();
       catalog.stop();

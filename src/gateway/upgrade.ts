@@ -18,6 +18,7 @@ const KEEP_ALIVE_MS = 30_000;
 const ASKED = [
   'cookie',
   'origin',
+  'sec-fetch-site',
   'authorization',
   'user-agent',
   'sec-websocket-key',

@@ -4,6 +4,8 @@ import fastify from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
+import { graphqlRoutes } from '../graphql/routes.js';
+import type { SocketBounds } from '../graphql/socket.js';
 import type { Clock } from '../lib/clock.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { newId } from '../lib/ids.js';
@@ -18,6 +20,7 @@ import { docsRoutes } from '../rest/docs-page.js';
 import { healthRoutes } from '../rest/health.routes.js';
 import { keysRoutes } from '../rest/keys.routes.js';
 import type { RestApp } from '../rest/rest-app.js';
+import type { Signals } from '../services/live/signals.js';
 import type { Services } from '../services.js';
 import { answerBrokenHttp } from './broken-http.js';
 import { handleErrors, sendError, toAppError } from './error-handler.js';
@@ -35,10 +38,13 @@ export interface PlatformDeps {
   clock: Clock;
   log: Logger;
   registry: Registry;
+  /** What other processes say while it happens. */
+  signals: Signals;
   /** Whether the process can serve at the moment; an error counts as no. */
   ready(): Promise<boolean>;
   /** The whole product's unless a test brings its own. */
   table?: readonly RouteEntry[];
+  socketBounds?: Partial<SocketBounds> | undefined;
 }
 
 export interface Platform {
@@ -49,6 +55,7 @@ export interface Platform {
 
 /** The edge of this machine speaks for its clients; others do only where `TRUST_PROXY` names them. */
 const OWN_EDGE = ['127.0.0.1', '::1'];
+const WEBSOCKET_URL = /^\/graphql(?:\?|$)/;
 const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Node looks for requests over their time every 30 s unless told otherwise. */
@@ -68,6 +75,8 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      // Elsewhere an upgrade is asked for in vain and the request is answered as it is, with its body.
+      shouldUpgradeCallback: ({ url }) => WEBSOCKET_URL.test(url ?? ''),
     },
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenHttp,
@@ -99,6 +108,15 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   billingRoutes(app, services);
   keysRoutes(app, services);
   adminRoutes(app, services);
+  await graphqlRoutes(app, {
+    services,
+    signals: deps.signals,
+    introspection: config.graphqlIntrospection,
+    registry: deps.registry,
+    log: deps.log,
+    socketBounds: deps.socketBounds,
+    toAppError,
+  });
   return { app, close: () => closing(() => app.close()) };
 }
 

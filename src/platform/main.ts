@@ -9,6 +9,7 @@ import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { prepareDummyHash } from '../services/accounts/passwords.js';
 import { createEnvelopes } from '../services/envelopes.js';
+import { type OpenSignals, openSignals } from '../services/live/open-signals.js';
 import { migrateAndSeedOrExit } from '../services/startup.js';
 import { createServices } from '../services.js';
 import { createVirtualKeyClient } from '../upstream/virtual-keys.js';
@@ -23,6 +24,7 @@ const log = createLogger('platform', config.logLevel);
 const registry = createRegistry('platform');
 const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'platform', poolSize: POOL_SIZE });
 let platform: Platform | undefined;
+let signals: OpenSignals | undefined;
 let serving = false;
 
 onShutdown(
@@ -30,6 +32,7 @@ onShutdown(
   async () => {
     serving = false;
     await platform?.close();
+    await signals?.stop();
     await orm.close(true);
   },
   { timeoutMs: STOP_MS },
@@ -44,12 +47,14 @@ await startOrExit('platform', async () => {
   const databaseIsReady = databaseReadiness(orm);
   const ready = async (): Promise<boolean> => serving && databaseIsReady();
 
+  signals = openSignals(config, log);
   const services = createServices({
     config,
     clock: systemClock,
     envelopes: createEnvelopes(config),
     pseudonyms,
     virtualKeys: createVirtualKeyClient({ url: config.upstreamUrl, masterKey: config.upstreamMasterKey }),
+    signals,
   });
   platform = await createPlatform({
     config,
@@ -58,6 +63,7 @@ await startOrExit('platform', async () => {
     clock: systemClock,
     log,
     registry,
+    signals,
     ready,
   });
   if (config.metricsPort !== null) {

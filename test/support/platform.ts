@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Registry } from 'prom-client';
 import { type Config, loadConfig } from '../../src/config.js';
 import { schemaIsCurrent } from '../../src/db/migrate.js';
+import type { SocketBounds } from '../../src/graphql/socket.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
@@ -10,6 +11,7 @@ import { createPlatform, type Platform } from '../../src/platform/app.js';
 import { openPseudonymKey } from '../../src/services/accounts/pseudonym-key.store.js';
 import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.js';
 import { createEnvelopes } from '../../src/services/envelopes.js';
+import { openSignals } from '../../src/services/live/open-signals.js';
 import { createServices, type Services } from '../../src/services.js';
 import type { VirtualKeyClient } from '../../src/upstream/virtual-keys.js';
 import type { TestDatabase } from './database.js';
@@ -21,6 +23,7 @@ export interface TestPlatformOptions {
   clock?: Clock;
   virtualKeys?: VirtualKeyClient;
   registry?: Registry;
+  socketBounds?: Partial<SocketBounds>;
 }
 
 export interface TestPlatform {
@@ -58,17 +61,20 @@ export async function startTestPlatform(
     clock = systemClock,
     virtualKeys = noVirtualKeys,
     registry = createRegistry('test'),
+    socketBounds,
   }: TestPlatformOptions = {},
 ): Promise<TestPlatform> {
   const config = testConfig(db.url, env);
+  const log = createLogger('test', config.logLevel);
+  const signals = openSignals(config, log);
   const services = createServices({
     config,
     clock,
+    signals,
     pseudonyms: createPseudonyms(await openPseudonymKey(db.orm.em.fork(), config)),
     virtualKeys,
     envelopes: createEnvelopes(config),
   });
-  const log = createLogger('test', config.logLevel);
   const { app, close } = await createPlatform({
     config,
     orm: db.orm,
@@ -76,8 +82,20 @@ export async function startTestPlatform(
     clock,
     log,
     registry,
+    signals,
+    socketBounds,
     ready: () => schemaIsCurrent(db.orm),
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  return { url, app, config, services, log, close };
+  return {
+    url,
+    app,
+    config,
+    services,
+    log,
+    async close() {
+      await close();
+      await signals.stop();
+    },
+  };
 }
