@@ -11,6 +11,8 @@ import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { isLoopback, networkOf } from '../lib/network.js';
 import { bindRouteTable } from '../lib/route-table.js';
+import { webRoutes } from '../pages/web.routes.js';
+import type { WebBuild } from '../pages/web-build.js';
 import { accountsRoutes } from '../rest/accounts.routes.js';
 import { adminRoutes } from '../rest/admin.routes.js';
 import { billingRoutes } from '../rest/billing.routes.js';
@@ -37,6 +39,8 @@ export interface PlatformDeps {
   registry: Registry;
   /** Whether the process can serve at the moment; an error counts as no. */
   ready(): Promise<boolean>;
+  /** The pages built from web/; without them their addresses answer 503. */
+  web?: WebBuild;
   /** The whole product's unless a test brings its own. */
   table?: readonly RouteEntry[];
 }
@@ -99,6 +103,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   billingRoutes(app, services);
   keysRoutes(app, services);
   adminRoutes(app, services);
+  webRoutes(app, deps.web);
   return { app, close: () => closing(() => app.close()) };
 }
 

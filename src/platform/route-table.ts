@@ -61,6 +61,14 @@ const billingAndKeys: readonly RouteEntry[] = [
   write('DELETE', '/api/keys/:id'),
 ];
 
+/** Built from web/ (src/pages/web.routes.ts). */
+const webPages: readonly RouteEntry[] = [
+  { ...read('/assets/*', 'none'), headers: 'asset', rate: 'none' },
+  ...['/graphql/playground', '/login', '/signup', '/dashboard', '/dashboard/*', '/admin', '/admin/*'].map(
+    (url): RouteEntry => ({ ...read(url, 'none'), headers: 'spa', rate: 'none' }),
+  ),
+];
+
 /** Every route of the process. One that isn't here, or is here and not registered, stops the start. */
 export const routeTable: readonly RouteEntry[] = [
   { ...read('/health', 'none'), rate: 'none' },
@@ -78,4 +86,5 @@ export const routeTable: readonly RouteEntry[] = [
   read('/api/admin/users', 'admin'),
   write('PATCH', '/api/admin/users/:id', 'admin'),
   ...billingAndKeys,
+  ...webPages,
 ];

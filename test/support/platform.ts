@@ -6,6 +6,7 @@ import { schemaIsCurrent } from '../../src/db/migrate.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
+import { loadWebBuild, type WebBuild } from '../../src/pages/web-build.js';
 import { createPlatform, type Platform } from '../../src/platform/app.js';
 import { openPseudonymKey } from '../../src/services/accounts/pseudonym-key.store.js';
 import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.js';
@@ -21,6 +22,8 @@ export interface TestPlatformOptions {
   clock?: Clock;
   virtualKeys?: VirtualKeyClient;
   registry?: Registry;
+  /** The pages of this checkout unless told; `null`: none. */
+  web?: WebBuild | null;
 }
 
 export interface TestPlatform {
@@ -58,6 +61,7 @@ export async function startTestPlatform(
     clock = systemClock,
     virtualKeys = noVirtualKeys,
     registry = createRegistry('test'),
+    web,
   }: TestPlatformOptions = {},
 ): Promise<TestPlatform> {
   const config = testConfig(db.url, env);
@@ -77,6 +81,7 @@ export async function startTestPlatform(
     log,
     registry,
     ready: () => schemaIsCurrent(db.orm),
+    web: web === undefined ? loadWebBuild() : (web ?? undefined),
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return { url, app, config, services, log, close };
