@@ -204,7 +204,7 @@ function filesBelow(folder, ending) {
 
 const SOURCE = /(?<!\.d)\.tsx?$/;
 const webOutput = join(root, 'dist', 'web');
-/** Made by web/build, which knows by itself what belongs there. */
+/** Made by web/tools, which knows by itself what belongs there. */
 const webFolders = [webOutput, `${webOutput}.draft`];
 
 /** Compiled files whose source is gone would still run: old tests, old migrations. */
@@ -281,7 +281,7 @@ function webStamp(inputs) {
 
 /** Bundles web/ into dist/web, on the Node of the packages: Vite wants a newer one than the system may have. */
 async function buildWeb() {
-  const script = join(root, 'web', 'build', 'main.mjs');
+  const script = join(root, 'web', 'tools', 'main.mjs');
   // A part of the checkout, such as the image of a single process, may do without pages.
   if (!existsSync(script)) return;
   const stampPath = join(webOutput, '.build-stamp');

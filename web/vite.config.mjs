@@ -54,7 +54,7 @@ function themeFirst() {
   };
 }
 
-/** For the build (web/build/main.mjs) and for `npm run dev:web`, which passes to a running product. */
+/** For the build (web/tools/main.mjs) and for `npm run dev:web`, which passes to a running product. */
 export default defineConfig({
   root: here,
   publicDir: false,

@@ -31,7 +31,7 @@ export interface Asset {
   compressed: readonly { encoding: AssetEncoding; content: Buffer }[];
 }
 
-/** What web/build made of web/, held in memory: no request reaches the disk, and a name that isn't in it is nothing. */
+/** What web/tools made of web/, held in memory: no request reaches the disk, and a name that isn't in it is nothing. */
 export interface WebBuild {
   /** Document of a page with `nonce` at every place that wants one. */
   page(name: string, nonce: string): string;

@@ -1,7 +1,7 @@
 /** What somebody may choose; `auto` follows the system. */
 export type ColorScheme = 'light' | 'dark' | 'auto';
 
-/** Name of the choice in local storage, shared by all pages. */
+/** Name of the choice in local storage, shared by all pages; Mantine writes it too. */
 export const COLOR_SCHEME_KEY = 'gateway-color-scheme';
 
 /** The choice made on this device; whatever else stands there counts as none. */
