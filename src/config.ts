@@ -209,6 +209,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     adminPassword: raw.ADMIN_PASSWORD ?? null,
     backgroundTasks: !raw.DISABLE_BACKGROUND_TASKS && raw.NODE_ENV !== 'test',
     signupsPerNetworkPerDay: raw.SIGNUPS_PER_NETWORK_PER_DAY,
+    /** Whether GraphQL tells its schema to whoever asks. */
+    graphqlIntrospection: raw.GRAPHQL_INTROSPECTION ?? !production,
     metricsPort: raw.METRICS_PORT ?? null,
     metricsHost: raw.METRICS_HOST,
     logLevel: raw.LOG_LEVEL,

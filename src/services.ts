@@ -2,12 +2,14 @@ import { type AccountsService, createAccountsService } from './services/accounts
 import { type BillingService, createBillingService } from './services/billing/billing.service.js';
 import type { ServiceDeps } from './services/deps.js';
 import { createKeysService, type KeysService } from './services/keys/keys.service.js';
+import { createUsageFeed, type UsageFeed } from './services/live/usage-feed.js';
 
 /** Every service of the product by its domain. */
 export interface Services {
   accounts: AccountsService;
   billing: BillingService;
   keys: KeysService;
+  usageFeed: UsageFeed;
 }
 
 /** Makes the services of one process. They hold no state of a request: each method takes the context first. */
@@ -16,5 +18,6 @@ export function createServices(deps: ServiceDeps): Services {
     accounts: createAccountsService(deps),
     billing: createBillingService(),
     keys: createKeysService(deps),
+    usageFeed: createUsageFeed(deps),
   };
 }

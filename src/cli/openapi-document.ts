@@ -6,6 +6,7 @@ import { createLogger } from '../lib/logger.js';
 import { createRegistry } from '../lib/metrics.js';
 import { createPlatform } from '../platform/app.js';
 import { createPseudonyms } from '../services/accounts/pseudonyms.rules.js';
+import { createSignalBoard } from '../services/live/signals.js';
 import { createServices } from '../services.js';
 import { createVirtualKeyClient } from '../upstream/virtual-keys.js';
 
@@ -26,12 +27,14 @@ export async function openApiText(): Promise<string> {
   const config = loadConfig(environment, 'platform');
   const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'openapi' });
   const envelope = (purpose: 'virtual-key' | 'data-key') => createEnvelope(purpose, SECRET);
+  const signals = createSignalBoard();
   const services = createServices({
     config,
     clock: systemClock,
     envelopes: { virtualKey: envelope('virtual-key'), dataKey: envelope('data-key') },
     pseudonyms: createPseudonyms(Buffer.from(SECRET)),
     virtualKeys: createVirtualKeyClient({ url: NOWHERE, masterKey: SECRET }),
+    signals,
   });
   const { app, close } = await createPlatform({
     config,
@@ -40,6 +43,7 @@ export async function openApiText(): Promise<string> {
     clock: systemClock,
     log: createLogger('openapi', 'silent'),
     registry: createRegistry('openapi'),
+    signals,
     ready: async () => false,
   });
   try {

@@ -30,3 +30,34 @@ export function decodeInvalidation(payload: string): Invalidation | undefined {
 export async function notifyInvalidation(em: EntityManager, change: Invalidation): Promise<void> {
   await sql`select pg_notify(${INVALIDATION_CHANNEL}, ${encodeInvalidation(change)})`.execute(em.getKysely());
 }
+
+/**
+ * Sessions of an account may have ended: log-out, password, role, disabling, deletion. The payload is its id. Whoever
+ * holds a connection open on the strength of a session looks at it again.
+ */
+export const SESSIONS_CHANNEL = 'gateway_sessions';
+
+/** Says so at the commit of the current transaction. */
+export async function notifySessions(em: EntityManager, accountId: string): Promise<void> {
+  await sql`select pg_notify(${SESSIONS_CHANNEL}, ${accountId})`.execute(em.getKysely());
+}
+
+/**
+ * Usage was committed: sent by the edge after the commit, outside of the transaction, over PostgreSQL or Redis. The
+ * payload names accounts, never what they used.
+ */
+export const USAGE_FLUSHED_CHANNEL = 'usage_flushed';
+
+const EVERYBODY = '*';
+/** PostgreSQL takes payloads below 8,000 bytes. */
+const MAX_PAYLOAD_BYTES = 7_000;
+
+export function encodeFlushed(accountIds: Iterable<string>): string {
+  const list = [...accountIds].join(',');
+  return list.length > MAX_PAYLOAD_BYTES ? EVERYBODY : list;
+}
+
+/** The accounts of a payload; null: all may be concerned. */
+export function decodeFlushed(payload: string): string[] | null {
+  return payload === EVERYBODY ? null : payload.split(',').filter(Boolean);
+}

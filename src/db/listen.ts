@@ -10,9 +10,9 @@ export interface Listener {
 
 export interface ListenOptions {
   databaseUrl: string;
-  channel: string;
+  channel: string | readonly string[];
   log: Logger;
-  onNotify(payload: string): void;
+  onNotify(payload: string, channel: string): void;
   /** Called whenever a connection begins to listen, the first included: notifications before it were missed. */
   onListening(): void;
 }
@@ -24,8 +24,10 @@ const PROBE_INTERVAL_MS = 2_000;
 const PROBE_TIMEOUT_MS = 2_000;
 const GOODBYE_MS = 1_000;
 
-/** LISTEN on one channel over a connection of its own that comes back by itself, with jitter. */
+/** LISTEN on one or more channels over a connection of its own that comes back by itself, with jitter. */
 export function listen(options: ListenOptions): Listener {
+  const channels = [options.channel].flat();
+  const statement = channels.map((channel) => `listen ${pg.escapeIdentifier(channel)}`).join('; ');
   let client: pg.Client | undefined;
   let stopped = false;
   let everConnected = false;
@@ -63,13 +65,13 @@ export function listen(options: ListenOptions): Listener {
     client = next;
     next.on('error', () => lose(next));
     next.on('end', () => lose(next));
-    next.on('notification', (message) => options.onNotify(message.payload ?? ''));
+    next.on('notification', (message) => options.onNotify(message.payload ?? '', message.channel));
     next
       .connect()
-      .then(() => next.query(`listen ${pg.escapeIdentifier(options.channel)}`))
+      .then(() => next.query(statement))
       .then(() => {
         attempt = 0;
-        if (everConnected) options.log.info({ channel: options.channel }, 'listening again');
+        if (everConnected) options.log.info({ channels }, 'listening again');
         options.onListening();
         everConnected = true;
         connectedClient = next;

@@ -4,6 +4,7 @@ import fastify from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
+import { graphqlRoutes } from '../graphql/routes.js';
 import type { Clock } from '../lib/clock.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { newId } from '../lib/ids.js';
@@ -20,6 +21,7 @@ import { docsRoutes } from '../rest/docs-page.js';
 import { healthRoutes } from '../rest/health.routes.js';
 import { keysRoutes } from '../rest/keys.routes.js';
 import type { RestApp } from '../rest/rest-app.js';
+import type { Signals } from '../services/live/signals.js';
 import type { Services } from '../services.js';
 import { answerBrokenHttp } from './broken-http.js';
 import { handleErrors, sendError, toAppError } from './error-handler.js';
@@ -37,6 +39,8 @@ export interface PlatformDeps {
   clock: Clock;
   log: Logger;
   registry: Registry;
+  /** What other processes say while it happens. */
+  signals: Signals;
   /** Whether the process can serve at the moment; an error counts as no. */
   ready(): Promise<boolean>;
   /** The pages built from web/; without them their addresses answer 503. */
@@ -53,6 +57,7 @@ export interface Platform {
 
 /** The edge of this machine speaks for its clients; others do only where `TRUST_PROXY` names them. */
 const OWN_EDGE = ['127.0.0.1', '::1'];
+const WEBSOCKET_URL = /^\/graphql(?:\?|$)/;
 const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Node looks for requests over their time every 30 s unless told otherwise. */
@@ -72,6 +77,8 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      // Elsewhere an upgrade is asked for in vain and the request is answered as it is, with its body.
+      shouldUpgradeCallback: ({ url }) => WEBSOCKET_URL.test(url ?? ''),
     },
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenHttp,
@@ -103,6 +110,14 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   billingRoutes(app, services);
   keysRoutes(app, services);
   adminRoutes(app, services);
+  await graphqlRoutes(app, {
+    services,
+    signals: deps.signals,
+    introspection: config.graphqlIntrospection,
+    registry: deps.registry,
+    log: deps.log,
+    toAppError,
+  });
   webRoutes(app, deps.web);
   return { app, close: () => closing(() => app.close()) };
 }

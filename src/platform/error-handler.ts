@@ -1,11 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { z } from 'zod';
 import { AppError, type ErrorCode, errorBody, errorEntry } from '../errors.js';
-import { isDatabaseOutage } from '../lib/database-outage.js';
-import { fieldIssues, zodFieldIssues } from '../lib/field-issues.js';
-
-const OUTAGE_RETRY_SECONDS = 2;
+import { fieldIssues } from '../lib/field-issues.js';
+import { toAppError as plainAppError } from '../lib/to-app-error.js';
 
 /** Every error of the platform in the one shape of src/errors.ts; what isn't the caller's fault is logged. */
 export function handleErrors(app: FastifyInstance): void {
@@ -32,20 +29,11 @@ export function sendError(error: AppError, request: FastifyRequest, reply: Fasti
     .send(JSON.stringify(errorBody(error.code, { ...error.options, message: error.message })));
 }
 
-/** Turns whatever was thrown into an error that may be shown. The rest becomes `internal_error` with its cause. */
+/** Fastify's own errors in our terms; everything else as anywhere. */
 export function toAppError(error: unknown): AppError {
-  if (error instanceof AppError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) return fromValidation(error.validation);
-  if (error instanceof z.ZodError) {
-    return new AppError('validation_error', { details: zodFieldIssues(error) });
-  }
-  if (isUnstorableText(error)) return new AppError('validation_error', { cause: error });
   const code = codeOfFramework(error);
-  if (code) return new AppError(code);
-  if (isDatabaseOutage(error)) {
-    return new AppError('service_unavailable', { cause: error, retryAfterSeconds: OUTAGE_RETRY_SECONDS });
-  }
-  return new AppError('internal_error', { cause: error });
+  return code ? new AppError(code) : plainAppError(error);
 }
 
 function fromValidation(validation: readonly FastifySchemaValidationError[]): AppError {
@@ -55,12 +43,6 @@ function fromValidation(validation: readonly FastifySchemaValidationError[]): Ap
     ...(Array.isArray(params.keys) && { keys: params.keys as string[] }),
   }));
   return new AppError('validation_error', { details: fieldIssues(issues) });
-}
-
-/** PostgreSQL's word for NUL in a text. Inputs refuse it by field; this is the net below them. */
-function isUnstorableText(error: unknown): boolean {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return code === '22021' || code === '22P05';
 }
 
 /** Fastify's own refusals: always the caller's fault. */

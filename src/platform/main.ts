@@ -10,6 +10,7 @@ import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { loadWebBuild } from '../pages/web-build.js';
 import { prepareDummyHash } from '../services/accounts/passwords.js';
 import { createEnvelopes } from '../services/envelopes.js';
+import { type OpenSignals, openSignals } from '../services/live/open-signals.js';
 import { migrateAndSeedOrExit } from '../services/startup.js';
 import { createServices } from '../services.js';
 import { createVirtualKeyClient } from '../upstream/virtual-keys.js';
@@ -24,6 +25,7 @@ const log = createLogger('platform', config.logLevel);
 const registry = createRegistry('platform');
 const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'platform', poolSize: POOL_SIZE });
 let platform: Platform | undefined;
+let signals: OpenSignals | undefined;
 let serving = false;
 
 onShutdown(
@@ -31,6 +33,7 @@ onShutdown(
   async () => {
     serving = false;
     await platform?.close();
+    await signals?.stop();
     await orm.close(true);
   },
   { timeoutMs: STOP_MS },
@@ -45,12 +48,14 @@ await startOrExit('platform', async () => {
   const databaseIsReady = databaseReadiness(orm);
   const ready = async (): Promise<boolean> => serving && databaseIsReady();
 
+  signals = openSignals(config, log);
   const services = createServices({
     config,
     clock: systemClock,
     envelopes: createEnvelopes(config),
     pseudonyms,
     virtualKeys: createVirtualKeyClient({ url: config.upstreamUrl, masterKey: config.upstreamMasterKey }),
+    signals,
   });
   const web = loadWebBuild();
   if (!web) log.warn('the web pages are not built, they answer 503: npm run build');
@@ -61,6 +66,7 @@ await startOrExit('platform', async () => {
     clock: systemClock,
     log,
     registry,
+    signals,
     ready,
     web,
   });

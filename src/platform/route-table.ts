@@ -5,7 +5,8 @@ export interface RouteEntry {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** As Fastify spells it: `/api/keys/:id`. */
   url: string;
-  auth: 'none' | 'session' | 'admin' | 'internal';
+  /** `optional`: a session is opened where there is one; what it may do is decided further in. */
+  auth: 'none' | 'optional' | 'session' | 'admin' | 'internal';
   /** Sets the session cookie of whoever asks, so that a page elsewhere must not be able to ask (log-in CSRF). */
   opensSession: boolean;
   bodyLimitBytes: number;
@@ -69,6 +70,13 @@ const webPages: readonly RouteEntry[] = [
   ),
 ];
 
+/** Queries and mutations by POST; GET is the way to WebSocket. */
+const graphql: readonly RouteEntry[] = [
+  // `login` and `signup` set the cookie.
+  { ...write('POST', '/graphql', 'optional'), opensSession: true, bodyLimitBytes: 256 * KIB },
+  read('/graphql', 'none'),
+];
+
 /** Every route of the process. One that isn't here, or is here and not registered, stops the start. */
 export const routeTable: readonly RouteEntry[] = [
   { ...read('/health', 'none'), rate: 'none' },
@@ -86,5 +94,6 @@ export const routeTable: readonly RouteEntry[] = [
   read('/api/admin/users', 'admin'),
   write('PATCH', '/api/admin/users/:id', 'admin'),
   ...billingAndKeys,
+  ...graphql,
   ...webPages,
 ];

@@ -1,40 +1,29 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { requireAdmin, requireViewer } from '../context.js';
 import { AppError } from '../errors.js';
-import { SESSION_COOKIE, setSessionCookie } from '../rest/session-cookie.js';
+import { type Credential, credentialOf } from '../rest/credential.js';
+import { setSessionCookie } from '../rest/session-cookie.js';
 import type { Services } from '../services.js';
-import { refuseCrossSiteWrite } from './cross-site.js';
+import { isUpgrade, refuseCrossSiteWrite } from './cross-site.js';
 import { entryOf } from './route-guard.js';
-
-const BEARER = /^Bearer +(\S+)$/i;
-
-interface Credential {
-  token: string;
-  from: 'bearer' | 'cookie';
-}
-
-/** The credential of a request. A bearer wins over the cookie, also when it is worthless. */
-function credentialOf(request: FastifyRequest): Credential | undefined {
-  const { authorization } = request.headers;
-  if (authorization !== undefined && /^Bearer(?: |$)/i.test(authorization)) {
-    return { token: BEARER.exec(authorization)?.[1] ?? '', from: 'bearer' };
-  }
-  const cookie = request.cookies[SESSION_COOKIE];
-  return cookie === undefined ? undefined : { token: cookie, from: 'cookie' };
-}
 
 /** Enforces `auth` of the matched entry and refuses cross-site writes that carry the cookie or would set it. */
 export function guardSessions(app: FastifyInstance, services: Services, publicOrigin: string): void {
   app.addHook('onRequest', async (request, reply) => {
     const entry = entryOf(request);
     if (!entry) return;
-    const credential = credentialOf(request);
-    if (credential?.from === 'cookie' || entry.opensSession) refuseCrossSiteWrite(request, publicOrigin);
+    const credential = credentialOf(request.headers.authorization, request.cookies);
+    if (credential?.from === 'cookie' || entry.opensSession || isUpgrade(request)) {
+      refuseCrossSiteWrite(request, publicOrigin);
+    }
     switch (entry.auth) {
       case 'none':
         return;
       case 'internal':
         throw new AppError('internal_routes_disabled');
+      case 'optional':
+        if (credential) await openSession(request, reply, credential, services);
+        return;
       case 'session':
       case 'admin':
         if (credential) await openSession(request, reply, credential, services);

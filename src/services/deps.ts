@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.js';
 import type { Envelope } from '../lib/crypto.js';
 import type { VirtualKeyClient } from '../upstream/virtual-keys.js';
 import type { Pseudonyms } from './accounts/pseudonyms.rules.js';
+import type { Signals } from './live/signals.js';
 
 /** What services are made of; each factory takes all of it and picks. */
 export interface ServiceDeps {
@@ -17,4 +18,6 @@ export interface ServiceDeps {
   /** Names of mails and networks, under the key that the database holds. */
   pseudonyms: Pseudonyms;
   virtualKeys: VirtualKeyClient;
+  /** What other processes say while it happens. */
+  signals: Signals;
 }

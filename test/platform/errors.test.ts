@@ -7,6 +7,7 @@ import { systemClock } from '../../src/lib/clock.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
 import { createPlatform } from '../../src/platform/app.js';
+import { createSignalBoard } from '../../src/services/live/signals.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
@@ -171,6 +172,7 @@ describe('answers while the database is away', () => {
       clock: systemClock,
       log,
       registry: createRegistry('test'),
+      signals: createSignalBoard(),
       ready: () => schemaIsCurrent(orm),
     });
     try {

@@ -50,9 +50,9 @@ describe('whatever is sent', () => {
     await db.close();
   });
 
-  // Log-out would end the session that the others need.
+  // Log-out would end the session that the others need; GraphQL has fuzzing of its own.
   const entries = routeTable
-    .filter((entry) => entry.headers === 'api' && entry.url !== '/api/auth/logout')
+    .filter((entry) => entry.headers === 'api' && !['/api/auth/logout', '/graphql'].includes(entry.url))
     .map((entry): [string, (typeof routeTable)[number]] => [`${entry.method} ${entry.url}`, entry]);
 
   test.each(entries)('%s never answers 500', async (_name, entry) => {

@@ -9,6 +9,7 @@ import { bindRouteTable } from '../../src/lib/route-table.js';
 import { createPlatform, type Platform } from '../../src/platform/app.js';
 import { type RouteEntry, routeTable } from '../../src/platform/route-table.js';
 import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.js';
+import { createSignalBoard } from '../../src/services/live/signals.js';
 import { createServices } from '../../src/services.js';
 import type { ErrorAnswer } from '../support/api.js';
 import { testConfig } from '../support/platform.js';
@@ -20,8 +21,10 @@ describe('the route table', () => {
   let platform: Platform;
   const start = (table: readonly RouteEntry[]): Promise<Platform> => {
     const config = testConfig(NOWHERE);
+    const signals = createSignalBoard();
     const services = createServices({
       config,
+      signals,
       clock: systemClock,
       envelopes: {
         virtualKey: createEnvelope('virtual-key', 'x'),
@@ -38,6 +41,7 @@ describe('the route table', () => {
       clock: systemClock,
       log,
       registry: createRegistry('test'),
+      signals,
       ready: async () => false,
       table,
     });
@@ -87,7 +91,7 @@ describe('the route table', () => {
   const named = (entries: readonly RouteEntry[]) =>
     entries.map((entry): [string, RouteEntry] => [`${entry.method} ${entry.url}`, entry]);
 
-  test.each(named(routeTable.filter((entry) => entry.auth !== 'none')))(
+  test.each(named(routeTable.filter((entry) => !['none', 'optional'].includes(entry.auth))))(
     '%s refuses whoever has no session',
     async (_name, entry) => {
       const answer = await inject(entry);
@@ -95,19 +99,18 @@ describe('the route table', () => {
     },
   );
 
-  test.each(named(routeTable.filter((entry) => entry.auth === 'none' && entry.method !== 'GET')))(
-    '%s refuses bodies of other types and beyond its limit',
-    async (_name, entry) => {
-      const wrong = await inject(entry, { 'content-type': 'text/plain' }, '{}');
-      expect(wrong.statusCode).toBe(415);
-      const huge = await inject(
-        entry,
-        { 'content-type': 'application/json' },
-        ' '.repeat(entry.bodyLimitBytes + 1),
-      );
-      expect(huge.statusCode).toBe(413);
-    },
-  );
+  test.each(
+    named(routeTable.filter((entry) => ['none', 'optional'].includes(entry.auth) && entry.method !== 'GET')),
+  )('%s refuses bodies of other types and beyond its limit', async (_name, entry) => {
+    const wrong = await inject(entry, { 'content-type': 'text/plain' }, '{}');
+    expect(wrong.statusCode).toBe(415);
+    const huge = await inject(
+      entry,
+      { 'content-type': 'application/json' },
+      ' '.repeat(entry.bodyLimitBytes + 1),
+    );
+    expect(huge.statusCode).toBe(413);
+  });
 
   test.each(named(routeTable.filter((entry) => entry.method === 'GET')))(
     '%s answers HEAD by the same entry',

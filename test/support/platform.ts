@@ -11,6 +11,7 @@ import { createPlatform, type Platform } from '../../src/platform/app.js';
 import { openPseudonymKey } from '../../src/services/accounts/pseudonym-key.store.js';
 import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.js';
 import { createEnvelopes } from '../../src/services/envelopes.js';
+import { openSignals } from '../../src/services/live/open-signals.js';
 import { createServices, type Services } from '../../src/services.js';
 import type { VirtualKeyClient } from '../../src/upstream/virtual-keys.js';
 import type { TestDatabase } from './database.js';
@@ -65,14 +66,16 @@ export async function startTestPlatform(
   }: TestPlatformOptions = {},
 ): Promise<TestPlatform> {
   const config = testConfig(db.url, env);
+  const log = createLogger('test', config.logLevel);
+  const signals = openSignals(config, log);
   const services = createServices({
     config,
     clock,
+    signals,
     pseudonyms: createPseudonyms(await openPseudonymKey(db.orm.em.fork(), config)),
     virtualKeys,
     envelopes: createEnvelopes(config),
   });
-  const log = createLogger('test', config.logLevel);
   const { app, close } = await createPlatform({
     config,
     orm: db.orm,
@@ -80,9 +83,20 @@ export async function startTestPlatform(
     clock,
     log,
     registry,
+    signals,
     ready: () => schemaIsCurrent(db.orm),
     web: web === undefined ? loadWebBuild() : (web ?? undefined),
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  return { url, app, config, services, log, close };
+  return {
+    url,
+    app,
+    config,
+    services,
+    log,
+    async close() {
+      await close();
+      await signals.stop();
+    },
+  };
 }

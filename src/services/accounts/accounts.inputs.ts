@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timeConnectionInput } from '../../lib/connection-input.js';
 import { label } from '../../lib/input-fields.js';
 import { pageInput } from '../../lib/page-input.js';
 import { isCommonPassword } from './common-passwords.js';
@@ -61,6 +62,11 @@ export const listUsersInput = pageInput.extend({
   search: label(254).optional().describe('Looked for in mail and name, without case.'),
 });
 export type ListUsersInput = z.infer<typeof listUsersInput>;
+
+export const usersConnectionInput = timeConnectionInput.extend({
+  search: listUsersInput.shape.search.nullable(),
+});
+export type UsersConnectionInput = z.infer<typeof usersConnectionInput>;
 
 export const updateUserInput = z
   .strictObject({

@@ -1,5 +1,5 @@
 import { requireViewer, type ServiceContext } from '../../context.js';
-import { notifyInvalidation } from '../../db/invalidation.js';
+import { notifyInvalidation, notifySessions } from '../../db/invalidation.js';
 import { AppError } from '../../errors.js';
 import { formatDecimal } from '../../lib/money.js';
 import type { ServiceDeps } from '../deps.js';
@@ -123,6 +123,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
       await context.em.transactional(async (em) => {
         await lockProven(em, account);
         await setPassword(em, { id: account.id, passwordHash, survivingSessionId });
+        await notifySessions(em, account.id);
       });
     },
     async deleteAccount(context, input) {
@@ -136,6 +137,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         await eraseAccount(em, account.id, new Date(context.clock.now()));
         for (const key of deleted) await notifyInvalidation(em, { kind: 'key', id: key.id });
         await notifyInvalidation(em, { kind: 'account', id: account.id });
+        await notifySessions(em, account.id);
         return deleted;
       });
       await removeVirtualKeys(context, keys, deps);

@@ -18,7 +18,8 @@ export interface AccountRow {
   created_at_ms: string;
 }
 
-const columns = sql`a.id, a.email, a.name, a.role, a.status, a.plan_id, a.balance::text, a.token_version,
+/** Of `accounts a`, as an `AccountRow`. */
+export const accountColumns = sql`a.id, a.email, a.name, a.role, a.status, a.plan_id, a.balance::text, a.token_version,
   a.password_hash, (extract(epoch from a.created_at) * 1000)::bigint::text as created_at_ms`;
 
 async function one<T>(em: EntityManager, query: RawBuilder<T>): Promise<T | undefined> {
@@ -28,14 +29,14 @@ async function one<T>(em: EntityManager, query: RawBuilder<T>): Promise<T | unde
 export function findByEmailKey(em: EntityManager, emailKey: string): Promise<AccountRow | undefined> {
   return one(
     em,
-    sql<AccountRow>`select ${columns} from accounts a where a.email_key = ${emailKey} and a.deleted_at is null`,
+    sql<AccountRow>`select ${accountColumns} from accounts a where a.email_key = ${emailKey} and a.deleted_at is null`,
   );
 }
 
 export function findById(em: EntityManager, id: string): Promise<AccountRow | undefined> {
   return one(
     em,
-    sql<AccountRow>`select ${columns} from accounts a where a.id = ${id} and a.deleted_at is null`,
+    sql<AccountRow>`select ${accountColumns} from accounts a where a.id = ${id} and a.deleted_at is null`,
   );
 }
 
@@ -43,7 +44,7 @@ export function findById(em: EntityManager, id: string): Promise<AccountRow | un
 export function lockById(em: EntityManager, id: string): Promise<AccountRow | undefined> {
   return one(
     em,
-    sql<AccountRow>`select ${columns} from accounts a where a.id = ${id} and a.deleted_at is null for update`,
+    sql<AccountRow>`select ${accountColumns} from accounts a where a.id = ${id} and a.deleted_at is null for update`,
   );
 }
 

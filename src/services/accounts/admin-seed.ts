@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Config } from '../../config.js';
-import { notifyInvalidation } from '../../db/invalidation.js';
+import { notifyInvalidation, notifySessions } from '../../db/invalidation.js';
 import type { Clock } from '../../lib/clock.js';
 import { createEnvelope } from '../../lib/crypto.js';
 import type { Logger } from '../../lib/logger.js';
@@ -55,6 +55,7 @@ async function promote(em: EntityManager, account: AccountRow, passwordHash: str
   const keys = await deleteKeys(em, account.id);
   for (const key of keys) await notifyInvalidation(em, { kind: 'key', id: key.id });
   await notifyInvalidation(em, { kind: 'account', id: account.id });
+  await notifySessions(em, account.id);
 }
 
 async function create(

@@ -31,11 +31,16 @@ export interface SessionClaims {
   startedAt: number;
 }
 
+export interface VerifiedClaims extends SessionClaims {
+  /** End of the token, seconds since the epoch. */
+  expiresAt: number;
+}
+
 export interface SessionTokens {
   /** Signs a token that holds for the configured lifetime, at most until the session's absolute end. */
   sign(claims: SessionClaims): Promise<{ token: string; maxAgeSeconds: number }>;
   /** The claims of a token that is wholly right; undefined for any other. */
-  verify(token: string): Promise<SessionClaims | undefined>;
+  verify(token: string): Promise<VerifiedClaims | undefined>;
 }
 
 export interface SessionTokenOptions {
@@ -94,11 +99,11 @@ export function createSessionTokens(options: SessionTokenOptions): SessionTokens
 }
 
 /** What jose doesn't check: types of our claims, a birth in the future, a life beyond the absolute one. */
-function checkedClaims(payload: unknown, nowSeconds: number): SessionClaims | undefined {
+function checkedClaims(payload: unknown, nowSeconds: number): VerifiedClaims | undefined {
   const parsed = claimsSchema.safeParse(payload);
   if (!parsed.success) return undefined;
   const { sub, sid, tv, iat, exp, orig_iat } = parsed.data;
   if (iat > nowSeconds + CLOCK_SKEW_SECONDS || orig_iat > iat) return undefined;
   if (exp > orig_iat + ABSOLUTE_LIFETIME_SECONDS) return undefined;
-  return { accountId: sub, sessionId: sid, tokenVersion: tv, startedAt: orig_iat };
+  return { accountId: sub, sessionId: sid, tokenVersion: tv, startedAt: orig_iat, expiresAt: exp };
 }

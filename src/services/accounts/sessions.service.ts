@@ -1,13 +1,14 @@
 import { requireViewer, type ServiceContext, type Viewer } from '../../context.js';
+import { notifySessions } from '../../db/invalidation.js';
 import { AppError } from '../../errors.js';
 import { newId } from '../../lib/ids.js';
 import type { ServiceDeps } from '../deps.js';
 import type { LoginInput } from './accounts.inputs.js';
-import { type AccountView, accountView, emailKeyOf } from './accounts.rules.js';
+import { emailKeyOf, type UserView, userView } from './accounts.rules.js';
 import { type AccountRow, findByEmailKey } from './accounts.store.js';
 import { createLoginLimits } from './limits.service.js';
 import { passwordMatches } from './passwords.js';
-import { ABSOLUTE_LIFETIME_SECONDS, createSessionTokens, type SessionClaims } from './session-tokens.js';
+import { ABSOLUTE_LIFETIME_SECONDS, createSessionTokens, type VerifiedClaims } from './session-tokens.js';
 import { endSession, findLiveSession } from './sessions.store.js';
 
 /** A signed token and the seconds that it holds. */
@@ -17,12 +18,12 @@ export interface SessionToken {
 }
 
 export interface OpenedSession extends SessionToken {
-  user: AccountView;
+  user: UserView;
 }
 
 export interface Session {
   viewer: Viewer;
-  claims: SessionClaims;
+  claims: VerifiedClaims;
 }
 
 /** The part of the accounts service that is about who somebody is. */
@@ -56,7 +57,7 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
       tokenVersion: account.token_version,
       startedAt: Math.floor(context.clock.now() / 1000),
     })),
-    user: accountView(account),
+    user: userView(account),
   });
 
   return {
@@ -82,9 +83,12 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
     },
     renew: (session) => tokens.sign(session.claims),
     async logout(context) {
-      const { sessionId } = requireViewer(context);
+      const { accountId, sessionId } = requireViewer(context);
       const expiresAt = new Date(context.clock.now() + ABSOLUTE_LIFETIME_SECONDS * 1000);
-      await endSession(context.em, sessionId, expiresAt);
+      await context.em.transactional(async (em) => {
+        await endSession(em, sessionId, expiresAt);
+        await notifySessions(em, accountId);
+      });
     },
   };
 }

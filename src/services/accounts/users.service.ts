@@ -1,17 +1,22 @@
-import { requireAdmin, type ServiceContext } from '../../context.js';
-import { notifyInvalidation } from '../../db/invalidation.js';
+import { requireAdmin, requireViewer, type ServiceContext } from '../../context.js';
+import { notifyInvalidation, notifySessions } from '../../db/invalidation.js';
 import { AppError } from '../../errors.js';
+import type { ConnectionPage } from '../../lib/connection-input.js';
 import { isUuid } from '../../lib/ids.js';
 import { grantIncludedCredits } from '../billing/grants.store.js';
-import type { ListUsersInput, UpdateUserInput } from './accounts.inputs.js';
+import type { ListUsersInput, UpdateUserInput, UsersConnectionInput } from './accounts.inputs.js';
 import { type UserView, userView } from './accounts.rules.js';
 import { anotherAdminStays, endSessions, findById, lockById, updateRights } from './accounts.store.js';
-import { findPlan, listAccounts } from './users.store.js';
+import { findAccounts, findPlan, listAccounts, pageAccounts } from './users.store.js';
 
 /** The part of the accounts service that administrators use. */
 export interface UsersService {
   /** Newest first. @throws AppError `unauthorized`, `forbidden` */
   listUsers(context: ServiceContext, input: ListUsersInput): Promise<UserView[]>;
+  /** The same by position. @throws AppError `unauthorized`, `forbidden` */
+  usersPage(context: ServiceContext, input: UsersConnectionInput): Promise<ConnectionPage<UserView>>;
+  /** Those of the accounts that the viewer may see, in no order: their own, for administrators any. */
+  findUsers(context: ServiceContext, ids: readonly string[]): Promise<UserView[]>;
   /** @throws AppError `unauthorized`, `forbidden`, `not_found`, `validation_error` */
   updateUser(context: ServiceContext, id: string, input: UpdateUserInput): Promise<UserView>;
 }
@@ -21,6 +26,16 @@ export function createUsersService(): UsersService {
     async listUsers(context, input) {
       requireAdmin(context);
       return (await listAccounts(context.em, input)).map(userView);
+    },
+    async usersPage(context, input) {
+      requireAdmin(context);
+      const { edges, hasNextPage } = await pageAccounts(context.em, input);
+      return { hasNextPage, edges: edges.map(({ cursor, node }) => ({ cursor, node: userView(node) })) };
+    },
+    async findUsers(context, ids) {
+      const { accountId, role } = requireViewer(context);
+      const seen = ids.filter((id) => isUuid(id) && (role === 'admin' || id === accountId));
+      return (await findAccounts(context.em, seen)).map(userView);
     },
     async updateUser(context, id, input) {
       const viewer = requireAdmin(context);
@@ -49,6 +64,7 @@ export function createUsersService(): UsersService {
         }
         if (role !== before.role || (status !== before.status && status === 'disabled')) {
           await endSessions(em, id);
+          await notifySessions(em, id);
         }
         await notifyInvalidation(em, { kind: 'account', id });
         return userView((await findById(em, id))!);

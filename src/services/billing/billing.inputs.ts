@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+export { sequenceConnectionInput, timeConnectionInput } from '../../lib/connection-input.js';
 export { pageInput } from '../../lib/page-input.js';
 
 const TOP_UP_AMOUNTS = [10, 25, 50, 100, 500] as const;
@@ -18,5 +19,8 @@ export const idempotencyKeyInput = z
 
 /** Not strict: a request carries many other headers. */
 export const topUpHeaders = z.object({ 'idempotency-key': idempotencyKeyInput.optional() });
+
+/** Where there is no header: the same in one input. */
+export const topUpOnceInput = topUpInput.extend({ idempotency_key: idempotencyKeyInput.optional() });
 
 export type TopUpInput = z.output<typeof topUpInput> & { idempotencyKey?: string | undefined };

@@ -15,7 +15,7 @@ export const balanceOutput = z
   .describe('Balance and plan.');
 export type BalanceOutput = z.infer<typeof balanceOutput>;
 
-const ledgerEntryOutput = z
+export const ledgerEntryOutput = z
   .object({
     id: uuid('Id of the entry.'),
     kind: z
@@ -31,7 +31,7 @@ const ledgerEntryOutput = z
 export const ledgerOutput = z.array(ledgerEntryOutput).describe('Entries, newest first.');
 export type LedgerEntryOutput = z.infer<typeof ledgerEntryOutput>;
 
-const usageItemOutput = z
+export const usageItemOutput = z
   .object({
     id: uuid('Id of the event: the `x-request-id` of the call.'),
     model_public_name: z.string().describe('The model that served.'),
@@ -67,7 +67,7 @@ export const usageOutput = z
   .describe('A page of usage events.');
 export type UsageOutput = z.infer<typeof usageOutput>;
 
-const planOutput = z
+export const planOutput = z
   .object({
     name: z.string().describe('Name of the plan.'),
     monthly_price_usd: decimal('Price per month in dollars.'),
@@ -79,7 +79,7 @@ const planOutput = z
 export const plansOutput = z.array(planOutput).describe('Plans, cheapest first.');
 export type PlanOutput = z.infer<typeof planOutput>;
 
-const modelOutput = z
+export const modelOutput = z
   .object({
     model_public_name: z.string().describe('Name to call it by.'),
     family: z.string().describe('Family of models that it belongs to.'),

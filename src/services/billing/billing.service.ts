@@ -5,6 +5,11 @@ import { Account } from '../../entities/accounts/account.js';
 import { Model } from '../../entities/billing/model.js';
 import { Plan } from '../../entities/billing/plan.js';
 import { AppError } from '../../errors.js';
+import type {
+  ConnectionPage,
+  SequenceConnectionInput,
+  TimeConnectionInput,
+} from '../../lib/connection-input.js';
 import { DOLLAR, formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
 import type { TopUpInput } from './billing.inputs.js';
@@ -13,12 +18,13 @@ import type {
   LedgerEntryOutput,
   ModelOutput,
   PlanOutput,
+  UsageItemOutput,
   UsageOutput,
 } from './billing.outputs.js';
 import { grantToLockedAccounts, lockAccountsDueForGrant } from './grants.store.js';
 import { findEntryByKey, postLedgerEntry } from './ledger.store.js';
-import { listLedger } from './ledger-list.store.js';
-import { listUsage } from './usage.store.js';
+import { countLedger, listLedger, pageLedger } from './ledger-list.store.js';
+import { countUsage, findUsage, listUsage, pageUsage } from './usage.store.js';
 
 /** Accounts whose rows are locked together by the monthly grant; a batch takes some milliseconds. */
 const GRANT_BATCH = 200;
@@ -58,6 +64,45 @@ export function createBillingService() {
     async usage(context: ServiceContext, page: PageInput): Promise<UsageOutput> {
       const { items, total } = await listUsage(context.em, requireViewer(context).accountId, page);
       return { items, total, limit: page.limit, offset: page.offset };
+    },
+
+    /** The viewer's ledger by position. */
+    async ledgerPage(
+      context: ServiceContext,
+      input: SequenceConnectionInput,
+    ): Promise<ConnectionPage<LedgerEntryOutput>> {
+      return pageLedger(context.em, requireViewer(context).accountId, input);
+    },
+
+    /** How many entries the viewer's ledger has. */
+    async ledgerCount(context: ServiceContext): Promise<number> {
+      return countLedger(context.em, requireViewer(context).accountId);
+    },
+
+    /** The viewer's usage by position. */
+    async usagePage(
+      context: ServiceContext,
+      input: TimeConnectionInput,
+    ): Promise<ConnectionPage<UsageItemOutput>> {
+      return pageUsage(context.em, requireViewer(context).accountId, input);
+    },
+
+    /** How many usage events the viewer has. */
+    async usageCount(context: ServiceContext): Promise<number> {
+      return countUsage(context.em, requireViewer(context).accountId);
+    },
+
+    /** The usage events that charges of the viewer's ledger belong to, by id of the event. */
+    async usageOfCharges(
+      context: ServiceContext,
+      charges: readonly Pick<LedgerEntryOutput, 'event_id' | 'created_at'>[],
+    ): Promise<Map<string, UsageItemOutput>> {
+      const { accountId } = requireViewer(context);
+      const events = charges.flatMap(({ event_id, created_at }) =>
+        event_id === null ? [] : [{ id: event_id, completedMs: Date.parse(created_at) }],
+      );
+      const found = await findUsage(context.em, accountId, events);
+      return new Map(found.map((event) => [event.id, event]));
     },
 
     /** Every plan, cheapest first. Public. */

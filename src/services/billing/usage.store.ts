@@ -1,13 +1,30 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { formatTimestamp } from '../../lib/clock.js';
+import {
+  type ConnectionPage,
+  pageOfRows,
+  type TimeConnectionInput,
+  timeCursor,
+} from '../../lib/connection-input.js';
 import { formatDecimal } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
+import { isAfter } from '../list-position.js';
 import type { UsageItemOutput } from './billing.outputs.js';
 
-type Columns = Omit<UsageItemOutput, 'created_at'> & { created_ms: number };
+/** A row of `usageColumns`. */
+export type UsageColumns = Omit<UsageItemOutput, 'created_at'> & {
+  /** Microseconds. */
+  created_us: string;
+};
 /** Every row carries the total; without items there is one row of nulls beside it. */
-type Row = { total: string } & (Columns | { [name in keyof Columns]: null });
+type Row = { total: string } & (UsageColumns | { [name in keyof UsageColumns]: null });
+
+/** Of `usage_events u`. */
+export const usageColumns = sql`u.id, u.served_model as model_public_name, u.requested_model, u.key_id, u.endpoint, u.stream,
+  u.input_tokens, u.output_tokens, u.cost::text as cost_usd, u.latency_ms, u.ttft_ms, u.status, u.error_code,
+  u.http_status, u.client_aborted, u.estimated, u.anomalous,
+  (extract(epoch from u.created_at) * 1000000)::bigint::text as created_us`;
 
 /**
  * A page of an account's usage, newest first, and how many events there are.
@@ -39,18 +56,55 @@ export async function listUsage(
     select total.events as total, event.*
     from (select coalesce(sum(events), 0)::text as events from hours) total
     left join (
-      select u.id, u.served_model as model_public_name, u.requested_model, u.key_id, u.endpoint, u.stream,
-        u.input_tokens, u.output_tokens, u.cost::text as cost_usd, u.latency_ms, u.ttft_ms, u.status, u.error_code,
-        u.http_status, u.client_aborted, u.estimated, u.anomalous,
-        floor(extract(epoch from u.created_at) * 1000)::float8 as created_ms, u.created_at
+      select ${usageColumns}, u.created_at
       from page join usage_events u on u.created_at = page.created_at and u.id = page.id
     ) event on true
     order by event.created_at desc, event.id desc`.execute(em.getKysely());
-  const items = found.rows.filter((row) => row.id !== null) as (Row & Columns)[];
-  return { total: Number(found.rows[0]!.total), items: items.map(toItem) };
+  const items = found.rows.filter((row) => row.id !== null) as (Row & UsageColumns)[];
+  return { total: Number(found.rows[0]!.total), items: items.map(toUsageItem) };
 }
 
-function toItem(row: Columns): UsageItemOutput {
+/** The same by position, without the total: costs the same everywhere by nature. */
+export async function pageUsage(
+  em: EntityManager,
+  accountId: string,
+  { first, after }: TimeConnectionInput,
+): Promise<ConnectionPage<UsageItemOutput>> {
+  const { rows } = await sql<UsageColumns>`
+    select ${usageColumns} from usage_events u
+    where u.account_id = ${accountId} ${after ? sql`and ${isAfter('u', after)}` : sql``}
+    order by u.created_at desc, u.id desc limit ${first + 1}`.execute(em.getKysely());
+  return pageOfRows(rows, first, (row) => ({
+    cursor: timeCursor({ createdUs: row.created_us, id: row.id }),
+    node: toUsageItem(row),
+  }));
+}
+
+/** How many events an account has. */
+export async function countUsage(em: EntityManager, accountId: string): Promise<number> {
+  const { rows } = await sql<{ n: string }>`
+    select coalesce(sum(events), 0)::text as n from account_usage_hours where account_id = ${accountId}
+    `.execute(em.getKysely());
+  return Number(rows[0]!.n);
+}
+
+/** Events of an account by id and time of completion (milliseconds), in no order. */
+export async function findUsage(
+  em: EntityManager,
+  accountId: string,
+  events: readonly { id: string; completedMs: number }[],
+): Promise<UsageItemOutput[]> {
+  const { rows } = await sql<UsageColumns>`
+    select ${usageColumns}
+    from unnest(${events.map(({ id }) => id)}::uuid[], ${events.map(({ completedMs }) => completedMs)}::bigint[])
+      as wanted (id, completed_ms)
+    join usage_events u on u.id = wanted.id and u.account_id = ${accountId}
+      and u.created_at = timestamptz 'epoch' + wanted.completed_ms * interval '1 millisecond'
+    `.execute(em.getKysely());
+  return rows.map(toUsageItem);
+}
+
+export function toUsageItem(row: UsageColumns): UsageItemOutput {
   return {
     id: row.id,
     model_public_name: row.model_public_name,
@@ -69,6 +123,6 @@ function toItem(row: Columns): UsageItemOutput {
     client_aborted: row.client_aborted,
     estimated: row.estimated,
     anomalous: row.anomalous,
-    created_at: formatTimestamp(row.created_ms),
+    created_at: formatTimestamp(Math.floor(Number(row.created_us) / 1000)),
   };
 }

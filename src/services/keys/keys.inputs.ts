@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { label } from '../../lib/input-fields.js';
 import { moneyInput } from '../../lib/money-input.js';
 
+export { timeConnectionInput } from '../../lib/connection-input.js';
 export { pageInput } from '../../lib/page-input.js';
 
 const name = label(100).describe('Label chosen by the owner; 1 to 100 characters.');
@@ -30,3 +31,7 @@ export type UpdateKeyInput = z.output<typeof updateKeyInput>;
 
 /** Any text: an id that is malformed answers like one that isn't there. */
 export const keyParams = z.object({ id: z.string().describe('Id of the key.') });
+
+const DAYS = 'must be 1 to 90, a whole number';
+/** The last days, today included. */
+export const keyDaysInput = z.strictObject({ days: z.int(DAYS).min(1, DAYS).max(90, DAYS) });

@@ -34,3 +34,11 @@ export const createdKeyOutput = z
   })
   .describe('A new API key with its secret.');
 export type CreatedKeyOutput = z.infer<typeof createdKeyOutput>;
+
+export const keyDayOutput = z
+  .object({
+    date: z.string().describe('UTC day, `YYYY-MM-DD`.'),
+    cost_usd: decimal('Dollars spent with the key on that day.'),
+  })
+  .describe('Spend of an API key on one UTC day.');
+export type KeyDayOutput = z.infer<typeof keyDayOutput>;

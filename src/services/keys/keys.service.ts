@@ -3,16 +3,25 @@ import { requireViewer, type ServiceContext } from '../../context.js';
 import { notifyInvalidation } from '../../db/invalidation.js';
 import { ApiKey } from '../../entities/keys/api-key.js';
 import { AppError } from '../../errors.js';
+import type { ConnectionPage, TimeConnectionInput } from '../../lib/connection-input.js';
 import { type Envelope, sha256 } from '../../lib/crypto.js';
 import { isUuid, newId } from '../../lib/ids.js';
 import { newApiKey, shownParts } from '../../lib/key-form.js';
-import { formatMoney, type Money } from '../../lib/money.js';
+import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
 import type { VirtualKeyClient } from '../../upstream/virtual-keys.js';
 import type { CreateKeyInput, UpdateKeyInput } from './keys.inputs.js';
-import type { CreatedKeyOutput, KeyOutput } from './keys.outputs.js';
-import { MAX_KEYS, virtualKeyAlias, virtualKeyField } from './keys.rules.js';
-import { countKeys, deleteKey, findKey, listKeys } from './keys.store.js';
+import type { CreatedKeyOutput, KeyDayOutput, KeyOutput } from './keys.outputs.js';
+import { lastDays, MAX_KEYS, virtualKeyAlias, virtualKeyField } from './keys.rules.js';
+import {
+  countKeys,
+  deleteKey,
+  findKey,
+  findKeys,
+  listKeySpendDays,
+  listKeys,
+  pageKeys,
+} from './keys.store.js';
 
 export interface KeysServiceDeps {
   envelopes: { virtualKey: Envelope };
@@ -83,6 +92,41 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
     async list(context: ServiceContext, page: PageInput): Promise<KeyOutput[]> {
       const { accountId } = requireViewer(context);
       return listKeys(context.em, { accountId, now: context.clock.now(), ...page });
+    },
+
+    /** The same by position. */
+    async page(context: ServiceContext, input: TimeConnectionInput): Promise<ConnectionPage<KeyOutput>> {
+      const { accountId } = requireViewer(context);
+      return pageKeys(context.em, { accountId, now: context.clock.now(), ...input });
+    },
+
+    /** How many there are. */
+    async count(context: ServiceContext): Promise<number> {
+      return (await countKeys(context.em, requireViewer(context).accountId, { lock: false })) ?? 0;
+    },
+
+    /** Those of the keys that are the viewer's, in no order. */
+    async findMany(context: ServiceContext, ids: readonly string[]): Promise<KeyOutput[]> {
+      const { accountId } = requireViewer(context);
+      return findKeys(context.em, { accountId, ids: ids.filter(isUuid), now: context.clock.now() });
+    },
+
+    /** Spend of each of the viewer's keys on the last `days` UTC days, today included, oldest first, by id of the key. */
+    async spendByDay(
+      context: ServiceContext,
+      { ids, days }: { ids: readonly string[]; days: number },
+    ): Promise<Map<string, KeyDayOutput[]>> {
+      const { accountId } = requireViewer(context);
+      const window = lastDays(context.clock.now(), days);
+      const rows = await listKeySpendDays(context.em, {
+        accountId,
+        ids: ids.filter(isUuid),
+        firstDay: window[0]!,
+      });
+      const spends = new Map(rows.map((row) => [`${row.key_id} ${row.day}`, row.spend]));
+      const daysOf = (id: string) =>
+        window.map((date) => ({ date, cost_usd: formatDecimal(spends.get(`${id} ${date}`) ?? '0') }));
+      return new Map(ids.map((id) => [id, daysOf(id)]));
     },
 
     /** @throws AppError `not_found` */

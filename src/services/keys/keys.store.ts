@@ -1,12 +1,20 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
 import { formatTimestamp, utcDay, utcMonth } from '../../lib/clock.js';
+import {
+  type ConnectionPage,
+  pageOfRows,
+  type TimeConnectionInput,
+  timeCursor,
+} from '../../lib/connection-input.js';
 import { formatDecimal } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
+import { isAfter } from '../list-position.js';
 import type { KeyOutput } from './keys.outputs.js';
 
 interface Row extends Omit<KeyOutput, 'created_at' | 'last_used_at'> {
-  created_ms: number;
+  /** Microseconds. */
+  created_us: string;
   last_used_ms: number | null;
 }
 
@@ -15,12 +23,30 @@ export async function listKeys(
   em: EntityManager,
   { accountId, now, limit, offset }: { accountId: string; now: number } & PageInput,
 ): Promise<KeyOutput[]> {
-  return selectKeys(
+  const rows = await selectKeys(
     em,
     now,
     sql`where k.account_id = ${accountId}
       order by k.created_at desc, k.id desc limit ${limit} offset ${offset}::bigint`,
   );
+  return rows.map(toKey);
+}
+
+/** The same by position. */
+export async function pageKeys(
+  em: EntityManager,
+  { accountId, now, first, after }: { accountId: string; now: number } & TimeConnectionInput,
+): Promise<ConnectionPage<KeyOutput>> {
+  const rows = await selectKeys(
+    em,
+    now,
+    sql`where k.account_id = ${accountId} ${after ? sql`and ${isAfter('k', after)}` : sql``}
+      order by k.created_at desc, k.id desc limit ${first + 1}`,
+  );
+  return pageOfRows(rows, first, (row) => ({
+    cursor: timeCursor({ createdUs: row.created_us, id: row.id }),
+    node: toKey(row),
+  }));
 }
 
 /** One key of an account; undefined also when it is another's. `id` must have the form of a UUID. */
@@ -28,30 +54,67 @@ export async function findKey(
   em: EntityManager,
   { accountId, id, now }: { accountId: string; id: string; now: number },
 ): Promise<KeyOutput | undefined> {
-  const keys = await selectKeys(em, now, sql`where k.id = ${id} and k.account_id = ${accountId}`);
+  const keys = await findKeys(em, { accountId, ids: [id], now });
   return keys[0];
 }
 
-async function selectKeys(em: EntityManager, now: number, which: RawBuilder<unknown>): Promise<KeyOutput[]> {
+/** Those of the keys that are the account's, in no order. Each id must have the form of a UUID. */
+export async function findKeys(
+  em: EntityManager,
+  { accountId, ids, now }: { accountId: string; ids: readonly string[]; now: number },
+): Promise<KeyOutput[]> {
+  const rows = await selectKeys(
+    em,
+    now,
+    sql`where k.id = any(${ids}::uuid[]) and k.account_id = ${accountId}`,
+  );
+  return rows.map(toKey);
+}
+
+export interface KeySpendDay {
+  key_id: string;
+  /** UTC, `YYYY-MM-DD`. */
+  day: string;
+  spend: string;
+}
+
+/** Spend per UTC day, from `firstDay` on, of those keys that are the account's. Days without spend are absent. */
+export async function listKeySpendDays(
+  em: EntityManager,
+  { accountId, ids, firstDay }: { accountId: string; ids: readonly string[]; firstDay: string },
+): Promise<KeySpendDay[]> {
+  const { rows } = await sql<KeySpendDay>`
+    select s.key_id, s.day::text, s.spend::text
+    from api_keys k join key_spend_days s on s.key_id = k.id
+    where k.id = any(${ids}::uuid[]) and k.account_id = ${accountId} and s.day >= ${firstDay}::date
+    `.execute(em.getKysely());
+  return rows;
+}
+
+async function selectKeys(em: EntityManager, now: number, which: RawBuilder<unknown>): Promise<Row[]> {
   const found = await sql<Row>`
     select k.id, k.name, k.key_prefix, k.last_four, k.status, k.monthly_limit_usd::text, k.daily_limit_usd::text,
       coalesce(day.spend, 0)::text as spend_today_usd, coalesce(month.spend, 0)::text as spend_month_usd,
       k.virtual_key_sealed is not null as has_upstream,
       floor(extract(epoch from k.last_used_at) * 1000)::float8 as last_used_ms,
-      floor(extract(epoch from k.created_at) * 1000)::float8 as created_ms
+      (extract(epoch from k.created_at) * 1000000)::bigint::text as created_us
     from api_keys k
     left join key_spend_days day on day.key_id = k.id and day.day = ${utcDay(now)}::date
     left join key_spend_months month on month.key_id = k.id and month.month = ${utcMonth(now)}
     ${which}`.execute(em.getKysely());
-  return found.rows.map(({ created_ms, last_used_ms, ...row }) => ({
+  return found.rows;
+}
+
+function toKey({ created_us, last_used_ms, ...row }: Row): KeyOutput {
+  return {
     ...row,
     monthly_limit_usd: row.monthly_limit_usd && formatDecimal(row.monthly_limit_usd),
     daily_limit_usd: row.daily_limit_usd && formatDecimal(row.daily_limit_usd),
     spend_today_usd: formatDecimal(row.spend_today_usd),
     spend_month_usd: formatDecimal(row.spend_month_usd),
     last_used_at: last_used_ms === null ? null : formatTimestamp(last_used_ms),
-    created_at: formatTimestamp(created_ms),
-  }));
+    created_at: formatTimestamp(Math.floor(Number(created_us) / 1000)),
+  };
 }
 
 /**

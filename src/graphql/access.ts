@@ -1,0 +1,76 @@
+import type { GraphQLFieldConfig, GraphQLSchema } from 'graphql';
+import { defaultFieldResolver } from 'graphql';
+import { Extensions } from 'type-graphql';
+import { requireAdmin, requireViewer } from '../context.js';
+import type { GraphqlContext } from './context.js';
+import { createLoaders } from './loaders.js';
+
+/** Who may ask for a root field. */
+export type Access = 'public' | 'session' | 'admin';
+
+/**
+ * Declares who may ask for a query, mutation or subscription. Without it the process doesn't start. `proof` marks those
+ * that compare or set a password: one request holds at most one of them.
+ */
+export const Allow = (access: Access, { proof = false } = {}): MethodDecorator & PropertyDecorator =>
+  Extensions({ access, proof });
+
+/** The declared access of a root field. */
+export function accessOf(field: {
+  extensions?: Readonly<Record<string, unknown>> | null;
+}): Access | undefined {
+  return field.extensions?.access as Access | undefined;
+}
+
+/** Whether a root field compares or sets a password. */
+export const provesIdentity = (
+  field: { extensions?: Readonly<Record<string, unknown>> } | undefined,
+): boolean => field?.extensions?.proof === true;
+
+function guard(access: Access, { service }: GraphqlContext): void {
+  if (access === 'admin') requireAdmin(service);
+  else if (access === 'session') requireViewer(service);
+}
+
+/**
+ * Puts the guard in front of every root field, as the route table does for REST: default deny.
+ * @throws Error for a field that declares nothing.
+ */
+export function enforceAccess(schema: GraphQLSchema): GraphQLSchema {
+  for (const [type, description] of [
+    [schema.getQueryType(), 'What can be asked.'],
+    [
+      schema.getMutationType(),
+      'What can be done: one mutation per action, each with an input and a payload of its own.',
+    ],
+    [schema.getSubscriptionType(), 'What is told while it happens, over WebSocket.'],
+  ] as const) {
+    if (type) type.description = description;
+    for (const field of Object.values(type?.getFields() ?? {})) {
+      const access = accessOf(field);
+      if (!access) throw new Error(`${type!.name}.${field.name} doesn't declare who may ask for it`);
+      guardField(field, access, type === schema.getMutationType());
+    }
+  }
+  return schema;
+}
+
+function guardField(
+  field: Pick<GraphQLFieldConfig<unknown, GraphqlContext>, 'resolve' | 'subscribe'>,
+  access: Access,
+  isMutation: boolean,
+): void {
+  const { resolve = defaultFieldResolver, subscribe } = field;
+  if (subscribe) {
+    field.subscribe = (source, args, context, info) => {
+      guard(access, context);
+      return subscribe(source, args, context, info);
+    };
+    return;
+  }
+  field.resolve = (source, args, context, info) => {
+    guard(access, context);
+    if (isMutation) context.loaders = createLoaders(context);
+    return resolve(source, args, context, info);
+  };
+}

@@ -1,0 +1,100 @@
+import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import {
+  type UpdateUserInput,
+  updateUserInput,
+  usersConnectionInput,
+} from '../../services/accounts/accounts.inputs.js';
+import { Allow } from '../access.js';
+import { camelCased } from '../case.js';
+import { type Connection, pageCost, toConnection } from '../connections.js';
+import type { GraphqlContext } from '../context.js';
+import { checked } from '../input.js';
+import {
+  DisableUserInput,
+  EnableUserInput,
+  SetUserPlanInput,
+  SetUserRoleInput,
+  UsersArgs,
+} from './accounts.args.js';
+import {
+  DisableUserPayload,
+  EnableUserPayload,
+  SetUserPlanPayload,
+  SetUserRolePayload,
+  User,
+  UserConnection,
+} from './accounts.types.js';
+
+async function updated(
+  { services, service }: GraphqlContext,
+  id: string,
+  change: UpdateUserInput,
+): Promise<{ user: User }> {
+  return {
+    user: camelCased(await services.accounts.updateUser(service, id, checked(updateUserInput, change))),
+  };
+}
+
+/** What administrators do with accounts. */
+@Resolver()
+export class UsersResolver {
+  @Allow('admin')
+  @Query(() => UserConnection, {
+    description: 'Accounts that are not deleted. Needs an administrator.',
+    complexity: pageCost,
+  })
+  async users(
+    @Args() args: UsersArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<Connection<User>> {
+    const page = await services.accounts.usersPage(service, checked(usersConnectionInput, args));
+    return toConnection(page, args, camelCased);
+  }
+
+  @Allow('admin')
+  @Mutation(() => SetUserPlanPayload, {
+    description:
+      'Moves an account to a plan. A paid one grants its included credits, once per plan and month. Needs an administrator.',
+  })
+  setUserPlan(
+    @Arg('input', { description: 'Account and plan.' }) { id, plan }: SetUserPlanInput,
+    @Ctx() context: GraphqlContext,
+  ): Promise<SetUserPlanPayload> {
+    return updated(context, id, { plan });
+  }
+
+  @Allow('admin')
+  @Mutation(() => SetUserRolePayload, {
+    description:
+      'Makes an account an administrator or an ordinary one; ends its sessions. Needs an administrator.',
+  })
+  setUserRole(
+    @Arg('input', { description: 'Account and role.' }) { id, role }: SetUserRoleInput,
+    @Ctx() context: GraphqlContext,
+  ): Promise<SetUserRolePayload> {
+    return updated(context, id, { role });
+  }
+
+  @Allow('admin')
+  @Mutation(() => EnableUserPayload, {
+    description: 'Lets a disabled account act again. Needs an administrator.',
+  })
+  enableUser(
+    @Arg('input', { description: 'The account.' }) { id }: EnableUserInput,
+    @Ctx() context: GraphqlContext,
+  ): Promise<EnableUserPayload> {
+    return updated(context, id, { status: 'active' });
+  }
+
+  @Allow('admin')
+  @Mutation(() => DisableUserPayload, {
+    description:
+      'Disables an account: within a second it has no sessions and its keys are refused. Needs an administrator.',
+  })
+  disableUser(
+    @Arg('input', { description: 'The account.' }) { id }: DisableUserInput,
+    @Ctx() context: GraphqlContext,
+  ): Promise<DisableUserPayload> {
+    return updated(context, id, { status: 'disabled' });
+  }
+}

@@ -1,0 +1,141 @@
+import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import {
+  sequenceConnectionInput,
+  timeConnectionInput,
+  topUpOnceInput,
+} from '../../services/billing/billing.inputs.js';
+import { balanceOutput } from '../../services/billing/billing.outputs.js';
+import { Allow } from '../access.js';
+import { Viewer } from '../accounts/accounts.types.js';
+import { loadViewer } from '../accounts/viewer.js';
+import { camelCased } from '../case.js';
+import { type Connection, PageArgs, pageCost, toConnection } from '../connections.js';
+import type { GraphqlContext } from '../context.js';
+import { fieldDocs } from '../docs.js';
+import { checked } from '../input.js';
+import { ApiKey } from '../keys/keys.types.js';
+import { TopUpInput } from './billing.args.js';
+import {
+  LedgerEntry,
+  LedgerEntryConnection,
+  Model,
+  Plan,
+  TopUpPayload,
+  UsageEvent,
+  UsageEventConnection,
+} from './billing.types.js';
+
+/** Cost of a list that everybody gets whole and that has a handful of entries. */
+const catalogCost = ({ childComplexity }: { childComplexity: number }): number => 1 + 10 * childComplexity;
+
+/** Plans, models and top-up. */
+@Resolver()
+export class BillingResolver {
+  @Allow('public')
+  @Query(() => [Plan], { description: 'Every plan, cheapest first.', complexity: catalogCost })
+  async plans(@Ctx() { services, service }: GraphqlContext): Promise<Plan[]> {
+    return camelCased(await services.billing.plans(service));
+  }
+
+  @Allow('public')
+  @Query(() => [Model], { description: 'Every public model with its prices.', complexity: catalogCost })
+  async models(@Ctx() { services, service }: GraphqlContext): Promise<Model[]> {
+    return camelCased(await services.billing.models(service));
+  }
+
+  @Allow('session')
+  @Mutation(() => TopUpPayload, {
+    description:
+      'Adds credit. A mock: no card is charged and the balance changes at once. A repeat with the same `idempotencyKey` and amount gets the balance of the first time and moves nothing.',
+  })
+  async topUp(
+    @Arg('input', { description: 'Amount, and what tells a repeat.' }) input: TopUpInput,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<TopUpPayload> {
+    const { idempotency_key: idempotencyKey, ...rest } = checked(topUpOnceInput, input);
+    return camelCased(await services.billing.topUp(service, { ...rest, idempotencyKey }));
+  }
+}
+
+@Resolver(() => TopUpPayload)
+export class TopUpPayloadResolver {
+  @FieldResolver(() => Viewer, { nullable: true, description: 'The account after the top-up.' })
+  viewer(@Ctx() context: GraphqlContext): Promise<Viewer | null> {
+    return loadViewer(context);
+  }
+}
+
+/** Usage and ledger of the one who is signed in. */
+@Resolver(() => Viewer)
+export class ViewerBillingResolver {
+  @FieldResolver(() => Int, { nullable: true, description: fieldDocs(balanceOutput).monthlyQuotaTokens })
+  async monthlyQuotaTokens(@Ctx() { services, service }: GraphqlContext): Promise<number | null> {
+    return (await services.billing.balance(service)).monthly_quota_tokens;
+  }
+
+  @FieldResolver(() => UsageEventConnection, {
+    description: 'One event per forwarded call. Never a prompt or a response.',
+    complexity: pageCost,
+  })
+  async usageEvents(
+    @Args() args: PageArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<Connection<UsageEvent>> {
+    const page = await services.billing.usagePage(service, checked(timeConnectionInput, args));
+    return toConnection(page, args, camelCased);
+  }
+
+  @FieldResolver(() => LedgerEntryConnection, {
+    description: 'Every top-up, grant and charge.',
+    complexity: pageCost,
+  })
+  async ledgerEntries(
+    @Args() args: PageArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<Connection<LedgerEntry>> {
+    const page = await services.billing.ledgerPage(service, checked(sequenceConnectionInput, args));
+    return toConnection(page, args, camelCased);
+  }
+}
+
+@Resolver(() => UsageEventConnection)
+export class UsageEventConnectionResolver {
+  @FieldResolver(() => Int, { description: 'Events of the account altogether.' })
+  totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
+    return services.billing.usageCount(service);
+  }
+}
+
+@Resolver(() => LedgerEntryConnection)
+export class LedgerEntryConnectionResolver {
+  @FieldResolver(() => Int, { description: 'Entries of the account altogether.' })
+  totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
+    return services.billing.ledgerCount(service);
+  }
+}
+
+/** What hangs on a usage event. */
+@Resolver(() => UsageEvent)
+export class UsageEventResolver {
+  @FieldResolver(() => Model, { nullable: true, description: 'The model that served, while it is offered.' })
+  model(@Root() { modelPublicName }: UsageEvent, @Ctx() { loaders }: GraphqlContext): Promise<Model | null> {
+    return loaders.models.load(modelPublicName);
+  }
+
+  @FieldResolver(() => ApiKey, { nullable: true, description: 'The API key, unless it is deleted.' })
+  async apiKey(@Root() { keyId }: UsageEvent, @Ctx() { loaders }: GraphqlContext): Promise<ApiKey | null> {
+    return keyId === null ? null : loaders.keys.load(keyId);
+  }
+}
+
+/** What hangs on a movement of money. */
+@Resolver(() => LedgerEntry)
+export class LedgerEntryResolver {
+  @FieldResolver(() => UsageEvent, { nullable: true, description: 'The call that was charged.' })
+  usageEvent(
+    @Root() { eventId, createdAt }: LedgerEntry,
+    @Ctx() { loaders }: GraphqlContext,
+  ): Promise<UsageEvent | null> {
+    return loaders.usageOfCharges.load({ event_id: eventId, created_at: createdAt });
+  }
+}

@@ -1,0 +1,21 @@
+import { Resolver, Root, Subscription } from 'type-graphql';
+import type { UsageItemOutput } from '../../services/billing/billing.outputs.js';
+import { Allow } from '../access.js';
+import { camelCased } from '../case.js';
+import type { GraphqlContext } from '../context.js';
+import { UsageEvent } from './billing.types.js';
+
+/** What is told of money while it happens. */
+@Resolver()
+export class BillingSubscriptions {
+  @Allow('session')
+  @Subscription(() => UsageEvent, {
+    description:
+      'Each usage event of the account once it is charged, from now on; each comes exactly once. Needs a session.',
+    subscribe: ({ context }: { context: GraphqlContext }) =>
+      context.services.usageFeed.usageRecorded(context.service),
+  })
+  usageRecorded(@Root() event: UsageItemOutput): UsageEvent {
+    return camelCased(event);
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * Services speak the snake_case of REST and of the database; GraphQL's convention is camelCase. One rule translates
+ * names both ways, so that no field is mapped by hand and none is forgotten.
+ */
+type CamelName<Name> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelName<Tail>>}`
+  : Name;
+
+/** The same value with camelCase names, all the way down. */
+export type Camel<T> = T extends readonly (infer Item)[]
+  ? Camel<Item>[]
+  : T extends object
+    ? { [Name in keyof T as CamelName<Name>]: Camel<T[Name]> }
+    : T;
+
+export const camelName = (name: string): string =>
+  name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+const snakeName = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+function renamed(value: unknown, rename: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => renamed(item, rename));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, item]) =>
+      item === undefined ? [] : [[rename(name), renamed(item, rename)]],
+    ),
+  );
+}
+
+/** What a service gave, as GraphQL names it. */
+export const camelCased = <T>(value: T): Camel<T> => renamed(value, camelName) as Camel<T>;
+
+/** What GraphQL got, as a service names it. Fields that weren't given are left out. */
+export const snakeCased = (value: object): Record<string, unknown> =>
+  renamed(value, snakeName) as Record<string, unknown>;

@@ -1,0 +1,86 @@
+import type { ClassType } from 'type-graphql';
+import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
+import { type ConnectionPage, MAX_PAGE } from '../lib/connection-input.js';
+
+/** Where a page begins and how long it is. */
+@ArgsType()
+export class PageArgs {
+  @Field(() => Int, { defaultValue: 50, description: `Most entries to return, 1 to ${MAX_PAGE}.` })
+  first!: number;
+
+  @Field(() => String, { nullable: true, description: 'Cursor of the entry behind which the page begins.' })
+  after?: string | null;
+}
+
+@ObjectType({ description: 'Where a page stands in its list.' })
+export class PageInfo {
+  @Field({ description: 'Whether there are entries behind this page.' })
+  hasNextPage!: boolean;
+
+  @Field({ description: 'Whether there are entries before this page.' })
+  hasPreviousPage!: boolean;
+
+  @Field(() => String, { nullable: true, description: 'Cursor of the first entry; null on an empty page.' })
+  startCursor!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Cursor of the last entry; null on an empty page.' })
+  endCursor!: string | null;
+}
+
+/** What each connection is, whatever it lists. */
+export interface Connection<Node> {
+  edges: { cursor: string; node: Node }[];
+  nodes: Node[];
+  pageInfo: PageInfo;
+}
+
+/** Cost of a list: as many times that of an entry as entries were asked for. */
+export const pageCost = ({ args, childComplexity }: { args: { first?: number }; childComplexity: number }) =>
+  1 + Math.min(Math.max(args.first ?? 50, 1), MAX_PAGE) * childComplexity;
+
+/** What a connection's own class says of itself. */
+export const pageOf = (what: string): string => `A page of ${what}, newest first.`;
+
+/** Makes what a connection's class extends, with its edge type. `what` names the entries. */
+export function connectionOf<Node extends object>(NodeClass: ClassType<Node>, what: string) {
+  @ObjectType(`${NodeClass.name}Edge`, { description: `One of the ${what} with its place in the list.` })
+  class EdgeType {
+    @Field({ description: 'Place of the entry, for `after`.' })
+    cursor!: string;
+
+    @Field(() => NodeClass, { description: 'The entry.' })
+    node!: Node;
+  }
+
+  @ObjectType()
+  abstract class ConnectionType implements Connection<Node> {
+    @Field(() => [EdgeType], { description: 'The entries with their cursors.' })
+    edges!: EdgeType[];
+
+    @Field(() => [NodeClass], { description: 'The entries alone.' })
+    nodes!: Node[];
+
+    @Field(() => PageInfo, { description: 'Where this page stands.' })
+    pageInfo!: PageInfo;
+  }
+  return ConnectionType;
+}
+
+/** A page of a service as a connection. */
+export function toConnection<From, Node>(
+  { edges, hasNextPage }: ConnectionPage<From>,
+  { after }: PageArgs,
+  toNode: (from: From) => Node,
+): Connection<Node> {
+  const made = edges.map(({ cursor, node }) => ({ cursor, node: toNode(node) }));
+  return {
+    edges: made,
+    nodes: made.map(({ node }) => node),
+    pageInfo: {
+      hasNextPage,
+      hasPreviousPage: after !== undefined && after !== null,
+      startCursor: made[0]?.cursor ?? null,
+      endCursor: made.at(-1)?.cursor ?? null,
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { AppError, errorEntry, type FieldIssue } from '../errors.js';
+import type { Logger } from '../lib/logger.js';
+import { toAppError } from '../lib/to-app-error.js';
+import { camelName } from './case.js';
+
+export interface ErrorFormat {
+  log: Logger;
+  /** Whether a message may suggest names of the schema to whoever misspelt one. */
+  suggestions: boolean;
+}
+
+/** Codes of GraphQL's own that say something about a document; REST has no such thing. */
+const DOCUMENT_CODES = new Set([
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'OPERATION_RESOLUTION_FAILURE',
+  'PERSISTED_QUERY_NOT_SUPPORTED',
+]);
+const BAD_VARIABLE =
+  /^Variable "\$[^"]*" (?:got invalid value .*?(?: at "[^."]+(?:\.([^"]+))?")?; (.+)|of (?:required|non-null) type .+|has invalid value .+)$/s;
+
+/** A fault of a document, a limit that it exceeds included. */
+export const documentError = (message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED', http: { status: 400 } } });
+
+/**
+ * The one shape of an error, over HTTP and WebSocket: what isn't meant for a caller's eyes becomes `internal_error` and
+ * is logged with its cause. `extensions.code` is REST's wherever REST has one.
+ */
+export function formatGraphqlError(
+  error: GraphQLError,
+  { log, suggestions }: ErrorFormat,
+): GraphQLFormattedError {
+  const { locations, path } = error.toJSON();
+  const place = { ...(locations && { locations }), ...(path && { path }) };
+  const { code } = error.extensions;
+  if (typeof code === 'string' && DOCUMENT_CODES.has(code)) {
+    const message = suggestions ? error.message : withoutSuggestion(error.message);
+    return { message, ...place, extensions: { code } };
+  }
+  const shown = shownError(error);
+  const level = errorEntry(shown.code).log;
+  if (level)
+    log[level]({ err: shown.cause ?? shown, code: shown.code, path: path?.join('.') }, 'operation failed');
+  return { message: shown.message, ...place, extensions: extensionsOf(shown) };
+}
+
+/** What an error says beside its message. */
+function extensionsOf({ code, options }: AppError): Record<string, unknown> {
+  const { details, param, retryAfterSeconds } = options;
+  return {
+    code,
+    ...(param !== undefined && { param: camelName(param) }),
+    ...(details && { details: details.map(inCamelCase) }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterSeconds)) }),
+  };
+}
+
+const inCamelCase = ({ field, message }: FieldIssue): FieldIssue => ({
+  field: field === 'body' ? 'input' : camelName(field),
+  message,
+});
+
+/** Names of the schema are for those who may read it. */
+const withoutSuggestion = (message: string): string => message.replace(/\s*Did you mean .*$/s, '');
+
+function shownError(error: GraphQLError): AppError {
+  const cause = causeOf(error);
+  if (cause instanceof GraphQLError) return refusalOf(cause) ?? new AppError('internal_error', { cause });
+  return toAppError(cause);
+}
+
+/** What was really thrown: graphql wraps it, sometimes twice. */
+function causeOf(error: GraphQLError): Error {
+  let cause: Error = error;
+  while (cause instanceof GraphQLError && cause.originalError) cause = cause.originalError;
+  return cause;
+}
+
+/** GraphQL's own refusals of values and requests in the terms of REST. */
+function refusalOf({ message, extensions }: GraphQLError): AppError | undefined {
+  const variable = BAD_VARIABLE.exec(message);
+  if (variable) {
+    const [, field, reason] = variable;
+    const details = reason === undefined ? undefined : [{ field: field ?? 'input', message: reason }];
+    return new AppError('validation_error', { message, ...(details && { details }) });
+  }
+  if (message.startsWith('Argument "')) return new AppError('validation_error', { message });
+  if (extensions.code === 'BAD_REQUEST') return new AppError('invalid_body', { message });
+  return undefined;
+}

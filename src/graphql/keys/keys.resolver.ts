@@ -1,0 +1,162 @@
+import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Resolver, Root } from 'type-graphql';
+import {
+  createKeyInput,
+  keyDaysInput,
+  timeConnectionInput,
+  updateKeyInput,
+} from '../../services/keys/keys.inputs.js';
+import { Allow } from '../access.js';
+import { User, Viewer } from '../accounts/accounts.types.js';
+import { camelCased } from '../case.js';
+import { type Connection, PageArgs, pageCost, toConnection } from '../connections.js';
+import type { GraphqlContext } from '../context.js';
+import { checked } from '../input.js';
+import {
+  ApiKeyArgs,
+  CreateApiKeyInput,
+  DeleteApiKeyInput,
+  DisableApiKeyInput,
+  EnableApiKeyInput,
+  RenameApiKeyInput,
+  SetApiKeyLimitsInput,
+  UsageByDayArgs,
+} from './keys.args.js';
+import {
+  ApiKey,
+  ApiKeyConnection,
+  ApiKeyUsageDay,
+  CreateApiKeyPayload,
+  DeleteApiKeyPayload,
+  DisableApiKeyPayload,
+  EnableApiKeyPayload,
+  RenameApiKeyPayload,
+  SetApiKeyLimitsPayload,
+} from './keys.types.js';
+
+type KeyChange = { name: string } | { status: 'active' | 'disabled' } | Omit<SetApiKeyLimitsInput, 'id'>;
+
+async function changed(
+  { services, service }: GraphqlContext,
+  id: string,
+  change: KeyChange,
+): Promise<{ apiKey: ApiKey }> {
+  const input = checked(updateKeyInput, change);
+  return { apiKey: camelCased(await services.keys.update(service, { ...input, id })) };
+}
+
+/** What is done with API keys. */
+@Resolver()
+export class KeysResolver {
+  @Allow('session')
+  @Mutation(() => CreateApiKeyPayload, {
+    description:
+      'Makes an API key. Its secret is in this answer and can not be shown again. At most 100 per account.',
+  })
+  async createApiKey(
+    @Arg('input', { description: 'The key.' }) input: CreateApiKeyInput,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<CreateApiKeyPayload> {
+    return camelCased(await services.keys.create(service, checked(createKeyInput, input)));
+  }
+
+  @Allow('session')
+  @Mutation(() => RenameApiKeyPayload, { description: 'Gives an API key another label.' })
+  renameApiKey(
+    @Arg('input', { description: 'Key and label.' }) { id, name }: RenameApiKeyInput,
+    @Ctx() context: GraphqlContext,
+  ): Promise<RenameApiKeyPayload> {
+    return changed(context, id, { name });
+  }
+
+  @Allow('session')
+  @Mutation(() => SetApiKeyLimitsPayload, { description: 'Sets or clears the limits of an API key.' })
+  setApiKeyLimits(
+    @Arg('input', { description: 'Key and limits.' }) { id, ...limits }: SetApiKeyLimitsInput,
+    @Ctx() context: GraphqlContext,
+  ): Promise<SetApiKeyLimitsPayload> {
+    return changed(context, id, limits);
+  }
+
+  @Allow('session')
+  @Mutation(() => EnableApiKeyPayload, { description: 'Takes a disabled API key again.' })
+  enableApiKey(
+    @Arg('input', { description: 'The key.' }) { id }: EnableApiKeyInput,
+    @Ctx() context: GraphqlContext,
+  ): Promise<EnableApiKeyPayload> {
+    return changed(context, id, { status: 'active' });
+  }
+
+  @Allow('session')
+  @Mutation(() => DisableApiKeyPayload, { description: 'Refuses calls with an API key, within a second.' })
+  disableApiKey(
+    @Arg('input', { description: 'The key.' }) { id }: DisableApiKeyInput,
+    @Ctx() context: GraphqlContext,
+  ): Promise<DisableApiKeyPayload> {
+    return changed(context, id, { status: 'disabled' });
+  }
+
+  @Allow('session')
+  @Mutation(() => DeleteApiKeyPayload, {
+    description: 'Deletes an API key: calls with it are refused at once, and its virtual key is removed.',
+  })
+  async deleteApiKey(
+    @Arg('input', { description: 'The key.' }) { id }: DeleteApiKeyInput,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<DeleteApiKeyPayload> {
+    await services.keys.remove(service, { id });
+    return { deletedApiKeyId: id };
+  }
+}
+
+/** The keys of the one who is signed in. */
+@Resolver(() => Viewer)
+export class ViewerKeysResolver {
+  @FieldResolver(() => ApiKeyConnection, {
+    description: 'The API keys of the account.',
+    complexity: pageCost,
+  })
+  async apiKeys(
+    @Args() args: PageArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<Connection<ApiKey>> {
+    return toConnection(
+      await services.keys.page(service, checked(timeConnectionInput, args)),
+      args,
+      camelCased,
+    );
+  }
+
+  @FieldResolver(() => ApiKey, { nullable: true, description: 'One API key of the account.' })
+  async apiKey(@Args() { id }: ApiKeyArgs, @Ctx() { services, service }: GraphqlContext): Promise<ApiKey> {
+    return camelCased(await services.keys.get(service, { id }));
+  }
+}
+
+@Resolver(() => ApiKeyConnection)
+export class ApiKeyConnectionResolver {
+  @FieldResolver(() => Int, { description: 'How many API keys the account has.' })
+  totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
+    return services.keys.count(service);
+  }
+}
+
+/** What hangs on an API key. */
+@Resolver(() => ApiKey)
+export class ApiKeyResolver {
+  @FieldResolver(() => User, { description: 'The account that the key belongs to.' })
+  owner(@Ctx() { service, loaders }: GraphqlContext): Promise<User | null> {
+    return loaders.users.load(service.viewer!.accountId);
+  }
+
+  @FieldResolver(() => [ApiKeyUsageDay], {
+    description: 'Spend per UTC day, oldest first; days without calls are there with 0.',
+    complexity: ({ args, childComplexity }) => 1 + Math.min(Math.max(args.days, 1), 90) * childComplexity,
+  })
+  usageByDay(
+    @Root() { id }: ApiKey,
+    @Args() args: UsageByDayArgs,
+    @Ctx() { loaders }: GraphqlContext,
+  ): Promise<ApiKeyUsageDay[]> {
+    return loaders.keyDays.load({ id, ...checked(keyDaysInput, args) });
+  }
+}

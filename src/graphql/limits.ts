@@ -1,0 +1,127 @@
+import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
+import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  getVariableValues,
+  Kind,
+  NoSchemaIntrospectionCustomRule,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  type ValidationContext,
+  type ValidationRule,
+} from 'graphql';
+import { fieldExtensionsEstimator, getComplexity, simpleEstimator } from 'graphql-query-complexity';
+import { provesIdentity } from './access.js';
+import { documentError } from './errors.js';
+
+/** What one document may ask (RELIABILITY.md T12). */
+export const LIMITS = {
+  depth: 12,
+  /** Of a document with introspection in it. */
+  introspectionDepth: 20,
+  aliases: 15,
+  tokens: 2_000,
+  /** Values that an answer may hold, lists counted as long as they were asked for. */
+  cost: 20_000,
+} as const;
+
+export const parseOptions = { maxTokens: LIMITS.tokens } as const;
+
+/** Armor throws out of the validation unless told otherwise, and calls every refusal a syntax error. */
+const reporting = {
+  propagateOnRejection: false,
+  onReject: [
+    (context: ValidationContext | null, error: GraphQLError): void => {
+      const message = error.message.replace('Syntax Error: ', '');
+      context?.reportError(new GraphQLError(message, { extensions: error.extensions }));
+    },
+  ],
+};
+
+/** Rules beside those of the specification, for HTTP and WebSocket alike. */
+export function validationRules({ introspection }: { introspection: boolean }): ValidationRule[] {
+  const depth = { ...reporting, flattenFragments: true };
+  const rules = [
+    maxDepthRule({ ...depth, n: LIMITS.depth, ignoreIntrospection: true }),
+    maxDepthRule({ ...depth, n: LIMITS.introspectionDepth, ignoreIntrospection: false }),
+    maxAliasesRule({ ...reporting, n: LIMITS.aliases, allowList: [] }),
+  ] as unknown as ValidationRule[];
+  return introspection ? rules : [...rules, NoSchemaIntrospectionCustomRule];
+}
+
+export interface Operation {
+  schema: GraphQLSchema;
+  document: DocumentNode;
+  /** The one of the document that is to run. */
+  operation: OperationDefinitionNode;
+  variables: Record<string, unknown>;
+}
+
+/**
+ * What can only be judged of the operation that is to run, with its variables.
+ * @throws GraphQLError
+ */
+export function checkOperation(request: Operation): void {
+  const proofs = countProofs(request);
+  if (proofs > 1) {
+    throw documentError(
+      'A request holds at most one mutation that takes a password. Send one after the other.',
+    );
+  }
+  const cost = costOf(request);
+  if (cost > LIMITS.cost) {
+    throw documentError(
+      `The operation is too costly: ${cost} of at most ${LIMITS.cost}. Ask for shorter lists or fewer fields.`,
+    );
+  }
+}
+
+/**
+ * The execution refuses variables that don't fit, so that they cost nothing. Arguments that don't fit fail their own
+ * field only, and the others would run uncounted: they are refused here.
+ */
+function costOf({ schema, document, operation, variables }: Operation): number {
+  const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  if (errors) return 0;
+  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
+  try {
+    return getComplexity({
+      schema,
+      // Without the operations that don't run: the library takes the name of each for granted.
+      query: { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] },
+      variables,
+      estimators: [fieldExtensionsEstimator(), simpleEstimator({ defaultComplexity: 1 })],
+    });
+  } catch (error) {
+    throw documentError((error as Error).message);
+  }
+}
+
+/** How many root fields compare or set a password, each of which costs a hash and is a try. */
+function countProofs({ schema, document, operation }: Operation): number {
+  if (operation.operation !== 'mutation') return 0;
+  const fields = schema.getMutationType()!.getFields();
+  const fragments = new Map(
+    document.definitions.flatMap((node) =>
+      node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node] as const] : [],
+    ),
+  );
+  // Each fragment once: spread in one another they are exponentially many.
+  const counted = new Map<string, number>();
+  const countFragment = (name: string): number => {
+    const known = counted.get(name);
+    if (known !== undefined) return known;
+    const proofs = count(fragments.get(name)!.selectionSet);
+    counted.set(name, proofs);
+    return proofs;
+  };
+  const count = ({ selections }: SelectionSetNode): number =>
+    selections.reduce((sum, node) => {
+      if (node.kind === Kind.FIELD) return sum + Number(provesIdentity(fields[node.name.value]));
+      if (node.kind === Kind.INLINE_FRAGMENT) return sum + count(node.selectionSet);
+      return sum + countFragment(node.name.value);
+    }, 0);
+  return count(operation.selectionSet);
+}

@@ -1,0 +1,24 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** What the answers of GraphQL don't show in their status. */
+export interface GraphqlMetrics {
+  failed(code: string): void;
+}
+
+export function createGraphqlMetrics(registry: Registry, openSockets: () => number): GraphqlMetrics {
+  const errors = new Counter({
+    name: 'platform_graphql_errors_total',
+    help: 'Errors in answers of GraphQL, by code.',
+    labelNames: ['code'],
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'platform_graphql_sockets',
+    help: 'WebSockets that are open.',
+    registers: [registry],
+    collect() {
+      this.set(openSockets());
+    },
+  });
+  return { failed: (code) => errors.inc({ code }) };
+}

@@ -1,0 +1,120 @@
+import { fastifyApolloHandler } from '@as-integrations/fastify';
+import websocket from '@fastify/websocket';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { GraphQLError } from 'graphql';
+import type { Registry } from 'prom-client';
+import type { WebSocket } from 'ws';
+import { AppError } from '../errors.js';
+import type { Logger } from '../lib/logger.js';
+import type { RestApp } from '../rest/rest-app.js';
+import { clearSessionCookie, setSessionCookie } from '../rest/session-cookie.js';
+import type { Signals } from '../services/live/signals.js';
+import type { Services } from '../services.js';
+import type { GraphqlContext } from './context.js';
+import { formatGraphqlError } from './errors.js';
+import { createLoaders } from './loaders.js';
+import { createGraphqlMetrics } from './metrics.js';
+import { createSchema } from './schema.js';
+import { startGraphqlServer } from './server.js';
+import { createSocketSessions } from './session-socket.js';
+import { createSocketHandler, SUBPROTOCOL } from './socket.js';
+
+export interface GraphqlDeps {
+  services: Services;
+  signals: Signals;
+  /** Whether the schema may be asked for, and misspelt names get suggestions. */
+  introspection: boolean;
+  registry: Registry;
+  log: Logger;
+  /** Answers an error of the guards that stand before GraphQL. */
+  toAppError(error: unknown): AppError;
+}
+
+const MAX_FRAME_BYTES = 64 * 1024;
+const GOING_AWAY = 1001;
+/** After a good-bye a client has so long to say its own. */
+const GOODBYE_MS = 1_000;
+const POST_ONLY = 'Send queries and mutations by POST; subscriptions run over WebSocket.';
+
+/** `/graphql`: queries and mutations by POST, everything over WebSocket. */
+export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<void> {
+  const { services, introspection, log } = deps;
+  const schema = createSchema();
+  const sessions = createSocketSessions(services, deps.signals);
+  const metrics = createGraphqlMetrics(deps.registry, sessions.count);
+  const formatError = (error: GraphQLError) => {
+    const formatted = formatGraphqlError(error, { log, suggestions: introspection });
+    metrics.failed(String(formatted.extensions?.code));
+    return formatted;
+  };
+  const server = await startGraphqlServer({ schema, introspection, log, formatError });
+  await acceptSockets(app, log);
+  app.addHook('onClose', async () => {
+    sessions.stop();
+    await server.stop();
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/graphql',
+    schema: { hide: true },
+    // Fastify's types of the reply don't fit those of the integration beside the zod provider.
+    handler: fastifyApolloHandler(server, {
+      context: async (request: FastifyRequest, reply: FastifyReply) => contextOf(request, reply, services),
+    } as never) as never,
+    errorHandler: (error, _request, reply) => {
+      const shown = deps.toAppError(error);
+      reply
+        .status(shown.status)
+        .type('application/json; charset=utf-8')
+        .send(JSON.stringify({ errors: [formatError(new GraphQLError('', { originalError: shown }))] }));
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/graphql',
+    schema: { hide: true },
+    handler: () => {
+      throw new AppError('method_not_allowed', { message: POST_ONLY });
+    },
+    wsHandler: createSocketHandler({ schema, services, introspection, sessions, formatError }) as never,
+  });
+}
+
+function contextOf(request: FastifyRequest, reply: FastifyReply, services: Services): GraphqlContext {
+  const context = {
+    service: request.context,
+    services,
+    sessionJar: {
+      set: (session) => setSessionCookie(reply, session),
+      clear: () => clearSessionCookie(reply),
+    },
+  } as GraphqlContext;
+  context.loaders = createLoaders(context);
+  return context;
+}
+
+/** WebSocket as far as frames go: one subprotocol, small frames, no compression. */
+async function acceptSockets(app: RestApp, log: Logger): Promise<void> {
+  await app.register(websocket, {
+    options: {
+      maxPayload: MAX_FRAME_BYTES,
+      perMessageDeflate: false,
+      handleProtocols: (offered: Set<string>) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+    },
+    errorHandler: (error: Error, socket: WebSocket) => {
+      // Too large a frame, or no frame at all: `ws` has closed it with the code that says so.
+      log.debug({ err: error }, 'a WebSocket failed');
+      if (socket.readyState === socket.OPEN) socket.terminate();
+    },
+    preClose(done: () => void) {
+      const { clients } = app.websocketServer;
+      for (const client of clients) client.close(GOING_AWAY, 'The server is stopping');
+      const rest = setTimeout(() => {
+        for (const client of clients) client.terminate();
+      }, GOODBYE_MS);
+      app.websocketServer.close(() => clearTimeout(rest));
+      done();
+    },
+  });
+}

@@ -1,0 +1,58 @@
+import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { decimalText } from '../lib/money-input.js';
+
+const DECIMAL = /^-?\d{1,24}(?:\.\d{1,12})?$/;
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
+
+const plain = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+
+/**
+ * The number of a decimal, as a service takes it. A text that no number can hold exactly is refused instead of being
+ * rounded in silence.
+ */
+function decimalInput(value: unknown): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (typeof value !== 'string' || !DECIMAL.test(value)) {
+    throw new GraphQLError('Decimal must be a number or a decimal in a string, such as "12.50".');
+  }
+  const number = Number(value);
+  const unsigned = plain(value.replace(/^-?0*(?=\d)/, ''));
+  if (plain(decimalText(Math.abs(number))) !== unsigned) {
+    throw new GraphQLError('Decimal has more digits than can be kept exactly; about 15 are taken.');
+  }
+  return number;
+}
+
+/** Exact decimals: a string on the way out; a string or a number on the way in. */
+export const Decimal = new GraphQLScalarType<number, string>({
+  name: 'Decimal',
+  description:
+    'An exact decimal. Answers carry it as a string with 6 to 12 digits after the point, such as `"0.9999562"`; inputs take a string or a number.',
+  serialize(value) {
+    if (typeof value === 'string' && DECIMAL.test(value)) return value;
+    // Our own fault, and told as such.
+    throw new Error('an answer carries something else than a decimal');
+  },
+  parseValue: decimalInput,
+  parseLiteral(node) {
+    if (node.kind === Kind.INT || node.kind === Kind.FLOAT) return decimalInput(Number(node.value));
+    return decimalInput(node.kind === Kind.STRING ? node.value : undefined);
+  },
+});
+
+function timestampInput(value: unknown): string {
+  if (typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value))) return value;
+  throw new GraphQLError('DateTime must be a UTC time such as "2026-11-21T08:55:57.123000Z".');
+}
+
+/** Times: UTC, always six digits and Z. */
+export const DateTime = new GraphQLScalarType<string, string>({
+  name: 'DateTime',
+  description: 'A time in UTC with six digits and Z, such as `"2026-11-21T08:55:57.123000Z"`.',
+  serialize(value) {
+    if (typeof value === 'string' && TIMESTAMP.test(value)) return value;
+    throw new Error('an answer carries something else than a time');
+  },
+  parseValue: timestampInput,
+  parseLiteral: (node) => timestampInput(node.kind === Kind.STRING ? node.value : undefined),
+});

@@ -1,0 +1,78 @@
+import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginLandingPageDisabled,
+  ApolloServerPluginSchemaReportingDisabled,
+  ApolloServerPluginUsageReportingDisabled,
+} from '@apollo/server/plugin/disabled';
+import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
+import type { Logger } from '../lib/logger.js';
+import type { GraphqlContext } from './context.js';
+import { checkOperation, parseOptions, validationRules } from './limits.js';
+
+export interface GraphqlServerOptions {
+  schema: GraphQLSchema;
+  /** Whether the schema may be asked for. */
+  introspection: boolean;
+  log: Logger;
+  /** The one shape of errors. */
+  formatError(error: GraphQLError): GraphQLFormattedError;
+}
+
+const WEBSOCKET_ONLY =
+  'Subscriptions run over WebSocket: connect to the same address with the subprotocol graphql-transport-ws.';
+
+/** What HTTP needs beside the rules that Apollo runs by itself. */
+const limits: ApolloServerPlugin<GraphqlContext> = {
+  async requestDidStart() {
+    return {
+      async didResolveOperation({ schema, document, operation, request }) {
+        // The execution says what is wrong with it.
+        if (!operation) return;
+        if (operation.operation === 'subscription') {
+          throw new GraphQLError(WEBSOCKET_ONLY, {
+            extensions: {
+              code: 'OPERATION_RESOLUTION_FAILURE',
+              http: { status: 400, headers: new HeaderMap() },
+            },
+          });
+        }
+        checkOperation({ schema, document, operation, variables: request.variables ?? {} });
+      },
+    };
+  },
+};
+
+/** Apollo over HTTP: no batches, no queries in the address, nothing of Apollo's own that speaks to elsewhere. */
+export async function startGraphqlServer(
+  options: GraphqlServerOptions,
+): Promise<ApolloServer<GraphqlContext>> {
+  const { schema, introspection, log, formatError } = options;
+  const server = new ApolloServer<GraphqlContext>({
+    schema,
+    validationRules: validationRules({ introspection }),
+    parseOptions,
+    // Refused by a rule of ours, which WebSocket has as well.
+    introspection: true,
+    includeStacktraceInErrorResponses: false,
+    csrfPrevention: true,
+    allowBatchedHttpRequests: false,
+    persistedQueries: false,
+    stopOnTerminationSignals: false,
+    logger: log,
+    formatError: (_formatted, error) =>
+      formatError(error instanceof GraphQLError ? error : asGraphqlError(error)),
+    plugins: [
+      limits,
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginSchemaReportingDisabled(),
+      ApolloServerPluginUsageReportingDisabled(),
+    ],
+  });
+  await server.start();
+  return server;
+}
+
+const asGraphqlError = (error: unknown): GraphQLError =>
+  new GraphQLError('', { originalError: error instanceof Error ? error : new Error(String(error)) });

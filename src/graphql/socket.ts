@@ -1,0 +1,208 @@
+import type { FastifyRequest } from 'fastify';
+import {
+  type ExecutionArgs,
+  type FormattedExecutionResult,
+  GraphQLError,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  getOperationAST,
+  parse,
+  specifiedRules,
+  validate,
+} from 'graphql';
+import { type Context, makeServer, type SubscribePayload } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+import type { ServiceContext } from '../context.js';
+import { AppError } from '../errors.js';
+import { credentialOf } from '../rest/credential.js';
+import type { Session } from '../services/accounts/sessions.service.js';
+import type { Services } from '../services.js';
+import type { GraphqlContext, SessionJar } from './context.js';
+import { checkOperation, parseOptions, validationRules } from './limits.js';
+import { createLoaders } from './loaders.js';
+import { FORBIDDEN, type SocketSessions } from './session-socket.js';
+
+export interface SocketServerOptions {
+  schema: GraphQLSchema;
+  services: Services;
+  introspection: boolean;
+  sessions: SocketSessions;
+  /** The same as over HTTP. */
+  formatError(error: GraphQLError): GraphQLFormattedError;
+}
+
+/** Handles one upgraded connection. */
+export type SocketHandler = (socket: WebSocket, request: FastifyRequest) => void;
+
+interface Extra {
+  socket: WebSocket;
+  request: FastifyRequest;
+  /** Known once the connection is initialised. */
+  token?: string;
+  release?: () => void;
+}
+
+export const SUBPROTOCOL = 'graphql-transport-ws';
+const INIT_TIMEOUT_MS = 5_000;
+const PING_INTERVAL_MS = 30_000;
+const OPERATIONS_PER_SOCKET = 20;
+/** Answers that a client lets lie; subscriptions wait by themselves for what they sent. */
+const MAX_BACKLOG_BYTES = 2 ** 20;
+
+/** Over WebSocket a session can be opened, but no cookie be set. */
+const NO_JAR: SessionJar = { set: () => undefined, clear: () => undefined };
+
+/** graphql-ws with the guards, limits and errors that HTTP has. */
+export function createSocketHandler(options: SocketServerOptions): SocketHandler {
+  const { services, sessions, formatError } = options;
+  const rules = [...specifiedRules, ...validationRules(options)];
+  const server = makeServer<Record<string, unknown>, Extra>({
+    connectionInitWaitTimeout: INIT_TIMEOUT_MS,
+    onConnect: (connection) => connect(connection, services, sessions),
+    onSubscribe: (connection, _id, payload) => prepare(connection, payload, options, rules),
+    onNext: (_connection, _id, _payload, _args, result): FormattedExecutionResult => ({
+      ...result,
+      errors: result.errors?.map(formatError),
+    }),
+    onError: (_connection, _id, _payload, errors) =>
+      errors.map((error) => formatError(error as GraphQLError)),
+    onClose: ({ extra }) => extra.release?.(),
+  });
+
+  return (socket, request) => {
+    const stopWatching = watch(socket);
+    const closed = server.opened(
+      {
+        protocol: socket.protocol,
+        send: (text) =>
+          new Promise((resolve) => {
+            // A connection that breaks is told by its close, not by what was on its way.
+            socket.send(text, () => resolve());
+          }),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (handle) => {
+          socket.on('message', (data) => {
+            handle(String(data)).catch((error: unknown) => {
+              request.log.error({ err: error }, 'a message of a WebSocket failed');
+              socket.close(1011, 'Internal error');
+            });
+          });
+        },
+      },
+      { socket, request },
+    );
+    socket.once('close', (code, reason) => {
+      stopWatching();
+      closed(code, String(reason)).catch((error: unknown) => {
+        request.log.error({ err: error }, 'a WebSocket could not be cleared up');
+      });
+    });
+  };
+}
+
+/** A context for one operation; it has nothing in common with the ones before. */
+const freshContext = ({ context }: FastifyRequest): ServiceContext => ({
+  ...context,
+  viewer: null,
+  em: context.em.fork(),
+});
+
+/** Only those who show a session at the beginning stay. */
+async function connect(
+  { extra, connectionParams }: Context<Record<string, unknown>, Extra>,
+  { accounts }: Services,
+  sessions: SocketSessions,
+): Promise<boolean> {
+  const { socket, request } = extra;
+  const { authorization } = connectionParams ?? {};
+  const credential = credentialOf(
+    typeof authorization === 'string' ? authorization : request.headers.authorization,
+    request.cookies,
+  );
+  const session = credential && (await accounts.authenticate(freshContext(request), credential.token));
+  if (!session) return false;
+  extra.token = credential.token;
+  extra.release = sessions.admit(
+    {
+      token: credential.token,
+      context: () => freshContext(request),
+      close: (code, reason) => socket.close(code, reason),
+    },
+    session,
+  );
+  // Closed while the session was looked up: nobody would release it any more.
+  if (socket.readyState !== socket.OPEN) extra.release?.();
+  return extra.release !== undefined;
+}
+
+/** Everything that stands before the execution: who asks now, and whether the document may run. */
+async function prepare(
+  { extra, subscriptions }: Context<Record<string, unknown>, Extra>,
+  { query, operationName, variables }: SubscribePayload,
+  { schema, services }: SocketServerOptions,
+  rules: readonly (typeof specifiedRules)[number][],
+): Promise<ExecutionArgs | GraphQLError[]> {
+  if (Object.keys(subscriptions).length > OPERATIONS_PER_SOCKET) {
+    const message = `At most ${OPERATIONS_PER_SOCKET} operations run over one connection at a time.`;
+    return [wrapped(new AppError('rate_limit_exceeded', { message }))];
+  }
+  const service = freshContext(extra.request);
+  let session: Session | undefined;
+  try {
+    session = await services.accounts.authenticate(service, extra.token!);
+  } catch (error) {
+    return [wrapped(error)];
+  }
+  if (!session) {
+    extra.socket.close(FORBIDDEN, 'The session has ended');
+    return [wrapped(new AppError('unauthorized'))];
+  }
+  service.viewer = session.viewer;
+  try {
+    const document = parse(query, parseOptions);
+    const faults = validate(schema, document, rules);
+    if (faults.length > 0) return faults.map((fault) => withCode(fault, 'GRAPHQL_VALIDATION_FAILED'));
+    const operation = getOperationAST(document, operationName);
+    if (!operation) {
+      const fault = new GraphQLError('The document has no such operation. Name the one that is to run.');
+      return [withCode(fault, 'OPERATION_RESOLUTION_FAILURE')];
+    }
+    checkOperation({ schema, document, operation, variables: variables ?? {} });
+    const contextValue = { service, services, sessionJar: NO_JAR } as GraphqlContext;
+    contextValue.loaders = createLoaders(contextValue);
+    return { schema, document, operationName, variableValues: variables, contextValue };
+  } catch (error) {
+    const fault = error as GraphQLError;
+    return [fault.extensions?.code === undefined ? withCode(fault, 'GRAPHQL_PARSE_FAILED') : fault];
+  }
+}
+
+const wrapped = (error: unknown): GraphQLError =>
+  new GraphQLError('', { originalError: error instanceof Error ? error : new Error(String(error)) });
+
+const withCode = (fault: GraphQLError, code: string): GraphQLError => {
+  const { message, nodes, source, positions, path, originalError } = fault;
+  return new GraphQLError(message, { nodes, source, positions, path, originalError, extensions: { code } });
+};
+
+/** Ends connections whose other side is gone or reads nothing. */
+function watch(socket: WebSocket): () => void {
+  let answered = true;
+  const beat = setInterval(() => {
+    if (!answered) {
+      socket.terminate();
+      return;
+    }
+    answered = false;
+    if (socket.readyState === socket.OPEN) socket.ping();
+  }, PING_INTERVAL_MS).unref();
+  const refuseBacklog = (): void => {
+    if (socket.bufferedAmount > MAX_BACKLOG_BYTES) socket.terminate();
+  };
+  socket.on('pong', () => {
+    answered = true;
+  });
+  socket.on('message', refuseBacklog);
+  socket.on('ping', refuseBacklog);
+  return () => clearInterval(beat);
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { isUuid } from './ids.js';
+
+/**
+ * Pages by position instead of by number, for lists that grow at their head while somebody reads on: an entry neither
+ * comes twice nor is left out. A position is opaque to callers; each list has its own kind.
+ */
+export interface Edge<Node> {
+  /** Position of this entry, for `after`. */
+  cursor: string;
+  node: Node;
+}
+
+export interface ConnectionPage<Node> {
+  edges: Edge<Node>[];
+  hasNextPage: boolean;
+}
+
+/** Position in a list ordered by time and id. */
+export interface TimePosition {
+  /** Microseconds since the epoch, in decimal. */
+  createdUs: string;
+  id: string;
+}
+
+export const MAX_PAGE = 100;
+const DEFAULT_PAGE = 50;
+/** Below what a bigint and a timestamp of the database hold. */
+const POSITION_DIGITS = /^\d{1,18}$/;
+
+const encode = (position: string): string => Buffer.from(position).toString('base64url');
+const decode = (cursor: string): string => Buffer.from(cursor, 'base64url').toString('latin1');
+
+export const timeCursor = ({ createdUs, id }: TimePosition): string => encode(`${createdUs}.${id}`);
+export const sequenceCursor = (seq: string): string => encode(seq);
+
+const cursorOf = <Position>(read: (text: string) => Position | undefined) =>
+  z
+    .string()
+    .max(128)
+    .transform((cursor, context): Position => {
+      const position = read(decode(cursor));
+      if (position !== undefined) return position;
+      context.issues.push({ code: 'custom', message: 'is not a cursor of this list', input: cursor });
+      return z.NEVER;
+    });
+
+const timePosition = cursorOf((text): TimePosition | undefined => {
+  const [createdUs = '', id = ''] = text.split('.', 2);
+  return POSITION_DIGITS.test(createdUs) && isUuid(id) ? { createdUs, id } : undefined;
+});
+const sequencePosition = cursorOf((text) => (POSITION_DIGITS.test(text) ? text : undefined));
+
+const words = `must be 1 to ${MAX_PAGE}, a whole number`;
+const first = z.int(words).min(1, words).max(MAX_PAGE, words).default(DEFAULT_PAGE);
+const absentAsNull = (value: unknown): unknown => value ?? undefined;
+
+/** `first` 1 to 100 (50) entries after `after`, of a list ordered by time and id. */
+export const timeConnectionInput = z.strictObject({
+  first,
+  after: z.preprocess(absentAsNull, timePosition.optional()),
+});
+export type TimeConnectionInput = z.output<typeof timeConnectionInput>;
+
+/** The same of a list ordered by a sequence. */
+export const sequenceConnectionInput = z.strictObject({
+  first,
+  after: z.preprocess(absentAsNull, sequencePosition.optional()),
+});
+export type SequenceConnectionInput = z.output<typeof sequenceConnectionInput>;
+
+/** The page of `first` entries from rows that were read with `first + 1` as limit. */
+export function pageOfRows<Row, Node>(
+  rows: readonly Row[],
+  first: number,
+  edgeOf: (row: Row) => Edge<Node>,
+): ConnectionPage<Node> {
+  return { edges: rows.slice(0, first).map(edgeOf), hasNextPage: rows.length > first };
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { AppError } from '../errors.js';
+import { isDatabaseOutage } from './database-outage.js';
+import { zodFieldIssues } from './field-issues.js';
+
+const OUTAGE_RETRY_SECONDS = 2;
+
+/** Turns whatever was thrown into an error that may be shown. What says nothing else is `internal_error` with its cause. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof z.ZodError) {
+    return new AppError('validation_error', { details: zodFieldIssues(error) });
+  }
+  if (isUnstorableText(error)) return new AppError('validation_error', { cause: error });
+  if (isDatabaseOutage(error)) {
+    return new AppError('service_unavailable', { cause: error, retryAfterSeconds: OUTAGE_RETRY_SECONDS });
+  }
+  return new AppError('internal_error', { cause: error });
+}
+
+/** PostgreSQL's word for NUL in a text. Inputs refuse it by field; this is the net below them. */
+function isUnstorableText(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code === '22021' || code === '22P05';
+}

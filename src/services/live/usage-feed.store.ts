@@ -1,0 +1,93 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type RawBuilder, sql } from 'kysely';
+import type { UsageItemOutput } from '../billing/billing.outputs.js';
+import { toUsageItem, type UsageColumns, usageColumns } from '../billing/usage.store.js';
+
+/** What of an account's usage was there at one instant. */
+export interface UsageInstant {
+  /** PostgreSQL's, which tells what was committed. */
+  snapshot: string;
+  /** Events that completed since the beginning of the hour of `boundaryMs`. */
+  events: number;
+}
+
+export interface FreshQuery {
+  accountId: string;
+  boundaryMs: number;
+  /** What was committed by then is known. */
+  seen: string;
+  /** Completed from here on. */
+  fromMs: number;
+  limit: number;
+  /** Of a further page: what the first one saw and where the one before ended. */
+  rest?: { upTo: string; afterUs: string; afterId: string };
+}
+
+export interface FreshUsage extends UsageInstant {
+  rows: (UsageItemOutput & { createdUs: string })[];
+}
+
+const moment = (milliseconds: number): RawBuilder<Date> =>
+  sql`(timestamptz 'epoch' + ${milliseconds}::bigint * interval '1 millisecond')`;
+
+/**
+ * The flush counts events per hour in the transaction that writes them. These sums say how many there are, whatever the
+ * clocks of those who wrote them.
+ */
+const events = (accountId: string, boundaryMs: number): RawBuilder<string> => sql<string>`(
+  select coalesce(sum(events), 0)::text from account_usage_hours
+  where account_id = ${accountId} and hour >= date_trunc('hour', ${moment(boundaryMs)}, 'UTC'))`;
+
+/** What is there now. */
+export async function usageInstant(
+  em: EntityManager,
+  accountId: string,
+  boundaryMs: number,
+): Promise<UsageInstant> {
+  const { rows } = await sql<{ snapshot: string; events: string }>`
+    select pg_current_snapshot()::text as snapshot, ${events(accountId, boundaryMs)} as events`.execute(
+    em.getKysely(),
+  );
+  return { snapshot: rows[0]!.snapshot, events: Number(rows[0]!.events) };
+}
+
+/**
+ * Events whose transaction wasn't visible in the snapshot `seen` and is now, by time of completion. Neither their ids
+ * nor their times tell: several edges write, and a dead one's events are written hours later.
+ *
+ * A row's `xmin` is the lower half of the id of the transaction that wrote it; the upper half is that of now, or one
+ * less when that would lie in the future.
+ */
+export async function freshUsage(em: EntityManager, query: FreshQuery): Promise<FreshUsage> {
+  const { accountId, boundaryMs, seen, fromMs, limit, rest } = query;
+  const writer = sql`(greatest(0, now_at.base + u.xmin::text::bigint
+    - case when now_at.base + u.xmin::text::bigint >= now_at.next then 4294967296 else 0 end))::text::xid8`;
+  const remaining = rest
+    ? sql`and pg_visible_in_snapshot(${writer}, ${rest.upTo}::pg_snapshot)
+        and (u.created_at, u.id) > (timestamptz 'epoch' + ${rest.afterUs}::bigint * interval '1 microsecond',
+          ${rest.afterId}::uuid)`
+    : sql``;
+  const { rows } = await sql<
+    { snapshot: string; events: string } & (UsageColumns | { [name in keyof UsageColumns]: null })
+  >`
+    with now_at as materialized (
+      select next, next - next % 4294967296 as base
+      from (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next) s
+    ), fresh as materialized (
+      select ${usageColumns}, u.created_at
+      from usage_events u cross join now_at
+      where u.account_id = ${accountId} and u.created_at >= ${moment(fromMs)}
+        and not pg_visible_in_snapshot(${writer}, ${seen}::pg_snapshot) ${remaining}
+      order by u.created_at, u.id limit ${limit}
+    )
+    select pg_current_snapshot()::text as snapshot, ${events(accountId, boundaryMs)} as events, fresh.*
+    from (select 1) one left join fresh on true
+    order by fresh.created_at, fresh.id`.execute(em.getKysely());
+  return {
+    snapshot: rows[0]!.snapshot,
+    events: Number(rows[0]!.events),
+    rows: rows.flatMap((row) =>
+      row.id === null ? [] : [{ ...toUsageItem(row as UsageColumns), createdUs: row.created_us as string }],
+    ),
+  };
+}
