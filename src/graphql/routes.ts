@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client';
 import type { WebSocket } from 'ws';
 import { AppError } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
+import { credentialOf } from '../rest/credential.js';
 import type { RestApp } from '../rest/rest-app.js';
 import { clearSessionCookie, setSessionCookie } from '../rest/session-cookie.js';
 import type { Signals } from '../services/live/signals.js';
@@ -18,12 +19,15 @@ import { createSchema } from './schema.js';
 import { startGraphqlServer } from './server.js';
 import { createSocketSessions } from './session-socket.js';
 import { createSocketHandler, SUBPROTOCOL } from './socket.js';
+import { type DocumentRequest, documentText, type TrustedDocuments } from './trusted-documents.js';
 
 export interface GraphqlDeps {
   services: Services;
   signals: Signals;
   /** Whether the schema may be asked for, and misspelt names get suggestions. */
   introspection: boolean;
+  /** Those of the web pages. */
+  documents: TrustedDocuments;
   registry: Registry;
   log: Logger;
   /** Answers an error of the guards that stand before GraphQL. */
@@ -38,7 +42,7 @@ const POST_ONLY = 'Send queries and mutations by POST; subscriptions run over We
 
 /** `/graphql`: queries and mutations by POST, everything over WebSocket. */
 export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<void> {
-  const { services, introspection, log } = deps;
+  const { services, introspection, documents, log } = deps;
   const schema = createSchema();
   const sessions = createSocketSessions(services, deps.signals);
   const metrics = createGraphqlMetrics(deps.registry, sessions.count);
@@ -58,6 +62,7 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
     method: 'POST',
     url: '/graphql',
     schema: { hide: true },
+    preHandler: async (request) => useDocument(request, documents),
     // Fastify's types of the reply don't fit those of the integration beside the zod provider.
     handler: fastifyApolloHandler(server, {
       context: async (request: FastifyRequest, reply: FastifyReply) => contextOf(request, reply, services),
@@ -77,8 +82,23 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
     handler: () => {
       throw new AppError('method_not_allowed', { message: POST_ONLY });
     },
-    wsHandler: createSocketHandler({ schema, services, introspection, sessions, formatError }) as never,
+    wsHandler: createSocketHandler({
+      schema,
+      services,
+      introspection,
+      documents,
+      sessions,
+      formatError,
+    }) as never,
   });
+}
+
+/** Puts the text of the document where Apollo looks for it. What isn't an object is Apollo's to refuse. */
+function useDocument(request: FastifyRequest, documents: TrustedDocuments): void {
+  if (typeof request.body !== 'object' || request.body === null || Array.isArray(request.body)) return;
+  const { documentId, ...body } = request.body as DocumentRequest;
+  const credential = credentialOf(request.headers.authorization, request.cookies);
+  request.body = { ...body, query: documentText({ ...body, documentId }, credential, documents) };
 }
 
 function contextOf(request: FastifyRequest, reply: FastifyReply, services: Services): GraphqlContext {

@@ -20,6 +20,10 @@ const manifestSchema = z.object({
   ),
 });
 
+const documentsSchema = z.record(z.string(), z.string());
+
+const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
+
 /** A file whose name changes with its content. */
 export interface Asset {
   /** Media type. */
@@ -37,6 +41,8 @@ export interface WebBuild {
   page(name: string, nonce: string): string;
   /** By its path, `/assets/…`. */
   asset(path: string): Asset | undefined;
+  /** The GraphQL documents of the pages: id → text. */
+  documents: ReadonlyMap<string, string>;
 }
 
 /** Where the build stands in the document for a nonce. */
@@ -53,7 +59,7 @@ function webFolder(): string {
 export function loadWebBuild(folder: string = webFolder()): WebBuild | undefined {
   const manifestPath = join(folder, 'manifest.json');
   if (!existsSync(manifestPath)) return undefined;
-  const manifest = manifestSchema.parse(JSON.parse(readFileSync(manifestPath, 'utf8')));
+  const manifest = manifestSchema.parse(readJson(manifestPath));
   const pages = new Map(
     Object.entries(manifest.pages).map(([name, file]) => [
       name,
@@ -81,5 +87,6 @@ export function loadWebBuild(folder: string = webFolder()): WebBuild | undefined
       return parts.join(nonce);
     },
     asset: (path) => assets.get(path),
+    documents: new Map(Object.entries(documentsSchema.parse(readJson(join(folder, manifest.persisted))))),
   };
 }

@@ -114,6 +114,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     services,
     signals: deps.signals,
     introspection: config.graphqlIntrospection,
+    documents: deps.web?.documents ?? new Map(),
     registry: deps.registry,
     log: deps.log,
     toAppError,

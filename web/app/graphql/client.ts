@@ -1,4 +1,4 @@
-import { createClient as createSocket, type SubscribePayload } from 'graphql-ws';
+import { createClient as createSocket } from 'graphql-ws';
 import { Client, cacheExchange, fetchExchange, subscriptionExchange } from 'urql';
 
 const ENDPOINT = '/graphql';
@@ -26,9 +26,10 @@ export function createGraphqlClient(): Client {
       cacheExchange,
       fetchExchange,
       subscriptionExchange({
-        forwardSubscription: (request) => ({
+        forwardSubscription: ({ documentId, variables }) => ({
           subscribe: (sink) => ({
-            unsubscribe: socket.subscribe(request as SubscribePayload, sink),
+            // The protocol wants a query; the id stands beside it.
+            unsubscribe: socket.subscribe({ query: '', variables, extensions: { documentId } }, sink),
           }),
         }),
       }),
