@@ -17,6 +17,7 @@ import { createCatalog } from './catalog.js';
 import { refuseMalformed } from './client-error.js';
 import { capSockets, EDGE_BOUNDS, type EdgeBounds, trustedPeer } from './edge-bounds.js';
 import { createEdgeMetrics } from './edge-metrics.js';
+import { openFlushSignal } from './flush-signal.js';
 import { createKeyCache } from './key-cache.js';
 import { createLimits } from './limits/create-limits.js';
 import { createModelRoutes } from './model-routes.js';
@@ -24,6 +25,7 @@ import { passthrough } from './passthrough.js';
 import type { Relay } from './relay.js';
 import { guardRequests, originForm, refuseUnroutable } from './request-guard.js';
 import { routeTable } from './route-table.js';
+import { mayUpgrade } from './tunnel.js';
 import { v1Routes } from './v1.routes.js';
 
 export interface EdgeDeps {
@@ -74,7 +76,11 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   });
   const routes = await createModelRoutes(upstream, basePath, config.upstreamMasterKey);
   const limits = await createLimits({ config, cache, catalog, routes, clock, log, registry });
-  const meter = await deps.createMeter((result) => limits.flushed(result));
+  const signal = openFlushSignal(config, pool, log);
+  const meter = await deps.createMeter((result) => {
+    limits.flushed(result);
+    signal.flushed(result);
+  });
   const listener = listen({
     databaseUrl: config.databaseUrl!,
     channel: INVALIDATION_CHANNEL,
@@ -110,6 +116,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     http: {
       headersTimeout: bounds.headersTimeoutMs,
       maxHeaderSize: bounds.maxHeaderBytes,
+      shouldUpgradeCallback: mayUpgrade,
       connectionsCheckingInterval: bounds.checkIntervalMs,
       // Said in our shape by the guard.
       requireHostHeader: false,
@@ -158,6 +165,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       clearTimeout(cut);
       await meter.drain(FLUSH_ON_STOP_MS);
       await meter.stop();
+      await signal.stop();
       await limits.stop();
       await listener.stop();
       catalog.stop();

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
 import { askForBody } from './request-guard.js';
+import { createTunnels } from './tunnel.js';
 
 export interface PassthroughOptions {
   platformUrl: string;
@@ -15,7 +16,7 @@ export interface PassthroughOptions {
 /** What a client says of proxies before us; only we know, so none of it passes. */
 const FORWARDED = /^(?:x-forwarded-|x-real-ip$|forwarded$|via$|true-client-ip$|cf-connecting-ip$)/;
 /** Needed by the platform on an upgrade: Origin to refuse foreign sites, cookie or bearer to know the caller. */
-const UPGRADE_HEADERS = ['cookie', 'origin', 'authorization', 'user-agent'] as const;
+const UPGRADE_HEADERS = ['cookie', 'origin', 'sec-fetch-site', 'authorization', 'user-agent'] as const;
 
 /**
  * These speak of one connection and end with it, in both directions: the platform keeping ours alive is nothing to
@@ -31,23 +32,33 @@ function forwardedHeaders(raw: Raw, ip: string, protocol: string): Record<string
   return headers;
 }
 
+function upgradeHeaders({ raw, ip, protocol }: FastifyRequest): Record<string, string> {
+  const copied = UPGRADE_HEADERS.flatMap((name) => (raw.headers[name] ? [[name, raw.headers[name]]] : []));
+  return { ...Object.fromEntries(copied), ...forwardedHeaders(raw, ip, protocol) };
+}
+
 /** Passes everything that isn't ours to the platform, WebSocket upgrades included. */
 export async function passthrough(
   app: FastifyInstance,
   { platformUrl, log, stalledReaderMs }: PassthroughOptions,
 ): Promise<void> {
-  // Node takes the limit back when the answer is complete. Upgraded connections don't come by here.
+  // Node takes the limit back when the answer is complete, the tunnel when the upgrade is.
   app.addHook('onRequest', (request, reply, done) => {
     request.raw.socket.setTimeout(stalledReaderMs);
     askForBody(request, reply);
     done();
   });
+  const tunnels = createTunnels(app, { platformUrl, log });
+  app.addHook('preClose', async () => tunnels.close());
   // Fastify reads text/plain by itself; here every body passes unread, and the platform judges its type.
   app.removeAllContentTypeParsers();
   await app.register(httpProxy, {
     upstream: platformUrl,
-    websocket: true,
     disableRequestLogging: true,
+    preHandler: (request, reply, done) => {
+      if (tunnels.wants(request)) tunnels.open(request, reply, upgradeHeaders(request));
+      else done();
+    },
     undici: { connections: 128, pipelining: 1, keepAliveTimeout: 4_000 },
     replyOptions: {
       // Otherwise a GET that got 503 is sent up to ten times more, which a platform in trouble needs least.
@@ -67,15 +78,5 @@ export async function passthrough(
         (reply as unknown as FastifyReply).code(502).send(errorBody('platform_unavailable'));
       },
     },
-    wsClientOptions: {
-      // The arguments stand the other way round here.
-      rewriteRequestHeaders: (headers: IncomingHttpHeaders, request: unknown) => {
-        const { ip, protocol, raw } = request as FastifyRequest;
-        const copied = UPGRADE_HEADERS.flatMap((name) =>
-          raw.headers[name] ? [[name, raw.headers[name]]] : [],
-        );
-        return { ...headers, ...Object.fromEntries(copied), ...forwardedHeaders(raw, ip, protocol) };
-      },
-    } as never,
   });
 }

@@ -24,6 +24,8 @@ export interface FreshQuery {
 }
 
 export interface FreshUsage extends UsageInstant {
+  /** How many there are of which `rows` are the first. */
+  found: number;
   rows: (UsageItemOutput & { createdUs: string })[];
 }
 
@@ -68,13 +70,16 @@ export async function freshUsage(em: EntityManager, query: FreshQuery): Promise<
           ${rest.afterId}::uuid)`
     : sql``;
   const { rows } = await sql<
-    { snapshot: string; events: string } & (UsageColumns | { [name in keyof UsageColumns]: null })
+    { snapshot: string; events: string; found: number | null } & (
+      | UsageColumns
+      | { [name in keyof UsageColumns]: null }
+    )
   >`
     with now_at as materialized (
       select next, next - next % 4294967296 as base
       from (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next) s
     ), fresh as materialized (
-      select ${usageColumns}, u.created_at
+      select ${usageColumns}, u.created_at, count(*) over ()::int as found
       from usage_events u cross join now_at
       where u.account_id = ${accountId} and u.created_at >= ${moment(fromMs)}
         and not pg_visible_in_snapshot(${writer}, ${seen}::pg_snapshot) ${remaining}
@@ -86,6 +91,7 @@ export async function freshUsage(em: EntityManager, query: FreshQuery): Promise<
   return {
     snapshot: rows[0]!.snapshot,
     events: Number(rows[0]!.events),
+    found: rows[0]!.found ?? 0,
     rows: rows.flatMap((row) =>
       row.id === null ? [] : [{ ...toUsageItem(row as UsageColumns), createdUs: row.created_us as string }],
     ),

@@ -103,7 +103,7 @@ async function firstPage(
     const page = await read(reader, { ...base, fromMs });
     if (!page) return undefined;
     found = { page, fromMs };
-    if (page.rows.length >= Math.min(page.events - known.events, PAGE)) return found;
+    if (page.found >= page.events - known.events) return found;
   }
   reader.context.log.warn(
     { accountId: reader.accountId },

@@ -1,0 +1,114 @@
+import { Redis } from 'ioredis';
+import type { Pool } from 'pg';
+import type { Config } from '../config.js';
+import { queryWithin } from '../db/bounded.js';
+import { encodeFlushed, USAGE_FLUSHED_CHANNEL } from '../db/invalidation.js';
+import type { Logger } from '../lib/logger.js';
+import { within } from '../lib/within.js';
+import type { FlushResult } from '../metering/usage-record.js';
+
+/** Tells the platform processes whose usage was committed. Calls and flushes never wait for it. */
+export interface FlushSignal {
+  flushed(result: Pick<FlushResult, 'accounts'>): void;
+  /** Says what is left to say and ends. */
+  stop(): Promise<void>;
+}
+
+export interface FlushSignalOptions {
+  /** Brings one payload to whoever listens. */
+  send(payload: string): Promise<void>;
+  log: Logger;
+  intervalMs?: number;
+}
+
+const INTERVAL_MS = 100;
+const RETRY_MS = 1_000;
+const SEND_TIMEOUT_MS = 2_000;
+const GOODBYE_MS = 500;
+
+/**
+ * At most one message per 100 ms, each with the accounts of the batches since the one before: NOTIFY takes a lock that
+ * all commits share. What could not be said is said again with what came since.
+ */
+export function createFlushSignal({ send, log, intervalMs = INTERVAL_MS }: FlushSignalOptions): FlushSignal {
+  let waiting = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let sending: Promise<void> | undefined;
+  let failing = false;
+
+  const say = async (): Promise<void> => {
+    timer = undefined;
+    const saying = waiting;
+    waiting = new Set();
+    try {
+      await send(encodeFlushed(saying));
+      failing = false;
+    } catch (error) {
+      if (!failing) log.warn({ err: error }, 'nobody could be told of flushed usage: told later');
+      failing = true;
+      for (const id of saying) waiting.add(id);
+    }
+  };
+  const pause = (): void => {
+    timer = setTimeout(
+      () => {
+        timer = undefined;
+        if (waiting.size > 0) begin();
+      },
+      failing ? RETRY_MS : intervalMs,
+    ).unref();
+  };
+  const begin = (): void => {
+    sending = say().finally(() => {
+      sending = undefined;
+      pause();
+    });
+  };
+
+  return {
+    flushed({ accounts }) {
+      for (const { id } of accounts) waiting.add(id);
+      if (waiting.size > 0 && !timer && !sending) begin();
+    },
+    async stop() {
+      await within(GOODBYE_MS, sending ?? Promise.resolve());
+      clearTimeout(timer);
+      if (waiting.size > 0) await within(GOODBYE_MS, say());
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** The same over what the product has: Redis where REDIS_URL says so, else PostgreSQL. */
+export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, log: Logger): FlushSignal {
+  if (!config.redisUrl) {
+    const text = 'select pg_notify($1, $2)';
+    return createFlushSignal({
+      log,
+      async send(payload) {
+        await queryWithin(pool, { text, values: [USAGE_FLUSHED_CHANNEL, payload] }, SEND_TIMEOUT_MS);
+      },
+    });
+  }
+  const redis = new Redis(config.redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: SEND_TIMEOUT_MS,
+    commandTimeout: SEND_TIMEOUT_MS,
+  });
+  // Each message says by itself whether it went out.
+  redis.on('error', () => undefined);
+  const signal = createFlushSignal({
+    log,
+    async send(payload) {
+      await redis.publish(USAGE_FLUSHED_CHANNEL, payload);
+    },
+  });
+  return {
+    flushed: signal.flushed,
+    async stop() {
+      await signal.stop();
+      redis.disconnect();
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { accessOf } from '../../src/graphql/access.js';
+import { createSchema } from '../../src/graphql/schema.js';
+import { PASSWORD, signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTestKey } from '../support/edge.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { until } from '../support/until.js';
+import { fieldDocuments } from './fields.js';
+import { codesOf, dataOf, follow, operate, socketClient } from './support.js';
+
+const WHOLE = `{ viewer {
+  id email name role status createdAt planId balanceUsd plan { name }
+  apiKeys { nodes { id name keyPrefix lastFour status monthlyLimitUsd dailyLimitUsd spendMonthUsd } }
+  ledgerEntries { nodes { id amountUsd } } usageEvents { nodes { id } } } }`;
+
+describe('what belongs to somebody', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  let ada: { token: string; user: { id: string } };
+  let adaKey: { keyId: string; key: string };
+  const mail = `ada-canary-${randomUUID()}@example.com`;
+  /** Words that stand in Ada's data and nowhere else. */
+  let canaries: string[];
+  const schema = createSchema();
+  let key = '';
+  let account = '';
+  let newcomers = 0;
+
+  /** Whoever asks, asks for what is Ada's. */
+  const documents = () =>
+    fieldDocuments(schema, (owner, argument) => {
+      if (argument === 'id') return JSON.stringify(/User/.test(owner) ? account : key);
+      if (argument === 'dailyLimitUsd') return '"1.5"';
+      if (argument === 'email') {
+        return JSON.stringify(owner === 'signup' ? `new-${newcomers++}@example.com` : mail);
+      }
+      if (argument === 'newPassword' || (owner === 'signup' && argument === 'password')) {
+        return JSON.stringify(`${PASSWORD} 2`);
+      }
+      return argument === 'password' || argument === 'currentPassword' ? '"not the password"' : undefined;
+    });
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db);
+    ada = await signUp(platform.url, { email: mail, name: 'Ada Canary' });
+    account = ada.user.id;
+    adaKey = await createTestKey(db, { accountId: account });
+    key = adaKey.keyId;
+    await db.pool.query(`update api_keys set name = 'key-canary' where id = $1`, [key]);
+    canaries = [mail, 'Ada Canary', 'key-canary', adaKey.key];
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const protectedFields = () =>
+    documents().filter(({ root, kind }) => accessOf(root) !== 'public' && kind !== 'subscription');
+  const showsNothing = (text: string): void => {
+    for (const canary of canaries) expect(text).not.toContain(canary);
+  };
+
+  test('is more than a hundred fields, so that the matrix is really made', () => {
+    expect(documents().length).toBeGreaterThan(100);
+    expect(protectedFields().length).toBeGreaterThan(80);
+  });
+
+  test.each([
+    ['somebody without a session', async () => undefined],
+    ['an API key', async () => adaKey.key],
+    ['a forged token', async () => `${ada.token.slice(0, -4)}AAAA`],
+    [
+      'a disabled account',
+      async () => {
+        const { token, user } = await signUp(platform.url);
+        await db.pool.query(`update accounts set status = 'disabled' where id = $1`, [user.id]);
+        return token;
+      },
+    ],
+    [
+      'an ended session',
+      async () => {
+        const { token } = await signUp(platform.url);
+        await dataOf(platform.url, 'mutation { logout { success } }', { token });
+        return token;
+      },
+    ],
+  ])('answers unauthorized to %s, field by field', async (_who, tokenOf) => {
+    const token = await tokenOf();
+    for (const { name, document } of protectedFields()) {
+      const answer = await operate(platform.url, document, token === undefined ? {} : { token });
+      expect([name, codesOf(answer)]).toEqual([name, ['unauthorized']]);
+      expect([name, Object.values(answer.body.data ?? {})]).toEqual([name, answer.body.data ? [null] : []]);
+      showsNothing(answer.text);
+    }
+  });
+
+  test('shows another account nothing of it, field by field, whatever ids they name', async () => {
+    const before = await dataOf(platform.url, WHOLE, { token: ada.token });
+    for (const { name, document, root } of documents().filter(({ kind }) => kind !== 'subscription')) {
+      // Some of what Bob does ends his own session.
+      const bob = await signUp(platform.url);
+      const answer = await operate(platform.url, document, { token: bob.token });
+      showsNothing(answer.text);
+      const named = document.includes(key) ? ['not_found'] : [];
+      if (accessOf(root) === 'admin') expect([name, codesOf(answer)]).toEqual([name, ['forbidden']]);
+      else if (named.length > 0) expect([name, codesOf(answer)]).toEqual([name, named]);
+    }
+    expect(await dataOf(platform.url, WHOLE, { token: ada.token })).toEqual(before);
+  }, 120_000);
+
+  test('is told live to nobody without a session', async () => {
+    const subscriptions = documents().filter(({ kind }) => kind === 'subscription');
+    expect(subscriptions.length).toBeGreaterThan(0);
+    for (const token of [undefined, adaKey.key, 'nonsense']) {
+      const client = socketClient(platform.url, token === undefined ? {} : { token });
+      const followed = follow(client, subscriptions[0]!.document);
+      await until(() => followed.ended, { what: 'the end of the connection' });
+      expect(followed.error).toMatchObject({ code: 4403 });
+      expect(followed.results).toEqual([]);
+    }
+  });
+});

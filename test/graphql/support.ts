@@ -1,0 +1,95 @@
+import { type Client, createClient, type ExecutionResult } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { type ApiAnswer, type ApiRequest, call } from '../support/api.js';
+
+export interface GraphqlError {
+  message: string;
+  path?: (string | number)[];
+  extensions: {
+    code: string;
+    details?: { field: string; message: string }[];
+    retryAfterSeconds?: number;
+  };
+}
+
+export interface GraphqlAnswer<Data = Record<string, unknown>> {
+  data?: Data | null;
+  errors?: GraphqlError[];
+}
+
+/** One operation over HTTP. */
+export function operate<Data = Record<string, unknown>>(
+  url: string,
+  query: string,
+  { variables, ...request }: Omit<ApiRequest, 'body'> & { variables?: Record<string, unknown> } = {},
+): Promise<ApiAnswer<GraphqlAnswer<Data>>> {
+  return call(url, 'POST', '/graphql', { ...request, body: { query, variables } });
+}
+
+/** The data of an operation that must succeed. */
+export async function dataOf<Data = Record<string, unknown>>(
+  url: string,
+  query: string,
+  request: Parameters<typeof operate>[2] = {},
+): Promise<Data> {
+  const { status, body, text } = await operate<Data>(url, query, request);
+  if (status !== 200 || body.errors || !body.data) throw new Error(`answered ${status}: ${text}`);
+  return body.data;
+}
+
+/** The codes of an answer's errors. */
+export const codesOf = ({ body }: ApiAnswer<GraphqlAnswer>): string[] =>
+  (body.errors ?? []).map(({ extensions }) => extensions.code);
+
+export const socketUrl = (url: string): string => `${url.replace(/^http/, 'ws')}/graphql`;
+
+export interface SocketOptions {
+  token?: string;
+  headers?: Record<string, string>;
+}
+
+/** The real client of graphql-ws, as a script would use it. It doesn't come back by itself. */
+export function socketClient(url: string, { token, headers = {} }: SocketOptions = {}): Client {
+  return createClient({
+    url: socketUrl(url),
+    lazy: true,
+    retryAttempts: 0,
+    webSocketImpl: class extends WebSocket {
+      constructor(address: string, protocols: string | string[]) {
+        super(address, protocols, { headers });
+      }
+    },
+    ...(token !== undefined && { connectionParams: { authorization: `Bearer ${token}` } }),
+  });
+}
+
+/** Everything that one operation over a socket gives until it ends or is left. */
+export interface Followed<Data> {
+  results: ExecutionResult<Data>[];
+  /** Set when it ended with an error or a close. */
+  error: unknown;
+  ended: boolean;
+  leave(): void;
+}
+
+export function follow<Data = Record<string, unknown>>(
+  client: Client,
+  query: string,
+  variables?: Record<string, unknown>,
+): Followed<Data> {
+  const followed: Followed<Data> = { results: [], error: undefined, ended: false, leave: () => undefined };
+  followed.leave = client.subscribe<Data>(
+    { query, variables },
+    {
+      next: (result) => void followed.results.push(result as ExecutionResult<Data>),
+      error: (error) => {
+        followed.error = error;
+        followed.ended = true;
+      },
+      complete: () => {
+        followed.ended = true;
+      },
+    },
+  );
+  return followed;
+}
