@@ -106,7 +106,13 @@ export function useBrowser(): TestBrowser {
   afterAll(() => browser?.close());
   return {
     async open(origin, { expectedErrors, ...options } = {}) {
-      const context = await browser.newContext({ baseURL: origin, viewport: WIDE, ...options });
+      const context = await browser.newContext({
+        baseURL: origin,
+        viewport: WIDE,
+        // What fades in has no contrast yet: tests see pages as those do who want no motion.
+        reducedMotion: 'reduce',
+        ...options,
+      });
       const page = await context.newPage();
       opened.push({ page, faults: await guard(page, origin, expectedErrors) });
       return page;

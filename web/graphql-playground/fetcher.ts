@@ -1,5 +1,5 @@
 import type { Fetcher, FetcherOpts } from '@graphiql/toolkit';
-import { type ExecutionResult, getOperationAST, parse } from 'graphql';
+import { type ExecutionResult, getOperationAST, type OperationDefinitionNode, parse } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { currentSession, sessionIn, setSession } from './session';
 
@@ -17,13 +17,16 @@ function headersOf(options: FetcherOpts | undefined): Record<string, string> {
   return { ...(session && { authorization: `Bearer ${session.token}` }), ...Object.fromEntries(typed) };
 }
 
-/** GraphiQL may ask before it has read the text itself; a subscription over POST would answer nothing useful. */
-function isSubscription({ query, operationName }: Params): boolean {
+/**
+ * The operation that is meant. Right after a change of tabs GraphiQL still names that of the tab before; a document with
+ * a single operation means that one. Undefined where the server has to say what is wrong.
+ */
+function operationOf({ query, operationName }: Params): OperationDefinitionNode | undefined {
   try {
-    return getOperationAST(parse(query), operationName)?.operation === 'subscription';
+    const document = parse(query);
+    return getOperationAST(document, operationName) ?? getOperationAST(document) ?? undefined;
   } catch {
-    // The server says what is wrong with it.
-    return false;
+    return undefined;
   }
 }
 
@@ -61,9 +64,12 @@ async function* subscribe(params: Params, { authorization }: Record<string, stri
 }
 
 /** Sends what GraphiQL runs: subscriptions over WebSocket, everything else by POST. */
-export const fetcher: Fetcher = async (params, options) => {
+export const fetcher: Fetcher = async (asked, options) => {
   const headers = headersOf(options);
-  if (isSubscription(params)) return subscribe(params, headers) as AsyncIterable<ExecutionResult>;
+  const operation = operationOf(asked);
+  const params = operation ? { ...asked, operationName: operation.name?.value ?? null } : asked;
+  if (operation?.operation === 'subscription')
+    return subscribe(params, headers) as AsyncIterable<ExecutionResult>;
   const result = await post(params, headers);
   const session = sessionIn(result);
   if (session) setSession(session);

@@ -35,6 +35,9 @@ const slate: MantineColorsTuple = [
   '#090c0d',
 ];
 
+/** `--gw-motion`. */
+const APPEAR = { duration: 120, transition: 'fade' } as const;
+
 const PLAIN = { color: 'var(--gw-accent)', hover: 'var(--gw-accent-soft)' };
 const ACCENTED: Record<string, Partial<VariantColorResolverResult>> = {
   filled: { color: 'var(--gw-on-accent)' },
@@ -65,6 +68,11 @@ export const theme = createTheme({
   focusRing: 'auto',
   respectReducedMotion: true,
   cursorType: 'pointer',
+  components: {
+    Menu: { defaultProps: { transitionProps: APPEAR } },
+    ModalRoot: { defaultProps: { transitionProps: APPEAR } },
+    Modal: { defaultProps: { transitionProps: APPEAR } },
+  },
 });
 
 /** Mantine's own colours, replaced by the tokens, which know light and dark by themselves. */

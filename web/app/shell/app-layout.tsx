@@ -1,9 +1,11 @@
 import { Outlet } from '@tanstack/react-router';
 import { Brand } from '../ui/brand';
 import { ThemeSwitch } from '../ui/theme-switch';
+import { AccountMenu } from './account-menu';
 import classes from './app-layout.module.css';
-import { BalanceLink } from './balance-link';
-import { LogOutButton } from './log-out-button';
+import { Balance } from './balance';
+import { CommandButton } from './command-button';
+import { SideNavigation } from './side-navigation';
 
 /** Around every page of somebody who is signed in. */
 export function AppLayout() {
@@ -12,11 +14,13 @@ export function AppLayout() {
       <header className={classes.header}>
         <Brand />
         <div className={classes.tools}>
-          <BalanceLink />
+          <Balance />
+          <CommandButton />
           <ThemeSwitch />
-          <LogOutButton />
+          <AccountMenu />
         </div>
       </header>
+      <SideNavigation />
       <main id="main" tabIndex={-1} className={classes.main}>
         <Outlet />
       </main>

@@ -1,6 +1,7 @@
 import { useQuery } from 'urql';
 import { ViewerDocument } from '../../../generated/graphql';
 import { PageTitle } from '../../ui/page-title';
+import classes from './overview.module.css';
 
 /** `/dashboard` */
 export function OverviewPage() {
@@ -8,7 +9,9 @@ export function OverviewPage() {
   return (
     <>
       <PageTitle>Overview</PageTitle>
-      <p>{data?.viewer && `Signed in as ${data.viewer.email}, plan ${data.viewer.plan.name}.`}</p>
+      <p className={classes.lead}>
+        {data?.viewer && `Signed in as ${data.viewer.email}, plan ${data.viewer.plan.name}.`}
+      </p>
     </>
   );
 }
