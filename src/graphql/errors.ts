@@ -3,6 +3,7 @@ import { AppError, errorEntry, type FieldIssue } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
 import { toAppError } from '../lib/to-app-error.js';
 import { camelName } from './case.js';
+import { variableFault } from './variable-faults.js';
 
 export interface ErrorFormat {
   log: Logger;
@@ -17,8 +18,6 @@ const DOCUMENT_CODES = new Set([
   'OPERATION_RESOLUTION_FAILURE',
   'PERSISTED_QUERY_NOT_SUPPORTED',
 ]);
-const BAD_VARIABLE =
-  /^Variable "\$[^"]*" (?:got invalid value .*?(?: at "[^."]+(?:\.([^"]+))?")?; (.+)|of (?:required|non-null) type .+|has invalid value .+)$/s;
 
 /** A fault of a document, a limit that it exceeds included. */
 export const documentError = (message: string): GraphQLError =>
@@ -65,27 +64,23 @@ const inCamelCase = ({ field, message }: FieldIssue): FieldIssue => ({
 /** Names of the schema are for those who may read it. */
 const withoutSuggestion = (message: string): string => message.replace(/\s*Did you mean .*$/s, '');
 
+/** What was really thrown stands inside: graphql wraps it, sometimes twice. */
 function shownError(error: GraphQLError): AppError {
-  const cause = causeOf(error);
-  if (cause instanceof GraphQLError) return refusalOf(cause) ?? new AppError('internal_error', { cause });
+  let cause: Error | undefined = error;
+  while (cause instanceof GraphQLError) {
+    const refusal = refusalOf(cause);
+    if (refusal) return refusal;
+    if (!cause.originalError) return new AppError('internal_error', { cause });
+    cause = cause.originalError;
+  }
   return toAppError(cause);
 }
 
-/** What was really thrown: graphql wraps it, sometimes twice. */
-function causeOf(error: GraphQLError): Error {
-  let cause: Error = error;
-  while (cause instanceof GraphQLError && cause.originalError) cause = cause.originalError;
-  return cause;
-}
-
 /** GraphQL's own refusals of values and requests in the terms of REST. */
-function refusalOf({ message, extensions }: GraphQLError): AppError | undefined {
-  const variable = BAD_VARIABLE.exec(message);
-  if (variable) {
-    const [, field, reason] = variable;
-    const details = reason === undefined ? undefined : [{ field: field ?? 'input', message: reason }];
-    return new AppError('validation_error', { message, ...(details && { details }) });
-  }
+function refusalOf(error: GraphQLError): AppError | undefined {
+  const { message, extensions } = error;
+  const fault = variableFault(error);
+  if (fault) return new AppError('validation_error', { details: [fault] });
   if (message.startsWith('Argument "')) return new AppError('validation_error', { message });
   if (extensions.code === 'BAD_REQUEST') return new AppError('invalid_body', { message });
   return undefined;

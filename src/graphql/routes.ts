@@ -13,6 +13,7 @@ import type { Signals } from '../services/live/signals.js';
 import type { Services } from '../services.js';
 import type { GraphqlContext } from './context.js';
 import { formatGraphqlError } from './errors.js';
+import { refuseUnvalidatable } from './limits.js';
 import { createLoaders } from './loaders.js';
 import { createGraphqlMetrics } from './metrics.js';
 import { createSchema } from './schema.js';
@@ -62,17 +63,22 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
     method: 'POST',
     url: '/graphql',
     schema: { hide: true },
-    preHandler: async (request) => useDocument(request, documents),
+    preHandler: async (request) => {
+      useDocument(request, documents);
+      refuseUnvalidatable(schema, (request.body as DocumentRequest | null)?.query);
+    },
     // Fastify's types of the reply don't fit those of the integration beside the zod provider.
     handler: fastifyApolloHandler(server, {
       context: async (request: FastifyRequest, reply: FastifyReply) => contextOf(request, reply, services),
     } as never) as never,
     errorHandler: (error, _request, reply) => {
-      const shown = deps.toAppError(error);
+      const isOfDocument = error instanceof GraphQLError;
+      const shown = isOfDocument ? undefined : deps.toAppError(error);
+      const fault = isOfDocument ? error : new GraphQLError('', { originalError: shown });
       reply
-        .status(shown.status)
+        .status(shown?.status ?? 400)
         .type('application/json; charset=utf-8')
-        .send(JSON.stringify({ errors: [formatError(new GraphQLError('', { originalError: shown }))] }));
+        .send(JSON.stringify({ errors: [formatError(fault)] }));
     },
   });
   app.route({

@@ -18,7 +18,7 @@ import { type Credential, credentialOf } from '../rest/credential.js';
 import type { Session } from '../services/accounts/sessions.service.js';
 import type { Services } from '../services.js';
 import type { GraphqlContext, SessionJar } from './context.js';
-import { checkOperation, parseOptions, validationRules } from './limits.js';
+import { checkOperation, parseOptions, refuseUnvalidatable, validationRules } from './limits.js';
 import { createLoaders } from './loaders.js';
 import { FORBIDDEN, type SocketSessions } from './session-socket.js';
 import { documentText, type TrustedDocuments } from './trusted-documents.js';
@@ -164,6 +164,7 @@ async function prepare(
   }
   service.viewer = session.viewer;
   try {
+    refuseUnvalidatable(schema, text);
     const document = parse(text, parseOptions);
     const faults = validate(schema, document, rules);
     if (faults.length > 0) return faults.map((fault) => withCode(fault, 'GRAPHQL_VALIDATION_FAILED'));

@@ -61,6 +61,12 @@ describe('the web build', () => {
     expect(manifestOf('.').inputs).toContain('src/services/accounts/accounts.inputs.ts');
   });
 
+  test('shares with the server only what is pure: no entity, store or service reaches a browser', () => {
+    const { inputs } = manifestOf('.');
+    const pure = /^src\/(?:lib\/[\w-]+|services\/[\w-]+\/(?:[\w-]+\.(?:inputs|rules)|common-passwords))\.ts$/;
+    expect(inputs.filter((path) => !pure.test(path))).toEqual([]);
+  });
+
   test('fails when a page outgrows its budget, and leaves the former build where it was', async () => {
     const { assets } = manifestOf(copy);
     const budgets = join(copy, 'web/tools/budgets.mjs');

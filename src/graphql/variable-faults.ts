@@ -1,0 +1,45 @@
+import { GraphQLError } from 'graphql';
+import type { FieldIssue } from '../errors.js';
+
+const VARIABLE = /^Variable "\$([^"]*)" /;
+const PLACE = / at "([^"]*)"$/;
+
+/** What graphql says of a value, as a person would say it of a field. The value itself is never repeated. */
+const WORDS: readonly [RegExp, (match: RegExpExecArray) => { field?: string; message: string }][] = [
+  [
+    /^Field "([^"]+)" is not defined by type/,
+    ([, field]) => ({ field: field!, message: 'is not a known field' }),
+  ],
+  [
+    /^Field "([^"]+)" of required type .* was not provided/,
+    ([, field]) => ({ field: field!, message: 'is required' }),
+  ],
+  [/^Expected non-nullable type .* not to be null/, () => ({ message: 'must not be null' })],
+  [/^Value .* does not exist in "([^"]+)" enum/s, ([, type]) => ({ message: `must be one of ${type}` })],
+  [/^(?:Enum )?"?(\w+)"? cannot represent/, ([, type]) => ({ message: `must be of type ${type}` })],
+  [/^Expected type "([^"]+)" to be an object/, () => ({ message: 'must be an object' })],
+];
+
+/** The field that an error of variables is about; undefined for an error of anything else. */
+export function variableFault(error: GraphQLError): FieldIssue | undefined {
+  const variable = VARIABLE.exec(error.message)?.[1];
+  if (variable === undefined) return undefined;
+  const { originalError } = error;
+  if (!(originalError instanceof GraphQLError) || originalError.message === error.message) {
+    const missing = / of (?:required|non-null) type /.test(error.message);
+    return { field: variable, message: missing ? 'is required' : 'is not valid' };
+  }
+  const reason = originalError.message;
+  const place = PLACE.exec(error.message.slice(0, -`; ${reason}`.length))?.[1] ?? variable;
+  const { field, message } = wordsOf(reason);
+  const path = [...place.split('.').slice(1), ...(field === undefined ? [] : [field])];
+  return { field: path.join('.') || variable, message };
+}
+
+function wordsOf(reason: string): { field?: string; message: string } {
+  for (const [pattern, say] of WORDS) {
+    const match = pattern.exec(reason);
+    if (match) return say(match);
+  }
+  return { message: reason };
+}

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { call, PASSWORD, sessionCookie, signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { codesOf, dataOf, operate } from './support.js';
+
+const SIGNUP = `mutation ($input: SignupInput!) { signup(input: $input) {
+  accessToken tokenType expiresIn user { id email name role status createdAt planId balanceUsd plan { name requestsPerMinute } } } }`;
+const LOGIN = 'mutation ($input: LoginInput!) { login(input: $input) { accessToken user { id } } }';
+const VIEWER =
+  '{ viewer { id email name role status balanceUsd planId monthlyQuotaTokens plan { name allowedModels } } }';
+
+interface Session {
+  accessToken: string;
+  expiresIn: number;
+  tokenType: string;
+  user: Record<string, unknown> & { id: string };
+}
+
+describe('accounts', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  let url: string;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db);
+    url = platform.url;
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const newcomer = () => ({ email: `${randomUUID()}@example.com`, password: PASSWORD, name: 'Ada' });
+
+  test('signup makes an account with its starter credit, gives a token and sets the cookie', async () => {
+    const input = newcomer();
+    const answer = await operate<{ signup: Session }>(url, SIGNUP, { variables: { input } });
+    const session = answer.body.data!.signup;
+    expect(session).toMatchObject({
+      tokenType: 'bearer',
+      expiresIn: 3600,
+      user: {
+        email: input.email,
+        name: 'Ada',
+        role: 'USER',
+        status: 'ACTIVE',
+        planId: 'free',
+        balanceUsd: '1.000000',
+        plan: { name: 'free', requestsPerMinute: 20 },
+      },
+    });
+    expect(session.user.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    const cookie = sessionCookie(answer)!;
+    expect(cookie.value).toBe(session.accessToken);
+    expect(cookie.line).toMatch(/HttpOnly; SameSite=Lax/);
+    const me = await call<{ id: string }>(url, 'GET', '/api/auth/me', { token: session.accessToken });
+    expect(me.body.id).toBe(session.user.id);
+  });
+
+  test('signup names each field that is wrong, in the words of REST', async () => {
+    const input = { email: 'nobody', password: 'short', name: '  ' };
+    const answer = await operate(url, SIGNUP, { variables: { input } });
+    expect(codesOf(answer)).toEqual(['validation_error']);
+    const rest = await call<{ error: { details: unknown } }>(url, 'POST', '/api/auth/signup', {
+      body: input,
+    });
+    expect(answer.body.errors![0]!.extensions.details).toEqual(rest.body.error.details);
+    expect(answer.body.errors![0]!.path).toEqual(['signup']);
+    expect(sessionCookie(answer)).toBeUndefined();
+  });
+
+  test('signup with a taken mail is email_taken', async () => {
+    const input = newcomer();
+    await dataOf(url, SIGNUP, { variables: { input } });
+    const again = await operate(url, SIGNUP, {
+      variables: { input: { ...input, email: input.email.toUpperCase() } },
+    });
+    expect(codesOf(again)).toEqual(['email_taken']);
+  });
+
+  test('login opens a session of an account that REST made, and sets the cookie', async () => {
+    const { user } = await signUp(url, { email: 'rest@example.com' });
+    const input = { email: 'REST@example.com', password: PASSWORD };
+    const answer = await operate<{ login: Session }>(url, LOGIN, { variables: { input } });
+    expect(answer.body.data!.login.user.id).toBe(user.id);
+    expect(sessionCookie(answer)!.value).toBe(answer.body.data!.login.accessToken);
+  });
+
+  test.each([
+    ['a wrong password', { email: 'rest2@example.com', password: 'wrong password' }],
+    ['an unknown mail', { email: 'nobody@example.com', password: PASSWORD }],
+  ])('login with %s is invalid_credentials and sets nothing', async (_what, input) => {
+    await signUp(url, { email: 'rest2@example.com' }).catch(() => undefined);
+    const answer = await operate(url, LOGIN, { variables: { input } });
+    expect(codesOf(answer)).toEqual(['invalid_credentials']);
+    expect(sessionCookie(answer)).toBeUndefined();
+  });
+
+  test('viewer is the account of the session, by bearer and by cookie', async () => {
+    const { token, user } = await signUp(url);
+    const byBearer = await dataOf(url, VIEWER, { token });
+    expect(byBearer).toMatchObject({
+      viewer: {
+        id: user.id,
+        role: 'USER',
+        balanceUsd: '1.000000',
+        monthlyQuotaTokens: null,
+        plan: { name: 'free' },
+      },
+    });
+    const byCookie = await operate(url, VIEWER, { headers: { cookie: `pr_session=${token}` } });
+    expect(byCookie.body.data).toEqual(byBearer);
+    // As with REST, each request renews it.
+    expect(sessionCookie(byCookie)).toBeDefined();
+  });
+
+  test('logout ends the session and clears the cookie', async () => {
+    const { token } = await signUp(url);
+    const answer = await operate(url, 'mutation { logout { success } }', {
+      headers: { cookie: `pr_session=${token}` },
+    });
+    expect(answer.body).toEqual({ data: { logout: { success: true } } });
+    expect(sessionCookie(answer)!.line).toMatch(/^pr_session=;.*Expires=Thu, 01 Jan 1970/);
+    expect(codesOf(await operate(url, VIEWER, { token }))).toEqual(['unauthorized']);
+  });
+
+  test('changePassword ends all other sessions; the old password is worth nothing', async () => {
+    const { token, user } = await signUp(url);
+    const other = await dataOf<{ login: Session }>(url, LOGIN, {
+      variables: { input: { email: user.email, password: PASSWORD } },
+    });
+    const change = 'mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { success } }';
+    const wrong = await operate(url, change, {
+      token,
+      variables: { input: { currentPassword: 'not this one', newPassword: `${PASSWORD} 2` } },
+    });
+    expect(codesOf(wrong)).toEqual(['invalid_credentials']);
+    const weak = await operate(url, change, {
+      token,
+      variables: { input: { currentPassword: PASSWORD, newPassword: 'password' } },
+    });
+    expect(weak.body.errors![0]!.extensions.details).toEqual([
+      { field: 'newPassword', message: expect.stringContaining('most common') },
+    ]);
+    await dataOf(url, change, {
+      token,
+      variables: { input: { currentPassword: PASSWORD, newPassword: `${PASSWORD} 2` } },
+    });
+    expect(codesOf(await operate(url, VIEWER, { token }))).toEqual([]);
+    expect(codesOf(await operate(url, VIEWER, { token: other.login.accessToken }))).toEqual(['unauthorized']);
+    const old = await operate(url, LOGIN, {
+      variables: { input: { email: user.email, password: PASSWORD } },
+    });
+    expect(codesOf(old)).toEqual(['invalid_credentials']);
+  });
+
+  test('deleteAccount takes the account away', async () => {
+    const { token, user } = await signUp(url);
+    const remove = 'mutation ($input: DeleteAccountInput!) { deleteAccount(input: $input) { success } }';
+    const wrong = await operate(url, remove, { token, variables: { input: { password: 'not this one' } } });
+    expect(codesOf(wrong)).toEqual(['invalid_credentials']);
+    await dataOf(url, remove, { token, variables: { input: { password: PASSWORD } } });
+    expect(codesOf(await operate(url, VIEWER, { token }))).toEqual(['unauthorized']);
+    const { rows } = await db.pool.query('select email, name from accounts where id = $1', [user.id]);
+    expect(rows).toEqual([{ email: null, name: '' }]);
+  });
+
+  test('failed log-ins are counted together with those of REST', async () => {
+    const headers = { 'x-forwarded-for': '198.51.100.7' };
+    const input = { email: 'guessed@example.com', password: 'a guess' };
+    for (let n = 0; n < 5; n++) {
+      const guess = await operate(url, LOGIN, { headers, variables: { input } });
+      expect(codesOf(guess)).toEqual(['invalid_credentials']);
+      expect((await call(url, 'POST', '/api/auth/login', { headers, body: input })).status).toBe(401);
+    }
+    const refused = await operate(url, LOGIN, { headers, variables: { input } });
+    expect(codesOf(refused)).toEqual(['rate_limit_exceeded']);
+    expect(refused.body.errors![0]!.extensions.retryAfterSeconds).toBeGreaterThan(800);
+    expect((await call(url, 'POST', '/api/auth/login', { headers, body: input })).status).toBe(429);
+  });
+
+  test('a page elsewhere can neither sign in nor act with the cookie', async () => {
+    const { token, user } = await signUp(url);
+    const foreign = { origin: 'https://evil.example' };
+    const login = await operate(url, LOGIN, {
+      headers: foreign,
+      variables: { input: { email: user.email, password: PASSWORD } },
+    });
+    expect([login.status, codesOf(login)]).toEqual([403, ['cross_site_request']]);
+    const act = await operate(url, 'mutation { logout { success } }', {
+      headers: { ...foreign, cookie: `pr_session=${token}` },
+    });
+    expect([act.status, codesOf(act)]).toEqual([403, ['cross_site_request']]);
+    const sibling = await operate(url, VIEWER, {
+      headers: { cookie: `pr_session=${token}`, 'sec-fetch-site': 'same-site' },
+    });
+    expect(sibling.status).toBe(403);
+    expect(codesOf(await operate(url, VIEWER, { token }))).toEqual([]);
+  });
+});

@@ -1,0 +1,204 @@
+import { flushBatch } from '../../src/metering/flush.store.js';
+import { recordOf } from '../metering/support.js';
+import { call, signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTestKey } from '../support/edge.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { codesOf, dataOf, operate } from './support.js';
+
+const TOP_UP = `mutation ($input: TopUpInput!) { topUp(input: $input) {
+  balanceUsd planName monthlyQuotaTokens viewer { balanceUsd } } }`;
+const USAGE = `query ($first: Int, $after: String) { viewer { usageEvents(first: $first, after: $after) {
+  totalCount nodes { id costUsd createdAt keyId modelPublicName endpoint status model { family } apiKey { name } }
+  pageInfo { hasNextPage endCursor } } } }`;
+const LEDGER = `query ($first: Int, $after: String) { viewer { ledgerEntries(first: $first, after: $after) {
+  totalCount nodes { id kind amountUsd balanceAfterUsd description eventId createdAt usageEvent { id costUsd } }
+  pageInfo { hasNextPage endCursor } } } }`;
+
+interface List<Node> {
+  totalCount: number;
+  nodes: Node[];
+  pageInfo: { hasNextPage: boolean; endCursor: string };
+}
+interface Usage {
+  viewer: { usageEvents: List<{ id: string; costUsd: string; apiKey: { name: string } | null }> };
+}
+interface Ledger {
+  viewer: {
+    ledgerEntries: List<{
+      id: string;
+      kind: string;
+      amountUsd: string;
+      usageEvent: { id: string; costUsd: string } | null;
+    }>;
+  };
+}
+
+describe('billing', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  let url: string;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db);
+    url = platform.url;
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  test('plans and models are public, the same as those of REST', async () => {
+    const data = await dataOf<{ plans: unknown[]; models: { modelPublicName: string }[] }>(
+      url,
+      `{ plans { name monthlyPriceUsd includedCreditsUsd allowedModels requestsPerMinute }
+         models { modelPublicName family contextWindow inputPricePerMillionUsd outputPricePerMillionUsd isFeatured } }`,
+    );
+    const camel = (text: string): string =>
+      text.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+    for (const [list, path] of [
+      [data.plans, '/api/plans'],
+      [data.models, '/api/models'],
+    ] as const) {
+      const rest = await call<Record<string, unknown>[]>(url, 'GET', path);
+      const renamed = rest.body.map((item) =>
+        Object.fromEntries(Object.entries(item).map(([name, value]) => [camel(name), value])),
+      );
+      expect(list).toEqual(renamed);
+    }
+    expect([data.plans.length, data.models.length]).toEqual([5, 6]);
+  });
+
+  test('topUp adds credit, and the account in the same answer has it', async () => {
+    const { token } = await signUp(url);
+    const data = await dataOf(url, TOP_UP, { token, variables: { input: { amountUsd: 25 } } });
+    expect(data).toEqual({
+      topUp: {
+        balanceUsd: '26.000000',
+        planName: 'free',
+        monthlyQuotaTokens: null,
+        viewer: { balanceUsd: '26.000000' },
+      },
+    });
+  });
+
+  test('two top-ups of one document each show the account after themselves', async () => {
+    const { token } = await signUp(url);
+    const data = await dataOf(
+      url,
+      `mutation { a: topUp(input: { amountUsd: 10 }) { viewer { balanceUsd } }
+                  b: topUp(input: { amountUsd: 25 }) { viewer { balanceUsd } } }`,
+      { token },
+    );
+    expect(data).toEqual({
+      a: { viewer: { balanceUsd: '11.000000' } },
+      b: { viewer: { balanceUsd: '36.000000' } },
+    });
+  });
+
+  test('topUp with an idempotency key moves money once, also when REST repeats it', async () => {
+    const { token } = await signUp(url);
+    const variables = { input: { amountUsd: 10, idempotencyKey: 'once' } };
+    const first = await dataOf(url, TOP_UP, { token, variables });
+    expect(await dataOf(url, TOP_UP, { token, variables })).toEqual(first);
+    const rest = await call<{ balance_usd: string }>(url, 'POST', '/api/billing/topup', {
+      token,
+      body: { amount_usd: 10 },
+      headers: { 'idempotency-key': 'once' },
+    });
+    expect(rest.body.balance_usd).toBe('11.000000');
+    const other = await operate(url, TOP_UP, {
+      token,
+      variables: { input: { amountUsd: 25, idempotencyKey: 'once' } },
+    });
+    expect(codesOf(other)).toEqual(['idempotency_conflict']);
+  });
+
+  test.each([
+    [{ amountUsd: 11 }, 'amountUsd'],
+    [{ amountUsd: -10 }, 'amountUsd'],
+    [{ amountUsd: 10, idempotencyKey: '' }, 'idempotencyKey'],
+    [{ amountUsd: 10, idempotencyKey: 'with space' }, 'idempotencyKey'],
+    [{ amountUsd: '10' }, 'amountUsd'],
+    [{ amountUsd: 10.5 }, 'amountUsd'],
+    [{ amountUsd: 10, accountId: 'another' }, 'accountId'],
+    [{ amountUsd: null }, 'amountUsd'],
+    [{}, 'amountUsd'],
+    [[], 'input'],
+    [undefined, 'input'],
+  ] as [unknown, string][])('topUp refuses %j by its field', async (input, field) => {
+    const { token } = await signUp(url);
+    const answer = await operate(url, TOP_UP, { token, variables: { input } });
+    const { code, details } = answer.body.errors![0]!.extensions;
+    expect([code, details?.map((detail) => detail.field)]).toEqual(['validation_error', [field]]);
+  });
+
+  test('usageEvents pages by cursor while calls come in; each has its key and its model', async () => {
+    const { token, user } = await signUp(url);
+    const { keyId } = await createTestKey(db, { accountId: user.id });
+    const record = (changes = {}) => recordOf({ accountId: user.id, keyId }, changes);
+    const at = Date.now();
+    // Three of the same millisecond: the id decides.
+    const records = [at - 5, at - 4, at - 3, at - 3, at - 3, at - 2].map((createdAt) =>
+      record({ createdAt }),
+    );
+    await flushBatch(db.pool, records);
+    const seen: Usage['viewer']['usageEvents']['nodes'] = [];
+    let after: string | undefined;
+    for (let page = 0; ; page++) {
+      const { viewer } = await dataOf<Usage>(url, USAGE, { token, variables: { first: 2, after } });
+      expect(viewer.usageEvents.totalCount).toBe(6 + page);
+      seen.push(...viewer.usageEvents.nodes);
+      if (!viewer.usageEvents.pageInfo.hasNextPage) break;
+      after = viewer.usageEvents.pageInfo.endCursor;
+      await flushBatch(db.pool, [record()]);
+    }
+    const expected = records.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+    expect(seen.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+    expect(seen[0]).toMatchObject({
+      costUsd: '0.000250',
+      keyId,
+      endpoint: 'CHAT',
+      status: 'SUCCESS',
+      model: { family: 'gemma' },
+      apiKey: { name: 'test' },
+    });
+    await db.pool.query('delete from api_keys where id = $1', [keyId]);
+    const gone = await dataOf<Usage>(url, USAGE, { token, variables: { first: 1 } });
+    expect(gone.viewer.usageEvents.nodes[0]).toMatchObject({ keyId, apiKey: null });
+  });
+
+  test('ledgerEntries pages by cursor; a charge leads to its call', async () => {
+    const { token, user } = await signUp(url);
+    const { keyId } = await createTestKey(db, { accountId: user.id });
+    const records = [1, 2, 3].map(() => recordOf({ accountId: user.id, keyId }));
+    await flushBatch(db.pool, records);
+    await dataOf(url, TOP_UP, { token, variables: { input: { amountUsd: 10 } } });
+    const seen: Ledger['viewer']['ledgerEntries']['nodes'] = [];
+    let after: string | undefined;
+    for (;;) {
+      const { viewer } = await dataOf<Ledger>(url, LEDGER, { token, variables: { first: 2, after } });
+      expect(viewer.ledgerEntries.totalCount).toBe(5);
+      seen.push(...viewer.ledgerEntries.nodes);
+      if (!viewer.ledgerEntries.pageInfo.hasNextPage) break;
+      after = viewer.ledgerEntries.pageInfo.endCursor;
+    }
+    expect(seen.map(({ kind }) => kind)).toEqual(['TOPUP', 'USAGE', 'USAGE', 'USAGE', 'STARTER']);
+    expect(
+      seen
+        .map(({ usageEvent }) => usageEvent?.id)
+        .filter(Boolean)
+        .sort(),
+    ).toEqual(records.map(({ id }) => id).sort());
+    expect(seen[1]).toMatchObject({ amountUsd: '-0.000250', usageEvent: { costUsd: '0.000250' } });
+  });
+
+  test('a cursor of another list is refused', async () => {
+    const { token } = await signUp(url);
+    const { viewer } = await dataOf<Ledger>(url, LEDGER, { token, variables: { first: 1 } });
+    const after = viewer.ledgerEntries.pageInfo.endCursor;
+    expect(codesOf(await operate(url, USAGE, { token, variables: { first: 1, after } }))).toEqual([
+      'validation_error',
+    ]);
+  });
+});

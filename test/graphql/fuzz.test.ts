@@ -1,0 +1,92 @@
+import { randomInt } from 'node:crypto';
+import { createSchema } from '../../src/graphql/schema.js';
+import { Random } from '../hostile/fuzz-grammar.js';
+import { signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTestKey } from '../support/edge.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { fuzzedRequest } from './fuzz-grammar.js';
+import type { GraphqlAnswer } from './support.js';
+
+/** The figure of G18 runs with GRAPHQL_FUZZ=200000. */
+const DOCUMENTS = Number(process.env.GRAPHQL_FUZZ ?? 2_500);
+const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
+const MAX_ANSWER_MS = 2_000;
+
+const CODES = new Set([
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'OPERATION_RESOLUTION_FAILURE',
+  'invalid_body',
+  'validation_error',
+  'forbidden',
+  'not_found',
+  'idempotency_conflict',
+]);
+const LEAKS =
+  /\n\s+at .+:\d+:\d+|node_modules|\.[jt]s:\d+|postgres(?:ql)?:\/\/|ECONN|syntax error at|relation "/;
+
+/** RELIABILITY.md G18: 0 crashes, 0 5xx, 0 stack traces, 0 answers over 10 s. */
+describe('whatever document is sent', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  let token: string;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db, {
+      virtualKeys: { generate: async () => 'sk-virtual', remove: async () => undefined },
+    });
+    const signup = await signUp(platform.url);
+    token = signup.token;
+    await createTestKey(db, { accountId: signup.user.id });
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  test(
+    `is answered by the rules: ${DOCUMENTS} documents, FUZZ_SEED=${seed}`,
+    async () => {
+      const schema = createSchema();
+      const statuses = new Map<string, number>();
+      for (let n = 0; n < DOCUMENTS; n++) {
+        const request = fuzzedRequest(schema, new Random(seed + n * 7_919));
+        const began = performance.now();
+        const answer = await platform.app.inject({
+          method: 'POST',
+          url: '/graphql',
+          headers: {
+            'content-type': 'application/json',
+            ...(n % 10 > 0 && { authorization: `Bearer ${token}` }),
+          },
+          payload: JSON.stringify(request),
+        });
+        const tookMs = performance.now() - began;
+        const codes = (answer.json<GraphqlAnswer>().errors ?? []).map(({ extensions }) => extensions.code);
+        const allowed = n % 10 > 0 ? codes.every((code) => CODES.has(code)) : true;
+        const fine = [200, 400].includes(answer.statusCode) && allowed && !codes.includes('internal_error');
+        if (!fine || tookMs > MAX_ANSWER_MS || LEAKS.test(answer.body)) {
+          throw new Error(
+            `FUZZ_SEED=${seed} n=${n}: ${answer.statusCode} after ${tookMs} ms\n${JSON.stringify(request)}\n${answer.body}`,
+          );
+        }
+        const kind = codes[0] ?? 'data';
+        statuses.set(kind, (statuses.get(kind) ?? 0) + 1);
+      }
+      // What was sent reached every depth: parser, validation, variables, services, data.
+      for (const kind of [
+        'data',
+        'GRAPHQL_PARSE_FAILED',
+        'GRAPHQL_VALIDATION_FAILED',
+        'validation_error',
+        'not_found',
+        'forbidden',
+      ]) {
+        expect([...statuses.keys()]).toContain(kind);
+      }
+      expect(Object.keys(Object.prototype)).toEqual([]);
+    },
+    120_000 + DOCUMENTS * 20,
+  );
+});

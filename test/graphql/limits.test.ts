@@ -1,0 +1,259 @@
+import { getIntrospectionQuery } from 'graphql';
+import { call, PASSWORD, signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { until } from '../support/until.js';
+import { codesOf, follow, type GraphqlAnswer, type GraphqlError, operate, socketClient } from './support.js';
+
+const INVALID = 'GRAPHQL_VALIDATION_FAILED';
+const nested = (depth: number): string => {
+  // viewer, apiKeys, nodes … and back again, as deep as is wanted.
+  const cycle = ['viewer', 'usageEvents(first: 1)', 'nodes', 'apiKey', 'owner', 'plan', 'name'];
+  return `{ ${cycle.slice(0, depth).join(' { ')} ${'}'.repeat(Math.min(depth, cycle.length))}`;
+};
+const repeat = (count: number, part: (n: number) => string): string =>
+  Array.from({ length: count }, (_, n) => part(n)).join(' ');
+
+/** Documents that ask for too much, and what they are told. */
+const TOO_MUCH: [string, string, RegExp][] = [
+  ['aliases', `{ ${repeat(16, (n) => `a${n}: plans { name }`)} }`, /Aliases limit of 15 exceeded, found 16/],
+  [
+    'aliases within fragments',
+    `{ ...f ...g } fragment f on Query { ${repeat(8, (n) => `a${n}: plans { name }`)} }
+     fragment g on Query { ${repeat(8, (n) => `b${n}: plans { name }`)} }`,
+    /Aliases limit/,
+  ],
+  ['tokens', `{ ${repeat(1_001, () => 'plans { name }')} }`, /more th?a[nt] 2000 tokens/],
+  [
+    'directives',
+    `{ plans { name ${'@skip(if: false) '.repeat(700)} } }`,
+    /more th?a[nt] 2000 tokens|can only be used once/,
+  ],
+  [
+    'cost',
+    `{ viewer { apiKeys(first: 100) { nodes { usageByDay(days: 90) { date costUsd }
+       owner { id email name role status createdAt planId balanceUsd plan { name } } } } } }`,
+    /too costly: \d+ of at most 10000/,
+  ],
+  [
+    'cost of lists that aren’t bounded by the caller',
+    `{ ${repeat(15, (n) => `a${n}: viewer { usageEvents(first: 100) { nodes { ${repeat(18, () => 'id costUsd')} } } }`)} }`,
+    /too costly/,
+  ],
+  [
+    'fragments in fragments, 2^40 fields',
+    `{ viewer { ...f0 } } ${repeat(40, (n) => `fragment f${n} on Viewer { ...f${n + 1} ...f${n + 1} }`)} fragment f40 on Viewer { id }`,
+    /number of nodes/,
+  ],
+  [
+    'proofs of identity in fragments, 2^40 of them',
+    `mutation { ...f0 } ${repeat(40, (n) => `fragment f${n} on Mutation { ...f${n + 1} ...f${n + 1} }`)}
+     fragment f40 on Mutation { logout { success } }`,
+    /number of nodes/,
+  ],
+  [
+    'a cycle of fragments',
+    '{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }',
+    /Cannot spread fragment/,
+  ],
+  [
+    'a subscription that can’t be validated',
+    'subscription ($v: Boolean!) { usageRecorded @skip(if: $v) { id } usageRecorded @skip(if: $v) { id } }',
+    /Argument "if"/,
+  ],
+  ['an unknown field', '{ viewer { passwordHash } }', /Cannot query field "passwordHash"/],
+  [
+    'two tries to log in',
+    `mutation { a: login(input: { email: "a@b.example", password: "x" }) { accessToken }
+                b: login(input: { email: "a@b.example", password: "y" }) { accessToken } }`,
+    /at most one mutation that takes a password/,
+  ],
+  [
+    'tries to log in, hidden in fragments',
+    `mutation { ...f ... on Mutation { signup(input: { email: "a@b.example", password: "x", name: "a" }) { expiresIn } } }
+     fragment f on Mutation { login(input: { email: "a@b.example", password: "x" }) { accessToken } }`,
+    /at most one mutation that takes a password/,
+  ],
+];
+
+describe('limits of GraphQL', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  let closed: TestPlatform;
+  let url: string;
+  let token: string;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db);
+    closed = await startTestPlatform(db, { env: { GRAPHQL_INTROSPECTION: '0' } });
+    url = platform.url;
+    token = (await signUp(url)).token;
+  });
+  afterAll(async () => {
+    await platform.close();
+    await closed.close();
+    await db.close();
+  });
+
+  test.each(TOO_MUCH)('HTTP refuses %s and runs nothing', async (_what, document, message) => {
+    const answer = await operate(url, document, { token });
+    expect([answer.status, answer.body.data]).toEqual([400, undefined]);
+    for (const error of answer.body.errors!) {
+      expect(['GRAPHQL_PARSE_FAILED', INVALID]).toContain(error.extensions.code);
+      expect(error.message).not.toMatch(/\n|node_modules/);
+    }
+    expect(answer.body.errors!.map((error) => error.message).join('\n')).toMatch(message);
+  });
+
+  test.each(TOO_MUCH)('WebSocket refuses %s as well, in the same words', async (_what, document, message) => {
+    const client = socketClient(url, { token });
+    const followed = follow(client, document);
+    await until(() => followed.ended, { what: 'an answer' });
+    const overHttp = await operate(url, document, { token });
+    expect(followed.results).toEqual([]);
+    expect(followed.error).toEqual(overHttp.body.errors);
+    expect((followed.error as GraphqlError[]).map((error) => error.message).join('\n')).toMatch(message);
+    await client.dispose();
+  });
+
+  test('an argument that does not fit hides no cost: the rest of the document would run', async () => {
+    const query = `query ($days: Int) { viewer {
+      apiKeys(first: 1) { nodes { usageByDay(days: $days) { date } } }
+      more: apiKeys(first: 100) { nodes { usageByDay(days: 90) { date costUsd } } } } }`;
+    const answer = await operate(url, query, { token, variables: { days: null } });
+    expect([answer.status, codesOf(answer)]).toEqual([400, [INVALID]]);
+    expect(answer.body.errors![0]!.message).toMatch(/Argument "days"/);
+  });
+
+  test('a document may be 12 fields deep, fragments apart', async () => {
+    expect(codesOf(await operate(url, nested(7), { token }))).toEqual([]);
+    const introspection = (depth: number) =>
+      `{ __type(name: "Query") { fields { type ${'{ ofType '.repeat(depth)} { name } ${'}'.repeat(depth)} } } }`;
+    expect(codesOf(await operate(url, introspection(7), { token }))).toEqual([]);
+    const tooDeep = await operate(url, introspection(9), { token });
+    expect(tooDeep.body.errors![0]!.message).toBe('Query depth limit of 12 exceeded, found 13.');
+  });
+
+  test('the introspection of tools passes, one that is deeper than 20 does not', async () => {
+    const answer = await operate(url, getIntrospectionQuery(), { token });
+    expect(codesOf(answer)).toEqual([]);
+    const deep = `{ __schema { types { fields { type ${'{ ofType '.repeat(17)} { name } ${'}'.repeat(17)} } } } }`;
+    const refused = await operate(url, deep, { token });
+    expect(refused.body.errors![0]!.message).toMatch(/Query depth limit of 20 exceeded/);
+  });
+
+  test('where introspection is off neither it nor a suggestion tells names, over both transports', async () => {
+    const misspelt = '{ viewer { balanceUs apiKeyz { nodes { id } } } plan { name } }';
+    const shown = await operate(url, misspelt, { token });
+    expect(shown.text).toContain('Did you mean');
+    for (const document of [
+      '{ __schema { types { name } } }',
+      '{ __type(name: "Viewer") { name } }',
+      misspelt,
+    ]) {
+      const hidden = await operate(closed.url, document, { token });
+      expect(codesOf(hidden).every((code) => code === INVALID)).toBe(true);
+      expect(hidden.text).not.toMatch(/Did you mean|balanceUsd|apiKeys|plans/);
+      const client = socketClient(closed.url, { token });
+      const followed = follow(client, document);
+      await until(() => followed.ended);
+      expect(followed.error).toEqual(hidden.body.errors);
+      await client.dispose();
+    }
+    const badEnum = await operate(
+      closed.url,
+      'mutation ($i: SetUserRoleInput!) { setUserRole(input: $i) { user { id } } }',
+      {
+        token,
+        variables: { i: { id: 'x', role: 'ADMINN' } },
+      },
+    );
+    expect(badEnum.text).not.toMatch(/Did you mean|"ADMIN"/);
+    expect(codesOf(await operate(closed.url, '{ __typename }'))).toEqual([]);
+  });
+
+  const post = (body: unknown, headers: Record<string, string> = {}) =>
+    call<GraphqlAnswer>(url, 'POST', '/graphql', { body, headers, token });
+
+  test('a batch is refused as a whole', async () => {
+    const answer = await post([{ query: '{ plans { name } }' }, { query: '{ plans { name } }' }]);
+    expect([answer.status, codesOf(answer)]).toEqual([400, ['invalid_body']]);
+    expect(codesOf(await post([]))).toEqual(['invalid_body']);
+  });
+
+  test.each([
+    ['nothing', {}],
+    ['no text', { query: 5 }],
+    ['an empty text', { query: '' }],
+    ['variables in a text', { query: '{ plans { name } }', variables: '{}' }],
+    ['variables in a list', { query: '{ plans { name } }', variables: [] }],
+    ['an operation that is no text', { query: '{ plans { name } }', operationName: {} }],
+    ['null', null],
+    ['a text', 'query'],
+  ])('a body with %s is invalid_body', async (_what, body) => {
+    const answer = await post(body);
+    expect([answer.status, codesOf(answer)]).toEqual([400, ['invalid_body']]);
+  });
+
+  test('a body beyond 256 KiB is body_too_large; one just below is read', async () => {
+    const padded = (bytes: number) => {
+      const query = '{ plans { name } }';
+      return {
+        query,
+        variables: { x: 'x'.repeat(bytes - JSON.stringify({ query, variables: { x: '' } }).length) },
+      };
+    };
+    expect(codesOf(await post(padded(256 * 1024)))).toEqual([]);
+    const answer = await post(padded(256 * 1024 + 1));
+    expect([answer.status, codesOf(answer)]).toEqual([413, ['body_too_large']]);
+  });
+
+  test.each([
+    'text/plain',
+    'multipart/form-data; boundary=x',
+    'application/x-www-form-urlencoded',
+    'application/graphql',
+  ])('a body of type %s is unsupported_media_type: no form of another site can send one', async (type) => {
+    const answer = await post({ query: '{ plans { name } }' }, { 'content-type': type });
+    expect([answer.status, codesOf(answer)]).toEqual([415, ['unsupported_media_type']]);
+  });
+
+  test('nothing is asked by GET', async () => {
+    const answer = await call<{ error: { code: string } }>(
+      url,
+      'GET',
+      `/graphql?query=${encodeURIComponent('{plans{name}}')}`,
+      {
+        token,
+        headers: { 'apollo-require-preflight': 'true' },
+      },
+    );
+    expect([answer.status, answer.body.error.code]).toEqual([405, 'method_not_allowed']);
+  });
+
+  test('a persisted query is answered as one that is not supported', async () => {
+    const answer = await post({ extensions: { persistedQuery: { version: 1, sha256Hash: 'x' } } });
+    expect(codesOf(answer)).toEqual(['PERSISTED_QUERY_NOT_SUPPORTED']);
+  });
+
+  test('a subscription over HTTP is refused and says where it runs', async () => {
+    const answer = await operate(url, 'subscription { usageRecorded { id } }', { token });
+    expect([answer.status, codesOf(answer)]).toEqual([400, ['OPERATION_RESOLUTION_FAILURE']]);
+    expect(answer.body.errors![0]!.message).toMatch(/over WebSocket.*graphql-transport-ws/);
+  });
+
+  test('a document of several operations runs the one that is named, and none without a name', async () => {
+    const query = 'query A { plans { name } } mutation B { logout { success } }';
+    expect(codesOf(await post({ query }))).toEqual(['OPERATION_RESOLUTION_FAILURE']);
+    expect(codesOf(await post({ query, operationName: 'C' }))).toEqual(['OPERATION_RESOLUTION_FAILURE']);
+    expect(codesOf(await post({ query, operationName: 'A' }))).toEqual([]);
+  });
+
+  test('one try to log in passes beside other mutations', async () => {
+    const { user } = await signUp(url);
+    const document = `mutation { logout { success }
+      login(input: { email: "${user.email}", password: "${PASSWORD}" }) { expiresIn } }`;
+    const { token: other } = await signUp(url);
+    expect(codesOf(await operate(url, document, { token: other }))).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+import { pgPool } from '../../src/db/orm.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import { recordOf } from '../metering/support.js';
+import { signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTestKey } from '../support/edge.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { watchPool } from '../support/watched-pool.js';
+import { dataOf } from './support.js';
+
+const KEYS = 100;
+/** Each operation asks once whether its session still holds. */
+const SESSION = 1;
+
+describe('the statements of an operation', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  let token: string;
+  let accountId: string;
+  const asked: string[] = [];
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db);
+    const signup = await signUp(platform.url);
+    token = signup.token;
+    accountId = signup.user.id;
+    for (let n = 0; n < KEYS; n++) {
+      const { keyId } = await createTestKey(db, { accountId });
+      await flushBatch(db.pool, [recordOf({ accountId, keyId })]);
+    }
+    watchPool(await pgPool(db.orm), (text, ask) => {
+      asked.push(text);
+      return ask();
+    });
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const counted = async <Data>(query: string): Promise<{ data: Data; statements: number }> => {
+    asked.length = 0;
+    const data = await dataOf<Data>(platform.url, query, { token });
+    return { data, statements: asked.length };
+  };
+
+  test('100 keys with owner, plan and usage of each take five, not three hundred', async () => {
+    const { data, statements } = await counted<{
+      viewer: {
+        apiKeys: { nodes: { owner: { plan: { name: string } }; usageByDay: { costUsd: string }[] }[] };
+      };
+    }>(`{ viewer { apiKeys(first: 100) { nodes {
+      id name spendTodayUsd owner { email plan { name requestsPerMinute } } usageByDay(days: 30) { date costUsd } } } } }`);
+    const { nodes } = data.viewer.apiKeys;
+    expect(nodes).toHaveLength(KEYS);
+    for (const { owner, usageByDay } of nodes) {
+      expect(owner.plan.name).toBe('free');
+      expect(usageByDay.at(-1)!.costUsd).toBe('0.000250');
+      expect(usageByDay).toHaveLength(30);
+    }
+    // Session, keys, account, plan, spend per day.
+    expect(statements).toBe(SESSION + 4);
+  });
+
+  test('100 usage events, each with its key, the owner of it, and its model', async () => {
+    const { data, statements } = await counted<{ viewer: { usageEvents: { nodes: { apiKey: unknown }[] } } }>(
+      `{ viewer { usageEvents(first: 100) { totalCount nodes { id apiKey { name owner { plan { name } } } model { family } } } } }`,
+    );
+    expect(data.viewer.usageEvents.nodes.filter(({ apiKey }) => apiKey !== null)).toHaveLength(KEYS);
+    // Account, page, total, keys, models, plans.
+    expect(statements).toBe(SESSION + 6);
+  });
+
+  test('100 ledger entries, each with the call that it charged', async () => {
+    const { data, statements } = await counted<{
+      viewer: { ledgerEntries: { nodes: { usageEvent: unknown }[] } };
+    }>('{ viewer { ledgerEntries(first: 100) { nodes { usageEvent { id apiKey { id } } } } } }');
+    expect(data.viewer.ledgerEntries.nodes.filter(({ usageEvent }) => usageEvent !== null).length).toBe(KEYS);
+    // Account, page, events, keys.
+    expect(statements).toBe(SESSION + 4);
+  });
+
+  test('two windows of days are read as one', async () => {
+    const { statements } = await counted(
+      '{ viewer { apiKeys(first: 100) { nodes { a: usageByDay(days: 7) { date } b: usageByDay(days: 30) { date } } } } }',
+    );
+    expect(statements).toBe(SESSION + 3);
+  });
+});

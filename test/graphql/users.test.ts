@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { migrateAndSeed } from '../../src/services/startup.js';
+import { PASSWORD, signUp, type UserFields } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { codesOf, dataOf, operate } from './support.js';
+
+interface Users {
+  users: {
+    nodes: { id: string; email: string }[];
+    edges: { cursor: string }[];
+    pageInfo: { hasNextPage: boolean; endCursor: string };
+  };
+}
+const USERS = `query ($first: Int, $after: String, $search: String) {
+  users(first: $first, after: $after, search: $search) {
+    nodes { id email } edges { cursor } pageInfo { hasNextPage endCursor } } }`;
+
+describe('administration', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  let url: string;
+  let token: string;
+  let adminId: string;
+  const email = `${randomUUID()}@example.com`;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db, { env: { ADMIN_EMAIL: email, ADMIN_PASSWORD: PASSWORD } });
+    url = platform.url;
+    await migrateAndSeed(db.orm, platform.config, platform.log);
+    const { login } = await dataOf<{ login: { accessToken: string; user: { id: string } } }>(
+      url,
+      'mutation ($input: LoginInput!) { login(input: $input) { accessToken user { id } } }',
+      { variables: { input: { email, password: PASSWORD } } },
+    );
+    token = login.accessToken;
+    adminId = login.user.id;
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const change = (mutation: string, input: Record<string, unknown>, as = token) => {
+    const type = `${mutation[0]!.toUpperCase()}${mutation.slice(1)}Input!`;
+    const query = `mutation ($input: ${type}) { ${mutation}(input: $input) { user { id status role planId balanceUsd } } }`;
+    return operate<Record<string, { user: Record<string, unknown> }>>(url, query, {
+      token: as,
+      variables: { input },
+    });
+  };
+
+  test('users walks through all accounts, newest first, each once while others sign up', async () => {
+    const made: UserFields[] = [];
+    for (let n = 0; n < 5; n++) made.push((await signUp(url, { name: 'Walked' })).user);
+    const seen: string[] = [];
+    let after: string | null = null;
+    do {
+      const data: Users = await dataOf<Users>(url, USERS, {
+        token,
+        variables: { first: 2, after, search: 'Walked' },
+      });
+      expect(data.users.edges.at(-1)!.cursor).toBe(data.users.pageInfo.endCursor);
+      seen.push(...data.users.nodes.map(({ id }) => id));
+      await signUp(url, { name: 'Walked' });
+      after = data.users.pageInfo.hasNextPage ? data.users.pageInfo.endCursor : null;
+    } while (after);
+    expect(seen).toEqual(made.map(({ id }) => id).reverse());
+  });
+
+  test('users finds by mail and name, without case; the signs of a pattern are plain text', async () => {
+    const { user } = await signUp(url, { name: 'Percent % Under_score' });
+    const found = async (search: string) =>
+      (await dataOf<Users>(url, USERS, { token, variables: { first: 10, search } })).users.nodes.map(
+        ({ id }) => id,
+      );
+    expect(await found('percent % under_')).toEqual([user.id]);
+    expect(await found(user.email.toUpperCase())).toEqual([user.id]);
+    expect(await found('100%')).toEqual([]);
+  });
+
+  test('setUserPlan moves an account and grants the included credits once', async () => {
+    const { user } = await signUp(url);
+    const first = await change('setUserPlan', { id: user.id, plan: 'starter' });
+    expect(first.body.data!.setUserPlan!.user).toMatchObject({ planId: 'starter', balanceUsd: '13.000000' });
+    await change('setUserPlan', { id: user.id, plan: 'free' });
+    const again = await change('setUserPlan', { id: user.id, plan: 'starter' });
+    expect(again.body.data!.setUserPlan!.user.balanceUsd).toBe('13.000000');
+  });
+
+  test('setUserPlan to a plan that does not exist is a fault of that field', async () => {
+    const { user } = await signUp(url);
+    const answer = await change('setUserPlan', { id: user.id, plan: 'gold' });
+    expect(answer.body.errors![0]!.extensions).toEqual({
+      code: 'validation_error',
+      details: [{ field: 'plan', message: 'is not a plan' }],
+    });
+  });
+
+  test('disableUser ends the sessions at once, enableUser lets the account act again', async () => {
+    const { user, token: hers } = await signUp(url);
+    expect((await change('disableUser', { id: user.id })).body.data!.disableUser!.user.status).toBe(
+      'DISABLED',
+    );
+    expect(codesOf(await operate(url, '{ viewer { id } }', { token: hers }))).toEqual(['unauthorized']);
+    expect((await change('enableUser', { id: user.id })).body.data!.enableUser!.user.status).toBe('ACTIVE');
+  });
+
+  test('setUserRole makes an administrator, whose former sessions end', async () => {
+    const { user, token: hers } = await signUp(url);
+    const answer = await change('setUserRole', { id: user.id, role: 'ADMIN' });
+    expect(answer.body.data!.setUserRole!.user.role).toBe('ADMIN');
+    expect(codesOf(await operate(url, '{ viewer { id } }', { token: hers }))).toEqual(['unauthorized']);
+  });
+
+  test('an administrator can neither disable nor demote themselves', async () => {
+    expect(codesOf(await change('disableUser', { id: adminId }))).toEqual(['validation_error']);
+    expect(codesOf(await change('setUserRole', { id: adminId, role: 'USER' }))).toEqual(['validation_error']);
+  });
+
+  test.each(['01900000-0000-7000-8000-000000000000', 'no-uuid', ''])(
+    'an account %j is not_found',
+    async (id) => {
+      expect(codesOf(await change('disableUser', { id }))).toEqual(['not_found']);
+    },
+  );
+
+  test('is forbidden to everybody else, who learn nothing of who exists', async () => {
+    const { token: hers } = await signUp(url);
+    const { user } = await signUp(url);
+    for (const id of [user.id, '01900000-0000-7000-8000-000000000000']) {
+      for (const mutation of ['disableUser', 'enableUser']) {
+        expect(codesOf(await change(mutation, { id }, hers))).toEqual(['forbidden']);
+      }
+    }
+    expect(codesOf(await operate(url, USERS, { token: hers, variables: { first: 1 } }))).toEqual([
+      'forbidden',
+    ]);
+  });
+});
