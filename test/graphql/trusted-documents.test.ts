@@ -1,9 +1,8 @@
-import { loadWebBuild } from '../../src/pages/web-build.js';
 import { call, PASSWORD, type SessionAnswer, sessionCookie, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 import { until } from '../support/until.js';
-import { codesOf, follow, type GraphqlAnswer, operate, socketClient } from './support.js';
+import { codesOf, documentIdOf, follow, type GraphqlAnswer, operate, socketClient } from './support.js';
 
 const QUERY = '{ viewer { email } }';
 
@@ -14,7 +13,6 @@ describe('documents of the web pages', () => {
   let email: string;
   let token: string;
   let cookie: string;
-  let idOf: (operation: string) => string;
   beforeAll(async () => {
     db = await createTestDatabase();
     platform = await startTestPlatform(db);
@@ -26,8 +24,6 @@ describe('documents of the web pages', () => {
       body: { email, password: PASSWORD },
     });
     cookie = `pr_session=${sessionCookie(answer)!.value}`;
-    const { documents } = loadWebBuild()!;
-    idOf = (operation) => [...documents].find(([, text]) => text.startsWith(operation))![0];
   });
   afterAll(async () => {
     await platform.close();
@@ -41,7 +37,7 @@ describe('documents of the web pages', () => {
     });
 
   test('run by their id with the cookie', async () => {
-    const answer = await byId(idOf('query Viewer'), { cookie });
+    const answer = await byId(documentIdOf('query Viewer'), { cookie });
     expect(answer.status).toBe(200);
     expect(answer.body.data?.viewer.email).toBe(email);
   });
@@ -58,7 +54,7 @@ describe('documents of the web pages', () => {
   });
 
   test('a text beside an id is not what runs', async () => {
-    const body = { query: '{ plans { name } }', documentId: idOf('query Viewer') };
+    const body = { query: '{ plans { name } }', documentId: documentIdOf('query Viewer') };
     const answer = await call<GraphqlAnswer>(platform.url, 'POST', '/graphql', { headers: { cookie }, body });
     expect(Object.keys(answer.body.data!)).toEqual(['__typename', 'viewer']);
   });
@@ -92,7 +88,7 @@ describe('documents of the web pages', () => {
     expect(refused.error).toMatchObject([{ extensions: { code: 'document_not_trusted' } }]);
     const results: unknown[] = [];
     client.subscribe(
-      { query: '', extensions: { documentId: idOf('query Viewer') } },
+      { query: '', extensions: { documentId: documentIdOf('query Viewer') } },
       { next: (result) => results.push(result), error: () => undefined, complete: () => undefined },
     );
     await until(() => results.length > 0);
