@@ -38,7 +38,7 @@ module.exports = {
       comment: 'The edge never loads what only the platform needs, not by any path.',
       from: { path: '^(dist|build/src)/gateway/main\\.js$' },
       to: {
-        path: 'node_modules/(graphql|@apollo|type-graphql|react|react-dom|fastify-type-provider-zod|agenda)/',
+        path: 'node_modules/(graphql|graphql-ws|@apollo|type-graphql|react|react-dom|@mantine|urql|@urql|fastify-type-provider-zod|agenda)/',
         reachable: true,
       },
     },
@@ -96,6 +96,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    // Bundles for browsers: web/ has walls of its own (biome.json).
+    exclude: { path: '^dist/web/' },
     tsPreCompilationDeps: false,
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
   },

@@ -117,10 +117,10 @@ async function takeLock() {
 
 // --- Running a program -----------------------------------------------------------------------------------------
 
-let running;
+const running = new Set();
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, () => {
-    running?.kill(signal);
+    for (const child of running) child.kill(signal);
     releaseLock?.();
     process.exit(signal === 'SIGINT' ? 130 : 143);
   });
@@ -130,7 +130,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 function run(command, args) {
   return new Promise((done) => {
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-    running = child;
+    running.add(child);
     let output = '';
     const collect = (chunk) => {
       output += chunk;
@@ -138,7 +138,10 @@ function run(command, args) {
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
     child.on('error', (error) => done({ ok: false, output: `${output}${error.message}\n` }));
-    child.on('close', (code) => done({ ok: code === 0, output }));
+    child.on('close', (code) => {
+      running.delete(child);
+      done({ ok: code === 0, output });
+    });
   });
 }
 
@@ -200,11 +203,14 @@ function filesBelow(folder, ending) {
 }
 
 const SOURCE = /(?<!\.d)\.tsx?$/;
+const webOutput = join(root, 'dist', 'web');
+/** Made by web/tools, which knows by itself what belongs there. */
+const webFolders = [webOutput, `${webOutput}.draft`];
 
 /** Compiled files whose source is gone would still run: old tests, old migrations. */
 function prune(output, expected) {
   for (const path of filesBelow(output, /\.js$/)) {
-    if (expected.has(path)) continue;
+    if (expected.has(path) || webFolders.some((folder) => path.startsWith(folder + sep))) continue;
     rmSync(path);
     rmSync(`${path}.map`, { force: true });
   }
@@ -242,6 +248,54 @@ async function build({ project, output, folders, base }) {
   say(`  built       ${output} in ${seconds(began)}`);
 }
 
+// --- Web build -------------------------------------------------------------------------------------------------
+
+const webGenerated = join(root, 'web', 'generated');
+
+/** What the last web build says of itself, unless something of it is gone. */
+function webManifest() {
+  const text = readText(join(webOutput, 'manifest.json'));
+  if (text === undefined) return undefined;
+  const manifest = JSON.parse(text);
+  const files = manifest.assets.flatMap(({ path, encodings }) => [
+    path,
+    ...encodings.map((encoding) => `${path}.${encoding}`),
+  ]);
+  const all = [...Object.values(manifest.pages), manifest.persisted, ...files];
+  return all.every((file) => existsSync(join(webOutput, file))) ? manifest : undefined;
+}
+
+/** Of everything that the pages are made of; `inputs` are the sources outside web/ that the build reads. */
+function webStamp(inputs) {
+  const own = filesBelow(join(root, 'web'), /./).filter((path) => !path.startsWith(webGenerated + sep));
+  const others = ['schema/schema.graphql', ...inputs].map((path) => join(root, path));
+  const hash = createHash('sha256').update(installStamp());
+  for (const path of [...own, ...others]) {
+    hash
+      .update(`${path.slice(root.length)}\0`)
+      .update(readText(path) ?? '')
+      .update('\0');
+  }
+  return hash.digest('hex');
+}
+
+/** Bundles web/ into dist/web, on the Node of the packages: Vite wants a newer one than the system may have. */
+async function buildWeb() {
+  const script = join(root, 'web', 'tools', 'main.mjs');
+  // A part of the checkout, such as the image of a single process, may do without pages.
+  if (!existsSync(script)) return;
+  const stampPath = join(webOutput, '.build-stamp');
+  const last = webManifest();
+  if (last && existsSync(webGenerated) && readText(stampPath)?.trim() === webStamp(last.inputs)) return;
+  const began = Date.now();
+  const packaged = join(modules, '.bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  const node = existsSync(packaged) ? packaged : process.execPath;
+  const result = await run(node, [script]);
+  if (!result.ok) throw new Failure(`${result.output.trim()}\n\nThe web pages could not be built.`);
+  writeWhole(stampPath, `${webStamp(webManifest().inputs)}\n`);
+  say(`  built       ${join('dist', 'web')} in ${seconds(began)}`);
+}
+
 // --- All of it -------------------------------------------------------------------------------------------------
 
 let releaseLock;
@@ -250,7 +304,13 @@ try {
   if (major < 20) throw new Failure(`Node.js 20 or newer is needed, this is ${process.versions.node}`);
   releaseLock = await takeLock();
   await install();
-  await build({ project: 'tsconfig.json', output: 'dist', folders: ['src'], base: 'src' });
+  // Side by side; neither is left running when the other fails.
+  const builds = await Promise.allSettled([
+    build({ project: 'tsconfig.json', output: 'dist', folders: ['src'], base: 'src' }),
+    buildWeb(),
+  ]);
+  const failed = builds.find(({ status }) => status === 'rejected');
+  if (failed) throw failed.reason;
   if (withTests) {
     await build({ project: 'tsconfig.test.json', output: 'build', folders: ['src', 'test'], base: '.' });
   }

@@ -17,6 +17,11 @@ const table = {
     type: 'invalid_request_error',
     message: 'The model refused the request.',
   },
+  unknown_document: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'There is no document with this id. After a release: load the page anew.',
+  },
   invalid_api_key: {
     status: 401,
     type: 'invalid_request_error',
@@ -44,6 +49,12 @@ const table = {
     status: 403,
     type: 'invalid_request_error',
     message: 'Log-in, sign-up and writes with the session cookie are taken from this site only.',
+  },
+  document_not_trusted: {
+    status: 403,
+    type: 'invalid_request_error',
+    message:
+      'With the session cookie only documents of the web pages run, by documentId. For others send the token: "Authorization: Bearer …".',
   },
   model_not_allowed: {
     status: 403,

@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client';
 import type { WebSocket } from 'ws';
 import { AppError } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
+import { credentialOf } from '../rest/credential.js';
 import type { RestApp } from '../rest/rest-app.js';
 import { clearSessionCookie, setSessionCookie } from '../rest/session-cookie.js';
 import type { Signals } from '../services/live/signals.js';
@@ -19,12 +20,15 @@ import { createSchema } from './schema.js';
 import { startGraphqlServer } from './server.js';
 import { createSocketSessions } from './session-socket.js';
 import { createSocketHandler, SOCKET_BOUNDS, type SocketBounds, SUBPROTOCOL } from './socket.js';
+import { type DocumentRequest, documentText, type TrustedDocuments } from './trusted-documents.js';
 
 export interface GraphqlDeps {
   services: Services;
   signals: Signals;
   /** Whether the schema may be asked for, and misspelt names get suggestions. */
   introspection: boolean;
+  /** Those of the web pages. */
+  documents: TrustedDocuments;
   registry: Registry;
   log: Logger;
   /** The product's unless a test can't wait for them. */
@@ -41,7 +45,7 @@ const POST_ONLY = 'Send queries and mutations by POST; subscriptions run over We
 
 /** `/graphql`: queries and mutations by POST, everything over WebSocket. */
 export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<void> {
-  const { services, introspection, log } = deps;
+  const { services, introspection, documents, log } = deps;
   const schema = createSchema();
   const sessions = createSocketSessions(services, deps.signals);
   const bounds = { ...SOCKET_BOUNDS, ...deps.socketBounds };
@@ -62,7 +66,10 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
     method: 'POST',
     url: '/graphql',
     schema: { hide: true },
-    preHandler: async ({ body }) => refuseUnvalidatable(schema, (body as { query?: unknown } | null)?.query),
+    preHandler: async (request) => {
+      useDocument(request, documents);
+      refuseUnvalidatable(schema, (request.body as DocumentRequest | null)?.query);
+    },
     // Fastify's types of the reply don't fit those of the integration beside the zod provider.
     handler: fastifyApolloHandler(server, {
       context: async (request: FastifyRequest, reply: FastifyReply) => contextOf(request, reply, services),
@@ -90,9 +97,18 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
       introspection,
       sessions,
       bounds,
+      documents,
       formatError,
     }) as never,
   });
+}
+
+/** Puts the text of the document where Apollo looks for it. What isn't an object is Apollo's to refuse. */
+function useDocument(request: FastifyRequest, documents: TrustedDocuments): void {
+  if (typeof request.body !== 'object' || request.body === null || Array.isArray(request.body)) return;
+  const { documentId, ...body } = request.body as DocumentRequest;
+  const credential = credentialOf(request.headers.authorization, request.cookies);
+  request.body = { ...body, query: documentText({ ...body, documentId }, credential, documents) };
 }
 
 function contextOf(request: FastifyRequest, reply: FastifyReply, services: Services): GraphqlContext {

@@ -14,18 +14,21 @@ import { type Context, makeServer, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { ServiceContext } from '../context.js';
 import { AppError } from '../errors.js';
-import { credentialOf } from '../rest/credential.js';
+import { type Credential, credentialOf } from '../rest/credential.js';
 import type { Session } from '../services/accounts/sessions.service.js';
 import type { Services } from '../services.js';
 import type { GraphqlContext, SessionJar } from './context.js';
 import { checkOperation, parseOptions, refuseUnvalidatable, validationRules } from './limits.js';
 import { createLoaders } from './loaders.js';
 import { FORBIDDEN, type SocketSessions } from './session-socket.js';
+import { documentText, type TrustedDocuments } from './trusted-documents.js';
 
 export interface SocketServerOptions {
   schema: GraphQLSchema;
   services: Services;
   introspection: boolean;
+  /** Those of the web pages; over WebSocket their id comes in `extensions`, beside an empty query. */
+  documents: TrustedDocuments;
   sessions: SocketSessions;
   bounds: SocketBounds;
   /** The same as over HTTP. */
@@ -49,7 +52,7 @@ interface Extra {
   socket: WebSocket;
   request: FastifyRequest;
   /** Known once the connection is initialised. */
-  token?: string;
+  credential?: Credential;
   release?: () => void;
 }
 
@@ -130,7 +133,7 @@ async function connect(
   );
   const session = credential && (await accounts.authenticate(freshContext(request), credential.token));
   if (!session) return false;
-  extra.token = credential.token;
+  extra.credential = credential;
   extra.release = sessions.admit(
     {
       token: credential.token,
@@ -147,8 +150,8 @@ async function connect(
 /** Everything that stands before the execution: who asks now, and whether the document may run. */
 async function prepare(
   { extra, subscriptions }: Context<Record<string, unknown>, Extra>,
-  { query, operationName, variables }: SubscribePayload,
-  { schema, services }: SocketServerOptions,
+  { query, extensions, operationName, variables }: SubscribePayload,
+  { schema, services, documents }: SocketServerOptions,
   rules: readonly (typeof specifiedRules)[number][],
 ): Promise<ExecutionArgs | GraphQLError[]> {
   if (Object.keys(subscriptions).length > OPERATIONS_PER_SOCKET) {
@@ -157,8 +160,10 @@ async function prepare(
   }
   const service = freshContext(extra.request);
   let session: Session | undefined;
+  let text: string;
   try {
-    session = await services.accounts.authenticate(service, extra.token!);
+    session = await services.accounts.authenticate(service, extra.credential!.token);
+    text = String(documentText({ query, documentId: extensions?.documentId }, extra.credential, documents));
   } catch (error) {
     return [wrapped(error)];
   }
@@ -168,8 +173,8 @@ async function prepare(
   }
   service.viewer = session.viewer;
   try {
-    refuseUnvalidatable(schema, query);
-    const document = parse(query, parseOptions);
+    refuseUnvalidatable(schema, text);
+    const document = parse(text, parseOptions);
     const faults = validate(schema, document, rules);
     if (faults.length > 0) return faults.map((fault) => withCode(fault, 'GRAPHQL_VALIDATION_FAILED'));
     const operation = getOperationAST(document, operationName);

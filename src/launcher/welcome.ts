@@ -22,7 +22,8 @@ export function welcome(url: string, simulated: boolean): string {
   const lines = [
     '',
     `  Ready at   ${url}`,
-    `  API docs   ${url}/docs/api`,
+    `  Dashboard  ${url}/signup`,
+    `  API docs   ${url}/docs/api, GraphQL at ${url}/graphql/playground`,
     ...(simulated
       ? [
           '  Models     simulated: answers are made up on this machine. Real ones: docs/operations.md, proxy.config.yaml',

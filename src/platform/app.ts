@@ -13,6 +13,8 @@ import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { isLoopback, networkOf } from '../lib/network.js';
 import { bindRouteTable } from '../lib/route-table.js';
+import { webRoutes } from '../pages/web.routes.js';
+import type { WebBuild } from '../pages/web-build.js';
 import { accountsRoutes } from '../rest/accounts.routes.js';
 import { adminRoutes } from '../rest/admin.routes.js';
 import { billingRoutes } from '../rest/billing.routes.js';
@@ -42,6 +44,8 @@ export interface PlatformDeps {
   signals: Signals;
   /** Whether the process can serve at the moment; an error counts as no. */
   ready(): Promise<boolean>;
+  /** The pages built from web/; without them their addresses answer 503. */
+  web?: WebBuild;
   /** The whole product's unless a test brings its own. */
   table?: readonly RouteEntry[];
   socketBounds?: Partial<SocketBounds> | undefined;
@@ -112,11 +116,13 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     services,
     signals: deps.signals,
     introspection: config.graphqlIntrospection,
+    documents: deps.web?.documents ?? new Map(),
     registry: deps.registry,
     log: deps.log,
     socketBounds: deps.socketBounds,
     toAppError,
   });
+  webRoutes(app, deps.web);
   return { app, close: () => closing(() => app.close()) };
 }
 

@@ -7,6 +7,7 @@ import { systemClock } from '../lib/clock.js';
 import { onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
+import { loadWebBuild } from '../pages/web-build.js';
 import { prepareDummyHash } from '../services/accounts/passwords.js';
 import { createEnvelopes } from '../services/envelopes.js';
 import { type OpenSignals, openSignals } from '../services/live/open-signals.js';
@@ -56,6 +57,8 @@ await startOrExit('platform', async () => {
     virtualKeys: createVirtualKeyClient({ url: config.upstreamUrl, masterKey: config.upstreamMasterKey }),
     signals,
   });
+  const web = loadWebBuild();
+  if (!web) log.warn('the web pages are not built, they answer 503: npm run build');
   platform = await createPlatform({
     config,
     orm,
@@ -65,6 +68,7 @@ await startOrExit('platform', async () => {
     registry,
     signals,
     ready,
+    web,
   });
   if (config.metricsPort !== null) {
     await startMetricsListener({

@@ -62,6 +62,14 @@ const billingAndKeys: readonly RouteEntry[] = [
   write('DELETE', '/api/keys/:id'),
 ];
 
+/** Built from web/ (src/pages/web.routes.ts). */
+const webPages: readonly RouteEntry[] = [
+  { ...read('/assets/*', 'none'), headers: 'asset', rate: 'none' },
+  ...['/graphql/playground', '/login', '/signup', '/dashboard', '/dashboard/*', '/admin', '/admin/*'].map(
+    (url): RouteEntry => ({ ...read(url, 'none'), headers: 'spa', rate: 'none' }),
+  ),
+];
+
 /** Queries and mutations by POST; GET is the way to WebSocket. */
 const graphql: readonly RouteEntry[] = [
   // `login` and `signup` set the cookie.
@@ -87,4 +95,5 @@ export const routeTable: readonly RouteEntry[] = [
   write('PATCH', '/api/admin/users/:id', 'admin'),
   ...billingAndKeys,
   ...graphql,
+  ...webPages,
 ];

@@ -2,10 +2,11 @@ import { basename, join } from 'node:path';
 import { compiled, compiledFiles, loadedBy, ownImports, packagesOf } from './loaded-modules.js';
 
 const HEAVY = [
-  /^graphql$/,
+  /^graphql(-ws)?$/,
   /^@apollo\//,
   /^type-graphql$/,
   /^react(-dom)?$/,
+  /^(@mantine|@urql|@graphql-yoga)\//,
   /^class-validator$/,
   /^agenda$/,
   /^@scalar\//,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { call, PASSWORD, sessionCookie, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
-import { codesOf, dataOf, operate } from './support.js';
+import { codesOf, dataOf, operate, operateAsPage } from './support.js';
 
 const SIGNUP = `mutation ($input: SignupInput!) { signup(input: $input) {
   accessToken tokenType expiresIn user { id email name role status createdAt planId balanceUsd plan { name requestsPerMinute } } } }`;
@@ -109,18 +109,16 @@ describe('accounts', () => {
         plan: { name: 'free' },
       },
     });
-    const byCookie = await operate(url, VIEWER, { headers: { cookie: `pr_session=${token}` } });
-    expect(byCookie.body.data).toEqual(byBearer);
+    const byCookie = await operateAsPage(url, 'query Viewer', { token });
+    expect(byCookie.body.data).toMatchObject({ viewer: { id: user.id, email: user.email } });
     // As with REST, each request renews it.
     expect(sessionCookie(byCookie)).toBeDefined();
   });
 
   test('logout ends the session and clears the cookie', async () => {
     const { token } = await signUp(url);
-    const answer = await operate(url, 'mutation { logout { success } }', {
-      headers: { cookie: `pr_session=${token}` },
-    });
-    expect(answer.body).toEqual({ data: { logout: { success: true } } });
+    const answer = await operateAsPage(url, 'mutation LogOut', { token });
+    expect(answer.body.data).toMatchObject({ logout: { success: true } });
     expect(sessionCookie(answer)!.line).toMatch(/^pr_session=;.*Expires=Thu, 01 Jan 1970/);
     expect(codesOf(await operate(url, VIEWER, { token }))).toEqual(['unauthorized']);
   });

@@ -1,5 +1,6 @@
 import { type Client, createClient, type ExecutionResult } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { loadWebBuild } from '../../src/pages/web-build.js';
 import { type ApiAnswer, type ApiRequest, call } from '../support/api.js';
 
 export interface GraphqlError {
@@ -24,6 +25,25 @@ export function operate<Data = Record<string, unknown>>(
   { variables, ...request }: Omit<ApiRequest, 'body'> & { variables?: Record<string, unknown> } = {},
 ): Promise<ApiAnswer<GraphqlAnswer<Data>>> {
   return call(url, 'POST', '/graphql', { ...request, body: { query, variables } });
+}
+
+/** Id of the document of the web pages that begins like this, such as `query Viewer`. */
+export function documentIdOf(operation: string): string {
+  const found = [...loadWebBuild()!.documents].find(([, text]) => text.startsWith(operation));
+  if (!found) throw new Error(`the web build has no document "${operation}"`);
+  return found[0];
+}
+
+/** A document of the web pages with the session cookie, as a page sends it. */
+export function operateAsPage<Data = Record<string, unknown>>(
+  url: string,
+  operation: string,
+  { token, ...headers }: { token: string } & Record<string, string>,
+): Promise<ApiAnswer<GraphqlAnswer<Data>>> {
+  return call(url, 'POST', '/graphql', {
+    headers: { cookie: `pr_session=${token}`, ...headers },
+    body: { documentId: documentIdOf(operation) },
+  });
 }
 
 /** The data of an operation that must succeed. */

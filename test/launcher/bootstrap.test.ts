@@ -60,6 +60,54 @@ describe('the bootstrap', () => {
     expect(readFileSync(at('dist/one.js'), 'utf8')).toContain('11');
   });
 
+  test('builds the pages once, and again after a change of what they are made of, wherever that lies', async () => {
+    mkdirSync(at('web/tools'), { recursive: true });
+    writeFileSync(
+      at('web/tools/main.mjs'),
+      `import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+       appendFileSync('runs', 'x');
+       mkdirSync('web/generated', { recursive: true });
+       mkdirSync('dist/web/assets', { recursive: true });
+       if (readFileSync('web/page.html', 'utf8') === 'bad') throw new Error('a bad page');
+       cpSync('web/page.html', 'dist/web/page.html');
+       for (const name of ['a.js', 'a.js.br', 'documents.json']) writeFileSync('dist/web/assets/' + name, '');
+       writeFileSync('dist/web/manifest.json', JSON.stringify({
+         pages: { page: 'page.html' },
+         persisted: 'assets/documents.json',
+         assets: [{ path: '/assets/a.js', encodings: ['br'] }],
+         inputs: ['src/two.ts'],
+       }));`,
+    );
+    writeFileSync(at('web/page.html'), 'one');
+    const runs = (): number => readFileSync(at('runs'), 'utf8').length;
+    expect(await bootstrap()).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/built +dist\/web in \d/),
+    });
+    expect(await bootstrap()).toEqual({ code: 0, output: '', errors: '' });
+    expect(runs()).toBe(1);
+    // The compiler, which removes what it didn't make, leaves the pages alone.
+    expect(existsSync(at('dist/web/assets/a.js'))).toBe(true);
+    const changes = [
+      () => writeFileSync(at('web/page.html'), 'two'),
+      () => writeFileSync(at('src/two.ts'), 'export const two: number = 22;\n'),
+      () => rmSync(at('dist/web/assets/a.js.br')),
+    ];
+    for (const [index, change] of changes.entries()) {
+      change();
+      expect((await bootstrap()).code).toBe(0);
+      expect(runs()).toBe(index + 2);
+    }
+    writeFileSync(at('src/one.ts'), 'export const one: number = 11;\n');
+    await bootstrap();
+    expect(runs()).toBe(changes.length + 1);
+    writeFileSync(at('web/page.html'), 'bad');
+    expect(await bootstrap('--quiet')).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/a bad page[\s\S]*The web pages could not be built/),
+    });
+  });
+
   test('survives the loss of dist, or of one file of it', async () => {
     await bootstrap();
     rmSync(at('dist'), { recursive: true });

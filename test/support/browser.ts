@@ -1,16 +1,19 @@
-import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 const CANDIDATES = [
   process.env.CHROMIUM_PATH,
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
+  // One that playwright itself has installed.
+  chromium.executablePath(),
 ];
 
 /** Chromium of this machine. A run without one says so loudly; CI installs it and must not go without. */
 export const chromiumPath: string | undefined = CANDIDATES.find(
-  (path) => path !== undefined && existsSync(path),
+  (path) => path !== undefined && path !== '' && existsSync(path),
 );
 
 /** `describe` where there is a browser; elsewhere skipped with a word on what is missing, and failed in CI. */
@@ -22,7 +25,7 @@ if (!chromiumPath) {
   );
 }
 
-export function launchBrowser(): Promise<Browser> {
+function launchBrowser(): Promise<Browser> {
   if (!chromiumPath) throw new Error('no Chromium: install it or set CHROMIUM_PATH');
   return chromium.launch({
     executablePath: chromiumPath,
@@ -44,22 +47,86 @@ export interface PageFaults {
   errors: string[];
 }
 
-/** A page that may talk to `origin` only. */
-export async function guardedPage(
-  browser: Browser,
-  origin: string,
-): Promise<{ page: Page; faults: PageFaults }> {
-  const page = await browser.newPage();
+export interface PageOptions extends BrowserContextOptions {
+  /** Console errors that the test causes on purpose, such as the browser's word on a 401. */
+  expectedErrors?: RegExp;
+}
+
+/** Desktop and phone, the two widths of docs/style.md. */
+export const WIDE = { width: 1280, height: 800 };
+export const NARROW = { width: 390, height: 844 };
+
+/** Watches a page: only `origin` may be talked to, over HTTP and WebSocket. */
+async function guard(page: Page, origin: string, expectedErrors?: RegExp): Promise<PageFaults> {
   const faults: PageFaults = { foreign: [], errors: [] };
+  const { host } = new URL(origin);
+  const isOwn = (url: string): boolean => {
+    const { protocol, host: asked } = new URL(url);
+    return protocol === 'data:' || protocol === 'blob:' || asked === host;
+  };
+  const error = (text: string): void => {
+    if (!expectedErrors?.test(text)) faults.errors.push(text);
+  };
   await page.route('**/*', (route) => {
     const url = route.request().url();
-    if (url.startsWith(origin) || url.startsWith('data:') || url.startsWith('blob:')) return route.continue();
+    if (isOwn(url)) return route.continue();
     faults.foreign.push(url);
     return route.abort();
   });
-  page.on('console', (message) => {
-    if (message.type() === 'error') faults.errors.push(message.text());
+  page.on('websocket', (socket) => {
+    if (!isOwn(socket.url())) faults.foreign.push(socket.url());
   });
-  page.on('pageerror', (error) => faults.errors.push(error.message));
-  return { page, faults };
+  page.on('console', (message) => {
+    if (message.type() === 'error') error(`${message.text()} (${message.location().url})`);
+  });
+  page.on('pageerror', (thrown) => error(thrown.message));
+  return faults;
+}
+
+export interface TestBrowser {
+  /**
+   * A page in a browser context of its own, closed after the test. The test fails if the page talked to another host
+   * than `origin`, wrote an error to the console or threw one.
+   */
+  open(origin: string, options?: PageOptions): Promise<Page>;
+}
+
+/** A browser for the tests of a `describe`. */
+export function useBrowser(): TestBrowser {
+  let browser: Browser;
+  const opened: { page: Page; faults: PageFaults }[] = [];
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  }, 60_000);
+  afterEach(async () => {
+    const done = opened.splice(0);
+    await Promise.all(done.map(({ page }) => page.context().close()));
+    expect(done.map(({ faults }) => faults)).toEqual(done.map(() => ({ foreign: [], errors: [] })));
+  });
+  afterAll(() => browser?.close());
+  return {
+    async open(origin, { expectedErrors, ...options } = {}) {
+      const context = await browser.newContext({
+        baseURL: origin,
+        viewport: WIDE,
+        // What fades in has no contrast yet: tests see pages as those do who want no motion.
+        reducedMotion: 'reduce',
+        ...options,
+      });
+      const page = await context.newPage();
+      opened.push({ page, faults: await guard(page, origin, expectedErrors) });
+      return page;
+    },
+  };
+}
+
+/** Keeps how a page looks in `artifacts/screens`, to be looked at: nothing is compared. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = join('artifacts', 'screens');
+  mkdirSync(folder, { recursive: true });
+  const { width } = page.viewportSize() ?? WIDE;
+  const scheme = await page.evaluate<string>(
+    'document.documentElement.dataset.mantineColorScheme ?? "light"',
+  );
+  await page.screenshot({ path: join(folder, `${name}-${width}-${scheme}.png`), fullPage: true });
 }

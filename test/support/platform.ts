@@ -7,6 +7,7 @@ import type { SocketBounds } from '../../src/graphql/socket.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
+import { loadWebBuild, type WebBuild } from '../../src/pages/web-build.js';
 import { createPlatform, type Platform } from '../../src/platform/app.js';
 import { openPseudonymKey } from '../../src/services/accounts/pseudonym-key.store.js';
 import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.js';
@@ -24,6 +25,8 @@ export interface TestPlatformOptions {
   virtualKeys?: VirtualKeyClient;
   registry?: Registry;
   socketBounds?: Partial<SocketBounds>;
+  /** The pages of this checkout unless told; `null`: none. */
+  web?: WebBuild | null;
 }
 
 export interface TestPlatform {
@@ -62,6 +65,7 @@ export async function startTestPlatform(
     virtualKeys = noVirtualKeys,
     registry = createRegistry('test'),
     socketBounds,
+    web,
   }: TestPlatformOptions = {},
 ): Promise<TestPlatform> {
   const config = testConfig(db.url, env);
@@ -85,6 +89,7 @@ export async function startTestPlatform(
     signals,
     socketBounds,
     ready: () => schemaIsCurrent(db.orm),
+    web: web === undefined ? loadWebBuild() : (web ?? undefined),
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {

@@ -1,0 +1,21 @@
+/** A decimal of the API in the parts of docs/style.md: dollars and cents in ink, what is behind them muted. */
+export interface MoneyParts {
+  /** With sign, dollar sign and thousands apart: `-$1,234.50`. */
+  main: string;
+  /** Digits behind the cents, without the zeros at the end; often empty. */
+  rest: string;
+}
+
+/** Splits a decimal string such as `"0.020137"`. Exact: no number is made of it. */
+export function moneyParts(decimal: string): MoneyParts {
+  const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal) ?? [];
+  const cents = fraction.slice(0, 2).padEnd(2, '0');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return { main: `${sign}$${grouped}.${cents}`, rest: fraction.slice(2).replace(/0+$/, '') };
+}
+
+/** Where a balance stands (docs/style.md): calls stop below $0.001, a word of warning comes below $1. */
+export function balanceState(decimal: string): 'fine' | 'low' | 'stopped' {
+  if (decimal.startsWith('-') || /^0(?:\.00(?:0\d*)?)?$/.test(decimal)) return 'stopped';
+  return /^0(?:\.|$)/.test(decimal) ? 'low' : 'fine';
+}

@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../errors.js';
+import type { RestApp } from '../rest/rest-app.js';
+import type { Asset, WebBuild } from './web-build.js';
+
+/** Addresses that the dashboard's own router answers. */
+const APP_URLS = ['/login', '/signup', '/dashboard', '/dashboard/*', '/admin', '/admin/*'] as const;
+
+const NONCE_BYTES = 16;
+
+/** Everything from this site only, nothing inline but the styles that carry the nonce of this answer. */
+const appPolicy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+/** The editor of the playground writes its styles into the page by itself and works in workers of ours. */
+const playgroundPolicy = (): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "worker-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+/** The pages that were built from web/, and their assets. */
+export function webRoutes(app: RestApp, build: WebBuild | undefined): void {
+  const page = (url: string, name: string, policy: (nonce: string) => string): void => {
+    app.route({
+      method: 'GET',
+      url,
+      schema: { hide: true },
+      handler: (_request, reply) => {
+        if (!build) throw notBuilt();
+        const nonce = randomBytes(NONCE_BYTES).toString('base64');
+        // Never validated against a copy: policy and document carry the same nonce, made for this answer.
+        return reply
+          .headers({ 'content-security-policy': policy(nonce), 'cache-control': 'no-cache' })
+          .type('text/html; charset=utf-8')
+          .send(build.page(name, nonce));
+      },
+    });
+  };
+  page('/graphql/playground', 'graphql-playground', playgroundPolicy);
+  for (const url of APP_URLS) page(url, 'app', appPolicy);
+  app.route({
+    method: 'GET',
+    url: '/assets/*',
+    schema: { hide: true },
+    handler: (request, reply) => {
+      const asset = build?.asset(request.url.split('?', 1)[0]!);
+      if (asset) return sendAsset(asset, request, reply);
+      // A page of an earlier release may ask for it: that must not be remembered.
+      reply.header('cache-control', 'no-store');
+      throw build ? new AppError('not_found') : notBuilt();
+    },
+  });
+}
+
+const notBuilt = (): AppError =>
+  new AppError('service_unavailable', { message: 'The web pages are not built: run "npm run build".' });
+
+/** Whether an `Accept-Encoding` admits a coding by its name. */
+function accepts(header: string | undefined, encoding: string): boolean {
+  return (header ?? '').split(',').some((entry) => {
+    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
+    return name === encoding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}
+
+function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const chosen = asset.compressed.find(({ encoding }) =>
+    accepts(request.headers['accept-encoding'], encoding),
+  );
+  const etag = `"${asset.etag}${chosen ? `-${chosen.encoding}` : ''}"`;
+  reply.headers({
+    'cache-control': 'public, max-age=31536000, immutable',
+    vary: 'accept-encoding',
+    etag,
+  });
+  const known = request.headers['if-none-match'];
+  if (known?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) return reply.code(304).send();
+  if (chosen) reply.header('content-encoding', chosen.encoding);
+  return reply.type(asset.type).send(chosen?.content ?? asset.content);
+}

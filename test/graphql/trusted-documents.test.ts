@@ -1,0 +1,98 @@
+import { call, PASSWORD, type SessionAnswer, sessionCookie, signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { until } from '../support/until.js';
+import { codesOf, documentIdOf, follow, type GraphqlAnswer, operate, socketClient } from './support.js';
+
+const QUERY = '{ viewer { email } }';
+
+/** RELIABILITY.md: a script that finds its way into a page has the cookie, and no more than what the page asks. */
+describe('documents of the web pages', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  let email: string;
+  let token: string;
+  let cookie: string;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db);
+    ({
+      token,
+      user: { email },
+    } = await signUp(platform.url));
+    const answer = await call<SessionAnswer>(platform.url, 'POST', '/api/auth/login', {
+      body: { email, password: PASSWORD },
+    });
+    cookie = `pr_session=${sessionCookie(answer)!.value}`;
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const byId = (documentId: unknown, headers: Record<string, string> = {}) =>
+    call<GraphqlAnswer<{ viewer: { email: string } }>>(platform.url, 'POST', '/graphql', {
+      headers,
+      body: { documentId },
+    });
+
+  test('run by their id with the cookie', async () => {
+    const answer = await byId(documentIdOf('query Viewer'), { cookie });
+    expect(answer.status).toBe(200);
+    expect(answer.body.data?.viewer.email).toBe(email);
+  });
+
+  test.each([
+    ['a text', { query: QUERY }],
+    ['nothing', {}],
+    ['a text beside a null id', { query: QUERY, documentId: null }],
+  ])('with the cookie alone %s is refused', async (_name, body) => {
+    const answer = await call<GraphqlAnswer>(platform.url, 'POST', '/graphql', { headers: { cookie }, body });
+    expect(answer.status).toBe(403);
+    expect(codesOf(answer)).toEqual(['document_not_trusted']);
+    expect(answer.text).not.toContain(email);
+  });
+
+  test('a text beside an id is not what runs', async () => {
+    const body = { query: '{ plans { name } }', documentId: documentIdOf('query Viewer') };
+    const answer = await call<GraphqlAnswer>(platform.url, 'POST', '/graphql', { headers: { cookie }, body });
+    expect(Object.keys(answer.body.data!)).toEqual(['__typename', 'viewer']);
+  });
+
+  test.each(['f'.repeat(64), '', '__proto__', 7, {}, []])(
+    'an id that is none, %j, is refused',
+    async (id) => {
+      const credentials: Record<string, string>[] = [{ cookie }, { authorization: `Bearer ${token}` }];
+      for (const headers of credentials) {
+        const answer = await byId(id, headers);
+        expect(answer.status).toBe(400);
+        expect(codesOf(answer)).toEqual(['unknown_document']);
+      }
+    },
+  );
+
+  test('a bearer runs any text, the cookie beside it or not; so does whoever is nobody', async () => {
+    const session = await operate<{ viewer: { email: string } }>(platform.url, QUERY, {
+      token,
+      headers: { cookie },
+    });
+    expect(session.body.data?.viewer.email).toBe(email);
+    const anonymous = await operate(platform.url, '{ plans { name } }');
+    expect(anonymous.body.errors).toBeUndefined();
+  });
+
+  test('the same holds over WebSocket', async () => {
+    const client = socketClient(platform.url, { headers: { cookie, origin: platform.url } });
+    const refused = follow(client, 'subscription { usageRecorded { id } }');
+    await until(() => refused.ended);
+    expect(refused.error).toMatchObject([{ extensions: { code: 'document_not_trusted' } }]);
+    const results: unknown[] = [];
+    client.subscribe(
+      { query: '', extensions: { documentId: documentIdOf('query Viewer') } },
+      { next: (result) => results.push(result), error: () => undefined, complete: () => undefined },
+    );
+    await until(() => results.length > 0);
+    expect(results).toMatchObject([{ data: { viewer: { email } } }]);
+    await client.dispose();
+  });
+});

@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { formatMoney, parseMoney } from '../../src/lib/money.js';
+import { balanceState, moneyParts } from '../../src/lib/money-parts.js';
+
+describe('an amount on a page', () => {
+  test.each([
+    ['1.000000', '$1.00', ''],
+    ['0.020137', '$0.02', '0137'],
+    ['0.0000001', '$0.00', '00001'],
+    ['1234567.890000', '$1,234,567.89', ''],
+    ['-0.99999995', '-$0.99', '999995'],
+    ['0.000000', '$0.00', ''],
+  ])('%s reads %s and then %s', (decimal, main, rest) => {
+    expect(moneyParts(decimal)).toEqual({ main, rest });
+  });
+
+  test('loses nothing, whatever the amount', () => {
+    fc.assert(
+      fc.property(fc.bigInt(-(10n ** 20n), 10n ** 20n), (units) => {
+        const { main, rest } = moneyParts(formatMoney(units));
+        expect(parseMoney(main.replace('$', '').replaceAll(',', '') + rest)).toBe(units);
+      }),
+    );
+  });
+});
+
+describe('the state of a balance', () => {
+  test.each([
+    ['25.000000', 'fine'],
+    ['1.000000', 'fine'],
+    ['0.999999', 'low'],
+    ['0.001000', 'low'],
+    ['0.000999999999', 'stopped'],
+    ['0.000000', 'stopped'],
+    ['-3.500000', 'stopped'],
+  ])('%s is %s', (decimal, state) => {
+    expect(balanceState(decimal)).toBe(state);
+  });
+});

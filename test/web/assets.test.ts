@@ -1,0 +1,166 @@
+import { get } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform } from '../support/platform.js';
+import { startTestStack, type TestStack } from '../support/stack.js';
+
+interface RawAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+}
+
+/** Over node:http: `fetch` would decompress and hide what came. */
+function getRaw(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    get(url, { headers, method }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) }),
+      );
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+/** What a browser gets of web/, over the edge as the public address does. */
+describe('the pages and assets of the web build', () => {
+  let db: TestDatabase;
+  let stack: TestStack;
+  let script: string;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    stack = await startTestStack(db);
+    const document = await fetch(`${stack.url}/login`);
+    script = /src="(\/assets\/app-[^"]+\.js)"/.exec(await document.text())![1]!;
+  });
+  afterAll(async () => {
+    await stack.close();
+    await db.close();
+  });
+
+  test.each([
+    ['br', brotliDecompressSync],
+    ['gzip', gunzipSync],
+  ])('an asset comes as %s to whoever takes it, ready made', async (encoding, decompress) => {
+    const plain = await getRaw(`${stack.url}${script}`);
+    const answer = await getRaw(`${stack.url}${script}`, {
+      'accept-encoding': `${encoding};q=0.8, identity`,
+    });
+    expect(answer.headers).toMatchObject({
+      'content-encoding': encoding,
+      'content-length': String(answer.body.length),
+      'content-type': 'text/javascript; charset=utf-8',
+      vary: 'accept-encoding',
+    });
+    expect(decompress(answer.body).equals(plain.body)).toBe(true);
+    expect(answer.body.length).toBeLessThan(plain.body.length);
+    expect(answer.headers.etag).not.toBe(plain.headers.etag);
+  });
+
+  test.each(['', 'identity', 'br;q=0, gzip; q=0', 'deflate'])('and as it is for %j', async (accepted) => {
+    const answer = await getRaw(`${stack.url}${script}`, { 'accept-encoding': accepted });
+    expect(answer.status).toBe(200);
+    expect(answer.headers).not.toHaveProperty('content-encoding');
+    expect(answer.body.toString()).toContain('import');
+  });
+
+  test('an asset may be kept for ever, and what is kept is confirmed without a body', async () => {
+    const answer = await getRaw(`${stack.url}${script}`, { 'accept-encoding': 'br' });
+    expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+    const etag = String(answer.headers.etag);
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+      const again = await getRaw(`${stack.url}${script}`, {
+        'accept-encoding': 'br',
+        'if-none-match': known,
+      });
+      expect([again.status, again.body.length]).toEqual([304, 0]);
+      expect(again.headers).toMatchObject({ etag, vary: 'accept-encoding' });
+    }
+    const other = await getRaw(`${stack.url}${script}`, { 'accept-encoding': 'gzip', 'if-none-match': etag });
+    expect(other.status).toBe(200);
+  });
+
+  test('HEAD says the size and sends nothing', async () => {
+    const head = await getRaw(`${stack.url}${script}`, { 'accept-encoding': 'br' }, 'HEAD');
+    const whole = await getRaw(`${stack.url}${script}`, { 'accept-encoding': 'br' });
+    expect([head.status, head.body.length]).toEqual([200, 0]);
+    expect(head.headers['content-length']).toBe(String(whole.body.length));
+  });
+
+  test.each(['/assets/app-gone.js', '/assets/', '/assets/../manifest.json', '/assets/%2e%2e/manifest.json'])(
+    '%s is nothing, and nobody remembers that',
+    async (path) => {
+      const answer = await getRaw(`${stack.url}${path}`);
+      expect(answer.status).toBe(404);
+      expect(answer.headers['cache-control']).toBe('no-store');
+    },
+  );
+
+  test.each(['/login', '/signup', '/dashboard', '/dashboard/keys/1', '/admin', '/admin/users'])(
+    '%s is the dashboard, with a nonce of its own in every answer',
+    async (path) => {
+      const [first, second] = await Promise.all([
+        getRaw(`${stack.url}${path}`),
+        getRaw(`${stack.url}${path}`),
+      ]);
+      const nonces = [first, second].map(({ headers, body }) => {
+        const policy = String(headers['content-security-policy']);
+        const nonce = /style-src 'self' 'nonce-([^']{20,})'/.exec(policy)?.[1];
+        expect(policy).toContain("script-src 'self';");
+        expect(policy).toContain("frame-ancestors 'none'");
+        expect(body.toString()).toContain(`<meta property="csp-nonce" nonce="${nonce}">`);
+        expect(body.toString()).not.toContain('%CSP_NONCE%');
+        return nonce;
+      });
+      expect(nonces[0]).not.toBe(nonces[1]);
+      // A copy with an old nonce under a new policy would have no styles.
+      expect(first.headers['cache-control']).toBe('no-cache');
+      expect(first.headers).not.toHaveProperty('etag');
+    },
+  );
+
+  test('the playground runs scripts of this site only', async () => {
+    const { headers, status } = await getRaw(`${stack.url}/graphql/playground`);
+    expect(status).toBe(200);
+    expect(headers['content-security-policy']).toMatch(/script-src 'self'; worker-src 'self';/);
+  });
+
+  test('no document has an inline script or asks another host', async () => {
+    for (const path of ['/login', '/graphql/playground']) {
+      const text = (await getRaw(`${stack.url}${path}`)).body.toString();
+      expect(text.match(/<script\b[^>]*>[^<]/g)).toBeNull();
+      expect(text.match(/(?:src|href)="(?!\/|data:)[^"]*"/g)).toBeNull();
+    }
+  });
+
+  test('the largest asset passes the edge in a moment', async () => {
+    const document = (await getRaw(`${stack.url}/graphql/playground`)).body.toString();
+    const large = /src="(\/assets\/graphql-playground-[^"]+\.js)"/.exec(document)![1]!;
+    await getRaw(`${stack.url}${large}`);
+    const began = performance.now();
+    const { body } = await getRaw(`${stack.url}${large}`);
+    expect(body.length).toBeGreaterThan(500_000);
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+});
+
+describe('a checkout whose pages are not built', () => {
+  test('serves its API and says of the pages what to do', async () => {
+    const db = await createTestDatabase();
+    const platform = await startTestPlatform(db, { web: null });
+    try {
+      for (const path of ['/login', '/graphql/playground', '/assets/app-1.js']) {
+        const answer = await getRaw(`${platform.url}${path}`);
+        expect(answer.status).toBe(503);
+        expect(answer.body.toString()).toContain('npm run build');
+      }
+      expect((await getRaw(`${platform.url}/api/models`)).status).toBe(200);
+    } finally {
+      await platform.close();
+      await db.close();
+    }
+  });
+});

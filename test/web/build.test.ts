@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+interface Manifest {
+  inputs: string[];
+  assets: { path: string; etag: string }[];
+}
+
+const manifestOf = (root: string): Manifest =>
+  JSON.parse(readFileSync(join(root, 'dist/web/manifest.json'), 'utf8')) as Manifest;
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length))
+    .filter((name) => name !== '/.build-stamp')
+    .sort();
+}
+
+describe('the web build', () => {
+  let copy: string;
+  beforeAll(() => {
+    copy = realpathSync(mkdtempSync(join(tmpdir(), 'gateway-web-')));
+    for (const name of ['web', 'src', 'schema', 'package.json', 'tsconfig.json']) {
+      cpSync(name, join(copy, name), { recursive: true, filter: (path) => !path.includes('generated') });
+    }
+    symlinkSync(realpathSync('node_modules'), join(copy, 'node_modules'));
+  });
+  afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+  const build = () =>
+    promisify(execFile)(process.execPath, [join(copy, 'web/tools/main.mjs')], { cwd: copy });
+
+  test('is the same to the byte wherever the checkout lies, and names no place on this machine', async () => {
+    await build();
+    const names = filesBelow('dist/web');
+    expect(filesBelow(join(copy, 'dist/web'))).toEqual(names);
+    const contents = (root: string): Buffer[] =>
+      names.map((name) => readFileSync(join(root, 'dist/web', name)));
+    const ours = contents('.');
+    const differing = contents(copy).flatMap((content, i) => (content.equals(ours[i]!) ? [] : [names[i]!]));
+    expect(differing).toEqual([]);
+    const places = [copy, process.cwd(), realpathSync('node_modules')];
+    const telling = names.filter((_, i) => places.some((place) => ours[i]!.includes(place)));
+    expect(telling).toEqual([]);
+  }, 60_000);
+
+  test('knows the sources of the server that it shares, so that a change of them builds anew', () => {
+    expect(manifestOf('.').inputs).toContain('src/services/accounts/accounts.inputs.ts');
+  });
+
+  test('shares with the server only what is pure: no entity, store or service reaches a browser', () => {
+    const { inputs } = manifestOf('.');
+    const pure = /^src\/(?:lib\/[\w-]+|services\/[\w-]+\/(?:[\w-]+\.(?:inputs|rules)|common-passwords))\.ts$/;
+    expect(inputs.filter((path) => !pure.test(path))).toEqual([]);
+  });
+
+  test('fails when a page outgrows its budget, and leaves the former build where it was', async () => {
+    const { assets } = manifestOf(copy);
+    const budgets = join(copy, 'web/tools/budgets.mjs');
+    const text = readFileSync(budgets, 'utf8');
+    writeFileSync(budgets, text.replace('firstLoad: 300_000', 'firstLoad: 30_000'));
+    await expect(build()).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /over its budget:\napp: scripts of the first load: \d+\.\d kB of 30\.0 kB/,
+      ),
+    });
+    expect(manifestOf(copy).assets).toEqual(assets);
+  }, 60_000);
+});

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { PASSWORD, signUp } from '../support/api.js';
+import { expectAccessible } from '../support/axe.js';
+import { describeInBrowser, NARROW, screenshot, useBrowser, WIDE } from '../support/browser.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestStack, type TestStack } from '../support/stack.js';
+
+/** How people come in, in a real browser, over the edge. */
+describeInBrowser('the way into the dashboard', () => {
+  const browser = useBrowser();
+  let db: TestDatabase;
+  let stack: TestStack;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    stack = await startTestStack(db);
+  }, 60_000);
+  afterAll(async () => {
+    await stack?.close();
+    await db?.close();
+  });
+
+  const logIn = async (page: Page, email: string, password: string): Promise<void> => {
+    await page.getByLabel('Email').fill(email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+  };
+
+  test('sign-up takes three fields and ends on the dashboard with a dollar of credit', async () => {
+    const page = await browser.open(stack.url);
+    await page.goto('/signup');
+    await page.getByLabel('Name').fill('Ada');
+    await page.getByLabel('Email').fill(`${randomUUID()}@example.com`);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.waitForURL('**/dashboard');
+    await page.getByText('$1.00', { exact: true }).waitFor();
+    const [cookie] = await page.context().cookies();
+    expect(cookie).toMatchObject({ name: 'pr_session', httpOnly: true, sameSite: 'Lax' });
+  });
+
+  test('whoever asked for a page is brought back to it after the log-in', async () => {
+    const { user } = await signUp(stack.url);
+    const page = await browser.open(stack.url);
+    await page.goto('/dashboard?window=7');
+    await page.waitForURL('**/login?next=*');
+    await logIn(page, user.email, PASSWORD);
+    await page.waitForURL('**/dashboard?window=7');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    // Signed in, the way in leads on.
+    await page.goto('/login');
+    await page.waitForURL('**/dashboard');
+  });
+
+  test.each(['https://evil.example/', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '/login'])(
+    'but never to %s',
+    async (next) => {
+      const { user } = await signUp(stack.url);
+      const page = await browser.open(stack.url);
+      await page.goto(`/login?next=${encodeURIComponent(next)}`);
+      await logIn(page, user.email, PASSWORD);
+      await page.waitForURL(`${stack.url}/dashboard`);
+    },
+  );
+
+  test('a wrong password is said, and what was typed stays', async () => {
+    const page = await browser.open(stack.url);
+    await page.goto('/login');
+    await logIn(page, 'nobody@example.com', 'not the password');
+    await page.getByRole('alert').getByText('Email or password is wrong').waitFor();
+    expect(await page.getByLabel('Email').inputValue()).toBe('nobody@example.com');
+    await expectAccessible(page);
+  });
+
+  test('a form says what is wrong beside the field, before anything is sent', async () => {
+    const page = await browser.open(stack.url);
+    await page.goto('/signup');
+    await page.getByLabel('Name').fill('Ada');
+    await page.getByLabel('Email').fill('ada');
+    await page.getByRole('textbox', { name: 'Password' }).fill('password');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByText('Must be a mail address').waitFor();
+    await page.getByText('Is one of the most common passwords').waitFor();
+    expect(await page.getByLabel('Email').getAttribute('aria-invalid')).toBe('true');
+    await expectAccessible(page);
+  });
+
+  test('log-out ends the session, and the way back leads to the log-in', async () => {
+    const { user } = await signUp(stack.url);
+    const page = await browser.open(stack.url);
+    await page.goto('/login');
+    await logIn(page, user.email, PASSWORD);
+    await page.waitForURL('**/dashboard');
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.waitForURL('**/login');
+    expect(await page.context().cookies()).toEqual([]);
+    await page.goto('/dashboard');
+    await page.waitForURL('**/login?next=*');
+  });
+
+  test.each([
+    ['light', WIDE],
+    ['dark', WIDE],
+    ['light', NARROW],
+    ['dark', NARROW],
+  ] as const)('every page is accessible in %s at %j, and fits', async (colorScheme, viewport) => {
+    const page = await browser.open(stack.url, { colorScheme, viewport });
+    const check = async (name: string): Promise<void> => {
+      await expectAccessible(page);
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(viewport.width);
+      await screenshot(page, name);
+    };
+    await page.goto('/signup');
+    await page.getByText('gateway/embed').waitFor();
+    await check('signup');
+    await page.getByRole('link', { name: 'Log in' }).click();
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    await check('login');
+    await page.goto('/dashboard/nowhere');
+    await page.getByText('There is nothing here').waitFor();
+    await check('not-found');
+  });
+
+  test('is gone through by keyboard alone', async () => {
+    const { user } = await signUp(stack.url);
+    const page = await browser.open(stack.url);
+    await page.goto('/login');
+    await page.getByText('gateway/embed').waitFor();
+    const focused = (): Promise<string> =>
+      page.evaluate<string>(
+        'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
+      );
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Skip to content');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Create an account');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(user.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/dashboard');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await focused()).toBe('Overview');
+  });
+});
+
+describeInBrowser('the theme', () => {
+  const browser = useBrowser();
+  let db: TestDatabase;
+  let stack: TestStack;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    stack = await startTestStack(db);
+  }, 60_000);
+  afterAll(async () => {
+    await stack?.close();
+    await db?.close();
+  });
+
+  /** Colour of the page's ground at every moment from the first, as the browser painted it. */
+  const WATCH = `
+    window.grounds = [];
+    const look = () => {
+      if (document.body) window.grounds.push(getComputedStyle(document.documentElement).colorScheme);
+      requestAnimationFrame(look);
+    };
+    look();`;
+  const grounds = (page: Page): Promise<string[]> => page.evaluate<string[]>('[...new Set(window.grounds)]');
+
+  test.each(['light', 'dark'] as const)(
+    'follows a %s system, in the first frame too',
+    async (colorScheme) => {
+      const page = await browser.open(stack.url, { colorScheme });
+      await page.addInitScript(WATCH);
+      await page.goto('/login');
+      await page.getByText('gateway/embed').waitFor();
+      expect(await grounds(page)).toEqual([colorScheme]);
+    },
+  );
+
+  test('can be chosen, is kept, and shows without a flash of the other', async () => {
+    const page = await browser.open(stack.url, { colorScheme: 'light' });
+    await page.addInitScript(WATCH);
+    await page.goto('/login');
+    await page.getByRole('button', { name: 'Theme: system. Change to light' }).click();
+    await page.getByRole('button', { name: 'Theme: light. Change to dark' }).click();
+    await page.getByRole('button', { name: 'Theme: dark. Change to system' }).waitFor();
+    for (const path of ['/login', '/signup', '/graphql/playground']) {
+      await page.goto(path);
+      await page.locator('h1').waitFor();
+      expect(await grounds(page)).toEqual(['dark']);
+    }
+  });
+});

@@ -1,0 +1,123 @@
+import type { Page } from 'playwright-core';
+import { call, PASSWORD, type SessionAnswer } from '../support/api.js';
+import { expectAccessible } from '../support/axe.js';
+import { describeInBrowser, NARROW, screenshot, useBrowser, WIDE } from '../support/browser.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { postChat } from '../support/edge.js';
+import { type StackUser, startTestStack, type TestStack } from '../support/stack.js';
+import { until } from '../support/until.js';
+
+/** What stands around every page of somebody who is signed in. */
+describeInBrowser('the shell of the dashboard', () => {
+  const browser = useBrowser();
+  let db: TestDatabase;
+  let stack: TestStack;
+  let user: StackUser;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    stack = await startTestStack(db);
+    user = await stack.signUp('free');
+  }, 60_000);
+  afterAll(async () => {
+    await stack?.close();
+    await db?.close();
+  });
+
+  /** The dashboard of `user`, with the cookie of a session as a browser would have it. */
+  const open = async (options: Parameters<typeof browser.open>[1] = {}): Promise<Page> => {
+    const page = await browser.open(stack.url, options);
+    await page.context().addCookies([{ name: 'pr_session', value: user.token, url: stack.url }]);
+    await page.goto('/dashboard');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    return page;
+  };
+  const setBalance = (amount: string): Promise<unknown> =>
+    db.pool.query('update accounts set balance = $2 where id = $1', [user.accountId, amount]);
+
+  test('shows the balance to the last digit, and each charge without a reload', async () => {
+    const page = await open();
+    await page.getByText('$1.00', { exact: true }).waitFor();
+    expect((await postChat(stack.url, user.key)).status).toBe(200);
+    await stack.settled();
+    const { rows } = await db.pool.query<{ balance: string }>(
+      'select balance::text from accounts where id = $1',
+      [user.accountId],
+    );
+    const exact = rows[0]!.balance.replace(/0+$/, '');
+    expect(exact).toMatch(/^0\.99\d{4,}$/);
+    await page.getByText(`Balance low $${exact}`).waitFor();
+  });
+
+  test.each([
+    ['0.000500', 'Calls stopped $0.000500'.replace(/0+$/, '')],
+    ['12.340000', 'Balance $12.34'],
+  ])('says where %s stands', async (amount, words) => {
+    await setBalance(amount);
+    const page = await open();
+    await page.getByText(words, { exact: true }).waitFor();
+  });
+
+  test('the command palette opens by its keys, finds by a few letters, and gives the focus back', async () => {
+    const page = await open({ colorScheme: 'light' });
+    const button = page.getByRole('button', { name: 'Commands' });
+    await button.focus();
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('combobox', { name: 'Type a command' });
+    await field.waitFor();
+    await expectAccessible(page);
+    await screenshot(page, 'command-palette');
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: 'hidden' });
+    await until(() => button.evaluate((element) => element === element.ownerDocument.activeElement), {
+      what: 'the focus to be back',
+    });
+
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('mode');
+    await page.getByRole('option', { name: 'Theme: light', selected: true }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('xyz');
+    await page.getByText('No command is called that.').waitFor();
+  });
+
+  test('a session that has ended elsewhere leads to the log-in and back to the page', async () => {
+    const page = await open();
+    const other = await call<SessionAnswer>(stack.url, 'POST', '/api/auth/login', {
+      body: { email: await emailOf(), password: PASSWORD },
+    });
+    await call(stack.url, 'POST', '/api/auth/logout', { token: user.token });
+    await page.goto('/dashboard?window=30');
+    await page.waitForURL('**/login?next=*');
+    await page.getByLabel('Email').fill(await emailOf());
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForURL('**/dashboard?window=30');
+    user = { ...user, token: other.body.access_token };
+  });
+
+  const emailOf = async (): Promise<string> => {
+    const { rows } = await db.pool.query<{ email: string }>('select email from accounts where id = $1', [
+      user.accountId,
+    ]);
+    return rows[0]!.email;
+  };
+
+  test.each([
+    ['light', WIDE],
+    ['dark', WIDE],
+    ['light', NARROW],
+    ['dark', NARROW],
+  ] as const)('is accessible in %s at %j, and fits', async (colorScheme, viewport) => {
+    const page = await open({ colorScheme, viewport });
+    await page.getByText(/^Balance/).waitFor();
+    await expectAccessible(page);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(viewport.width);
+    await screenshot(page, 'overview');
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).waitFor();
+    await expectAccessible(page);
+  });
+});

@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react';
+import { Brand } from '../../ui/brand';
+import { PageTitle } from '../../ui/page-title';
+import { ThemeSwitch } from '../../ui/theme-switch';
+import classes from './entry.module.css';
+import { PriceList } from './price-list';
+
+interface EntryLayoutProps {
+  title: string;
+  /** Below the title: the way to the other form. */
+  lead: ReactNode;
+  children: ReactNode;
+}
+
+/** The pages before the log-in: a form, and what it is about. */
+export function EntryLayout({ title, lead, children }: EntryLayoutProps) {
+  return (
+    <div className={classes.page}>
+      <header className={classes.header}>
+        <Brand />
+        <ThemeSwitch />
+      </header>
+      <main id="main" tabIndex={-1} className={classes.main}>
+        <section className={classes.form}>
+          <PageTitle>{title}</PageTitle>
+          <p className={classes.lead}>{lead}</p>
+          {children}
+        </section>
+        <PriceList />
+      </main>
+    </div>
+  );
+}

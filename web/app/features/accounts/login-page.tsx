@@ -1,0 +1,53 @@
+import { Button, PasswordInput, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { Link, useSearch } from '@tanstack/react-router';
+import { loginInput } from '../../../../src/services/accounts/accounts.inputs';
+import { LogInDocument } from '../../../generated/graphql';
+import { paths } from '../../paths';
+import { ErrorNote } from '../../ui/error-note';
+import { schemaErrors } from '../../ui/form-errors';
+import { EntryLayout } from './entry-layout';
+import { useEntry } from './use-entry';
+
+/** `/login` */
+export function LoginPage() {
+  const { next } = useSearch({ from: paths.login });
+  const { enter, error, sending } = useEntry(LogInDocument);
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { email: '', password: '' },
+    validate: schemaErrors(loginInput),
+  });
+  const lead = (
+    <>
+      New here?{' '}
+      <Link to={paths.signup} search={next === undefined ? {} : { next }}>
+        Create an account
+      </Link>
+      , it starts with $1.00 of credit.
+    </>
+  );
+  return (
+    <EntryLayout title="Log in" lead={lead}>
+      <form noValidate onSubmit={form.onSubmit(async (values) => void (await enter(values)))}>
+        {error && <ErrorNote error={error} />}
+        <TextInput
+          label="Email"
+          type="email"
+          autoComplete="username"
+          key={form.key('email')}
+          {...form.getInputProps('email')}
+        />
+        <PasswordInput
+          label="Password"
+          autoComplete="current-password"
+          key={form.key('password')}
+          {...form.getInputProps('password')}
+        />
+        <Button type="submit" loading={sending}>
+          Log in
+        </Button>
+      </form>
+    </EntryLayout>
+  );
+}

@@ -1,0 +1,56 @@
+import { Skeleton } from '@mantine/core';
+import { useQuery } from 'urql';
+import { PricesDocument } from '../../../generated/graphql';
+import { Money } from '../../ui/money';
+import classes from './entry.module.css';
+
+/** Six models today; the bars keep their place while the list loads. */
+const EXPECTED_ROWS = 6;
+
+/** What a call costs, before anybody signs up for it. */
+export function PriceList() {
+  const [{ data, error }] = useQuery({ query: PricesDocument });
+  // The form beside it is what the page is for: without prices it stands alone.
+  if (error) return null;
+  return (
+    <section className={classes.prices} aria-labelledby="prices">
+      <h2 id="prices">What a call costs</h2>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Dollars per million tokens</th>
+            <th scope="col" className={classes.figure}>
+              in
+            </th>
+            <th scope="col" className={classes.figure}>
+              out
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {data
+            ? data.models.map((model) => (
+                <tr key={model.modelPublicName}>
+                  <th scope="row">{model.modelPublicName}</th>
+                  <td className={classes.figure}>
+                    <Money usd={model.inputPricePerMillionUsd} />
+                  </td>
+                  <td className={classes.figure}>
+                    <Money usd={model.outputPricePerMillionUsd} />
+                  </td>
+                </tr>
+              ))
+            : Array.from({ length: EXPECTED_ROWS }, (_, row) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: bars without identity
+                <tr key={row}>
+                  <td colSpan={3}>
+                    <Skeleton height={12} />
+                  </td>
+                </tr>
+              ))}
+        </tbody>
+      </table>
+      <p className={classes.note}>Tokens × price, charged to the last digit. An error costs nothing.</p>
+    </section>
+  );
+}

@@ -1,0 +1,35 @@
+import type { CombinedError } from 'urql';
+
+/** An error of the server as a page shows it. */
+export interface ShownError {
+  /** As in the error table of the API; `network` when there was no answer. */
+  code: string;
+  message: string;
+  /** Field of the form → what is wrong with it. */
+  fields: Record<string, string>;
+  /** To quote to whoever runs the service. */
+  requestId: string | null;
+}
+
+interface Extensions {
+  code?: string;
+  details?: { field: string; message: string }[];
+}
+
+/** The first error of an answer; the server names cause and remedy by itself. */
+export function shownError(error: CombinedError): ShownError {
+  const [first] = error.graphQLErrors;
+  const requestId = (error.response as Response | undefined)?.headers.get('x-request-id') ?? null;
+  if (!first) {
+    const message = 'The server can’t be reached. Check the connection and try again.';
+    return { code: 'network', message, fields: {}, requestId };
+  }
+  const { code = 'internal_error', details = [] } = first.extensions as Extensions;
+  const fields = Object.fromEntries(details.map(({ field, message }) => [field, message]));
+  return { code, message: first.message, fields, requestId };
+}
+
+/** Whether an error says that nobody is signed in. */
+export function isSignedOut(error: CombinedError | undefined): boolean {
+  return error?.graphQLErrors.some(({ extensions }) => extensions.code === 'unauthorized') ?? false;
+}

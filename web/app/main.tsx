@@ -1,0 +1,43 @@
+import './styles.css';
+import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode, useSyncExternalStore } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Provider } from 'urql';
+import { COLOR_SCHEME_KEY } from '../theme/color-scheme';
+import { resolveVariables, theme } from '../theme/mantine';
+import { router } from './router';
+import { currentClient, onSessionChange } from './session';
+
+const colorSchemes = localStorageColorSchemeManager({ key: COLOR_SCHEME_KEY });
+
+/** The nonce of this document (src/pages/web.routes.ts): styles made at run time carry it. */
+const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
+// Read by the library that keeps the page behind a dialog from scrolling.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
+
+// A page that was open during a release asks for chunks of the former one: loading it anew gets the present ones.
+addEventListener('vite:preloadError', () => location.reload());
+
+function App() {
+  const client = useSyncExternalStore(onSessionChange, currentClient);
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={resolveVariables}
+      colorSchemeManager={colorSchemes}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <Provider value={client}>
+        <RouterProvider router={router} />
+      </Provider>
+    </MantineProvider>
+  );
+}
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);

@@ -1,0 +1,77 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { paths, safeNext } from './paths';
+import { loadViewer } from './session';
+import { ErrorPage } from './shell/error-page';
+import { NotFoundPage } from './shell/not-found-page';
+import { RootLayout } from './shell/root-layout';
+
+const root = createRootRoute({
+  component: RootLayout,
+  errorComponent: ErrorPage,
+  notFoundComponent: NotFoundPage,
+});
+
+interface EntrySearch {
+  /** The page that was asked for before the log-in. */
+  next?: string;
+}
+
+const entrySearch = (search: Record<string, unknown>): EntrySearch =>
+  typeof search.next === 'string' ? { next: search.next } : {};
+
+const sendSignedInOn = async ({ search }: { search: EntrySearch }): Promise<void> => {
+  // Whether somebody is signed in is a courtesy here: the form works without knowing.
+  const viewer = await loadViewer().catch(() => null);
+  if (viewer) throw redirect({ href: safeNext(search.next), replace: true });
+};
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: paths.login,
+  validateSearch: entrySearch,
+  beforeLoad: sendSignedInOn,
+  component: lazyRouteComponent(() => import('./features/accounts/login-page'), 'LoginPage'),
+});
+
+const signup = createRoute({
+  getParentRoute: () => root,
+  path: paths.signup,
+  validateSearch: entrySearch,
+  beforeLoad: sendSignedInOn,
+  component: lazyRouteComponent(() => import('./features/accounts/signup-page'), 'SignupPage'),
+});
+
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: 'signed-in',
+  async beforeLoad({ location }) {
+    const viewer = await loadViewer();
+    if (!viewer) throw redirect({ to: paths.login, search: { next: location.href }, replace: true });
+  },
+  component: lazyRouteComponent(() => import('./shell/app-layout'), 'AppLayout'),
+});
+
+const overview = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.dashboard,
+  component: lazyRouteComponent(() => import('./features/overview/overview-page'), 'OverviewPage'),
+});
+
+/** Every page of the app, each loaded when it is first gone to. */
+export const router = createRouter({
+  routeTree: root.addChildren([login, signup, signedIn.addChildren([overview])]),
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,85 @@
+import '@mantine/core/styles/ScrollArea.css';
+import '@mantine/core/styles/Overlay.css';
+import '@mantine/core/styles/Paper.css';
+import '@mantine/core/styles/ModalBase.css';
+import '@mantine/core/styles/Modal.css';
+import { Modal } from '@mantine/core';
+import { type KeyboardEvent, useId, useState } from 'react';
+import classes from './command-palette.module.css';
+import { type Command, matching } from './command-palette.rules';
+
+interface CommandPaletteProps {
+  opened: boolean;
+  onClose(): void;
+  commands: readonly Command[];
+}
+
+/** Everything that can be done from anywhere, by a few letters. The focus stays in the field; arrows move the choice. */
+export default function CommandPalette({ opened, onClose, commands }: CommandPaletteProps) {
+  return (
+    <Modal.Root opened={opened} onClose={onClose} returnFocus={false}>
+      <Modal.Overlay />
+      <Modal.Content aria-label="Commands">
+        <Search commands={commands} onClose={onClose} />
+      </Modal.Content>
+    </Modal.Root>
+  );
+}
+
+function Search({ commands, onClose }: Omit<CommandPaletteProps, 'opened'>) {
+  const id = useId();
+  const [text, setText] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const found = matching(commands, text);
+  const run = (command: Command | undefined): void => {
+    if (!command) return;
+    onClose();
+    command.run();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) setChosen((chosen + step + found.length) % Math.max(1, found.length));
+    else if (event.key === 'Enter') run(found[chosen]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <input
+        className={classes.input}
+        data-autofocus
+        role="combobox"
+        aria-label="Type a command"
+        aria-expanded="true"
+        aria-controls={`${id}-list`}
+        aria-activedescendant={found.length > 0 ? `${id}-${chosen}` : undefined}
+        autoComplete="off"
+        placeholder="Type a command"
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          setChosen(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div id={`${id}-list`} role="listbox" aria-label="Commands" className={classes.list}>
+        {found.map((command, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus and the keys
+          <div
+            key={command.label}
+            id={`${id}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            className={classes.option}
+            onClick={() => run(command)}
+            onMouseMove={() => setChosen(index)}
+          >
+            {command.label}
+          </div>
+        ))}
+      </div>
+      {found.length === 0 && <p className={classes.nothing}>No command is called that.</p>}
+    </>
+  );
+}

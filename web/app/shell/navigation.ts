@@ -1,0 +1,22 @@
+import { type Icon, IconApi, IconGauge, IconGraph } from '@tabler/icons-react';
+import { paths } from '../paths';
+
+/** One entry of the navigation and of the command palette. */
+export interface Destination {
+  label: string;
+  icon: Icon;
+  /** A page of this app, or a document of its own. */
+  to?: (typeof paths)[keyof typeof paths];
+  href?: string;
+}
+
+/** In the order of the navigation. A page that isn't here can't be found. */
+export const destinations: readonly Destination[] = [
+  { label: 'Overview', icon: IconGauge, to: paths.dashboard },
+];
+
+/** For those who build on it, below the pages. */
+export const developerDestinations: readonly Destination[] = [
+  { label: 'REST reference', icon: IconApi, href: '/docs/api' },
+  { label: 'GraphQL playground', icon: IconGraph, href: '/graphql/playground' },
+];

@@ -1,0 +1,44 @@
+import { Link } from '@tanstack/react-router';
+import classes from './app-layout.module.css';
+import { type Destination, destinations, developerDestinations } from './navigation';
+
+function Entry({ label, icon: Mark, to, href }: Destination) {
+  const content = (
+    <>
+      <Mark size={18} stroke={1.5} aria-hidden="true" />
+      {label}
+    </>
+  );
+  return (
+    <li>
+      {to === undefined ? (
+        <a className={classes.entry} href={href}>
+          {content}
+        </a>
+      ) : (
+        <Link className={classes.entry} to={to} activeOptions={{ exact: to === '/dashboard' }}>
+          {content}
+        </Link>
+      )}
+    </li>
+  );
+}
+
+/** The pages: a column on wide screens, a row that scrolls on narrow ones. */
+export function SideNavigation() {
+  return (
+    <nav className={classes.nav} aria-label="Pages">
+      <ul>
+        {destinations.map((destination) => (
+          <Entry key={destination.label} {...destination} />
+        ))}
+      </ul>
+      <p className={classes.group}>Developers</p>
+      <ul>
+        {developerDestinations.map((destination) => (
+          <Entry key={destination.label} {...destination} />
+        ))}
+      </ul>
+    </nav>
+  );
+}

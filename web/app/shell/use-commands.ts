@@ -1,0 +1,26 @@
+import { useMantineColorScheme } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import type { Command } from './command-palette.rules';
+import { destinations, developerDestinations } from './navigation';
+import { useLogOut } from './use-log-out';
+
+/** What the palette offers: every page, the themes, the way out. */
+export function useCommands(): Command[] {
+  const navigate = useNavigate();
+  const { setColorScheme } = useMantineColorScheme();
+  const logOut = useLogOut();
+  const pages = [...destinations, ...developerDestinations].map(
+    ({ label, to, href }): Command => ({
+      label: `Go to ${label}`,
+      run: () => (to === undefined ? location.assign(href!) : void navigate({ to })),
+    }),
+  );
+  const themes = (['light', 'dark', 'auto'] as const).map(
+    (scheme): Command => ({
+      label: `Theme: ${scheme === 'auto' ? 'system' : scheme}`,
+      words: 'colour, appearance, mode',
+      run: () => setColorScheme(scheme),
+    }),
+  );
+  return [...pages, ...themes, { label: 'Log out', words: 'sign, leave', run: () => void logOut() }];
+}

@@ -1,0 +1,16 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useMutation } from 'urql';
+import { LogOutDocument } from '../../generated/graphql';
+import { paths } from '../paths';
+import { renewSession } from '../session';
+
+/** Ends the session everywhere that it is used, and goes to the log-in. */
+export function useLogOut(): () => Promise<void> {
+  const navigate = useNavigate();
+  const [, logOut] = useMutation(LogOutDocument);
+  return async () => {
+    await logOut({});
+    renewSession();
+    await navigate({ to: paths.login, search: {} });
+  };
+}

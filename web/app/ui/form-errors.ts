@@ -1,0 +1,17 @@
+import type { z } from 'zod';
+import { zodFieldIssues } from '../../../src/lib/field-issues';
+
+/** Messages are written to stand behind the name of a field; under it they begin a sentence. */
+export const asSentence = (message: string): string =>
+  `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
+
+/** Checks a form by the schema that the server uses, in the server's words. For `validate` of a Mantine form. */
+export function schemaErrors(schema: z.ZodType): (values: unknown) => Record<string, string> {
+  return (values) => {
+    const result = schema.safeParse(values);
+    if (result.success) return {};
+    const issues = zodFieldIssues(result.error);
+    // The first of a field counts: object entries that come later would win.
+    return Object.fromEntries(issues.reverse().map(({ field, message }) => [field, asSentence(message)]));
+  };
+}

@@ -1,0 +1,21 @@
+import { useEffect, useRef } from 'react';
+
+let navigated = false;
+
+/**
+ * The one title of a page. After navigation it takes the focus, so that whoever doesn't see the page knows where they
+ * are; on the first page of a visit the focus stays where the browser puts it.
+ */
+export function PageTitle({ children }: { children: string }) {
+  const element = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${children} · Inference gateway`;
+    if (navigated) element.current?.focus();
+    navigated = true;
+  }, [children]);
+  return (
+    <h1 ref={element} tabIndex={-1}>
+      {children}
+    </h1>
+  );
+}

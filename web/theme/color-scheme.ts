@@ -1,0 +1,22 @@
+/** What somebody may choose; `auto` follows the system. */
+export type ColorScheme = 'light' | 'dark' | 'auto';
+
+/** Name of the choice in local storage, shared by all pages; Mantine writes it too. */
+export const COLOR_SCHEME_KEY = 'gateway-color-scheme';
+
+/** The choice made on this device; whatever else stands there counts as none. */
+export function storedColorScheme(): ColorScheme {
+  try {
+    const stored = localStorage.getItem(COLOR_SCHEME_KEY);
+    return stored === 'light' || stored === 'dark' ? stored : 'auto';
+  } catch {
+    // Storage is forbidden: the system decides.
+    return 'auto';
+  }
+}
+
+/** What a choice comes to on this device at the moment. */
+export function resolvedColorScheme(choice: ColorScheme): 'light' | 'dark' {
+  if (choice !== 'auto') return choice;
+  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+}

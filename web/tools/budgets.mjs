@@ -1,0 +1,76 @@
+import { gzipSync } from 'node:zlib';
+
+/** Kilobytes are 1,000 bytes of `gzip -9`. GraphiQL brings an editor and stands alone: it has no budget. */
+const BUDGETS_BYTES = {
+  app: { firstLoad: 300_000, lazyRoute: 130_000, styles: 40_000 },
+};
+
+const compressed = (content) => gzipSync(content, { level: 9 }).length;
+const kilobytes = (bytes) => `${(bytes / 1000).toFixed(1)} kB`;
+
+/** A chunk with everything that it imports before it can run. */
+function closure(chunks, fileName, seen = new Set()) {
+  const chunk = chunks.get(fileName);
+  if (!chunk || seen.has(fileName)) return seen;
+  seen.add(fileName);
+  for (const next of chunk.imports) closure(chunks, next, seen);
+  return seen;
+}
+
+/** Every chunk that can be reached by dynamic imports, from wherever. */
+function lazyChunks(chunks, first) {
+  const found = new Set();
+  const queue = [...first];
+  for (const name of queue) {
+    for (const lazy of chunks.get(name)?.dynamicImports ?? []) {
+      if (found.has(lazy)) continue;
+      found.add(lazy);
+      queue.push(...closure(chunks, lazy));
+    }
+  }
+  return [...found];
+}
+
+/**
+ * Compares what a visitor downloads with its budget.
+ * @returns one line per page for whoever builds
+ * @throws Error with `budget` set, naming every excess
+ */
+export function checkBudgets(files) {
+  const chunks = new Map(
+    files.filter(({ type }) => type === 'chunk').map((chunk) => [chunk.fileName, chunk]),
+  );
+  const sizes = new Map(files.map((file) => [file.fileName, compressed(file.code ?? file.source)]));
+  const sum = (names) => [...names].reduce((total, name) => total + sizes.get(name), 0);
+  const excesses = [];
+  const report = [];
+  for (const [page, budget] of Object.entries(BUDGETS_BYTES)) {
+    const entry = [...chunks.values()].find(({ isEntry, name }) => isEntry && name === page);
+    const first = closure(chunks, entry.fileName);
+    const lazy = lazyChunks(chunks, first).map((name) => {
+      const more = [...closure(chunks, name)].filter((part) => !first.has(part));
+      return {
+        what: `${page}: ${chunks.get(name).name}, loaded lazily`,
+        bytes: sum(more),
+        limit: budget.lazyRoute,
+      };
+    });
+    const styles = new Set([...first].flatMap((name) => [...chunks.get(name).viteMetadata.importedCss]));
+    const measured = [
+      { what: `${page}: scripts of the first load`, bytes: sum(first), limit: budget.firstLoad },
+      { what: `${page}: styles of the first load`, bytes: sum(styles), limit: budget.styles },
+      ...lazy,
+    ];
+    for (const { what, bytes, limit } of measured) {
+      const line = `${what}: ${kilobytes(bytes)} of ${kilobytes(limit)}`;
+      if (bytes > limit) excesses.push(line);
+      report.push(line);
+    }
+  }
+  if (excesses.length > 0) {
+    throw Object.assign(new Error(`the web build is over its budget:\n${excesses.join('\n')}`), {
+      budget: true,
+    });
+  }
+  return report;
+}

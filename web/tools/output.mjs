@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+const TYPES = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  ttf: 'font/ttf',
+  woff2: 'font/woff2',
+  png: 'image/png',
+};
+/** Below this a packet holds it anyway. */
+const WORTH_COMPRESSING_BYTES = 1_024;
+const COMPRESSIBLE = /\.(?:js|css|svg|ttf)$/;
+
+const ENCODINGS = {
+  // Quality 9 takes a second for everything, 11 takes ten and saves a tenth.
+  br: (content) => promisify(brotliCompress)(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (content) => promisify(gzip)(content, { level: 9 }),
+};
+
+/** Writes one asset with its compressed copies beside it; gives its entry of the manifest. */
+async function writeAsset(folder, { fileName, code, source }) {
+  const content = Buffer.from(code ?? source);
+  const type = TYPES[fileName.slice(fileName.lastIndexOf('.') + 1)];
+  if (!type) throw new Error(`no media type for ${fileName}: add it to web/tools/output.mjs`);
+  const write = (name, bytes) => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), bytes);
+  };
+  write(fileName, content);
+  const encodings = [];
+  if (content.length >= WORTH_COMPRESSING_BYTES && COMPRESSIBLE.test(fileName)) {
+    for (const [name, compress] of Object.entries(ENCODINGS)) {
+      write(`${fileName}.${name}`, await compress(content));
+      encodings.push(name);
+    }
+  }
+  const etag = createHash('sha256').update(content).digest('base64url').slice(0, 22);
+  return { path: `/${fileName}`, type, etag, encodings };
+}
+
+/**
+ * Writes everything that the platform serves, and `manifest.json`, which alone says what that is (read by
+ * src/pages/web-build.ts and scripts/bootstrap.mjs).
+ */
+export async function writeOutput(folder, { files, inputs, documents }) {
+  const pages = {};
+  const assets = [];
+  for (const file of files) {
+    if (!file.fileName.endsWith('.html')) continue;
+    const name = file.fileName.split('/')[0];
+    pages[name] = `${name}.html`;
+    writeFileSync(join(folder, pages[name]), file.source);
+  }
+  const rest = files.filter(({ fileName }) => !fileName.endsWith('.html'));
+  assets.push(...(await Promise.all(rest.map((file) => writeAsset(folder, file)))));
+  assets.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const persisted = 'persisted-documents.json';
+  writeFileSync(join(folder, persisted), `${JSON.stringify(documents, null, 1)}\n`);
+  writeFileSync(
+    join(folder, 'manifest.json'),
+    `${JSON.stringify({ pages, persisted, assets, inputs }, null, 1)}\n`,
+  );
+}
