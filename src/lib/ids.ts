@@ -1,4 +1,3 @@
-import { randomFillSync } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
 
 /** Random numbers are fetched so many at a time: one by one they cost more than everything else of an id. */
@@ -8,7 +7,7 @@ let used = randoms.length;
 const generator = new V7Generator({
   nextUint32() {
     if (used === randoms.length) {
-      randomFillSync(randoms);
+      crypto.getRandomValues(randoms);
       used = 0;
     }
     return randoms[used++]!;
