@@ -20,7 +20,7 @@ import { type RouteEntry, routeTable } from './route-table.js';
 import { createRouter, type Router } from './router.js';
 import type { Routing } from './routing.js';
 import { type ProxyTime, processTime } from './time.js';
-import type { VirtualKeys } from './virtual-keys.js';
+import type { KeyCheck, VirtualKeys } from './virtual-keys.js';
 
 const DRAIN_TIMEOUT_MS = 30_000;
 const BEARER = /^Bearer +(\S+)$/i;
@@ -76,21 +76,26 @@ function masterCheck(masterKey: string): (hash: Buffer) => boolean {
 
 /** Asks for what the matched route's entry says, on the headers, before a byte of the body is read. */
 function requireAuth(keys: VirtualKeys, isMaster: (hash: Buffer) => boolean) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+  const judge = (check: KeyCheck, reply: FastifyReply, done: () => void): void => {
+    if (check === 'known') done();
+    else if (check === 'unavailable') sendError(reply, keysUnavailable);
+    else sendError(reply, unauthorised('Authentication Error, invalid proxy server token passed.'));
+  };
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const auth = boundEntry<RouteEntry>(request)?.auth ?? 'none';
-    if (auth === 'none') return undefined;
-    const key = bearerOf(request);
+    const key = auth === 'none' ? undefined : bearerOf(request);
     const hash = key === undefined ? undefined : sha256(key);
-    if (hash && isMaster(hash)) return undefined;
-    if (auth === 'master') {
-      return sendError(reply, unauthorised('Authentication Error, only the master key may do this.'));
+    if (auth === 'none' || (hash && isMaster(hash))) done();
+    else if (auth === 'master') {
+      sendError(reply, unauthorised('Authentication Error, only the master key may do this.'));
+    } else if (key === undefined) {
+      sendError(reply, unauthorised('Authentication Error, no API key passed in.'));
+    } else {
+      const check = keys.check(key, hash);
+      // A key in memory goes on in the same turn. A look-up never rejects.
+      if (typeof check === 'string') judge(check, reply, done);
+      else void check.then((found) => judge(found, reply, done));
     }
-    if (key === undefined)
-      return sendError(reply, unauthorised('Authentication Error, no API key passed in.'));
-    const check = await keys.check(key, hash);
-    if (check === 'known') return undefined;
-    if (check === 'unavailable') return sendError(reply, keysUnavailable);
-    return sendError(reply, unauthorised('Authentication Error, invalid proxy server token passed.'));
   };
 }
 
@@ -100,6 +105,8 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   const isMaster = masterCheck(deps.masterKey);
   const app: FastifyInstance = Fastify({
     ...fastifyLogger(log),
+    // A logger of its own for every request costs more than it tells.
+    childLoggerFactory: (logger) => logger,
     http: { maxHeaderSize: MAX_HEADER_BYTES },
     // A call that reaches us while we drain is served; the answer says that the connection closes.
     return503OnClosing: false,

@@ -68,10 +68,10 @@ export class Call {
   async run(): Promise<Outcome> {
     const line = this.deps.router().line(this.asked.model);
     for (const group of line) {
-      if (group.isParked(this.deps.time.now())) continue;
-      if (group !== line[0]) this.deps.metrics.fellBack(this.asked.model, group.name);
       const outcome = await this.#tryGroup(group.name);
-      if (outcome !== undefined) return outcome;
+      if (outcome === undefined) continue;
+      if (outcome === 'ok' && group !== line[0]) this.deps.metrics.fellBack(this.asked.model, group.name);
+      return outcome;
     }
     return this.#answer(this.#error ?? this.#unavailable(line));
   }
@@ -114,7 +114,7 @@ export class Call {
     this.#leaving = new AbortController();
     await time.pause(retryAfterMs, this.#leaving.signal).catch(() => undefined);
     this.#leaving = undefined;
-    return this.#gone ? undefined : group.pick(time.now(), random, NONE);
+    return group.pick(time.now(), random, NONE);
   }
 
   async #try(candidate: Candidate): Promise<AttemptEnd> {

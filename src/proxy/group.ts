@@ -32,6 +32,9 @@ export class Group {
    * when there is none.
    */
   pick(now: number, random: Random, tried: ReadonlySet<Candidate>): Candidate | undefined {
+    const [only] = this.candidates;
+    if (this.candidates.length === 1)
+      return tried.has(only!) || only!.health.isParked(now) ? undefined : only;
     const free = this.candidates.filter(
       (candidate) => !tried.has(candidate) && !candidate.health.isParked(now),
     );

@@ -74,13 +74,33 @@ export function createProxyMetrics(
       }
     },
   });
+  // Finding a series by its labels costs more than counting: each is found once.
+  const called = remembered((model, outcome) => calls.labels({ model: model!, outcome: outcome! }));
+  const took = remembered((model) => duration.labels({ model: model! }));
+  const tried = remembered((model, deployment, outcome) =>
+    attempts.labels({ model: model!, deployment: deployment!, outcome: outcome! }),
+  );
   return {
     finished(model, outcome, seconds) {
-      calls.inc({ model, outcome });
-      duration.observe({ model }, seconds);
+      called(model, outcome).inc();
+      took(model).observe(seconds);
     },
-    attempted: ({ group, id }, outcome) => attempts.inc({ model: group, deployment: id, outcome }),
+    attempted: ({ group, id }, outcome) => tried(group, id, outcome).inc(),
     parked: ({ group, id }) => parkings.inc({ model: group, deployment: id }),
     fellBack: (model, served) => fallbacks.inc({ model, served }),
+  };
+}
+
+/** A function of texts that is asked once for the same ones. */
+function remembered<T>(make: (...texts: string[]) => T): (...texts: string[]) => T {
+  const known = new Map<string, T>();
+  return (...texts) => {
+    const key = texts.join('\n');
+    let value = known.get(key);
+    if (value === undefined) {
+      value = make(...texts);
+      known.set(key, value);
+    }
+    return value;
   };
 }

@@ -124,6 +124,12 @@ describe('the routing file', () => {
       'routing.yaml:5: model_list[0].litellm_params.api_base: must be an http',
     ],
     [
+      'a negative weight',
+      valid.replace('rpm: 100', 'weight: -1'),
+      undefined,
+      'routing.yaml:11: model_list[0].litellm_params.weight: ',
+    ],
+    [
       'another provider',
       valid.replace('openai/', 'anthropic/'),
       undefined,

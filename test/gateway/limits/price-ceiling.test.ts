@@ -72,13 +72,19 @@ describe('the dearest that a call can be charged at', () => {
       fetch(`${proxy.url}/v1/model/info`, { headers: { authorization: `Bearer ${key}` } });
     expect((await ask('sk-another')).status).toBe(401);
     const text = await (await ask(proxy.masterKey)).text();
-    expect(JSON.parse(text).data).toContainEqual(
-      expect.objectContaining({
-        model_name: 'gateway/fast',
-        model_info: expect.objectContaining({ id: expect.any(String) }),
-        fallbacks: ['gateway/qwen-fast'],
-      }),
-    );
+    expect(JSON.parse(text).data).toContainEqual({
+      model_name: 'gateway/fast',
+      litellm_params: { model: expect.any(String), weight: 1 },
+      model_info: {
+        id: expect.any(String),
+        input_cost_per_token: 1e-7,
+        output_cost_per_token: 3e-7,
+      },
+      fallbacks: ['gateway/qwen-fast'],
+      status: 'serving',
+      consecutive_failures: 0,
+      parked_for_seconds: 0,
+    });
     expect(text).not.toContain('127.0.0.1');
   });
 });
