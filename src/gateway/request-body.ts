@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../errors.js';
+import { checkedMembers } from '../lib/json-check.js';
 import { JsonScanError, type Member, scanMembers } from '../lib/json-scan.js';
 import type { EmbeddingEncoding } from '../upstream/embedding-encoding.js';
 
@@ -49,6 +50,14 @@ const USUAL = new Set([
   'seed',
   'user',
 ]);
+
+const READ = new Set([...ONCE, 'encoding_format']);
+
+const MAX_DEPTH = 64;
+/** At the top level, where each is looked at; the API has some forty. */
+const MAX_MEMBERS = 1_024;
+/** Larger bodies are not parsed: what JSON.parse makes of them can take most of a second (RELIABILITY.md G17). */
+const PARSED_BYTES = 64 * 1024;
 
 /** Fields that some model proxies obey; a customer must not steer ours (RELIABILITY.md T2). */
 const REMOVED = new Set([
@@ -125,8 +134,8 @@ const INCLUDE_USAGE = Buffer.from('"stream_options":{"include_usage":true}');
 export function inspectBody(body: Buffer | undefined): InspectedBody {
   if (!body || body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
   const members = scan(body);
-  const fields = parse(body);
   checkOnce(members);
+  const fields = body.length > PARSED_BYTES ? readFields(body, members) : parse(body);
   const stream = readBoolean(fields, 'stream');
   const options = readOptions(fields);
   const usageAsked = stream && options?.include_usage === true;
@@ -144,11 +153,23 @@ export function inspectBody(body: Buffer | undefined): InspectedBody {
 
 function scan(body: Buffer): Member[] {
   try {
-    return scanMembers(body);
+    return body.length > PARSED_BYTES ? checkedMembers(body, MAX_DEPTH, MAX_MEMBERS) : scanMembers(body);
   } catch (error) {
     if (!(error instanceof JsonScanError)) throw error;
     throw invalid(`The body is not a valid JSON object: ${error.message}.`);
   }
+}
+
+/** The fields that are read here, of a body whose members have been checked. */
+function readFields(body: Buffer, members: Member[]): Record<string, unknown> {
+  if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
+  const read = members.filter(({ key }) => READ.has(key));
+  for (const { key, valueStart, end } of read) {
+    if (end - valueStart > PARSED_BYTES) throw invalid(`"${key}" is too long.`, key);
+  }
+  return Object.fromEntries(
+    read.map(({ key, valueStart, end }) => [key, JSON.parse(body.toString('latin1', valueStart, end))]),
+  );
 }
 
 /** latin1 keeps V8 on its one-byte path; texts that matter are decoded where they are read. */
