@@ -96,6 +96,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
   const note = (_fields: unknown, message: string) => void lines.push(message);
   const log = Object.assign(Object.create(silent) as Logger, { info: note, warn: note, error: note });
   const cache = {
+    invalidateAll: () => undefined,
     flushed(result: FlushResult) {
       for (const { cost } of result.own) {
         account.pending -= cost;

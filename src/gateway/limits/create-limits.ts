@@ -32,7 +32,12 @@ export async function createLimits(deps: LimitsDeps): Promise<Limits> {
   const { config, cache, catalog, clock, log, registry } = deps;
   const holds = new OpenHolds();
   const counters = config.redisUrl
-    ? await createRedisCounters({ url: config.redisUrl, identity: deps.identity, clock, log, registry })
+    ? await createRedisCounters({
+        url: config.redisUrl,
+        identity: deps.identity,
+        onOutage: () => cache.invalidateAll(),
+        ...{ clock, log, registry },
+      })
     : localCounters(clock, deps.mayAdmit);
   return createDesk({
     counters,

@@ -18,6 +18,8 @@ import { dailyCapExceeded, insufficientCredits, rateExceeded } from './refusals.
 export interface RedisCountersDeps {
   url: string;
   identity: EdgeIdentity;
+  /** The others can't be asked: what the database knows of their spending is to be read anew. */
+  onOutage(): void;
   clock: Clock;
   log: Logger;
   registry: Registry;
@@ -84,7 +86,8 @@ class RedisCounters implements Counters {
       announce: () => this.#announce(),
       beforeShared: (roll) => this.#retellRates(roll),
       onOutage: () => {
-        this.#share.outage++;
+        this.#share.begin();
+        deps.onOutage();
       },
       onRoll: (roll) => {
         this.#share.edges = roll.alive;

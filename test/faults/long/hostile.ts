@@ -4,7 +4,7 @@ import { startFuzzRig } from '../../hostile/fuzz/target.js';
 import { slowClients } from '../../hostile/slow/slow.js';
 import { checkInvariants } from '../../support/invariants.js';
 import { startRig } from '../rig/rig.js';
-import type { Result, Scale } from './goals.js';
+import type { Result, Scale } from './goal.js';
 
 const MIB = 2 ** 20;
 

@@ -56,6 +56,8 @@ export interface Rig {
   readonly proxy: RigProcess;
   readonly links: { database: TcpProxy; upstream: TcpProxy; platform: TcpProxy };
   readonly journal: Journal;
+  /** How often Redis did not answer an edge in time: then edges decide without each other. */
+  redisFailures(): Promise<number>;
   /** Where the edges keep their spools, a folder each; all share it. */
   readonly spool: string;
   /** Folders in it: of edges that live, and of dead ones that nobody has adopted yet. */
@@ -124,6 +126,10 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
     jobs: start('jobs'),
     proxy: start('proxy'),
     journal: new Journal(),
+    async redisFailures() {
+      const counts = await Promise.all(edges.map((edge) => edge.metric('gateway_redis_failures_total')));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
     spools: () => readdirSync(spool).filter((entry) => !entry.startsWith('.')),
     customers: (many, keyOptions) =>
       Promise.all(
@@ -164,9 +170,18 @@ function routingTo(url: string, folder: string): string {
   const path = join(folder, 'routing.json');
   const routing = {
     model_list: [
-      { model_name: 'gateway/fast', litellm_params: { model: 'openai/scripted', api_base: `${url}/v1` } },
+      {
+        model_name: 'gateway/fast',
+        litellm_params: {
+          model: 'openai/scripted',
+          api_base: `${url}/v1`,
+          input_cost_per_token: 1e-7,
+          output_cost_per_token: 3e-7,
+        },
+        model_info: { id: 'scripted' },
+      },
     ],
-    router_settings: { num_retries: 0, allowed_fails: 1_000_000 },
+    router_settings: { num_retries: 0, allowed_fails: 1_000 },
   };
   // JSON is YAML.
   writeFileSync(path, JSON.stringify(routing));

@@ -63,6 +63,12 @@ export async function startRigUpstream(
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[]}');
       return;
     }
+    // Virtual keys, made and removed.
+    if (request.url?.startsWith('/key/')) {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"key":"sk-virtual-of-the-rig"}');
+      return;
+    }
     open++;
     const chunks: Buffer[] = [];
     let record: Forwarded | undefined;
@@ -172,6 +178,9 @@ function whole({ order }: Forwarded, response: ServerResponse): void {
     usage: { prompt_tokens: INPUT_TOKENS, completion_tokens: words, total_tokens: INPUT_TOKENS + words },
   });
   response.writeHead(200, { 'content-type': 'application/json' });
-  if (order.fault === 'truncate') response.write(body.slice(0, body.length / 2), () => response.destroy());
+  const half = body.slice(0, body.length / 2);
+  if (order.fault === 'truncate') response.write(half, () => response.destroy());
+  else if (order.fault === 'reset') response.write(half, () => response.socket?.resetAndDestroy());
+  else if (order.fault === 'stall') response.write(half);
   else response.end(body);
 }
