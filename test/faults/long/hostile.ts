@@ -4,12 +4,12 @@ import { startFuzzRig } from '../../hostile/fuzz/target.js';
 import { slowClients } from '../../hostile/slow/slow.js';
 import { checkInvariants } from '../../support/invariants.js';
 import { startRig } from '../rig/rig.js';
-import type { Result, Scale } from './goal.js';
+import type { Result } from './goal.js';
 
 const MIB = 2 ** 20;
 
 /** Slow senders and stalled readers, a minute of them. */
-export async function hostileLoad(scale: Scale): Promise<Result[]> {
+export async function hostileLoad(scale: number): Promise<Result[]> {
   const [loris, stalled] = [Math.max(200, Math.round(2_000 * scale)), Math.max(50, Math.round(500 * scale))];
   const rig = await startRig('G16', { direct: true, balance: '1000000' });
   try {
@@ -53,7 +53,7 @@ export async function hostileLoad(scale: Scale): Promise<Result[]> {
 }
 
 /** Requests from a grammar and mutations of them. */
-export async function fuzzed(scale: Scale): Promise<Result> {
+export async function fuzzed(scale: number): Promise<Result> {
   const requests = Math.max(20_000, Math.round(5_000_000 * scale));
   const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
   process.stderr.write(`G18: FUZZ_SEED=${seed}\n`);

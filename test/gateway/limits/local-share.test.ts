@@ -1,6 +1,6 @@
 import { AccountState, KeyDayState } from '../../../src/gateway/account-state.js';
 import type { CatalogModel } from '../../../src/gateway/catalog.js';
-import type { KeyEntry } from '../../../src/gateway/key-cache.js';
+import type { KeyEntry } from '../../../src/gateway/key-states.js';
 import { Admission } from '../../../src/gateway/limits/limits.js';
 import { LocalShare } from '../../../src/gateway/limits/local-share.js';
 import { DOLLAR } from '../../../src/lib/money.js';
