@@ -24,6 +24,7 @@ export interface FlushSignalOptions {
 const INTERVAL_MS = 100;
 const RETRY_MS = 1_000;
 const SEND_TIMEOUT_MS = 2_000;
+const DISCONNECT_TIMEOUT_MS = 50;
 const GOODBYE_MS = 500;
 
 /**
@@ -95,6 +96,8 @@ export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, lo
     maxRetriesPerRequest: 0,
     connectTimeout: SEND_TIMEOUT_MS,
     commandTimeout: SEND_TIMEOUT_MS,
+    // A frozen server doesn't close its side.
+    disconnectTimeout: DISCONNECT_TIMEOUT_MS,
   });
   // Each message says by itself whether it went out.
   redis.on('error', () => undefined);

@@ -19,7 +19,7 @@ import { createGraphqlMetrics } from './metrics.js';
 import { createSchema } from './schema.js';
 import { startGraphqlServer } from './server.js';
 import { createSocketSessions } from './session-socket.js';
-import { createSocketHandler, SUBPROTOCOL } from './socket.js';
+import { createSocketHandler, SOCKET_BOUNDS, type SocketBounds, SUBPROTOCOL } from './socket.js';
 import { type DocumentRequest, documentText, type TrustedDocuments } from './trusted-documents.js';
 
 export interface GraphqlDeps {
@@ -31,6 +31,8 @@ export interface GraphqlDeps {
   documents: TrustedDocuments;
   registry: Registry;
   log: Logger;
+  /** The product's unless a test can't wait for them. */
+  socketBounds?: Partial<SocketBounds> | undefined;
   /** Answers an error of the guards that stand before GraphQL. */
   toAppError(error: unknown): AppError;
 }
@@ -46,6 +48,7 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
   const { services, introspection, documents, log } = deps;
   const schema = createSchema();
   const sessions = createSocketSessions(services, deps.signals);
+  const bounds = { ...SOCKET_BOUNDS, ...deps.socketBounds };
   const metrics = createGraphqlMetrics(deps.registry, sessions.count);
   const formatError = (error: GraphQLError) => {
     const formatted = formatGraphqlError(error, { log, suggestions: introspection });
@@ -94,6 +97,7 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
       introspection,
       documents,
       sessions,
+      bounds,
       formatError,
     }) as never,
   });

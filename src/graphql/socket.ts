@@ -30,9 +30,20 @@ export interface SocketServerOptions {
   /** Those of the web pages; over WebSocket their id comes in `extensions`, beside an empty query. */
   documents: TrustedDocuments;
   sessions: SocketSessions;
+  bounds: SocketBounds;
   /** The same as over HTTP. */
   formatError(error: GraphQLError): GraphQLFormattedError;
 }
+
+/** What one connection may take (RELIABILITY.md T14). */
+export interface SocketBounds {
+  /** From the upgrade to the message that shows a session. */
+  initTimeoutMs: number;
+  /** Who hasn't answered one ping when the next is due is gone. */
+  pingIntervalMs: number;
+}
+
+export const SOCKET_BOUNDS: SocketBounds = { initTimeoutMs: 5_000, pingIntervalMs: 30_000 };
 
 /** Handles one upgraded connection. */
 export type SocketHandler = (socket: WebSocket, request: FastifyRequest) => void;
@@ -46,8 +57,6 @@ interface Extra {
 }
 
 export const SUBPROTOCOL = 'graphql-transport-ws';
-const INIT_TIMEOUT_MS = 5_000;
-const PING_INTERVAL_MS = 30_000;
 const OPERATIONS_PER_SOCKET = 20;
 /** Answers that a client lets lie; subscriptions wait by themselves for what they sent. */
 const MAX_BACKLOG_BYTES = 2 ** 20;
@@ -57,10 +66,10 @@ const NO_JAR: SessionJar = { set: () => undefined, clear: () => undefined };
 
 /** graphql-ws with the guards, limits and errors that HTTP has. */
 export function createSocketHandler(options: SocketServerOptions): SocketHandler {
-  const { services, sessions, formatError } = options;
+  const { services, sessions, bounds, formatError } = options;
   const rules = [...specifiedRules, ...validationRules(options)];
   const server = makeServer<Record<string, unknown>, Extra>({
-    connectionInitWaitTimeout: INIT_TIMEOUT_MS,
+    connectionInitWaitTimeout: bounds.initTimeoutMs,
     onConnect: (connection) => connect(connection, services, sessions),
     onSubscribe: (connection, _id, payload) => prepare(connection, payload, options, rules),
     onNext: (_connection, _id, _payload, _args, result): FormattedExecutionResult => ({
@@ -73,7 +82,7 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
   });
 
   return (socket, request) => {
-    const stopWatching = watch(socket);
+    const stopWatching = watch(socket, bounds.pingIntervalMs);
     const closed = server.opened(
       {
         protocol: socket.protocol,
@@ -192,7 +201,7 @@ const withCode = (fault: GraphQLError, code: string): GraphQLError => {
 };
 
 /** Ends connections whose other side is gone or reads nothing. */
-function watch(socket: WebSocket): () => void {
+function watch(socket: WebSocket, pingIntervalMs: number): () => void {
   let answered = true;
   const beat = setInterval(() => {
     if (!answered) {
@@ -201,7 +210,7 @@ function watch(socket: WebSocket): () => void {
     }
     answered = false;
     if (socket.readyState === socket.OPEN) socket.ping();
-  }, PING_INTERVAL_MS).unref();
+  }, pingIntervalMs).unref();
   const refuseBacklog = (): void => {
     if (socket.bufferedAmount > MAX_BACKLOG_BYTES) socket.terminate();
   };

@@ -5,6 +5,7 @@ import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fas
 import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
 import { graphqlRoutes } from '../graphql/routes.js';
+import type { SocketBounds } from '../graphql/socket.js';
 import type { Clock } from '../lib/clock.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { newId } from '../lib/ids.js';
@@ -47,6 +48,7 @@ export interface PlatformDeps {
   web?: WebBuild;
   /** The whole product's unless a test brings its own. */
   table?: readonly RouteEntry[];
+  socketBounds?: Partial<SocketBounds> | undefined;
 }
 
 export interface Platform {
@@ -117,6 +119,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     documents: deps.web?.documents ?? new Map(),
     registry: deps.registry,
     log: deps.log,
+    socketBounds: deps.socketBounds,
     toAppError,
   });
   webRoutes(app, deps.web);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Registry } from 'prom-client';
 import { type Config, loadConfig } from '../../src/config.js';
 import { schemaIsCurrent } from '../../src/db/migrate.js';
+import type { SocketBounds } from '../../src/graphql/socket.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
@@ -25,6 +26,7 @@ export interface TestPlatformOptions {
   registry?: Registry;
   /** The pages of this checkout unless told; `null`: none. */
   web?: WebBuild | null;
+  socketBounds?: Partial<SocketBounds>;
 }
 
 export interface TestPlatform {
@@ -63,6 +65,7 @@ export async function startTestPlatform(
     virtualKeys = noVirtualKeys,
     registry = createRegistry('test'),
     web,
+    socketBounds,
   }: TestPlatformOptions = {},
 ): Promise<TestPlatform> {
   const config = testConfig(db.url, env);
@@ -84,6 +87,7 @@ export async function startTestPlatform(
     log,
     registry,
     signals,
+    socketBounds,
     ready: () => schemaIsCurrent(db.orm),
     web: web === undefined ? loadWebBuild() : (web ?? undefined),
   });

@@ -10,6 +10,7 @@ export interface OpenSignals extends Signals {
 }
 
 const CONNECT_TIMEOUT_MS = 2_000;
+const DISCONNECT_TIMEOUT_MS = 50;
 const RECONNECT_BASE_MS = 100;
 const RECONNECT_MAX_MS = 2_000;
 
@@ -48,6 +49,8 @@ function subscribe(url: string, board: SignalBoard): Redis {
   const redis = new Redis(url, {
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepAlive: 10_000,
+    // A frozen server doesn't close its side.
+    disconnectTimeout: DISCONNECT_TIMEOUT_MS,
     maxRetriesPerRequest: null,
     retryStrategy: (tries) =>
       Math.min(RECONNECT_MAX_MS, RECONNECT_BASE_MS * 2 ** Math.min(tries, 5)) * (0.5 + Math.random() / 2),

@@ -1,0 +1,132 @@
+import { decodeFlushed, USAGE_FLUSHED_CHANNEL } from '../../src/db/invalidation.js';
+import { listen } from '../../src/db/listen.js';
+import { createFlushSignal } from '../../src/gateway/flush-signal.js';
+import { newId } from '../../src/lib/ids.js';
+import { createLogger } from '../../src/lib/logger.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTestKey, postChat, startTestEdge } from '../support/edge.js';
+import { startScriptedUpstream } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
+
+const log = createLogger('test', 'silent');
+const resultOf = (...ids: string[]) => ({ accounts: ids.map((id) => ({ id, balance: 0n, seq: 0n })) });
+
+describe('the signal of flushed usage', () => {
+  test('says at once whose usage it was, and at most one thing per 100 ms', async () => {
+    const sent: { at: number; ids: string[] | null }[] = [];
+    const signal = createFlushSignal({
+      log,
+      send: async (payload) => void sent.push({ at: performance.now(), ids: decodeFlushed(payload) }),
+    });
+    const ids = Array.from({ length: 40 }, newId);
+    const began = performance.now();
+    signal.flushed(resultOf(ids[0]!));
+    expect(sent).toHaveLength(1);
+    // As many flushes as a busy edge has, over half a second.
+    for (let next = 1; next < ids.length; next++) {
+      signal.flushed(resultOf(ids[next]!, ids[next - 1]!));
+      await new Promise((resolve) => setTimeout(resolve, 12));
+    }
+    await until(() => new Set(sent.flatMap((one) => one.ids)).size === ids.length);
+    const gaps = sent.slice(1).map(({ at }, n) => at - sent[n]!.at);
+    expect(Math.min(...gaps)).toBeGreaterThan(95);
+    expect(sent.length).toBeLessThanOrEqual(Math.ceil((performance.now() - began) / 100) + 1);
+    await signal.stop();
+  });
+
+  test('speaks of everybody when the list would be too long for PostgreSQL', async () => {
+    const said = async (accounts: number): Promise<string> => {
+      const sent: string[] = [];
+      const signal = createFlushSignal({ log, send: async (payload) => void sent.push(payload) });
+      signal.flushed(resultOf(...Array.from({ length: accounts }, newId)));
+      await signal.stop();
+      return sent[0]!;
+    };
+    expect(decodeFlushed(await said(189))).toHaveLength(189);
+    expect((await said(189)).length).toBeLessThan(7_000);
+    expect(decodeFlushed(await said(190))).toBeNull();
+  });
+
+  test('a batch without an account says nothing', async () => {
+    const sent: string[] = [];
+    const signal = createFlushSignal({ log, send: async (payload) => void sent.push(payload) });
+    signal.flushed(resultOf());
+    await signal.stop();
+    expect(sent).toEqual([]);
+  });
+
+  test('what could not be said is said again, together with what came since', async () => {
+    let away = true;
+    const sent: string[][] = [];
+    const signal = createFlushSignal({
+      log,
+      intervalMs: 5,
+      async send(payload) {
+        if (away) throw new Error('nobody there');
+        sent.push(decodeFlushed(payload)!.sort());
+      },
+    });
+    signal.flushed(resultOf('a'));
+    signal.flushed(resultOf('b'));
+    away = false;
+    await until(() => sent.length > 0);
+    expect(sent).toEqual([['a', 'b']]);
+    await signal.stop();
+  });
+
+  test('a stop says what is left to say', async () => {
+    const sent: string[] = [];
+    const signal = createFlushSignal({
+      log,
+      intervalMs: 60_000,
+      send: async (payload) => void sent.push(payload),
+    });
+    signal.flushed(resultOf('a'));
+    signal.flushed(resultOf('b'));
+    await signal.stop();
+    expect(sent).toEqual(['a', 'b']);
+  });
+});
+
+describe('over PostgreSQL', () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+  });
+  afterAll(async () => {
+    await db.close();
+  });
+
+  test('comes after the commit, names the account and nothing of the call', async () => {
+    const upstream = await startScriptedUpstream();
+    const edge = await startTestEdge(db, { upstreamUrl: upstream.url });
+    const payloads: string[] = [];
+    const rowsThen: Promise<number>[] = [];
+    let ready = false;
+    const { accountId, key } = await createTestKey(db);
+    const listener = listen({
+      databaseUrl: db.url,
+      channel: USAGE_FLUSHED_CHANNEL,
+      log,
+      onNotify(payload) {
+        payloads.push(payload);
+        const count = db.pool.query('select 1 from usage_events where account_id = $1', [accountId]);
+        rowsThen.push(count.then(({ rowCount }) => rowCount ?? 0));
+      },
+      onListening() {
+        ready = true;
+      },
+    });
+    try {
+      await until(() => ready);
+      await postChat(edge.url, key);
+      await until(() => payloads.length > 0);
+      expect(payloads).toEqual([accountId]);
+      expect(await rowsThen[0]).toBe(1);
+    } finally {
+      await listener.stop();
+      await edge.close();
+      await upstream.close();
+    }
+  });
+});

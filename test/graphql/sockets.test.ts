@@ -1,0 +1,345 @@
+import { randomUUID } from 'node:crypto';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import { migrateAndSeed } from '../../src/services/startup.js';
+import { createPayer, recordOf } from '../metering/support.js';
+import { call, PASSWORD, type SessionAnswer, signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { until } from '../support/until.js';
+import { type RawSocket, rawSocket } from './raw-socket.js';
+import { dataOf, documentIdOf } from './support.js';
+
+const USAGE = 'subscription { usageRecorded { id } }';
+const FORBIDDEN = { code: 4403, reason: 'The session has ended' };
+const subscribe = (id: string, query: string, variables?: unknown) => ({
+  id,
+  type: 'subscribe',
+  payload: { query, variables },
+});
+
+describe('a WebSocket of GraphQL', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  let url: string;
+  let admin: string;
+  const open: RawSocket[] = [];
+  const email = `${randomUUID()}@example.com`;
+
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db, { env: { ADMIN_EMAIL: email, ADMIN_PASSWORD: PASSWORD } });
+    url = platform.url;
+    await migrateAndSeed(db.orm, platform.config, platform.log);
+    const login = await call<SessionAnswer>(url, 'POST', '/api/auth/login', {
+      body: { email, password: PASSWORD },
+    });
+    admin = login.body.access_token;
+  });
+  afterEach(async () => {
+    for (const { socket } of open.splice(0)) socket.terminate();
+    await until(() => platform.app.websocketServer.clients.size === 0, { what: 'no socket to be left' });
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const connect = async (...parameters: Parameters<typeof rawSocket>): Promise<RawSocket> => {
+    const socket = await rawSocket(...parameters);
+    open.push(socket);
+    return socket;
+  };
+  const signedIn = async (at = url): Promise<RawSocket & { token: string; id: string; email: string }> => {
+    const { token, user } = await signUp(at);
+    const socket = await connect(at);
+    await socket.init(token);
+    return { ...socket, token, id: user.id, email: user.email };
+  };
+
+  test('runs queries and mutations with the session shown at its beginning', async () => {
+    const socket = await signedIn();
+    socket.say(subscribe('1', '{ viewer { id } }'));
+    expect(await socket.hears('next', '1')).toEqual({ data: { viewer: { id: socket.id } } });
+    await socket.hears('complete', '1');
+    socket.say(
+      subscribe('2', 'mutation ($i: TopUpInput!) { topUp(input: $i) { balanceUsd } }', {
+        i: { amountUsd: 10 },
+      }),
+    );
+    expect(await socket.hears('next', '2')).toEqual({ data: { topUp: { balanceUsd: '11.000000' } } });
+  });
+
+  test('takes the cookie where the page is ours', async () => {
+    const { token, user } = await signUp(url);
+    const headers = { cookie: `pr_session=${token}`, origin: url, 'sec-fetch-site': 'same-origin' };
+    const socket = await connect(url, { headers });
+    await socket.init();
+    const extensions = { documentId: documentIdOf('query Viewer') };
+    socket.say({ id: '1', type: 'subscribe', payload: { query: '', extensions } });
+    expect(await socket.hears('next', '1')).toMatchObject({ data: { viewer: { id: user.id } } });
+  });
+
+  test('a bearer wins over the cookie, also when it is worthless', async () => {
+    const { token } = await signUp(url);
+    const socket = await connect(url, { headers: { cookie: `pr_session=${token}` } });
+    socket.say({ type: 'connection_init', payload: { authorization: 'Bearer nonsense' } });
+    expect((await socket.closed()).code).toBe(4403);
+  });
+
+  test.each([
+    ['an Origin elsewhere', { origin: 'https://evil.example' }],
+    ['the Origin of a sandbox', { origin: 'null' }],
+    ['a sister site', { 'sec-fetch-site': 'same-site' }],
+    ['another port of ours', { origin: 'http://127.0.0.1:1' }],
+  ])('is refused at the upgrade to %s', async (_what, headers) => {
+    const refused = await rawSocket(url, { headers }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ status: 403, body: expect.stringContaining('cross_site_request') });
+  });
+
+  test.each([undefined, 'nonsense', 5, {}])('without a session it is closed: %j', async (authorization) => {
+    const socket = await connect(url);
+    socket.say({ type: 'connection_init', payload: { authorization } });
+    expect((await socket.closed()).code).toBe(4403);
+    expect(socket.heard).toEqual([]);
+  });
+
+  test('an operation before the beginning closes it', async () => {
+    const socket = await connect(url);
+    socket.say(subscribe('1', '{ plans { name } }'));
+    expect((await socket.closed()).code).toBe(4401);
+    expect(socket.heard).toEqual([]);
+  });
+
+  test('who says nothing is closed after 5 s', async () => {
+    const began = Date.now();
+    const socket = await connect(url);
+    expect((await socket.closed()).code).toBe(4408);
+    expect(Date.now() - began).toBeGreaterThan(4_500);
+  });
+
+  test('two beginnings, or an operation twice under one name, close it', async () => {
+    const twice = await signedIn();
+    twice.say({ type: 'connection_init' });
+    expect((await twice.closed()).code).toBe(4429);
+    const same = await signedIn();
+    same.say(subscribe('1', USAGE));
+    same.say(subscribe('1', USAGE));
+    expect((await same.closed()).code).toBe(4409);
+  });
+
+  test.each([
+    'not json',
+    '[]',
+    '{}',
+    '{"type":"nonsense"}',
+    '{"type":"subscribe","id":"","payload":{}}',
+    'null',
+  ])('a message that is none closes it: %s', async (text) => {
+    const socket = await signedIn();
+    socket.say(text);
+    expect((await socket.closed()).code).toBe(4400);
+  });
+
+  test('only graphql-transport-ws is spoken', async () => {
+    for (const protocol of ['graphql-ws', 'chat']) {
+      const refused = await rawSocket(url, { protocol }).catch((error: Error) => error);
+      expect(String(refused)).toMatch(/Server sent no subprotocol|refused/);
+    }
+  });
+
+  test('a frame beyond 64 KiB closes it; nothing is compressed', async () => {
+    const socket = await signedIn();
+    expect(socket.socket.extensions).toBe('');
+    socket.say(subscribe('1', `{ plans { name } } #${'x'.repeat(64 * 1024 - 200)}`));
+    await socket.hears('next', '1');
+    socket.say(subscribe('2', `{ plans { name } } #${'x'.repeat(64 * 1024)}`));
+    expect((await socket.closed()).code).toBe(1009);
+  });
+
+  test('an account has at most 10, and another when one is gone', async () => {
+    const { token } = await signUp(url);
+    for (let n = 0; n < 10; n++) await (await connect(url)).init(token);
+    const eleventh = await connect(url);
+    eleventh.say({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
+    expect((await eleventh.closed()).code).toBe(4429);
+    await signedIn();
+    open[0]!.socket.close();
+    await open[0]!.closed();
+    await (await connect(url)).init(token);
+  });
+
+  test('at most 20 operations run over one at a time', async () => {
+    const socket = await signedIn();
+    for (let n = 0; n < 20; n++) socket.say(subscribe(`${n}`, USAGE));
+    socket.say(subscribe('more', USAGE));
+    expect(await socket.hears('error', 'more')).toMatchObject([
+      { extensions: { code: 'rate_limit_exceeded' } },
+    ]);
+    socket.say({ type: 'complete', id: '0' });
+    await until(async () => {
+      const id = randomUUID();
+      socket.say(subscribe(id, '{ plans { name } }'));
+      await until(() => socket.heard.some((message) => message.id === id));
+      return socket.heard.some((message) => message.id === id && message.type === 'next');
+    });
+  });
+
+  test.each([
+    [
+      'is disabled',
+      (id: string) =>
+        dataOf(url, `mutation { disableUser(input: { id: "${id}" }) { user { id } } }`, { token: admin }),
+    ],
+    [
+      'gets another role',
+      (id: string) =>
+        dataOf(url, `mutation { setUserRole(input: { id: "${id}", role: ADMIN }) { user { id } } }`, {
+          token: admin,
+        }),
+    ],
+    ['logs out', (_id: string, token: string) => dataOf(url, 'mutation { logout { success } }', { token })],
+    [
+      'is deleted',
+      (_id: string, token: string) =>
+        dataOf(url, `mutation { deleteAccount(input: { password: "${PASSWORD}" }) { success } }`, { token }),
+    ],
+  ])('is closed within a second when its account %s; others stay', async (_what, end) => {
+    const [socket, other] = [await signedIn(), await signedIn()];
+    socket.say(subscribe('1', USAGE));
+    const began = Date.now();
+    await end(socket.id, socket.token);
+    expect(await socket.closed()).toEqual(FORBIDDEN);
+    expect(Date.now() - began).toBeLessThan(1_000);
+    other.say(subscribe('1', '{ viewer { id } }'));
+    await other.hears('next', '1');
+  });
+
+  test('a change of password closes all but those of the session that made it', async () => {
+    const mine = await signedIn();
+    const login = await call<SessionAnswer>(url, 'POST', '/api/auth/login', {
+      body: { email: mine.email, password: PASSWORD },
+    });
+    const other = await connect(url);
+    await other.init(login.body.access_token);
+    await call(url, 'POST', '/api/auth/password', {
+      token: mine.token,
+      body: { current_password: PASSWORD, new_password: `${PASSWORD} 2` },
+    });
+    expect(await other.closed()).toEqual(FORBIDDEN);
+    mine.say(subscribe('1', '{ viewer { id } }'));
+    await mine.hears('next', '1');
+  });
+
+  test('is closed when its token ends', async () => {
+    const brief = await startTestPlatform(db, { env: { ACCESS_TOKEN_TTL_SECONDS: '2' } });
+    try {
+      const socket = await signedIn(brief.url);
+      socket.say(subscribe('1', USAGE));
+      expect(await socket.closed()).toEqual(FORBIDDEN);
+    } finally {
+      await brief.close();
+    }
+  });
+
+  test('each operation is asked anew who it is, whatever was heard or not', async () => {
+    const socket = await signedIn();
+    // Behind the back of everybody: no signal says so.
+    await db.pool.query(`update accounts set status = 'disabled' where id = $1`, [socket.id]);
+    socket.say(subscribe('1', '{ viewer { id } }'));
+    expect(await socket.closed()).toEqual(FORBIDDEN);
+    expect(socket.heard.filter(({ type }) => type === 'next')).toEqual([]);
+  });
+
+  test('who answers no ping is cut off', async () => {
+    const impatient = await startTestPlatform(db, { socketBounds: { pingIntervalMs: 150 } });
+    try {
+      const alive = await signedIn(impatient.url);
+      const dead = await signedIn(impatient.url);
+      let pings = 0;
+      alive.socket.on('ping', () => pings++);
+      (dead.socket as unknown as { _autoPong: boolean })._autoPong = false;
+      expect((await dead.closed()).code).toBe(1006);
+      await until(() => pings >= 4);
+      expect(alive.socket.readyState).toBe(alive.socket.OPEN);
+    } finally {
+      await impatient.close();
+    }
+  });
+
+  test('who reads nothing gets everything later, and each event once', async () => {
+    const { token, user } = await signUp(url);
+    const { keyId } = await createPayer(db.pool);
+    const socket = await connect(url);
+    await socket.init(token);
+    socket.say(subscribe('live', 'subscription { usageRecorded { id requestedModel } }'));
+    const record = () => recordOf({ accountId: user.id, keyId }, { requestedModel: 'x'.repeat(2_000) });
+    const tell = async (count: number): Promise<string[]> => {
+      const records = Array.from({ length: count }, record);
+      await flushBatch(db.pool, records);
+      await db.pool.query(`select pg_notify('usage_flushed', $1)`, [user.id]);
+      return records.map(({ id }) => id);
+    };
+    const heard = () =>
+      socket.heard
+        .filter(({ type }) => type === 'next')
+        .map(({ payload }) => (payload as { data: { usageRecorded: { id: string } } }).data.usageRecorded.id);
+    const first: string[] = [];
+    await until(async () => {
+      first.push(...(await tell(1)));
+      await until(() => heard().length > 0, { timeoutMs: 300 }).catch(() => undefined);
+      return heard().length > 0;
+    });
+    const told = new Set(heard());
+    socket.socket.pause();
+    const ids: string[] = [];
+    for (let n = 0; n < 4; n++) ids.push(...(await tell(900)));
+    socket.socket.resume();
+    await until(() => socket.heard.length >= told.size + ids.length, { timeoutMs: 20_000 });
+    await until(() => ids.every(Set.prototype.has, new Set(heard())), { timeoutMs: 20_000, intervalMs: 200 });
+    const rest = heard().filter((id) => !told.has(id) && !first.includes(id));
+    expect(rest.sort()).toEqual(ids.sort());
+  }, 60_000);
+
+  test('faults of ours are masked as over HTTP, and logged', async () => {
+    const broken = await createTestDatabase();
+    const target = await startTestPlatform(broken);
+    try {
+      const socket = await signedIn(target.url);
+      await broken.pool.query('alter table models rename to kin');
+      for (const [id, query] of [
+        ['1', '{ models { family } }'],
+        ['2', '{ viewer { id } models { family } }'],
+      ] as const) {
+        socket.say(subscribe(id, query));
+        const answer = (await socket.hears('next', id)) as {
+          errors: { message: string; extensions: unknown }[];
+        };
+        expect(answer.errors[0]).toMatchObject({
+          message: 'Something went wrong on our side. It has been logged.',
+          extensions: { code: 'internal_error' },
+        });
+        const overHttp = await call<{ errors: unknown }>(target.url, 'POST', '/graphql', {
+          token: socket.token,
+          body: { query },
+        });
+        expect(overHttp.body.errors).toEqual(answer.errors);
+        expect(overHttp.text).not.toMatch(/\bkin\b|does not exist|select|node_modules/);
+      }
+    } finally {
+      await target.close();
+      await broken.close();
+    }
+  });
+
+  test('a stopping platform says so and waits for nobody', async () => {
+    const stopping = await startTestPlatform(db);
+    const socket = await signedIn(stopping.url);
+    const silent = await signedIn(stopping.url);
+    silent.socket.pause();
+    socket.say(subscribe('1', USAGE));
+    const began = Date.now();
+    await stopping.close();
+    expect(Date.now() - began).toBeLessThan(4_000);
+    expect((await socket.closed()).code).toBe(1001);
+  });
+});

@@ -1,0 +1,137 @@
+import { createVirtualKeyClient } from '../../src/upstream/virtual-keys.js';
+import { call, signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { postChat, startTestEdge, type TestEdge } from '../support/edge.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { startTestProxy, type TestProxy } from '../support/proxy.js';
+import { createTestRedis, describeWithRedis, type TestRedis } from '../support/redis.js';
+import { until } from '../support/until.js';
+import { type Followed, follow, socketClient } from './support.js';
+
+const USAGE = 'subscription { usageRecorded { id } }';
+
+interface Recorded {
+  usageRecorded: { id: string };
+}
+const idsOf = ({ results }: Followed<Recorded>): string[] =>
+  results.map(({ data }) => data!.usageRecorded.id);
+
+/** Two platform processes and two edges that know nothing of each other but the database and, maybe, Redis. */
+function useTwo(redisOf: () => TestRedis | undefined) {
+  const two = {} as { db: TestDatabase; proxy: TestProxy; platforms: TestPlatform[]; edges: TestEdge[] };
+  beforeAll(async () => {
+    const env = (redisOf() && { REDIS_URL: redisOf()!.url }) as Record<string, string>;
+    two.db = await createTestDatabase();
+    two.proxy = await startTestProxy(two.db);
+    const virtualKeys = createVirtualKeyClient({ url: two.proxy.url, masterKey: two.proxy.masterKey });
+    const platform = () =>
+      startTestPlatform(two.db, { env: { ...env, UPSTREAM_URL: two.proxy.url }, virtualKeys });
+    two.platforms = [await platform(), await platform()];
+    const edge = (at: TestPlatform) =>
+      startTestEdge(two.db, { upstreamUrl: two.proxy.url, platformUrl: at.url, env: { ...env } });
+    two.edges = [await edge(two.platforms[0]!), await edge(two.platforms[1]!)];
+  });
+  afterAll(async () => {
+    for (const edge of two.edges) await edge.close();
+    for (const platform of two.platforms) await platform.close();
+    await two.proxy.close();
+    await two.db.close();
+  });
+
+  const customer = async (): Promise<{ token: string; key: string }> => {
+    const { token } = await signUp(two.edges[0]!.url);
+    const made = await call<{ key: string }>(two.edges[0]!.url, 'POST', '/api/keys', {
+      token,
+      body: { name: 'x' },
+    });
+    return { token, key: made.body.key };
+  };
+  /** Follows at both, and calls until both have told of something: then both stand. */
+  const followed = async (token: string, key: string) => {
+    const clients = two.edges.map(({ url }) => socketClient(url, { token }));
+    const both = clients.map((client) => follow<Recorded>(client, USAGE));
+    await until(async () => {
+      await postChat(two.edges[0]!.url, key);
+      await until(() => both.every(({ results }) => results.length > 0), { timeoutMs: 300 }).catch(
+        () => undefined,
+      );
+      return both.every(({ results }) => results.length > 0);
+    });
+    return {
+      both,
+      leave: async () => {
+        for (const client of clients) await client.dispose();
+      },
+    };
+  };
+  return { two, customer, followed };
+}
+
+const seenOnBoth = (redisOf: () => TestRedis | undefined): void => {
+  const { two, customer, followed } = useTwo(redisOf);
+
+  test('a call at either edge is told by both platforms, once', async () => {
+    const { token, key } = await customer();
+    const { both, leave } = await followed(token, key);
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n++) {
+      const answer = await postChat(two.edges[n % 2]!.url, key);
+      ids.push(answer.headers.get('x-request-id')!);
+    }
+    for (const one of both) {
+      await until(() => ids.every((id) => idsOf(one).includes(id)), { what: 'all six' });
+      expect(new Set(idsOf(one)).size).toBe(one.results.length);
+    }
+    await leave();
+  });
+
+  test('an account that is disabled by one is cut off at the other', async () => {
+    const { token, key } = await customer();
+    const { both } = await followed(token, key);
+    await call(two.edges[0]!.url, 'POST', '/api/auth/logout', { token });
+    await until(() => both.every(({ ended }) => ended), { timeoutMs: 2_000, what: 'both to be closed' });
+    for (const { error } of both) expect(error).toMatchObject({ code: 4403 });
+  });
+};
+
+describe('two platforms over PostgreSQL', () => seenOnBoth(() => undefined));
+
+describeWithRedis('two platforms over Redis', () => {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await createTestRedis();
+  });
+  afterAll(async () => {
+    await redis.close();
+  });
+  seenOnBoth(() => redis);
+});
+
+describeWithRedis('two platforms whose Redis comes and goes', () => {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await createTestRedis();
+  });
+  afterAll(async () => {
+    await redis.close();
+  });
+  const { two, customer, followed } = useTwo(() => redis);
+
+  test('what happened while it was away is told when it is back, once', async () => {
+    const { token, key } = await customer();
+    const { both, leave } = await followed(token, key);
+    await redis.kill();
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) {
+      const answer = await postChat(two.edges[0]!.url, key);
+      ids.push(answer.headers.get('x-request-id')!);
+    }
+    await two.edges[0]!.settled();
+    await redis.start();
+    for (const one of both) {
+      await until(() => ids.every((id) => idsOf(one).includes(id)), { what: 'all three' });
+      expect(new Set(idsOf(one)).size).toBe(one.results.length);
+    }
+    await leave();
+  });
+});
