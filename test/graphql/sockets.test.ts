@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 import { until } from '../support/until.js';
 import { type RawSocket, rawSocket } from './raw-socket.js';
-import { dataOf } from './support.js';
+import { dataOf, documentIdOf } from './support.js';
 
 const USAGE = 'subscription { usageRecorded { id } }';
 const FORBIDDEN = { code: 4403, reason: 'The session has ended' };
@@ -74,8 +74,9 @@ describe('a WebSocket of GraphQL', () => {
     const headers = { cookie: `pr_session=${token}`, origin: url, 'sec-fetch-site': 'same-origin' };
     const socket = await connect(url, { headers });
     await socket.init();
-    socket.say(subscribe('1', '{ viewer { id } }'));
-    expect(await socket.hears('next', '1')).toEqual({ data: { viewer: { id: user.id } } });
+    const extensions = { documentId: documentIdOf('query Viewer') };
+    socket.say({ id: '1', type: 'subscribe', payload: { query: '', extensions } });
+    expect(await socket.hears('next', '1')).toMatchObject({ data: { viewer: { id: user.id } } });
   });
 
   test('a bearer wins over the cookie, also when it is worthless', async () => {

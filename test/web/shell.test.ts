@@ -83,13 +83,14 @@ describeInBrowser('the shell of the dashboard', () => {
     await page.getByText('No command is called that.').waitFor();
   });
 
-  test('a session that has ended elsewhere leads to the log-in and back to the page', async () => {
+  test('a session that ends elsewhere leads to the log-in by itself, and back to the page', async () => {
     const page = await open();
+    await page.goto('/dashboard?window=30');
+    await page.getByText(/^Balance/).waitFor();
     const other = await call<SessionAnswer>(stack.url, 'POST', '/api/auth/login', {
       body: { email: await emailOf(), password: PASSWORD },
     });
     await call(stack.url, 'POST', '/api/auth/logout', { token: user.token });
-    await page.goto('/dashboard?window=30');
     await page.waitForURL('**/login?next=*');
     await page.getByLabel('Email').fill(await emailOf());
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);

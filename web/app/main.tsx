@@ -7,7 +7,7 @@ import { Provider } from 'urql';
 import { COLOR_SCHEME_KEY } from '../theme/color-scheme';
 import { resolveVariables, theme } from '../theme/mantine';
 import { router } from './router';
-import { currentClient, onSessionChange } from './session';
+import { currentClient, onSessionChange, onSessionDoubt } from './session';
 
 const colorSchemes = localStorageColorSchemeManager({ key: COLOR_SCHEME_KEY });
 
@@ -18,6 +18,9 @@ Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 // A page that was open during a release asks for chunks of the former one: loading it anew gets the present ones.
 addEventListener('vite:preloadError', () => location.reload());
+
+// Pages of somebody who is signed in ask again who that is, and lead to the log-in if it is nobody.
+onSessionDoubt(() => void router.invalidate());
 
 function App() {
   const client = useSyncExternalStore(onSessionChange, currentClient);

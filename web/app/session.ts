@@ -1,27 +1,39 @@
 import type { Client } from 'urql';
 import { ViewerDocument, type ViewerQuery } from '../generated/graphql';
-import { createGraphqlClient } from './graphql/client';
+import { createGraphqlClient, SESSION_PROBE } from './graphql/client';
 import { isSignedOut } from './graphql/errors';
 
 /** The account of the session. */
 export type Viewer = NonNullable<ViewerQuery['viewer']>;
 
-const listeners = new Set<() => void>();
-let client = createGraphqlClient();
+const changed = new Set<() => void>();
+const doubted = new Set<() => void>();
+let inDoubt = false;
+let client = createGraphqlClient(doubt);
+
+function doubt(): void {
+  inDoubt = true;
+  for (const listener of doubted) listener();
+}
+
+const listen = (listeners: Set<() => void>) => (listener: () => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/** Calls back when the session has begun or ended here, until the returned function is called. */
+export const onSessionChange = listen(changed);
+
+/** Calls back when the server has refused the session: it may have ended elsewhere. */
+export const onSessionDoubt = listen(doubted);
 
 /** The client of the current session. */
 export const currentClient = (): Client => client;
 
-/** Calls back when the session has begun or ended, until the returned function is called. */
-export function onSessionChange(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
 /** After a log-in, sign-up or log-out: nothing that one account has seen stays for the next. */
 export function renewSession(): void {
-  client = createGraphqlClient();
-  for (const listener of listeners) listener();
+  client = createGraphqlClient(doubt);
+  for (const listener of changed) listener();
 }
 
 /**
@@ -29,7 +41,11 @@ export function renewSession(): void {
  * @throws CombinedError when that can't be told
  */
 export async function loadViewer(): Promise<Viewer | null> {
-  const { data, error } = await client.query(ViewerDocument, {}).toPromise();
+  const requestPolicy = inDoubt ? 'network-only' : 'cache-first';
+  inDoubt = false;
+  const { data, error } = await client
+    .query(ViewerDocument, {}, { ...SESSION_PROBE, requestPolicy })
+    .toPromise();
   if (isSignedOut(error)) return null;
   if (error) throw error;
   return data?.viewer ?? null;

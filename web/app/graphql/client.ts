@@ -1,22 +1,42 @@
 import { createClient as createSocket } from 'graphql-ws';
-import { Client, cacheExchange, fetchExchange, subscriptionExchange } from 'urql';
+import { Client, cacheExchange, fetchExchange, mapExchange, subscriptionExchange } from 'urql';
+import { isSignedOut } from './errors';
 
 const ENDPOINT = '/graphql';
 /** A socket that nobody uses any more stays for the next page. */
 const IDLE_SOCKET_MS = 5_000;
 const PING_MS = 20_000;
+/** After an outage everybody comes back within this, not all at once. */
+const RETRY_MS = { first: 500, most: 15_000 };
+/** How the server closes a socket whose session has ended. */
+const SESSION_ENDED = 4403;
+
+/** In the context of the one query that asks whether anybody is signed in: its refusal is no surprise. */
+export const SESSION_PROBE = { sessionProbe: true };
+
+const waitToRetry = (attempts: number): Promise<void> => {
+  const most = Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** attempts);
+  return new Promise((done) => setTimeout(done, most * (0.5 + Math.random() / 2)));
+};
 
 /**
  * The client of one session: its cache must not outlive it. The cookie says who asks, so that only documents of the
  * build are sent, by their id and without their text (web/tools/documents.mjs).
+ * @param onDoubt is called when the server no longer takes the session.
  */
-export function createGraphqlClient(): Client {
+export function createGraphqlClient(onDoubt: () => void): Client {
   const socket = createSocket({
     url: new URL(ENDPOINT, location.href.replace(/^http/, 'ws')).href,
     lazyCloseTimeout: IDLE_SOCKET_MS,
     keepAlive: PING_MS,
     retryAttempts: Number.POSITIVE_INFINITY,
     shouldRetry: () => true,
+    retryWait: waitToRetry,
+    on: {
+      closed: (event) => {
+        if ((event as CloseEvent).code === SESSION_ENDED) onDoubt();
+      },
+    },
   });
   return new Client({
     url: ENDPOINT,
@@ -24,6 +44,11 @@ export function createGraphqlClient(): Client {
     fetchOptions: { credentials: 'same-origin' },
     exchanges: [
       cacheExchange,
+      mapExchange({
+        onError(error, { context }) {
+          if (isSignedOut(error) && !context.sessionProbe) onDoubt();
+        },
+      }),
       fetchExchange,
       subscriptionExchange({
         forwardSubscription: ({ documentId, variables }) => ({
