@@ -5,7 +5,7 @@ import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fas
 import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
 import type { Clock } from '../lib/clock.js';
-import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
+import { FORWARDED_HEADER_BYTES, MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
@@ -65,7 +65,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     trustProxy: [...OWN_EDGE, ...config.trustProxy],
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
-      maxHeaderSize: MAX_HEADER_BYTES,
+      maxHeaderSize: MAX_HEADER_BYTES + FORWARDED_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
     },
