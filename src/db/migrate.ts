@@ -1,9 +1,13 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { advisoryLocks } from './locks.js';
+import { patiently } from './patience.js';
 
 /** The newest migration that this build knows. */
 export const SCHEMA_VERSION = 'Migration20261121000000';
+
+/** A statement of a migration, and the wait for another process's, may take so long. */
+const TIMEOUT_MS = 60_000;
 
 /**
  * Runs what is pending under an advisory lock in one transaction: processes that start together take turns, and
@@ -14,14 +18,16 @@ export async function migrate(
   within?: (em: MikroORM['em']) => Promise<void>,
 ): Promise<string[]> {
   const em = orm.em.fork();
-  return em.transactional(async (inner) => {
-    const db = inner.getKysely();
-    await sql`select set_config('statement_timeout', '60000', true)`.execute(db);
-    await sql`select pg_advisory_xact_lock(${advisoryLocks.migration})`.execute(db);
-    const done = await orm.migrator.up({ transaction: inner.getTransactionContext() });
-    await within?.(inner as MikroORM['em']);
-    return done.map((migration) => migration.name);
-  });
+  return patiently(TIMEOUT_MS, () =>
+    em.transactional(async (inner) => {
+      const db = inner.getKysely();
+      await sql`select set_config('statement_timeout', ${String(TIMEOUT_MS)}, true)`.execute(db);
+      await sql`select pg_advisory_xact_lock(${advisoryLocks.migration})`.execute(db);
+      const done = await orm.migrator.up({ transaction: inner.getTransactionContext() });
+      await within?.(inner as MikroORM['em']);
+      return done.map((migration) => migration.name);
+    }),
+  );
 }
 
 /** Whether the database has every migration that this build knows. */

@@ -4,6 +4,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { entities } from '../entities/index.js';
+import { guardConnection, STATEMENT_TIMEOUT_MS } from './patience.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
@@ -15,8 +16,7 @@ export interface OrmOptions {
   poolSize?: number;
 }
 
-/** Milliseconds after which a statement or a wait for a connection fails (RELIABILITY.md F9, F10). */
-const STATEMENT_TIMEOUT_MS = 5_000;
+/** Milliseconds after which a wait for a connection fails (RELIABILITY.md F9, F10). */
 const CONNECTION_TIMEOUT_MS = 5_000;
 
 /** MikroORM's options, shared by the processes and the migration command. */
@@ -32,6 +32,7 @@ export function ormOptions({ databaseUrl, processName, poolSize = 5 }: OrmOption
       statement_timeout: STATEMENT_TIMEOUT_MS,
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
       keepAlive: true,
+      onPoolCreated: (pool: Pool) => void pool.on('connect', guardConnection),
     },
     migrations: {
       path: join(here, 'migrations'),

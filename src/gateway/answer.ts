@@ -14,15 +14,21 @@ const EXPOSED = [
   'x-should-retry',
 ].join(', ');
 
-/** The headers that every answer of `/v1` carries. */
-export function v1Headers(requestId: string, rate?: WindowDecision): AnswerHeaders {
+/** The headers that every answer of `/v1` carries, and those that a browser's script needs to read it. */
+export function v1Headers(
+  response: ServerResponse,
+  requestId: string,
+  rate: WindowDecision | undefined,
+): AnswerHeaders {
   const headers: AnswerHeaders = {
     'x-request-id': requestId,
-    'access-control-allow-origin': '*',
-    'access-control-expose-headers': EXPOSED,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   };
+  if (response.req.headers.origin !== undefined) {
+    headers['access-control-allow-origin'] = '*';
+    headers['access-control-expose-headers'] = EXPOSED;
+  }
   if (rate) {
     headers['x-ratelimit-limit-requests'] = rate.limit;
     headers['x-ratelimit-remaining-requests'] = rate.remaining;
@@ -55,18 +61,19 @@ function safeHeaderList(text: string | undefined): string | undefined {
 /** Up to here a body is worth copying to leave in one piece with the head. */
 const ONE_PIECE_BYTES = 32 * 1024;
 
-/** Ends an answer with JSON in one write. */
+/** Ends an answer with JSON in one write. `text` is the body in latin1, where that is there already. */
 export function answerJson(
   response: ServerResponse,
   status: number,
   headers: AnswerHeaders,
   body: Buffer,
+  text?: string,
 ): void {
   headers['content-type'] = 'application/json; charset=utf-8';
   headers['content-length'] = body.length;
   response.writeHead(status, headers);
   // Node joins a head with a text, and sends it beside a buffer; latin1 leaves every byte as it is.
-  if (body.length <= ONE_PIECE_BYTES) response.end(body.toString('latin1'), 'latin1');
+  if (body.length <= ONE_PIECE_BYTES) response.end(text ?? body.toString('latin1'), 'latin1');
   else response.end(body);
 }
 

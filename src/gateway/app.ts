@@ -9,13 +9,17 @@ import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
 import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
-import { fastifyLogger, type Logger } from '../lib/logger.js';
+import type { Logger } from '../lib/logger.js';
 import { bindRouteTable } from '../lib/route-table.js';
+import { SlotSet } from '../lib/slot-set.js';
+import type { MeterOptions } from '../metering/meter.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
 import { BodyBudget } from './body-budget.js';
 import { createCatalog } from './catalog.js';
 import { refuseMalformed } from './client-error.js';
+import { DatabaseContact } from './database-contact.js';
 import { capSockets, EDGE_BOUNDS, type EdgeBounds, trustedPeer } from './edge-bounds.js';
+import { EdgeIdentity } from './edge-identity.js';
 import { createEdgeMetrics } from './edge-metrics.js';
 import { openFlushSignal } from './flush-signal.js';
 import { createKeyCache } from './key-cache.js';
@@ -23,9 +27,10 @@ import { createLimits } from './limits/create-limits.js';
 import { createModelRoutes } from './model-routes.js';
 import { passthrough } from './passthrough.js';
 import type { Relay } from './relay.js';
-import { guardRequests, originForm, refuseUnroutable } from './request-guard.js';
+import { guardRequests, knowAllMethods, originForm, refuseUnroutable } from './request-guard.js';
 import { routeTable } from './route-table.js';
-import { mayUpgrade } from './tunnel.js';
+import type { EdgeLock } from './single-edge.js';
+import { isWebSocketUpgrade } from './upgrade.js';
 import { v1Routes } from './v1.routes.js';
 
 export interface EdgeDeps {
@@ -36,17 +41,32 @@ export interface EdgeDeps {
   registry: Registry;
   /** The product's unless a test can't wait for them. */
   bounds?: Partial<EdgeBounds>;
-  /** Makes the meter; `onFlushed` keeps the balances in memory true. */
-  createMeter(onFlushed: (result: FlushResult) => void): Promise<Meter>;
+  /** Without Redis: what keeps this edge the only one. */
+  lock?: Pick<EdgeLock, 'mayAdmit' | 'onRegained'> | undefined;
+  /**
+   * Makes the meter; `onFlushed` keeps the balances in memory true. With the rest, which only several edges need, the
+   * spool is known by this edge's identity.
+   */
+  createMeter(
+    onFlushed: (result: FlushResult) => void,
+    identity: Required<Pick<MeterOptions, 'name' | 'onReplayed'>>,
+  ): Promise<Meter>;
 }
 
 export interface Edge {
   /** Opens the public port; gives the address. */
   listen(): Promise<string>;
+  /** Whether it can serve at the moment; what `/health/ready` says. */
+  ready(): boolean;
   /** Drains: no new connection, calls in flight up to `drainMs`, then every pending event. */
   close(drainMs: number): Promise<void>;
 }
 
+/**
+ * What a client may leave unread before its upstream waits. Node's default of 64 KiB is one read of the upstream more
+ * for each reader that takes nothing.
+ */
+const SOCKET_BUFFER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 72_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const FLUSH_ON_STOP_MS = 5_000;
@@ -61,9 +81,10 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const { config, pool, clock, log, registry } = deps;
   const bounds: EdgeBounds = { ...EDGE_BOUNDS, ...deps.bounds };
   const metrics = createEdgeMetrics(registry);
-  const catalog = await createCatalog(pool, log);
+  const contact = new DatabaseContact(clock);
+  const catalog = await createCatalog(pool, log, contact);
   const envelope = createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious);
-  const cache = createKeyCache({ pool, envelope, clock, log });
+  const cache = createKeyCache({ pool, envelope, clock, log, contact });
   const upstreamUrl = new URL(config.upstreamUrl);
   const basePath = upstreamUrl.pathname.replace(/\/$/, '');
   const upstream = new UpstreamPool(upstreamUrl.origin, {
@@ -75,11 +96,23 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     bodyTimeout: config.upstreamIdleMs,
   });
   const routes = await createModelRoutes(upstream, basePath, config.upstreamMasterKey);
-  const limits = await createLimits({ config, cache, catalog, routes, clock, log, registry });
+  const mayAdmit = (): boolean => deps.lock?.mayAdmit() ?? true;
+  // What another edge has admitted meanwhile stands in the database.
+  deps.lock?.onRegained(() => cache.invalidateAll());
+  const identity = new EdgeIdentity();
+  const limits = await createLimits({
+    ...{ config, cache, catalog, routes, clock, log, registry },
+    identity,
+    mayAdmit,
+  });
   const signal = openFlushSignal(config, pool, log);
-  const meter = await deps.createMeter((result) => {
+  const flushed = (result: FlushResult): void => {
     limits.flushed(result);
     signal.flushed(result);
+  };
+  const meter = await deps.createMeter(flushed, {
+    name: identity.id,
+    onReplayed: (owners) => identity.replaced(owners),
   });
   const listener = listen({
     databaseUrl: config.databaseUrl!,
@@ -97,13 +130,12 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     },
   });
 
-  const active = new Set<Relay>();
+  const active = new SlotSet<Relay>();
   let draining = false;
   const app = fastify({
-    ...fastifyLogger(log),
-    genReqId: newId,
     // A logger of its own for every request costs more than it tells: what logs names the request itself.
-    childLoggerFactory: (logger) => logger,
+    logger: false,
+    genReqId: newId,
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     bodyLimit: 1,
     exposeHeadRoutes: false,
@@ -116,36 +148,39 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     http: {
       headersTimeout: bounds.headersTimeoutMs,
       maxHeaderSize: bounds.maxHeaderBytes,
-      shouldUpgradeCallback: mayUpgrade,
       connectionsCheckingInterval: bounds.checkIntervalMs,
       // Said in our shape by the guard.
       requireHostHeader: false,
+      highWaterMark: SOCKET_BUFFER_BYTES,
+      shouldUpgradeCallback: isWebSocketUpgrade,
     },
     rewriteUrl: originForm,
     clientErrorHandler: refuseMalformed,
     frameworkErrors: refuseUnroutable,
   });
   const closing = idleCloser(app.server);
-  guardRequests(app, bounds);
+  knowAllMethods(app);
+  guardRequests(app, bounds, log);
   capSockets(app.server, bounds, trustedPeer(config.trustProxy));
   bindRouteTable(app, routeTable);
   app.addHook('onRequest', (_request, reply, done) => {
     if (draining) reply.raw.setHeader('connection', 'close');
     done();
   });
+  const ready = (): boolean => !draining && meter.accepting() && !contact.lost() && mayAdmit();
   app.get('/health', () => ({
     status: 'ok',
     ...(meter.accepting() && listener.connected() ? {} : { degraded: true }),
   }));
   app.get('/health/ready', (_request, reply) => {
-    const ready = !draining && meter.accepting();
-    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable' });
+    const answer = ready();
+    return reply.code(answer ? 200 : 503).send({ status: answer ? 'ok' : 'unavailable' });
   });
   const bodies = new BodyBudget(bounds);
   metrics.bodyBytes(() => bodies.usedBytes);
   const relay = { upstream, basePath, catalog, metrics, stalledReaderMs: bounds.stalledReaderMs };
   await app.register(async (scope) =>
-    v1Routes(scope, { cache, catalog, limits, meter, metrics, clock, routes, relay, active, bodies }),
+    v1Routes(scope, { cache, catalog, limits, meter, metrics, clock, log, routes, relay, active, bodies }),
   );
   await app.register(async (scope) =>
     passthrough(scope, { platformUrl: config.platformUrl!, log, stalledReaderMs: bounds.stalledReaderMs }),
@@ -153,6 +188,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
 
   return {
     listen: () => app.listen({ host: config.host, port: config.port }),
+    ready,
     async close(drainMs) {
       draining = true;
       for (const call of active) call.closeConnection();

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { hasKeyForm } from '../lib/key-form.js';
-import type { KeyCache, KeyEntry } from './key-cache.js';
+import type { KeyCache } from './key-cache.js';
+import type { KeyEntry } from './key-states.js';
 
 const BEARER = /^Bearer (\S+)$/i;
 const HEADER = 'authorization';

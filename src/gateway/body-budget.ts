@@ -1,19 +1,11 @@
-import { Transform } from 'node:stream';
 import { AppError } from '../errors.js';
 import type { EdgeBounds } from './edge-bounds.js';
-
-/** What one request holds of the budget; given back once, however often `release` is called. */
-export interface BodyShare {
-  /** Takes `bytes` more. @throws AppError `service_unavailable` */
-  grow(bytes: number): void;
-  release(): void;
-}
 
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Request bodies are held in memory until their call is over, so all of them together have a bound (RELIABILITY.md
- * T25). One account can fill half of it only: the rest stays for others.
+ * Request bodies, and answers that are sent whole, are held in memory until their call is over, so all of them
+ * together have a bound (RELIABILITY.md T25, F23). One account can fill half of it only: the rest stays for others.
  */
 export class BodyBudget {
   #used = 0;
@@ -25,25 +17,8 @@ export class BodyBudget {
     return this.#used;
   }
 
-  open(accountId: string): BodyShare {
-    let held = 0;
-    let over = false;
-    return {
-      grow: (bytes) => {
-        // The answer is out already: what still comes is thrown away and held by nobody.
-        if (over) return;
-        this.#take(accountId, bytes);
-        held += bytes;
-      },
-      release: () => {
-        over = true;
-        this.#give(accountId, held);
-        held = 0;
-      },
-    };
-  }
-
-  #take(accountId: string, bytes: number): void {
+  /** @throws AppError `service_unavailable` */
+  take(accountId: string, bytes: number): void {
     const own = (this.#accounts.get(accountId) ?? 0) + bytes;
     if (own > this.limits.bodyBytesPerAccount) throw full('Too many large requests of this account');
     if (this.#used + bytes > this.limits.bodyBytes) throw full('Too many large requests');
@@ -51,7 +26,7 @@ export class BodyBudget {
     this.#accounts.set(accountId, own);
   }
 
-  #give(accountId: string, bytes: number): void {
+  give(accountId: string, bytes: number): void {
     if (bytes === 0) return;
     this.#used -= bytes;
     const left = this.#accounts.get(accountId)! - bytes;
@@ -60,23 +35,34 @@ export class BodyBudget {
   }
 }
 
+/** What one request holds of the budget; given back once, however often `release` is called. */
+export class BodyShare {
+  #held = 0;
+  #over = false;
+
+  constructor(
+    private readonly budget: BodyBudget,
+    private readonly accountId: string,
+  ) {}
+
+  /** Takes `bytes` more. @throws AppError `service_unavailable` */
+  grow(bytes: number): void {
+    // The answer is out already: what still comes is thrown away and held by nobody.
+    if (this.#over) return;
+    this.budget.take(this.accountId, bytes);
+    this.#held += bytes;
+  }
+
+  release(): void {
+    this.#over = true;
+    this.budget.give(this.accountId, this.#held);
+    this.#held = 0;
+  }
+}
+
 function full(what: string): AppError {
   return new AppError('service_unavailable', {
     message: `${what} are in flight. Try again in a moment.`,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
-  });
-}
-
-/** Counts a body of unknown length as it comes; ends with the budget's error when there is no room left. */
-export function countingStream(share: BodyShare): Transform {
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      try {
-        share.grow(chunk.length);
-        done(null, chunk);
-      } catch (error) {
-        done(error as Error);
-      }
-    },
   });
 }

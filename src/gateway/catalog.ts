@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Logger } from '../lib/logger.js';
 import { type Money, pricePerToken } from '../lib/money.js';
+import type { DatabaseContact } from './database-contact.js';
 
 export interface CatalogModel {
   publicName: string;
@@ -50,11 +51,12 @@ async function readModels(pool: Pool): Promise<Map<string, CatalogModel>> {
 }
 
 /** Loads the catalog and keeps it fresh. */
-export async function createCatalog(pool: Pool, log: Logger): Promise<Catalog> {
+export async function createCatalog(pool: Pool, log: Logger, contact: DatabaseContact): Promise<Catalog> {
   let models = await readModels(pool);
   const reload = async (): Promise<void> => {
     try {
       models = await readModels(pool);
+      contact.heard();
     } catch (error) {
       log.debug({ err: error }, 'the model table could not be read again');
     }

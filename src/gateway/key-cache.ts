@@ -7,26 +7,12 @@ import type { Clock } from '../lib/clock.js';
 import { utcDay } from '../lib/clock.js';
 import type { Envelope } from '../lib/crypto.js';
 import type { Logger } from '../lib/logger.js';
-import type { Money } from '../lib/money.js';
 import type { FlushResult } from '../metering/usage-record.js';
-import { virtualKeyField } from '../services/keys/keys.rules.js';
-import { AccountState, KeyDayState } from './account-state.js';
+import type { AccountState, KeyDayState } from './account-state.js';
+import { type DatabaseContact, STALE_MS } from './database-contact.js';
 import { type KeyRow, readKeys } from './key.store.js';
 import { KeySlots } from './key-slots.js';
-
-/** An immutable version of a key's row, beside the states that live on from version to version. */
-export interface KeyEntry {
-  readonly hash: string;
-  readonly keyId: string;
-  readonly active: boolean;
-  readonly dailyLimit: Money | null;
-  /** `Bearer <virtual key>`, or null: `upstream_unconfigured`. */
-  readonly authorization: string | null;
-  readonly allowedModels: ReadonlySet<string>;
-  readonly account: AccountState;
-  readonly day: KeyDayState;
-  readonly readAt: number;
-}
+import { type KeyEntry, KeyStates } from './key-states.js';
 
 /** The database can't be asked and nothing that is fresh enough is known. */
 export class KeyUnavailableError extends Error {}
@@ -54,8 +40,6 @@ export interface KeyCache {
 const REFRESH_MS = 2_500;
 /** Notifications cut: a change is effective after this at the latest (RELIABILITY.md R8). */
 const TTL_MS = 5_000;
-/** While the database is unreachable entries serve up to this age (DESIGN.md step 6). */
-const STALE_MS = 60_000;
 const MISSING_TTL_MS = 1_000;
 export const MAX_KEYS = 100_000;
 export const MAX_MISSING = 50_000;
@@ -79,6 +63,7 @@ interface CacheDeps {
   envelope: Envelope;
   clock: Clock;
   log: Logger;
+  contact: DatabaseContact;
 }
 
 export function createKeyCache(deps: CacheDeps): KeyCache {
@@ -90,8 +75,7 @@ class DatabaseKeyCache implements KeyCache {
   /** Keys that don't exist, with the number of notifications until then: one more may have told of the key. */
   readonly #missing: LRUCache<string, number>;
   #notified = 0;
-  readonly #accounts = new Map<string, AccountState>();
-  readonly #days = new Map<string, KeyDayState>();
+  readonly #states: KeyStates;
   readonly #waiting = new Map<string, Waiter[]>();
   /** Ids that changed while a reading is under way: its rows for them may be the old ones. */
   #changedDuringRead: Set<string> | undefined;
@@ -104,12 +88,13 @@ class DatabaseKeyCache implements KeyCache {
   readonly #refresher: NodeJS.Timeout;
 
   constructor(private readonly deps: CacheDeps) {
+    this.#states = new KeyStates(deps);
     this.#missing = new LRUCache({
       max: MAX_MISSING,
       ttl: MISSING_TTL_MS,
       perf: { now: () => deps.clock.now() },
     });
-    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
+    this.#sweeper = setInterval(() => this.#states.sweep(this.#slots.values()), SWEEP_MS);
     this.#sweeper.unref();
     this.#refresher = setInterval(() => this.#refresh(), REFRESH_MS);
     this.#refresher.unref();
@@ -153,26 +138,19 @@ class DatabaseKeyCache implements KeyCache {
   }
 
   flushed(result: FlushResult): void {
-    for (const event of result.own) {
-      const account = this.#accounts.get(event.accountId);
-      if (account) account.pending -= event.cost;
-      const day = event.keyId === null ? undefined : this.#days.get(event.keyId);
-      if (day) day.pending -= event.cost;
-    }
-    for (const { id, balance, seq } of result.accounts) this.#accounts.get(id)?.committed(balance, seq);
-    for (const { keyId, day, spend } of result.keyDays) this.#days.get(keyId)?.committed(day, spend);
+    this.#states.flushed(result);
   }
 
   account(id: string): AccountState | undefined {
-    return this.#accounts.get(id);
+    return this.#states.account(id);
   }
 
   keyDay(keyId: string): KeyDayState | undefined {
-    return this.#days.get(keyId);
+    return this.#states.keyDay(keyId);
   }
 
   stats(): { keys: number; accounts: number; missing: number } {
-    return { keys: this.#slots.size, accounts: this.#accounts.size, missing: this.#missing.size };
+    return { keys: this.#slots.size, accounts: this.#states.size, missing: this.#missing.size };
   }
 
   stop(): void {
@@ -212,6 +190,7 @@ class DatabaseKeyCache implements KeyCache {
       try {
         const rows = await readKeys(this.deps.pool, [...batch.keys()], utcDay(now));
         this.#failing = false;
+        this.deps.contact.heard();
         this.#settle(batch, rows, changed, now);
       } catch (error) {
         this.#failing = true;
@@ -245,56 +224,15 @@ class DatabaseKeyCache implements KeyCache {
         this.#waiting.set(hash, again ? [...again, ...waiters] : waiters);
         continue;
       }
-      const entry = row ? this.#enter(row, readAt) : null;
-      if (!entry) {
+      const entry = row ? this.#states.enter(row, readAt, this.#slots.get(hash)?.entry) : null;
+      if (entry) {
+        this.#slots.set(entry);
+      } else {
         this.#slots.delete(hash);
         // It may have been made meanwhile: who asked before gets this answer, who asks from now on a new one.
         if (changed.size === 0) this.#missing.set(hash, this.#notified);
       }
       for (const waiter of waiters) waiter.resolve(entry);
-    }
-  }
-
-  #enter(row: KeyRow, readAt: number): KeyEntry {
-    let account = this.#accounts.get(row.accountId);
-    if (account) {
-      account.observe(row.balance, row.ledgerSeq);
-      account.window.resize(row.requestsPerMinute);
-    } else {
-      account = new AccountState(row.accountId, row.balance, row.ledgerSeq, row.requestsPerMinute);
-      this.#accounts.set(row.accountId, account);
-    }
-    let day = this.#days.get(row.keyId);
-    if (!day) {
-      day = new KeyDayState();
-      this.#days.set(row.keyId, day);
-    }
-    day.observe(utcDay(readAt), row.spendToday);
-    const entry: KeyEntry = {
-      hash: row.hash,
-      keyId: row.keyId,
-      active: row.active,
-      dailyLimit: row.dailyLimit,
-      authorization: this.#openVirtualKey(row),
-      allowedModels: new Set(row.allowedModels),
-      account,
-      day,
-      readAt,
-    };
-    this.#slots.set(entry);
-    return entry;
-  }
-
-  #openVirtualKey(row: KeyRow): string | null {
-    if (row.virtualKeySealed === null) return null;
-    try {
-      return `Bearer ${this.deps.envelope.open(row.virtualKeySealed, virtualKeyField(row.keyId)).toString()}`;
-    } catch {
-      this.deps.log.error(
-        { keyId: row.keyId },
-        'a virtual key does not open: was ENCRYPTION_KEY changed without ENCRYPTION_KEY_PREVIOUS?',
-      );
-      return null;
     }
   }
 
@@ -305,17 +243,5 @@ class DatabaseKeyCache implements KeyCache {
       if (usable) waiter.resolve(slot.entry);
       else waiter.reject(new KeyUnavailableError('the database does not answer'));
     }
-  }
-
-  /** Forgets states that no entry refers to and that hold no money. */
-  #sweep(): void {
-    const accounts = new Set<string>();
-    const keys = new Set<string>();
-    for (const slot of this.#slots.values()) {
-      accounts.add(slot.entry.account.id);
-      keys.add(slot.entry.keyId);
-    }
-    for (const [id, state] of this.#accounts) if (!accounts.has(id) && state.idle) this.#accounts.delete(id);
-    for (const [id, state] of this.#days) if (!keys.has(id) && state.idle) this.#days.delete(id);
   }
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Invalidation } from '../db/invalidation.js';
-import type { KeyEntry } from './key-cache.js';
+import type { KeyEntry } from './key-states.js';
 
 /** What is kept of a key beside its row. */
 export interface Slot {
@@ -31,8 +31,9 @@ export class KeySlots {
     return this.#slots.size;
   }
 
+  /** Doesn't count as a use: keys in use are read again every few seconds, and `set` renews their place. */
   get(hash: string): Slot | undefined {
-    return this.#slots.get(hash);
+    return this.#slots.peek(hash);
   }
 
   /** Replaces what was known of the key. */

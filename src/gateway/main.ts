@@ -19,6 +19,9 @@ const GOODBYE_MS = 2_000;
 /** Exit code of a start that can't succeed by trying again. */
 const EXIT_CONFIG = 78;
 
+/** A small body that a call keeps holds on to the whole block it was cut from: 64 KiB unless told otherwise. */
+Buffer.poolSize = 8 * 1024;
+
 const config = loadConfigOrExit('edge');
 const log = createLogger('edge', config.logLevel);
 const registry = createRegistry('edge');
@@ -35,8 +38,10 @@ try {
     clock: systemClock,
     log,
     registry,
-    createMeter: (onFlushed) =>
+    lock,
+    createMeter: (onFlushed, identity) =>
       createMeter({
+        ...identity,
         directory: join(config.dataDir, 'spool'),
         pool,
         log,
@@ -45,23 +50,23 @@ try {
         onFlushed,
       }),
   });
-  let ready = false;
+  let serving = false;
   if (config.metricsPort !== null) {
     await startMetricsListener({
       registry,
       host: config.metricsHost,
       port: config.metricsPort,
-      ready: () => ready,
+      ready: () => serving && edge.ready(),
     });
   }
   const url = await edge.listen();
-  ready = true;
+  serving = true;
   log.info({ url }, 'the edge serves');
   process.send?.({ type: 'ready', url });
   onShutdown(
     log,
     async () => {
-      ready = false;
+      serving = false;
       await edge.close(DRAIN_MS);
       await lock?.release();
       // Everything is written; a frozen database must not hold up the end.

@@ -11,6 +11,16 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Answers may nest deeper than requests: schemas and tool results are the model's. */
 const MAX_ANSWER_DEPTH = 512;
 
+interface Answer {
+  body: Buffer;
+  /** The same in latin1, where it is there already. */
+  text: string | undefined;
+  success: Success;
+}
+
+/** Only these differ between latin1 and UTF-8. */
+const NON_ASCII = /[\x80-\xff]/;
+
 class GarbageError extends Error {}
 
 /** A whole JSON answer: kept until its usage event is written, then sent in one write. */
@@ -27,13 +37,15 @@ export class JsonAnswer implements RelayAnswer {
   data(chunk: Buffer): boolean {
     this.#bytes += chunk.length;
     if (this.#bytes > MAX_ANSWER_BYTES) this.context.fail({ code: 'upstream_error', options: {} });
-    else this.#chunks.push(chunk);
+    else if (this.context.keep(chunk.length)) this.#chunks.push(chunk);
     return true;
   }
 
   end(): void {
     const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
-    let answer: { body: Buffer; success: Success };
+    // Until the client has read it, the answer is in memory once.
+    this.#chunks = [];
+    let answer: Answer;
     try {
       answer = this.call.input.endpoint === 'chat' ? this.#chat(body) : this.#embeddings(body);
     } catch {
@@ -42,7 +54,8 @@ export class JsonAnswer implements RelayAnswer {
     }
     this.call.succeed(answer.success, (error) => {
       if (error) this.context.unrecorded();
-      else answerJson(this.response, 200, this.context.headers(), answer.body);
+      else answerJson(this.response, 200, this.context.headers(), answer.body, answer.text);
+      this.context.sent();
     });
   }
 
@@ -54,14 +67,17 @@ export class JsonAnswer implements RelayAnswer {
     this.call.fail({ code: 'client_closed_request', httpStatus: 499, clientAborted: true }, () => undefined);
   }
 
-  #chat(body: Buffer): { body: Buffer; success: Success } {
-    const fields = JSON.parse(body.toString('latin1')) as Record<string, unknown> | null;
+  #chat(body: Buffer): Answer {
+    const text = body.toString('latin1');
+    const fields = JSON.parse(text) as Record<string, unknown> | null;
     if (!Array.isArray(fields?.choices)) throw new GarbageError();
     const choices: unknown[] = fields.choices;
-    const model = typeof fields.model === 'string' ? Buffer.from(fields.model, 'latin1').toString() : '';
+    const name = typeof fields.model === 'string' ? fields.model : '';
+    const model = NON_ASCII.test(name) ? Buffer.from(name, 'latin1').toString() : name;
     const served = this.context.servedModel(model);
     return {
       body: served === model ? body : restamp(body, served),
+      text: served === model ? text : undefined,
       success: {
         usage: fields.usage,
         servedModel: served,
@@ -70,7 +86,7 @@ export class JsonAnswer implements RelayAnswer {
     };
   }
 
-  #embeddings(body: Buffer): { body: Buffer; success: Success } {
+  #embeddings(body: Buffer): Answer {
     const members = new Map(scanMembers(body, MAX_ANSWER_DEPTH).map((member) => [member.key, member]));
     const data = members.get('data');
     if (!data || body[data.valueStart] !== 0x5b) throw new GarbageError();
@@ -83,6 +99,7 @@ export class JsonAnswer implements RelayAnswer {
     const kind = encodingOf(stamped);
     return {
       body: kind !== undefined && kind !== wanted ? convertEmbeddings(stamped, wanted) : stamped,
+      text: undefined,
       success: {
         usage: usage ? memberValue(body, usage) : undefined,
         servedModel: served,

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { memberValue, replaceValue, scanMembers } from '../lib/json-scan.js';
 import { eventData, SseSplitter } from '../upstream/sse-splitter.js';
+import { isUsageOnly } from '../upstream/usage.js';
 import { errorEvent } from './answer.js';
 import type { Call } from './call.js';
 import type { RelayAnswer, RelayContext } from './relay.js';
@@ -110,8 +111,7 @@ export class StreamAnswer implements RelayAnswer {
       }
       if (fields?.usage) {
         this.#usage = fields.usage;
-        const isUsageChunk = Array.isArray(fields.choices) && fields.choices.length === 0;
-        if (isUsageChunk && !this.call.input.body.usageAsked) return;
+        if (!this.call.input.body.usageAsked && isUsageOnly(fields.choices)) return;
       }
     }
     if (TOKEN.test(text)) {
@@ -223,6 +223,7 @@ export class StreamAnswer implements RelayAnswer {
     const parts = this.#framing ? framed(event, LAST_CHUNK) : [event];
     for (const part of parts.slice(0, -1)) this.response.write(part, 'latin1');
     this.response.end(parts.at(-1), 'latin1');
+    this.context.sent();
   }
 }
 

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { errorEntry } from '../errors.js';
+import { type AppError, errorEntry } from '../errors.js';
 import { type AnswerHeaders, answerError, v1Headers } from './answer.js';
+import type { BodyShare } from './body-budget.js';
 import type { Call } from './call.js';
 import type { Catalog } from './catalog.js';
 import type { EdgeMetrics } from './edge-metrics.js';
@@ -28,8 +29,12 @@ export interface RelayContext {
   servedModel(name: string): string;
   /** Ends the call with a failure of the upstream. */
   fail(failure: UpstreamFailure): void;
+  /** Counts bytes of an answer that stay in memory until it has left; false: there is no room, and the call has failed. */
+  keep(bytes: number): boolean;
   /** Ends the answer of a call whose event could not be kept. */
   unrecorded(): void;
+  /** The whole answer is handed over: from here on the socket itself sees whether the rest of it is taken. */
+  sent(): void;
 }
 
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -61,15 +66,15 @@ export class Relay implements Dispatcher.DispatchHandler, RelayContext {
     private readonly deps: RelayDeps,
     private readonly response: ServerResponse,
     private readonly call: Call,
+    /** Of the bodies in memory; given back when the connection is done with this call. */
+    private readonly share: BodyShare,
     private readonly onEnd: (relay: Relay) => void,
   ) {}
 
   start(): void {
     const { id, endpoint, admission, body } = this.call.input;
     this.response.on('close', () => this.#closed());
-    this.response.on('drain', () => this.#resume());
-    // The whole answer is handed over: from here on the socket itself sees whether any of it is taken.
-    this.response.on('prefinish', () => this.response.socket?.setTimeout(this.deps.stalledReaderMs));
+    if (body.stream) this.response.on('drain', () => this.#resume());
     this.deps.upstream.dispatch(
       {
         method: 'POST',
@@ -106,10 +111,12 @@ export class Relay implements Dispatcher.DispatchHandler, RelayContext {
   }
 
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
+    // Slices of what was read first: they would hold all of its 64 KiB as long as the call lasts.
+    controller.rawHeaders = null;
     if (status < 200) return;
     this.#status = status;
     this.#retryAfter = single(headers['retry-after']);
@@ -145,11 +152,16 @@ export class Relay implements Dispatcher.DispatchHandler, RelayContext {
   }
 
   headers(): AnswerHeaders {
-    return v1Headers(this.call.input.id, this.call.input.admission.rate);
+    return v1Headers(this.response, this.call.input.id, this.call.input.admission.rate);
   }
 
   servedModel(name: string): string {
     return this.deps.catalog.get(name) ? name : this.call.input.body.model;
+  }
+
+  sent(): void {
+    const { socket } = this.response;
+    if (socket && socket.writableLength > 0) socket.setTimeout(this.deps.stalledReaderMs);
   }
 
   fail(failure: UpstreamFailure): void {
@@ -163,6 +175,17 @@ export class Relay implements Dispatcher.DispatchHandler, RelayContext {
     }
     this.deps.metrics.answered(this.call.input.endpoint, failure.code);
     this.#abort();
+  }
+
+  keep(bytes: number): boolean {
+    try {
+      this.share.grow(bytes);
+      return true;
+    } catch (error) {
+      const { code, message, options } = error as AppError;
+      this.fail({ code, options: { ...options, message } });
+      return false;
+    }
   }
 
   unrecorded(): void {

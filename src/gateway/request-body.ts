@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../errors.js';
+import { checkedMembers } from '../lib/json-check.js';
 import { JsonScanError, type Member, scanMembers } from '../lib/json-scan.js';
 import type { EmbeddingEncoding } from '../upstream/embedding-encoding.js';
 
@@ -20,16 +21,43 @@ export interface InspectedBody {
   forward: Buffer;
 }
 
-/** Two readers could see two values of these. */
-const ONCE = new Set([
+/** Two readers could see two values of these; each has a bit of its own. */
+const ONCE = new Map(
+  ['model', 'stream', 'stream_options', 'n', 'best_of', 'max_tokens', 'max_completion_tokens'].map(
+    (name, bit) => [name, 1 << bit],
+  ),
+);
+
+/** Fields of nearly every call, none of them among the removed: found without a look at those. */
+const USUAL = new Set([
   'model',
+  'messages',
+  'input',
   'stream',
   'stream_options',
+  'temperature',
+  'top_p',
   'n',
-  'best_of',
   'max_tokens',
   'max_completion_tokens',
+  'stop',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'encoding_format',
+  'presence_penalty',
+  'frequency_penalty',
+  'seed',
+  'user',
 ]);
+
+const READ = new Set([...ONCE, 'encoding_format']);
+
+const MAX_DEPTH = 64;
+/** At the top level, where each is looked at; the API has some forty. */
+const MAX_MEMBERS = 1_024;
+/** Larger bodies are not parsed: what JSON.parse makes of them can take most of a second (RELIABILITY.md G17). */
+const PARSED_BYTES = 64 * 1024;
 
 /** Fields that some model proxies obey; a customer must not steer ours (RELIABILITY.md T2). */
 const REMOVED = new Set([
@@ -90,7 +118,8 @@ const REMOVED = new Set([
 const REMOVED_PREFIX =
   /^(?:mock_|litellm_|x-litellm-|x_litellm_|user_api_key|aws_|azure_|vertex_|google_|s3_|ssl_)/i;
 
-const isRemoved = (key: string): boolean => REMOVED.has(key.toLowerCase()) || REMOVED_PREFIX.test(key);
+const isRemoved = (key: string): boolean =>
+  !USUAL.has(key) && (REMOVED.has(key.toLowerCase()) || REMOVED_PREFIX.test(key));
 
 const invalid = (message: string, param?: string): AppError =>
   new AppError('invalid_body', { message, param });
@@ -105,8 +134,8 @@ const INCLUDE_USAGE = Buffer.from('"stream_options":{"include_usage":true}');
 export function inspectBody(body: Buffer | undefined): InspectedBody {
   if (!body || body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
   const members = scan(body);
-  const fields = parse(body);
   checkOnce(members);
+  const fields = body.length > PARSED_BYTES ? readFields(body, members) : parse(body);
   const stream = readBoolean(fields, 'stream');
   const options = readOptions(fields);
   const usageAsked = stream && options?.include_usage === true;
@@ -124,11 +153,23 @@ export function inspectBody(body: Buffer | undefined): InspectedBody {
 
 function scan(body: Buffer): Member[] {
   try {
-    return scanMembers(body);
+    return body.length > PARSED_BYTES ? checkedMembers(body, MAX_DEPTH, MAX_MEMBERS) : scanMembers(body);
   } catch (error) {
     if (!(error instanceof JsonScanError)) throw error;
     throw invalid(`The body is not a valid JSON object: ${error.message}.`);
   }
+}
+
+/** The fields that are read here, of a body whose members have been checked. */
+function readFields(body: Buffer, members: Member[]): Record<string, unknown> {
+  if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
+  const read = members.filter(({ key }) => READ.has(key));
+  for (const { key, valueStart, end } of read) {
+    if (end - valueStart > PARSED_BYTES) throw invalid(`"${key}" is too long.`, key);
+  }
+  return Object.fromEntries(
+    read.map(({ key, valueStart, end }) => [key, JSON.parse(body.toString('latin1', valueStart, end))]),
+  );
 }
 
 /** latin1 keeps V8 on its one-byte path; texts that matter are decoded where they are read. */
@@ -142,13 +183,17 @@ function parse(body: Buffer): Record<string, unknown> {
 }
 
 function checkOnce(members: Member[]): void {
-  const seen = new Set<string>();
+  let seen = 0;
   for (const { key } of members) {
-    if (!ONCE.has(key)) continue;
-    if (seen.has(key)) throw invalid(`"${key}" stands more than once in the body.`, key);
-    seen.add(key);
+    const bit = ONCE.get(key);
+    if (bit === undefined) continue;
+    if ((seen & bit) !== 0) throw invalid(`"${key}" stands more than once in the body.`, key);
+    seen |= bit;
   }
 }
+
+/** Only these differ between latin1 and UTF-8. */
+const NON_ASCII = /[\x80-\xff]/;
 
 function readModel(fields: Record<string, unknown>): string {
   const { model } = fields;
@@ -156,7 +201,7 @@ function readModel(fields: Record<string, unknown>): string {
     throw invalid('"model" is missing. Name one of the models that GET /v1/models lists.', 'model');
   }
   if (typeof model !== 'string') throw invalid('"model" must be a text.', 'model');
-  return Buffer.from(model, 'latin1').toString();
+  return NON_ASCII.test(model) ? Buffer.from(model, 'latin1').toString() : model;
 }
 
 function readBoolean(fields: Record<string, unknown>, name: string): boolean {
@@ -183,12 +228,13 @@ function readCount(fields: Record<string, unknown>, name: string, most: number):
   return value as number;
 }
 
+const MAX_COUNT = 1_000_000_000;
+
 function readMaxTokens(fields: Record<string, unknown>): number | null {
-  const limits = ['max_tokens', 'max_completion_tokens'].map((name) =>
-    readCount(fields, name, 1_000_000_000),
-  );
-  const given = limits.filter((limit) => limit !== null);
-  return given.length > 0 ? Math.max(...given) : null;
+  const one = readCount(fields, 'max_tokens', MAX_COUNT);
+  const other = readCount(fields, 'max_completion_tokens', MAX_COUNT);
+  if (one === null || other === null) return one ?? other;
+  return Math.max(one, other);
 }
 
 function inputBytes(members: Member[]): number {
@@ -205,10 +251,9 @@ function prepare(
   addUsage: boolean,
   options: Record<string, unknown> | null,
 ): Buffer {
-  const kept = members.filter(
-    (member) => !isRemoved(member.key) && !(addUsage && member.key === 'stream_options'),
-  );
-  if (kept.length === members.length && !addUsage) return body;
+  const goes = ({ key }: Member): boolean => isRemoved(key) || (addUsage && key === 'stream_options');
+  const kept = members.some(goes) ? members.filter((member) => !goes(member)) : members;
+  if (kept === members && !addUsage) return body;
   if (kept.length === members.length) return insertFirst(body, members);
   const parts = kept.map((member) => body.subarray(member.start, member.end));
   if (addUsage) parts.push(usageOption(options));

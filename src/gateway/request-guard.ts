@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, type ErrorOptions, errorBody, errorEntry } from '../errors.js';
+import type { Logger } from '../lib/logger.js';
 import type { EdgeBounds } from './edge-bounds.js';
 
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
@@ -42,7 +43,7 @@ export function refuseUnroutable(_error: Error, request: FastifyRequest, reply: 
  * Refuses what two readers could read in two ways before a route sees it: other versions than 1.0 and 1.1, no or two
  * hosts, more headers than anyone needs; and gives Fastify's own refusals our shape.
  */
-export function guardRequests(app: FastifyInstance, { maxHeaders }: EdgeBounds): void {
+export function guardRequests(app: FastifyInstance, { maxHeaders }: EdgeBounds, log: Logger): void {
   // Node drops what stands beyond its cap without a word, so that a second credential could hide there.
   app.server.maxHeadersCount = maxHeaders + 1;
   // The body is asked for when its route is ready to read it, not before the key is checked.
@@ -66,10 +67,21 @@ export function guardRequests(app: FastifyInstance, { maxHeaders }: EdgeBounds):
     else if (statusCode !== undefined && statusCode < 500)
       refuse(request, reply, 'invalid_request', UNREADABLE);
     else {
-      request.log.error({ err: error }, 'a request failed');
+      log.error({ err: error }, 'a request failed');
       refuse(request, reply, 'internal_error');
     }
   });
+}
+
+/**
+ * Makes every method that Node's parser takes one that routes can have, so that `/v1` asks for the key whatever the
+ * method is. CONNECT never becomes a request.
+ */
+export function knowAllMethods(app: FastifyInstance): void {
+  for (const method of METHODS) {
+    if (method !== 'CONNECT' && !app.supportedMethods.includes(method))
+      app.addHttpMethod(method, { hasBody: true });
+  }
 }
 
 function faultOf(request: IncomingMessage, maxHeaders: number): [ErrorCode, ErrorOptions] | undefined {

@@ -6,78 +6,178 @@ import { within } from '../lib/within.js';
 
 const PATIENCE_MS = 60_000;
 const POLL_MS = 500;
-const RETRY_MS = 1_000;
+/** How soon an edge that lost its lock is back for it: well before any other may take it. */
+const RETRY_MS = 250;
+/** The same once another edge serves. */
+const STANDBY_MS = 1_000;
+/** A second edge leaves the lock to the former holder for so long after the database was away or restarted. */
+const GRACE_MS = 3_000;
+/** Told for so long that another has the lock it is so: just after an outage it may be our own former session. */
+const CONFIRM_MS = 1_000;
+/** The session is asked so often whether it stands: a failover of the database ends it without a word. */
+const PROBE_MS = 1_000;
 /** A frozen server neither connects nor answers nor says good-bye. */
-const ANSWER_TIMEOUT_MS = 3_000;
+const ANSWER_TIMEOUT_MS = 2_000;
 const GOODBYE_MS = 1_000;
-
-export interface EdgeLock {
-  release(): Promise<void>;
-}
 
 /** Another edge serves already. */
 export class SecondEdgeError extends Error {}
 
+export interface EdgeLock {
+  /** Whether this edge may admit calls: it has the lock, or has lost it and knows of nobody else who has it. */
+  mayAdmit(): boolean;
+  /** Called when the lock is ours again after another edge had it, just before calls are admitted. */
+  onRegained(listener: () => void): void;
+  release(): Promise<void>;
+}
+
 /**
  * Without Redis counters live in this process, so that two edges would admit twice what they should: the second
- * waits for the first to end. The lock lies on a session of its own and is taken again when that session is lost.
- * @throws SecondEdgeError after 60 s.
+ * waits for the first to end. The lock lies on a session of its own and is taken again when that session is lost
+ * (docs/decisions/0040-the-lock-of-the-one-edge.md).
+ * @throws SecondEdgeError after 60 s, or why the database could not be asked.
  */
 export async function holdEdgeLock(
   databaseUrl: string,
   log: Logger,
   patienceMs = PATIENCE_MS,
 ): Promise<EdgeLock> {
-  let client: pg.Client | undefined;
-  let released = false;
-  const tryLock = async (): Promise<boolean> => {
-    const next = new pg.Client({
-      connectionString: databaseUrl,
-      application_name: 'gateway-edge-lock',
-      connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
-      keepAlive: true,
-    });
-    next.on('error', () => undefined);
-    let held = false;
+  let serverStart: string | undefined;
+  let doubtfulUntil = 0;
+  for (const end = performance.now() + patienceMs; ; await delay(POLL_MS)) {
+    let failure: unknown;
     try {
-      await next.connect();
-      const sql = 'select pg_try_advisory_lock($1) as held';
-      const { rows } = await next.query<{ held: boolean }>(sql, [advisoryLocks.singleEdge]);
-      held = rows[0]!.held;
-    } finally {
-      // A session that answers too late must not keep the lock from us.
-      if (!held) next.end().catch(() => undefined);
+      const doubtful = performance.now() < doubtfulUntil;
+      const { session, startedAt } = await openSession(databaseUrl, !doubtful);
+      const restarted = serverStart !== undefined && startedAt !== serverStart;
+      serverStart = startedAt;
+      if (session && !restarted) return new HeldLock(databaseUrl, log, session);
+      if (restarted) doubtfulUntil = performance.now() + GRACE_MS;
+      session?.end().catch(() => undefined);
+    } catch (error) {
+      failure = error;
+      doubtfulUntil = performance.now() + GRACE_MS;
     }
-    if (!held) return false;
-    client = next;
-    next.on('end', () => void regain());
-    return true;
-  };
-  /** The database restarted: traffic goes on, and the lock is taken again as soon as it answers. */
-  const regain = async (): Promise<void> => {
-    client = undefined;
-    if (!released) log.warn('the lock of the one edge is not ours at the moment');
-    while (!released) {
-      await delay(RETRY_MS, undefined, { ref: false });
-      if (released) return;
-      if (await tryLock().catch(() => false)) {
-        log.warn('the lock of the one edge is ours again');
+    if (performance.now() < end) continue;
+    throw failure ?? new SecondEdgeError('another edge is running: set REDIS_URL to run more than one');
+  }
+}
+
+interface Attempt {
+  /** The session that holds the lock; undefined when another has it or it wasn't asked for. */
+  session: pg.Client | undefined;
+  /** When the server was started. */
+  startedAt: string;
+}
+
+async function openSession(databaseUrl: string, take: boolean): Promise<Attempt> {
+  const session = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'gateway-edge-lock',
+    connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
+    keepAlive: true,
+  });
+  session.on('error', () => undefined);
+  let held = false;
+  try {
+    await session.connect();
+    const sql = `select case when $2::boolean then pg_try_advisory_lock($1) else false end as held,
+      pg_postmaster_start_time()::text as "startedAt"`;
+    const { rows } = await session.query<{ held: boolean; startedAt: string }>(sql, [
+      advisoryLocks.singleEdge,
+      take,
+    ]);
+    held = rows[0]!.held;
+    return { session: held ? session : undefined, startedAt: rows[0]!.startedAt };
+  } finally {
+    // A session that answers too late must not keep the lock from us.
+    if (!held) session.end().catch(() => undefined);
+  }
+}
+
+/** A lock that was held once. */
+class HeldLock implements EdgeLock {
+  #session: pg.Client | undefined;
+  /** Since when another is said to have it. */
+  #toldAt: number | undefined;
+  #taken = false;
+  #released = false;
+  #listener: (() => void) | undefined;
+  readonly #probe: NodeJS.Timeout;
+
+  constructor(
+    private readonly databaseUrl: string,
+    private readonly log: Logger,
+    session: pg.Client,
+  ) {
+    this.#keep(session);
+    this.#probe = setInterval(() => this.#ask(), PROBE_MS);
+    this.#probe.unref();
+  }
+
+  mayAdmit(): boolean {
+    return !this.#taken;
+  }
+
+  onRegained(listener: () => void): void {
+    this.#listener = listener;
+  }
+
+  async release(): Promise<void> {
+    this.#released = true;
+    clearInterval(this.#probe);
+    if (this.#session) await within(GOODBYE_MS, this.#session.end()).catch(() => undefined);
+  }
+
+  #keep(session: pg.Client): void {
+    this.#session = session;
+    this.#toldAt = undefined;
+    session.once('end', () => this.#lose(session));
+  }
+
+  #ask(): void {
+    const session = this.#session;
+    session?.query('select 1').catch(() => this.#lose(session));
+  }
+
+  #lose(session: pg.Client): void {
+    if (this.#session !== session || this.#released) return;
+    this.#session = undefined;
+    session.end().catch(() => undefined);
+    this.log.warn('the lock of the one edge is not ours at the moment');
+    void this.#regain();
+  }
+
+  /** Traffic goes on, and the lock is taken again as soon as the database answers; unless another has it. */
+  async #regain(): Promise<void> {
+    while (!this.#released) {
+      const attempt = await openSession(this.databaseUrl, true).catch(() => undefined);
+      if (attempt?.session) {
+        this.#regained(attempt.session);
         return;
       }
-    }
-  };
-  for (const end = Date.now() + patienceMs; ; await delay(POLL_MS)) {
-    if (await tryLock()) break;
-    if (Date.now() > end) {
-      throw new SecondEdgeError('another edge is running: set REDIS_URL to run more than one');
+      if (attempt) this.#told();
+      await delay(this.#taken ? STANDBY_MS : RETRY_MS, undefined, { ref: false });
     }
   }
-  return {
-    async release() {
-      released = true;
-      client?.removeAllListeners('end');
-      if (client) await within(GOODBYE_MS, client.end()).catch(() => undefined);
-    },
-  };
+
+  #regained(session: pg.Client): void {
+    if (this.#released) {
+      session.end().catch(() => undefined);
+      return;
+    }
+    this.#keep(session);
+    this.log.warn('the lock of the one edge is ours again');
+    if (!this.#taken) return;
+    this.#listener?.();
+    this.#taken = false;
+  }
+
+  #told(): void {
+    this.#toldAt ??= performance.now();
+    if (this.#taken || performance.now() - this.#toldAt < CONFIRM_MS) return;
+    this.#taken = true;
+    this.log.error('another edge has taken over: this one admits no call until the lock is its own again');
+  }
 }

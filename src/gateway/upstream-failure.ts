@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors.js';
 import { cleanMessage } from '../lib/clean-message.js';
 import type { V1ErrorOptions } from './answer.js';
+import { unwrapMessage } from './upstream-words.js';
 
 /** How a failure of the upstream is told to the caller (CONTRACT.md "upstream failed"). */
 export interface UpstreamFailure {
@@ -10,21 +11,33 @@ export interface UpstreamFailure {
 
 const DEFAULT_RETRY_SECONDS = 5;
 const MAX_RETRY_SECONDS = 600;
+const PARAM = /^[\w.[\]-]{1,60}$/;
+
+/** A budget or limit that the operator set at an external model proxy is no fault of the caller's request. */
+const BUDGET = /Budget has been exceeded!|ExceededBudget:|exceeded budget for|crossed budget/;
+/** How LiteLLM says that a whole group is parked, whatever the status. */
+const NO_DEPLOYMENT = /No (?:healthy )?deployments? available/;
+const TRY_AGAIN = /Try again in (\d{1,6}(?:\.\d+)?) seconds/;
 
 /**
  * Maps an error answer of the model proxy. Its 400 and 422 are the caller's to mend: same status, message cleaned.
  * Everything else is told in our words, so that nothing of the upstream leaks.
  */
 export function mapStatus(status: number, body: Buffer, retryAfter: string | undefined): UpstreamFailure {
-  if (status === 400 || status === 422) {
-    const { message, param } = readError(body);
-    return {
-      code: 'invalid_request',
-      options: { status, message: cleanMessage(message ?? 'The model refused the request.'), param },
-    };
+  const { message = '', type, code, param } = readError(body);
+  const unavailable =
+    status === 429 ||
+    (status === 503 && code === 'upstream_unavailable') ||
+    type === 'budget_exceeded' ||
+    BUDGET.test(message) ||
+    NO_DEPLOYMENT.test(message);
+  if (unavailable) {
+    const told = retryAfter ?? TRY_AGAIN.exec(message)?.[1];
+    return { code: 'upstream_unavailable', options: { retryAfterSeconds: readRetryAfter(told) } };
   }
-  if (status === 429 || (status === 503 && readError(body).code === 'upstream_unavailable')) {
-    return { code: 'upstream_unavailable', options: { retryAfterSeconds: readRetryAfter(retryAfter) } };
+  if (status === 400 || status === 422) {
+    const words = cleanMessage(unwrapMessage(message) ?? 'The model refused the request.');
+    return { code: 'invalid_request', options: { status, message: words, param } };
   }
   if (status === 408 || status === 504) return { code: 'upstream_timeout', options: {} };
   return { code: 'upstream_error', options: {} };
@@ -57,16 +70,29 @@ export function mapErrorChunk(payload: Buffer): UpstreamFailure {
   );
 }
 
-function readError(body: Buffer): { message?: string; code?: string; param?: string } {
+interface ErrorFields {
+  message?: string;
+  type?: string;
+  code?: string;
+  param?: string;
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+/** OpenAI's `error`, as an object or a text; FastAPI's `detail`, as a text or around it. */
+function readError(body: Buffer): ErrorFields {
   try {
-    const { error } = JSON.parse(body.toString()) as { error?: unknown };
-    if (typeof error === 'string') return { message: error };
-    if (typeof error !== 'object' || error === null) return {};
-    const { message, code, param } = error as Record<string, unknown>;
+    const { error, detail } = JSON.parse(body.toString()) as { error?: unknown; detail?: unknown };
+    const told = error ?? (detail as { error?: unknown } | undefined)?.error ?? detail;
+    if (typeof told !== 'object' || told === null) return { message: textOf(told) };
+    const { message, type, code, param } = told as Record<string, unknown>;
     return {
-      message: typeof message === 'string' ? message : undefined,
+      message: textOf(message),
+      type: textOf(type),
       code: typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
-      param: typeof param === 'string' && /^[\w.[\]-]{1,60}$/.test(param) ? param : undefined,
+      // Python's None comes as a text.
+      param: typeof param === 'string' && PARAM.test(param) && param !== 'None' ? param : undefined,
     };
   } catch {
     return {};

@@ -1,22 +1,24 @@
-import type { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { AppError } from '../errors.js';
 import type { Clock } from '../lib/clock.js';
-import type { Meter } from '../metering/usage-record.js';
+import type { Logger } from '../lib/logger.js';
+import type { SlotSet } from '../lib/slot-set.js';
+import type { Endpoint, Meter } from '../metering/usage-record.js';
 import { answerError, answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate } from './authenticate.js';
-import { type BodyBudget, type BodyShare, countingStream } from './body-budget.js';
+import { type BodyBudget, BodyShare } from './body-budget.js';
 import { Call } from './call.js';
 import type { Catalog } from './catalog.js';
 import type { EdgeMetrics } from './edge-metrics.js';
-import type { KeyCache, KeyEntry } from './key-cache.js';
+import type { KeyCache } from './key-cache.js';
+import type { KeyEntry } from './key-states.js';
 import { type Admission, CallerGoneError, type Limits } from './limits/limits.js';
 import { AdmissionError } from './limits/refusals.js';
 import type { ModelRoutes } from './model-routes.js';
 import { Relay, type RelayDeps } from './relay.js';
 import { inspectBody } from './request-body.js';
 import { askForBody } from './request-guard.js';
-import { V1_BODY_LIMIT_BYTES } from './route-table.js';
+import { reserveBody, takeBody } from './take-body.js';
 
 export interface V1Deps {
   cache: KeyCache;
@@ -24,11 +26,12 @@ export interface V1Deps {
   meter: Meter;
   metrics: EdgeMetrics;
   clock: Clock;
+  log: Logger;
   limits: Limits;
   routes: ModelRoutes;
   relay: RelayDeps;
   /** Relays in flight; shutdown ends what is left of them. */
-  active: Set<Relay>;
+  active: SlotSet<Relay>;
   bodies: BodyBudget;
 }
 
@@ -36,78 +39,92 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The key of a `/v1` request, set before a byte of the body is read. */
     keyEntry: KeyEntry;
-    /** What its body takes of the budget. */
-    bodyShare: BodyShare | null;
+    /** What metrics call its endpoint, refused or not; anything unknown is one label, however many paths are tried. */
+    endpoint: EndpointLabel;
   }
 }
+
+type EndpointLabel = Endpoint | 'models' | 'other';
 
 /** The inference API: `/v1/chat/completions`, `/v1/embeddings`, `/v1/models`; 404 for the rest. */
 export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
   app.decorateRequest('keyEntry', null as unknown as KeyEntry);
-  app.decorateRequest('bodyShare', null);
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  app.addHook('onRequest', (request, reply, done) => checkKey(deps, request, reply, done));
-  app.addHook('preParsing', (request, _reply, payload, done) => {
-    const share = request.bodyShare;
-    if (!share || request.headers['transfer-encoding'] === undefined) done(null, payload);
-    else done(null, countBody(payload, share));
+  app.decorateRequest('endpoint', 'other');
+  const checked = (endpoint: EndpointLabel): { onRequest: onRequestHookHandler } => ({
+    onRequest(request, reply, done) {
+      request.endpoint = endpoint;
+      checkKey(deps, endpoint, request, reply, done);
+    },
   });
   app.setErrorHandler((error, request, reply) => answerFailure(deps, error, request, reply));
-  app.post('/v1/chat/completions', (request, reply) => forward(deps, 'chat', request, reply));
-  app.post('/v1/embeddings', (request, reply) => forward(deps, 'embeddings', request, reply));
-  app.get('/v1/models', (request, reply) => listModels(deps, request, reply));
-  for (const url of ['/v1', '/v1/*']) app.all(url, (request, reply) => refuse(deps, request, reply));
+  // Calls are taken over in their hook: Fastify's reading of bodies costs more than all of our checks together.
+  app.post('/v1/chat/completions', checked('chat'), NEVER_REACHED);
+  app.post('/v1/embeddings', checked('embeddings'), NEVER_REACHED);
+  app.get('/v1/models', checked('models'), (request, reply) => listModels(deps, request, reply));
+  for (const url of ['/v1', '/v1/*']) app.all(url, checked('other'), NEVER_REACHED);
 }
 
+const NEVER_REACHED = (): void => {
+  throw new Error('a request was not taken over');
+};
+
 /** Preflights, then the key, then whether the endpoint exists: all of it before the body. */
-function checkKey(deps: V1Deps, request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+function checkKey(
+  deps: V1Deps,
+  endpoint: EndpointLabel,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: () => void,
+): void {
   if (request.method === 'OPTIONS') {
     reply.hijack();
     answerPreflight(reply.raw, request.id, request.headers['access-control-request-headers']);
     return;
   }
   authenticate(request.raw, deps.cache, (error, entry) => {
-    if (entry) request.keyEntry = entry;
-    if (entry && request.routeOptions.url?.startsWith('/v1/') && !request.routeOptions.url.endsWith('*')) {
-      if (encodedBody(request)) sendError(deps, request, reply, new AppError('unsupported_media_type'));
-      else if (request.method === 'GET') done();
-      else reserveBody(deps, request, reply, done);
+    if (!entry) {
+      const failure = error
+        ? new AppError('service_unavailable', { retryAfterSeconds: 1 })
+        : new AppError('invalid_api_key');
+      sendError(deps, request, reply, failure);
       return;
     }
-    if (error) sendError(deps, request, reply, new AppError('service_unavailable', { retryAfterSeconds: 1 }));
-    else if (!entry) sendError(deps, request, reply, new AppError('invalid_api_key'));
-    else refuse(deps, request, reply);
+    request.keyEntry = entry;
+    if (endpoint === 'other') refuse(deps, request, reply);
+    else if (encodedBody(request)) sendError(deps, request, reply, new AppError('unsupported_media_type'));
+    else if (endpoint === 'models') done();
+    else takeCall(deps, endpoint, request, reply);
   });
 }
 
-/** Takes the body's length from the budget before a byte of it is read; the call's end gives it back. */
-function reserveBody(deps: V1Deps, request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  const bytes = Number(request.headers['content-length'] ?? 0);
-  const share = deps.bodies.open(request.keyEntry.account.id);
+/** Reads the body, within the budget that all bodies share, and forwards the call. */
+function takeCall(deps: V1Deps, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): void {
+  const share = new BodyShare(deps.bodies, request.keyEntry.account.id);
+  const failed = (error: unknown): void => {
+    share.release();
+    // Nobody waits for the rest of what is too large.
+    if ((error as AppError).code === 'body_too_large') reply.raw.setHeader('connection', 'close');
+    answerFailure(deps, error, request, reply);
+  };
+  reply.hijack();
   try {
-    // Larger ones are refused by their length, unread.
-    if (bytes <= V1_BODY_LIMIT_BYTES) share.grow(bytes);
+    reserveBody(request.raw, share);
+    askForBody(request, reply);
   } catch (error) {
-    sendError(deps, request, reply, error as AppError);
+    failed(error);
     return;
   }
-  request.bodyShare = share;
-  reply.raw.once('close', share.release);
-  askForBody(request, reply);
-  done();
-}
-
-function countBody(payload: Readable, share: BodyShare): Readable {
-  const counted = countingStream(share);
-  counted.on('error', () => {
-    // What still comes is thrown away, so that the client can read the answer.
-    payload.unpipe(counted);
-    payload.resume();
+  takeBody(request.raw, share, (error, body) => {
+    if (!body) {
+      failed(error ?? new CallerGoneError());
+      return;
+    }
+    try {
+      forward(deps, endpoint, body, share, request, reply, failed);
+    } catch (thrown) {
+      failed(thrown);
+    }
   });
-  payload.on('error', (error) => counted.destroy(error));
-  payload.on('close', () => counted.destroy());
-  return payload.pipe(counted);
 }
 
 function encodedBody(request: FastifyRequest): boolean {
@@ -132,7 +149,7 @@ function listModels(deps: V1Deps, request: FastifyRequest, reply: FastifyReply):
       owned_by: deps.routes.ownerOf(model.publicName),
     }));
   reply.hijack();
-  const headers = v1Headers(request.id, account.window.peek(deps.clock.now()));
+  const headers = v1Headers(reply.raw, request.id, account.window.peek(deps.clock.now()));
   answerJson(reply.raw, 200, headers, Buffer.from(JSON.stringify({ object: 'list', data })));
   deps.metrics.answered('models', 'ok');
 }
@@ -142,12 +159,15 @@ const MODELS_CREATED = Date.UTC(2026, 10, 21) / 1000;
 
 function forward(
   deps: V1Deps,
-  endpoint: 'chat' | 'embeddings',
+  endpoint: Endpoint,
+  raw: Buffer,
+  share: BodyShare,
   request: FastifyRequest,
   reply: FastifyReply,
+  failed: (error: unknown) => void,
 ): void {
   const entry = request.keyEntry;
-  const body = inspectBody(request.body as Buffer | undefined);
+  const body = inspectBody(raw);
   if (endpoint === 'embeddings' && body.stream) {
     throw new AppError('invalid_body', {
       message: 'Embeddings are not streamed: leave "stream" out.',
@@ -155,50 +175,34 @@ function forward(
     });
   }
   if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
-  const admitted = deps.limits.admit(entry, body, reply.raw);
   const start = (admission: Admission): void => {
     const call = new Call(deps, { id: request.id, endpoint, entry, admission, body });
-    const relay = new Relay(deps.relay, reply.raw, call, (over) => deps.active.delete(over));
-    deps.active.add(relay);
+    const relay = new Relay(deps.relay, reply.raw, call, share, (over) => {
+      share.release();
+      deps.active.delete(slot, over);
+    });
+    const slot = deps.active.add(relay);
     relay.start();
   };
-  reply.hijack();
-  if (admitted instanceof Promise) {
-    admitted.then(start).catch((error: unknown) => answerFailure(deps, error, request, reply));
-  } else {
-    start(admitted);
-  }
+  const admitted = deps.limits.admit(entry, body, reply.raw);
+  if (admitted instanceof Promise) admitted.then(start).catch(failed);
+  else start(admitted);
 }
 
 function answerFailure(deps: V1Deps, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   if (error instanceof CallerGoneError) {
-    deps.metrics.answered(endpointOf(request), 'client_closed_request');
+    deps.metrics.answered(request.endpoint, 'client_closed_request');
     return;
   }
   if (error instanceof AppError) sendError(deps, request, reply, error);
-  else sendError(deps, request, reply, fastifyError(error, request));
+  else sendError(deps, request, reply, internalError(deps, error, request));
 }
 
-/** Fastify's own refusals, told in our shape. */
-function fastifyError(error: unknown, request: FastifyRequest): AppError {
-  const { code, statusCode } = error as { code?: string; statusCode?: number };
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new AppError('body_too_large', {
-      message: `The body is larger than ${V1_BODY_LIMIT_BYTES / 2 ** 20} MiB.`,
-    });
-  }
-  if (statusCode === 415) return new AppError('unsupported_media_type');
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new AppError('invalid_body');
-  request.log.error({ err: error, reqId: request.id }, 'a /v1 request failed');
+/** What isn't a refusal of ours is a fault of ours. */
+function internalError(deps: V1Deps, error: unknown, request: FastifyRequest): AppError {
+  deps.log.error({ err: error, reqId: request.id }, 'a /v1 request failed');
   return new AppError('internal_error');
 }
-
-/** What metrics call an endpoint, refused or not; anything else is one label, however many paths are tried. */
-const ENDPOINT_LABELS: Record<string, string> = {
-  '/v1/chat/completions': 'chat',
-  '/v1/embeddings': 'embeddings',
-  '/v1/models': 'models',
-};
 
 function sendError(deps: V1Deps, request: FastifyRequest, reply: FastifyReply, error: AppError): void {
   const refused = error instanceof AdmissionError ? error : undefined;
@@ -210,10 +214,7 @@ function sendError(deps: V1Deps, request: FastifyRequest, reply: FastifyReply, e
     reply.raw,
     error.code,
     { ...error.options, noRetry: refused?.noRetry },
-    v1Headers(request.id, rate),
+    v1Headers(reply.raw, request.id, rate),
   );
-  deps.metrics.answered(endpointOf(request), error.code);
+  deps.metrics.answered(request.endpoint, error.code);
 }
-
-const endpointOf = (request: FastifyRequest): string =>
-  ENDPOINT_LABELS[request.routeOptions.url ?? ''] ?? 'other';

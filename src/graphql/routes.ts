@@ -95,9 +95,9 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
       schema,
       services,
       introspection,
-      documents,
       sessions,
       bounds,
+      documents,
       formatError,
     }) as never,
   });

@@ -2,12 +2,14 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ServiceContext } from '../context.js';
+import { guardConnection, STATEMENT_TIMEOUT_MS } from '../db/patience.js';
 import { systemClock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import { ensureJobSchema, type JobDefinition, type JobRunner, startJobs } from './kit.js';
 
 /** One for the schedule's reads, one for what a finished job writes. */
 const POOL_SIZE = 2;
+const CONNECTION_TIMEOUT_MS = 5_000;
 
 /** Where jobs put what the metrics show. */
 export interface JobReports {
@@ -67,7 +69,11 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
     connectionString: options.databaseUrl,
     application_name: 'gateway-jobs-schedule',
     max: POOL_SIZE,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    keepAlive: true,
   });
+  pool.on('connect', guardConnection);
   pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
   await ensureJobSchema(orm, pool);
   const runner = await startJobs({

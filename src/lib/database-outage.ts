@@ -1,5 +1,5 @@
-/** SQLSTATE classes and codes that say "not now" instead of "wrong": lost, refused or ended connections. */
-const OUTAGE_STATES = /^(?:08...|53...|57P0[1-3])$/;
+/** SQLSTATE classes and codes that say "not now" instead of "wrong": lost, refused or ended connections, no time left. */
+const OUTAGE_STATES = /^(?:08...|53...|57014|57P0[1-3])$/;
 const OUTAGE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -10,7 +10,7 @@ const OUTAGE_CODES = new Set([
 ]);
 /** Of `pg`, which gives these no code. */
 const OUTAGE_MESSAGES =
-  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error/i;
+  /connection terminated|timeout exceeded when trying to connect|connection error and is not queryable|client was closed|query read timeout/i;
 
 /** Whether an error means that the database can't be reached at the moment. Looks through its causes. */
 export function isDatabaseOutage(error: unknown): boolean {

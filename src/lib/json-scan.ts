@@ -30,7 +30,8 @@ const isSpace = (byte: number | undefined): boolean =>
 
 function skipSpace(json: Buffer, from: number): number {
   let at = from;
-  while (isSpace(json[at])) at++;
+  // A read beyond the end would make all others slower.
+  while (at < json.length && isSpace(json[at])) at++;
   return at;
 }
 
@@ -40,12 +41,13 @@ const SHORT_STRING_BYTES = 48;
 /** Offset just past the string that opens at `from`. */
 function skipString(json: Buffer, from: number): number {
   let at = from + 1;
-  for (const near = Math.min(json.length, at + SHORT_STRING_BYTES); at < near; at++) {
-    const byte = json[at];
-    if (byte === QUOTE) return at + 1;
-    if (byte === BACKSLASH) at++;
-  }
   for (;;) {
+    // Walked after each escaped quote anew: there may be millions of them.
+    for (const near = Math.min(json.length, at + SHORT_STRING_BYTES); at < near; at++) {
+      const byte = json[at];
+      if (byte === QUOTE) return at + 1;
+      if (byte === BACKSLASH) at++;
+    }
     const quote = json.indexOf(QUOTE, at);
     if (quote < 0) throw new JsonScanError('a string does not end');
     let escapes = 0;
@@ -88,7 +90,11 @@ function skipValue(json: Buffer, from: number, maxDepth: number): number {
   return at;
 }
 
-function readKey(json: Buffer, start: number, end: number): string {
+/**
+ * The name that the string from `start` to `end` is.
+ * @throws JsonScanError
+ */
+export function readKey(json: Buffer, start: number, end: number): string {
   const text = json.toString('latin1', start + 1, end - 1);
   if (!/[\\\x80-\xff]/.test(text)) return text;
   try {

@@ -1,5 +1,5 @@
 import type { Logger } from '../lib/logger.js';
-import { adoptOrphans } from './orphans.js';
+import { adoptOrphans, formerOwners } from './orphans.js';
 import type { Owner } from './owner.js';
 import { replayFolder } from './replay.js';
 import type { UsageRecord } from './usage-record.js';
@@ -13,7 +13,8 @@ export interface AdoptionOptions {
   self: Owner;
   log: Logger;
   commit(records: UsageRecord[]): Promise<void>;
-  onReplayed(events: number): void;
+  /** Everything of these processes is committed. */
+  onReplayed(events: number, owners: string[]): void;
 }
 
 /** Looks for spools of dead processes, at start and every few seconds, and replays them one after another. */
@@ -53,9 +54,10 @@ export class Adoption {
       for (const folder of await adoptOrphans(directory, own, self)) this.folders.add(folder);
       for (const folder of [...this.folders].sort()) {
         if (this.stopped) return;
+        const owners = await formerOwners(folder);
         const events = await replayFolder(folder, { directory, log, commit });
         this.folders.delete(folder);
-        onReplayed(events);
+        onReplayed(events, owners);
         log.info({ events }, 'replayed the spool of a process that is gone');
       }
     } catch (error) {

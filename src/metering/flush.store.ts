@@ -1,6 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
 import { askWithin, connectWithin, type Question } from '../db/bounded.js';
-import { parseMoney } from '../lib/money.js';
 import type { FlushResult, UsageRecord } from './usage-record.js';
 
 /** Error code of a call whose process died before it finished. */
@@ -12,8 +11,8 @@ const STATEMENT_TIMEOUT_MS = 4_000;
 const ANSWER_TIMEOUT_MS = 5_000;
 
 export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays'> {
-  /** Ids of the events that this transaction wrote; the others of the batch were there already. */
-  inserted: Set<string>;
+  /** How many events this transaction wrote; the others of the batch were there already. */
+  inserted: number;
   /** Records of accounts that don't exist: nothing was written for them. */
   refused: UsageRecord[];
 }
@@ -22,9 +21,12 @@ export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays'> {
 // `no key`: nothing here changes an account's id, so that inserts of rows that point to it need not wait.
 const LOCK_ACCOUNTS = {
   name: 'metering-lock',
-  text: `select id::text, balance::text, ledger_seq::text from accounts where id = any($1::uuid[])
-         order by id for no key update`,
+  text: `select id::text, trunc(balance * 1000000000000)::text as units, ledger_seq::text as seq
+         from accounts where id = any($1::uuid[]) order by id for no key update`,
 };
+
+/** A busy key's last use is written once in this time: it is shown in seconds, and each writing costs as much as an event. */
+const LAST_USED_STEP = '2 seconds';
 
 /**
  * Amounts arrive as whole numbers of 1e-12 dollars. Only rows really inserted are charged. An event is not inserted
@@ -92,26 +94,32 @@ with e as (
 ), used as (
   update api_keys k set last_used_at = greatest(k.last_used_at, x.at)
   from (select key_id, max(created_at) as at from inserted where key_id is not null group by key_id) x
-  where k.id = x.key_id
+  where k.id = x.key_id and (k.last_used_at is null or k.last_used_at < x.at - interval '${LAST_USED_STEP}')
 ), touched as (
   select distinct key_id, (created_at at time zone 'UTC')::date as day from e where key_id is not null
 )
-select (select string_agg(id::text, ',') from inserted) as inserted,
-  (select json_agg(json_build_array(id, balance::text, ledger_seq::text)) from balances) as balances,
-  (select json_agg(json_build_array(t.key_id, t.day::text, coalesce(d.spend, s.spend)::text))
-   from touched t left join days d using (key_id, day) left join key_spend_days s using (key_id, day)
-   where coalesce(d.spend, s.spend) is not null) as key_days`,
+select (select count(*)::integer from inserted) as inserted,
+  (select json_agg(json_build_array(id, trunc(balance * 1000000000000)::text, ledger_seq::text)) from balances) as balances,
+  (select json_agg(json_build_array(key_id, day::text, trunc(spend * 1000000000000)::text)) from (
+     select key_id, day, spend from key_spend_days join touched using (key_id, day)
+     union all select key_id, day, spend from days) k) as key_days`,
 };
 
 /**
  * Plans are kept with the connection: one that was made while tables were empty must not read them from end to end
  * when they have grown.
  */
-const BEGIN = `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local enable_seqscan = off`;
+const BEGIN = `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local enable_seqscan = off;`;
+
+/** Where an account stands: its balance in 1e-12 dollars and its ledger sequence. */
+interface Standing {
+  id: string;
+  units: string;
+  seq: string;
+}
 
 interface WriteRow {
-  /** Ids with commas between: the driver reads an array character by character. */
-  inserted: string | null;
+  inserted: number;
   balances: [string, string, string][] | null;
   key_days: [string, string, string][] | null;
 }
@@ -141,13 +149,8 @@ export async function flushBatch(pool: Pool, records: readonly UsageRecord[]): P
 
 async function write(client: PoolClient, records: readonly UsageRecord[]): Promise<BatchResult> {
   const accountIds = [...new Set(records.map((record) => record.accountId))];
-  const locked = await ask<{ id: string; balance: string; ledger_seq: string }>(client, {
-    ...LOCK_ACCOUNTS,
-    values: [accountIds],
-  });
-  const accounts = new Map(
-    locked.rows.map((row) => [row.id, { balance: parseMoney(row.balance), seq: BigInt(row.ledger_seq) }]),
-  );
+  const locked = await ask<Standing>(client, { ...LOCK_ACCOUNTS, values: [`{${accountIds}}`] });
+  const accounts = new Map(locked.rows.map((row) => [row.id, row]));
   const byId = new Map<string, UsageRecord>();
   const refused: UsageRecord[] = [];
   for (const record of records) {
@@ -156,15 +159,28 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
   }
   const written = await ask<WriteRow>(client, { ...WRITE_EVENTS, values: columns([...byId.values()]) });
   const row = written.rows[0]!;
-  for (const [id, balance, seq] of row.balances ?? []) {
-    accounts.set(id, { balance: parseMoney(balance), seq: BigInt(seq) });
-  }
+  for (const [id, units, seq] of row.balances ?? []) accounts.set(id, { id, units, seq });
   return {
-    inserted: new Set(row.inserted?.split(',')),
+    inserted: row.inserted,
     refused,
-    accounts: [...accounts].map(([id, state]) => ({ id, ...state })),
-    keyDays: (row.key_days ?? []).map(([keyId, day, spend]) => ({ keyId, day, spend: parseMoney(spend) })),
+    accounts: [...accounts.values()].map(({ id, units, seq }) => ({
+      id,
+      balance: BigInt(units),
+      seq: BigInt(seq),
+    })),
+    keyDays: spendOf(row.key_days ?? []),
   };
+}
+
+/** Spend comes as it was before the batch and, where the batch changed it, after: the later is the greater. */
+function spendOf(told: WriteRow['key_days'] & object): BatchResult['keyDays'] {
+  const byKeyDay = new Map<string, BatchResult['keyDays'][number]>();
+  for (const [keyId, day, units] of told) {
+    const spend = BigInt(units);
+    const known = byKeyDay.get(`${keyId} ${day}`);
+    if (!known || known.spend < spend) byKeyDay.set(`${keyId} ${day}`, { keyId, day, spend });
+  }
+  return [...byKeyDay.values()];
 }
 
 /**

@@ -112,7 +112,7 @@ export class Flusher {
 
   // The timer keeps the process alive: events that are pending must not be left because nothing else is open.
   private schedule(): void {
-    if (this.stopped || this.running) return;
+    if (this.stopped || this.running || this.dueAnyway()) return;
     const now = performance.now();
     const wait = this.waitMs(now);
     if (wait === undefined || now + wait >= this.timerDueAt) return;
@@ -125,6 +125,17 @@ export class Flusher {
         this.schedule();
       });
     }, wait);
+  }
+
+  /** Nearly every event comes while the next flush is due within its delay: nothing to work out then. */
+  private dueAnyway(): boolean {
+    return (
+      this.timerDueAt !== Number.POSITIVE_INFINITY &&
+      this.queue.length < FULL_BATCH &&
+      this.urgent.length === 0 &&
+      this.suspects.length === 0 &&
+      !this.hurried
+    );
   }
 
   /** Milliseconds until there is something to do; undefined when nothing is pending. */
@@ -186,9 +197,10 @@ export class Flusher {
 
   private async settleBatch(batch: Pending[], result: BatchResult): Promise<void> {
     const refused = new Set(result.refused);
-    const committed = batch.filter((pending) => !refused.has(pending.record));
+    const committed = refused.size === 0 ? batch : batch.filter((pending) => !refused.has(pending.record));
     this.announce(committed, result);
     this.settle(committed);
+    if (refused.size === 0) return;
     for (const pending of batch) {
       if (refused.has(pending.record)) await this.suspect(pending, 'the account does not exist');
     }
@@ -208,6 +220,11 @@ export class Flusher {
   }
 
   private settle(pendings: Pending[]): void {
+    if (pendings === this.inFlight && this.suspects.length === 0) {
+      this.inFlight = [];
+      for (const pending of pendings) pending.settled();
+      return;
+    }
     const done = new Set(pendings);
     this.inFlight = this.inFlight.filter((pending) => !done.has(pending));
     if (this.suspects.length > 0) this.suspects = this.suspects.filter(({ pending }) => !done.has(pending));

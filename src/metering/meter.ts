@@ -26,6 +26,10 @@ export interface MeterOptions {
   log: Logger;
   registry: Registry;
   clock: Clock;
+  /** Of this process's folder; an id that no other process ever had. */
+  name?: string;
+  /** Called with the names of dead processes once everything of theirs is committed. */
+  onReplayed?(owners: string[]): void;
   /** Called synchronously after each commit. */
   onFlushed(result: FlushResult): void;
   /** For tests of a failing disk. */
@@ -59,7 +63,7 @@ function makeFolder(directory: string, name: string): string {
  */
 export async function createMeter(options: MeterOptions): Promise<Meter> {
   const { directory, pool, log, clock } = options;
-  const name = newId();
+  const name = options.name ?? newId();
   const folder = makeFolder(directory, name);
   let stopping = false;
   let rejectReplay: (reason: Error) => void = () => undefined;
@@ -106,7 +110,10 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
     self: ownIdentity(),
     log,
     commit,
-    onReplayed: (events) => metrics.replayed.inc(events),
+    onReplayed(events, owners) {
+      metrics.replayed.inc(events);
+      options.onReplayed?.(owners);
+    },
   });
 
   /** Someone deleted or took the folder of this living process: it makes a new one and writes all of it again. */
@@ -159,7 +166,7 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
   await within(START_WAIT_MS, adoption.start());
   return {
     begin: (intent) => recorder.begin(intent),
-    finish: (record, written) => recorder.finish(record, written),
+    finish: (record, written, opened) => recorder.finish(record, written, opened),
     accepting: () => recorder.accepting(),
     backlog: () => recorder.backlog(),
     drain,

@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rename, stat, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { systemClock } from '../lib/clock.js';
 import { isGone, OWNER_FILE, type Owner, parseOwner } from './owner.js';
 
@@ -54,6 +54,14 @@ export async function adoptOrphans(directory: string, own: string, self: Owner):
     }
   }
   return adopted;
+}
+
+/** Names of the processes whose folders lie in an adopted folder: its owner's, and of those that it had adopted itself. */
+export async function formerOwners(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const inner = entries.filter((entry) => entry.isDirectory()).map((entry) => join(folder, entry.name));
+  const names = await Promise.all(inner.map(formerOwners));
+  return [basename(folder).replace(ADOPTED_PREFIX, ''), ...names.flat()];
 }
 
 /** Segment files of an adopted folder, oldest first, those that its owner had adopted itself included. */

@@ -2,17 +2,36 @@ import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { Flusher, Pending } from './flusher.js';
 import { segmentEvents } from './replay.js';
-import type { Spool } from './spool.js';
-import type { CallIntent, UsageRecord } from './usage-record.js';
+import type { Spool, Spooled } from './spool.js';
+import type { CallIntent, OpenIntent, UsageRecord } from './usage-record.js';
 
-/** A finished call of this process. */
-interface Entry extends Pending {
-  /** The segment that holds it; undefined while it is in memory only. */
-  segment: number | undefined;
+type Answer = (error?: Error) => void;
+
+/** A finished call of this process, on its way into the spool and from there to the flusher. */
+class Entry implements Pending, Spooled {
+  readonly own = true;
   /** Whether it is committed or set aside. */
-  done: boolean;
-  /** The answer that waits for the commit, since the disk didn't take the event. */
-  answer: ((error?: Error) => void) | undefined;
+  done = false;
+
+  constructor(
+    private readonly recorder: Recorder,
+    public record: UsageRecord,
+    /** The segment that holds it; undefined while it is in memory only. */
+    public segment: number | undefined,
+    readonly position: number,
+    readonly since: number,
+    /** The answer that waits for the spool, or for the commit when the disk didn't take the event. */
+    public answer: Answer | undefined,
+    readonly opened: OpenIntent | undefined,
+  ) {}
+
+  written(error: Error | undefined, segment: number): void {
+    this.recorder.spooled(this, error, segment);
+  }
+
+  settled(): void {
+    this.recorder.settled(this);
+  }
 }
 
 interface SpilledSegment {
@@ -53,28 +72,44 @@ export class Recorder {
 
   constructor(private readonly options: RecorderOptions) {}
 
-  begin(intent: CallIntent): void {
-    if (!this.closed) this.options.spool.begin(intent);
+  begin(intent: CallIntent): OpenIntent {
+    return this.options.spool.begin(intent);
   }
 
-  finish(record: UsageRecord, written: (error?: Error) => void): void {
+  finish(record: UsageRecord, written: Answer, opened?: OpenIntent): void {
     if (this.closed) {
       written(new Error('metering has stopped'));
       return;
     }
-    const entry = this.entry(record, undefined, ++this.position, this.options.clock.now());
-    this.options.spool.finish(record, (error, segment) => {
-      if (error) {
-        this.keep(entry, written, error);
-        return;
-      }
-      entry.segment = segment;
-      try {
-        written();
-      } finally {
-        this.pass(entry, segment);
-      }
-    });
+    const entry = new Entry(this, record, undefined, ++this.position, record.createdAt, written, opened);
+    this.options.spool.finish(entry);
+  }
+
+  /** The spool has written the event, or could not. */
+  spooled(entry: Entry, error: Error | undefined, segment: number): void {
+    if (error) {
+      this.keep(entry, error);
+      return;
+    }
+    entry.segment = segment;
+    try {
+      this.release(entry);
+    } finally {
+      this.pass(entry, segment);
+    }
+  }
+
+  /** The event is committed or set aside. */
+  settled(entry: Entry): void {
+    entry.done = true;
+    if (entry.segment !== undefined) {
+      this.options.spool.settle(entry.segment);
+    } else {
+      this.unspooled.delete(entry);
+      this.options.spool.forget(entry.opened);
+      this.release(entry);
+    }
+    this.refill();
   }
 
   accepting(): boolean {
@@ -143,32 +178,6 @@ export class Recorder {
     this.abandonAnswers();
   }
 
-  private entry(record: UsageRecord, segment: number | undefined, position: number, since: number): Entry {
-    const entry: Entry = {
-      record,
-      own: true,
-      position,
-      since,
-      segment,
-      done: false,
-      answer: undefined,
-      settled: () => this.settled(entry),
-    };
-    return entry;
-  }
-
-  private settled(entry: Entry): void {
-    entry.done = true;
-    if (entry.segment !== undefined) {
-      this.options.spool.settle(entry.segment);
-    } else {
-      this.unspooled.delete(entry);
-      this.options.spool.forget(entry.record.id);
-      this.release(entry);
-    }
-    this.refill();
-  }
-
   private release(entry: Entry, error?: Error): void {
     const answer = entry.answer;
     entry.answer = undefined;
@@ -180,8 +189,7 @@ export class Recorder {
   }
 
   /** The disk refused the event: the database may take it directly, while the answer waits. */
-  private keep(entry: Entry, written: (error?: Error) => void, error: Error): void {
-    entry.answer = written;
+  private keep(entry: Entry, error: Error): void {
     this.unspooled.add(entry);
     if (this.options.flusher.failing() || this.closed) {
       this.waive(entry, error);
@@ -200,20 +208,27 @@ export class Recorder {
   private append(entries: Entry[]): void {
     for (const entry of entries) {
       const { record } = entry;
-      this.options.spool.finish(record, (error, segment) => {
-        if (error) return;
-        // A record that changed or was committed since needs this copy no more; the copy may then go at once.
-        if (entry.done || entry.record !== record) {
-          this.options.spool.settle(segment);
-          return;
-        }
-        const former = entry.segment;
-        entry.segment = segment;
-        this.unspooled.delete(entry);
-        if (former !== undefined) this.options.spool.settle(former);
-        this.release(entry);
+      this.options.spool.finish({
+        record,
+        opened: entry.opened,
+        written: (error, segment) => {
+          if (!error) this.appended(entry, record, segment);
+        },
       });
     }
+  }
+
+  private appended(entry: Entry, record: UsageRecord, segment: number): void {
+    // A record that changed or was committed since needs this copy no more; the copy may then go at once.
+    if (entry.done || entry.record !== record) {
+      this.options.spool.settle(segment);
+      return;
+    }
+    const former = entry.segment;
+    entry.segment = segment;
+    this.unspooled.delete(entry);
+    if (former !== undefined) this.options.spool.settle(former);
+    this.release(entry);
   }
 
   /** Hands a spooled event to the flusher, or leaves it on the disk while memory is full. */
@@ -241,7 +256,9 @@ export class Recorder {
     const { position, since } = this.spilled.get(number)!;
     const entries: Entry[] = [];
     for await (const records of segmentEvents(spool.pathOf(number))) {
-      for (const record of records) entries.push(this.entry(record, number, position, since));
+      for (const record of records) {
+        entries.push(new Entry(this, record, number, position, since, undefined, undefined));
+      }
     }
     this.spilled.delete(number);
     for (const entry of entries) flusher.add(entry);

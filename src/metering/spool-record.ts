@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { CallIntent, UsageRecord } from './usage-record.js';
 
 /**
- * What lies in a spool segment: an 8-byte header, then frames of `u32 length, u32 CRC, payload`, little-endian.
+ * What lies in a spool segment: an 8-byte header, then frames of `u32 CRC, u32 length, payload`, little-endian.
  * The checksum is zlib's CRC-32 (IEEE) over length and payload, since Node has it natively, where CRC-32C would
  * need a package. The payload is JSON with amounts as strings of 1e-12 dollars. JSON has no byte below 0x20, so
  * that no four bytes of a payload read as a plausible length: a frame never hides inside another.
@@ -16,6 +16,7 @@ export type SpoolEntry =
 const SCHEMA_VERSION = 1;
 const MAGIC = Buffer.from('usgspl');
 export const HEADER_BYTES = 8;
+const CRC_BYTES = 4;
 const FRAME_BYTES = 8;
 /** Far above any record and far below any four bytes of JSON. */
 const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
@@ -65,23 +66,23 @@ export function writeFrame(target: Buffer, offset: number, payload: string): num
   const start = offset + FRAME_BYTES;
   const length = target.write(payload, start, 'utf8');
   if (length > MAX_PAYLOAD_BYTES) throw new RangeError('record too large for the spool');
-  target.writeUInt32LE(length, offset);
-  target.writeUInt32LE(checksum(target, offset, length), offset + 4);
-  return start + length;
+  const end = start + length;
+  target.writeUInt32LE(length, offset + CRC_BYTES);
+  target.writeUInt32LE(checksum(target, offset, end), offset);
+  return end;
 }
 
-function checksum(bytes: Buffer, offset: number, length: number): number {
-  const ofLength = crc32(bytes.subarray(offset, offset + 4));
-  return crc32(bytes.subarray(offset + FRAME_BYTES, offset + FRAME_BYTES + length), ofLength);
-}
+/** Of everything in a frame behind the checksum itself. */
+const checksum = (bytes: Buffer, offset: number, end: number): number =>
+  crc32(bytes.subarray(offset + CRC_BYTES, end));
 
 /** The offset behind the whole and undamaged frame at `offset`, or -1 when there is none. */
 function frameEnd(bytes: Buffer, offset: number): number {
   if (bytes.length - offset < FRAME_BYTES) return -1;
-  const length = bytes.readUInt32LE(offset);
+  const length = bytes.readUInt32LE(offset + CRC_BYTES);
   const end = offset + FRAME_BYTES + length;
   if (length === 0 || length > MAX_PAYLOAD_BYTES || end > bytes.length) return -1;
-  return bytes.readUInt32LE(offset + 4) === checksum(bytes, offset, length) ? end : -1;
+  return bytes.readUInt32LE(offset) === checksum(bytes, offset, end) ? end : -1;
 }
 
 function decodePayload(text: string): SpoolEntry {

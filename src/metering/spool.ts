@@ -2,10 +2,11 @@ import { close, fsync, open, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { Logger } from '../lib/logger.js';
+import { SlotSet } from '../lib/slot-set.js';
 import { segmentName } from './orphans.js';
 import { Segment, type SpoolDisk } from './segment.js';
 import { eventPayload, frameBound, intentPayload, segmentHeader, writeFrame } from './spool-record.js';
-import type { CallIntent, UsageRecord } from './usage-record.js';
+import type { CallIntent, OpenIntent, UsageRecord } from './usage-record.js';
 
 const MAX_SEGMENT_BYTES = 8 * 1024 * 1024;
 const MAX_SEGMENT_AGE_MS = 5_000;
@@ -16,8 +17,14 @@ const RECOVERY_INTERVAL_MS = 250;
 const SCRATCH_BYTES = 256 * 1024;
 const NO_HEADER = Buffer.alloc(0);
 
-/** Called right after write(2): with the segment that holds the event, or with the disk's error. */
-export type Written = (error: Error | undefined, segment: number) => void;
+/** A finished call on its way into the spool. */
+export interface Spooled {
+  readonly record: UsageRecord;
+  /** The intent that ends with it. */
+  readonly opened: OpenIntent | undefined;
+  /** Called right after write(2): with the segment that holds the event, or with the disk's error. */
+  written(error: Error | undefined, segment: number): void;
+}
 
 export interface SpoolOptions {
   /** The process's own folder; exists. */
@@ -31,20 +38,15 @@ export interface SpoolOptions {
   onRecover(): void;
 }
 
-interface Appended {
-  payload: string;
-  /** Id of the call that ends with this record. */
-  finishes?: string;
-  written?: Written;
-}
-
 /** The append-only record of what one process has measured, in files of a few megabytes. */
 export class Spool {
   private current: Segment | undefined;
   /** Oldest first; the current one is the last. */
   private readonly segments: Segment[] = [];
-  private readonly open = new Map<string, CallIntent>();
-  private turn: Appended[] = [];
+  private readonly open = new SlotSet<CallIntent>();
+  /** What this turn of the event loop has appended: payloads, and for each the call that ends with it. */
+  private payloads: string[] = [];
+  private spooled: (Spooled | undefined)[] = [];
   private scheduled = false;
   private scratch = Buffer.allocUnsafe(SCRATCH_BYTES);
   private nextNumber = 1;
@@ -65,19 +67,19 @@ export class Spool {
   }
 
   /** Appends an intent with this turn's write. */
-  begin(intent: CallIntent): void {
-    this.open.set(intent.id, intent);
-    this.append({ payload: intentPayload(intent) });
+  begin(intent: CallIntent): OpenIntent {
+    this.append(intentPayload(intent), undefined);
+    return { intent, slot: this.open.add(intent) };
   }
 
   /** Appends a finished call with this turn's write. */
-  finish(record: UsageRecord, written: Written): void {
-    this.append({ payload: eventPayload(record), finishes: record.id, written });
+  finish(spooled: Spooled): void {
+    this.append(eventPayload(spooled.record), spooled);
   }
 
   /** The call is committed although its event isn't in the spool. */
-  forget(id: string): void {
-    this.open.delete(id);
+  forget(opened: OpenIntent | undefined): void {
+    if (opened) this.open.delete(opened.slot, opened.intent);
   }
 
   /** One event of a segment is committed; the segment goes once all of its events are. */
@@ -110,8 +112,9 @@ export class Spool {
     return this.open.size === 0 && this.segments.every((segment) => segment.uncommitted === 0);
   }
 
-  private append(record: Appended): void {
-    this.turn.push(record);
+  private append(payload: string, spooled: Spooled | undefined): void {
+    this.payloads.push(payload);
+    this.spooled.push(spooled);
     if (this.scheduled) return;
     this.scheduled = true;
     setImmediate(() => this.writeTurn());
@@ -120,36 +123,36 @@ export class Spool {
   /** ONE write for everything appended in this turn of the event loop, then the callbacks. */
   private writeTurn(): void {
     this.scheduled = false;
-    const records = this.turn;
-    if (records.length === 0) return;
-    this.turn = [];
+    const { payloads, spooled } = this;
+    if (payloads.length === 0) return;
+    this.payloads = [];
+    this.spooled = [];
     if (this.current && this.isFull(this.current)) this.rotate();
     const segment = this.closed ? undefined : this.current;
-    if (segment && this.write(segment, records)) this.answer(records, undefined, segment);
-    else this.answer(records, this.lastError ?? new Error('the spool is closed'));
+    if (segment && this.write(segment, payloads)) this.answer(spooled, undefined, segment);
+    else this.answer(spooled, this.lastError ?? new Error('the spool is closed'));
   }
 
-  private write(segment: Segment, records: Appended[]): boolean {
+  private write(segment: Segment, payloads: string[]): boolean {
     try {
-      const payloads = records.map((record) => record.payload);
       segment.append(this.encode(payloads, NO_HEADER));
     } catch (error) {
       this.fail(error);
       return false;
     }
-    this.markDirty(records.length);
+    this.markDirty(payloads.length);
     return true;
   }
 
-  private answer(records: Appended[], error: Error | undefined, segment?: Segment): void {
-    for (const { finishes } of records) {
-      if (!segment || finishes === undefined) continue;
-      this.open.delete(finishes);
+  private answer(spooled: (Spooled | undefined)[], error: Error | undefined, segment?: Segment): void {
+    for (const call of spooled) {
+      if (!segment || !call) continue;
+      this.forget(call.opened);
       segment.uncommitted++;
     }
-    for (const { written } of records) {
+    for (const call of spooled) {
       try {
-        written?.(error, segment?.number ?? 0);
+        call?.written(error, segment?.number ?? 0);
       } catch (thrown) {
         this.options.log.error({ err: thrown }, 'a callback behind the spool failed');
       }
@@ -177,7 +180,7 @@ export class Spool {
     try {
       const number = this.nextNumber++;
       segment = new Segment(number, this.pathOf(number), performance.now(), this.options.disk);
-      const carried = [...this.open.values()].map(intentPayload);
+      const carried = [...this.open].map(intentPayload);
       segment.append(this.encode(carried, segmentHeader()));
     } catch (error) {
       if (segment) rmSync(segment.path, { force: true });

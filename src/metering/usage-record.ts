@@ -16,6 +16,12 @@ export interface CallIntent {
   stream: boolean;
 }
 
+/** A call that has begun and not finished. */
+export interface OpenIntent {
+  readonly intent: CallIntent;
+  readonly slot: number;
+}
+
 /** A finished call, exactly what `usage_events` stores. */
 export interface UsageRecord extends Omit<CallIntent, 'at'> {
   /** Completion, milliseconds; kept through every retry of the writing. Day and month derive from it. */
@@ -50,12 +56,13 @@ export interface FlushResult {
 /** Turns finished calls into durable events and exact debits. */
 export interface Meter {
   /** Appends an intent to this event-loop turn's write. Nothing waits for it. */
-  begin(intent: CallIntent): void;
+  begin(intent: CallIntent): OpenIntent;
   /**
    * Appends the event to this turn's write and calls `written` right after write(2), before the turn's answers end:
-   * the last byte of an answer leaves from there. With an error the event could not be kept.
+   * the last byte of an answer leaves from there. With an error the event could not be kept. `opened` is what `begin`
+   * gave for the call.
    */
-  finish(record: UsageRecord, written: (error?: Error) => void): void;
+  finish(record: UsageRecord, written: (error?: Error) => void, opened?: OpenIntent): void;
   /** False while the spool can't take events; admission then answers `service_unavailable`. */
   accepting(): boolean;
   /** Events not yet committed, and the age of the oldest in milliseconds. */

@@ -13,6 +13,7 @@ import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { isLoopback, networkOf } from '../lib/network.js';
 import { bindRouteTable } from '../lib/route-table.js';
+import { docsPages } from '../pages/docs.routes.js';
 import { webRoutes } from '../pages/web.routes.js';
 import type { WebBuild } from '../pages/web-build.js';
 import { accountsRoutes } from '../rest/accounts.routes.js';
@@ -108,6 +109,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
 
   healthRoutes(app, () => deps.ready().catch(() => false));
   docsRoutes(app);
+  docsPages(app);
   accountsRoutes(app, services);
   billingRoutes(app, services);
   keysRoutes(app, services);

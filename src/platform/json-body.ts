@@ -1,13 +1,23 @@
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.js';
+import { jsonAmbiguity } from '../lib/json-ambiguity.js';
 
-/** JSON is the only type that is parsed. An empty body is none: `content-type` alone doesn't make one. */
+/**
+ * JSON is the only type that is parsed, and only where every reader sees the same in it (docs/decisions/0011). An empty body is none: `content-type` alone doesn't make one.
+ */
 export function parseJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body.length === 0) done(null, undefined);
-    else void parse(request, body as string, done);
+    if (body.length === 0) {
+      done(null, undefined);
+      return;
+    }
+    void parse(request, body as string, (error, value) => {
+      const ambiguity = error ? undefined : jsonAmbiguity(body as string);
+      if (!ambiguity) done(error, value);
+      else done(new AppError('invalid_body', { message: `The body is ambiguous: ${ambiguity}.` }));
+    });
   });
   app.addHook('preValidation', async (request) => {
     if (request.routeOptions.schema?.body && (request.body === undefined || request.body === null)) {

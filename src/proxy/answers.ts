@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { errorBody } from '../errors.js';
 
@@ -64,4 +65,20 @@ export const bodyOf = ({ message, type, param, code }: ProxyError) => ({
 export function sendError(reply: FastifyReply, error: ProxyError): FastifyReply {
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
   return reply.code(error.status).send(bodyOf(error));
+}
+
+/** Sends a whole JSON answer past Fastify; nothing when the caller has left. */
+export function answerJson(
+  response: ServerResponse,
+  status: number,
+  body: Buffer,
+  retryAfterSeconds?: number,
+): void {
+  if (response.destroyed) return;
+  const headers: Record<string, string | number> = {
+    'content-type': 'application/json',
+    'content-length': body.length,
+  };
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
+  response.writeHead(status, headers).end(body);
 }

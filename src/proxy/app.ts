@@ -9,15 +9,18 @@ import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { bindRouteTable, boundEntry } from '../lib/route-table.js';
 import { keysUnavailable, sendError, unauthorised } from './answers.js';
+import type { CallTimeouts } from './call.js';
+import type { Random } from './group.js';
 import { inferenceRoutes } from './inference-routes.js';
 import { keyRoutes } from './key-routes.js';
 import { modelInfoRoutes } from './model-info-routes.js';
 import { createProxyMetrics } from './proxy-metrics.js';
-import { createRelay, type RelayOptions } from './relay.js';
+import { createRelay } from './relay.js';
 import { type RouteEntry, routeTable } from './route-table.js';
-import { createRouter } from './router.js';
+import { createRouter, type Router } from './router.js';
 import type { Routing } from './routing.js';
-import type { VirtualKeys } from './virtual-keys.js';
+import { type ProxyTime, processTime } from './time.js';
+import type { KeyCheck, VirtualKeys } from './virtual-keys.js';
 
 const DRAIN_TIMEOUT_MS = 30_000;
 const BEARER = /^Bearer +(\S+)$/i;
@@ -26,9 +29,14 @@ export interface ProxyDeps {
   routing: Routing;
   keys: VirtualKeys;
   masterKey: string;
-  timeouts: RelayOptions;
+  /** Where the routing file says nothing. */
+  timeouts: Omit<CallTimeouts, 'totalMs'>;
   log: Logger;
   registry?: Registry;
+  /** The process's own unless a test moves it by hand. */
+  time?: ProxyTime;
+  /** Decides the shuffle. */
+  random?: Random;
   /** Milliseconds that calls in flight have to end when it closes. */
   drainTimeoutMs?: number;
 }
@@ -37,6 +45,8 @@ export interface ModelProxy {
   app: FastifyInstance;
   /** False once it drains; for its own port and the metrics port. Known keys are served without a database. */
   ready(): boolean;
+  /** Routes by another reading of the file from the next try on; calls in flight go on. */
+  reload(routing: Routing): void;
   /** Stops accepting, lets calls in flight end, then cuts what is left. */
   close(): Promise<void>;
 }
@@ -58,28 +68,34 @@ function answerFailure(error: FastifyError, reply: FastifyReply, log: Logger): F
   return sendError(reply, { status, type, code, message });
 }
 
-/** Tells the master key, in a time that doesn't depend on where another differs. */
-function masterCheck(masterKey: string): (key: string) => boolean {
-  const hash = sha256(masterKey);
-  return (key) => timingSafeEqual(sha256(key), hash);
+/** Tells the master key by its hash, in a time that doesn't depend on where another differs. */
+function masterCheck(masterKey: string): (hash: Buffer) => boolean {
+  const expected = sha256(masterKey);
+  return (hash) => timingSafeEqual(hash, expected);
 }
 
 /** Asks for what the matched route's entry says, on the headers, before a byte of the body is read. */
-function requireAuth(keys: VirtualKeys, isMaster: (key: string) => boolean) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+function requireAuth(keys: VirtualKeys, isMaster: (hash: Buffer) => boolean) {
+  const judge = (check: KeyCheck, reply: FastifyReply, done: () => void): void => {
+    if (check === 'known') done();
+    else if (check === 'unavailable') sendError(reply, keysUnavailable);
+    else sendError(reply, unauthorised('Authentication Error, invalid proxy server token passed.'));
+  };
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const auth = boundEntry<RouteEntry>(request)?.auth ?? 'none';
-    if (auth === 'none') return undefined;
-    const key = bearerOf(request);
-    if (key !== undefined && isMaster(key)) return undefined;
-    if (auth === 'master') {
-      return sendError(reply, unauthorised('Authentication Error, only the master key may do this.'));
+    const key = auth === 'none' ? undefined : bearerOf(request);
+    const hash = key === undefined ? undefined : sha256(key);
+    if (auth === 'none' || (hash && isMaster(hash))) done();
+    else if (auth === 'master') {
+      sendError(reply, unauthorised('Authentication Error, only the master key may do this.'));
+    } else if (key === undefined) {
+      sendError(reply, unauthorised('Authentication Error, no API key passed in.'));
+    } else {
+      const check = keys.check(key, hash);
+      // A key in memory goes on in the same turn. A look-up never rejects.
+      if (typeof check === 'string') judge(check, reply, done);
+      else void check.then((found) => judge(found, reply, done));
     }
-    if (key === undefined)
-      return sendError(reply, unauthorised('Authentication Error, no API key passed in.'));
-    const check = await keys.check(key);
-    if (check === 'known') return undefined;
-    if (check === 'unavailable') return sendError(reply, keysUnavailable);
-    return sendError(reply, unauthorised('Authentication Error, invalid proxy server token passed.'));
   };
 }
 
@@ -89,12 +105,19 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   const isMaster = masterCheck(deps.masterKey);
   const app: FastifyInstance = Fastify({
     ...fastifyLogger(log),
+    // A logger of its own for every request costs more than it tells.
+    childLoggerFactory: (logger) => logger,
     http: { maxHeaderSize: MAX_HEADER_BYTES },
     // A call that reaches us while we drain is served; the answer says that the connection closes.
     return503OnClosing: false,
   });
   const closing = idleCloser(app.server);
-  const relay = createRelay(deps.timeouts);
+  const relay = createRelay();
+  const time = deps.time ?? processTime;
+  let { routing } = deps;
+  let router: Router;
+  const metrics = createProxyMetrics(deps.registry, () => router.states());
+  router = createRouter(routing, { time, log, metrics });
   let draining = false;
   const ready = (): boolean => !draining;
 
@@ -114,18 +137,35 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     reply.code(ready() ? 200 : 503).send({ status: ready() ? 'ok' : 'unavailable' });
   app.get('/health', health);
   app.get('/health/ready', health);
+  // LiteLLM's names and answers, for whoever watches either.
+  app.get('/health/readiness', (_request, reply) =>
+    reply.code(ready() ? 200 : 503).send({ status: ready() ? 'healthy' : 'unhealthy' }),
+  );
+  app.get('/health/liveliness', () => JSON.stringify("I'm alive!"));
 
   inferenceRoutes(app, {
-    router: createRouter(deps.routing.deployments),
+    router: () => router,
     relay,
-    metrics: createProxyMetrics(deps.registry),
+    time,
+    random: deps.random ?? Math.random,
+    metrics,
+    timeouts: () => ({
+      firstByteMs: routing.settings.timeoutMs ?? deps.timeouts.firstByteMs,
+      totalMs: deps.timeouts.firstByteMs,
+      idleMs: deps.timeouts.idleMs,
+    }),
   });
   keyRoutes(app, keys);
-  modelInfoRoutes(app, deps.routing);
+  modelInfoRoutes(app, () => router);
 
   return {
     app,
     ready,
+    reload(next) {
+      routing = next;
+      router = createRouter(next, { time, log, metrics }, router);
+      relay.retain(next.deployments);
+    },
     async close() {
       draining = true;
       const cut = setTimeout(() => app.server.closeAllConnections(), deps.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);

@@ -95,6 +95,7 @@ function toRouting(file: RoutingFile, simulated: ReadonlySet<number>): Routing {
       outputCost: entry.litellm_params.output_cost_per_token,
       timeoutMs: inMs(entry.litellm_params.timeout),
       idleMs: inMs(entry.litellm_params.stream_timeout),
+      weight: entry.litellm_params.weight,
       simulated: simulated.has(index),
     })),
     settings: {

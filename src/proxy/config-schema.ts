@@ -74,6 +74,7 @@ const deployment = z.looseObject({
     output_cost_per_token: cost,
     timeout: seconds.optional(),
     stream_timeout: seconds.optional(),
+    weight: z.number().min(0).max(1_000_000).default(1),
   }),
   model_info: z.looseObject({ id: z.string().min(1).max(200) }),
 });

@@ -1,23 +1,16 @@
-import { type Config, loadConfigOrExit } from '../config.js';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { loadConfigOrExit } from '../config.js';
 import { openOrm } from '../db/orm.js';
 import { waitForSchema } from '../db/wait-for-schema.js';
 import { systemClock } from '../lib/clock.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
-import { createProxy } from './app.js';
-import {
-  masterKeyFault,
-  parseRouting,
-  RoutingFileError,
-  readRoutingText,
-  SIMULATOR_VARIABLE,
-  simulatorFault,
-  wantsSimulator,
-} from './config-file.js';
+import { createProxy, type ModelProxy } from './app.js';
+import { RoutingFileError } from './config-file.js';
 import { priceFaults } from './price-check.js';
 import type { Routing } from './routing.js';
-import { type Simulator, startSimulator } from './simulator/server.js';
+import { createRoutingSource } from './routing-source.js';
 import { createVirtualKeys } from './virtual-keys.js';
 
 const POOL_SIZE = 4;
@@ -25,35 +18,48 @@ const SHUTDOWN_TIMEOUT_MS = 33_000;
 /** sysexits' EX_CONFIG, as config.ts uses it. */
 const EXIT_CONFIG = 78;
 
-/** The routing, with the bundled simulator started when the file points at it and nothing else stands there. */
-async function loadRouting(config: Config): Promise<{ routing: Routing; simulator: Simulator | undefined }> {
-  const { text, name } = readRoutingText(config.proxyConfigPath);
-  const given = config.environment[SIMULATOR_VARIABLE];
-  // Read once before anything runs: a faulty file, or one that must not serve, starts no simulator.
-  const placeholder = { ...config.environment, [SIMULATOR_VARIABLE]: given || 'http://127.0.0.1/v1' };
-  const draft = parseRouting(text, name, placeholder);
-  const fault = simulatorFault(draft, config) ?? masterKeyFault(draft, name, config);
-  if (fault) throw new RoutingFileError([fault]);
-  if (given || !wantsSimulator(draft)) return { routing: draft, simulator: undefined };
-  const models = draft.deployments.filter(({ simulated }) => simulated).map((entry) => entry.upstreamModel);
-  const simulator = await startSimulator({ clock: systemClock, models: [...new Set(models)] });
-  const environment = { ...config.environment, [SIMULATOR_VARIABLE]: simulator.url };
-  return { routing: parseRouting(text, name, environment), simulator };
-}
+/**
+ * The edge waits as long as the same settings say. We give up a little sooner, so that it is us who knows which node was
+ * slow, and not an edge that leaves.
+ */
+const beforeTheEdge = (milliseconds: number): number => milliseconds - Math.min(2_000, 0.05 * milliseconds);
 
 const config = loadConfigOrExit('proxy');
 const log = createLogger('proxy', config.logLevel);
-const { routing, simulator } = await loadRouting(config).catch((error: unknown) => {
+const source = createRoutingSource(config);
+
+let reload = async (): Promise<void> => undefined;
+// Before it serves there is nothing to read again; without a listener the signal would end the process.
+process.on('SIGHUP', () => void reload());
+
+const routing = await source.load().catch((error: unknown) => {
   if (!(error instanceof RoutingFileError)) throw error;
   for (const line of error.lines) process.stderr.write(`configuration: ${line}\n`);
   process.exit(EXIT_CONFIG);
 });
 
+const warnOfPrices = async (orm: MikroORM, { deployments }: Routing): Promise<void> => {
+  for (const fault of await priceFaults(orm, deployments)) log.warn(fault);
+};
+
+/** Reads the routing file again for calls from now on. A faulty one changes nothing. */
+async function readAgain(proxy: ModelProxy, orm: MikroORM): Promise<void> {
+  try {
+    const next = await source.load();
+    proxy.reload(next);
+    log.info({ deployments: next.deployments.length }, 'the routing file has been read again');
+    await warnOfPrices(orm, next);
+  } catch (error) {
+    if (error instanceof RoutingFileError)
+      log.error({ faults: error.lines }, 'the routing file is faulty, the former routing stays');
+    else log.error({ error }, 'the routing could not be read again in full');
+  }
+}
+
 await startOrExit('proxy', async () => {
   const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'proxy', poolSize: POOL_SIZE });
   await waitForSchema(orm);
-
-  for (const fault of await priceFaults(orm, routing.deployments)) log.warn(fault);
+  await warnOfPrices(orm, routing);
 
   const registry = createRegistry('proxy');
   const proxy = createProxy({
@@ -61,13 +67,18 @@ await startOrExit('proxy', async () => {
     keys: createVirtualKeys({ orm, clock: systemClock, log }),
     masterKey: config.upstreamMasterKey,
     timeouts: {
-      timeoutMs: routing.settings.timeoutMs ?? config.upstreamTimeoutMs,
-      idleMs: config.upstreamIdleMs,
+      firstByteMs: beforeTheEdge(config.upstreamTimeoutMs),
+      idleMs: beforeTheEdge(config.upstreamIdleMs),
     },
     log,
     registry,
   });
   const url = await proxy.app.listen({ port: config.proxyPort, host: config.host });
+  let reading = Promise.resolve();
+  reload = () => {
+    reading = reading.then(() => readAgain(proxy, orm));
+    return reading;
+  };
   if (config.metricsPort !== null) {
     const { metricsHost: host, metricsPort: port } = config;
     await startMetricsListener({ registry, host, port, ready: proxy.ready });
@@ -76,11 +87,11 @@ await startOrExit('proxy', async () => {
     log,
     async () => {
       await proxy.close();
-      await simulator?.close();
+      await source.close();
       await orm.close();
     },
     { timeoutMs: SHUTDOWN_TIMEOUT_MS },
   );
-  log.info({ url, simulated: simulator !== undefined, deployments: routing.deployments.length }, 'listening');
+  log.info({ url, simulated: source.simulated(), deployments: routing.deployments.length }, 'listening');
   announceReady(url);
 });

@@ -1,16 +1,32 @@
 import type { FastifyInstance } from 'fastify';
-import type { Routing } from './routing.js';
+import { formatMoney } from '../lib/money.js';
+import type { Router } from './router.js';
+
+const MS_PER_SECOND = 1000;
 
 /**
- * `GET /v1/model/info`, for whoever has the master key: LiteLLM's shape without addresses, and beside it the models
- * that stand in for each, so that the edge knows the dearest that a call may cost.
+ * `GET /v1/model/info`, for whoever has the master key: LiteLLM's shape without addresses, and beside it what routing
+ * knows: the models that stand in (so that the edge knows the dearest that a call may cost) and how each deployment fares.
+ * Costs are JSON numbers there; nobody reckons with these.
  */
-export function modelInfoRoutes(app: FastifyInstance, { deployments, settings }: Routing): void {
-  const data = deployments.map(({ id, group, upstreamModel }) => ({
-    model_name: group,
-    litellm_params: { model: upstreamModel },
-    model_info: { id },
-    fallbacks: settings.fallbacks.get(group) ?? [],
-  }));
-  app.get('/v1/model/info', () => ({ data }));
+export function modelInfoRoutes(app: FastifyInstance, router: () => Router): void {
+  app.get('/v1/model/info', () => {
+    const { settings } = router();
+    const data = router()
+      .states()
+      .map(({ deployment, fails, parkedForMs }) => ({
+        model_name: deployment.group,
+        litellm_params: { model: deployment.upstreamModel, weight: deployment.weight },
+        model_info: {
+          id: deployment.id,
+          input_cost_per_token: Number(formatMoney(deployment.inputCost)),
+          output_cost_per_token: Number(formatMoney(deployment.outputCost)),
+        },
+        fallbacks: settings.fallbacks.get(deployment.group) ?? [],
+        status: parkedForMs > 0 ? 'parked' : 'serving',
+        consecutive_failures: fails,
+        parked_for_seconds: Math.ceil(parkedForMs / MS_PER_SECOND),
+      }));
+    return { data };
+  });
 }

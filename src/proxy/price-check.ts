@@ -11,26 +11,57 @@ interface Priced {
   output: string;
 }
 
+/** What of a deployment has a price. */
+export type PricedDeployment = Pick<Deployment, 'id' | 'group' | 'inputCost' | 'outputCost'>;
+
+/** Whether a deployment's price is the model table's. */
+export interface PriceFinding {
+  deployment: PricedDeployment;
+  /** Undefined: it is. */
+  fault: string | undefined;
+}
+
 const perMillion = (perToken: Money): Money => perToken * TOKENS_PER_PRICE;
 
-/**
- * Prices stand in two places that must match: the routing file and the model table, with which the ledger charges.
- * Gives one line per deployment that differs or serves a model that the table doesn't know.
- */
-export async function priceFaults(orm: MikroORM, deployments: readonly Deployment[]): Promise<string[]> {
+async function readPrices(orm: MikroORM): Promise<Map<string, Priced>> {
   const { rows } = await sql<Priced>`
     select public_name as name, input_price_per_million_usd::text as input,
-      output_price_per_million_usd::text as output from models`.execute(orm.em.fork().getKysely());
-  const table = new Map(rows.map((row) => [row.name, row]));
-  return deployments.flatMap(({ id, group, inputCost, outputCost }) => {
-    const row = table.get(group);
-    if (!row) return [`deployment ${id}: the model table has no ${group}`];
-    const same =
-      perMillion(inputCost) === parseMoney(row.input) && perMillion(outputCost) === parseMoney(row.output);
-    if (same) return [];
-    const told = `${formatMoney(perMillion(inputCost))} and $${formatMoney(perMillion(outputCost))}`;
-    return [
-      `deployment ${id}: ${group} costs $${told} per million tokens in the routing file, $${formatDecimal(row.input)} and $${formatDecimal(row.output)} in the model table`,
-    ];
-  });
+      output_price_per_million_usd::text as output from models order by position`.execute(
+    orm.em.fork().getKysely(),
+  );
+  return new Map(rows.map((row) => [row.name, row]));
+}
+
+function faultOf({ id, group, inputCost, outputCost }: PricedDeployment, row: Priced | undefined) {
+  if (!row) return `deployment ${id}: the model table has no ${group}`;
+  const same =
+    perMillion(inputCost) === parseMoney(row.input) && perMillion(outputCost) === parseMoney(row.output);
+  if (same) return undefined;
+  const told = `${formatMoney(perMillion(inputCost))} and $${formatMoney(perMillion(outputCost))}`;
+  return `deployment ${id}: ${group} costs $${told} per million tokens in the routing, $${formatDecimal(row.input)} and $${formatDecimal(row.output)} in the model table`;
+}
+
+/**
+ * Prices stand in two places that must match: the routing, and the model table, with which the ledger charges. Compares
+ * each deployment, and names the models of the table that no deployment serves.
+ */
+export async function comparePrices(
+  orm: MikroORM,
+  deployments: readonly PricedDeployment[],
+): Promise<{ findings: PriceFinding[]; unserved: string[] }> {
+  const table = await readPrices(orm);
+  const served = new Set(deployments.map(({ group }) => group));
+  return {
+    findings: deployments.map((deployment) => ({
+      deployment,
+      fault: faultOf(deployment, table.get(deployment.group)),
+    })),
+    unserved: [...table.keys()].filter((name) => !served.has(name)),
+  };
+}
+
+/** One line per deployment that differs or serves a model that the table doesn't know. */
+export async function priceFaults(orm: MikroORM, deployments: readonly Deployment[]): Promise<string[]> {
+  const { findings } = await comparePrices(orm, deployments);
+  return findings.flatMap(({ fault }) => fault ?? []);
 }

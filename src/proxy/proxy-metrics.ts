@@ -1,30 +1,106 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { DeploymentState } from './router.js';
+import type { Deployment } from './routing.js';
 
 export interface ProxyMetrics {
   /** One finished call: `outcome` is `ok` or why not. */
   finished(model: string, outcome: string, seconds: number): void;
+  /** One try at one deployment: `outcome` is `ok`, `refused`, `client_gone` or why it failed. */
+  attempted(deployment: Deployment, outcome: string): void;
+  /** A deployment was parked, be it for the first time or again. */
+  parked(deployment: Deployment): void;
+  /** A call went to another group than its own. */
+  fellBack(model: string, served: string): void;
 }
 
-/** Calls by model and outcome, and how long they took. Unknown models share one label: names are the caller's. */
-export function createProxyMetrics(registry: Registry | undefined): ProxyMetrics {
-  if (!registry) return { finished: () => undefined };
+const IGNORED: ProxyMetrics = {
+  finished: () => undefined,
+  attempted: () => undefined,
+  parked: () => undefined,
+  fellBack: () => undefined,
+};
+
+/**
+ * Calls by model and outcome, how long they took, and how the deployments fare. Labels are the routing file's names,
+ * never a caller's. `states` is asked at each scrape.
+ */
+export function createProxyMetrics(
+  registry: Registry | undefined,
+  states: () => DeploymentState[],
+): ProxyMetrics {
+  if (!registry) return IGNORED;
+  const registers = [registry];
   const calls = new Counter({
     name: 'proxy_calls_total',
     help: 'Calls of the model proxy by public model and outcome (ok, client_gone, stream_broken or error code)',
     labelNames: ['model', 'outcome'],
-    registers: [registry],
+    registers,
   });
   const duration = new Histogram({
     name: 'proxy_call_seconds',
-    help: 'Seconds from a call to its last byte',
+    help: 'Seconds from a call to its last byte, with all its tries',
     labelNames: ['model'],
     buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300],
-    registers: [registry],
+    registers,
   });
+  const attempts = new Counter({
+    name: 'proxy_attempts_total',
+    help: 'Tries at a deployment by outcome (ok, refused, client_gone or why it failed)',
+    labelNames: ['model', 'deployment', 'outcome'],
+    registers,
+  });
+  const parkings = new Counter({
+    name: 'proxy_parkings_total',
+    help: 'How often a deployment was parked',
+    labelNames: ['model', 'deployment'],
+    registers,
+  });
+  const fallbacks = new Counter({
+    name: 'proxy_fallbacks_total',
+    help: 'Calls that another model answered, since all deployments of their own were parked',
+    labelNames: ['model', 'served'],
+    registers,
+  });
+  new Gauge({
+    name: 'proxy_deployment_parked',
+    help: '1 while a deployment is parked, else 0',
+    labelNames: ['model', 'deployment'],
+    registers,
+    collect() {
+      // Those that the routing file no longer has go with it.
+      this.reset();
+      for (const { deployment, parkedForMs } of states()) {
+        this.set({ model: deployment.group, deployment: deployment.id }, parkedForMs > 0 ? 1 : 0);
+      }
+    },
+  });
+  // Finding a series by its labels costs more than counting: each is found once.
+  const called = remembered((model, outcome) => calls.labels({ model: model!, outcome: outcome! }));
+  const took = remembered((model) => duration.labels({ model: model! }));
+  const tried = remembered((model, deployment, outcome) =>
+    attempts.labels({ model: model!, deployment: deployment!, outcome: outcome! }),
+  );
   return {
     finished(model, outcome, seconds) {
-      calls.inc({ model, outcome });
-      duration.observe({ model }, seconds);
+      called(model, outcome).inc();
+      took(model).observe(seconds);
     },
+    attempted: ({ group, id }, outcome) => tried(group, id, outcome).inc(),
+    parked: ({ group, id }) => parkings.inc({ model: group, deployment: id }),
+    fellBack: (model, served) => fallbacks.inc({ model, served }),
+  };
+}
+
+/** A function of texts that is asked once for the same ones. */
+function remembered<T>(make: (...texts: string[]) => T): (...texts: string[]) => T {
+  const known = new Map<string, T>();
+  return (...texts) => {
+    const key = texts.join('\n');
+    let value = known.get(key);
+    if (value === undefined) {
+      value = make(...texts);
+      known.set(key, value);
+    }
+    return value;
   };
 }

@@ -1,5 +1,5 @@
-import { cleanAddresses } from '../lib/clean-message.js';
-import { findMembers, replaceValues } from '../lib/json-scan.js';
+import { findMembers, type Member, replaceValues } from '../lib/json-scan.js';
+import { PlainEvents } from './plain-event.js';
 
 /** An event or line larger than this is no chunk of a model's answer (RELIABILITY.md F7). */
 const MAX_EVENT_BYTES = 1024 * 1024;
@@ -9,6 +9,7 @@ const DATA = Buffer.from('data:');
 const DONE = '[DONE]';
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 const MEMBERS = ['model', 'error'];
+const ERROR_KEY = Buffer.from('"error"');
 
 /** The node sent what is no answer; nothing of it may go on. */
 export class UpstreamGarbage extends Error {
@@ -18,23 +19,26 @@ export class UpstreamGarbage extends Error {
 /** The value of `model` as JSON bytes. */
 export const modelValue = (publicName: string): Buffer => Buffer.from(JSON.stringify(publicName));
 
+/** Takes an object that carries an error and gives what goes on in its place; or throws, and nothing goes on. */
+export type ErrorSink = (payload: Buffer) => Buffer;
+
 /**
- * A JSON object with its top-level `model` replaced; every other byte stays. An object that carries an error loses
- * the addresses in it.
+ * A JSON object with its top-level `model` replaced; every other byte stays. One that carries an error goes to `onError`.
  * @throws UpstreamGarbage when the bytes are no JSON object.
  */
-export function restampJson(body: Buffer, model: Buffer): Buffer {
+export function restampJson(body: Buffer, model: Buffer, onError: ErrorSink): Buffer {
+  const found = namesIn(body);
+  return found === 'error' ? onError(body) : replaceValues(body, found, model);
+}
+
+/** The members that name the model; `error` when the object carries one. @throws UpstreamGarbage */
+function namesIn(body: Buffer): Member[] | 'error' {
   const members = findMembers(body, MEMBERS);
   if (!members) throw new UpstreamGarbage('not a JSON object');
-  const stamped = replaceValues(
-    body,
-    members.filter(({ key }) => key === 'model'),
-    model,
-  );
   const carriesError = members.some(
     ({ key, valueStart, end }) => key === 'error' && body.toString('latin1', valueStart, end) !== 'null',
   );
-  return carriesError ? Buffer.from(cleanAddresses(stamped.toString('utf8'))) : stamped;
+  return carriesError ? 'error' : members.filter(({ key }) => key === 'model');
 }
 
 /** Start of the payload when the line is a `data:` line, else -1. */
@@ -53,7 +57,8 @@ function contentLength(line: Buffer): number {
 
 /**
  * Restamps `model` in every event of an SSE stream, for any split of its bytes. Comments, other fields, `[DONE]` and
- * line ends stay as they come. An event leaves when its blank line has arrived.
+ * line ends stay as they come. An event leaves when its blank line has arrived; one that carries an error goes to
+ * `onError` first.
  */
 export class SseRestamper {
   private readonly model: Buffer;
@@ -63,16 +68,35 @@ export class SseRestamper {
   private lines: Buffer[] = [];
   private heldBytes = 0;
   private first = true;
+  private done = false;
+  /** Known once an event has been read in full. */
+  private plain: PlainEvents | undefined;
 
-  constructor(publicName: string) {
+  constructor(
+    publicName: string,
+    private readonly onError: ErrorSink,
+  ) {
     this.model = modelValue(publicName);
   }
 
-  /** What may leave now, perhaps nothing. @throws UpstreamGarbage */
-  push(chunk: Buffer): Buffer {
+  /** Whether `[DONE]` has come: without it a stream has broken off, however cleanly it closed. */
+  get complete(): boolean {
+    return this.done;
+  }
+
+  /** What may leave now, in pieces, perhaps none. @throws UpstreamGarbage */
+  push(chunk: Buffer): Buffer[] {
     const out: Buffer[] = [];
+    const mayBePlain = !chunk.includes(ERROR_KEY);
     let from = 0;
     for (;;) {
+      if (mayBePlain && this.plain && this.heldBytes === 0) {
+        const next = this.plain.take(chunk, from, out, MAX_EVENT_BYTES);
+        if (next >= 0) {
+          from = next;
+          continue;
+        }
+      }
       const newline = chunk.indexOf(NEWLINE, from);
       if (newline < 0) break;
       this.takeLine(chunk.subarray(from, newline + 1), out);
@@ -82,18 +106,18 @@ export class SseRestamper {
       this.partial.push(chunk.subarray(from));
       this.hold(chunk.length - from);
     }
-    return out.length === 1 ? out[0]! : Buffer.concat(out);
+    return out;
   }
 
   /** What is left when the stream has ended. @throws UpstreamGarbage when it ended within an event's JSON. */
-  end(): Buffer {
+  end(): Buffer[] {
     const out: Buffer[] = [];
     if (this.partial.length > 0) {
       this.lines.push(Buffer.concat(this.partial));
       this.partial = [];
     }
     this.flushEvent(out);
-    return Buffer.concat(out);
+    return out;
   }
 
   private hold(bytes: number): void {
@@ -153,7 +177,22 @@ export class SseRestamper {
   }
 
   private stamp(payload: Buffer): Buffer {
-    const isDone = payload.length <= DONE.length + 2 && payload.toString('latin1').trim() === DONE;
-    return payload.length === 0 || isDone ? payload : restampJson(payload, this.model);
+    if (payload.length <= DONE.length + 2 && payload.toString('latin1').trim() === DONE) {
+      this.done = true;
+      return payload;
+    }
+    if (payload.length === 0) return payload;
+    const found = namesIn(payload);
+    if (found === 'error') return this.onError(payload);
+    const [name] = found;
+    if (name && found.length === 1) this.learn(payload, name);
+    return replaceValues(payload, found, this.model);
+  }
+
+  private learn(payload: Buffer, { start, valueStart, end }: Member): void {
+    this.plain ??= new PlainEvents(
+      payload.subarray(start, end),
+      Buffer.concat([payload.subarray(start, valueStart), this.model]),
+    );
   }
 }

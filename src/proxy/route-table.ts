@@ -14,6 +14,8 @@ const KEYS_BYTES = 512 * 1024;
 export const routeTable: readonly RouteEntry[] = [
   { method: 'GET', url: '/health', auth: 'none', bodyLimitBytes: 0 },
   { method: 'GET', url: '/health/ready', auth: 'none', bodyLimitBytes: 0 },
+  { method: 'GET', url: '/health/readiness', auth: 'none', bodyLimitBytes: 0 },
+  { method: 'GET', url: '/health/liveliness', auth: 'none', bodyLimitBytes: 0 },
   { method: 'POST', url: '/v1/chat/completions', auth: 'key', bodyLimitBytes: INFERENCE_BYTES },
   { method: 'POST', url: '/v1/embeddings', auth: 'key', bodyLimitBytes: INFERENCE_BYTES },
   { method: 'GET', url: '/v1/models', auth: 'key', bodyLimitBytes: 0 },

@@ -1,37 +1,120 @@
-import { randomInt } from 'node:crypto';
-import type { Deployment } from './routing.js';
+import type { Logger } from '../lib/logger.js';
+import { type Candidate, Group } from './group.js';
+import { Health } from './health.js';
+import type { ProxyMetrics } from './proxy-metrics.js';
+import type { Deployment, RouterSettings, Routing } from './routing.js';
+import type { ProxyTime } from './time.js';
 
 export interface PublicModel {
   name: string;
   ownedBy: 'simulator' | 'gateway';
 }
 
-/** Decides where a call goes. */
-export interface Router {
-  /** A deployment of the group, or undefined when no such model is routed. */
-  pick(model: string): Deployment | undefined;
-  /** Public names in the file's order. */
-  models(): PublicModel[];
+/** A deployment as those see it who may know of it. */
+export interface DeploymentState {
+  deployment: Deployment;
+  fails: number;
+  /** Milliseconds until it takes calls again; 0: it does. */
+  parkedForMs: number;
 }
 
-/** Simple shuffle: each deployment of a group is as likely as the next. */
-export function createRouter(deployments: readonly Deployment[]): Router {
-  const groups = new Map<string, Deployment[]>();
-  for (const deployment of deployments) {
-    const group = groups.get(deployment.group);
-    if (group) group.push(deployment);
-    else groups.set(deployment.group, [deployment]);
-  }
-  return {
-    pick(model) {
-      const group = groups.get(model);
-      if (!group) return undefined;
-      return group.length === 1 ? group[0] : group[randomInt(group.length)];
-    },
-    models: () =>
-      [...groups].map(([name, group]) => ({
+/** Where calls may go, by one reading of the routing file. */
+export interface Router {
+  readonly settings: RouterSettings;
+  /** Every deployment, in the file's order. */
+  readonly candidates: readonly Candidate[];
+  /** The groups that may answer for a model: its own, then its stand-ins. Empty when no such model is routed. */
+  line(model: string): readonly Group[];
+  /** Public names in the file's order. */
+  models(): PublicModel[];
+  states(): DeploymentState[];
+  /** Reports a whole answer of a deployment. */
+  succeeded(candidate: Candidate): void;
+  /** Reports a call that failed by the deployment's fault; `reason` is one of few words. */
+  failed(candidate: Candidate, reason: string): void;
+}
+
+export interface RouterDeps {
+  time: ProxyTime;
+  log: Logger;
+  metrics: Pick<ProxyMetrics, 'parked'>;
+}
+
+/** Whether a deployment of a new reading is the one that was there, so that its state still says something. */
+const isSame = (a: Deployment, b: Deployment): boolean =>
+  a.group === b.group &&
+  a.apiBase === b.apiBase &&
+  a.upstreamModel === b.upstreamModel &&
+  a.apiKey === b.apiKey;
+
+function candidatesOf(deployments: readonly Deployment[], before: readonly Candidate[]): Candidate[] {
+  const known = new Map(before.map((candidate) => [candidate.deployment.id, candidate]));
+  return deployments.map((deployment) => {
+    const old = known.get(deployment.id);
+    return { deployment, health: old && isSame(old.deployment, deployment) ? old.health : new Health() };
+  });
+}
+
+/**
+ * A router for a routing. With the one `before` it, deployments that are still there keep their state; calls in flight
+ * go on with that one.
+ */
+export function createRouter(
+  { deployments, settings }: Pick<Routing, 'deployments' | 'settings'>,
+  { time, log, metrics }: RouterDeps,
+  before?: Router,
+): Router {
+  const candidates = candidatesOf(deployments, before?.candidates ?? []);
+  const groups = new Map<string, Group>();
+  for (const { deployment } of candidates) {
+    const { group: name } = deployment;
+    if (groups.has(name)) continue;
+    groups.set(
+      name,
+      new Group(
         name,
-        ownedBy: group.some((deployment) => deployment.simulated) ? 'simulator' : 'gateway',
+        candidates.filter((one) => one.deployment.group === name),
+      ),
+    );
+  }
+  const lines = new Map(
+    [...groups].map(([name, group]) => {
+      const standIns = (settings.fallbacks.get(name) ?? []).flatMap((other) => groups.get(other) ?? []);
+      return [name, [group, ...standIns.filter((other) => other !== group)]] as const;
+    }),
+  );
+  return {
+    settings,
+    candidates,
+    line: (model) => lines.get(model) ?? [],
+    models: () =>
+      [...groups.values()].map(({ name, candidates: members }) => ({
+        name,
+        ownedBy: members.some(({ deployment }) => deployment.simulated) ? 'simulator' : 'gateway',
       })),
+    states: () => {
+      const now = time.now();
+      return candidates.map(({ deployment, health }) => ({
+        deployment,
+        fails: health.fails,
+        parkedForMs: health.parkedFor(now),
+      }));
+    },
+    succeeded({ deployment, health }) {
+      if (health.succeeded(time.now()) === 'serving') {
+        log.info({ deployment: deployment.id, model: deployment.group }, 'a deployment serves again');
+      }
+    },
+    failed({ deployment, health }, reason) {
+      const now = time.now();
+      const change = health.failed(now, settings);
+      if (change === 'none') return;
+      metrics.parked(deployment);
+      const { id, group } = deployment;
+      const left = groups.get(group)?.candidates.filter((one) => !one.health.isParked(now)).length ?? 0;
+      const facts = { deployment: id, model: group, reason, cooldownMs: settings.cooldownMs, left };
+      if (change === 'parked') log.warn(facts, 'a deployment is parked');
+      else log.debug(facts, 'a deployment is parked again');
+    },
   };
 }

@@ -18,18 +18,25 @@ export interface Deployment {
   timeoutMs: number | undefined;
   /** Milliseconds between two chunks; undefined: the process's default. */
   idleMs: number | undefined;
+  /** Its share of the group's calls is weight ÷ sum of weights; with 0 it takes calls only when nobody else can. */
+  weight: number;
   /** Whether the address is the bundled simulator's. */
   simulated: boolean;
 }
 
 export interface RouterSettings {
   strategy: 'simple-shuffle';
+  /** Tries after the first, in one group. */
   numRetries: number;
+  /** Pause before a try when no other deployment is left to ask. */
   retryAfterMs: number;
+  /** Consecutive failures that park a deployment. */
   allowedFails: number;
+  /** How long it stays parked. */
   cooldownMs: number;
+  /** Milliseconds to the first byte where a deployment doesn't say. */
   timeoutMs: number | undefined;
-  /** Primary group → groups that stand in, in order. */
+  /** Primary group → groups that stand in while all of it is parked, in order. Their own stand-ins don't count. */
   fallbacks: ReadonlyMap<string, readonly string[]>;
 }
 

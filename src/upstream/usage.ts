@@ -25,6 +25,18 @@ export function readUsage(usage: unknown, endpoint: 'chat' | 'embeddings'): Toke
   return isCount(output) ? { inputTokens: input, outputTokens: output } : undefined;
 }
 
+/** Whether a chunk brings nothing but usage: OpenAI sends no choice with it, LiteLLM one in which nothing happens. */
+export function isUsageOnly(choices: unknown): boolean {
+  return Array.isArray(choices) && choices.every(isIdle);
+}
+
+function isIdle(choice: unknown): boolean {
+  if (typeof choice !== 'object' || choice === null) return false;
+  const { delta, finish_reason: finish } = choice as { delta?: unknown; finish_reason?: unknown };
+  if (typeof delta !== 'object' || delta === null || (finish ?? null) !== null) return false;
+  return Object.values(delta).every((value) => value === null || value === '');
+}
+
 /** Tokens of a text of so many bytes, for want of a count: four bytes each, the field's rule of thumb. */
 export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / 4);
@@ -34,16 +46,12 @@ export function estimateTokens(bytes: number): number {
  * Upper bound of what a call can cost: every input byte a token up to the context, and the rest of the context (or
  * `maxTokens` where it is less) generated `choices` times.
  */
-export function costBound(call: {
-  inputBytes: number;
-  contextWindow: number;
-  maxTokens: number | null;
-  choices: number;
-  priceIn: Money;
-  priceOut: Money;
-}): Money {
-  const input = Math.min(call.inputBytes, call.contextWindow);
+export function costBound(
+  call: { inputBytes: number; maxTokens: number | null; choices: number },
+  model: { contextWindow: number; priceIn: Money; priceOut: Money },
+): Money {
+  const input = Math.min(call.inputBytes, model.contextWindow);
   // How many tokens the input really is isn't known: the whole context may be left for the output.
-  const output = Math.min(call.maxTokens ?? call.contextWindow, call.contextWindow) * call.choices;
-  return costOf(input, output, call.priceIn, call.priceOut);
+  const output = Math.min(call.maxTokens ?? model.contextWindow, model.contextWindow) * call.choices;
+  return costOf(input, output, model.priceIn, model.priceOut);
 }

@@ -34,6 +34,9 @@ export interface VirtualKeyClientOptions {
 const DEFAULT_TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
+/** How LiteLLM says that a key to be removed isn't there. */
+const SOME_GONE = /not all keys passed in were deleted|no keys found|key not found/i;
+
 /** Visible ASCII only: the key goes into a header. */
 const generated = z.object({ key: z.string().regex(/^[!-~]{1,512}$/) });
 
@@ -74,8 +77,12 @@ export function createVirtualKeyClient(options: VirtualKeyClientOptions): Virtua
     },
     async remove(virtualKeys) {
       if (virtualKeys.length === 0) return;
-      const { status } = await post('/key/delete', { keys: virtualKeys });
-      if (status !== 200 && status !== 404) throw new VirtualKeyError(`answered ${status} to a removal`);
+      const { status, text } = await post('/key/delete', { keys: virtualKeys });
+      if (status === 200 || status === 404) return;
+      if (status !== 400 || !SOME_GONE.test(text))
+        throw new VirtualKeyError(`answered ${status} to a removal`);
+      // LiteLLM refuses a list of which one is gone already, and not always before it has removed the others.
+      if (virtualKeys.length > 1) for (const key of virtualKeys) await this.remove([key]);
     },
   };
 }

@@ -143,12 +143,16 @@ async function measureUsageWrite(ledger: Ledger, server: number, seconds: number
       child.process.once('message', (message) => resolve(message as Told));
       child.process.once('exit', () => reject(new Error('the usage-write process ended early')));
     });
+  const phase = async (): Promise<{ edgeMicros: number; postgresMicros: number }> => {
+    const before = cpuMicros(family(server));
+    const { micros, events } = await told();
+    return { edgeMicros: micros, postgresMicros: (cpuMicros(family(server)) - before) / events };
+  };
   await told();
-  const before = cpuMicros(family(server));
-  const { micros, events } = await told();
-  const postgresMicros = (cpuMicros(family(server)) - before) / events;
+  const batches = await phase();
+  const whole = await phase();
   await child.stop();
-  return { edgeMicros: micros, postgresMicros };
+  return { batches, whole };
 }
 
 async function checkBooks(targets: Map<string, Measured>, extra: number): Promise<Findings['books']> {

@@ -7,22 +7,27 @@ import { openOrm, pgPool } from '../../src/db/orm.js';
 import { systemClock } from '../../src/lib/clock.js';
 import { newId } from '../../src/lib/ids.js';
 import { createLogger } from '../../src/lib/logger.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
 import { createMeter } from '../../src/metering/meter.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 
 /**
- * The ledger alone, as a process: 2,000 calls a second, two in every millisecond, through the product's meter into
- * PostgreSQL. Tells the CPU that an event costs beyond what the same loop costs with nothing in it.
+ * The ledger alone, as a process: 2,000 calls a second, first two in every millisecond through the product's meter with
+ * its spool, then as batches of 100 straight into PostgreSQL. Tells the CPU that an event costs beyond what the same
+ * loop costs with nothing in it.
  */
 const [, , databaseUrl, seconds, accounts] = process.argv;
 const PER_TICK = 2;
+const BATCH = 100;
+const BATCH_MS = 50;
 const ids = (accounts ?? '').split(',').map((pair) => pair.split(':') as [string, string]);
 
 const directory = mkdtempSync(join(tmpdir(), 'gateway-bench-usage-'));
 const orm = await openOrm({ databaseUrl: databaseUrl!, processName: 'bench-usage' });
+const pool = await pgPool(orm);
 const meter = await createMeter({
   directory,
-  pool: await pgPool(orm),
+  pool,
   log: createLogger('edge', 'warn'),
   registry: new Registry(),
   clock: systemClock,
@@ -62,7 +67,7 @@ function recordOf(id: string, accountId: string, keyId: string): UsageRecord {
 function call(): void {
   const [accountId, keyId] = ids[turn++ % ids.length]!;
   const record = recordOf(newId(), accountId, keyId);
-  meter.begin({
+  const opened = meter.begin({
     id: record.id,
     at: record.createdAt,
     accountId,
@@ -73,7 +78,7 @@ function call(): void {
     stream: false,
   });
   // The answer comes in a later turn, as the upstream's does.
-  setTimeout(() => meter.finish(record, () => undefined), 5);
+  setTimeout(() => meter.finish(record, () => undefined, opened), 5);
   events++;
 }
 
@@ -97,17 +102,41 @@ async function measure(once: () => void, ms: number): Promise<number> {
   return (used.user + used.system) / done;
 }
 
+/** The same for batches that go to the database without a spool. */
+async function measureBatches(once: (records: UsageRecord[]) => Promise<unknown>, ms: number) {
+  const before = process.cpuUsage();
+  const began = performance.now();
+  let done = 0;
+  for (; performance.now() - began < ms; done += BATCH) {
+    const records = Array.from({ length: BATCH }, () => {
+      const [accountId, keyId] = ids[turn++ % ids.length]!;
+      return recordOf(newId(), accountId, keyId);
+    });
+    const due = began + ((done + BATCH) / BATCH) * BATCH_MS;
+    await once(records);
+    await delay(Math.max(0, due - performance.now()));
+  }
+  const used = process.cpuUsage(before);
+  events += done;
+  return (used.user + used.system) / done;
+}
+
+const lengthMs = Number(seconds) * 1000;
+const tell = (message: object): Promise<void> =>
+  new Promise((told) => void process.send?.(message, () => told()));
+
 await measure(call, 2_000);
 const loop = await measure(idle, 1_000);
-process.send?.({ warm: true });
+await measureBatches((records) => flushBatch(pool, records), 2_000);
+const batchLoop = await measureBatches(() => Promise.resolve(), 1_000);
+await tell({ warm: true });
 events = 0;
-const full = await measure(call, Number(seconds) * 1000);
-process.send?.({ micros: full - loop, events }, () => {
-  void meter
-    .stop()
-    .then(() => orm.close(true))
-    .then(() => {
-      rmSync(directory, { recursive: true, force: true });
-      process.exit(0);
-    });
-});
+const batched = await measureBatches((records) => flushBatch(pool, records), lengthMs);
+await tell({ micros: batched - batchLoop, events });
+events = 0;
+const full = await measure(call, lengthMs);
+await tell({ micros: full - loop, events });
+await meter.stop();
+await orm.close(true);
+rmSync(directory, { recursive: true, force: true });
+process.exit(0);

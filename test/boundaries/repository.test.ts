@@ -12,7 +12,8 @@ describe('the repository', () => {
         ),
       )
       .map((file) => relative(compiled, file));
-    expect(readers).toEqual(['config.js']);
+    // The other is a text: an example for readers' own programs.
+    expect(readers).toEqual(['config.js', 'pages/docs/subscription-example.js']);
   });
 
   test('names no registry in its lockfile, so that it installs from whatever one is configured', () => {

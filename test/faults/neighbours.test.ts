@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { call, signUp } from '../support/api.js';
 import type { TestKey } from '../support/edge.js';
 import { checkInvariants } from '../support/invariants.js';
 import { until } from '../support/until.js';
@@ -9,6 +10,8 @@ import { type Rig, startRig } from './rig/rig.js';
 const PER_SECOND = 50;
 const PLATFORM_KILLS = 2;
 const PROXY_RESTARTS = 2;
+/** 5 s are a statement's on the server, half a second more its answer's; the rest is for a busy machine. */
+const API_ANSWERS_MS = 6_500;
 
 describe('while calls go on', () => {
   let rig: Rig;
@@ -80,6 +83,40 @@ describe('while calls go on', () => {
     );
     expect(outside).toEqual([]);
     expect(failed.length).toBeGreaterThan(0);
+  }, 60_000);
+
+  test('PostgreSQL is frozen, /api says so within 6 s however many ask, and goes on when it thaws', async () => {
+    const { token } = await signUp(rig.url);
+    const ask = async (path: string, body?: unknown) => {
+      const began = performance.now();
+      const { status } = await call(rig.url, body ? 'POST' : 'GET', path, { token, body });
+      return { status, tookMs: performance.now() - began };
+    };
+    rig.postgres.freeze();
+    // More than the platform has connections: some wait for one, those that have one for their answer.
+    const answers = await Promise.all([
+      ...Array.from({ length: 20 }, () => ask('/api/plans')),
+      ...Array.from({ length: 5 }, () => ask('/api/billing/topup', { amount_usd: 10 })),
+    ]);
+    const later = await ask('/api/billing/balance');
+    rig.postgres.resume();
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503));
+    expect(later.status).toBe(503);
+    expect(Math.max(later.tookMs, ...answers.map(({ tookMs }) => tookMs))).toBeLessThan(API_ANSWERS_MS);
+    await until(async () => (await ask('/api/billing/balance')).status === 200, { timeoutMs: 5_000 });
+    expect([rig.platform.running(), rig.jobs.running()]).toEqual([true, true]);
+    expect(await checkInvariants(rig.postgres.pool)).toEqual([]);
+  }, 60_000);
+
+  test('the model proxy reads its file again and again, no call notices', async () => {
+    const entries = await under(async () => {
+      for (let i = 0; i < 10; i++) {
+        process.kill(rig.proxy.pid(), 'SIGHUP');
+        await pause(rig.random.between(20, 100));
+      }
+    });
+    expect(rig.journal.tally(entries)).toEqual({ '200': entries.length });
+    expect(rig.proxy.running()).toBe(true);
   }, 60_000);
 
   test('PostgreSQL is restarted, no process of ours ends and all are ready within 5 s', async () => {

@@ -1,6 +1,8 @@
 import { createTestKey, postChat } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
 
+const SITE = { origin: 'https://site.example' };
+
 describe('a browser on any site', () => {
   const suite = useEdge();
 
@@ -26,8 +28,8 @@ describe('a browser on any site', () => {
   test('may read answers, refusals included, and the headers that help', async () => {
     const { key } = await createTestKey(suite.db);
     for (const response of [
-      await postChat(suite.edge.url, key),
-      await postChat(suite.edge.url, 'nonsense'),
+      await postChat(suite.edge.url, key, {}, SITE),
+      await postChat(suite.edge.url, 'nonsense', {}, SITE),
     ]) {
       expect(response.headers.get('access-control-allow-origin')).toBe('*');
       expect(response.headers.get('access-control-expose-headers')).toContain('x-request-id');

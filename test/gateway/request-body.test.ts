@@ -188,3 +188,51 @@ describe('a body', () => {
     });
   });
 });
+
+describe('a large body', () => {
+  const PADDING = ' '.repeat(70_000);
+  const value = fc.oneof(fc.jsonValue(), fc.constantFrom(true, 1, 128, 0, 'gateway/fast', null, 'base64'));
+  const names = fc.constantFrom(
+    ...['model', 'stream', 'stream_options', 'n', 'max_tokens', 'max_completion_tokens', 'encoding_format'],
+    ...['messages', 'api_base', 'other', '__proto__'],
+  );
+
+  const outcome = (text: string) => {
+    try {
+      const { forward, ...read } = inspectBody(Buffer.from(text));
+      return { ...read, forward: forward.toString().replaceAll(PADDING, '') };
+    } catch (error) {
+      expect(error).toBeInstanceOf(AppError);
+      return (error as AppError).options.param ?? 'refused';
+    }
+  };
+
+  test('is read like a small one', () => {
+    const members = fc.array(fc.tuple(names, value), { maxLength: 8 });
+    fc.assert(
+      fc.property(members, fc.boolean(), fc.nat(), (list, known, cut) => {
+        const texts = list.map(([name, inner]) => `${JSON.stringify(name)}:${JSON.stringify(inner)}`);
+        if (known) texts.push('"model":"gateway/ä"');
+        const text = `{${texts.join(', ')}}`;
+        const part = cut % 4 === 0 ? text.slice(0, cut % text.length) : text;
+        expect(outcome(part.replace('{', `{${PADDING}`))).toEqual(outcome(part));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([
+    [
+      'more members than anybody needs',
+      `{"model":"m",${Array.from({ length: 9_000 }, (_, i) => `"k${i}":1`).join()}}`,
+    ],
+    ['a model as long as a book', `{"model":"${'x'.repeat(70_000)}"}`],
+    [
+      'options as long as a book',
+      `{"model":"m","stream":true,"stream_options":{"a":"${'x'.repeat(70_000)}"}}`,
+    ],
+    ['bytes that are no UTF-8', Buffer.from(`{"model":"m","a":"\xff${'x'.repeat(70_000)}"}`, 'latin1')],
+  ])('is refused with %s', (_what, body) => {
+    expect(() => inspectBody(Buffer.from(body as string))).toThrow(AppError);
+  });
+});

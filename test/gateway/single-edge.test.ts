@@ -2,46 +2,107 @@ import { Writable } from 'node:stream';
 import pg from 'pg';
 import { pino } from 'pino';
 import { advisoryLocks } from '../../src/db/locks.js';
-import { holdEdgeLock } from '../../src/gateway/single-edge.js';
-import { createTestDatabase } from '../support/database.js';
+import { type EdgeLock, holdEdgeLock } from '../../src/gateway/single-edge.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTestKey, errorOf, postChat, startTestEdge } from '../support/edge.js';
+import { startScriptedUpstream } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 
-test('an edge that loses its lock says so once, and once when it has it again', async () => {
-  const db = await createTestDatabase();
-  const lines: string[] = [];
-  const sink = new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(JSON.parse(String(chunk)).msg);
-      done();
-    },
+/** docs/decisions/0040: two edges admit at once for no longer than this while both reach the database. */
+const BOUND_MS = 5_000;
+
+describe('an edge that loses the lock of the one edge', () => {
+  let db: TestDatabase;
+  let rival: pg.Client;
+  let lock: EdgeLock;
+  let lines: string[];
+  beforeEach(async () => {
+    db = await createTestDatabase();
+    rival = new pg.Client({ connectionString: db.url });
+    await rival.connect();
+    lines = [];
+    const sink = new Writable({
+      write(chunk, _encoding, done) {
+        lines.push(JSON.parse(String(chunk)).msg);
+        done();
+      },
+    });
+    lock = await holdEdgeLock(db.url, pino(sink));
   });
-  const lock = await holdEdgeLock(db.url, pino(sink));
-  const rival = new pg.Client({ connectionString: db.url });
-  await rival.connect();
-  const attempts = async () =>
-    (
-      await rival.query(
-        `select 1 from pg_stat_activity where application_name = 'gateway-edge-lock' and datname = current_database()`,
-      )
-    ).rowCount;
-  try {
-    await rival.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where application_name = 'gateway-edge-lock' and datname = current_database()`,
-    );
-    await rival.query('select pg_advisory_lock($1)', [advisoryLocks.singleEdge]);
-    // Two attempts that fail, a second apart.
-    for (let i = 0; i < 2; i++) {
-      await until(async () => (await attempts()) === 1, { intervalMs: 1 });
-      await until(async () => (await attempts()) === 0, { intervalMs: 1 });
-    }
-    expect(lines).toEqual(['the lock of the one edge is not ours at the moment']);
-    await rival.query('select pg_advisory_unlock($1)', [advisoryLocks.singleEdge]);
-    await until(() => lines.length > 1);
-    expect(lines[1]).toBe('the lock of the one edge is ours again');
-  } finally {
+  afterEach(async () => {
     await lock.release();
     await rival.end();
     await db.close();
-  }
+  });
+
+  const breakSession = () =>
+    rival.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'gateway-edge-lock' and datname = current_database()`,
+    );
+  const takeOver = () => rival.query('select pg_advisory_lock($1)', [advisoryLocks.singleEdge]);
+  const giveBack = () => rival.query('select pg_advisory_unlock($1)', [advisoryLocks.singleEdge]);
+
+  test('goes on while nobody else has it, and says so once', async () => {
+    await breakSession();
+    await until(() => lines.length === 2);
+    expect(lines).toEqual([
+      'the lock of the one edge is not ours at the moment',
+      'the lock of the one edge is ours again',
+    ]);
+    expect(lock.mayAdmit()).toBe(true);
+    await expect(holdEdgeLock(db.url, pino({ level: 'silent' }), 200)).rejects.toThrow('another edge');
+  });
+
+  test('to another stops admitting within the bound, and goes on when the other ends', async () => {
+    let regained = 0;
+    lock.onRegained(() => {
+      expect(lock.mayAdmit()).toBe(false);
+      regained++;
+    });
+    await breakSession();
+    await takeOver();
+    const taken = performance.now();
+    await until(() => !lock.mayAdmit(), { timeoutMs: BOUND_MS });
+    expect(performance.now() - taken).toBeLessThan(BOUND_MS);
+    expect(lines.at(-1)).toMatch(/another edge has taken over/);
+    await giveBack();
+    await until(() => lock.mayAdmit());
+    expect(regained).toBe(1);
+    expect(lines.at(-1)).toBe('the lock of the one edge is ours again');
+  });
+
+  test('answers 503 with Retry-After and is not ready, and knows afterwards what the other has admitted', async () => {
+    const upstream = await startScriptedUpstream();
+    let admits = true;
+    let regained = (): void => undefined;
+    const edge = await startTestEdge(db, {
+      upstreamUrl: upstream.url,
+      lock: {
+        mayAdmit: () => admits,
+        onRegained: (listener) => {
+          regained = listener;
+        },
+      },
+    });
+    try {
+      const { key, accountId } = await createTestKey(db);
+      expect((await postChat(edge.url, key)).status).toBe(200);
+      await edge.settled();
+      admits = false;
+      const refused = await postChat(edge.url, key);
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+      expect((await errorOf(refused)).code).toBe('service_unavailable');
+      expect((await fetch(`${edge.url}/health/ready`)).status).toBe(503);
+      await db.pool.query('update accounts set balance = 0, ledger_seq = ledger_seq + 1 where id = $1', [
+        accountId,
+      ]);
+      regained();
+      admits = true;
+      expect((await postChat(edge.url, key)).status).toBe(402);
+    } finally {
+      await edge.close();
+      await upstream.close();
+    }
+  });
 });

@@ -9,7 +9,7 @@ import {
   isInputObjectType,
   isObjectType,
 } from 'graphql';
-import { Random } from '../hostile/fuzz-grammar.js';
+import { Random } from '../hostile/fuzz/random.js';
 
 const NASTY_LITERALS = [
   'null',

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { createSchema } from '../../src/graphql/schema.js';
-import { Random } from '../hostile/fuzz-grammar.js';
+import { Random } from '../hostile/fuzz/random.js';
 import { signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';

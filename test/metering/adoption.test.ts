@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { newId } from '../../src/lib/ids.js';
 import { DOLLAR } from '../../src/lib/money.js';
 import { ownIdentity, writeOwner } from '../../src/metering/owner.js';
@@ -141,6 +141,22 @@ describe('the spool of a dead process', () => {
     cpSync(earlier, join(died, 'adopted-1'), { recursive: true });
     expect(await replay()).toBe(2);
     expect(await ids()).toEqual([inner.id, outer.id].sort());
+  });
+
+  test('is told by the names of all whose events it held, once those are committed', async () => {
+    const died = leaveSpool(folder.path, [[recordOf(payer)]]);
+    const earlier = leaveSpool(join(folder.path, '.elsewhere'), [[recordOf(payer)]]);
+    cpSync(earlier, join(died, `adopted-${basename(earlier)}`), { recursive: true });
+    const told: [string[], number][] = [];
+    const committed: Promise<void>[] = [];
+    const { meter } = await openMeter(folder.path, db.pool, {
+      onReplayed: (owners) => {
+        committed.push(ids().then((found) => void told.push([owners, found.length])));
+      },
+    });
+    await Promise.all(committed);
+    expect(told).toEqual([[[basename(died), basename(earlier)], 2]]);
+    await meter.stop();
   });
 
   describe('is known to be dead', () => {

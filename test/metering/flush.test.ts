@@ -64,8 +64,8 @@ describe('a flushed batch', () => {
     const records = [recordOf(payer), recordOf(payer)];
     const first = await flushBatch(db.pool, records);
     const second = await flushBatch(db.pool, records);
-    expect(first.inserted.size).toBe(2);
-    expect(second.inserted.size).toBe(0);
+    expect(first.inserted).toBe(2);
+    expect(second.inserted).toBe(0);
     expect(second.accounts).toEqual(first.accounts);
     expect(second.keyDays).toEqual(first.keyDays);
   });
@@ -75,7 +75,7 @@ describe('a flushed batch', () => {
     const record = recordOf(payer);
     await flushBatch(db.pool, [record]);
     const again = { ...record, createdAt: record.createdAt + 5 };
-    expect((await flushBatch(db.pool, [again])).inserted.size).toBe(0);
+    expect((await flushBatch(db.pool, [again])).inserted).toBe(0);
     expect(await balanceOf(payer)).toBe(DOLLAR - record.cost);
   });
 
@@ -85,7 +85,7 @@ describe('a flushed batch', () => {
     await flushBatch(db.pool, [
       recordOf(payer, { id: intent.id, createdAt: intent.at + 900, status: 'error' }),
     ]);
-    expect((await flushBatch(db.pool, [terminatedEvent(intent)])).inserted.size).toBe(0);
+    expect((await flushBatch(db.pool, [terminatedEvent(intent)])).inserted).toBe(0);
   });
 
   test('leaves out and names the records of accounts that do not exist', async () => {
@@ -94,7 +94,7 @@ describe('a flushed batch', () => {
     const orphan = recordOf({ accountId: newId(), keyId: newId() });
     const result = await flushBatch(db.pool, [orphan, good]);
     expect(result.refused).toEqual([orphan]);
-    expect([...result.inserted]).toEqual([good.id]);
+    expect(result.inserted).toBe(1);
   });
 
   test('rolls back as a whole when one record is refused', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
-import { finish, intentOf, openMeter, recordOf } from './support.js';
+import { begin, finish, intentOf, openMeter, recordOf } from './support.js';
 
 /**
  * A process to be killed: records a few calls per millisecond and prints the id of each that is acknowledged.
@@ -14,7 +14,7 @@ for (;;) {
   const intents = Array.from({ length: 1 + Math.floor(Math.random() * 8) }, () =>
     intentOf({ accountId, keyId }),
   );
-  for (const intent of intents) meter.begin(intent);
+  for (const intent of intents) begin(meter, intent);
   await nextTurn();
   for (const { id } of intents) {
     void finish(meter, recordOf({ accountId, keyId }, { id, inputTokens: 7, outputTokens: 3 })).then(() =>

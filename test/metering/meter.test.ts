@@ -8,6 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { checkInvariants } from '../support/invariants.js';
 import { until } from '../support/until.js';
 import {
+  begin,
   createPayer,
   finish,
   intentOf,
@@ -79,7 +80,7 @@ describe('a meter', () => {
     const { meter } = await openMeter(folder.path, db.pool, { disk });
     writes.length = 0;
     const records = Array.from({ length: 300 }, () => recordOf(payer));
-    meter.begin(intentOf(payer, { id: records[0]!.id }));
+    begin(meter, intentOf(payer, { id: records[0]!.id }));
     const order: string[] = [];
     await Promise.all(records.map((record) => finish(meter, record).then(() => order.push(record.id))));
     expect(writes).toHaveLength(1);
@@ -112,7 +113,7 @@ describe('a meter', () => {
   test('drains on demand and leaves nothing behind', async () => {
     const { meter, registry } = await openMeter(folder.path, db.pool);
     const records = Array.from({ length: 2_500 }, () => recordOf(payer));
-    for (const record of records) meter.begin(intentOf(payer, { id: record.id }));
+    for (const record of records) begin(meter, intentOf(payer, { id: record.id }));
     const all = Promise.all(records.map((record) => finish(meter, record)));
     expect(await meter.drain(10_000)).toBe(true);
     await all;
@@ -176,7 +177,7 @@ describe('a meter', () => {
   test('keeps the spool of calls that are still open when it stops', async () => {
     const { meter } = await openMeter(folder.path, db.pool);
     const intent = intentOf(payer);
-    meter.begin(intent);
+    begin(meter, intent);
     await finish(meter, recordOf(payer));
     await meter.stop();
     const [own] = readdirSync(folder.path);

@@ -9,6 +9,7 @@ import { checkInvariants } from '../support/invariants.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 import {
+  begin,
   createPayer,
   finish,
   intentOf,
@@ -122,7 +123,7 @@ describe('a meter in an outage', () => {
     for (let round = 0; round < 10; round++) {
       const batch = many(200);
       records.push(...batch);
-      for (const record of batch) meter.begin(intentOf(payer, { id: record.id }));
+      for (const record of batch) begin(meter, intentOf(payer, { id: record.id }));
       await Promise.all(batch.map((record) => finish(meter, record)));
     }
     expect(meter.backlog().events).toBe(2_000);
@@ -161,7 +162,7 @@ describe('a meter in an outage', () => {
     await Promise.all(before.map((record) => finish(meter, record)));
     disk.full = true;
     const during = many(20);
-    for (const record of during) meter.begin(intentOf(payer, { id: record.id }));
+    for (const record of during) begin(meter, intentOf(payer, { id: record.id }));
     await Promise.all(
       during.map(async (record) => {
         await finish(meter, record);
@@ -224,7 +225,7 @@ describe('a meter in an outage', () => {
     const { meter } = await openMeter(folder.path, pool, { heartbeatMs: 20 });
     link.cut();
     const open = intentOf(payer);
-    meter.begin(open);
+    begin(meter, open);
     const records = many(20);
     await Promise.all(records.map((record) => finish(meter, record)));
     const own = `${folder.path}/${readdirSync(folder.path)[0]}`;

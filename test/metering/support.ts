@@ -15,7 +15,13 @@ import {
   segmentHeader,
   writeFrame,
 } from '../../src/metering/spool-record.js';
-import type { CallIntent, FlushResult, Meter, UsageRecord } from '../../src/metering/usage-record.js';
+import type {
+  CallIntent,
+  FlushResult,
+  Meter,
+  OpenIntent,
+  UsageRecord,
+} from '../../src/metering/usage-record.js';
 
 export interface Payer {
   accountId: string;
@@ -81,10 +87,19 @@ export function recordOf(payer: Payer, changes: Partial<UsageRecord> = {}): Usag
   return { ...record, cost: costOf(inputTokens, outputTokens, priceIn, priceOut) };
 }
 
+const begun = new Map<string, OpenIntent>();
+
+/** Begins a call; `finish` with a record of the same id ends it. */
+export function begin(meter: Meter, intent: CallIntent): void {
+  begun.set(intent.id, meter.begin(intent));
+}
+
 /** Records a call and resolves when its bytes are in the spool. */
 export function finish(meter: Meter, record: UsageRecord): Promise<void> {
+  const opened = begun.get(record.id);
+  begun.delete(record.id);
   return new Promise((resolve, reject) => {
-    meter.finish(record, (error) => (error ? reject(error) : resolve()));
+    meter.finish(record, (error) => (error ? reject(error) : resolve()), opened);
   });
 }
 

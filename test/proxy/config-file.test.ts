@@ -48,6 +48,7 @@ describe('the routing file', () => {
         outputCost: 300_000n,
         timeoutMs: 30_000,
         idleMs: 2_500,
+        weight: 1,
         simulated: false,
       },
     ]);
@@ -121,6 +122,12 @@ describe('the routing file', () => {
       valid.replace('http://10', '10'),
       undefined,
       'routing.yaml:5: model_list[0].litellm_params.api_base: must be an http',
+    ],
+    [
+      'a negative weight',
+      valid.replace('rpm: 100', 'weight: -1'),
+      undefined,
+      'routing.yaml:11: model_list[0].litellm_params.weight: ',
     ],
     [
       'another provider',

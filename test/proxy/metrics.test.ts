@@ -2,6 +2,7 @@ import { createRegistry } from '../../src/lib/metrics.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
+import { DEAD_URL, routes } from './routes.js';
 import { ask, post } from './support.js';
 
 describe('metrics of the model proxy', () => {
@@ -10,7 +11,7 @@ describe('metrics of the model proxy', () => {
   let proxy: TestProxy;
   beforeAll(async () => {
     db = await createTestDatabase();
-    proxy = await startTestProxy(db, { registry });
+    proxy = await startTestProxy(db, { registry, settings: { numRetries: 0 } });
   });
   afterAll(async () => {
     await proxy.close();
@@ -35,5 +36,53 @@ describe('metrics of the model proxy', () => {
     expect(Object.fromEntries(calls)).toEqual({ ok: 1, upstream_error: 1, upstream_400: 1 });
     expect(await valuesOf('proxy_calls_total', 'model')).toEqual(Array(3).fill(['gateway/fast', 1]));
     expect(await valuesOf('proxy_call_seconds', 'model')).toContainEqual(['gateway/fast', 3]);
+  });
+
+  test('tell tries, parked deployments and calls that fell back', async () => {
+    const own = createRegistry('proxy');
+    const config = routes(
+      [
+        { model: 'gateway/pro', id: 'dead', url: DEAD_URL },
+        { model: 'gateway/fast', id: 'node', url: proxy.simulatorUrl.replace(/\/v1$/, '') },
+      ],
+      { num_retries: 0, allowed_fails: 1, fallbacks: [{ 'gateway/pro': ['gateway/fast'] }] },
+    );
+    const routed = await startTestProxy(db, { registry: own, config });
+    const linesOf = async (name: string) =>
+      (await own.metrics())
+        .split('\n')
+        .filter((line) => line.startsWith(name))
+        .map((line) => line.replace(',process="proxy"', ''))
+        .sort();
+    try {
+      for (let i = 0; i < 2; i++) {
+        const body = ask('[[sim ttft_ms=0]] x', { model: 'gateway/pro' });
+        expect((await post(`${routed.url}/v1/chat/completions`, routed.masterKey, body)).status).toBe(200);
+      }
+      await until(async () => (await linesOf('proxy_calls_total'))[0]?.endsWith(' 2'));
+      expect(await linesOf('proxy_calls_total')).toEqual([
+        'proxy_calls_total{model="gateway/pro",outcome="ok"} 2',
+      ]);
+      expect(await linesOf('proxy_attempts_total')).toEqual([
+        'proxy_attempts_total{model="gateway/fast",deployment="node",outcome="ok"} 2',
+        'proxy_attempts_total{model="gateway/pro",deployment="dead",outcome="connection"} 1',
+      ]);
+      expect(await linesOf('proxy_fallbacks_total')).toEqual([
+        'proxy_fallbacks_total{model="gateway/pro",served="gateway/fast"} 2',
+      ]);
+      expect(await linesOf('proxy_parkings_total')).toEqual([
+        'proxy_parkings_total{model="gateway/pro",deployment="dead"} 1',
+      ]);
+      expect(await linesOf('proxy_deployment_parked')).toEqual([
+        'proxy_deployment_parked{model="gateway/fast",deployment="node"} 0',
+        'proxy_deployment_parked{model="gateway/pro",deployment="dead"} 1',
+      ]);
+      routed.reload(routes([{ model: 'gateway/fast', id: 'node', url: DEAD_URL }]));
+      expect(await linesOf('proxy_deployment_parked')).toEqual([
+        'proxy_deployment_parked{model="gateway/fast",deployment="node"} 0',
+      ]);
+    } finally {
+      await routed.close();
+    }
   });
 });

@@ -15,6 +15,7 @@ const routing = (nodeUrl: string, deadUrl: string) => `model_list:
   - model_name: gateway/quick
     litellm_params: { model: openai/gemma-3-4b, api_base: "${nodeUrl}", input_cost_per_token: 0, output_cost_per_token: 0, timeout: 0.2, stream_timeout: 0.2 }
     model_info: { id: quick }
+router_settings: { num_retries: 0, allowed_fails: 1000 }
 `;
 
 describe('what a node does wrong', () => {
@@ -204,10 +205,62 @@ describe('what a node does wrong', () => {
     await expect(response.text()).rejects.toThrow();
   });
 
-  test('an error as the first event goes on for the edge to read, without addresses', async () => {
-    act = answerWith(200, `data: {"error":{"message":"at ${nodeHost}","code":503}}\n\n`, streamHead);
-    const response = await call(ask('x', { stream: true }));
-    expect(await response.text()).toBe('data: {"error":{"message":"at [address]","code":503}}\n\n');
+  const errorOf = (code: unknown) =>
+    `{"error":{"message":"gemma-3-4b at ${nodeHost}","code":${JSON.stringify(code)}}}`;
+
+  test.each([
+    [503, 502, 'upstream_error'],
+    [429, 503, 'upstream_unavailable'],
+    ['504', 504, 'upstream_timeout'],
+    ['internal', 502, 'upstream_error'],
+  ])(
+    'an error of code %j as the first event is an answer of its own, not a stream',
+    async (code, status, told) => {
+      act = answerWith(200, `data: ${errorOf(code)}\n\n`, streamHead);
+      const response = await call(ask('x', { stream: true }));
+      const text = await response.text();
+      expect([response.status, JSON.parse(text).error.code]).toEqual([status, told]);
+      expect(text).not.toContain('127.0.0.1');
+    },
+  );
+
+  test('an error in place of a whole answer is none', async () => {
+    act = answerWith(200, errorOf(500));
+    expect((await call(ask('x'))).status).toBe(502);
+  });
+
+  test.each([
+    ['a stream', 'data: ', streamHead],
+    ['a whole answer', '', {}],
+  ])("the caller's own fault that comes with 200 is told as such: %s", async (_what, prefix, headers) => {
+    act = answerWith(200, `${prefix}${errorOf(400)}\n\n`, headers);
+    const response = await call(ask('x', { stream: prefix !== '' }));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { message: 'gateway/fast at [address]' } });
+  });
+
+  test('an error after the first event goes on in our words', async () => {
+    const first = 'data: {"model":"gemma-3-4b"}\n\n';
+    act = (response) => {
+      response.writeHead(200, streamHead).write(first, () => {
+        setImmediate(() => response.end(`data: ${errorOf(500)}\n\ndata: ${errorOf(400)}\n\n`));
+      });
+    };
+    const text = await (await call(ask('x', { stream: true }))).text();
+    const events = text
+      .split('\n\n')
+      .filter(Boolean)
+      .map((event) => JSON.parse(event.slice(6)));
+    expect(events[0]).toEqual({ model: 'gateway/fast' });
+    expect(events[1]).toEqual(failed);
+    expect(events[2].error.message).toBe('gateway/fast at [address]');
+  });
+
+  test.each([413, 431])('its %i, which says nothing about the node, becomes 502', async (status) => {
+    act = answerWith(status, '{}');
+    const response = await call(ask('x'));
+    expect(response.status).toBe(502);
+    expect(await response.json()).toEqual(failed);
   });
 
   test.each([

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { until } from '../support/until.js';
 import { ask, chunksOf, post } from './support.js';
 
 const MASTER_KEY = 'sk-master-of-more-than-thirty-two-bytes';
@@ -55,6 +56,8 @@ describe('the process of the model proxy', () => {
     expect(type).toBe('ready');
     expect((await fetch(`${url}/health/ready`)).status).toBe(200);
     expect((await fetch(`${url}/health`)).status).toBe(200);
+    expect(await (await fetch(`${url}/health/readiness`)).json()).toEqual({ status: 'healthy' });
+    expect(await (await fetch(`${url}/health/liveliness`)).json()).toBe("I'm alive!");
     const response = await chat(url, ask('[[sim words=40 chunk_ms=10]] go on', { stream: true }));
     child.kill('SIGTERM');
     child.kill('SIGTERM');
@@ -108,6 +111,39 @@ describe('the process of the model proxy', () => {
     const { child, ready } = start({ PROXY_CONFIG: path, UPSTREAM_MASTER_KEY: literal });
     const { url } = await ready;
     expect((await post(`${url}/v1/chat/completions`, literal, ask('hello'))).status).toBe(200);
+    child.kill('SIGKILL');
+  });
+
+  test('reads the file again on SIGHUP; a faulty one changes nothing and is told', async () => {
+    const path = join(directory, 'changing.yaml');
+    const text = readFileSync(resolve('proxy.config.yaml'), 'utf8');
+    writeFileSync(path, text);
+    const { child, ready } = start({ PROXY_CONFIG: path, LOG_LEVEL: 'info' });
+    let output = '';
+    child.stdout!.on('data', (bytes) => {
+      output += bytes;
+    });
+    const { url } = await ready;
+    const models = async () => {
+      const headers = { authorization: `Bearer ${MASTER_KEY}` };
+      const { data } = (await (await fetch(`${url}/v1/models`, { headers })).json()) as {
+        data: { id: string }[];
+      };
+      return data.map(({ id }) => id);
+    };
+    const slow = chat(url, ask('[[sim words=40 chunk_ms=20]] go on', { stream: true }));
+    writeFileSync(path, 'model_list: 7\n');
+    child.kill('SIGHUP');
+    await until(() => output.includes('changing.yaml:1: model_list: must be a list of deployments'));
+    expect(output).toContain('the former routing stays');
+    expect(await models()).toContain('gateway/fast');
+
+    writeFileSync(path, text.replace('model_name: gateway/embed', 'model_name: gateway/other'));
+    child.kill('SIGHUP');
+    await until(async () => (await models()).includes('gateway/other'));
+    await until(() => output.includes('the model table has no gateway/other'));
+    expect((await chat(url, ask('hello'))).status).toBe(200);
+    expect((await (await slow).text()).endsWith('data: [DONE]\n\n')).toBe(true);
     child.kill('SIGKILL');
   });
 

@@ -5,15 +5,15 @@ const PUBLIC = 'gateway/fast';
 
 /** Everything that leaves for a stream that arrives split at the given places. */
 function run(bytes: Buffer, cuts: number[]): string {
-  const restamper = new SseRestamper(PUBLIC);
+  const restamper = new SseRestamper(PUBLIC, (payload) => Buffer.from(payload.toString().toUpperCase()));
   const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
   const out: Buffer[] = [];
   let from = 0;
   for (const place of [...places, bytes.length]) {
-    out.push(restamper.push(bytes.subarray(from, place)));
+    out.push(...restamper.push(bytes.subarray(from, place)));
     from = place;
   }
-  out.push(restamper.end());
+  out.push(...restamper.end());
   return Buffer.concat(out).toString('utf8');
 }
 
@@ -22,13 +22,24 @@ const chunk = (model: string) =>
   fc
     .record({
       id: content,
-      delta: fc.record({ content, model: content }),
+      delta: fc.oneof(
+        fc.record({ content }),
+        fc.record({ content, model: fc.oneof(content, fc.constant(model)) }),
+      ),
       usage: fc.constantFrom(null, { a: 1 }),
+      // Nodes differ in where the name stands.
+      nameLast: fc.boolean(),
+      idFirst: fc.boolean(),
     })
-    .map((rest) => ({
-      upstream: JSON.stringify({ model, ...rest }),
-      expected: JSON.stringify({ model: PUBLIC, ...rest }),
-    }));
+    .map(({ nameLast, idFirst, id, delta, usage }) => {
+      const withName = (name: string) =>
+        nameLast
+          ? { delta, usage, model: name }
+          : idFirst
+            ? { id, model: name, delta }
+            : { model: name, delta, id };
+      return { upstream: JSON.stringify(withName(model)), expected: JSON.stringify(withName(PUBLIC)) };
+    });
 const event = fc.oneof(
   fc
     .tuple(
@@ -52,7 +63,7 @@ describe('a restamped stream', () => {
   test('is the same for every split of its bytes, and differs from what came in the name only', () => {
     fc.assert(
       fc.property(
-        fc.array(event, { maxLength: 8 }),
+        fc.array(event, { maxLength: 12 }),
         fc.constantFrom('\n', '\r\n'),
         fc.boolean(),
         fc.array(fc.nat(5_000), { maxLength: 30 }),
@@ -79,13 +90,73 @@ describe('a restamped stream', () => {
     );
   });
 
+  const following = (text: string) => {
+    const opening = 'data: {"id":"1","model":"gemma"}\n\n';
+    return run(Buffer.from(opening + text), []).slice(opening.replace('gemma', PUBLIC).length);
+  };
+
+  test.each([
+    [
+      'the same place',
+      'data: {"id":"2","model":"gemma","x":[{}]}\n\n',
+      'data: {"id":"2","model":"gateway/fast","x":[{}]}\n\n',
+    ],
+    ['another place', 'data: {"x":[{}],"model":"gemma"}\n\n', 'data: {"x":[{}],"model":"gateway/fast"}\n\n'],
+    ['another form', 'data: {"model" : "gemma"}\n\n', 'data: {"model" : "gateway/fast"}\n\n'],
+    ['another name', 'data: {"model":"qwen"}\n\n', 'data: {"model":"gateway/fast"}\n\n'],
+    [
+      'two places',
+      'data: {"model":"gemma","model":"gemma"}\n\n',
+      'data: {"model":"gateway/fast","model":"gateway/fast"}\n\n',
+    ],
+    ['a nested object alone', 'data: {"x":{"model":"gemma"}}\n\n', 'data: {"x":{"model":"gemma"}}\n\n'],
+    [
+      'a nested object before',
+      'data: {"x":{"y":1,"model":"gemma"},"model":"gemma"}\n\n',
+      'data: {"x":{"y":1,"model":"gemma"},"model":"gateway/fast"}\n\n',
+    ],
+    [
+      'a string',
+      'data: {"x":",\\"model\\":\\"gemma\\"","model":"gemma"}\n\n',
+      'data: {"x":",\\"model\\":\\"gemma\\"","model":"gateway/fast"}\n\n',
+    ],
+    ['a longer name', 'data: {"model":"gemma-2"}\n\n', 'data: {"model":"gateway/fast"}\n\n'],
+    [
+      'a key that ends so',
+      'data: {"x\\"model":"gemma","model":"gemma"}\n\n',
+      'data: {"x\\"model":"gemma","model":"gateway/fast"}\n\n',
+    ],
+  ])('has the public name wherever the node’s stood after the first event: %s', (_what, text, expected) => {
+    expect(following(text)).toBe(expected);
+    expect(following(text + text)).toBe(expected + expected);
+  });
+
+  test('breaks on an event that is cut, however the ones before looked', () => {
+    expect(() => following('data: {"id":"2","model":"gemma","x":"cut\n\n')).toThrow(UpstreamGarbage);
+  });
+
   test('keeps a last event that has no blank line', () => {
     expect(run(Buffer.from('data: {"model":"gemma"}'), [3])).toBe('data: {"model":"gateway/fast"}');
   });
 
-  test('loses the addresses in an error', () => {
-    const out = run(Buffer.from('data: {"error":{"message":"http://10.1.2.3:8000/v1 refused"}}\n\n'), []);
-    expect(out).toBe('data: {"error":{"message":"[address] refused"}}\n\n');
+  test('has in place of an error what the one who was asked made of it', () => {
+    const out = run(
+      Buffer.from('id: 7\ndata: {"error":{"message":"refused"}}\n\ndata: {"error":null}\n\n'),
+      [],
+    );
+    expect(out).toBe('id: 7\ndata: {"ERROR":{"MESSAGE":"REFUSED"}}\n\ndata: {"error":null}\n\n');
+  });
+
+  test.each([
+    ['data: {"model":"m"}\n\ndata: [DONE]\n\n', true],
+    ['data: {"model":"m"}\n\ndata: [DONE]', true],
+    ['data: {"model":"m"}\n\n', false],
+    ['data: {"model":"[DONE]"}\n\n', false],
+  ])('is complete once [DONE] has come: %j', (text, complete) => {
+    const restamper = new SseRestamper(PUBLIC, (payload) => payload);
+    restamper.push(Buffer.from(text));
+    restamper.end();
+    expect(restamper.complete).toBe(complete);
   });
 
   test.each([

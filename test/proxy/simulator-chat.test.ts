@@ -62,6 +62,19 @@ describe('the simulator', () => {
     expect(first.system_fingerprint).toBe('simulator-1');
   });
 
+  test('refuses a million values at once, right or wrong', async () => {
+    const started = performance.now();
+    for (const messages of [
+      new Array(1_000_000).fill(1),
+      [{ role: 'user', content: new Array(1_000_000).fill({}) }],
+    ]) {
+      const answer = await raw({ messages });
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).toMatch(/at most 50000 values/);
+    }
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
   test('counts tokens as the stream has pieces, and sends usage only where it is asked for', async () => {
     const whole = await chat();
     const chunks = await stream({ stream_options: { include_usage: true } });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { type Config, loadConfig } from '../../src/config.js';
 import { pgPool } from '../../src/db/orm.js';
-import { createEdge, type Edge } from '../../src/gateway/app.js';
+import { createEdge, type Edge, type EdgeDeps } from '../../src/gateway/app.js';
 import type { EdgeBounds } from '../../src/gateway/edge-bounds.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createEnvelope, sha256 } from '../../src/lib/crypto.js';
@@ -35,6 +35,7 @@ export interface TestEdgeOptions {
   masterKey?: string;
   bounds?: Partial<EdgeBounds>;
   log?: Logger;
+  lock?: EdgeDeps['lock'];
 }
 
 /** A real edge on a free port, over a real database and whatever upstream the test brings. */
@@ -66,8 +67,10 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     log,
     registry,
     bounds: options.bounds,
-    async createMeter(onFlushed) {
+    lock: options.lock,
+    async createMeter(onFlushed, identity) {
       const made = await createMeter({
+        ...identity,
         directory: join(directory, 'spool'),
         pool,
         log,

@@ -2,7 +2,9 @@ import { EventEmitter } from 'node:events';
 import { Registry } from 'prom-client';
 import { AccountState, KeyDayState } from '../../src/gateway/account-state.js';
 import type { CatalogModel } from '../../src/gateway/catalog.js';
-import type { KeyCache, KeyEntry } from '../../src/gateway/key-cache.js';
+import { EdgeIdentity } from '../../src/gateway/edge-identity.js';
+import type { KeyCache } from '../../src/gateway/key-cache.js';
+import type { KeyEntry } from '../../src/gateway/key-states.js';
 import { createLimits } from '../../src/gateway/limits/create-limits.js';
 import type { Admission, Caller, Limits } from '../../src/gateway/limits/limits.js';
 import type { InspectedBody } from '../../src/gateway/request-body.js';
@@ -43,6 +45,7 @@ export class Ledger {
 export interface LimitsEdge {
   limits: Limits;
   registry: Registry;
+  identity: EdgeIdentity;
   entry: KeyEntry;
   log: string[];
   /** Asks for a call whose hold is `units`. */
@@ -67,6 +70,7 @@ export interface LimitsEdgeOptions {
 export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}): Promise<LimitsEdge> {
   const clock = options.clock ?? systemClock;
   const registry = new Registry();
+  const identity = new EdgeIdentity();
   const account = new AccountState(
     options.accountId ?? newId(),
     ledger.balance,
@@ -80,6 +84,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     keyId: options.keyId ?? newId(),
     active: true,
     dailyLimit: options.dailyLimit ?? null,
+    virtualKeySealed: null,
     authorization: 'Bearer x',
     allowedModels: new Set(['m']),
     account,
@@ -91,6 +96,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
   const note = (_fields: unknown, message: string) => void lines.push(message);
   const log = Object.assign(Object.create(silent) as Logger, { info: note, warn: note, error: note });
   const cache = {
+    invalidateAll: () => undefined,
     flushed(result: FlushResult) {
       for (const { cost } of result.own) {
         account.pending -= cost;
@@ -112,10 +118,13 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     clock,
     log,
     registry,
+    identity,
+    mayAdmit: () => true,
   });
   const edge: LimitsEdge = {
     limits,
     registry,
+    identity,
     entry,
     log: lines,
     pending: [],

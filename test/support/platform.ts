@@ -24,9 +24,9 @@ export interface TestPlatformOptions {
   clock?: Clock;
   virtualKeys?: VirtualKeyClient;
   registry?: Registry;
+  socketBounds?: Partial<SocketBounds>;
   /** The pages of this checkout unless told; `null`: none. */
   web?: WebBuild | null;
-  socketBounds?: Partial<SocketBounds>;
 }
 
 export interface TestPlatform {
@@ -64,8 +64,8 @@ export async function startTestPlatform(
     clock = systemClock,
     virtualKeys = noVirtualKeys,
     registry = createRegistry('test'),
-    web,
     socketBounds,
+    web,
   }: TestPlatformOptions = {},
 ): Promise<TestPlatform> {
   const config = testConfig(db.url, env);

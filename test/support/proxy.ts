@@ -4,6 +4,7 @@ import { systemClock } from '../../src/lib/clock.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { createProxy, type ProxyDeps } from '../../src/proxy/app.js';
 import { parseRouting } from '../../src/proxy/config-file.js';
+import type { RouterSettings, Routing } from '../../src/proxy/routing.js';
 import { type Simulator, startSimulator } from '../../src/proxy/simulator/server.js';
 import { createVirtualKeys } from '../../src/proxy/virtual-keys.js';
 import type { TestDatabase } from './database.js';
@@ -15,12 +16,16 @@ export interface TestProxy {
   /** With its `/v1`. */
   simulatorUrl: string;
   simulator: Simulator;
+  /** Routes by another file's text. */
+  reload(file: string): void;
   close(): Promise<void>;
 }
 
 export interface TestProxyOptions {
   /** Text of a routing file instead of proxy.config.yaml. */
   config?: string;
+  /** In place of the file's. */
+  settings?: Partial<RouterSettings>;
   /** Variables that the file refers to. */
   environment?: Record<string, string>;
   timeoutMs?: number;
@@ -28,22 +33,31 @@ export interface TestProxyOptions {
   /** Another database than the test's own, e.g. a dead one. */
   orm?: TestDatabase['orm'];
   registry?: ProxyDeps['registry'];
+  log?: ProxyDeps['log'];
+  time?: ProxyDeps['time'];
+  random?: ProxyDeps['random'];
 }
 
 /** The model proxy on a free port, in process, in front of a simulator of its own. Virtual keys lie in `db`. */
 export async function startTestProxy(db: TestDatabase, options: TestProxyOptions = {}): Promise<TestProxy> {
   const simulator = await startSimulator({ clock: systemClock, models: [] });
-  const log = createLogger('proxy', 'silent');
+  const log = options.log ?? createLogger('proxy', 'silent');
   const text = options.config ?? readFileSync(resolve('proxy.config.yaml'), 'utf8');
   const environment = { SIMULATOR_API_BASE: simulator.url, ...options.environment };
   const masterKey = TEST_SECRETS.UPSTREAM_MASTER_KEY;
+  const read = (file: string): Routing => {
+    const routing = parseRouting(file, 'proxy.config.yaml', environment);
+    return { ...routing, settings: { ...routing.settings, ...options.settings } };
+  };
   const proxy = createProxy({
-    routing: parseRouting(text, 'proxy.config.yaml', environment),
+    routing: read(text),
     keys: createVirtualKeys({ orm: options.orm ?? db.orm, clock: systemClock, log }),
     masterKey,
-    timeouts: { timeoutMs: options.timeoutMs ?? 10_000, idleMs: options.idleMs ?? 10_000 },
+    timeouts: { firstByteMs: options.timeoutMs ?? 10_000, idleMs: options.idleMs ?? 10_000 },
     log,
     registry: options.registry,
+    time: options.time,
+    random: options.random,
     drainTimeoutMs: 2_000,
   });
   const url = await proxy.app.listen({ port: 0, host: '127.0.0.1' });
@@ -52,6 +66,7 @@ export async function startTestProxy(db: TestDatabase, options: TestProxyOptions
     masterKey,
     simulatorUrl: simulator.url,
     simulator,
+    reload: (file) => proxy.reload(read(file)),
     async close() {
       await proxy.close();
       await simulator.close();

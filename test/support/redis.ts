@@ -27,17 +27,18 @@ const BINARY = ['redis-server', 'valkey-server']
   .find((path) => existsSync(path));
 
 /** `describe` where there is a Redis to test with. CI must have one; elsewhere its absence is said aloud. */
-export const describeWithRedis: jest.Describe = BINARY
-  ? describe
-  : ((process.env.CI
-      ? (name: string) =>
-          test(name, () => {
-            throw new Error('redis-server is missing: install it (apt-get install redis-server)');
-          })
-      : (name: string, body: () => void) => {
-          process.stderr.write(`SKIPPED, redis-server is missing (apt-get install redis-server): ${name}\n`);
-          describe.skip(name, body);
-        }) as unknown as jest.Describe);
+export function describeWithRedis(name: string, body: () => void): void {
+  if (BINARY) {
+    describe(name, body);
+  } else if (process.env.CI) {
+    test(name, () => {
+      throw new Error('redis-server is missing: install it (apt-get install redis-server)');
+    });
+  } else {
+    process.stderr.write(`SKIPPED, redis-server is missing (apt-get install redis-server): ${name}\n`);
+    describe.skip(name, body);
+  }
+}
 
 export async function createTestRedis(): Promise<TestRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-redis-'));

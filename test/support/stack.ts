@@ -39,7 +39,8 @@ export interface TestStackOptions {
 
 /** The whole path in process: edge, platform, model proxy and simulator, each the real one, over one database. */
 export async function startTestStack(db: TestDatabase, options: TestStackOptions = {}): Promise<TestStack> {
-  const proxy = await startTestProxy(db);
+  // Calls are broken on purpose here: that must not take long, nor park what the next call needs.
+  const proxy = await startTestProxy(db, { settings: { retryAfterMs: 20, allowedFails: 1_000 } });
   const adminEmail = `${randomUUID()}@example.com`;
   const platform = await startTestPlatform(db, {
     env: { UPSTREAM_URL: proxy.url, ADMIN_EMAIL: adminEmail, ADMIN_PASSWORD: PASSWORD },

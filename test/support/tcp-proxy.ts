@@ -33,8 +33,14 @@ interface Weather {
   thawed: Promise<void>;
 }
 
-/** Starts a proxy on loopback in front of `host:port`. */
-export async function createTcpProxy(port: number, host = '127.0.0.1'): Promise<TcpProxy> {
+/**
+ * Starts a proxy on loopback in front of a port of it. `observe` sees what clients send, by connection, before any
+ * fault of the link.
+ */
+export async function createTcpProxy(
+  port: number,
+  observe?: (bytes: Buffer, connection: object) => void,
+): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const clients = new Set<Socket>();
   const weather: Weather = {
@@ -61,8 +67,9 @@ export async function createTcpProxy(port: number, host = '127.0.0.1'): Promise<
       client.resetAndDestroy();
       return;
     }
-    const target = keep(connect({ port, host, allowHalfOpen: true }));
+    const target = keep(connect({ port, host: '127.0.0.1', allowHalfOpen: true }));
     client.setNoDelay(true);
+    if (observe) client.on('data', (bytes: Buffer) => observe(bytes, client));
     target.setNoDelay(true);
     for (const [from, to] of [
       [client, target],

@@ -45,6 +45,7 @@ create table models (
 )`;
 
 const accounts = `
+-- Tables that every flush updates leave room in their pages, so that no index changes with a new row version.
 create table accounts (
   id uuid primary key,
   email text,
@@ -63,7 +64,7 @@ create table accounts (
   signup_network_hash text,
   created_at timestamptz(6) not null,
   deleted_at timestamptz(6)
-);
+) with (fillfactor = 80);
 create index accounts_signup_network on accounts (signup_network_hash, created_at) where signup_network_hash is not null;
 create index accounts_created_at on accounts (created_at desc, id desc);
 create table starter_credits (
@@ -100,7 +101,7 @@ create table api_keys (
   virtual_key_sealed text,
   last_used_at timestamptz(6),
   created_at timestamptz(6) not null
-);
+) with (fillfactor = 80);
 create index api_keys_account on api_keys (account_id, created_at desc, id desc)`;
 
 const ledger = `
@@ -164,7 +165,7 @@ create table account_usage_hours (
   hour timestamptz(6) not null,
   events integer not null,
   primary key (account_id, hour)
-)`;
+) with (fillfactor = 80)`;
 
 const spend = `
 create table key_spend_days (
@@ -172,13 +173,13 @@ create table key_spend_days (
   day date not null,
   spend ${money} not null,
   primary key (key_id, day)
-);
+) with (fillfactor = 80);
 create table key_spend_months (
   key_id uuid not null,
   month text not null,
   spend ${money} not null,
   primary key (key_id, month)
-)`;
+) with (fillfactor = 80)`;
 
 const virtualKeys = `
 create table virtual_keys (

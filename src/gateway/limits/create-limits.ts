@@ -3,6 +3,7 @@ import type { Config } from '../../config.js';
 import type { Clock } from '../../lib/clock.js';
 import type { Logger } from '../../lib/logger.js';
 import type { Catalog } from '../catalog.js';
+import type { EdgeIdentity } from '../edge-identity.js';
 import type { KeyCache } from '../key-cache.js';
 import type { ModelRoutes } from '../model-routes.js';
 import { createDesk } from './desk.js';
@@ -21,6 +22,9 @@ export interface LimitsDeps {
   clock: Clock;
   log: Logger;
   registry: Registry;
+  identity: EdgeIdentity;
+  /** Without Redis: whether this edge is the one that may admit calls. */
+  mayAdmit(): boolean;
 }
 
 /** The limits of this edge: in memory, or shared with other edges where REDIS_URL says so. */
@@ -28,8 +32,13 @@ export async function createLimits(deps: LimitsDeps): Promise<Limits> {
   const { config, cache, catalog, clock, log, registry } = deps;
   const holds = new OpenHolds();
   const counters = config.redisUrl
-    ? await createRedisCounters({ url: config.redisUrl, clock, log, registry })
-    : localCounters(clock);
+    ? await createRedisCounters({
+        url: config.redisUrl,
+        identity: deps.identity,
+        onOutage: () => cache.invalidateAll(),
+        ...{ clock, log, registry },
+      })
+    : localCounters(clock, deps.mayAdmit);
   return createDesk({
     counters,
     cache,

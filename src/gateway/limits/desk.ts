@@ -6,7 +6,8 @@ import type { FlushResult } from '../../metering/usage-record.js';
 import { costBound } from '../../upstream/usage.js';
 import type { AccountState, KeyDayState } from '../account-state.js';
 import type { Catalog, CatalogModel } from '../catalog.js';
-import type { KeyCache, KeyEntry } from '../key-cache.js';
+import type { KeyCache } from '../key-cache.js';
+import type { KeyEntry } from '../key-states.js';
 import type { InspectedBody } from '../request-body.js';
 import {
   Admission,
@@ -69,7 +70,7 @@ class Desk implements Limits {
       if (entry.account.posted < BALANCE_FLOOR) throw insufficientCredits();
       throw model ? upstreamUnconfigured() : modelNotAllowed(body.model);
     }
-    const bound = costBound({ ...body, ...this.deps.ceilingOf(model) });
+    const bound = costBound(body, this.deps.ceilingOf(model));
     const admission = new Admission(entry, caller, model, entry.authorization, bound);
     const waitedFor = this.#waitedFor(admission);
     if (waitedFor) return this.#wait(admission, waitedFor);

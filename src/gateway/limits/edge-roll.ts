@@ -16,6 +16,11 @@ export interface Roll {
 export const SILENT_MS = 15_000;
 /** Spools of dead processes are adopted within 60 s (metering/owner.ts) and committed within seconds. */
 const GONE_MS = 120_000;
+/**
+ * How long an edge is said to be silent once its spool is committed: its holds go at once. What it had recorded goes
+ * 10 s later, when every edge has read the balances again (key-cache.ts).
+ */
+export const BURIED_MS = GONE_MS - 10_000;
 /** Dead edges are remembered longer than a state they may stand in lives untouched. */
 export const STATE_TTL_MS = 600_000;
 export const ROLL_TTL_MS = GONE_MS + STATE_TTL_MS + 60_000;

@@ -2,7 +2,7 @@ import { DOLLAR, type Money } from '../../lib/money.js';
 import type { WindowDecision } from '../../lib/sliding-window.js';
 import type { FlushResult } from '../../metering/usage-record.js';
 import type { CatalogModel } from '../catalog.js';
-import type { KeyEntry } from '../key-cache.js';
+import type { KeyEntry } from '../key-states.js';
 import type { InspectedBody } from '../request-body.js';
 
 /** SPEC section 8: the balance floor of `/v1`, $0.001. */
@@ -25,6 +25,8 @@ export class Admission {
   held = false;
   /** Milliseconds by the clock after which a hold that nobody settled counts as leaked. */
   deadline = 0;
+  /** Its place among the open holds. */
+  slot = -1;
 
   constructor(
     readonly entry: KeyEntry,

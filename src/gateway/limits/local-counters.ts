@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.js';
 import { utcDay } from '../../lib/clock.js';
 import { type Admission, BALANCE_FLOOR, type Blocked, type Counters } from './limits.js';
-import { dailyCapExceeded, insufficientCredits, rateExceeded } from './refusals.js';
+import { dailyCapExceeded, insufficientCredits, notServing, rateExceeded } from './refusals.js';
 
 /** Takes the hold in this process's own state. */
 export function hold(admission: Admission): Admission {
@@ -12,11 +12,15 @@ export function hold(admission: Admission): Admission {
   return admission;
 }
 
-/** Counters of the only edge: all in memory, no promise. */
-export function localCounters(clock: Clock): Counters {
+/**
+ * Counters of the only edge: all in memory, no promise. `mayAdmit` is false while another edge is the only one: it
+ * counts elsewhere.
+ */
+export function localCounters(clock: Clock, mayAdmit: () => boolean): Counters {
   return {
     pollMs: undefined,
     take(admission: Admission): Admission | Blocked {
+      if (!mayAdmit()) throw notServing();
       const now = clock.now();
       const { account, day, dailyLimit } = admission.entry;
       if (account.available < BALANCE_FLOOR) {

@@ -10,6 +10,8 @@ import { dailyCapExceeded, dailyCapHeld, insufficientCredits, rateExceeded, shar
 interface Share {
   outage: number;
   day: string;
+  /** Whether it was read from the database after the outage had begun: what the others had spent by then is in it. */
+  fresh: boolean;
   /** Balance, or spend of the day. */
   base: Money;
   /** `charged` of the state at that time, less what was not committed: that counts as this edge's. */
@@ -24,24 +26,33 @@ interface Share {
 export class LocalShare {
   /** Edges that share; as they were when last heard of. */
   edges = 1;
-  /** Rises with every outage. */
-  outage = 0;
   readonly #shares = new WeakMap<AccountState | KeyDayState, Share>();
+
+  /** Rises with every outage. */
+  #outage = 0;
+  #lostAt = 0;
 
   constructor(private readonly clock: Clock) {}
 
+  /** The others can't be asked from now on. */
+  begin(): void {
+    this.#outage++;
+    this.#lostAt = this.clock.now();
+  }
+
   /**
-   * `careful`: Redis was late, which is not yet an outage: what may not fit into this edge's share as a whole waits
-   * rather than be decided without the others.
+   * `careful`: Redis was late, which is not yet an outage: what may not fit into this edge's share of what is left now
+   * as a whole waits rather than be decided without the others.
    * @throws AdmissionError
    */
   take(admission: Admission, careful = false): Admission | Blocked {
     const now = this.clock.now();
-    const { account, day, dailyLimit } = admission.entry;
+    const { account, day, dailyLimit, readAt } = admission.entry;
+    const fresh = readAt >= this.#lostAt;
     const edges = BigInt(this.edges);
     const more = careful ? edges * admission.hold : 0n;
     if (account.posted < BALANCE_FLOOR) throw insufficientCredits();
-    const share = this.#shareOf(account, account.balance, '');
+    const share = this.#shareOf(account, { base: account.balance, day: '', fresh }, careful);
     const open = account.charged - share.start + account.holds;
     if (account.available < BALANCE_FLOOR || share.base - edges * open - more < BALANCE_FLOOR) {
       if (careful || account.holds > 0n) return 'account';
@@ -50,7 +61,7 @@ export class LocalShare {
     if (dailyLimit !== null) {
       const today = utcDay(now);
       if (day.spend(today) + day.pending >= dailyLimit) throw dailyCapExceeded();
-      const part = this.#shareOf(day, day.spend(today), today);
+      const part = this.#shareOf(day, { base: day.spend(today), day: today, fresh }, careful);
       const used = part.base + edges * (day.charged - part.start + day.holds) + more;
       if (used >= dailyLimit || day.used(today) >= dailyLimit) {
         if (careful || day.holds > 0n) return 'key';
@@ -64,14 +75,19 @@ export class LocalShare {
     return hold(admission);
   }
 
-  #shareOf(state: AccountState | KeyDayState, base: Money, day: string): Share {
-    let share = this.#shares.get(state);
+  #shareOf(
+    state: AccountState | KeyDayState,
+    known: Pick<Share, 'base' | 'day' | 'fresh'>,
+    careful: boolean,
+  ): Share {
+    const share = this.#shares.get(state);
+    const now = { ...known, outage: this.#outage, start: state.charged - state.pending };
+    if (careful) return now;
     // More balance than there was is a top-up: it's shared anew.
-    const toppedUp = day === '' && share !== undefined && base > share.base;
-    if (!share || share.outage !== this.outage || share.day !== day || toppedUp) {
-      share = { outage: this.outage, day, base, start: state.charged - state.pending };
-      this.#shares.set(state, share);
-    }
-    return share;
+    const toppedUp = known.day === '' && share !== undefined && known.base > share.base;
+    const outdated = !share || share.outage !== this.#outage || share.day !== known.day;
+    if (!outdated && !toppedUp && (share.fresh || !known.fresh)) return share;
+    this.#shares.set(state, now);
+    return now;
   }
 }

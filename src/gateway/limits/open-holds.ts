@@ -1,19 +1,20 @@
+import { SlotSet } from '../../lib/slot-set.js';
 import type { Admission } from './limits.js';
 
 /** Every hold of this process, so that one that nobody settles is found. */
 export class OpenHolds {
-  readonly #open = new Set<Admission>();
+  readonly #open = new SlotSet<Admission>();
 
   get size(): number {
     return this.#open.size;
   }
 
   add(admission: Admission): void {
-    this.#open.add(admission);
+    admission.slot = this.#open.add(admission);
   }
 
   delete(admission: Admission): void {
-    this.#open.delete(admission);
+    this.#open.delete(admission.slot, admission);
   }
 
   /**

@@ -1,11 +1,11 @@
 import type { Registry } from 'prom-client';
 import type { Clock } from '../../lib/clock.js';
 import { utcDay } from '../../lib/clock.js';
-import { newId } from '../../lib/ids.js';
 import type { Logger } from '../../lib/logger.js';
 import type { Money } from '../../lib/money.js';
 import type { FlushResult } from '../../metering/usage-record.js';
-import type { KeyEntry } from '../key-cache.js';
+import type { EdgeIdentity } from '../edge-identity.js';
+import type { KeyEntry } from '../key-states.js';
 import { type Roll, STATE_TTL_MS } from './edge-roll.js';
 import { type Admission, BALANCE_FLOOR, type Blocked, type Counters } from './limits.js';
 import { hold } from './local-counters.js';
@@ -17,6 +17,9 @@ import { dailyCapExceeded, insufficientCredits, rateExceeded } from './refusals.
 
 export interface RedisCountersDeps {
   url: string;
+  identity: EdgeIdentity;
+  /** The others can't be asked: what the database knows of their spending is to be read anew. */
+  onOutage(): void;
   clock: Clock;
   log: Logger;
   registry: Registry;
@@ -60,7 +63,7 @@ export async function createRedisCounters(deps: RedisCountersDeps): Promise<Coun
 
 class RedisCounters implements Counters {
   readonly pollMs = POLL_MS;
-  readonly #edge = newId();
+  readonly #edge: string;
   readonly #share: LocalShare;
   readonly #mode: RedisMode;
   /** By key. What Redis may know something of. */
@@ -73,6 +76,7 @@ class RedisCounters implements Counters {
 
   constructor(private readonly deps: RedisCountersDeps) {
     const metrics = createRedisMetrics(deps.registry);
+    this.#edge = deps.identity.id;
     this.#share = new LocalShare(deps.clock);
     this.#mode = new RedisMode({
       url: deps.url,
@@ -82,7 +86,8 @@ class RedisCounters implements Counters {
       announce: () => this.#announce(),
       beforeShared: (roll) => this.#retellRates(roll),
       onOutage: () => {
-        this.#share.outage++;
+        this.#share.begin();
+        deps.onOutage();
       },
       onRoll: (roll) => {
         this.#share.edges = roll.alive;
@@ -91,6 +96,7 @@ class RedisCounters implements Counters {
         metrics.edges(roll.alive);
       },
     });
+    deps.identity.onReplaced((ids) => this.#mode.bury(ids));
     this.#retell = setInterval(() => this.#sweep(), RETELL_MS);
     this.#retell.unref();
   }

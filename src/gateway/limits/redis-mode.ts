@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Logger } from '../../lib/logger.js';
-import { ROLL_TTL_MS, type Roll, readRoll, SILENT_MS } from './edge-roll.js';
+import { BURIED_MS, ROLL_TTL_MS, type Roll, readRoll, SILENT_MS } from './edge-roll.js';
 import { PATIENT_TIMEOUT_MS, RedisLink, RedisUnavailableError } from './redis-link.js';
 import type { RedisMetrics } from './redis-metrics.js';
 
@@ -44,6 +44,8 @@ export class RedisMode {
   #roll: Roll | undefined;
   #lostAt = 0;
   #everShared = false;
+  /** Edges that are known to be dead, and not yet said to be. */
+  readonly #dead = new Set<string>();
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
   #onShared: (() => void) | undefined;
@@ -85,6 +87,12 @@ export class RedisMode {
     if (!this.shared) return;
     this.#leave('Redis has lost its data');
     void this.#recover();
+  }
+
+  /** Says that edges are dead, so that no edge counts their holds any more. */
+  bury(edges: readonly string[]): void {
+    for (const edge of edges) this.#dead.add(edge);
+    if (this.shared) this.#beatNow();
   }
 
   async stop(): Promise<void> {
@@ -192,9 +200,16 @@ export class RedisMode {
 
   async #beat(earlyMs = 0, timeoutMs?: number): Promise<Roll> {
     const { edge } = this.options;
+    if (this.#dead.size > 0) await this.#buryDead(timeoutMs);
     const args = [edge, ROLL_TTL_MS, earlyMs];
     const answer = await this.link.run<(string | number)[]>('beat', [ROLL_KEY], args, undefined, timeoutMs);
     return readRoll(answer, edge);
+  }
+
+  async #buryDead(timeoutMs?: number): Promise<void> {
+    const dead = [...this.#dead];
+    await this.link.run('bury', [ROLL_KEY], [BURIED_MS, ...dead], undefined, timeoutMs);
+    for (const edge of dead) this.#dead.delete(edge);
   }
 
   #adopt(roll: Roll): void {
@@ -204,26 +219,29 @@ export class RedisMode {
 
   #scheduleBeat(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      const { life } = this;
-      this.#beat().then(
-        (roll) => {
-          if (life !== this.life || !this.shared) return;
-          this.succeeded();
-          if (!roll.known) {
-            this.forgotten();
-            return;
-          }
-          this.#adopt(roll);
-          this.#scheduleBeat();
-        },
-        (error: unknown) => {
-          if (life !== this.life || !this.shared) return;
-          this.failed(error);
-          if (this.shared) this.#scheduleBeat();
-        },
-      );
-    }, BEAT_MS);
+    this.#timer = setTimeout(() => this.#beatNow(), BEAT_MS);
     this.#timer.unref();
+  }
+
+  #beatNow(): void {
+    clearTimeout(this.#timer);
+    const { life } = this;
+    this.#beat().then(
+      (roll) => {
+        if (life !== this.life || !this.shared) return;
+        this.succeeded();
+        if (!roll.known) {
+          this.forgotten();
+          return;
+        }
+        this.#adopt(roll);
+        this.#scheduleBeat();
+      },
+      (error: unknown) => {
+        if (life !== this.life || !this.shared) return;
+        this.failed(error);
+        if (this.shared) this.#scheduleBeat();
+      },
+    );
   }
 }

@@ -213,5 +213,15 @@ for _, value in ipairs(redis.call('ZRANGE', roll, 0, -1, 'WITHSCORES')) do answe
 return answer
 `;
 
-export const SCRIPTS = { take: TAKE, tell: TELL, retellRate: RETELL_RATE, beat: BEAT } as const;
+/** Edges are dead: they are silent since some time ago. KEYS the roll of edges. ARGV milliseconds, ids. */
+const BURY = `${COMMON}
+local at = time_ms() - tonumber(ARGV[1])
+for i = 2, #ARGV do
+  local seen = redis.call('ZSCORE', KEYS[1], ARGV[i])
+  if seen and tonumber(seen) > at then redis.call('ZADD', KEYS[1], string.format('%.0f', at), ARGV[i]) end
+end
+return 1
+`;
+
+export const SCRIPTS = { take: TAKE, tell: TELL, retellRate: RETELL_RATE, beat: BEAT, bury: BURY } as const;
 export type ScriptName = keyof typeof SCRIPTS;

@@ -13,6 +13,10 @@ const final = (error: AdmissionError): AdmissionError => {
   return error;
 };
 
+/** Another edge has taken over, and counts for itself. */
+export const notServing = (): AdmissionError =>
+  new AdmissionError('service_unavailable', { retryAfterSeconds: 1 });
+
 export const insufficientCredits = (): AdmissionError => new AdmissionError('insufficient_credits');
 
 /** Calls in flight hold the rest, and none was settled in time. */
@@ -39,11 +43,14 @@ export const upstreamUnconfigured = (): AdmissionError => final(new AdmissionErr
 
 export const dailyCapExceeded = (): AdmissionError => final(new AdmissionError('daily_cap_exceeded'));
 
+/** CONTRACT.md wants both: `Retry-After`, since calls in flight hold the rest, and no repetition by SDKs at this code. */
 export const dailyCapHeld = (): AdmissionError =>
-  new AdmissionError('daily_cap_exceeded', {
-    message: "Calls in flight hold the rest of this key's daily limit. Try again in a moment.",
-    retryAfterSeconds: 1,
-  });
+  final(
+    new AdmissionError('daily_cap_exceeded', {
+      message: "Calls in flight hold the rest of this key's daily limit. Try again in a moment.",
+      retryAfterSeconds: 1,
+    }),
+  );
 
 export function rateExceeded(rate: WindowDecision): AdmissionError {
   const seconds = Math.ceil(rate.resetMs / 1000);

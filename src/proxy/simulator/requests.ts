@@ -89,7 +89,23 @@ export interface EmbeddingRequest {
   controls: Controls;
 }
 
+/** Each value that is wrong becomes an issue, and millions of them would keep the process for minutes. */
+const MAX_VALUES = 50_000;
+
+function hasTooMany(raw: unknown): boolean {
+  const open = [raw];
+  for (let count = 0; open.length > 0; count++) {
+    const value = open.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    const inner = Object.values(value);
+    if (count + open.length + inner.length > MAX_VALUES) return true;
+    open.push(...inner);
+  }
+  return false;
+}
+
 function parse<T>(schema: z.ZodType<T>, raw: unknown): T {
+  if (hasTooMany(raw)) throw new Refusal(`The simulator reads at most ${MAX_VALUES} values of a body.`);
   const result = schema.safeParse(raw);
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;

@@ -1,41 +1,124 @@
-/** The passwords that stuffing tries first, of at least 8 characters; shorter ones are refused anyway. */
-const LIST = `
-password password1 password12 password123 password1234 password12345 password123456 password! password1!
-password123! passw0rd p@ssword p@ssw0rd p@ssword1 p@ssword123 pa$$word pa$$w0rd passwort passwort1
-passwort123 motdepasse contraseña senha123 parola123 haslo123 12345678 123456789 1234567890 12345678910
-0123456789 01234567 87654321 987654321 9876543210 11111111 111111111 1111111111 00000000 000000000
-0000000000 22222222 33333333 44444444 55555555 66666666 77777777 88888888 888888888 99999999 999999999
-12341234 123123123 12121212 11223344 1122334455 112233445566 123454321 12344321 123321123 147258369
-147852369 159753456 741852963 789456123 789654123 963852741 102030405060 10203040 13131313 21212121
-23232323 31415926 314159265 20202020 25252525 69696969 78945612 98765432 100000000 123456789a 123456789q
-123456789qwe a123456789 a1234567 a12345678 q123456789 q1234567 aa123456 aa12345678 123456abc 12345abc
-123456aa 1234abcd 12345qwert 123456qwerty 123qweasd 123qwe123 123qweasdzxc 123abc123 123456789abc
-abc12345 abc123456 abcd1234 abcd12345 abc123abc abcdefgh abcdefghi abcdefghij abcdef123 abcd123456
-aaaaaaaa aaaaaaaaa aaaaaaaaaa xxxxxxxx zzzzzzzz qwertyui qwertyuio qwertyuiop qwerty12 qwerty123
-qwerty1234 qwerty12345 qwerty123456 qwerty123! qwertyqwerty qwer1234 qwe123qwe qweasdzxc qweasd123
-qwe12345 qwert123 qwert12345 qazwsxedc qazwsx123 qazwsx12 1qaz2wsx 1q2w3e4r 1q2w3e4r5t 1q2w3e4r5t6y
-1qazxsw2 1qaz2wsx3edc zaq12wsx zaq1zaq1 q1w2e3r4 q1w2e3r4t5 asdfghjk asdfghjkl asdf1234 asdfasdf
-asdqwe123 asd12345 zxcvbnm1 zxcvbnm123 zxcvbnm, zxcvbnm. 1234qwer 12qwaszx !qaz2wsx qawsedrf azertyui
-azertyuiop azerty123 poiuytrewq lkjhgfdsa mnbvcxz1 iloveyou iloveyou1 iloveyou2 iloveyou! ilovegod
-loveyou1 lovelove sunshine sunshine1 princess princess1 football football1 baseball baseball1 basketball
-superman superman1 superstar batman123 spiderman starwars starwars1 pokemon1 pokemon123 minecraft
-minecraft1 dragon123 monkey123 monkey12 michael1 jennifer jennifer1 jordan23 michelle jessica1 charlie1
-whatever whatever1 trustno1 welcome1 welcome12 welcome123 welcome1! letmein1 letmein123 letmein!
-changeme changeme1 changeme123 computer computer1 internet internet1 samsung1 samsung123 liverpool
-liverpool1 chelsea1 arsenal1 barcelona realmadrid juventus corvette mercedes maverick midnight butterfly
-chocolate chocolate1 blink182 metallica slipknot nirvana1 rockstar1 elephant victoria veronica alexander
-alexandra christian christine elizabeth isabella gabriela fernando francisco danielle patricia benjamin
-jonathan nicholas stephanie samantha anthony1 williams mustang1 hello123 hello1234 hellohello helloworld
-test1234 test12345 testtest testing1 testing123 admin123 admin1234 admin12345 administrator admin@123
-root1234 rootroot user1234 guest123 guest1234 default1 master123 secret123 secret12 access14 system123
-login123 google123 facebook facebook1 linkedin dropbox1 myspace1 temp1234 temporary summer2024
-summer2025 winter2024 winter2025 spring2025 autumn2025 august123 babygirl babygirl1 beautiful angel123
-lovely12 qwerty11 purple12 orange12 cheese12 cookie12 cookie123 soccer12 hockey12 tigger12 fuckyou1
-fuckyou! asshole1 bitch123 pussy123 killer123 shadow12 shadow123 hunter12 hunter123 ranger12 thomas12
-matrix123 phoenix1 mercury1 gateway1 gateway123 openai123 chatgpt123 inference
-`;
+/**
+ * The passwords that stuffing tries first, by what they are made of: a word and a usual tail, a walk over the keyboard,
+ * a date, something repeated; and a list of the rest. Shorter ones than 8 characters never come here, and longer ones
+ * than this aren't common, whatever they are made of.
+ */
+const LONGEST = 18;
 
-const common = new Set(LIST.split(/\s+/).filter(Boolean));
+/** What people take for a password, or put a number behind. */
+const WORDS = new Set(
+  `password passwort passwords motdepasse contraseña contrasena senha parola haslo qwerty qwertz azerty asdfgh zxcvbn zxcvbnm qazwsx
+  iloveyou loveyou ilovegod iloveme lovelove loveme lovely lover forever babygirl babyboy beautiful princess sweetheart
+  sunshine summer winter spring autumn january february august october november december monday friday sunday
+  monkey dragon tiger tigger eagle falcon phoenix panther butterfly elephant dolphin turtle kitten puppy
+  letmein welcome changeme whatever trustno nothing access login master admin administrator root system default computer
+  internet windows samsung google facebook linkedin dropbox myspace minecraft fortnite roblox pokemon nintendo playstation
+  superman superstar batman spiderman starwars matrix blink metallica slipknot nirvana rockstar eminem
+  football baseball basketball soccer hockey tennis golfer fishing hunter hunting ranger yankees cowboys steelers lakers
+  liverpool chelsea arsenal barcelona realmadrid juventus manchester corvette mercedes mustang ferrari porsche yamaha
+  chocolate cookie cheese coffee banana orange purple yellow silver golden diamond ginger pepper peanut
+  flower angel heaven jesus christ jesuschrist christian blessed midnight shadow killer maverick mercury apollo thunder
+  freedom america london paris berlin canada mexico brasil
+  michael jordan michelle jennifer jessica charlie ashley daniel andrew joshua thomas robert matthew anthony george
+  william williams richard charles alexander alexandra alexandr elizabeth isabella gabriela gabriel fernando francisco
+  danielle patricia benjamin jonathan nicholas stephanie samantha victoria veronica vanessa amanda melissa rebecca
+  natasha nicole sophie martin maggie buster bailey jackson taylor austin dakota christine cristina sebastian santiago
+  hello hellohello helloworld goodbye lovers friend friends family mother bubbles pretty princesa estrella
+  fuckyou fuckme asshole bitch pussy bullshit gateway openai chatgpt inference`.split(/\s+/),
+);
+
+/** Up to two digits, what else is counted or typed through, or a year; then perhaps a sign. */
+const TAIL =
+  /^(?:\d{1,2}|00[07]|1[01][01]|12[13]|123?4|321|12345|123456|1234567|12345678|123123|([5-9])\1\1|(?:19[4-9]|20[0-3])\d)?[!.]?$/;
+
+const ASCII = /^[ -~]+$/;
+const DATE = /^(?:(?:19[4-9]|20[0-3])\d[01]\d[0-3]\d|[0-3]\d[01]\d(?:19[4-9]|20[0-3])\d)$/;
+
+/** Letters that others stand for. */
+const PLAIN: Readonly<Record<string, string>> = {
+  '@': 'a',
+  $: 's',
+  '0': 'o',
+  '1': 'i',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+};
+
+/** Rows and columns of keyboards, counting and the alphabet; each is walked in both directions. */
+const WALKS = [
+  '01234567890',
+  'qwertyuiop',
+  'asdfghjkl',
+  'zxcvbnm',
+  'qwertzuiop',
+  'yxcvbnm',
+  'azertyuiop',
+  'qsdfghjklm',
+  'abcdefghijklmnopqrstuvwxyz',
+  '1qaz2wsx3edc4rfv5tgb6yhn7ujm',
+  'qazwsxedcrfvtgb',
+  '1q2w3e4r5t6y7u8i9o0p',
+  'q1w2e3r4t5y6u7i8o9p0',
+  '13579',
+  '02468',
+].flatMap((walk) => [walk, [...walk].reverse().join('')]);
+const SHORTEST_STEP = 3;
+
+/** Nothing above makes these. */
+const OTHERS = new Set(
+  `12345678910 78945612 123456789a 123456789q a123456789 a1234567 a12345678 q123456789 q1234567 aa123456
+  aa12345678 123456aa zxcvbnm, zxcvbnm. mnbvcxz1 pass1234 pass12345 passpass test1234 test12345 testtest testing1
+  testing123 user1234 guest123 guest1234 secret12 secret123 temp1234 temporary 102030405060 10203040 31415926 314159265 100000000 147258369 147852369 159753456
+  741852963 963852741 789456123 789654123 11223344 1122334455 112233445566 12qwaszx qawsedrf 1qazxsw2 zaq12wsx zaq1zaq1
+  zaq12wsxcde3 abc12345 abc123abc trustno1 blink182 jordan23 access14 p@ssw0rd pa$$word letmein1 ncc1701d ncc1701e rush2112
+  thx1138thx bond007bond agent007 admin@123 welcome@123 password@123 pass@123 india@123 qwerty@123 !qaz2wsx 1q2w3e4r!
+  poohbear hellokitty sexybitch sexygirl bigdaddy playboy1 scoobydoo snowball rainbow1 newyork1 newyorker startrek darkside
+  redskins redsox04 patriots packers1 dolphins broncos1 giants01 gators01 longhorn wildcats bulldogs bulldog1 cardinal
+  airborne marines1 military sergeant redwings blackcat blackdog bluebird bluemoon blueeyes greenday pinkfloyd ironman1
+  aerosmith scarface godfather gangster hardcore skateboard snowboard swimming dancing1 cheerleader volleyball softball
+  gymnastics alejandra alejandro valentina guadalupe margarita fernanda estrellita teamomucho teamo123 tequiero mylove123
+  nastya123 marina123 andrey123 sergey123 natalia1 svetlana ekaterina aleksandr vladimir stanislav sunflower strawberry
+  blueberry cinnamon pineapple watermelon marshmallow jellybean brownie1 cupcake1 snickers snoopy12 mickeymouse donald12
+  precious treasure gorgeous handsome cutiepie babydoll babyface lollipop twilight vampire1 wolfgang excalibur gandalf1
+  stargate voyager1 enterprise klingon1 skywalker darthvader anakin12 labrador rottweiler`.split(/\s+/),
+);
 
 /** Whether a password is one of the most common ones, compared without case. */
-export const isCommonPassword = (password: string): boolean => common.has(password.toLowerCase());
+export function isCommonPassword(password: string): boolean {
+  if (password.length > LONGEST) return false;
+  const text = password.toLowerCase();
+  return OTHERS.has(text) || DATE.test(text) || isWordWithTail(text) || isRepeated(text) || isWalk(text);
+}
+
+/** Every way to cut a tail off is tried: in "password1" the 1 is one, in "p4ssw0rd" the 0 is a letter. */
+function isWordWithTail(text: string): boolean {
+  for (let end = text.length; end > 0; end--) {
+    if (end < text.length && !TAIL.test(text.slice(end))) continue;
+    const word = text.slice(0, end);
+    if (WORDS.has(word) || WORDS.has(word.replace(/[@$01345]/g, (sign) => PLAIN[sign]!))) return true;
+  }
+  return false;
+}
+
+/** One to four characters over and over, or a word twice. Signs beyond ASCII are nobody's first guess. */
+function isRepeated(text: string): boolean {
+  if (!ASCII.test(text)) return false;
+  for (let length = 1; length <= 4; length++) {
+    if (text.slice(0, length).repeat(text.length).startsWith(text)) return true;
+  }
+  const half = text.slice(0, text.length / 2);
+  return text === half + half && WORDS.has(half);
+}
+
+/** Pieces of walks and nothing else. */
+function isWalk(text: string): boolean {
+  /** Whether pieces end there. */
+  const reached = [true];
+  for (let end = SHORTEST_STEP; end <= text.length; end++) {
+    for (let at = 0; at <= end - SHORTEST_STEP && !reached[end]; at++) {
+      reached[end] = reached[at] === true && WALKS.some((walk) => walk.includes(text.slice(at, end)));
+    }
+  }
+  return reached[text.length] === true;
+}

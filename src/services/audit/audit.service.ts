@@ -1,6 +1,8 @@
 import { IsolationLevel } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import type { ServiceContext } from '../../context.js';
+import { patiently } from '../../db/patience.js';
 import { type Invariant, invariants } from './audit.store.js';
 
 export interface Finding {
@@ -13,28 +15,15 @@ export interface Finding {
 
 const SAMPLE = 5;
 /** It reads whole tables, and may take its time. */
-const TIMEOUT_MS = '300000';
+const TIMEOUT_MS = 300_000;
 
 /** Checks every invariant of the money on one snapshot. Each violation is logged as an error. */
 export async function runAudit(context: ServiceContext): Promise<Finding[]> {
-  const findings = await context.em.fork().transactional(
-    async (em) => {
-      const db = em.getKysely();
-      await sql`select set_config('statement_timeout', ${TIMEOUT_MS}, true)`.execute(db);
-      const results: Finding[] = [];
-      for (const invariant of invariants) {
-        const { rows } = await sql<{ violations: string; subjects: string[] | null }>`
-          with found as materialized (${sql.raw(invariant.sql)})
-          select (select count(*) from found) as violations,
-            (select array_agg(subject::text) from (select subject from found limit ${sql.lit(SAMPLE)}) sample) as subjects`.execute(
-          db,
-        );
-        const { violations, subjects } = rows[0]!;
-        results.push({ invariant, violations: Number(violations), subjects: subjects ?? [] });
-      }
-      return results;
-    },
-    { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
+  const findings = await patiently(TIMEOUT_MS, () =>
+    context.em.fork().transactional(findViolations, {
+      isolationLevel: IsolationLevel.REPEATABLE_READ,
+      readOnly: true,
+    }),
   );
   for (const { invariant, violations, subjects } of findings) {
     if (violations === 0) continue;
@@ -42,6 +31,23 @@ export async function runAudit(context: ServiceContext): Promise<Finding[]> {
       { invariant: invariant.name, guarantee: invariant.guarantee, violations, subjects },
       'an invariant of the ledger is violated',
     );
+  }
+  return findings;
+}
+
+async function findViolations(em: EntityManager): Promise<Finding[]> {
+  const db = em.getKysely();
+  await sql`select set_config('statement_timeout', ${String(TIMEOUT_MS)}, true)`.execute(db);
+  const findings: Finding[] = [];
+  for (const invariant of invariants) {
+    const { rows } = await sql<{ violations: string; subjects: string[] | null }>`
+      with found as materialized (${sql.raw(invariant.sql)})
+      select (select count(*) from found) as violations,
+        (select array_agg(subject::text) from (select subject from found limit ${sql.lit(SAMPLE)}) sample) as subjects`.execute(
+      db,
+    );
+    const { violations, subjects } = rows[0]!;
+    findings.push({ invariant, violations: Number(violations), subjects: subjects ?? [] });
   }
   return findings;
 }

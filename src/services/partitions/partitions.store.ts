@@ -1,10 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { advisoryLocks } from '../../db/locks.js';
+import { patiently } from '../../db/patience.js';
 import { type MonthPartition, wantedPartitions } from './partitions.rules.js';
 
 /** Moving a month out of the default partition may take longer than a statement usually may. */
-const MOVE_TIMEOUT_MS = '60000';
+const MOVE_TIMEOUT_MS = 60_000;
 
 /** Asks the catalogue's rows: `to_regclass` may answer from a cache that another's commit hasn't reached yet. */
 async function exists(em: EntityManager, table: string): Promise<boolean> {
@@ -48,16 +49,18 @@ export async function ensurePartitions(em: EntityManager, nowMs: number): Promis
     if (!(await exists(em, partition.table))) missing.push(partition);
   }
   if (missing.length === 0) return [];
-  return em.transactional(async (inner) => {
-    const db = inner.getKysely();
-    await sql`select set_config('statement_timeout', ${MOVE_TIMEOUT_MS}, true)`.execute(db);
-    await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.partitions)})`.execute(db);
-    const added: string[] = [];
-    for (const partition of missing) {
-      if (await exists(inner, partition.table)) continue;
-      await addPartition(inner, partition);
-      added.push(partition.table);
-    }
-    return added;
-  });
+  return patiently(MOVE_TIMEOUT_MS, () =>
+    em.transactional(async (inner) => {
+      const db = inner.getKysely();
+      await sql`select set_config('statement_timeout', ${String(MOVE_TIMEOUT_MS)}, true)`.execute(db);
+      await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.partitions)})`.execute(db);
+      const added: string[] = [];
+      for (const partition of missing) {
+        if (await exists(inner, partition.table)) continue;
+        await addPartition(inner, partition);
+        added.push(partition.table);
+      }
+      return added;
+    }),
+  );
 }

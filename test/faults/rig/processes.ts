@@ -18,17 +18,21 @@ export interface RigProcess {
   resume(): void;
   /** Resident memory in bytes. */
   memory(): number;
+  /** Bytes that something in the process still refers to, after a collection. */
+  held(): Promise<number>;
   /** What it wrote, newest part. */
   output(): string;
 }
 
 const ROOT = new URL('../../../src/', import.meta.url);
+const HELD = new URL('held.js', import.meta.url).href;
 const KEPT_OUTPUT = 64 * 1024;
 
 /** Prepares a process with the given environment; `start` starts it, again after an end. */
 export function rigProcess(
   name: 'gateway' | 'platform' | 'jobs' | 'proxy',
   env: NodeJS.ProcessEnv,
+  keptOutputBytes = KEPT_OUTPUT,
 ): RigProcess {
   let child: ChildProcess | undefined;
   let output = '';
@@ -42,13 +46,13 @@ export function rigProcess(
       let ready = false;
       const started = fork(fileURLToPath(new URL(`${name}/main.js`, ROOT)), {
         silent: true,
-        execArgv: [],
+        execArgv: ['--import', HELD],
         env,
       });
       child = started;
       for (const stream of [started.stdout!, started.stderr!])
         stream.on('data', (bytes) => {
-          output = (output + bytes).slice(-KEPT_OUTPUT);
+          output = (output + bytes).slice(-keptOutputBytes);
         });
       started.on('message', (message) => {
         if ((message as { type?: unknown }).type === 'ready') ready = true;
@@ -76,6 +80,19 @@ export function rigProcess(
     memory() {
       const status = readFileSync(`/proc/${child!.pid}/status`, 'utf8');
       return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) * 1024;
+    },
+    async held() {
+      const told = new Promise<number>((resolve) => {
+        const listen = (message: unknown): void => {
+          const { type, bytes } = message as { type?: unknown; bytes: number };
+          if (type !== 'held') return;
+          child!.off('message', listen);
+          resolve(bytes);
+        };
+        child!.on('message', listen);
+      });
+      child!.kill('SIGUSR2');
+      return told;
     },
     output: () => output,
   };

@@ -1,23 +1,39 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../src/launcher/ports.js';
-import { createTestKey, type TestKey } from '../../support/edge.js';
+import { createTestKey, type TestKey, type TestKeyOptions } from '../../support/edge.js';
+import { createTestRedis, type TestRedis } from '../../support/redis.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
 import { createTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
+import { CallIds } from './call-ids.js';
 import { Journal } from './client.js';
+import { type RigEdge, rigEdges } from './edges.js';
+import { type Front, startFront } from './front.js';
 import { type RigPostgres, startRigPostgres } from './postgres.js';
 import { type RigProcess, rigProcess } from './processes.js';
 import { type Random, seededRandom } from './random.js';
 import { type RigUpstream, startRigUpstream } from './upstream.js';
 
 export interface RigOptions {
-  /** `scripted`: an upstream in the driver. `proxy`: the product's own model proxy and simulator. */
-  upstream?: 'scripted' | 'proxy';
+  /**
+   * `scripted`: an upstream in the driver. `proxy`: the product's own model proxy and simulator. `routed`: the
+   * product's model proxy, with the upstream in the driver as its node.
+   */
+  upstream?: 'scripted' | 'proxy' | 'routed';
+  /** More than one: behind a front, and with a Redis that they share unless `redis` is false. */
+  edges?: number;
+  /** False: of several edges only the first is started, and the others are left to the test. */
+  redis?: boolean;
   /** Also the platform and the jobs. */
   whole?: boolean;
-  /** More environment for the edge. */
+  /** More environment for all processes, and for the edge alone. */
+  env?: Record<string, string>;
   edgeEnv?: Record<string, string>;
+  /** Without the links between them: for load that the driver couldn't carry along. */
+  direct?: boolean;
+  /** Newest part of each process's output that is kept. */
+  keptOutputBytes?: number;
   /** Dollars of each customer. */
   balance?: string;
 }
@@ -25,79 +41,113 @@ export interface RigOptions {
 /** The processes of the product, started alone as in production, with a faulty link between each two. */
 export interface Rig {
   readonly random: Random;
+  /** Where callers go: the edge, or the front before several. */
   readonly url: string;
   readonly postgres: RigPostgres;
   readonly upstream: RigUpstream;
-  readonly edge: RigProcess;
+  /** The first of the edges. */
+  readonly edge: RigEdge;
+  readonly edges: readonly RigEdge[];
+  /** Before several edges. */
+  readonly front: Front | undefined;
+  readonly redis: TestRedis | undefined;
   readonly platform: RigProcess;
   readonly jobs: RigProcess;
   readonly proxy: RigProcess;
   readonly links: { database: TcpProxy; upstream: TcpProxy; platform: TcpProxy };
   readonly journal: Journal;
-  /** Accounts on plan `team` with a key each; the plan's limit is out of the way. */
-  customers(count: number): Promise<TestKey[]>;
+  /** How often Redis did not answer an edge in time: then edges decide without each other. */
+  redisFailures(): Promise<number>;
+  /** Where the edges keep their spools, a folder each; all share it. */
+  readonly spool: string;
+  /** Folders in it: of edges that live, and of dead ones that nobody has adopted yet. */
+  spools(): string[];
+  /** Accounts on plan `team` with a key each, unless told; the plan's limit is out of the way. */
+  customers(count: number, options?: TestKeyOptions): Promise<TestKey[]>;
   close(): Promise<void>;
 }
 
 /** Starts everything that the options name and waits until it serves. */
 export async function startRig(name: string, options: RigOptions = {}): Promise<Rig> {
+  const { upstream: kind = 'scripted', edges: count = 1 } = options;
   const folder = mkdtempSync(join(tmpdir(), 'gateway-rig-'));
   chmodSync(folder, 0o755);
-  const dataDir = join(folder, 'data');
-  mkdirSync(dataDir);
+  const spool = join(folder, 'data', 'spool');
+  mkdirSync(spool, { recursive: true });
   const postgres = await startRigPostgres(folder);
   // 1,000 a minute is the plan's business, not the rig's.
   await postgres.pool.query('update plans set requests_per_minute = 60000');
-  const upstream = await startRigUpstream();
-  const [edgePort, platformPort, proxyPort] = [await freePort(), await freePort(), await freePort()];
-  const ownProxy = options.upstream === 'proxy';
+  const ids = new CallIds();
+  const upstream = await startRigUpstream((order) => ids.of(order));
+  const redis = count > 1 && options.redis !== false ? await createTestRedis() : undefined;
+  const [platformPort, proxyPort] = [await freePort(), await freePort()];
   const links = {
     database: await createTcpProxy(postgres.port),
-    upstream: await createTcpProxy(ownProxy ? proxyPort : upstream.port),
+    upstream:
+      kind === 'scripted'
+        ? await createTcpProxy(upstream.port)
+        : await createTcpProxy(proxyPort, ids.observe),
     platform: await createTcpProxy(platformPort),
   };
+  const at = (link: TcpProxy, port: number): string =>
+    `http://127.0.0.1:${options.direct ? port : link.port}`;
   const common = {
     PATH: process.env.PATH,
     NODE_ENV: 'development',
-    DATABASE_URL: links.database.urlOf(postgres.url),
-    DATA_DIR: dataDir,
+    DATABASE_URL: options.direct ? postgres.url : links.database.urlOf(postgres.url),
+    DATA_DIR: join(folder, 'data'),
     LOG_LEVEL: process.env.FAULTS_LOG ?? 'warn',
-    PORT: String(edgePort),
     PLATFORM_PORT: String(platformPort),
     PROXY_PORT: String(proxyPort),
-    PLATFORM_URL: `http://127.0.0.1:${links.platform.port}`,
-    UPSTREAM_URL: `http://127.0.0.1:${links.upstream.port}`,
+    PLATFORM_URL: at(links.platform, platformPort),
+    UPSTREAM_URL: at(links.upstream, kind === 'scripted' ? upstream.port : proxyPort),
+    ...(kind === 'routed' && { PROXY_CONFIG: routingTo(upstream.url, folder) }),
     ...TEST_SECRETS,
+    ...options.env,
   };
+  const start = (name: Parameters<typeof rigProcess>[0], env: NodeJS.ProcessEnv = common): RigProcess =>
+    rigProcess(name, env, options.keptOutputBytes);
+  const edges = await rigEdges(
+    count,
+    {
+      ...common,
+      ...(redis && { REDIS_URL: redis.url }),
+      ...options.edgeEnv,
+    },
+    options.keptOutputBytes,
+  );
+  const front = count > 1 ? await startFront(edges.map(({ port }) => port)) : undefined;
   const rig: Rig = {
     random: seededRandom(name),
-    url: `http://127.0.0.1:${edgePort}`,
-    postgres,
-    upstream,
-    edge: rigProcess('gateway', { ...common, ...options.edgeEnv }),
-    platform: rigProcess('platform', common),
-    jobs: rigProcess('jobs', common),
-    proxy: rigProcess('proxy', common),
-    links,
+    url: front?.url ?? edges[0]!.url,
+    ...{ postgres, upstream, edges, front, redis, links, spool },
+    edge: edges[0]!,
+    platform: start('platform', { ...common, PORT: String(edges[0]!.port) }),
+    jobs: start('jobs'),
+    proxy: start('proxy'),
     journal: new Journal(),
-    customers: (count) =>
+    async redisFailures() {
+      const counts = await Promise.all(edges.map((edge) => edge.metric('gateway_redis_failures_total')));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+    spools: () => readdirSync(spool).filter((entry) => !entry.startsWith('.')),
+    customers: (many, keyOptions) =>
       Promise.all(
-        Array.from({ length: count }, () =>
-          createTestKey(
-            { pool: postgres.pool },
+        Array.from({ length: many }, () =>
+          createTestKey(postgres, {
+            balance: options.balance ?? '1000',
             // The bundled proxy takes its master key for a virtual one.
-            {
-              balance: options.balance ?? '1000',
-              virtualKey: ownProxy ? TEST_SECRETS.UPSTREAM_MASTER_KEY : undefined,
-            },
-          ),
+            virtualKey: kind === 'scripted' ? undefined : TEST_SECRETS.UPSTREAM_MASTER_KEY,
+            ...keyOptions,
+          }),
         ),
       ),
     async close() {
       for (const link of Object.values(links)) link.restore();
-      await Promise.all(
-        [rig.edge, rig.platform, rig.jobs, rig.proxy].map((one) => one.running() && one.end('SIGKILL')),
-      );
+      const processes = [...edges, rig.platform, rig.jobs, rig.proxy];
+      await Promise.all(processes.map((one) => one.running() && one.end('SIGKILL')));
+      await front?.close();
+      await redis?.close();
       await upstream.close();
       await postgres.close();
       for (const link of Object.values(links)) await link.close();
@@ -106,11 +156,34 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   };
   try {
     if (options.whole) await Promise.all([rig.platform.start(), rig.jobs.start()]);
-    if (ownProxy) await rig.proxy.start();
-    await rig.edge.start();
+    if (kind !== 'scripted') await rig.proxy.start();
+    await Promise.all((redis ? edges : edges.slice(0, 1)).map((edge) => edge.start()));
   } catch (error) {
     await rig.close();
     throw error;
   }
   return rig;
+}
+
+/** Writes a routing file with the driver's upstream as the only node, which is never parked: faults are its business. */
+function routingTo(url: string, folder: string): string {
+  const path = join(folder, 'routing.json');
+  const routing = {
+    model_list: [
+      {
+        model_name: 'gateway/fast',
+        litellm_params: {
+          model: 'openai/scripted',
+          api_base: `${url}/v1`,
+          input_cost_per_token: 1e-7,
+          output_cost_per_token: 3e-7,
+        },
+        model_info: { id: 'scripted' },
+      },
+    ],
+    router_settings: { num_retries: 0, allowed_fails: 1_000 },
+  };
+  // JSON is YAML.
+  writeFileSync(path, JSON.stringify(routing));
+  return path;
 }

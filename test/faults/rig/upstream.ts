@@ -11,6 +11,8 @@ export interface Order {
   /** Deltas of a stream, completion tokens of a whole answer. */
   words?: number;
   ttftMs?: number;
+  /** Public name of the model that serves a whole answer. */
+  model?: string;
   chunkMs?: number;
   /** Length of each delta. */
   wordBytes?: number;
@@ -21,7 +23,7 @@ export interface Order {
 
 /** A call that reached the upstream. */
 export interface Forwarded {
-  /** `x-request-id`: the id of the usage event. */
+  /** The id of the usage event. */
   id: string;
   order: Order;
   /** Deltas that were sent. */
@@ -45,8 +47,13 @@ export interface RigUpstream {
 
 export const INPUT_TOKENS = 10;
 
-/** An upstream that does to each call what the call asks for, over real HTTP. */
-export async function startRigUpstream(): Promise<RigUpstream> {
+/**
+ * An upstream that does to each call what the call asks for, over real HTTP. `idOf` tells the id of a call that comes
+ * without, by the number of its order.
+ */
+export async function startRigUpstream(
+  idOf: (order: number) => string | undefined = () => undefined,
+): Promise<RigUpstream> {
   const forwarded = new Map<string, Forwarded>();
   const repeated: string[] = [];
   let open = 0;
@@ -54,6 +61,12 @@ export async function startRigUpstream(): Promise<RigUpstream> {
     // What the edge asks on its own: whose models these are, and where calls fall back to.
     if (request.method === 'GET') {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[]}');
+      return;
+    }
+    // Virtual keys, made and removed.
+    if (request.url?.startsWith('/key/')) {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"key":"sk-virtual-of-the-rig"}');
       return;
     }
     open++;
@@ -75,9 +88,9 @@ export async function startRigUpstream(): Promise<RigUpstream> {
   // A request that is cut in the middle is no fault of the rig's.
   server.on('clientError', (_error, socket) => socket.destroy());
   const noted = (request: IncomingMessage, body: Body): Forwarded => {
-    const id = request.headers['x-request-id'] as string;
-    if (forwarded.has(id)) repeated.push(id);
     const order = JSON.parse(body.messages[0]!.content) as Order;
+    const id = (request.headers['x-request-id'] as string | undefined) ?? idOf(order.n)!;
+    if (forwarded.has(id)) repeated.push(id);
     const record: Forwarded = { id, order, sent: 0, aborted: false, closedAt: 0 };
     forwarded.set(id, record);
     return record;
@@ -125,11 +138,22 @@ async function stream(record: Forwarded, response: ServerResponse): Promise<void
     if (record.sent >= after) return breakOff(record, response);
     if (response.destroyed) return;
     record.sent++;
-    if (!response.write(event)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(event)) await drained(response);
     if (chunkMs > 0) await pause(chunkMs);
   }
   const usage = fault === 'no-usage' ? '' : usageEvent(INPUT_TOKENS, words);
   response.end(usage + DONE_EVENT);
+}
+
+/** Resolves when more can be written, or nothing any more; leaves no listener behind. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }
 
 function breakOff({ order }: Forwarded, response: ServerResponse): void {
@@ -138,12 +162,12 @@ function breakOff({ order }: Forwarded, response: ServerResponse): void {
 }
 
 function whole({ order }: Forwarded, response: ServerResponse): void {
-  const { words = 5, wordBytes = 1 } = order;
+  const { words = 5, wordBytes = 1, model = 'gateway/fast' } = order;
   const body = JSON.stringify({
     id: 'chatcmpl-1',
     object: 'chat.completion',
     created: 1,
-    model: 'gateway/fast',
+    model,
     choices: [
       {
         index: 0,
@@ -154,6 +178,9 @@ function whole({ order }: Forwarded, response: ServerResponse): void {
     usage: { prompt_tokens: INPUT_TOKENS, completion_tokens: words, total_tokens: INPUT_TOKENS + words },
   });
   response.writeHead(200, { 'content-type': 'application/json' });
-  if (order.fault === 'truncate') response.write(body.slice(0, body.length / 2), () => response.destroy());
+  const half = body.slice(0, body.length / 2);
+  if (order.fault === 'truncate') response.write(half, () => response.destroy());
+  else if (order.fault === 'reset') response.write(half, () => response.socket?.resetAndDestroy());
+  else if (order.fault === 'stall') response.write(half);
   else response.end(body);
 }

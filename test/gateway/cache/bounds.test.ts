@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { DatabaseContact } from '../../../src/gateway/database-contact.js';
 import { createKeyCache, type KeyCache, MAX_KEYS, MAX_MISSING } from '../../../src/gateway/key-cache.js';
 import { systemClock } from '../../../src/lib/clock.js';
 import { createEnvelope, sha256 } from '../../../src/lib/crypto.js';
@@ -43,6 +44,7 @@ describe('the key cache', () => {
       envelope: createEnvelope('virtual-key', TEST_SECRETS.ENCRYPTION_KEY),
       clock: systemClock,
       log: createLogger('test', 'silent'),
+      contact: new DatabaseContact(systemClock),
     });
     statements = 0;
   });

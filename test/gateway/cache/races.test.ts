@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { decodeInvalidation, INVALIDATION_CHANNEL } from '../../../src/db/invalidation.js';
 import { listen } from '../../../src/db/listen.js';
-import { createKeyCache, type KeyCache, type KeyEntry } from '../../../src/gateway/key-cache.js';
+import { DatabaseContact } from '../../../src/gateway/database-contact.js';
+import { createKeyCache, type KeyCache } from '../../../src/gateway/key-cache.js';
+import type { KeyEntry } from '../../../src/gateway/key-states.js';
 import { systemClock } from '../../../src/lib/clock.js';
 import { createEnvelope, sha256 } from '../../../src/lib/crypto.js';
 import { createLogger } from '../../../src/lib/logger.js';
@@ -36,6 +38,7 @@ describe('no reading in flight', () => {
       envelope: createEnvelope('virtual-key', TEST_SECRETS.ENCRYPTION_KEY),
       clock: systemClock,
       log: createLogger('test', 'silent'),
+      contact: new DatabaseContact(systemClock),
     });
   });
   afterAll(async () => {

@@ -1,3 +1,5 @@
+import { METHODS } from 'node:http';
+import { codeOf, exchange, requestText } from '../../hostile/raw.js';
 import { createTestKey, errorOf } from '../../support/edge.js';
 import { useEdge } from '../../support/edge-suite.js';
 
@@ -31,4 +33,22 @@ describe('404 endpoint_not_supported', () => {
       code: 'endpoint_not_supported',
     });
   });
+
+  // CONNECT is no request for a path; OPTIONS is a preflight.
+  test.each(METHODS.filter((method) => method !== 'CONNECT' && method !== 'OPTIONS'))(
+    'asks for the key first, then answers %s',
+    async (method) => {
+      const { key } = await createTestKey(suite.db);
+      const ask = async (headers: string[]) => {
+        const lines = ['Connection: close', ...headers];
+        const { text, statuses } = await exchange(suite.edge.url, requestText(`${method} /v1/x`, lines), {
+          halfClose: false,
+        });
+        return [statuses, method === 'HEAD' ? undefined : codeOf(text)];
+      };
+      const code = (expected: string) => (method === 'HEAD' ? undefined : expected);
+      expect(await ask([])).toEqual([[401], code('invalid_api_key')]);
+      expect(await ask([`Authorization: Bearer ${key}`])).toEqual([[404], code('endpoint_not_supported')]);
+    },
+  );
 });

@@ -107,9 +107,13 @@ describe('limits of the only edge', () => {
     const waiting = edge.admit(10);
     edge.settle(held, UNIT * 9n);
     const second = await waiting;
-    await expect(edge.admit(10)).rejects.toMatchObject({ code: 'daily_cap_exceeded', noRetry: false });
+    const whileHeld = await edge.admit(10).catch((error: unknown) => error);
+    expect(whileHeld).toMatchObject({ code: 'daily_cap_exceeded', noRetry: true });
+    expect(whileHeld).toMatchObject({ options: { retryAfterSeconds: 1 } });
     edge.settle(second, UNIT);
-    await expect(edge.admit(10)).rejects.toMatchObject({ code: 'daily_cap_exceeded', noRetry: true });
+    const spent = await edge.admit(10).catch((error: unknown) => error);
+    expect(spent).toMatchObject({ code: 'daily_cap_exceeded', noRetry: true });
+    expect(spent).not.toHaveProperty('options.retryAfterSeconds');
   });
 
   test('a lone caller walks its balance down to the floor without a refusal', async () => {

@@ -74,9 +74,16 @@ describe('the dearest that a call can be charged at', () => {
     const text = await (await ask(proxy.masterKey)).text();
     expect(JSON.parse(text).data).toContainEqual({
       model_name: 'gateway/fast',
-      litellm_params: { model: expect.any(String) },
-      model_info: { id: expect.any(String) },
+      litellm_params: { model: expect.any(String), weight: 1 },
+      model_info: {
+        id: expect.any(String),
+        input_cost_per_token: 1e-7,
+        output_cost_per_token: 3e-7,
+      },
       fallbacks: ['gateway/qwen-fast'],
+      status: 'serving',
+      consecutive_failures: 0,
+      parked_for_seconds: 0,
     });
     expect(text).not.toContain('127.0.0.1');
   });

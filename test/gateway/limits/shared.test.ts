@@ -221,4 +221,27 @@ describeWithRedis('limits over Redis', () => {
     ]);
     pair[0].settle(admitted, 0n);
   });
+
+  test('a dead edge whose spool is committed: its holds go at once, what it had recorded when all have read the balances', async () => {
+    const pair = await twoEdges(new Ledger(FLOOR + UNIT * 20n));
+    const state = `gw:{${pair[0].entry.account.id}}:state`;
+    const fields = () => redis.client.hmget(state, 'h:dead', 'c:dead');
+    await redis.client.zadd('gw:edges', Date.now(), 'dead');
+    await redis.client.hset(state, { 'n:dead': 1, 'h:dead': String(UNIT * 100n), 'c:dead': String(UNIT) });
+    await expect(pair[0].admit(10)).rejects.toMatchObject({ code: 'insufficient_credits' });
+    pair[1].identity.replaced(['dead', 'never-heard-of']);
+    const began = Date.now();
+    const admitted = await until(() => pair[0].admit(10).catch(() => undefined));
+    // The other edge learns of it with its next heartbeat.
+    expect(Date.now() - began).toBeLessThan(3_000);
+    expect(await fields()).toEqual([null, String(UNIT)]);
+    pair[0].settle(admitted, 0n);
+    // Ten seconds on.
+    await redis.client.zincrby('gw:edges', -10_000, 'dead');
+    await until(async () => {
+      pair[0].settle(await pair[0].admit(1), 0n);
+      return (await fields())[1] === null;
+    });
+    expect(await redis.client.zscore('gw:edges', 'never-heard-of')).toBeNull();
+  });
 });

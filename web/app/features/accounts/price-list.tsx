@@ -41,7 +41,6 @@ export function PriceList() {
                 </tr>
               ))
             : Array.from({ length: EXPECTED_ROWS }, (_, row) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: bars without identity
                 <tr key={row}>
                   <td colSpan={3}>
                     <Skeleton height={12} />

@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Config } from '../config.js';
+import { startEmbeddedPostgres } from '../db/embedded.js';
+import { openOrm } from '../db/orm.js';
+import { reachableCluster } from '../db/reachable.js';
+
+/**
+ * Runs `work` on the database of the configuration: `DATABASE_URL`, or the one of `npm start` in `DATA_DIR`, which is
+ * started for the occasion where it doesn't run.
+ * @throws Error when there is none
+ */
+export async function withDatabase<T>(
+  { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  processName: string,
+  work: (orm: MikroORM) => Promise<T>,
+): Promise<T> {
+  const embedded = databaseUrl === null ? await openEmbedded(dataDir) : undefined;
+  try {
+    const url = databaseUrl ?? embedded!.url('gateway');
+    const orm = await openOrm({ databaseUrl: url, processName, poolSize: 1 });
+    try {
+      return await work(orm);
+    } finally {
+      await orm.close(true);
+    }
+  } finally {
+    // One that was running already belongs to `npm start`.
+    if (embedded && embedded.origin !== 'adopted') await embedded.stop();
+  }
+}
+
+function openEmbedded(dataDir: string) {
+  const directory = join(dataDir, 'postgres');
+  if (!existsSync(join(reachableCluster(directory), 'PG_VERSION'))) {
+    throw new Error(`there is no database in ${dataDir}: set DATABASE_URL or DATA_DIR`);
+  }
+  return startEmbeddedPostgres({ directory });
+}

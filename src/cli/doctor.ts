@@ -1,0 +1,120 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { request } from 'undici';
+import { z } from 'zod';
+import { type Config, loadConfigOrExit } from '../config.js';
+import { formatMoney } from '../lib/money.js';
+import {
+  masterKeyFault,
+  parseRouting,
+  RoutingFileError,
+  readRoutingText,
+  SIMULATOR_VARIABLE,
+  simulatorFault,
+} from '../proxy/config-file.js';
+import { costPerToken } from '../proxy/config-schema.js';
+import { comparePrices, type PricedDeployment } from '../proxy/price-check.js';
+import { withDatabase } from './database.js';
+
+/**
+ * `npm run doctor`: reads the routing as the model proxy would and compares its prices with the model table's. With
+ * `UPSTREAM_URL` it asks the model proxy there, unless `--file` stands behind. Exit code 1 when something is wrong, 2 when
+ * it can't look.
+ */
+const config = loadConfigOrExit('launcher');
+const TIMEOUT_MS = 10_000;
+const PRICE_WIDTH = 12;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** The deployments of the routing file, and what would stop the proxy's start. */
+function fromFile({ proxyConfigPath, environment, ...rest }: Config) {
+  try {
+    const { text, name } = readRoutingText(proxyConfigPath);
+    const simulator = environment[SIMULATOR_VARIABLE] || 'http://127.0.0.1/v1';
+    const routing = parseRouting(text, name, { ...environment, [SIMULATOR_VARIABLE]: simulator });
+    const faults = [simulatorFault(routing, rest), masterKeyFault(routing, name, rest)];
+    return { deployments: routing.deployments, faults: faults.filter((fault) => fault !== undefined) };
+  } catch (error) {
+    if (!(error instanceof RoutingFileError)) throw error;
+    return { deployments: [], faults: error.lines };
+  }
+}
+
+const costs = z.looseObject({
+  input_cost_per_token: z.number().nullish(),
+  output_cost_per_token: z.number().nullish(),
+});
+const modelInfo = z.object({
+  data: z.array(
+    z.looseObject({
+      model_name: z.string(),
+      litellm_params: costs.nullish(),
+      model_info: costs.extend({ id: z.string().nullish() }).nullish(),
+    }),
+  ),
+});
+
+/** The same of a model proxy of somebody else's, asked by its interface. @throws Error when it doesn't tell */
+async function fromUpstream({ upstreamUrl, upstreamMasterKey }: Config) {
+  const answer = await request(`${upstreamUrl}/v1/model/info`, {
+    headers: { authorization: `Bearer ${upstreamMasterKey}` },
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+  }).catch((error: unknown) => {
+    throw new Error(
+      `UPSTREAM_URL can't be reached (${(error as { code?: string }).code ?? 'unknown cause'})`,
+    );
+  });
+  const body: unknown = await answer.body.json().catch(() => undefined);
+  const read = modelInfo.safeParse(body);
+  if (answer.statusCode !== 200 || !read.success) {
+    throw new Error(`the model proxy at UPSTREAM_URL answered ${answer.statusCode} and tells no models`);
+  }
+  const faults: string[] = [];
+  const deployments = read.data.data.flatMap(({ model_name: group, model_info: info, litellm_params }) => {
+    const id = info?.id ?? 'without an id';
+    const input = litellm_params?.input_cost_per_token ?? info?.input_cost_per_token;
+    const output = litellm_params?.output_cost_per_token ?? info?.output_cost_per_token;
+    try {
+      // The shortest text of the number is the price that was written down.
+      const [inputCost, outputCost] = [input, output].map((cost) => costPerToken(String(cost)));
+      return [{ id, group, inputCost: inputCost!, outputCost: outputCost! }];
+    } catch {
+      faults.push(`deployment ${id}: ${group} has no price per token`);
+      return [];
+    }
+  });
+  return { deployments, faults };
+}
+
+async function examine(
+  orm: MikroORM,
+  { deployments, faults }: { deployments: PricedDeployment[]; faults: string[] },
+): Promise<number> {
+  const { findings, unserved } = await comparePrices(orm, deployments);
+  for (const { deployment, fault } of findings) {
+    const { id, group, inputCost, outputCost } = deployment;
+    const shown = [inputCost, outputCost].map((cost) =>
+      `$${formatMoney(cost * 1_000_000n)}`.padEnd(PRICE_WIDTH),
+    );
+    say(`${fault ? 'wrong' : 'ok   '}  ${shown.join('')}${group}  ${id}`);
+  }
+  const all = [
+    ...faults,
+    ...findings.flatMap(({ fault }) => fault ?? []),
+    // A faulty file says nothing of what it serves.
+    ...(deployments.length > 0 ? unserved.map((name) => `${name}: no deployment serves it`) : []),
+  ];
+  for (const fault of all) say(`fault  ${fault}`);
+  say(`${deployments.length} deployments examined, ${all.length} faults`);
+  return all.length > 0 ? 1 : 0;
+}
+
+try {
+  const ask = config.externalUpstream && !process.argv.includes('--file');
+  const told = ask ? await fromUpstream(config) : fromFile(config);
+  process.exitCode = await withDatabase(config, 'doctor', (orm) => examine(orm, told));
+} catch (error) {
+  process.stderr.write(`doctor: ${(error as Error).message}\n`);
+  process.exitCode = 2;
+}

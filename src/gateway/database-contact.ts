@@ -1,0 +1,22 @@
+import type { Clock } from '../lib/clock.js';
+
+/** While the database is unreachable what is known of a key serves up to this age (DESIGN.md step 6). */
+export const STALE_MS = 60_000;
+
+/** When the database last answered this edge, whoever asked: keys in use are read every few seconds, models as often. */
+export class DatabaseContact {
+  #heardAt: number;
+
+  constructor(private readonly clock: Clock) {
+    this.#heardAt = clock.now();
+  }
+
+  heard(): void {
+    this.#heardAt = this.clock.now();
+  }
+
+  /** Whether it has been away for so long that no key is served any more. */
+  lost(): boolean {
+    return this.clock.now() - this.#heardAt > STALE_MS;
+  }
+}

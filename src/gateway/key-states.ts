@@ -1,0 +1,121 @@
+import { utcDay } from '../lib/clock.js';
+import type { Envelope } from '../lib/crypto.js';
+import type { Logger } from '../lib/logger.js';
+import type { Money } from '../lib/money.js';
+import type { FlushResult } from '../metering/usage-record.js';
+import { virtualKeyField } from '../services/keys/keys.rules.js';
+import { AccountState, KeyDayState } from './account-state.js';
+import type { KeyRow } from './key.store.js';
+
+/** An immutable version of a key's row, beside the states that live on from version to version. */
+export interface KeyEntry {
+  readonly hash: string;
+  readonly keyId: string;
+  readonly active: boolean;
+  readonly dailyLimit: Money | null;
+  readonly virtualKeySealed: string | null;
+  /** `Bearer <virtual key>`, or null: `upstream_unconfigured`. */
+  readonly authorization: string | null;
+  readonly allowedModels: ReadonlySet<string>;
+  readonly account: AccountState;
+  readonly day: KeyDayState;
+  readonly readAt: number;
+}
+
+/** The money of accounts and keys in this process, which outlives the rows that it was read with. */
+export class KeyStates {
+  readonly #accounts = new Map<string, AccountState>();
+  readonly #days = new Map<string, KeyDayState>();
+
+  constructor(private readonly deps: { envelope: Envelope; log: Logger }) {}
+
+  /** Number of accounts. */
+  get size(): number {
+    return this.#accounts.size;
+  }
+
+  account(id: string): AccountState | undefined {
+    return this.#accounts.get(id);
+  }
+
+  keyDay(keyId: string): KeyDayState | undefined {
+    return this.#days.get(keyId);
+  }
+
+  /** Takes over a row that was read at `readAt`; `former` is what was known of the key until now. */
+  enter(row: KeyRow, readAt: number, former: KeyEntry | undefined): KeyEntry {
+    const day = this.#dayOf(row.keyId);
+    day.observe(utcDay(readAt), row.spendToday);
+    // Opening a sealed key costs more than all the rest, and a key in use is read every few seconds.
+    const sameSeal = former?.authorization && former.virtualKeySealed === row.virtualKeySealed;
+    return {
+      hash: row.hash,
+      keyId: row.keyId,
+      active: row.active,
+      dailyLimit: row.dailyLimit,
+      virtualKeySealed: row.virtualKeySealed,
+      authorization: sameSeal ? former.authorization : this.#openVirtualKey(row),
+      allowedModels: new Set(row.allowedModels),
+      account: this.#accountOf(row),
+      day,
+      readAt,
+    };
+  }
+
+  /** Takes over what a commit changed. */
+  flushed(result: FlushResult): void {
+    for (const event of result.own) {
+      const account = this.#accounts.get(event.accountId);
+      if (account) account.pending -= event.cost;
+      const day = event.keyId === null ? undefined : this.#days.get(event.keyId);
+      if (day) day.pending -= event.cost;
+    }
+    for (const { id, balance, seq } of result.accounts) this.#accounts.get(id)?.committed(balance, seq);
+    for (const { keyId, day, spend } of result.keyDays) this.#days.get(keyId)?.committed(day, spend);
+  }
+
+  /** Forgets states that none of the entries refers to and that hold no money. */
+  sweep(slots: Iterable<{ entry: KeyEntry }>): void {
+    const accounts = new Set<string>();
+    const keys = new Set<string>();
+    for (const { entry } of slots) {
+      accounts.add(entry.account.id);
+      keys.add(entry.keyId);
+    }
+    for (const [id, state] of this.#accounts) if (!accounts.has(id) && state.idle) this.#accounts.delete(id);
+    for (const [id, state] of this.#days) if (!keys.has(id) && state.idle) this.#days.delete(id);
+  }
+
+  #accountOf(row: KeyRow): AccountState {
+    const known = this.#accounts.get(row.accountId);
+    if (known) {
+      known.observe(row.balance, row.ledgerSeq);
+      known.window.resize(row.requestsPerMinute);
+      return known;
+    }
+    const account = new AccountState(row.accountId, row.balance, row.ledgerSeq, row.requestsPerMinute);
+    this.#accounts.set(row.accountId, account);
+    return account;
+  }
+
+  #dayOf(keyId: string): KeyDayState {
+    const known = this.#days.get(keyId);
+    if (known) return known;
+    const day = new KeyDayState();
+    this.#days.set(keyId, day);
+    return day;
+  }
+
+  #openVirtualKey(row: KeyRow): string | null {
+    if (row.virtualKeySealed === null) return null;
+    try {
+      return `Bearer ${this.deps.envelope.open(row.virtualKeySealed, virtualKeyField(row.keyId)).toString()}`;
+    } catch {
+      this.deps.log.error(
+        { keyId: row.keyId },
+        'a virtual key does not open: was ENCRYPTION_KEY changed without ENCRYPTION_KEY_PREVIOUS?',
+      );
+      return null;
+    }
+  }
+}

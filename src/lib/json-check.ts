@@ -1,0 +1,157 @@
+import { JsonScanError, type Member, readKey } from './json-scan.js';
+
+/**
+ * Checks JSON without building anything. JSON.parse makes an object of every two bytes of `[],[],…`: ten megabytes of
+ * that keep a process for most of a second, and its collector after it.
+ */
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const MINUS = 0x2d;
+const PLUS = 0x2b;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const LOWER_U = 0x75;
+
+const bytesOf = (text: string): readonly number[] => [...Buffer.from(text)];
+const LITERALS = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), bytesOf(word)]));
+
+/** What may follow a backslash, but for `u` and its four digits. */
+const ESCAPED = new Uint8Array(256);
+for (const byte of bytesOf('"\\/bfnrt')) ESCAPED[byte] = 1;
+const HEX = new Uint8Array(256);
+for (const byte of bytesOf('0123456789abcdefABCDEF')) HEX[byte] = 1;
+
+/** NUL behind the end, which nothing takes. One read beyond the end makes all others twice as slow. */
+const byteAt = (json: Buffer, at: number): number => (at < json.length ? json[at]! : 0);
+
+function skipSpace(json: Buffer, from: number): number {
+  let at = from;
+  if (byteAt(json, at) > 0x20) return at;
+  for (; at < json.length; at++) {
+    const byte = json[at]!;
+    if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) break;
+  }
+  return at;
+}
+
+function skipString(json: Buffer, from: number): number {
+  for (let at = from + 1; at < json.length; at++) {
+    const byte = byteAt(json, at);
+    if (byte === QUOTE) return at + 1;
+    if (byte < 0x20) throw new JsonScanError('a control character stands in a string');
+    if (byte !== BACKSLASH) continue;
+    at++;
+    if (byteAt(json, at) === LOWER_U) {
+      for (const end = at + 4; at < end; )
+        if (!HEX[byteAt(json, ++at)]) throw new JsonScanError('an escape is not valid');
+    } else if (!ESCAPED[byteAt(json, at)]) throw new JsonScanError('an escape is not valid');
+  }
+  throw new JsonScanError('a string does not end');
+}
+
+const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE;
+
+/** At least one digit. */
+function skipDigits(json: Buffer, from: number): number {
+  let at = from;
+  while (isDigit(byteAt(json, at))) at++;
+  if (at === from) throw new JsonScanError('a number is not valid');
+  return at;
+}
+
+function skipNumber(json: Buffer, from: number): number {
+  let at = byteAt(json, from) === MINUS ? from + 1 : from;
+  at = byteAt(json, at) === ZERO ? at + 1 : skipDigits(json, at);
+  let byte = byteAt(json, at);
+  if (byte === POINT) {
+    at = skipDigits(json, at + 1);
+    byte = byteAt(json, at);
+  }
+  if (byte === 0x65 || byte === 0x45) {
+    at++;
+    if (byteAt(json, at) === PLUS || byteAt(json, at) === MINUS) at++;
+    at = skipDigits(json, at);
+  }
+  return at;
+}
+
+function skipLiteral(json: Buffer, from: number): number {
+  const word = LITERALS.get(byteAt(json, from));
+  if (!word) throw new JsonScanError('a value is missing');
+  for (let i = 1; i < word.length; i++) {
+    if (byteAt(json, from + i) !== word[i]) throw new JsonScanError('a value is not valid');
+  }
+  return from + word.length;
+}
+
+/**
+ * The members of the object that fills `json`, in order, duplicates included. It takes what JSON.parse takes, up to a
+ * depth and a number of members; whether the bytes are UTF-8 is another question.
+ * @throws JsonScanError
+ */
+export function checkedMembers(json: Buffer, maxDepth: number, maxMembers: number): Member[] {
+  const members: Member[] = [];
+  /** What is open: 1 for an object, 0 for an array. */
+  const open = new Uint8Array(maxDepth + 1);
+  let depth = 0;
+  let at = skipSpace(json, 0);
+  if (byteAt(json, at) !== OPEN_BRACE) throw new JsonScanError('not an object');
+  let nameNext = false;
+  for (;;) {
+    if (nameNext) {
+      const start = skipSpace(json, at);
+      if (byteAt(json, start) !== QUOTE) throw new JsonScanError('a key is missing');
+      const end = skipString(json, start);
+      at = skipSpace(json, end);
+      if (byteAt(json, at) !== COLON) throw new JsonScanError('a colon is missing');
+      at++;
+      nameNext = false;
+      if (depth === 1) {
+        if (members.length === maxMembers) throw new JsonScanError(`more than ${maxMembers} members`);
+        members.push({ key: readKey(json, start, end), start, valueStart: skipSpace(json, at), end: 0 });
+      }
+    }
+    at = skipSpace(json, at);
+    const byte = byteAt(json, at);
+    if (byte === OPEN_BRACKET || byte === OPEN_BRACE) {
+      if (depth === maxDepth) throw new JsonScanError(`nested deeper than ${maxDepth} levels`);
+      const isObject = byte === OPEN_BRACE;
+      open[++depth] = isObject ? 1 : 0;
+      at = skipSpace(json, at + 1);
+      if (byteAt(json, at) !== (isObject ? CLOSE_BRACE : CLOSE_BRACKET)) {
+        nameNext = isObject;
+        continue;
+      }
+    } else if (byte === QUOTE) at = skipString(json, at);
+    else if (byte === MINUS || isDigit(byte)) at = skipNumber(json, at);
+    else at = skipLiteral(json, at);
+    // A value is over, or the end of an empty container is next: close what closes, up to the next value.
+    for (;;) {
+      const end = at;
+      at = skipSpace(json, at);
+      const next = byteAt(json, at);
+      if (next === COMMA) {
+        if (depth === 1) members.at(-1)!.end = end;
+        nameNext = open[depth] === 1;
+        at++;
+        break;
+      }
+      if (next !== (open[depth] === 1 ? CLOSE_BRACE : CLOSE_BRACKET))
+        throw new JsonScanError('brackets do not match');
+      if (depth === 1 && members.length > 0) members.at(-1)!.end = end;
+      at++;
+      if (--depth === 0) {
+        if (skipSpace(json, at) !== json.length) throw new JsonScanError('text after the object');
+        return members;
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import type { FastifyReply } from 'fastify';
+import type { RestApp } from '../rest/rest-app.js';
+import { graphqlGuide } from './docs/graphql-guide.js';
+import { docsPage, STYLE } from './docs/html.js';
+
+const index = (): string =>
+  docsPage('Documentation', 'Inference, accounts and billing for programs.', [
+    {
+      id: 'pages',
+      title: 'Pages',
+      body: `<ul>
+<li><a href="/docs/api">API reference</a>: every operation of the REST API</li>
+<li><a href="/docs/graphql">GraphQL</a>: authentication, errors, paging, subscriptions</li>
+<li><a href="/graphql/playground">GraphQL playground</a>: ask the schema, try operations</li>
+</ul>`,
+    },
+  ]);
+
+/** Pages of the documentation that this server renders itself. */
+export function docsPages(app: RestApp): void {
+  const html = (url: string, render: () => string): void => {
+    // Rendered once: nothing in it depends on who asks.
+    let page: string | undefined;
+    app.route({
+      method: 'GET',
+      url,
+      schema: { hide: true },
+      handler: (_request, reply: FastifyReply) => {
+        page ??= render();
+        reply.type('text/html; charset=utf-8').header('cache-control', 'public, max-age=300').send(page);
+      },
+    });
+  };
+  html('/docs', index);
+  html('/docs/graphql', graphqlGuide);
+  app.route({
+    method: 'GET',
+    url: '/docs/style.css',
+    schema: { hide: true },
+    handler: (_request, reply) => {
+      reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=3600').send(STYLE);
+    },
+  });
+}

@@ -1,0 +1,215 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { answerJson, bodyOf, type ProxyError } from './answers.js';
+import { judgeFailure, judgePayload, judgeStatus, type Verdict } from './node-errors.js';
+import { modelValue, restampJson, SseRestamper, UpstreamGarbage } from './restamp.js';
+import type { Deployment } from './routing.js';
+
+const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const STREAM_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
+const LINE_END = Buffer.from('\r\n');
+const LAST_CHUNK = Buffer.from('0\r\n\r\n');
+
+/** How one call to one node ended. */
+export type AttemptEnd =
+  /** The answer is whole. */
+  | { kind: 'ok' }
+  | { kind: 'client_gone' }
+  /** The node refused the caller's request, and the caller has been told. */
+  | { kind: 'refused'; outcome: string }
+  /** It failed before a byte of it left: the caller can still be told anything. */
+  | { kind: 'failed'; error: ProxyError; reason: string }
+  /** It failed after bytes had left; the answer has been cut. */
+  | { kind: 'broken'; reason: string };
+
+/** An error where something else should have come; nothing has left yet. */
+class ErrorAnswer extends Error {
+  constructor(readonly verdict: Verdict) {
+    super('the node answered with an error');
+  }
+}
+
+const contentType = (headers: IncomingHttpHeaders): string => {
+  const value = headers['content-type'] ?? '';
+  const end = value.indexOf(';');
+  return (end < 0 ? value : value.slice(0, end)).trim().toLowerCase();
+};
+
+const isJson = (type: string): boolean =>
+  type === 'application/json' || /^application\/[\w.-]+\+json$/.test(type);
+
+/**
+ * One call to one node, from the request's last byte to the answer's: takes the answer from undici and writes it to
+ * the caller. Nothing leaves before it is known to be an answer.
+ */
+export class Attempt implements Dispatcher.DispatchHandler {
+  /** Never rejects. */
+  readonly ended: Promise<AttemptEnd>;
+  readonly #end: (end: AttemptEnd) => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #over = false;
+  #status = 0;
+  #retryAfter: string | undefined;
+  /** A whole answer, as far as it has come; none for a stream. */
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #stream: SseRestamper | undefined;
+  /** Whether the answer's chunked framing is ours to write. */
+  #framing = false;
+  /** Why the stream that the caller gets is no good, though it goes on. */
+  #spoilt: string | undefined;
+
+  constructor(
+    private readonly deployment: Deployment,
+    private readonly streamAsked: boolean,
+    private readonly response: ServerResponse,
+    /** Called before the first byte leaves: from there on there is no other try. */
+    private readonly onLeaving: () => void,
+  ) {
+    let end!: (end: AttemptEnd) => void;
+    this.ended = new Promise((resolve) => {
+      end = resolve;
+    });
+    this.#end = end;
+  }
+
+  /** The caller left. */
+  abandon(): void {
+    this.#finish(this.#spoilt ? { kind: 'broken', reason: this.#spoilt } : { kind: 'client_gone' });
+  }
+
+  /** The caller takes bytes again. */
+  resume(): void {
+    if (this.#controller?.paused) this.#controller.resume();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#over) controller.abort(new Error('the call is over'));
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status < 200) return;
+    this.#status = status;
+    if (status > 299) {
+      const retryAfter: string | string[] | undefined = headers['retry-after'];
+      this.#retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+      return;
+    }
+    const type = contentType(headers);
+    if (isJson(type)) return;
+    if (this.streamAsked && type === 'text/event-stream') {
+      this.#stream = new SseRestamper(this.deployment.group, (payload) => this.#errorEvent(payload));
+    } else this.#fail(new UpstreamGarbage('an answer of another content type'));
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#over) return;
+    if (this.#stream) {
+      this.#guarded(() => this.#send(controller, this.#stream!.push(chunk)));
+      return;
+    }
+    this.#bytes += chunk.length;
+    const limit = this.#status > 299 ? MAX_ERROR_BYTES : MAX_ANSWER_BYTES;
+    if (this.#bytes > limit) this.#fail(new UpstreamGarbage('the answer is too large'));
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    if (this.#over) return;
+    this.#guarded(() => {
+      if (this.#stream) this.#endStream(controller, this.#stream);
+      else this.#endWhole();
+    });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    if (!this.#over) this.#fail(error);
+  }
+
+  #guarded(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #endWhole(): void {
+    const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    if (this.#status > 299) {
+      const text = body.toString('utf8');
+      throw new ErrorAnswer(judgeStatus(this.#status, text, this.#retryAfter, this.deployment));
+    }
+    const answer = restampJson(body, modelValue(this.deployment.group), (payload) => {
+      throw new ErrorAnswer(judgePayload(payload, this.deployment));
+    });
+    answerJson(this.response, 200, answer);
+    this.#finish({ kind: 'ok' });
+  }
+
+  #endStream(controller: Dispatcher.DispatchController, stream: SseRestamper): void {
+    this.#send(controller, stream.end());
+    if (!this.response.headersSent) throw new UpstreamGarbage('an empty stream');
+    this.response.end(this.#framing ? LAST_CHUNK : undefined);
+    const reason = this.#spoilt ?? (stream.complete ? undefined : 'stream_cut');
+    this.#finish(reason === undefined ? { kind: 'ok' } : { kind: 'broken', reason });
+  }
+
+  /** The head leaves with the first byte, so that a node which fails before it gets a status of its own. */
+  #send(controller: Dispatcher.DispatchController, pieces: Buffer[]): void {
+    if (pieces.length === 0) return;
+    const { response } = this;
+    if (!response.headersSent) {
+      this.onLeaving();
+      response.writeHead(200, STREAM_HEADERS);
+      // Node writes a chunk in four parts; framed here it leaves in one. To HTTP/1.0 nothing is chunked.
+      this.#framing = response.chunkedEncoding;
+      response.chunkedEncoding = false;
+    }
+    if (this.#framing) {
+      const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      pieces.unshift(Buffer.from(`${bytes.toString(16)}\r\n`, 'latin1'));
+      pieces.push(LINE_END);
+    }
+    if (!response.write(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces))) controller.pause();
+  }
+
+  /** An error in a stream: before anything left it is an answer like any other error; afterwards it goes on in our words. */
+  #errorEvent(payload: Buffer): Buffer {
+    const verdict = judgePayload(payload, this.deployment);
+    if (!this.response.headersSent) throw new ErrorAnswer(verdict);
+    if (verdict.kind === 'failed') this.#spoilt = verdict.reason;
+    const told = verdict.kind === 'failed' ? bodyOf(verdict.error) : verdict.body;
+    return Buffer.from(JSON.stringify(told));
+  }
+
+  #fail(failure: unknown): void {
+    if (this.response.headersSent) {
+      // A clean end would say that the answer is whole.
+      this.response.destroy();
+      this.#finish({ kind: 'broken', reason: this.#spoilt ?? judgeFailure(failure).reason });
+      return;
+    }
+    const verdict = failure instanceof ErrorAnswer ? failure.verdict : judgeFailure(failure);
+    if (verdict.kind === 'refused') {
+      answerJson(this.response, verdict.status, Buffer.from(JSON.stringify(verdict.body)));
+    }
+    this.#finish(verdict);
+  }
+
+  #finish(end: AttemptEnd): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#chunks = [];
+    // After a whole answer there is nothing left to abort.
+    if (end.kind !== 'ok') this.#controller?.abort(new Error('the call is over'));
+    this.#end(end);
+  }
+}

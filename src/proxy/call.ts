@@ -1,0 +1,160 @@
+import type { ServerResponse } from 'node:http';
+import { answerJson, bodyOf, type ProxyError, tableError } from './answers.js';
+import type { Attempt, AttemptEnd } from './attempt.js';
+import type { Candidate, Group, Random } from './group.js';
+import type { ProxyMetrics } from './proxy-metrics.js';
+import type { Relay } from './relay.js';
+import type { Asked } from './request.js';
+import type { Router } from './router.js';
+import type { ProxyTime } from './time.js';
+
+export interface CallTimeouts {
+  /** Milliseconds to the first byte of one try where the deployment doesn't say. */
+  firstByteMs: number;
+  /** The same of the whole call, tries and pauses together: nobody waits for an answer beyond that. */
+  totalMs: number;
+  /** Milliseconds without a byte moving where the deployment doesn't say. */
+  idleMs: number;
+}
+
+export interface CallDeps {
+  /** The routing in force; it may change between two tries. */
+  router(): Router;
+  relay: Relay;
+  time: ProxyTime;
+  random: Random;
+  metrics: ProxyMetrics;
+  timeouts(): CallTimeouts;
+}
+
+/** How a call ended, for metrics: `ok`, `client_gone`, `stream_broken`, `upstream_400` and its like, or an error code. */
+export type Outcome = string;
+
+const NONE: ReadonlySet<Candidate> = new Set();
+const MS_PER_SECOND = 1000;
+const FAIR_SHARE = 0.9;
+const NOTHING = Buffer.alloc(0);
+
+/** One call on its way through the deployments that may answer it. */
+export class Call {
+  readonly #deadline: number;
+  #attempt: Attempt | undefined;
+  #gone: boolean;
+  /** Ends a pause when the caller leaves. */
+  #leaving: AbortController | undefined;
+  /** Why the last try failed. */
+  #error: ProxyError | undefined;
+
+  constructor(
+    private readonly deps: CallDeps,
+    private readonly asked: Asked,
+    private readonly response: ServerResponse,
+  ) {
+    this.#deadline = deps.time.now() + deps.timeouts().totalMs;
+    this.#gone = response.closed;
+    response.on('close', () => {
+      if (response.writableFinished) return;
+      this.#gone = true;
+      this.#attempt?.abandon();
+      this.#leaving?.abort();
+    });
+    response.on('drain', () => this.#attempt?.resume());
+  }
+
+  /**
+   * Answers the caller, after as many tries as the settings allow: in the model's own group, and in the ones that stand
+   * in for it while all of that is parked. Never throws.
+   */
+  async run(): Promise<Outcome> {
+    const line = this.deps.router().line(this.asked.model);
+    for (const group of line) {
+      const outcome = await this.#tryGroup(group.name);
+      if (outcome === undefined) continue;
+      if (outcome === 'ok' && group !== line[0]) this.deps.metrics.fellBack(this.asked.model, group.name);
+      return outcome;
+    }
+    return this.#answer(this.#error ?? this.#unavailable(line));
+  }
+
+  /** Tries one group; undefined when all of it is parked, so that another one may stand in. */
+  async #tryGroup(name: string): Promise<Outcome | undefined> {
+    let tried = NONE as Set<Candidate>;
+    for (let retries = 0; ; retries++) {
+      const router = this.deps.router();
+      const group = router.line(name)[0];
+      const candidate = group && (await this.#next(group, tried, router.settings.retryAfterMs));
+      if (this.#gone) return 'client_gone';
+      if (!candidate) return group && !group.isParked(this.deps.time.now()) ? this.#giveUp() : undefined;
+      const end = await this.#try(candidate);
+      if (end.kind === 'ok') return 'ok';
+      if (end.kind === 'refused') return end.outcome;
+      if (end.kind === 'client_gone') return 'client_gone';
+      if (end.kind === 'broken') return 'stream_broken';
+      this.#error = end.error;
+      if (retries >= router.settings.numRetries) {
+        return group.isParked(this.deps.time.now()) ? undefined : this.#giveUp();
+      }
+      if (tried === NONE) tried = new Set();
+      tried.add(candidate);
+    }
+  }
+
+  /** At once another healthy deployment; when only ones that have failed this call are left, one of them after the pause. */
+  async #next(
+    group: Group,
+    tried: ReadonlySet<Candidate>,
+    retryAfterMs: number,
+  ): Promise<Candidate | undefined> {
+    const { time, random } = this.deps;
+    const now = time.now();
+    if (this.#error && now >= this.#deadline) return undefined;
+    const fresh = group.pick(now, random, tried);
+    if (fresh || tried.size === 0 || group.isParked(now)) return fresh;
+    if (now + retryAfterMs >= this.#deadline) return undefined;
+    this.#leaving = new AbortController();
+    await time.pause(retryAfterMs, this.#leaving.signal).catch(() => undefined);
+    this.#leaving = undefined;
+    return group.pick(time.now(), random, NONE);
+  }
+
+  async #try(candidate: Candidate): Promise<AttemptEnd> {
+    const { relay, time, metrics } = this.deps;
+    const { deployment } = candidate;
+    const limits = this.deps.timeouts();
+    const ownMs = deployment.timeoutMs ?? limits.firstByteMs;
+    const firstByteMs = Math.max(1, Math.min(ownMs, this.#deadline - time.now()));
+    const timeouts = { firstByteMs, idleMs: deployment.idleMs ?? limits.idleMs };
+    this.#attempt = relay.attempt(deployment, this.asked, timeouts, this.response, this.#forget);
+    const end = await this.#attempt.ended;
+    this.#attempt = undefined;
+    const router = this.deps.router();
+    if (end.kind === 'ok') router.succeeded(candidate);
+    // One that had less time than is its due, since others had used it up, has not failed.
+    const unfair = firstByteMs < FAIR_SHARE * ownMs && 'reason' in end && end.reason === 'timeout';
+    if ((end.kind === 'failed' || end.kind === 'broken') && !unfair) router.failed(candidate, end.reason);
+    metrics.attempted(deployment, 'reason' in end ? end.reason : end.kind);
+    return end;
+  }
+
+  /** A stream may go on for minutes: what was asked isn't kept for it once there is no other try. */
+  readonly #forget = (): void => {
+    this.asked.body = NOTHING;
+  };
+
+  #giveUp(): Outcome {
+    return this.#answer(this.#error ?? tableError('upstream_unavailable', 503, 1));
+  }
+
+  #unavailable(line: readonly Group[]): ProxyError {
+    const now = this.deps.time.now();
+    const waitMs = Math.min(...line.map((group) => group.parkedFor(now)));
+    return tableError('upstream_unavailable', 503, Math.max(1, Math.ceil(waitMs / MS_PER_SECOND)));
+  }
+
+  #answer(error: ProxyError): Outcome {
+    if (this.#gone) return 'client_gone';
+    const body = Buffer.from(JSON.stringify(bodyOf(error)));
+    answerJson(this.response, error.status, body, error.retryAfterSeconds);
+    return error.code;
+  }
+}

@@ -1,0 +1,81 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import { openOrm, pgPool } from '../../src/db/orm.js';
+import { patiently } from '../../src/db/patience.js';
+import { isDatabaseOutage } from '../../src/lib/database-outage.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { until } from '../support/until.js';
+
+/** With half a second on top, an answer that doesn't come is given up after this. */
+const ALLOWED_MS = 100;
+const GIVEN_UP_MS = 1_000;
+const POOL_SIZE = 3;
+
+describe('a database that takes questions and answers none', () => {
+  let db: TestDatabase;
+  let link: TcpProxy;
+  let orm: MikroORM;
+  beforeEach(async () => {
+    db = await createTestDatabase();
+    link = await createTcpProxy(Number(new URL(db.url).port));
+    orm = await openOrm({ databaseUrl: link.urlOf(db.url), processName: 'test', poolSize: POOL_SIZE });
+  });
+  afterEach(async () => {
+    link.restore();
+    await orm.close(true);
+    await link.close();
+    await db.close();
+  });
+  /** Resolves once every place of the pool is taken by a transaction. */
+  const allBegun = () => until(async () => (await pgPool(orm)).totalCount === POOL_SIZE, { intervalMs: 2 });
+  const one = (em = orm.em.fork()) => sql`select 1`.execute(em.getKysely());
+
+  test('is given up once, also in a transaction: its rollback is not waited for as well', async () => {
+    let frozenAt = 0;
+    const failure = await patiently(ALLOWED_MS, () =>
+      orm.em.fork().transactional(async (em) => {
+        await one(em as typeof orm.em);
+        link.freeze();
+        frozenAt = performance.now();
+        await one(em as typeof orm.em);
+      }),
+    ).catch((error: unknown) => error);
+    expect(isDatabaseOutage(failure)).toBe(true);
+    expect(performance.now() - frozenAt).toBeLessThan(GIVEN_UP_MS);
+  });
+
+  test('is asked again on a connection of its own once it answers', async () => {
+    await one();
+    link.freeze();
+    await expect(patiently(ALLOWED_MS, () => one())).rejects.toThrow();
+    link.restore();
+    expect((await one()).rows).toHaveLength(1);
+  });
+
+  test('costs the pool no place: neither transactions that it breaks off nor those that can not begin', async () => {
+    const broken = Array.from({ length: POOL_SIZE }, () =>
+      orm.em.fork().transactional(async (em) => {
+        await one(em as typeof orm.em);
+        await allBegun();
+        link.reset();
+        await one(em as typeof orm.em);
+      }),
+    );
+    expect((await Promise.allSettled(broken)).map(({ status }) => status)).not.toContain('fulfilled');
+    await one();
+    link.freeze();
+    const unbegun = patiently(ALLOWED_MS, () => orm.em.fork().transactional(async () => undefined));
+    await expect(unbegun).rejects.toThrow();
+    link.restore();
+    expect(await Promise.all(Array.from({ length: 2 * POOL_SIZE }, () => one()))).toHaveLength(2 * POOL_SIZE);
+    expect((await pgPool(orm)).totalCount).toBeLessThanOrEqual(POOL_SIZE);
+  });
+
+  test('is waited for as long as the work has asked for', async () => {
+    const db = orm.em.fork().getKysely();
+    const slowly = sql`select pg_sleep(0.8)`;
+    await patiently(2_000, () => slowly.execute(db));
+    await expect(patiently(ALLOWED_MS, () => slowly.execute(db))).rejects.toThrow();
+  });
+});

@@ -1,0 +1,233 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { compose, composeText, ours, variablesIn } from './compose.js';
+import { all, argsOf, parseNginx } from './nginx.js';
+
+const read = (path: string): string => readFileSync(path, 'utf8');
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+const schema = /const schema = z\.object\(\{\n([\s\S]*?)\n\}\);/.exec(read('src/config.ts'))?.[1] ?? '';
+const known = [...schema.matchAll(/^ {2}([A-Z][A-Z0-9_]*):/gm)].map(([, name]) => name!);
+const settings = read('docs/operations.md')
+  .split(/^## /m)
+  .find((part) => part.startsWith('Settings'))!;
+const starred = [...settings.matchAll(/^\| `(\w+)` \* \|/gm)].map(([, name]) => name!);
+const dockerfile = read('Dockerfile');
+
+/** Every image that is pulled. */
+const images = [
+  ...Object.values(compose.services)
+    .filter(({ build }) => build === undefined)
+    .map(({ image }) => image),
+  ...[...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image!),
+];
+
+describe('docker-compose.yml', () => {
+  test('has a front door, two edges, platform, jobs, proxy and what they need', () => {
+    expect(Object.keys(compose.services).toSorted()).toEqual(
+      [
+        'front',
+        'edge-1',
+        'edge-2',
+        'platform',
+        'jobs',
+        'proxy',
+        'postgres',
+        'valkey',
+        'mailpit',
+        'prometheus',
+        'grafana',
+      ].toSorted(),
+    );
+    expect(ours.map(([name]) => name)).toEqual(['edge-1', 'edge-2', 'platform', 'jobs', 'proxy']);
+  });
+
+  test.each(ours)(
+    '%s knows every variable that it is given, and is given all that it must have',
+    (_name, service) => {
+      const names = Object.keys(service.environment ?? {});
+      expect(known.length).toBeGreaterThan(30);
+      expect(names.filter((name) => !known.includes(name))).toEqual([]);
+      expect(starred).toHaveLength(5);
+      expect(starred.filter((name) => !names.includes(name))).toEqual([]);
+      expect(service.environment!.NODE_ENV).toBe('production');
+    },
+  );
+
+  test.each(ours)(
+    '%s runs a script of package.json, without rights, and is asked whether it is ready',
+    (_name, service) => {
+      const [, script] = /^npm run ([\w:]+)$/.exec(String(service.command)) ?? [];
+      expect(scripts).toHaveProperty([script!]);
+      expect(service).toMatchObject({ init: true, read_only: true, cap_drop: ['ALL'] });
+      expect(service.healthcheck!.test.join(' ')).toContain(
+        `http://127.0.0.1:${service.environment!.METRICS_PORT}/health/ready`,
+      );
+      // The longest stop of a process is the edge's: 35 s, and 5 to write.
+      expect(service.stop_grace_period).toBe('40s');
+    },
+  );
+
+  test.each(Object.entries(compose.services))(
+    '%s has a health check and stands in the one network',
+    (_name, service) => {
+      expect(service.healthcheck?.test[0]).toBe('CMD');
+      expect(Array.isArray(service.networks) ? service.networks : Object.keys(service.networks)).toEqual([
+        'inside',
+      ]);
+      for (const dependency of Object.keys(service.depends_on ?? {})) {
+        expect(compose.services).toHaveProperty([dependency]);
+        expect(service.depends_on![dependency]!.condition).toBe('service_healthy');
+      }
+    },
+  );
+
+  test.each(images)('%s is pinned to one version', (image) => {
+    // A major or minor version alone moves; a digest, where one is known, is whole.
+    expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+(?:\.\d+)?[\w.-]*(?:@sha256:[0-9a-f]{64})?$/);
+    expect(image).not.toMatch(/:(?:latest|stable|lts)/);
+  });
+
+  test('gives the world the front door, and this machine alone the rest', () => {
+    const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
+      ports.map((port) => `${name} ${port}`),
+    );
+    expect(published.filter((port) => !port.includes(' 127.0.0.1:'))).toEqual([
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is Compose's
+      'front ${PUBLIC_PORT:-8080}:8080',
+    ]);
+  });
+
+  test('mounts files that are there and volumes that are declared', () => {
+    for (const { volumes = [] } of Object.values(compose.services)) {
+      for (const volume of volumes) {
+        const [source] = volume.split(':');
+        if (source!.startsWith('./')) expect([source, existsSync(source!)]).toEqual([source, true]);
+        else expect(Object.keys(compose.volumes)).toContain(source);
+      }
+    }
+  });
+
+  test('keeps the spools of the edges apart, and on volumes', () => {
+    const spools = ours.filter(([name]) => name.startsWith('edge')).map(([, { volumes }]) => volumes![0]!);
+    expect(new Set(spools).size).toBe(2);
+    const directory = /DATA_DIR=(\S+)/.exec(dockerfile)![1];
+    for (const spool of spools) expect(spool.split(':')[1]).toBe(directory);
+  });
+
+  test('has no secret in it, and deploy/env.example names those that must be set and no other', () => {
+    const variables = variablesIn(composeText);
+    const required = new Set(variables.filter((one) => one.required).map(({ name }) => name));
+    const example = read('deploy/env.example');
+    const asked = [...example.matchAll(/^([A-Z_]+)=$/gm)].map(([, name]) => name!);
+    expect(asked.toSorted()).toEqual([...required].toSorted());
+    const optional = [...example.matchAll(/^# ([A-Z_]+)=/gm)].map(([, name]) => name!);
+    const rest = new Set(variables.map(({ name }) => name).filter((name) => !required.has(name)));
+    expect(optional.toSorted()).toEqual([...rest].toSorted());
+    for (const [, { environment = {} }] of ours) {
+      for (const name of ['JWT_SECRET', 'ENCRYPTION_KEY', 'WEBHOOK_SECRET', 'UPSTREAM_MASTER_KEY']) {
+        expect(environment[name]).toMatch(new RegExp(`^\\$\\{${name}:\\?`));
+      }
+    }
+  });
+
+  test('believes the callers that its own network names', () => {
+    const { subnet } = compose.networks.inside.ipam.config[0]!;
+    for (const [, { environment }] of ours) expect(environment!.TRUST_PROXY).toBe(subnet);
+  });
+});
+
+describe('the front door', () => {
+  const http = all(parseNginx(read('deploy/nginx.conf')), 'http')[0]!.inner;
+  const server = all(http, 'server')[0]!.inner;
+  const locations = new Map(all(server, 'location').map(({ args, inner }) => [args.join(' '), inner]));
+
+  test('leads to both edges, at the addresses that they keep', () => {
+    const [upstream] = all(http, 'upstream');
+    const addresses = all(upstream!.inner, 'server').map(({ args }) => args[0]);
+    const edges = ours.filter(([name]) => name.startsWith('edge'));
+    expect(addresses).toEqual(
+      edges.map(([, { networks, environment }]) => {
+        const { ipv4_address: address } = (networks as Record<string, { ipv4_address: string }>).inside!;
+        return `${address}:${environment!.PORT}`;
+      }),
+    );
+    for (const inner of locations.values()) {
+      expect(argsOf(inner, 'proxy_pass')).toBe(`http://${upstream!.args[0]}`);
+    }
+  });
+
+  test.each(['/v1', '/graphql', '/api/widget/chat'])('buffers nothing of %s, neither way', (path) => {
+    const inner = locations.get(path)!;
+    expect(argsOf(inner, 'proxy_buffering')).toBe('off');
+    expect(argsOf(inner, 'proxy_request_buffering')).toBe('off');
+  });
+
+  test('passes WebSocket everywhere: no location has headers of its own, which would drop the server’s', () => {
+    const headers = new Map(all(server, 'proxy_set_header').map(({ args }) => [args[0], args[1]]));
+    expect(headers.get('Upgrade')).toBe('$http_upgrade');
+    const map = all(http, 'map')[0]!;
+    expect(map.args).toEqual(['$http_upgrade', headers.get('Connection')]);
+    expect(map.inner.map(({ name, args }) => [name, ...args])).toEqual([
+      ['default', 'upgrade'],
+      ['', ''],
+    ]);
+    expect(argsOf(server, 'proxy_http_version')).toBe('1.1');
+    expect(headers.get('X-Forwarded-For')).toBe('$remote_addr');
+    for (const inner of locations.values()) expect(all(inner, 'proxy_set_header')).toEqual([]);
+  });
+
+  test('waits longer than the edge does, and takes bodies a little larger', () => {
+    expect(Number.parseInt(argsOf(server, 'proxy_read_timeout')!, 10)).toBeGreaterThan(600);
+    expect(argsOf(server, 'client_max_body_size')).toBe('12m');
+  });
+});
+
+describe('what watches', () => {
+  test('Prometheus asks every process of ours', () => {
+    const { scrape_configs: jobs } = parse(read('deploy/prometheus.yml')) as {
+      scrape_configs: { static_configs: { targets: string[] }[] }[];
+    };
+    const targets = jobs.flatMap((job) => job.static_configs.flatMap((one) => one.targets));
+    expect(targets).toEqual(ours.map(([name, { environment }]) => `${name}:${environment!.METRICS_PORT}`));
+  });
+
+  const folder = 'deploy/grafana';
+  const dashboard = JSON.parse(read(join(folder, 'dashboards/gateway.json'))) as {
+    panels: { title: string; datasource: { uid: string }; targets: { expr: string }[] }[];
+  };
+
+  test('Grafana finds data source and dashboard where they are mounted', () => {
+    const sources = parse(read(join(folder, 'provisioning/datasources/prometheus.yml'))) as {
+      datasources: { uid: string; url: string }[];
+    };
+    expect(sources.datasources[0]!.url).toBe('http://prometheus:9090');
+    for (const panel of dashboard.panels) expect(panel.datasource.uid).toBe(sources.datasources[0]!.uid);
+    const { providers } = parse(read(join(folder, 'provisioning/dashboards/gateway.yml'))) as {
+      providers: { options: { path: string } }[];
+    };
+    const { path } = providers[0]!.options;
+    const { volumes, environment } = compose.services.grafana!;
+    expect(volumes).toContain(`./${folder}/dashboards:${path}:ro`);
+    expect(volumes).toContain(`./${folder}/provisioning:/etc/grafana/provisioning:ro`);
+    expect(environment!.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH).toBe(`${path}/gateway.json`);
+    expect(statSync(join(folder, 'dashboards/gateway.json')).size).toBeGreaterThan(0);
+  });
+
+  test.each(dashboard.panels.map((panel) => [panel.title, panel] as const))(
+    'the panel %s asks for metrics that are documented',
+    (_title, panel) => {
+      const operations = read('docs/operations.md');
+      const documented = [...operations.matchAll(/^\| `([a-z][a-z0-9_]*)` \|/gm)].map(([, name]) => name!);
+      // prom-client's own.
+      documented.push('nodejs_eventloop_lag_p99_seconds', 'process_resident_memory_bytes');
+      const asked = panel.targets.flatMap(
+        ({ expr }) => expr.match(/\b(?:gateway|metering|proxy|platform|nodejs|process)_[a-z0-9_]+/g) ?? [],
+      );
+      expect(asked.length).toBeGreaterThan(0);
+      expect(
+        asked.map((name) => name.replace(/_bucket$/, '')).filter((name) => !documented.includes(name)),
+      ).toEqual([]);
+    },
+  );
+});

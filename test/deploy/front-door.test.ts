@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WebSocket, WebSocketServer } from 'ws';
+import { freePort } from '../../src/launcher/ports.js';
+import { until } from '../support/until.js';
+
+const NGINX = ['/usr/sbin/nginx', '/usr/bin/nginx'].find((path) => existsSync(path));
+
+/** deploy/nginx.conf under a real nginx, with two servers of ours in the edges' places. Only where nginx is installed. */
+if (NGINX) {
+  describe('the front door, for real', () => {
+    let folder: string;
+    let nginx: ChildProcess;
+    let url: string;
+    let edges: Server[];
+    const seen: string[] = [];
+    let finish: () => void;
+
+    const startEdge = async (name: string): Promise<Server> => {
+      const server = createServer((request, response) => {
+        seen.push(`${name} ${request.method} ${request.url} ${request.headers['x-forwarded-for']}`);
+        if (request.url !== '/v1/stream') {
+          request.resume();
+          response.end(name);
+          return;
+        }
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n');
+        finish = () => response.end('data: [DONE]\n\n');
+        response.on('close', () => seen.push(`${name} closed ${response.writableFinished}`));
+      });
+      const sockets = new WebSocketServer({
+        server,
+        path: '/graphql',
+        handleProtocols: () => 'graphql-transport-ws',
+      });
+      sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(`${name}: ${data}`)));
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return server;
+    };
+    const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'gateway-front-'));
+      edges = [await startEdge('one'), await startEdge('two')];
+      const port = await freePort();
+      const text = readFileSync('deploy/nginx.conf', 'utf8')
+        .replace('172.30.0.11:8080', `127.0.0.1:${portOf(edges[0]!)}`)
+        .replace('172.30.0.12:8080', `127.0.0.1:${portOf(edges[1]!)}`)
+        .replace('listen 8080', `listen 127.0.0.1:${port}`)
+        .replace('/tmp/nginx.pid', join(folder, 'nginx.pid'))
+        .replace('worker_processes auto', 'worker_processes 1');
+      const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+        .map((name) => `${name}_temp_path ${join(folder, name)};`)
+        .join(' ');
+      const path = join(folder, 'nginx.conf');
+      const asRoot = process.getuid?.() === 0 ? 'user root;\n' : '';
+      writeFileSync(
+        path,
+        `daemon off;\n${asRoot}${text.replace('access_log off;', `access_log off; ${temporary}`)}`,
+      );
+      nginx = spawn(NGINX, ['-p', folder, '-c', path, '-e', join(folder, 'error.log')], { stdio: 'ignore' });
+      url = `http://127.0.0.1:${port}`;
+      await until(async () => (await fetch(`${url}/health`).catch(() => undefined))?.ok);
+    });
+    afterAll(async () => {
+      const gone = once(nginx, 'exit');
+      nginx.kill('SIGTERM');
+      await gone;
+      for (const edge of edges) {
+        edge.closeAllConnections();
+        edge.close();
+      }
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    test('passes a stream on as it comes, and cuts the edge off when the caller leaves', async () => {
+      const response = await fetch(`${url}/v1/stream`, { method: 'POST', body: '{}' });
+      const reader = response.body!.getReader();
+      // The stream isn't over: it would not come if anything held it back.
+      expect(Buffer.from((await reader.read()).value!).toString()).toBe('data: first\n\n');
+      finish();
+      expect(Buffer.from((await reader.read()).value!).toString()).toBe('data: [DONE]\n\n');
+      expect((await reader.read()).done).toBe(true);
+
+      const leaving = new AbortController();
+      const left = await fetch(`${url}/v1/stream`, { method: 'POST', body: '{}', signal: leaving.signal });
+      await left.body!.getReader().read();
+      leaving.abort();
+      await until(() => seen.some((line) => line.endsWith('closed false')));
+    });
+
+    test('upgrades a WebSocket', async () => {
+      const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+      await once(socket, 'open');
+      expect(socket.protocol).toBe('graphql-transport-ws');
+      socket.send('hello');
+      expect(String((await once(socket, 'message'))[0])).toMatch(/^(?:one|two): hello$/);
+      socket.close();
+      await once(socket, 'close');
+    });
+
+    test('says who called, whatever the caller says of himself', async () => {
+      await fetch(`${url}/v1/models`, { headers: { 'x-forwarded-for': '1.2.3.4' } });
+      expect(seen.at(-1)).toMatch(/GET \/v1\/models 127\.0\.0\.1$/);
+    });
+
+    test('gives a call that an edge doesn’t take to the other', async () => {
+      const [first] = edges;
+      const port = portOf(first!);
+      first!.closeAllConnections();
+      first!.close();
+      await once(first!, 'close');
+      for (let i = 0; i < 20; i++) {
+        const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', body: '{"n":1}' });
+        expect([response.status, await response.text()]).toEqual([200, 'two']);
+      }
+      first!.listen(port, '127.0.0.1');
+      await once(first!, 'listening');
+      await until(async () => (await (await fetch(`${url}/health`)).text()) === 'one');
+    });
+  });
+} else {
+  test('the front door wants nginx to be tried for real', () => expect(NGINX).toBeUndefined());
+}

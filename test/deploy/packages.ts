@@ -1,0 +1,47 @@
+import { cpSync, existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+interface Locked {
+  dev?: boolean;
+  devOptional?: boolean;
+}
+
+/** Copies a package without the packages within it, by hard links where the file system can. */
+function copyPackage(source: string, target: string): void {
+  mkdirSync(target, { recursive: true });
+  for (const entry of readdirSync(source, { withFileTypes: true })) {
+    if (entry.name === 'node_modules') continue;
+    const [from, to] = [join(source, entry.name), join(target, entry.name)];
+    if (entry.isDirectory()) copyPackage(from, to);
+    else if (lstatSync(from).isSymbolicLink()) cpSync(from, to, { verbatimSymlinks: true });
+    else linkOrCopy(from, to);
+  }
+}
+
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    cpSync(from, to);
+  }
+}
+
+/**
+ * In the place of `npm ci --omit=dev`: what the lockfile says is not for development alone, taken from this checkout's
+ * own packages, and the commands among them. Nothing may write into these files: they are the checkout's.
+ */
+export function installProduction(folder: string): void {
+  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> };
+  const installed = resolve('.');
+  for (const [path, { dev, devOptional }] of Object.entries(lock.packages)) {
+    // Packages of other platforms stand in the lockfile and not here.
+    if (path === '' || dev || devOptional || !existsSync(join(installed, path))) continue;
+    copyPackage(join(installed, path), join(folder, path));
+  }
+  const commands = join(installed, 'node_modules/.bin');
+  for (const name of readdirSync(commands)) {
+    const target = join(folder, 'node_modules/.bin', name);
+    mkdirSync(dirname(target), { recursive: true });
+    cpSync(join(commands, name), target, { verbatimSymlinks: true });
+  }
+}

@@ -1,0 +1,107 @@
+import type { Agent } from 'node:http';
+import type { TestKey } from '../../support/edge.js';
+import { until } from '../../support/until.js';
+import type { Books } from '../rig/books.js';
+import { type Entry, steadyLoad } from '../rig/client.js';
+import { type Rig, type RigOptions, startRig } from '../rig/rig.js';
+
+/** What came of one goal. */
+export interface Result {
+  goal: string;
+  figure: string;
+  reached: string;
+  ok: boolean;
+}
+
+/** A goal at a share of its full figure, (0, 1]: how many kills, how many calls, how long a load. */
+export type Goal = (scale: number) => Promise<Result | Result[]>;
+
+/** A share of the full figure, but no less than shows anything. */
+export const scaled = (full: number, scale: number, least: number): number =>
+  Math.max(Math.min(full, least), Math.round(full * scale));
+
+/** How many disagreements books hold. */
+export const faultsOf = (books: Books): number =>
+  Object.values(books).reduce((sum: number, list: string[]) => sum + list.length, 0);
+
+/** The number of faults, and what they are where there are some. */
+export function toldFaults(books: Books): string {
+  const faults = faultsOf(books);
+  return faults === 0 ? '0' : `${faults} ${JSON.stringify(books).slice(0, 400)}`;
+}
+
+export const share = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(3)} %`;
+
+export function percentile(values: readonly number[], at: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(at * sorted.length))] ?? Number.NaN;
+}
+
+/** Largest of any number of values: a call takes no 100,000 arguments. */
+export const largest = (values: Iterable<number>): number => {
+  let most = Number.NEGATIVE_INFINITY;
+  for (const value of values) if (value > most) most = value;
+  return most;
+};
+
+/** Runs a goal on a rig of its own with twenty customers. */
+export async function withRig<T>(
+  name: string,
+  options: RigOptions,
+  run: (rig: Rig, customers: TestKey[]) => Promise<T>,
+): Promise<T> {
+  const rig = await startRig(name, { balance: '100000', ...options });
+  try {
+    return await run(rig, await rig.customers(20));
+  } finally {
+    await rig.close();
+  }
+}
+
+export interface LoadOptions {
+  perSecond: number;
+  /** False: whole answers only. */
+  streams?: boolean;
+  agent?: Agent;
+}
+
+/** Calls at an even pace, half of them streams unless told, while `happens` runs. */
+export async function under(
+  rig: Rig,
+  customers: TestKey[],
+  { perSecond, streams = true, agent }: LoadOptions,
+  happens: () => Promise<void>,
+): Promise<Entry[]> {
+  const first = rig.journal.entries.length;
+  let over = false;
+  const load = steadyLoad(
+    perSecond,
+    () => over,
+    (i) =>
+      rig.journal.call(
+        rig.url,
+        customers[i % customers.length]!.key,
+        { words: 1 + (i % 20), ttftMs: i % 30 },
+        { stream: streams && i % 2 === 0, patienceMs: 30_000, ...(agent && { agent }) },
+      ),
+  );
+  try {
+    await until(() => rig.journal.entries.length > first + 2 * customers.length);
+    await happens();
+  } finally {
+    over = true;
+    await load;
+  }
+  return rig.journal.entries.slice(first);
+}
+
+/** Waits until every edge shares its limits with all others. */
+export async function allShare(rig: Rig): Promise<void> {
+  const shares = async (edge: Rig['edge']) =>
+    (await edge.metric('gateway_limits_shared')) === 1 &&
+    (await edge.metric('gateway_edges_alive')) === rig.edges.length;
+  await until(async () => (await Promise.all(rig.edges.map(shares))).every(Boolean), {
+    timeoutMs: 30_000,
+    what: 'the limits to be shared',
+  });
+}

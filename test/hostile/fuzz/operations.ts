@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { routeTable as platformRoutes } from '../../../src/platform/route-table.js';
+import type { Schema } from './values.js';
+
+/** One method of one path, with what it takes. */
+export interface Operation {
+  method: string;
+  /** With `{name}` for its parameters. */
+  path: string;
+  body: Schema | undefined;
+  query: { name: string; schema: Schema }[];
+}
+
+interface Parameter {
+  name: string;
+  in: string;
+  schema?: Schema;
+}
+interface Described {
+  parameters?: Parameter[];
+  requestBody?: { content?: Record<string, { schema?: Schema }> };
+}
+
+const chat: Schema = {
+  type: 'object',
+  required: ['model', 'messages'],
+  properties: {
+    model: {
+      enum: ['gateway/fast', 'gateway/fast', 'gateway/qwen-pro', 'gateway/deepseek-reason', 'gateway/embed'],
+    },
+    messages: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: 'object',
+        required: ['role', 'content'],
+        properties: {
+          role: { enum: ['user', 'user', 'system', 'assistant', 'tool', 'developer'] },
+          // The simulator would think and write as slowly as a model.
+          content: {
+            anyOf: [
+              { const: 'Hi [[sim ttft_ms=0 chunk_ms=0 words=3]]' },
+              { const: '[[sim ttft_ms=0 chunk_ms=0 words=0 usage=none]]' },
+              { const: '[[sim nonsense]]' },
+              { const: [{ type: 'text', text: '[[sim ttft_ms=0 chunk_ms=0 words=2]] x' }] },
+              { type: 'string' },
+              { const: null },
+            ],
+          },
+          name: { type: 'string' },
+          tool_calls: { type: 'array', items: {} },
+        },
+      },
+    },
+    stream: { type: 'boolean' },
+    stream_options: { type: 'object', properties: { include_usage: { type: 'boolean' } } },
+    n: { type: 'integer', minimum: 1, maximum: 3 },
+    max_tokens: { type: 'integer', minimum: 1, maximum: 1e9 },
+    max_completion_tokens: { type: 'integer', minimum: 1, maximum: 50 },
+    stop: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+    temperature: { type: 'number', minimum: 0, maximum: 2 },
+    response_format: { anyOf: [{ const: { type: 'json_object' } }, {}] },
+    tools: {
+      type: 'array',
+      items: {
+        anyOf: [{ const: { type: 'function', function: { name: 'f', parameters: { type: 'object' } } } }, {}],
+      },
+    },
+    tool_choice: { anyOf: [{ enum: ['auto', 'none', 'required'] }, {}] },
+  },
+};
+const embeddings: Schema = {
+  type: 'object',
+  required: ['model', 'input'],
+  properties: {
+    model: { enum: ['gateway/embed', 'gateway/embed', 'gateway/fast'] },
+    input: {
+      anyOf: [
+        { type: 'string', minLength: 1 },
+        { type: 'array', items: { type: 'string' } },
+        { type: 'array', items: { type: 'integer', minimum: 0 } },
+      ],
+    },
+    encoding_format: { enum: ['float', 'base64', 'x'] },
+    dimensions: { enum: [768, 1] },
+  },
+};
+
+const v1: Operation[] = [
+  { method: 'POST', path: '/v1/chat/completions', body: chat, query: [] },
+  { method: 'POST', path: '/v1/embeddings', body: embeddings, query: [] },
+  { method: 'GET', path: '/v1/models', body: undefined, query: [] },
+];
+
+/** Every operation that the product documents; those of `/v1` as often as all others together. */
+export function operations(): Operation[] {
+  const document = JSON.parse(readFileSync('schema/openapi.json', 'utf8')) as {
+    paths: Record<string, Record<string, Described>>;
+  };
+  const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]): Operation => {
+      const query = (described.parameters ?? []).filter((parameter) => parameter.in === 'query');
+      return {
+        method: method.toUpperCase(),
+        path,
+        body: described.requestBody?.content?.['application/json']?.schema,
+        query: query.map(({ name, schema = {} }) => ({ name, schema })),
+      };
+    }),
+  );
+  const times = Math.ceil(documented.length / v1.length);
+  return [...documented, ...Array.from({ length: times }, () => v1).flat()];
+}
+
+/** Paths, whether they exist or not. */
+export const PATHS = [
+  // Without the one file of 3 MB, which says nothing about anyone.
+  ...platformRoutes.map(({ url }) => url.replace(/:(\w+)/g, '{$1}')).filter((url) => !url.endsWith('.js')),
+  ...v1.map(({ path }) => path),
+  ...[
+    '/v1',
+    '/v1/',
+    '/',
+    '/graphql',
+    '/widget/v1.js',
+    '/api/widget/chat',
+    '/favicon.ico',
+    '/api',
+    '/dashboard',
+  ],
+  ...['/v1/%zz', '//', '/%', '/v1/models/gateway/fast', '/health/ready'],
+];

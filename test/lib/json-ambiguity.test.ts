@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { jsonAmbiguity } from '../../src/lib/json-ambiguity.js';
+
+const nested = (depth: number, open: string, close: string): string =>
+  open.repeat(depth) + close.repeat(depth);
+
+describe('a JSON text that two readers could read in two ways', () => {
+  test.each([
+    ['a name twice', '{"a":1,"a":2}'],
+    ['a name twice, far apart', '{"a":{"a":1},"b":["a","a"],"a":2}'],
+    ['one of them escaped', '{"model":1,"mod\\u0065l":2}'],
+    ['both escaped, differently', '{"\\u0061":1,"\\u{0061}":2}'.replace('\\u{0061}', 'a')],
+    ['below an object', '{"x":{"a":1,"a":1}}'],
+    ['below an array', '[[{"a":1},{"b":1,"b":1}]]'],
+    ['with a quote in the name', '{"a\\"":1,"a\\"":2}'],
+    ['with a backslash at its end', '{"a\\\\":1,"a\\\\":2}'],
+    ['the empty name', '{"":1,"":2}'],
+    ['names that objects are born with', '{"__proto__":1,"__proto__":2}'],
+  ])('is told by %s', (_what, text) => {
+    expect(jsonAmbiguity(text)).toMatch(/stands twice/);
+  });
+
+  test('is told by its depth, from 65 levels on', () => {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const) {
+      expect(jsonAmbiguity(nested(64, open, close).replace(':}', ':1}'))).toBeUndefined();
+      expect(jsonAmbiguity(nested(65, open, close).replace(':}', ':1}'))).toMatch(/64 levels/);
+    }
+  });
+
+  test('is none that JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(0, 1, '\t'), (value, indent) => {
+        expect(jsonAmbiguity(JSON.stringify(value, null, indent))).toBeUndefined();
+      }),
+    );
+  });
+
+  test('is told wherever a member of an object is written twice', () => {
+    const object = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { minKeys: 1 });
+    fc.assert(
+      fc.property(object, fc.nat(), (value, which) => {
+        const names = Object.keys(value);
+        const name = names[which % names.length]!;
+        const text = `[1,{"x":${JSON.stringify(value).replace(/\}$/, `,${JSON.stringify(name)}:0}`)}}]`;
+        expect(jsonAmbiguity(text)).toMatch(/stands twice/);
+      }),
+    );
+  });
+
+  test('takes one pass: a megabyte of names, brackets or escapes is read at once', () => {
+    const names = `{${Array.from({ length: 80_000 }, (_, i) => `"k${i}":1`).join()}}`;
+    const escapes = `{"a":"${'\\\\'.repeat(500_000)}"}`;
+    const quotes = `["${'\\"'.repeat(500_000)}"]`;
+    const flat = `[${'[],'.repeat(300_000)}[]]`;
+    for (const text of [names, escapes, quotes, flat]) {
+      const started = performance.now();
+      expect(jsonAmbiguity(text)).toBeUndefined();
+      expect(performance.now() - started).toBeLessThan(500);
+    }
+  });
+});

@@ -1,0 +1,60 @@
+import { realDisk, type SpoolDisk } from '../../src/metering/segment.js';
+
+/** What a power cut could have taken at one moment. */
+export interface Exposure {
+  records: number;
+  /** Age of the oldest record that no sync has covered. */
+  oldestMs: number;
+}
+
+export interface WatchedDisk {
+  disk: SpoolDisk;
+  /** Call it for each record that is appended. */
+  appended(): void;
+  /** The worst of each sync: just before it was done. */
+  readonly exposures: Exposure[];
+}
+
+interface Unsynced {
+  records: number;
+  writtenAt: number;
+}
+
+/** A disk that notes what lies in the page cache only: of each file what was written since its last sync began. */
+export function watchDisk(disk: SpoolDisk = realDisk): WatchedDisk {
+  const files = new Map<number, Unsynced[]>();
+  const exposures: Exposure[] = [];
+  let appended = 0;
+  const exposure = (): Exposure => {
+    const all = [...files.values()].flat();
+    const oldest = Math.min(...all.map(({ writtenAt }) => writtenAt));
+    const records = all.reduce((sum, one) => sum + one.records, 0);
+    return { records, oldestMs: all.length === 0 ? 0 : performance.now() - oldest };
+  };
+  return {
+    appended: () => appended++,
+    exposures,
+    disk: {
+      write(fd, bytes, offset, length) {
+        const written = disk.write(fd, bytes, offset, length);
+        const entry = { records: appended, writtenAt: performance.now() };
+        appended = 0;
+        const waiting = files.get(fd);
+        if (waiting) waiting.push(entry);
+        else files.set(fd, [entry]);
+        return written;
+      },
+      async sync(fd) {
+        const covered = files.get(fd)?.length ?? 0;
+        await disk.sync(fd);
+        exposures.push(exposure());
+        const left = files.get(fd)?.slice(covered) ?? [];
+        if (left.length > 0) files.set(fd, left);
+        else files.delete(fd);
+      },
+    },
+  };
+}
+
+/** RELIABILITY.md G2: "≤ 25 ms or 256 records": a cut takes what is younger than 25 ms, or at most so many records. */
+export const beyondBounds = ({ records, oldestMs }: Exposure): boolean => oldestMs > 25 && records > 256;

@@ -1,0 +1,81 @@
+import { Group } from '../../src/proxy/group.js';
+import { Health } from '../../src/proxy/health.js';
+import type { Deployment } from '../../src/proxy/routing.js';
+import { chanceOf } from '../../src/proxy/simulator/random.js';
+
+const DRAWS = 30_000;
+/** Value that chi-square passes with probability 0.001, by degrees of freedom. */
+const CRITICAL: Record<number, number> = { 1: 10.83, 2: 13.82, 3: 16.27, 4: 18.47 };
+const SETTINGS = { strategy: 'simple-shuffle', numRetries: 2, retryAfterMs: 5_000 } as const;
+const PARKED = {
+  ...SETTINGS,
+  allowedFails: 1,
+  cooldownMs: 60_000,
+  timeoutMs: undefined,
+  fallbacks: new Map(),
+};
+
+const groupOf = (weights: readonly number[]) =>
+  new Group(
+    'gateway/fast',
+    weights.map((weight, index) => ({
+      deployment: { id: String(index), weight } as Deployment,
+      health: new Health(),
+    })),
+  );
+
+function draw(group: Group, seed: string, tried = new Set<Group['candidates'][number]>()): number[] {
+  const { next } = chanceOf(seed);
+  const counts = group.candidates.map(() => 0);
+  for (let i = 0; i < DRAWS; i++) counts[Number(group.pick(0, next, tried)!.deployment.id)]!++;
+  return counts;
+}
+
+/** How far counts stand from what the weights promise. */
+function chiSquare(counts: readonly number[], weights: readonly number[]): number {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return counts.reduce((sum, count, index) => {
+    const expected = (DRAWS * weights[index]!) / total;
+    return expected === 0 ? sum : sum + (count - expected) ** 2 / expected;
+  }, 0);
+}
+
+describe('the shuffle', () => {
+  test.each([[[1, 1]], [[1, 1, 1]], [[3, 1]], [[0.5, 0.25, 0.25]], [[7, 2, 1, 5, 3]]])(
+    'spreads calls as the weights say: %j',
+    (weights) => {
+      const counts = draw(groupOf(weights), 'seed of the shuffle');
+      expect(chiSquare(counts, weights)).toBeLessThan(CRITICAL[weights.length - 1]!);
+    },
+  );
+
+  test('is seen to be uneven where it is', () => {
+    const counts = draw(groupOf([1.1, 1, 1]), 'seed of the shuffle');
+    expect(chiSquare(counts, [1, 1, 1])).toBeGreaterThan(CRITICAL[2]!);
+  });
+
+  test('gives nothing to a weight of 0 while another can, and all to it when none can', () => {
+    const group = groupOf([0, 2, 1]);
+    expect(draw(group, 'zero')[0]).toBe(0);
+    for (const { health } of group.candidates.slice(1)) health.failed(0, PARKED);
+    expect(draw(group, 'zero')).toEqual([DRAWS, 0, 0]);
+  });
+
+  test('spreads the share of a parked or tried deployment over the others', () => {
+    const group = groupOf([1, 2, 3]);
+    group.candidates[2]!.health.failed(0, PARKED);
+    const counts = draw(group, 'parked');
+    expect(counts[2]).toBe(0);
+    expect(chiSquare(counts, [1, 2, 0])).toBeLessThan(CRITICAL[1]!);
+    const tried = draw(group, 'tried', new Set([group.candidates[1]!]));
+    expect(tried).toEqual([DRAWS, 0, 0]);
+  });
+
+  test('has nobody to pick when all are parked or tried', () => {
+    const group = groupOf([1, 1]);
+    expect(group.pick(0, Math.random, new Set(group.candidates))).toBeUndefined();
+    for (const { health } of group.candidates) health.failed(0, PARKED);
+    expect(group.pick(0, Math.random, new Set())).toBeUndefined();
+    expect(group.pick(60_000, Math.random, new Set())).toBeDefined();
+  });
+});
