@@ -11,11 +11,11 @@ import { createRoot } from 'react-dom/client';
 import { storedColorScheme } from '../theme/color-scheme';
 import { examples } from './examples';
 import { fetcher } from './fetcher';
+import { initialContents } from './initial-contents';
 import { SessionBar } from './session-bar';
 
 const scheme = storedColorScheme();
-/** GraphiQL leaves the variables of the first tab empty unless told; told again, it would open that tab anew. */
-const firstVisit = sessionStorage.getItem('graphiql:tabState') === null;
+const contents = initialContents();
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
@@ -23,7 +23,7 @@ createRoot(document.getElementById('root')!).render(
     <GraphiQL
       fetcher={fetcher}
       defaultTabs={examples}
-      {...(firstVisit && { initialVariables: examples[0]!.variables })}
+      {...contents}
       defaultEditorToolsVisibility="variables"
       defaultTheme={scheme === 'auto' ? null : scheme}
       // Tabs, history and headers hold passwords and tokens: they go when the browser's tab is closed.
