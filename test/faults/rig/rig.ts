@@ -21,6 +21,8 @@ export interface RigOptions {
   edgeEnv?: Record<string, string>;
   /** Without the links between them: for load that the driver couldn't carry along. */
   direct?: boolean;
+  /** In the address of a server that asks for none. */
+  databasePassword?: string;
   /** Newest part of each process's output that is kept. */
   keptOutputBytes?: number;
   /** Dollars of each customer. */
@@ -31,6 +33,8 @@ export interface RigOptions {
 export interface Rig {
   readonly random: Random;
   readonly url: string;
+  /** Of all processes; the database lies elsewhere. */
+  readonly dataDir: string;
   readonly postgres: RigPostgres;
   readonly upstream: RigUpstream;
   readonly edge: RigProcess;
@@ -63,10 +67,12 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   };
   const at = (link: TcpProxy, port: number): string =>
     `http://127.0.0.1:${options.direct ? port : link.port}`;
+  const databaseUrl = new URL(options.direct ? postgres.url : links.database.urlOf(postgres.url));
+  if (options.databasePassword) databaseUrl.password = options.databasePassword;
   const common = {
     PATH: process.env.PATH,
     NODE_ENV: 'development',
-    DATABASE_URL: options.direct ? postgres.url : links.database.urlOf(postgres.url),
+    DATABASE_URL: databaseUrl.href,
     DATA_DIR: dataDir,
     LOG_LEVEL: process.env.FAULTS_LOG ?? 'warn',
     PORT: String(edgePort),
@@ -82,6 +88,7 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   const rig: Rig = {
     random: seededRandom(name),
     url: `http://127.0.0.1:${edgePort}`,
+    dataDir,
     postgres,
     upstream,
     edge: start('gateway', { ...common, ...options.edgeEnv }),
