@@ -33,10 +33,21 @@ function flattenError(error: unknown): Record<string, unknown> {
   const code = (error as { code?: unknown }).code;
   return {
     name: error.name,
-    message: error.message.slice(0, 500),
+    message: withoutValues(error.name, error.message, code).slice(0, 500),
     code,
     stack: error.stack?.split('\n').slice(1, 8).join('\n'),
   };
+}
+
+/** SQLSTATE class 22, data exceptions: PostgreSQL quotes the value behind a colon. */
+const DATA_EXCEPTION = /^22[0-9A-Z]{3}$/;
+
+/** The message without what the value was that could not be read: it may be anybody's name, or a prompt. */
+function withoutValues(name: string, message: string, code: unknown): string {
+  if (typeof code === 'string' && DATA_EXCEPTION.test(code)) return message.split(':', 1)[0]!;
+  // JSON.parse shows a piece of the text.
+  if (name === 'SyntaxError') return message.split(/["'`]/, 1)[0]!;
+  return message;
 }
 
 /** Fastify's options for a logger of ours: no line per request. */

@@ -32,6 +32,8 @@ export interface RigOptions {
   edgeEnv?: Record<string, string>;
   /** Without the links between them: for load that the driver couldn't carry along. */
   direct?: boolean;
+  /** In the address of a server that asks for none. */
+  databasePassword?: string;
   /** Newest part of each process's output that is kept. */
   keptOutputBytes?: number;
   /** Dollars of each customer. */
@@ -43,6 +45,8 @@ export interface Rig {
   readonly random: Random;
   /** Where callers go: the edge, or the front before several. */
   readonly url: string;
+  /** Of all processes; the database lies elsewhere. */
+  readonly dataDir: string;
   readonly postgres: RigPostgres;
   readonly upstream: RigUpstream;
   /** The first of the edges. */
@@ -72,7 +76,8 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   const { upstream: kind = 'scripted', edges: count = 1 } = options;
   const folder = mkdtempSync(join(tmpdir(), 'gateway-rig-'));
   chmodSync(folder, 0o755);
-  const spool = join(folder, 'data', 'spool');
+  const dataDir = join(folder, 'data');
+  const spool = join(dataDir, 'spool');
   mkdirSync(spool, { recursive: true });
   const postgres = await startRigPostgres(folder);
   // 1,000 a minute is the plan's business, not the rig's.
@@ -91,11 +96,13 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   };
   const at = (link: TcpProxy, port: number): string =>
     `http://127.0.0.1:${options.direct ? port : link.port}`;
+  const databaseUrl = new URL(options.direct ? postgres.url : links.database.urlOf(postgres.url));
+  if (options.databasePassword) databaseUrl.password = options.databasePassword;
   const common = {
     PATH: process.env.PATH,
     NODE_ENV: 'development',
-    DATABASE_URL: options.direct ? postgres.url : links.database.urlOf(postgres.url),
-    DATA_DIR: join(folder, 'data'),
+    DATABASE_URL: databaseUrl.href,
+    DATA_DIR: dataDir,
     LOG_LEVEL: process.env.FAULTS_LOG ?? 'warn',
     PLATFORM_PORT: String(platformPort),
     PROXY_PORT: String(proxyPort),
@@ -120,7 +127,7 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   const rig: Rig = {
     random: seededRandom(name),
     url: front?.url ?? edges[0]!.url,
-    ...{ postgres, upstream, edges, front, redis, links, spool },
+    ...{ postgres, upstream, edges, front, redis, links, spool, dataDir },
     edge: edges[0]!,
     platform: start('platform', { ...common, PORT: String(edges[0]!.port) }),
     jobs: start('jobs'),
