@@ -18,6 +18,8 @@ const SAMPLE_MS = 2_000;
 const MIB = 2 ** 20;
 /** What the driver remembers of calls is dropped every so often. */
 const BATCH = 5_000;
+/** Beyond so many calls at once the machine is too busy for the pace, and memory would tell of that. */
+const MOST_OPEN = 200;
 /** Connections to upstream and database that nobody uses are closed within this. */
 const QUIET_MS = 120_000;
 
@@ -92,12 +94,18 @@ async function run(
   const agent = new Agent({ keepAlive: true, maxSockets: 512 });
   const end = performance.now() + durationMs;
   const sampling = setInterval(sample, SAMPLE_MS);
-  const made = await steadyLoad(
+  let open = 0;
+  let made = 0;
+  await steadyLoad(
     perSecond,
     () => performance.now() > end,
     async (i) => {
+      if (open >= MOST_OPEN) return;
+      open++;
+      made++;
       const [order, options] = mixed(i, rig);
       await rig.journal.call(rig.url, customers[i % customers.length]!.key, order, { ...options, agent });
+      open--;
       if (rig.journal.entries.length > BATCH) rig.journal.entries.length = 0;
       if (rig.upstream.forwarded.size > BATCH) rig.upstream.forwarded.clear();
     },
