@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000;
  * How far back what was committed just now may have been completed. The first nearly always suffices; the counts per hour
  * say when it didn't. What is older than the last isn't told: a process that was dead for a day has no live news.
  */
-const LOOK_BACK_MS = [10 * SECOND_MS, 600 * SECOND_MS, 24 * HOUR_MS] as const;
+const LOOK_BACK_MS = [2 * SECOND_MS, 600 * SECOND_MS, 24 * HOUR_MS] as const;
 const BOUNDARY_MS = LOOK_BACK_MS.at(-1)!;
 const PAGE = 500;
 /** A signal that was lost costs at most so long. */
