@@ -13,30 +13,35 @@ export interface EdgeMetrics {
 }
 
 /**
- * A counter that is added up in plain numbers and handed over when it is scraped: prom-client sorts and joins the
- * labels at every increment.
+ * A counter of two labels that is added up in plain numbers and handed over when it is scraped: prom-client sorts and
+ * joins the labels at every increment, and so would a map by both of them.
  */
-function tally<Label extends string>(
-  options: { name: string; help: string; labelNames: [Label, ...Label[]] },
+function tally(
+  options: { name: string; help: string; labelNames: [string, string] },
   registry: Registry,
-): (value: number, ...labels: string[]) => void {
-  const sums = new Map<string, { labels: Record<Label, string>; value: number }>();
+): (value: number, first: string, second: string) => void {
+  const sums = new Map<string, Map<string, { value: number }>>();
+  const [firstName, secondName] = options.labelNames;
   new Counter({
     ...options,
     registers: [registry],
     collect() {
       this.reset();
-      for (const { labels, value } of sums.values()) this.inc(labels, value);
+      for (const [first, inner] of sums) {
+        for (const [second, { value }] of inner)
+          this.inc({ [firstName]: first, [secondName]: second }, value);
+      }
     },
   });
-  return (value, ...labels) => {
-    const key = labels.length === 1 ? labels[0]! : labels.join(' ');
-    const sum = sums.get(key);
-    if (sum) sum.value += value;
-    else {
-      const named = options.labelNames.map((name, i) => [name, labels[i]!]);
-      sums.set(key, { labels: Object.fromEntries(named) as Record<Label, string>, value });
+  return (value, first, second) => {
+    let inner = sums.get(first);
+    if (!inner) {
+      inner = new Map();
+      sums.set(first, inner);
     }
+    const sum = inner.get(second);
+    if (sum) sum.value += value;
+    else inner.set(second, { value });
   };
 }
 

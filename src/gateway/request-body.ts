@@ -51,7 +51,7 @@ const USUAL = new Set([
   'user',
 ]);
 
-const READ = new Set([...ONCE, 'encoding_format']);
+const READ = new Set([...ONCE.keys(), 'encoding_format']);
 
 const MAX_DEPTH = 64;
 /** At the top level, where each is looked at; the API has some forty. */

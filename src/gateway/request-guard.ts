@@ -1,6 +1,7 @@
 import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, type ErrorOptions, errorBody, errorEntry } from '../errors.js';
+import { MAX_HOST_BYTES } from '../lib/http-limits.js';
 import type { Logger } from '../lib/logger.js';
 import type { EdgeBounds } from './edge-bounds.js';
 
@@ -94,7 +95,10 @@ function faultOf(request: IncomingMessage, maxHeaders: number): [ErrorCode, Erro
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue;
+    hosts++;
+    if (rawHeaders[i + 1]!.length > MAX_HOST_BYTES)
+      return ['invalid_request', { message: 'This is no host.' }];
   }
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) {
     return ['invalid_request', { message: 'A request names its host once.' }];

@@ -24,9 +24,8 @@ const ASKED = [
   'sec-websocket-key',
   'sec-websocket-version',
   'sec-websocket-protocol',
-  'sec-websocket-extensions',
 ] as const;
-const GRANTED = ['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions'] as const;
+const GRANTED = ['sec-websocket-accept', 'sec-websocket-protocol'] as const;
 
 export interface UpgradeOptions {
   platformUrl: string;

@@ -7,7 +7,7 @@ import type { Config } from '../config.js';
 import { graphqlRoutes } from '../graphql/routes.js';
 import type { SocketBounds } from '../graphql/socket.js';
 import type { Clock } from '../lib/clock.js';
-import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
+import { FORWARDED_HEADER_BYTES, MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
@@ -77,7 +77,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     trustProxy: [...OWN_EDGE, ...config.trustProxy],
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
-      maxHeaderSize: MAX_HEADER_BYTES,
+      maxHeaderSize: MAX_HEADER_BYTES + FORWARDED_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
       // Elsewhere an upgrade is asked for in vain and the request is answered as it is, with its body.

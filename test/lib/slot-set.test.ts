@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { SlotSet } from '../../src/lib/slot-set.js';
+
+describe('a set of slots', () => {
+  test('holds what was added and not deleted, however the two follow each other', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 9 }), { maxLength: 200 }), (steps) => {
+        const set = new SlotSet<{ n: number }>();
+        const held = new Map<{ n: number }, number>();
+        const gone: [number, { n: number }][] = [];
+        for (const step of steps) {
+          const [oldest] = held;
+          if (step < 6 || !oldest) {
+            const value = { n: step };
+            held.set(value, set.add(value));
+          } else if (step < 9) {
+            set.delete(oldest[1], oldest[0]);
+            held.delete(oldest[0]);
+            gone.push([oldest[1], oldest[0]]);
+          } else {
+            // A second time, though another may have the slot by now.
+            for (const [slot, value] of gone) set.delete(slot, value);
+          }
+        }
+        expect(set.size).toBe(held.size);
+        expect(new Set(set)).toEqual(new Set(held.keys()));
+        expect(new Set(held.values()).size).toBe(held.size);
+      }),
+    );
+  });
+});
