@@ -54,12 +54,28 @@ function themeFirst() {
   };
 }
 
+/** While developing: the addresses of the pages, as src/pages/web.routes.ts has them. */
+function ownAddresses() {
+  return {
+    name: 'own-addresses',
+    configureServer({ middlewares }) {
+      middlewares.use((request, _response, next) => {
+        if (/^\/(?:login|signup|dashboard|admin)(?:[/?]|$)/.test(request.url))
+          request.url = '/app/index.html';
+        if (/^\/graphql\/playground(?:\?|$)/.test(request.url))
+          request.url = '/graphql-playground/index.html';
+        next();
+      });
+    },
+  };
+}
+
 /** For the build (web/tools/main.mjs) and for `npm run dev:web`, which passes to a running product. */
 export default defineConfig({
   root: here,
   publicDir: false,
   appType: 'mpa',
-  plugins: [themeFirst()],
+  plugins: [themeFirst(), ownAddresses()],
   html: { cspNonce: NONCE_PLACEHOLDER },
   oxc: { jsx: { runtime: 'automatic' } },
   build: {
@@ -81,14 +97,10 @@ export default defineConfig({
   server: {
     port: 5173,
     proxy: Object.fromEntries(
-      ['/api', '/v1', '/graphql', '/openapi.json', '/docs'].map((path) => [
+      ['/api', '/v1', '^/graphql(?:\\?|$)', '/openapi.json', '/docs'].map((path) => [
         path,
-        { target: 'http://localhost:8080', ws: true, bypass: ({ url }) => ownPage(url) },
+        { target: 'http://localhost:8080', ws: true },
       ]),
     ),
   },
 });
-
-function ownPage(url) {
-  return url.startsWith('/graphql/playground') ? '/graphql-playground/index.html' : undefined;
-}

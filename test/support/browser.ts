@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 const CANDIDATES = [
@@ -91,8 +92,12 @@ export interface TestBrowser {
   open(origin: string, options?: PageOptions): Promise<Page>;
 }
 
+/** Pages are slow where two of them share a core. */
+const TEST_TIMEOUT_MS = 60_000;
+
 /** A browser for the tests of a `describe`. */
 export function useBrowser(): TestBrowser {
+  jest.setTimeout(TEST_TIMEOUT_MS);
   let browser: Browser;
   const opened: { page: Page; faults: PageFaults }[] = [];
   beforeAll(async () => {

@@ -55,7 +55,7 @@ describeInBrowser('the GraphQL playground', () => {
       { what: 'a call to show up', intervalMs: 300 },
     );
     await screenshot(page, 'graphql-playground');
-  }, 90_000);
+  });
 
   test('acts for whom the Headers name, and for nobody else', async () => {
     const { token, user } = await signUp(product.url);
@@ -76,7 +76,7 @@ describeInBrowser('the GraphQL playground', () => {
       what: `the balance of ${user.email}`,
     });
     await page.getByText('Not signed in').waitFor();
-  }, 60_000);
+  });
 
   test('keeps token and tabs over a reload, in this browser tab only', async () => {
     const page = await browser.open(product.url);
@@ -94,5 +94,5 @@ describeInBrowser('the GraphQL playground', () => {
     expect(await other.evaluate<number>('localStorage.length')).toBe(0);
     await page.getByRole('button', { name: 'Forget it' }).click();
     await page.getByText('Not signed in').waitFor();
-  }, 60_000);
+  });
 });

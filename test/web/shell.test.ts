@@ -73,12 +73,15 @@ describeInBrowser('the shell of the dashboard', () => {
     });
 
     await page.keyboard.press('Control+k');
+    await field.waitFor();
     await page.keyboard.type('mode');
     await page.getByRole('option', { name: 'Theme: light', selected: true }).waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
+    await field.waitFor({ state: 'hidden' });
     await page.keyboard.press('Control+k');
+    await field.waitFor();
     await page.keyboard.type('xyz');
     await page.getByText('No command is called that.').waitFor();
   });

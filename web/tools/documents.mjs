@@ -1,11 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { addTypenameSelectionDocumentTransform, preset } from '@graphql-codegen/client-preset';
 import { codegen } from '@graphql-codegen/core';
 import { buildASTSchema, parse } from 'graphql';
 import { fromRoot, generated, root } from './paths.mjs';
 
 const PERSISTED = 'persisted-documents.json';
+const TYPED = 'graphql.ts';
 
 /** How the server's scalars look in JSON. */
 const SCALARS = { Decimal: 'string', DateTime: 'string', UUID: 'string' };
@@ -21,15 +22,13 @@ function readDocuments() {
     });
 }
 
-/**
- * What the preset leaves of a document, its id, in the form that urql sends as `documentId`. No text of a query is ever
- * downloaded.
- */
-const withId = (code) =>
-  code.replaceAll(
-    /\{"__meta__":\{"documentId":"(\w+)"\}\}/g,
-    '{"kind":"Document","definitions":[],"documentId":"$1"}',
-  );
+/** A document without its text: its id, and what kind of operation it is. No query is ever downloaded. */
+function withoutText(documentId, text) {
+  const [, operation] = /^(\w+)/.exec(text);
+  const selectionSet = { kind: 'SelectionSet', selections: [] };
+  const definitions = [{ kind: 'OperationDefinition', operation, selectionSet }];
+  return JSON.stringify({ kind: 'Document', documentId, definitions });
+}
 
 /**
  * Makes the typed documents of every `.graphql` file below web/, checked against schema/schema.graphql.
@@ -62,12 +61,13 @@ export async function generateDocuments() {
     pluginMap: {},
     plugins: [],
   });
-  let persisted = {};
-  for (const section of sections) {
-    const content = await codegen(section);
-    if (section.filename.endsWith(PERSISTED)) persisted = JSON.parse(content);
-    // The preset's `graphql()` would tie every document to every page: pages import theirs by name.
-    if (section.filename.endsWith('/graphql.ts')) writeFileSync(section.filename, withId(content));
-  }
+  const made = new Map();
+  for (const section of sections) made.set(basename(section.filename), await codegen(section));
+  const persisted = JSON.parse(made.get(PERSISTED));
+  // The preset leaves `__meta__` with the id. Its `graphql()` isn't kept, which would tie every document to every page.
+  const code = made
+    .get(TYPED)
+    .replaceAll(/\{"__meta__":\{"documentId":"(\w+)"\}\}/g, (_all, id) => withoutText(id, persisted[id]));
+  writeFileSync(join(generated, TYPED), code);
   return Object.fromEntries(Object.entries(persisted).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -20,7 +20,7 @@ const authentication: Section = {
   title: 'Authentication',
   body: [
     paragraph(
-      '`signup` and `login` give an access token. Send it as `Authorization: Bearer …`, or let the browser send the cookie `pr_session`, which both set. API keys are for `/v1` alone and worth nothing here. `plans`, `models`, `signup` and `login` need no session; everything else answers `unauthorized` without one.',
+      '`signup` and `login` give an access token. Send it as `Authorization: Bearer …`. The cookie `pr_session`, which both set as well, is for the pages of this site: with it alone only their own documents run, by `documentId`; another is `document_not_trusted`. API keys are for `/v1` alone and worth nothing here. `plans`, `models`, `signup` and `login` need no session; everything else answers `unauthorized` without one.',
     ),
     code(`mutation {
   login(input: { email: "me@example.com", password: "correct horse battery" }) {
@@ -30,7 +30,7 @@ const authentication: Section = {
   }
 }`),
     paragraph(
-      'Over WebSocket the token goes into the payload of `connection_init`, as `{ "authorization": "Bearer …" }`; pages of this site may rely on the cookie. Other sites are refused at the upgrade. Each operation is checked anew, and the socket is closed with 4403 when the token or the session ends.',
+      'Over WebSocket the token goes into the payload of `connection_init`, as `{ "authorization": "Bearer …" }`; pages of this site may rely on the cookie for their own documents. Other sites are refused at the upgrade. Each operation is checked anew, and the socket is closed with 4403 when the token or the session ends.',
     ),
   ].join(''),
 };

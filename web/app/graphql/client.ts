@@ -1,5 +1,5 @@
 import { createClient as createSocket } from 'graphql-ws';
-import { Client, cacheExchange, fetchExchange, mapExchange, subscriptionExchange } from 'urql';
+import { Client, cacheExchange, fetchExchange, makeOperation, mapExchange, subscriptionExchange } from 'urql';
 import { isSignedOut } from './errors';
 
 const ENDPOINT = '/graphql';
@@ -18,6 +18,12 @@ const waitToRetry = (attempts: number): Promise<void> => {
   const most = Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** attempts);
   return new Promise((done) => setTimeout(done, most * (0.5 + Math.random() / 2)));
 };
+
+/** A document of the build holds its id and nothing to send; without definitions urql sends the id. */
+const byId = mapExchange({
+  onOperation: (operation) =>
+    makeOperation(operation.kind, { ...operation, query: { ...operation.query, definitions: [] } }),
+});
 
 /**
  * The client of one session: its cache must not outlive it. The cookie says who asks, so that only documents of the
@@ -49,6 +55,7 @@ export function createGraphqlClient(onDoubt: () => void): Client {
           if (isSignedOut(error) && !context.sessionProbe) onDoubt();
         },
       }),
+      byId,
       fetchExchange,
       subscriptionExchange({
         forwardSubscription: ({ documentId, variables }) => ({

@@ -4,7 +4,7 @@ import '@mantine/core/styles/Paper.css';
 import '@mantine/core/styles/ModalBase.css';
 import '@mantine/core/styles/Modal.css';
 import { Modal } from '@mantine/core';
-import { type KeyboardEvent, useId, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import classes from './command-palette.module.css';
 import { type Command, matching } from './command-palette.rules';
 
@@ -30,6 +30,9 @@ function Search({ commands, onClose }: Omit<CommandPaletteProps, 'opened'>) {
   const id = useId();
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
+  const field = useRef<HTMLInputElement>(null);
+  // At once: the dialog would take its time, and lose the first letters of whoever types on.
+  useEffect(() => field.current?.focus(), []);
   const found = matching(commands, text);
   const run = (command: Command | undefined): void => {
     if (!command) return;
@@ -46,6 +49,7 @@ function Search({ commands, onClose }: Omit<CommandPaletteProps, 'opened'>) {
   return (
     <>
       <input
+        ref={field}
         className={classes.input}
         data-autofocus
         role="combobox"

@@ -1,4 +1,4 @@
-import { type Icon, IconApi, IconGauge, IconGraph } from '@tabler/icons-react';
+import { type Icon, IconApi, IconBook, IconGauge, IconGraph } from '@tabler/icons-react';
 import { paths } from '../paths';
 
 /** One entry of the navigation and of the command palette. */
@@ -17,6 +17,7 @@ export const destinations: readonly Destination[] = [
 
 /** For those who build on it, below the pages. */
 export const developerDestinations: readonly Destination[] = [
+  { label: 'Documentation', icon: IconBook, href: '/docs' },
   { label: 'REST reference', icon: IconApi, href: '/docs/api' },
   { label: 'GraphQL playground', icon: IconGraph, href: '/graphql/playground' },
 ];
