@@ -118,7 +118,10 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     services,
     signals: deps.signals,
     introspection: config.graphqlIntrospection,
-    documents: deps.web?.documents ?? new Map(),
+    documents: {
+      texts: deps.web?.documents ?? new Map(),
+      binding: config.production,
+    },
     registry: deps.registry,
     log: deps.log,
     socketBounds: deps.socketBounds,

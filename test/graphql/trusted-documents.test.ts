@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { call, PASSWORD, type SessionAnswer, sessionCookie, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { TEST_SECRETS } from '../support/secrets.js';
 import { until } from '../support/until.js';
 import { codesOf, documentIdOf, follow, type GraphqlAnswer, operate, socketClient } from './support.js';
 
@@ -8,6 +10,14 @@ const QUERY = '{ viewer { email } }';
 
 /** RELIABILITY.md: a script that finds its way into a page has the cookie, and no more than what the page asks. */
 describe('documents of the web pages', () => {
+  /** Production refuses secrets that can be guessed, as those of the tests can. */
+  const production = (): Record<string, string> => ({
+    NODE_ENV: 'production',
+    ...Object.fromEntries(
+      Object.keys(TEST_SECRETS).map((name) => [name, randomBytes(48).toString('base64')]),
+    ),
+  });
+
   let db: TestDatabase;
   let platform: TestPlatform;
   let email: string;
@@ -15,7 +25,7 @@ describe('documents of the web pages', () => {
   let cookie: string;
   beforeAll(async () => {
     db = await createTestDatabase();
-    platform = await startTestPlatform(db);
+    platform = await startTestPlatform(db, { env: production() });
     ({
       token,
       user: { email },
@@ -94,5 +104,28 @@ describe('documents of the web pages', () => {
     await until(() => results.length > 0);
     expect(results).toMatchObject([{ data: { viewer: { email } } }]);
     await client.dispose();
+  });
+});
+
+describe('outside production', () => {
+  test('a session by cookie may ask what it likes', async () => {
+    const db = await createTestDatabase();
+    const platform = await startTestPlatform(db);
+    try {
+      const { user } = await signUp(platform.url);
+      const login = await call<SessionAnswer>(platform.url, 'POST', '/api/auth/login', {
+        body: { email: user.email, password: PASSWORD },
+      });
+      const answer = await call<GraphqlAnswer<{ viewer: { email: string } }>>(
+        platform.url,
+        'POST',
+        '/graphql',
+        { headers: { cookie: `pr_session=${sessionCookie(login)!.value}` }, body: { query: QUERY } },
+      );
+      expect(answer.body.data?.viewer.email).toBe(user.email);
+    } finally {
+      await platform.close();
+      await db.close();
+    }
   });
 });
