@@ -7,6 +7,7 @@ import { startRig } from '../rig/rig.js';
 import type { Result } from './goal.js';
 
 const MIB = 2 ** 20;
+const SHOWN_FAULTS = 5;
 
 /** Slow senders and stalled readers, a minute of them. */
 export async function hostileLoad(scale: number): Promise<Result[]> {
@@ -61,7 +62,7 @@ export async function fuzzed(scale: number): Promise<Result> {
   try {
     const { answers, slowestMs, faults } = await fuzz(target, { seed, requests });
     const violations = await checkInvariants(target.rig.postgres.pool);
-    for (const fault of faults) process.stderr.write(`${JSON.stringify(fault)}\n`);
+    for (const fault of faults.slice(0, SHOWN_FAULTS)) process.stderr.write(`${JSON.stringify(fault)}\n`);
     return {
       goal: `G18 ${requests} fuzzed requests`,
       figure: '0 crashes, undeclared 5xx, stack traces, answers over 10 s; here also 0 broken invariants',

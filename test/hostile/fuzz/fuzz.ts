@@ -41,7 +41,7 @@ export interface FuzzOptions {
 }
 
 /** Half of the rounds wait for the end of connections that make no sense: it takes many of them to keep two cores busy. */
-const AT_ONCE = 64;
+const AT_ONCE = 32;
 const DEPTHS = [1, 4, 24];
 const MOST_FAULTS = 20;
 const SHOWN = 1_500;
