@@ -78,10 +78,17 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
       const isOfDocument = error instanceof GraphQLError;
       const shown = isOfDocument ? undefined : deps.toAppError(error);
       const fault = isOfDocument ? error : new GraphQLError('', { originalError: shown });
+      const formatted = formatError(fault);
+      const { code, retryAfterSeconds } = formatted.extensions as {
+        code: string;
+        retryAfterSeconds?: number;
+      };
+      reply.errorCode = code;
+      if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
       reply
         .status(shown?.status ?? 400)
         .type('application/json; charset=utf-8')
-        .send(JSON.stringify({ errors: [formatError(fault)] }));
+        .send(JSON.stringify({ errors: [formatted] }));
     },
   });
   app.route({

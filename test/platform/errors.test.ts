@@ -185,6 +185,17 @@ describe('answers while the database is away', () => {
       ]);
       expect(answer.headers['retry-after']).toBe('2');
       expect(answer.body).not.toMatch(/127\.0\.0\.1|ECONNREFUSED|postgres/);
+      const operate = (headers: Record<string, string>) =>
+        app.inject({ method: 'POST', url: '/graphql', headers, payload: { query: '{ plans { name } }' } });
+      const refused = await operate(headers);
+      expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '2']);
+      const failed = await operate({});
+      for (const { body } of [refused, failed]) {
+        expect(JSON.parse(body)).toMatchObject({
+          errors: [{ extensions: { code: 'service_unavailable', retryAfterSeconds: 2 } }],
+        });
+        expect(body).not.toMatch(/127\.0\.0\.1|ECONNREFUSED|postgres/);
+      }
       expect(lines).toEqual([]);
       expect((await app.inject('/health')).json()).toEqual({ status: 'ok' });
       const ready = await app.inject('/health/ready');
