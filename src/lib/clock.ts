@@ -37,3 +37,10 @@ export function monthStart(timeMs: number, offset = 0): Date {
   const time = new Date(timeMs);
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + offset, 1));
 }
+
+const HOUR_MS = 3_600_000;
+
+/** First millisecond of the UTC hour of `timeMs`. */
+export function hourStart(timeMs: number): number {
+  return Math.floor(timeMs / HOUR_MS) * HOUR_MS;
+}
