@@ -53,11 +53,13 @@ const billingAndKeys: readonly RouteEntry[] = [
   write('POST', '/api/billing/topup'),
   read('/api/billing/ledger'),
   read('/api/usage'),
+  read('/api/usage/analytics'),
   read('/api/plans', 'none'),
   read('/api/models', 'none'),
   write('POST', '/api/keys'),
   read('/api/keys'),
   read('/api/keys/:id'),
+  read('/api/keys/:id/analytics'),
   write('PATCH', '/api/keys/:id'),
   write('DELETE', '/api/keys/:id'),
 ];
