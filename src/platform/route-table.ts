@@ -53,6 +53,7 @@ const billingAndKeys: readonly RouteEntry[] = [
   write('POST', '/api/billing/topup'),
   read('/api/billing/ledger'),
   read('/api/usage'),
+  read('/api/usage.csv'),
   read('/api/usage/analytics'),
   read('/api/plans', 'none'),
   read('/api/models', 'none'),
