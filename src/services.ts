@@ -1,4 +1,5 @@
 import { type AccountsService, createAccountsService } from './services/accounts/accounts.service.js';
+import { type AnalyticsService, createAnalyticsService } from './services/analytics/analytics.service.js';
 import { type BillingService, createBillingService } from './services/billing/billing.service.js';
 import type { ServiceDeps } from './services/deps.js';
 import { createKeysService, type KeysService } from './services/keys/keys.service.js';
@@ -7,6 +8,7 @@ import { createUsageFeed, type UsageFeed } from './services/live/usage-feed.js';
 /** Every service of the product by its domain. */
 export interface Services {
   accounts: AccountsService;
+  analytics: AnalyticsService;
   billing: BillingService;
   keys: KeysService;
   usageFeed: UsageFeed;
@@ -16,6 +18,7 @@ export interface Services {
 export function createServices(deps: ServiceDeps): Services {
   return {
     accounts: createAccountsService(deps),
+    analytics: createAnalyticsService(),
     billing: createBillingService(),
     keys: createKeysService(deps),
     usageFeed: createUsageFeed(deps),

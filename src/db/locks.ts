@@ -11,4 +11,6 @@ export const advisoryLocks = {
   administrators: 7_203_414,
   /** Adding month partitions. */
   partitions: 7_203_413,
+  /** Rolling up the hours of usage. */
+  rollups: 7_203_415,
 } as const;

@@ -5,6 +5,7 @@ import { buildSchemaSync } from 'type-graphql';
 import { enforceAccess } from './access.js';
 import { AccountResolver, AccountsResolver } from './accounts/accounts.resolver.js';
 import { UsersResolver } from './accounts/users.resolver.js';
+import { ApiKeyAnalyticsResolver, ViewerAnalyticsResolver } from './analytics/analytics.resolver.js';
 import {
   BillingResolver,
   LedgerEntryConnectionResolver,
@@ -41,6 +42,8 @@ export function createSchema(): GraphQLSchema {
       ViewerKeysResolver,
       ApiKeyConnectionResolver,
       ApiKeyResolver,
+      ViewerAnalyticsResolver,
+      ApiKeyAnalyticsResolver,
     ],
     // Inputs are checked by the zod schemas that REST uses as well.
     validate: false,

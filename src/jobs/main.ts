@@ -14,7 +14,7 @@ import { startJobsApp } from './app.js';
 import { auditJob, monthlyGrantsJob } from './billing.jobs.js';
 import { resealJob } from './keys.jobs.js';
 import type { JobRunner } from './kit.js';
-import { partitionsJob } from './usage.jobs.js';
+import { partitionsJob, rollupsJob } from './usage.jobs.js';
 
 const POOL_SIZE = 4;
 /** What running jobs get to end, and the whole stop. */
@@ -50,6 +50,7 @@ await startOrExit('jobs', async () => {
     enabled: config.backgroundTasks,
     jobs: (reports) => [
       partitionsJob,
+      rollupsJob,
       monthlyGrantsJob(createBillingService()),
       auditJob(reports.violations),
       sessionCleanupJob,

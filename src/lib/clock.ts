@@ -14,7 +14,7 @@ export function formatTimestamp(time: Date | number): string {
   return `${new Date(time).toISOString().slice(0, -1)}000Z`;
 }
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 let lastDay = { number: Number.NaN, text: '' };
 
 /** UTC day, `YYYY-MM-DD`. */
@@ -32,8 +32,25 @@ export function utcMonth(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 7);
 }
 
+/** First millisecond of the UTC day of `timeMs`. */
+export function dayStart(timeMs: number): number {
+  return Math.floor(timeMs / DAY_MS) * DAY_MS;
+}
+
 /** First instant of the UTC month `offset` months away from the one of `timeMs`. */
 export function monthStart(timeMs: number, offset = 0): Date {
   const time = new Date(timeMs);
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + offset, 1));
+}
+
+const HOUR_MS = 3_600_000;
+
+/** First millisecond of the UTC hour of `timeMs`. */
+export function hourStart(timeMs: number): number {
+  return Math.floor(timeMs / HOUR_MS) * HOUR_MS;
+}
+
+/** The last `days` UTC days up to the one of `now` (milliseconds), oldest first. */
+export function lastDays(now: number, days: number): string[] {
+  return Array.from({ length: days }, (_, index) => utcDay(now - (days - 1 - index) * DAY_MS));
 }

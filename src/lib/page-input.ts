@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** A whole number that stands as text in a query string and as a number in GraphQL. */
-const integer = (min: number, max: number) => {
+export const integer = (min: number, max: number) => {
   const words = `must be ${min} to ${max}, a whole number`;
   return z.preprocess(
     (value) => (typeof value === 'string' && /^-?\d{1,40}$/.test(value) ? Number(value) : value),

@@ -32,6 +32,8 @@ const LAST_USED_STEP = '2 seconds';
  * Amounts arrive as whole numbers of 1e-12 dollars. Only rows really inserted are charged. An event is not inserted
  * when its primary key is there, when its id was charged before under another time, or when it says that the process
  * died while the finished call is there.
+ * The hours of `rollup_dirty` are only ever added: a row that was there already could be taken by a roll-up that
+ * doesn't see this transaction yet.
  * The look-up in the ledger is a scalar subquery: as an anti-join it becomes a hash over the whole ledger wherever
  * statistics are older than the load, and a flush then takes as long as the ledger is large.
  */
@@ -91,6 +93,8 @@ with e as (
   insert into account_usage_hours as h (account_id, hour, events)
   select account_id, date_trunc('hour', created_at, 'UTC'), count(*) from inserted group by 1, 2
   on conflict (account_id, hour) do update set events = h.events + excluded.events
+), dirty as (
+  insert into rollup_dirty (hour) select distinct date_trunc('hour', created_at, 'UTC') from inserted
 ), used as (
   update api_keys k set last_used_at = greatest(k.last_used_at, x.at)
   from (select key_id, max(created_at) as at from inserted where key_id is not null group by key_id) x
@@ -125,8 +129,8 @@ interface WriteRow {
 }
 
 /**
- * Commits events in ONE transaction: usage rows, and for those really inserted the debits, balances, spend of keys
- * and counts per hour. Replaying a batch changes nothing.
+ * Commits events in ONE transaction: usage rows, and for those really inserted the debits, balances, spend of keys,
+ * counts per hour and the hours to roll up. Replaying a batch changes nothing.
  * @throws Error of the database, the whole batch rolled back; after a lost connection the outcome is unknown and
  *   the same batch is to be sent again.
  */

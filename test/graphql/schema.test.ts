@@ -106,6 +106,8 @@ describe('the GraphQL schema', () => {
       /hash|sealed|secret|password|virtual|token|upstreamModel/i.test(name.split('.')[1]!),
     );
     expect(secrets.sort()).toEqual([
+      'Analytics.totalTokensIn',
+      'Analytics.totalTokensOut',
       'LoginPayload.accessToken',
       'LoginPayload.tokenType',
       'SignupPayload.accessToken',

@@ -34,6 +34,11 @@ async function plantCleanBooks(pool: Pool): Promise<void> {
   await pool.query(`insert into key_spend_days values ($1, '2026-11-30', 0.00025)`, [KEY]);
   await pool.query(`insert into key_spend_months values ($1, '2026-11', 0.00025)`, [KEY]);
   await pool.query(`insert into account_usage_hours values ($1, '2026-11-30T23:00:00Z', 2)`, [ACCOUNT]);
+  await pool.query(
+    `insert into usage_rollups values ('2026-11-30T23:00:00Z', $1, $2, null, 'gateway/fast', 2, 1, 1010, 500, 0.00025,
+       '{13}', '{2}')`,
+    [ACCOUNT, KEY],
+  );
 }
 
 function insertEvent(
@@ -62,7 +67,7 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
       `insert into usage_events select (jsonb_populate_record(null::usage_events,
          to_jsonb(u) || '{"created_at": "2026-10-01T00:00:00Z"}')).* from usage_events u where id = '${ERROR}'`,
     ],
-    also: ['I10-hour'],
+    also: ['I10-hour', 'I10-rollup'],
   },
   'I1-entry': {
     statements: [
@@ -79,7 +84,12 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
     ],
   },
   I2: { statements: [UNLOCK_LEDGER, `update ledger_entries set price_in = 0.2 where event_id = '${EVENT}'`] },
-  I3: { statements: [`update usage_events set output_tokens = 501 where id = '${EVENT}'`] },
+  I3: {
+    statements: [
+      `update usage_events set output_tokens = 501 where id = '${EVENT}'`,
+      'update usage_rollups set output_tokens = 501',
+    ],
+  },
   I4: { statements: ['update accounts set balance = balance + 0.000000000001'] },
   'I6-chain': {
     statements: [UNLOCK_LEDGER, 'update ledger_entries set balance_after = balance_after + 1 where seq = 1'],
@@ -100,14 +110,19 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
       `update accounts set balance = -0.00049999995, ledger_seq = 3`,
       'update key_spend_days set spend = 0.0005',
       'update key_spend_months set spend = 0.0005',
+      'update usage_rollups set errors = 0, input_tokens = 2000, output_tokens = 1000, cost = 0.0005',
     ],
   },
   I8: {
-    statements: [`update usage_events set status = 'error' where id = '${EVENT}'`],
+    statements: [
+      `update usage_events set status = 'error' where id = '${EVENT}'`,
+      'update usage_rollups set errors = 2',
+    ],
   },
   'I10-day': { statements: [`update key_spend_days set day = '2026-12-01'`] },
   'I10-month': { statements: ['update key_spend_months set spend = spend * 2'] },
   'I10-hour': { statements: ['update account_usage_hours set events = 1'] },
+  'I10-rollup': { statements: ['update usage_rollups set latency_counts = latency_counts || 1'] },
   I13: {
     statements: [`update usage_events set ttft_ms = -1 where id = '${EVENT}'`],
   },
@@ -131,6 +146,29 @@ describe('the audit', () => {
 
   test('has a corruption to find for each of its invariants', () => {
     expect(Object.keys(corruptions).sort()).toEqual(invariants.map(({ name }) => name).sort());
+  });
+
+  test.each([
+    'requests = 3',
+    'errors = 0',
+    'input_tokens = 0',
+    'output_tokens = 0',
+    'cost = 0',
+    `hour = hour - interval '1 hour'`,
+    `model = 'gateway/slow'`,
+    'key_id = null',
+    'widget_id = key_id',
+  ])('finds a roll-up of which %s is not true, unless its hour waits to be rolled up', async (change) => {
+    await database.pool.query(`update usage_rollups set ${change}`);
+    const broken = async () =>
+      (await runAudit(jobContext(database.orm).context))
+        .filter(({ violations }) => violations > 0)
+        .map(({ invariant }) => invariant.name);
+    expect(await broken()).toEqual(['I10-rollup']);
+    await database.pool.query(
+      `insert into rollup_dirty values ('2026-11-30T22:00:00Z'), ('2026-11-30T23:00:00Z')`,
+    );
+    expect(await broken()).toEqual([]);
   });
 
   test.each(Object.keys(corruptions))(

@@ -11,6 +11,7 @@ export class Migration20261121000000 extends Migration {
     this.addSql(ledger);
     this.addSql(usage);
     this.addSql(spend);
+    this.addSql(rollups);
     this.addSql(virtualKeys);
     this.addSql(sealedSecrets);
   }
@@ -180,6 +181,28 @@ create table key_spend_months (
   spend ${money} not null,
   primary key (key_id, month)
 ) with (fillfactor = 80)`;
+
+// Hours in `rollup_dirty` are read from the events until they are rolled up (docs/decisions/0070-roll-ups.md).
+const rollups = `
+create table usage_rollups (
+  hour timestamptz(6) not null,
+  account_id uuid not null,
+  key_id uuid,
+  widget_id uuid,
+  model text not null,
+  requests bigint not null,
+  errors bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cost numeric not null,
+  latency_buckets smallint[] not null,
+  latency_counts integer[] not null,
+  unique nulls not distinct (hour, account_id, key_id, widget_id, model)
+);
+create index usage_rollups_account on usage_rollups (account_id, hour);
+create index usage_rollups_key on usage_rollups (key_id, hour) where key_id is not null;
+create table rollup_dirty (hour timestamptz(6) not null);
+create index rollup_dirty_hour on rollup_dirty (hour)`;
 
 const virtualKeys = `
 create table virtual_keys (

@@ -108,6 +108,25 @@ export const invariants: readonly Invariant[] = [
       where coalesce(h.events, 0) <> coalesce(u.events, 0)`,
   },
   {
+    name: 'I10-rollup',
+    guarantee: 'Every hour that counts as rolled up is the sum of its events.',
+    // Both sides in one grouping: it takes two nulls for equal, which a join doesn't.
+    sql: `with dirty as materialized (select distinct hour from rollup_dirty)
+      select account_id as subject
+      from (
+        select hour, account_id, key_id, widget_id, model, requests, errors, input_tokens, output_tokens, cost,
+          (select sum(n) from unnest(latency_counts) n) as latencies
+        from usage_rollups where hour not in (select hour from dirty)
+        union all
+        select date_trunc('hour', created_at, 'UTC') as hour, account_id, key_id, widget_id, served_model, -count(*),
+          -count(*) filter (where status = 'error'), -sum(input_tokens), -sum(output_tokens), -sum(cost), -count(*)
+        from usage_events where date_trunc('hour', created_at, 'UTC') not in (select hour from dirty)
+        group by 1, 2, 3, 4, 5) sides
+      group by hour, account_id, key_id, widget_id, model
+      having (sum(requests), sum(errors), sum(input_tokens), sum(output_tokens), sum(cost), sum(latencies))
+        is distinct from (0, 0, 0, 0, 0, 0)`,
+  },
+  {
     name: 'I13',
     guarantee: 'No count, cost or latency is negative.',
     sql: `select id as subject from usage_events

@@ -11,6 +11,9 @@ export const topUpInput = z.strictObject({
     .describe('Dollars.'),
 });
 
+/** An export is of everything. */
+export const usageExportInput = z.strictObject({});
+
 /** Of the `Idempotency-Key` header. */
 export const idempotencyKeyInput = z
   .string()

@@ -25,6 +25,7 @@ import { grantToLockedAccounts, lockAccountsDueForGrant } from './grants.store.j
 import { findEntryByKey, postLedgerEntry } from './ledger.store.js';
 import { countLedger, listLedger, pageLedger } from './ledger-list.store.js';
 import { countUsage, findUsage, listUsage, pageUsage } from './usage.store.js';
+import { exportUsage } from './usage-export.js';
 
 /** Accounts whose rows are locked together by the monthly grant; a batch takes some milliseconds. */
 const GRANT_BATCH = 200;
@@ -64,6 +65,11 @@ export function createBillingService() {
     async usage(context: ServiceContext, page: PageInput): Promise<UsageOutput> {
       const { items, total } = await listUsage(context.em, requireViewer(context).accountId, page);
       return { items, total, limit: page.limit, offset: page.offset };
+    },
+
+    /** All of the viewer's usage as CSV, newest first, piece by piece. */
+    async usageCsv(context: ServiceContext): Promise<AsyncIterable<string>> {
+      return exportUsage(context.em, requireViewer(context).accountId);
     },
 
     /** The viewer's ledger by position. */

@@ -5,6 +5,7 @@ import {
   type ConnectionPage,
   pageOfRows,
   type TimeConnectionInput,
+  type TimePosition,
   timeCursor,
 } from '../../lib/connection-input.js';
 import { formatDecimal } from '../../lib/money.js';
@@ -70,14 +71,24 @@ export async function pageUsage(
   accountId: string,
   { first, after }: TimeConnectionInput,
 ): Promise<ConnectionPage<UsageItemOutput>> {
-  const { rows } = await sql<UsageColumns>`
-    select ${usageColumns} from usage_events u
-    where u.account_id = ${accountId} ${after ? sql`and ${isAfter('u', after)}` : sql``}
-    order by u.created_at desc, u.id desc limit ${first + 1}`.execute(em.getKysely());
+  const rows = await usageRowsAfter(em, accountId, { after, limit: first + 1 });
   return pageOfRows(rows, first, (row) => ({
     cursor: timeCursor({ createdUs: row.created_us, id: row.id }),
     node: toUsageItem(row),
   }));
+}
+
+/** Events of an account behind a position, newest first. */
+export async function usageRowsAfter(
+  em: EntityManager,
+  accountId: string,
+  { after, limit }: { after?: TimePosition | undefined; limit: number },
+): Promise<UsageColumns[]> {
+  const { rows } = await sql<UsageColumns>`
+    select ${usageColumns} from usage_events u
+    where u.account_id = ${accountId} ${after ? sql`and ${isAfter('u', after)}` : sql``}
+    order by u.created_at desc, u.id desc limit ${limit}`.execute(em.getKysely());
+  return rows;
 }
 
 /** How many events an account has. */

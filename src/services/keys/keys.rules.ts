@@ -1,7 +1,3 @@
-import { utcDay } from '../../lib/clock.js';
-
-const DAY_MS = 86_400_000;
-
 /** Keys that one account may have. */
 export const MAX_KEYS = 100;
 
@@ -23,9 +19,4 @@ export function dataKeyField(accountId: string): string {
 /** Name of a key's virtual key at the model proxy, where it must be unique. */
 export function virtualKeyAlias(keyId: string): string {
   return `api-key-${keyId}`;
-}
-
-/** The last `days` UTC days up to the one of `now` (milliseconds), oldest first. */
-export function lastDays(now: number, days: number): string[] {
-  return Array.from({ length: days }, (_, index) => utcDay(now - (days - 1 - index) * DAY_MS));
 }

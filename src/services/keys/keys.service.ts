@@ -3,6 +3,7 @@ import { requireViewer, type ServiceContext } from '../../context.js';
 import { notifyInvalidation } from '../../db/invalidation.js';
 import { ApiKey } from '../../entities/keys/api-key.js';
 import { AppError } from '../../errors.js';
+import { lastDays } from '../../lib/clock.js';
 import type { ConnectionPage, TimeConnectionInput } from '../../lib/connection-input.js';
 import { type Envelope, sha256 } from '../../lib/crypto.js';
 import { isUuid, newId } from '../../lib/ids.js';
@@ -12,7 +13,7 @@ import type { PageInput } from '../../lib/page-input.js';
 import type { VirtualKeyClient } from '../../upstream/virtual-keys.js';
 import type { CreateKeyInput, UpdateKeyInput } from './keys.inputs.js';
 import type { CreatedKeyOutput, KeyDayOutput, KeyOutput } from './keys.outputs.js';
-import { lastDays, MAX_KEYS, virtualKeyAlias, virtualKeyField } from './keys.rules.js';
+import { MAX_KEYS, virtualKeyAlias, virtualKeyField } from './keys.rules.js';
 import {
   countKeys,
   deleteKey,

@@ -1,0 +1,44 @@
+import type { ComplexityEstimator } from 'graphql-query-complexity';
+import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { analyticsInput } from '../../services/analytics/analytics.inputs.js';
+import { Viewer } from '../accounts/accounts.types.js';
+import { camelCased } from '../case.js';
+import type { GraphqlContext } from '../context.js';
+import { checked } from '../input.js';
+import { ApiKey } from '../keys/keys.types.js';
+import { Analytics, AnalyticsArgs } from './analytics.types.js';
+
+/** Each reads thousands of rows: it counts as many values, though it answers with few. */
+const READING = 100;
+const analyticsCost: ComplexityEstimator = ({ args, childComplexity }) =>
+  READING + Math.min(Math.max(args.windowDays, 1), 90) + childComplexity;
+
+@Resolver(() => Viewer)
+export class ViewerAnalyticsResolver {
+  @FieldResolver(() => Analytics, {
+    description: 'All calls of the account in the last days.',
+    complexity: analyticsCost,
+  })
+  async analytics(
+    @Args() args: AnalyticsArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<Analytics> {
+    return camelCased(await services.analytics.ofAccount(service, checked(analyticsInput, args)));
+  }
+}
+
+@Resolver(() => ApiKey)
+export class ApiKeyAnalyticsResolver {
+  @FieldResolver(() => Analytics, {
+    nullable: true,
+    description: 'Calls with the key in the last days; null for a key that is gone.',
+    complexity: analyticsCost,
+  })
+  async analytics(
+    @Root() { id }: ApiKey,
+    @Args() args: AnalyticsArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<Analytics | null> {
+    return camelCased(await services.analytics.ofKey(service, { ...checked(analyticsInput, args), id }));
+  }
+}

@@ -1,0 +1,15 @@
+type Cell = string | number | boolean | null;
+
+/** What makes spreadsheets take a cell for a formula (RELIABILITY.md T30). */
+const FORMULA = /^[=+\-@\t\r\n]/;
+
+/** One line of CSV (RFC 4180). Null is empty; a text that a spreadsheet would run gets a `'` in front. */
+export function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(cellText).join(',')}\r\n`;
+}
+
+function cellText(cell: Cell): string {
+  if (typeof cell !== 'string') return cell === null ? '' : String(cell);
+  const text = FORMULA.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

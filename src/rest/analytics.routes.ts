@@ -1,0 +1,40 @@
+import { analyticsInput } from '../services/analytics/analytics.inputs.js';
+import { analyticsOutput } from '../services/analytics/analytics.outputs.js';
+import { keyParams } from '../services/keys/keys.inputs.js';
+import type { Services } from '../services.js';
+import { errorResponses } from './error-responses.js';
+import type { RestApp } from './rest-app.js';
+
+/** What happened in the last days, of the account and of a key. */
+export function analyticsRoutes(app: RestApp, services: Services): void {
+  const { analytics } = services;
+
+  app.route({
+    method: 'GET',
+    url: '/api/usage/analytics',
+    schema: {
+      operationId: 'getAnalytics',
+      tags: ['Billing'],
+      summary: 'Analyse my usage',
+      description: 'Counts, latencies, tokens and cost of all calls of the account, in total and per day.',
+      querystring: analyticsInput,
+      response: { 200: analyticsOutput, ...errorResponses(401, 422) },
+    },
+    handler: async (request) => analytics.ofAccount(request.context, request.query),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/keys/:id/analytics',
+    schema: {
+      operationId: 'getKeyAnalytics',
+      tags: ['Keys'],
+      summary: "Analyse an API key's usage",
+      description: 'Counts, latencies, tokens and cost of its calls, in total and per day.',
+      params: keyParams,
+      querystring: analyticsInput,
+      response: { 200: analyticsOutput, ...errorResponses(401, 404, 422) },
+    },
+    handler: async (request) => analytics.ofKey(request.context, { ...request.query, id: request.params.id }),
+  });
+}

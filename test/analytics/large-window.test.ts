@@ -1,0 +1,95 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { createAnalyticsService } from '../../src/services/analytics/analytics.service.js';
+import { countByDayAndModel, latencySketch } from '../../src/services/analytics/analytics.store.js';
+import { contextOf } from '../billing/fixtures.js';
+import { createPayer, type Payer } from '../metering/support.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { DAY_MS, rollUpAt } from './support.js';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const WINDOW_DAYS = 90;
+const HOURS = 600;
+
+describe('analytics of 90 days', () => {
+  let db: TestDatabase;
+  let payer: Payer;
+  const analytics = createAnalyticsService();
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    payer = await createPayer(db.pool);
+  });
+  afterAll(() => db.close());
+
+  /** Calls of many latencies, spread evenly over hours of the window. */
+  const insertEvents = (count: number) =>
+    db.pool.query(
+      `with inserted as (
+         insert into usage_events (id, created_at, account_id, key_id, requested_model, served_model, endpoint, stream,
+           input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status)
+         select gen_random_uuid(), to_timestamp($4::float8 / 1000) - make_interval(hours => 3 * (n % $5)), $1, $2, 'm', 'm',
+           'chat', false, 1, 1, 1, 1, 0.000002, 100 + (n::bigint * 7919) % 90000, 'success', 200
+         from generate_series(1, $3::int) n returning created_at)
+       insert into rollup_dirty select distinct date_trunc('hour', created_at, 'UTC') from inserted`,
+      [payer.accountId, payer.keyId, count, NOW - DAY_MS, HOURS],
+    );
+
+  const exact = async (): Promise<number[]> => {
+    const { rows } = await db.pool.query<{ p: number[] }>(
+      `select percentile_disc(array[0.5, 0.95]) within group (order by latency_ms) as p from usage_events`,
+    );
+    return rows[0]!.p;
+  };
+  const analyse = () =>
+    analytics.ofKey(
+      contextOf(db, payer.accountId, () => NOW),
+      {
+        id: payer.keyId,
+        window_days: WINDOW_DAYS,
+      },
+    );
+
+  test('below 50,000 calls, percentiles are exact; from there on within 1 %, and no event is read', async () => {
+    await insertEvents(49_999);
+    await rollUpAt(db, NOW);
+    const before = await analyse();
+    expect(before.total_requests).toBe(49_999);
+    expect([before.p50_latency_ms, before.p95_latency_ms]).toEqual(await exact());
+
+    await insertEvents(1);
+    await rollUpAt(db, NOW);
+    const truth = await exact();
+    // What can't be read isn't.
+    await db.pool.query('truncate usage_events');
+    const after = await analyse();
+    expect(after.total_requests).toBe(50_000);
+    expect(after.daily_breakdown).toHaveLength(WINDOW_DAYS);
+    const told = [after.p50_latency_ms, after.p95_latency_ms];
+    for (const [index, value] of truth.entries()) {
+      expect(Math.abs(told[index]! - value)).toBeLessThanOrEqual(value / 100);
+    }
+    expect(told).not.toEqual(truth);
+  });
+
+  test('the roll-ups of the window are read once for the counts and once for the latencies', async () => {
+    await insertEvents(2_000);
+    await rollUpAt(db, NOW);
+    await db.pool.query('analyze usage_rollups');
+    const scope = { ...payer, from: new Date(NOW - 90 * DAY_MS), until: new Date(NOW) };
+    const read = await db.orm.em.fork().transactional(async (em) => {
+      const before = await rowsRead(em);
+      await countByDayAndModel(em, scope);
+      await latencySketch(em, scope);
+      return (await rowsRead(em)) - before;
+    });
+    expect(read).toBeGreaterThanOrEqual(HOURS);
+    expect(read).toBeLessThan(3 * HOURS);
+  });
+});
+
+async function rowsRead(em: EntityManager): Promise<number> {
+  const rows = await em.execute<{ n: string }[]>(
+    `select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::text as n from pg_stat_xact_user_tables
+     where relname like 'usage%'`,
+  );
+  return Number(rows[0]!.n);
+}

@@ -1,0 +1,21 @@
+import { csvLine } from '../../src/lib/csv.js';
+
+describe('a line of CSV', () => {
+  test('has its cells as they are', () => {
+    expect(csvLine(['a', 1, -2.5, true, null, 'ü'])).toBe('a,1,-2.5,true,,ü\r\n');
+  });
+
+  test.each(['=', '+', '-', '@'])('runs no formula that begins with %s', (sign) => {
+    expect(csvLine([`${sign}1+1`])).toBe(`'${sign}1+1\r\n`);
+  });
+
+  test.each(['\t=1', '\r=1', '\n=1'])('runs no formula behind white space: %j', (text) => {
+    expect(csvLine([text])).toMatch(/^"?'\s/);
+  });
+
+  test('quotes what would break it', () => {
+    expect(csvLine(['a,b', 'say "x"', 'two\r\nlines', '=HYPERLINK("x")'])).toBe(
+      '"a,b","say ""x""","two\r\nlines","\'=HYPERLINK(""x"")"\r\n',
+    );
+  });
+});
