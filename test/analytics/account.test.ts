@@ -27,8 +27,12 @@ describe('analytics of an account', () => {
       contextOf(db, accountId, () => now),
       { window_days: windowDays },
     );
-  const requestsPerDay = async (now: number, windowDays = 2) =>
-    (await read(now, windowDays)).daily_breakdown.map(({ date, requests }) => [date, requests]);
+  const requestsPerDay = async (now: number, windowDays = 2) => {
+    const { daily_breakdown, total_requests, total_tokens_in } = await read(now, windowDays);
+    const sum = daily_breakdown.reduce((requests, day) => requests + day.requests, 0);
+    expect([total_requests, total_tokens_in]).toEqual([sum, 1_000 * sum]);
+    return daily_breakdown.map(({ date, requests }) => [date, requests]);
+  };
 
   test('of nothing is zeros, one entry per day', async () => {
     expect(await read(MONTH, 3)).toEqual({

@@ -8,7 +8,7 @@ import { DAY_MS, rollUpAt } from './support.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const WINDOW_DAYS = 90;
-const HOURS = 600;
+const HOURS = 200;
 
 describe('analytics of 90 days', () => {
   let db: TestDatabase;
@@ -26,7 +26,7 @@ describe('analytics of 90 days', () => {
       `with inserted as (
          insert into usage_events (id, created_at, account_id, key_id, requested_model, served_model, endpoint, stream,
            input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status)
-         select gen_random_uuid(), to_timestamp($4::float8 / 1000) - make_interval(hours => 3 * (n % $5)), $1, $2, 'm', 'm',
+         select gen_random_uuid(), to_timestamp($4::float8 / 1000) - make_interval(hours => 10 * (n % $5)), $1, $2, 'm', 'm',
            'chat', false, 1, 1, 1, 1, 0.000002, 100 + (n::bigint * 7919) % 90000, 'success', 200
          from generate_series(1, $3::int) n returning created_at)
        insert into rollup_dirty select distinct date_trunc('hour', created_at, 'UTC') from inserted`,
