@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 /** Where somebody may look for what they must not see. */
-export type Place = 'logs' | 'files' | 'database' | 'replies';
+type Place = 'logs' | 'files' | 'database' | 'replies';
 
 /** A secret, or something about a person, that nothing else contains. */
 export interface Canary {
