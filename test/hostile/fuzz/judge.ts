@@ -29,9 +29,16 @@ export function faultOf({ status, head, body }: Answer, secrets: readonly string
   return undefined;
 }
 
+/** An error of REST and `/v1`, or the first of GraphQL. */
+interface ErrorBody {
+  error?: { code: string };
+  errors?: { extensions: { code: string } }[];
+}
+
 function codeIn(body: string): string | undefined {
   try {
-    return (JSON.parse(Buffer.from(body, 'latin1').toString()) as { error: { code: string } }).error.code;
+    const { error, errors } = JSON.parse(Buffer.from(body, 'latin1').toString()) as ErrorBody;
+    return error?.code ?? errors?.[0]?.extensions.code;
   } catch {
     return undefined;
   }
