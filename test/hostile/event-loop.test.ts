@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { freePort } from '../../src/launcher/ports.js';
 import { type Rig, startRig } from '../faults/rig/rig.js';
 import type { TestKey } from '../support/edge.js';
 import { chat, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
@@ -43,14 +42,12 @@ describe('10 MiB', () => {
   let rig: Rig;
   let upstream: ScriptedUpstream;
   let caller: TestKey;
-  let metricsPort: number;
   beforeAll(async () => {
     upstream = await startScriptedUpstream();
     upstream.answer((request, response) =>
       chat()({ ...request, body: '{"model":"gateway/fast"}' }, response),
     );
-    metricsPort = await freePort();
-    const edgeEnv = { METRICS_PORT: String(metricsPort), UPSTREAM_URL: upstream.url };
+    const edgeEnv = { UPSTREAM_URL: upstream.url };
     rig = await startRig('event-loop', { direct: true, balance: '1000000', edgeEnv });
     [caller] = (await rig.customers(1)) as [TestKey];
   }, 60_000);
@@ -61,7 +58,7 @@ describe('10 MiB', () => {
 
   /** The longest that the edge's event loop stood still since the last time this was asked. */
   async function stallMs(): Promise<number> {
-    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    const metrics = await (await fetch(rig.edge.metricsUrl)).text();
     return Number(/^nodejs_eventloop_lag_max_seconds\{[^}]*\} (\S+)$/m.exec(metrics)![1]) * 1_000;
   }
 

@@ -5,6 +5,7 @@ import { type RigProcess, rigProcess } from './processes.js';
 export interface RigEdge extends RigProcess {
   readonly port: number;
   readonly url: string;
+  readonly metricsUrl: string;
   /** Sum of a metric over all labels; with `label`, over those lines that contain it. */
   metric(name: string, label?: string): Promise<number>;
 }
@@ -25,12 +26,14 @@ function rigEdge(
   env: NodeJS.ProcessEnv,
   keptOutputBytes?: number,
 ): RigEdge {
+  const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
   const own = { ...env, PORT: String(port), METRICS_PORT: String(metricsPort) };
   return Object.assign(rigProcess('gateway', own, keptOutputBytes), {
     port,
     url: `http://127.0.0.1:${port}`,
+    metricsUrl,
     async metric(name: string, label = '') {
-      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      const text = await (await fetch(metricsUrl)).text();
       return text
         .split('\n')
         .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))

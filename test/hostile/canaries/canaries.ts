@@ -1,8 +1,5 @@
 import { randomBytes } from 'node:crypto';
 
-/** Where somebody may look for what they must not see. */
-type Place = 'logs' | 'files' | 'database' | 'replies';
-
 /** A secret, or something about a person, that nothing else contains. */
 export interface Canary {
   readonly name: string;
