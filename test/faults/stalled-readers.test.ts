@@ -163,7 +163,7 @@ describe('a hundred readers that take nothing of 200 MB each', () => {
             true,
           ),
         );
-      await until(() => stalled().length === count);
+      await until(() => stalled().length === count, { timeoutMs: 30_000 });
       for (let last = -1; last !== sent(); ) {
         last = sent();
         await pause(300);
