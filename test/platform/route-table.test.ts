@@ -112,14 +112,13 @@ describe('the route table', () => {
     expect(huge.statusCode).toBe(413);
   });
 
-  test.each(named(routeTable.filter((entry) => entry.method === 'GET')))(
-    '%s answers HEAD by the same entry',
-    async (_name, entry) => {
-      const { url } = entry;
-      const [get, head] = await Promise.all([inject(entry), platform.app.inject({ method: 'HEAD', url })]);
-      expect(head.statusCode).toBe(get.statusCode);
-      expect(head.body).toBe('');
-      expect(head.headers['x-content-type-options']).toBe('nosniff');
-    },
-  );
+  // An export would be read from end to end for an answer without a body: it has no HEAD.
+  const heads = routeTable.filter(({ method, url }) => method === 'GET' && url !== '/api/usage.csv');
+  test.each(named(heads))('%s answers HEAD by the same entry', async (_name, entry) => {
+    const { url } = entry;
+    const [get, head] = await Promise.all([inject(entry), platform.app.inject({ method: 'HEAD', url })]);
+    expect(head.statusCode).toBe(get.statusCode);
+    expect(head.body).toBe('');
+    expect(head.headers['x-content-type-options']).toBe('nosniff');
+  });
 });
