@@ -3,7 +3,7 @@ import type { Answer } from './wire.js';
 
 /** Stack traces, paths, addresses and drivers' words. */
 const LEAKS =
-  /\n\s+at .+:\d+:\d+|node_modules|\/(?:work|tmp|home|usr|root)\/|\.[jt]s:\d+|postgres(?:ql)?:\/\/|ECONN|127\.0\.0\.1:\d|statusCode|FST_ERR|syntax error at|relation "/;
+  /\n\s+at .+:\d+:\d+|node_modules|\/(?:tmp|home|usr|root|srv|opt)\/|\.[jt]s:\d+|postgres(?:ql)?:\/\/|ECONN|127\.0\.0\.1:\d|statusCode|FST_ERR|syntax error at|relation "/;
 /** What a client does wrong on the way to an answer; the code beside it is of another status. */
 const OF_HTTP = [408, 417];
 
