@@ -44,6 +44,7 @@ export async function holdEdgeLock(
 ): Promise<EdgeLock> {
   let serverStart: string | undefined;
   let doubtfulUntil = 0;
+  let waiting = false;
   for (const end = performance.now() + patienceMs; ; await delay(POLL_MS)) {
     let failure: unknown;
     try {
@@ -54,6 +55,9 @@ export async function holdEdgeLock(
       if (session && !restarted) return new HeldLock(databaseUrl, log, session);
       if (restarted) doubtfulUntil = performance.now() + GRACE_MS;
       session?.end().catch(() => undefined);
+      if (!session && !waiting)
+        log.warn('another edge serves: waiting for it to end (REDIS_URL lets several serve)');
+      waiting ||= !session;
     } catch (error) {
       failure = error;
       doubtfulUntil = performance.now() + GRACE_MS;
