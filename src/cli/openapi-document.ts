@@ -1,11 +1,11 @@
 import { loadConfig } from '../config.js';
 import { openOrm } from '../db/orm.js';
 import { systemClock } from '../lib/clock.js';
-import { createEnvelope } from '../lib/crypto.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry } from '../lib/metrics.js';
 import { createPlatform } from '../platform/app.js';
 import { createPseudonyms } from '../services/accounts/pseudonyms.rules.js';
+import { createEnvelopes } from '../services/envelopes.js';
 import { createSignalBoard } from '../services/live/signals.js';
 import { createServices } from '../services.js';
 import { createVirtualKeyClient } from '../upstream/virtual-keys.js';
@@ -26,12 +26,11 @@ export async function openApiText(): Promise<string> {
   };
   const config = loadConfig(environment, 'platform');
   const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'openapi' });
-  const envelope = (purpose: 'virtual-key' | 'data-key') => createEnvelope(purpose, SECRET);
   const signals = createSignalBoard();
   const services = createServices({
     config,
     clock: systemClock,
-    envelopes: { virtualKey: envelope('virtual-key'), dataKey: envelope('data-key') },
+    envelopes: createEnvelopes(config),
     pseudonyms: createPseudonyms(Buffer.from(SECRET)),
     virtualKeys: createVirtualKeyClient({ url: NOWHERE, masterKey: SECRET }),
     signals,

@@ -1,4 +1,7 @@
 import { Account } from './accounts/account.js';
+import { AlertEvent } from './alerts/alert-event.js';
+import { AlertSubscription } from './alerts/alert-subscription.js';
+import { ThresholdFiring } from './alerts/threshold-firing.js';
 import { LedgerEntry } from './billing/ledger-entry.js';
 import { Model } from './billing/model.js';
 import { Plan } from './billing/plan.js';
@@ -7,4 +10,15 @@ import { ApiKey } from './keys/api-key.js';
 import { VirtualKey } from './proxy/virtual-key.js';
 
 /** Every entity, written by hand: what isn't here doesn't exist. */
-export const entities = [Account, ApiKey, LedgerEntry, Model, Plan, UsageEvent, VirtualKey];
+export const entities = [
+  Account,
+  AlertEvent,
+  AlertSubscription,
+  ApiKey,
+  LedgerEntry,
+  Model,
+  Plan,
+  ThresholdFiring,
+  UsageEvent,
+  VirtualKey,
+];

@@ -7,6 +7,7 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, ran
 export type KeyPurpose =
   | 'virtual-key'
   | 'data-key'
+  | 'alert-secret'
   | 'pseudonym-key'
   | 'session'
   | 'mail-hash'

@@ -14,6 +14,8 @@ export interface ServiceDeps {
     virtualKey: Envelope;
     /** The data key of each account. */
     dataKey: Envelope;
+    /** What signs the deliveries of one webhook subscription. */
+    alertSecret: Envelope;
   };
   /** Names of mails and networks, under the key that the database holds. */
   pseudonyms: Pseudonyms;

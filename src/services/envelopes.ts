@@ -10,5 +10,6 @@ export function createEnvelopes({
   return {
     virtualKey: createEnvelope('virtual-key', encryptionKey, encryptionKeyPrevious),
     dataKey: createEnvelope('data-key', encryptionKey, encryptionKeyPrevious),
+    alertSecret: createEnvelope('alert-secret', encryptionKey, encryptionKeyPrevious),
   };
 }

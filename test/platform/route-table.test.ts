@@ -29,6 +29,7 @@ describe('the route table', () => {
       envelopes: {
         virtualKey: createEnvelope('virtual-key', 'x'),
         dataKey: createEnvelope('data-key', 'x'),
+        alertSecret: createEnvelope('alert-secret', 'x'),
       },
       pseudonyms: createPseudonyms(Buffer.from('x')),
       virtualKeys: { generate: () => Promise.reject(new Error()), remove: () => Promise.reject(new Error()) },

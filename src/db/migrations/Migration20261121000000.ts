@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The ground floor: accounts, plans, models, keys, ledger, usage, and the proxy's virtual keys. */
+/** The ground floor: accounts, plans, models, keys, ledger, usage, alerts, and the proxy's virtual keys. */
 export class Migration20261121000000 extends Migration {
   override up(): void {
     this.addSql(plans);
@@ -14,6 +14,7 @@ export class Migration20261121000000 extends Migration {
     this.addSql(rollups);
     this.addSql(virtualKeys);
     this.addSql(sealedSecrets);
+    this.addSql(alerts);
   }
 }
 
@@ -63,11 +64,15 @@ create table accounts (
   data_key_sealed text,
   virtual_key_sealed text,
   signup_network_hash text,
+  low_balance_threshold_usd ${money} check (low_balance_threshold_usd >= 0),
+  low_balance_armed boolean not null default false,
   created_at timestamptz(6) not null,
   deleted_at timestamptz(6)
 ) with (fillfactor = 80);
 create index accounts_signup_network on accounts (signup_network_hash, created_at) where signup_network_hash is not null;
 create index accounts_created_at on accounts (created_at desc, id desc);
+-- Every flush asks for these: it finds next to none.
+create index accounts_low_balance on accounts (id) where low_balance_armed;
 create table starter_credits (
   mail_hash text primary key,
   account_id uuid not null references accounts (id),
@@ -98,6 +103,7 @@ create table api_keys (
   key_hash bytea not null unique,
   status text not null default 'active' check (status in ('active', 'disabled')),
   monthly_limit_usd ${money} check (monthly_limit_usd >= 0),
+  monthly_limit_changed_at timestamptz(6),
   daily_limit_usd ${money} check (daily_limit_usd >= 0),
   virtual_key_sealed text,
   last_used_at timestamptz(6),
@@ -218,3 +224,72 @@ create table sealed_secrets (
   name text primary key,
   sealed text not null
 )`;
+
+/**
+ * Firings and events point to no other table: the flush writes them, and must not fail, nor wait, because a key or a
+ * subscription goes at that moment. What they need to be delivered and audited they carry with them.
+ * `alert_events` is the outbox and the record at once. `lease_token` grows with every taking: who holds an older one
+ * may not write any more. `created_in` is the transaction that wrote the event, for readers who are told of commits.
+ */
+const alerts = `
+create table alert_subscriptions (
+  id uuid primary key,
+  account_id uuid not null references accounts (id),
+  key_id uuid not null references api_keys (id) on delete cascade,
+  kind text not null check (kind in ('email', 'webhook')),
+  destination text not null,
+  thresholds_pct smallint[] not null
+    check (cardinality(thresholds_pct) between 1 and 5 and 1 <= all (thresholds_pct) and 100 >= all (thresholds_pct)),
+  active boolean not null default true,
+  signing_secret_sealed text,
+  disabled_reason text,
+  created_at timestamptz(6) not null,
+  updated_at timestamptz(6) not null,
+  check ((kind = 'webhook') = (signing_secret_sealed is not null))
+);
+create index alert_subscriptions_key on alert_subscriptions (key_id);
+create table threshold_firings (
+  key_id uuid not null,
+  month text not null,
+  threshold_pct smallint not null,
+  fired_at timestamptz(6) not null,
+  primary key (key_id, month, threshold_pct)
+);
+create table alert_events (
+  id uuid primary key,
+  account_id uuid not null,
+  key_id uuid,
+  subscription_id uuid,
+  purpose text not null check (purpose in ('threshold', 'test', 'low_balance')),
+  kind text not null check (kind in ('email', 'webhook')),
+  destination text not null,
+  key_name text,
+  key_prefix text,
+  threshold_pct smallint,
+  billing_month text,
+  spend ${money},
+  monthly_limit ${money},
+  balance ${money},
+  fired_at timestamptz(6) not null,
+  created_in xid8 not null default pg_current_xact_id(),
+  delivery_status text not null default 'pending' check (delivery_status in ('pending', 'sent', 'failed', 'degraded')),
+  attempts smallint not null default 0,
+  redeliveries integer not null default 0,
+  response_code integer,
+  error_message text,
+  pending_since timestamptz(6) not null,
+  next_attempt_at timestamptz(6),
+  lease_token bigint not null default 0,
+  leased_until timestamptz(6),
+  finished_at timestamptz(6),
+  check ((purpose = 'low_balance') = (key_id is null)),
+  check ((purpose = 'low_balance') = (subscription_id is null)),
+  check (purpose <> 'threshold'
+    or (threshold_pct is not null and billing_month is not null and spend is not null and monthly_limit is not null)),
+  check ((delivery_status = 'pending') = (next_attempt_at is not null))
+);
+create unique index alert_events_once on alert_events (subscription_id, key_id, billing_month, threshold_pct)
+  where purpose = 'threshold';
+create index alert_events_pending on alert_events (next_attempt_at) where delivery_status = 'pending';
+create index alert_events_key on alert_events (key_id, fired_at desc, id desc);
+create index alert_events_account on alert_events (account_id, fired_at desc, id desc)`;

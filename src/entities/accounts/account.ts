@@ -30,6 +30,10 @@ const AccountSchema = defineEntity({
     virtualKeySealed: p.text().nullable().hidden(),
     /** HMAC of the network that signed up; for the sign-up limit. */
     signupNetworkHash: p.text().nullable().hidden(),
+    /** Dollars; a balance that falls below is told by mail. Null: never. */
+    lowBalanceThresholdUsd: p.decimal().precision(24).scale(12).nullable(),
+    /** Whether it is told at the next crossing: once, until a credit lifts the balance to the threshold again. */
+    lowBalanceArmed: p.boolean().default(false),
     createdAt: p.datetime(6).onCreate(() => new Date()),
     deletedAt: p.datetime(6).nullable(),
   },

@@ -16,6 +16,8 @@ const ApiKeySchema = defineEntity({
     status: p.text().$type<'active' | 'disabled'>().default('active'),
     /** Basis of alerts, no hard cap. */
     monthlyLimitUsd: p.decimal().precision(24).scale(12).nullable(),
+    /** A call that succeeds from here on is measured against the limit. */
+    monthlyLimitChangedAt: p.datetime(6).nullable(),
     /** Hard cap per UTC day. */
     dailyLimitUsd: p.decimal().precision(24).scale(12).nullable(),
     /** The upstream virtual key, sealed; null: calls answer `upstream_unconfigured`. */

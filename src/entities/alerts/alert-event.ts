@@ -1,0 +1,55 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { AlertKind } from './alert-subscription.js';
+
+export type AlertPurpose = 'threshold' | 'test' | 'low_balance';
+export type DeliveryStatus = 'pending' | 'sent' | 'failed' | 'degraded';
+
+/**
+ * One thing to tell one destination: the outbox of deliveries and their record. It outlives its key and subscription,
+ * and therefore carries what a delivery says.
+ */
+const AlertEventSchema = defineEntity({
+  name: 'AlertEvent',
+  tableName: 'alert_events',
+  properties: {
+    /** Also the id of the delivery, the same in every attempt. */
+    id: p.uuid().primary(),
+    accountId: p.uuid(),
+    /** Null for low balance, which concerns no key. */
+    keyId: p.uuid().nullable(),
+    subscriptionId: p.uuid().nullable(),
+    purpose: p.text().$type<AlertPurpose>(),
+    kind: p.text().$type<AlertKind>(),
+    destination: p.text(),
+    keyName: p.text().nullable(),
+    /** Leading and trailing characters of the key, joined by an ellipsis. */
+    keyPrefix: p.text().nullable(),
+    thresholdPct: p.smallint().nullable(),
+    /** `YYYY-MM`. */
+    billingMonth: p.text().nullable(),
+    /** Month-to-date spend and limit of the key as they were, dollars. */
+    spend: p.decimal().precision(24).scale(12).nullable(),
+    monthlyLimit: p.decimal().precision(24).scale(12).nullable(),
+    /** Of the account, dollars; low balance only. */
+    balance: p.decimal().precision(24).scale(12).nullable(),
+    firedAt: p.datetime(6),
+    deliveryStatus: p.text().$type<DeliveryStatus>().default('pending'),
+    /** Of the current series. */
+    attempts: p.smallint().default(0),
+    /** How often its owner asked for it again. */
+    redeliveries: p.integer().default(0),
+    responseCode: p.integer().nullable(),
+    errorMessage: p.text().nullable(),
+    /** When it became pending: fired, or asked for again. */
+    pendingSince: p.datetime(6),
+    /** Set while pending. */
+    nextAttemptAt: p.datetime(6).nullable(),
+    /** Grows with every taking: an older holder may not write any more. */
+    leaseToken: p.bigint().default('0'),
+    leasedUntil: p.datetime(6).nullable(),
+    finishedAt: p.datetime(6).nullable(),
+  },
+});
+
+export class AlertEvent extends AlertEventSchema.class {}
+AlertEventSchema.setClass(AlertEvent);

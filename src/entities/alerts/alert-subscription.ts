@@ -1,0 +1,30 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { newId } from '../../lib/ids.js';
+
+export type AlertKind = 'email' | 'webhook';
+
+/** Who is told when a key has spent certain percentages of its monthly limit. Goes with its key. */
+const AlertSubscriptionSchema = defineEntity({
+  name: 'AlertSubscription',
+  tableName: 'alert_subscriptions',
+  properties: {
+    id: p.uuid().primary().onCreate(newId),
+    accountId: p.uuid(),
+    keyId: p.uuid().index(),
+    kind: p.text().$type<AlertKind>(),
+    /** A mail address or a URL. */
+    destination: p.text(),
+    /** 1 to 5 different percentages, ascending. */
+    thresholdsPct: p.array((text) => Number(text)).columnType('smallint[]'),
+    active: p.boolean().default(true),
+    /** Webhooks only: the secret that signs deliveries to this destination, sealed. */
+    signingSecretSealed: p.text().nullable().hidden(),
+    /** Why the product switched it off. */
+    disabledReason: p.text().nullable(),
+    createdAt: p.datetime(6).onCreate(() => new Date()),
+    updatedAt: p.datetime(6).onCreate(() => new Date()),
+  },
+});
+
+export class AlertSubscription extends AlertSubscriptionSchema.class {}
+AlertSubscriptionSchema.setClass(AlertSubscription);
