@@ -40,6 +40,15 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(words:
 
 export const email = z.email({ error: 'must be a mail address' });
 
+/** A mail address, with or without a name before it: `Gateway <alerts@example.com>`. */
+export const mailFrom = z
+  .string()
+  .trim()
+  .refine((value) => {
+    const address = /^[^<>\p{Cc}]*<([^<>]+)>$/u.exec(value)?.[1] ?? value;
+    return z.email().safeParse(address).success;
+  }, 'must be a mail address, or a name and a mail address in <>');
+
 export const text = (min: number, max: number) => {
   const error = `must have ${min} to ${max} characters`;
   return z.string().min(min, { error }).max(max, { error });

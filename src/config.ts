@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { cidrs, email, flag, oneOf, port, seconds, text, url, whole } from './config-fields.js';
+import { cidrs, email, flag, mailFrom, oneOf, port, seconds, text, url, whole } from './config-fields.js';
 import { checkDataDir, dataDirFault } from './lib/data-dir.js';
 import { generatedSecret } from './lib/generated-secret.js';
 import { isWeakSecret } from './lib/weak-secret.js';
@@ -37,7 +37,7 @@ const schema = z.object({
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   ACCESS_TOKEN_TTL_SECONDS: seconds.default(3600),
   SMTP_URL: url(/^smtps?$/, 'smtp').optional(),
-  MAIL_FROM: z.string().optional(),
+  MAIL_FROM: mailFrom.optional(),
   ADMIN_EMAIL: email.optional(),
   ADMIN_PASSWORD: text(8, 128).optional(),
   GPU_HEARTBEAT_SECRET: secret.optional(),
@@ -176,6 +176,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
   if (role === 'launcher') faults.push(...portFaults(raw));
   if (faults.length > 0) throw new ConfigError(faults);
   const dataDir = resolve(raw.DATA_DIR);
+  const publicBaseUrl = (raw.PUBLIC_BASE_URL ?? `http://localhost:${raw.PORT}`).replace(/\/+$/, '');
   const secrets = useDataDir(dataDir, role, () => resolveSecrets(raw, dataDir));
   return {
     role,
@@ -184,7 +185,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     test: raw.NODE_ENV === 'test',
     port: raw.PORT,
     host: raw.HOST,
-    publicBaseUrl: (raw.PUBLIC_BASE_URL ?? `http://localhost:${raw.PORT}`).replace(/\/+$/, ''),
+    publicBaseUrl,
     dataDir,
     databaseUrl: raw.DATABASE_URL ?? null,
     redisUrl: raw.REDIS_URL ?? null,
@@ -205,6 +206,13 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     encryptionKey: secrets.ENCRYPTION_KEY,
     encryptionKeyPrevious: raw.ENCRYPTION_KEY_PREVIOUS,
     accessTokenTtlSeconds: raw.ACCESS_TOKEN_TTL_SECONDS,
+    /** Signs every webhook of this installation. */
+    webhookSecret: secrets.WEBHOOK_SECRET,
+    webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE,
+    /** Null: mail isn't configured. */
+    mail: raw.SMTP_URL
+      ? { smtpUrl: raw.SMTP_URL, from: raw.MAIL_FROM ?? `no-reply@${new URL(publicBaseUrl).hostname}` }
+      : null,
     adminEmail: raw.ADMIN_EMAIL ?? null,
     adminPassword: raw.ADMIN_PASSWORD ?? null,
     backgroundTasks: !raw.DISABLE_BACKGROUND_TASKS && raw.NODE_ENV !== 'test',

@@ -126,6 +126,27 @@ describe('the configuration', () => {
     ],
   ])('refuses a wrong %s: %j', (_name, env, line) => expect(faults(env)).toEqual([line]));
 
+  test('knows where mail goes only with SMTP_URL, and takes a sender with a name', () => {
+    expect(load({ MAIL_FROM: 'a@example.com' }).mail).toBeNull();
+    const smtp = { SMTP_URL: 'smtp://mail.example.com:587' };
+    expect(load({ ...smtp, PUBLIC_BASE_URL: 'https://api.example.com/' }).mail).toEqual({
+      smtpUrl: smtp.SMTP_URL,
+      from: 'no-reply@api.example.com',
+    });
+    const from = 'Gateway alerts <alerts@example.com>';
+    expect(load({ ...smtp, MAIL_FROM: from }).mail).toMatchObject({ from });
+    for (const wrong of [
+      'nobody',
+      'a@b.example, c@d.example',
+      'A <a@b.example> <c@d.example>',
+      'A\r\nBcc: <a@b.example>',
+    ]) {
+      expect(faults({ ...smtp, MAIL_FROM: wrong })).toEqual([
+        'MAIL_FROM: must be a mail address, or a name and a mail address in <>',
+      ]);
+    }
+  });
+
   test('names every wrong entry of TRUST_PROXY, and takes what a proxy may have', () => {
     expect(faults({ TRUST_PROXY: '10.0.0.0/33,::1,x' })).toEqual([
       'TRUST_PROXY: "10.0.0.0/33" is not an address or CIDR',

@@ -1,0 +1,88 @@
+import { isIP } from 'node:net';
+import { isPrivateAddress, isPublicAddress } from './addresses.js';
+
+/** Why a destination isn't taken, in words for the person who typed it. Names no address that it leads to. */
+export class RefusedDestination extends Error {
+  constructor(readonly reason: string) {
+    super(reason);
+    this.name = 'RefusedDestination';
+  }
+}
+
+const MAX_LENGTH = 2_048;
+/** Two readers could see two addresses in a text with these: WHATWG drops some and turns others around. */
+const AMBIGUOUS = /[\s\\\p{Cc}\p{Cf}]/u;
+/** Names that mean something inside a network and nothing outside of it. */
+const INTERNAL_NAMES = [
+  'localhost',
+  'localdomain',
+  'local',
+  'internal',
+  'intranet',
+  'private',
+  'corp',
+  'home',
+  'lan',
+  'home.arpa',
+  'onion',
+];
+const FIRST_FREE_PORT = 1_024;
+/** Of the ports from 1024 up those that browsers refuse as well: what listens there takes a request for its own. */
+const BLOCKED_PORTS = new Set([
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
+  10080,
+]);
+
+export const NOT_PUBLIC = 'leads to an address that is not on the public internet';
+
+/**
+ * Reads the address of a webhook, once and for all who use it (WHATWG, which brings every spelling of an IP address
+ * into one), and checks all that can be told without asking DNS.
+ * @throws RefusedDestination
+ */
+export function parseDestination(text: string, { allowPrivate }: { allowPrivate: boolean }): URL {
+  if (text.length > MAX_LENGTH) throw new RefusedDestination(`must have at most ${MAX_LENGTH} characters`);
+  if (AMBIGUOUS.test(text)) {
+    throw new RefusedDestination('must have no spaces, line breaks, backslashes or invisible characters');
+  }
+  const authority = /^https?:\/\/([^/?#]+)/i.exec(text)?.[1];
+  if (authority === undefined || !URL.canParse(text)) {
+    throw new RefusedDestination('must be a URL that begins with http:// or https://');
+  }
+  // An empty user name is one that WHATWG forgets.
+  if (authority.includes('@')) throw new RefusedDestination('must have no user name or password in it');
+  const url = new URL(text);
+  url.hash = '';
+  checkPort(url);
+  checkHost(hostOf(url), allowPrivate);
+  return url;
+}
+
+/** Host name or address of a URL, without the brackets of IPv6 and the dot at the end. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+}
+
+/** @throws RefusedDestination when one of the addresses isn't one that may be called. */
+export function checkAddresses(
+  addresses: readonly string[],
+  { allowPrivate }: { allowPrivate: boolean },
+): void {
+  const fits = (address: string): boolean =>
+    isPublicAddress(address) || (allowPrivate && isPrivateAddress(address));
+  if (!addresses.every(fits)) throw new RefusedDestination(NOT_PUBLIC);
+}
+
+function checkPort({ port }: URL): void {
+  if (port === '' || port === '80' || port === '443') return;
+  if (Number(port) < FIRST_FREE_PORT || BLOCKED_PORTS.has(Number(port))) {
+    throw new RefusedDestination('must use port 80, 443, or one from 1024 up that browsers allow');
+  }
+}
+
+function checkHost(host: string, allowPrivate: boolean): void {
+  if (isIP(host)) checkAddresses([host], { allowPrivate });
+  if (isIP(host) || allowPrivate) return;
+  const internal = INTERNAL_NAMES.some((name) => host === name || host.endsWith(`.${name}`));
+  if (internal || !host.includes('.')) throw new RefusedDestination(NOT_PUBLIC);
+}

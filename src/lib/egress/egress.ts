@@ -1,0 +1,88 @@
+import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { Agent, buildConnector } from 'undici';
+import { plainAddress } from './addresses.js';
+import { checkAddresses, hostOf, NOT_PUBLIC, parseDestination, RefusedDestination } from './destination.js';
+import { type Resolve, resolveLocal, resolvePublic } from './resolve.js';
+
+/** The one way out to addresses that customers name (docs/decisions/0063-calls-to-addresses-of-customers.md). */
+export interface Egress {
+  /**
+   * What is wrong with a destination, for a 422 when it is saved; null when nothing is. A name that nobody can resolve
+   * at the moment passes: each delivery is checked again.
+   */
+  checkDestination(url: string): Promise<string | null>;
+  /**
+   * Checks a destination and opens a dispatcher that connects to the addresses that were checked, and to no others,
+   * whatever DNS says later. The caller destroys it after its one request.
+   * @throws RefusedDestination, or what the resolver throws.
+   */
+  open(url: string): Promise<{ url: URL; dispatcher: Agent }>;
+}
+
+export interface EgressOptions {
+  /** Also loopback and private networks (`WEBHOOK_ALLOW_PRIVATE`); never link-local addresses. */
+  allowPrivate: boolean;
+  resolve?: Resolve;
+}
+
+export function createEgress(options: EgressOptions): Egress {
+  const resolve = options.resolve ?? (options.allowPrivate ? resolveLocal : resolvePublic);
+  return {
+    async checkDestination(text) {
+      try {
+        const host = hostOf(parseDestination(text, options));
+        if (!isIP(host)) checkAddresses(await resolve(host).catch(() => []), options);
+        return null;
+      } catch (error) {
+        if (error instanceof RefusedDestination) return error.reason;
+        throw error;
+      }
+    },
+    async open(text) {
+      const url = parseDestination(text, options);
+      const host = hostOf(url);
+      const addresses = isIP(host) ? [host] : await resolve(host);
+      if (addresses.length === 0) throw new Error('the name has no address');
+      checkAddresses(addresses, options);
+      return { url, dispatcher: pinnedAgent(addresses) };
+    },
+  };
+}
+
+/** Answers every look-up with the addresses that were checked. */
+const pinnedLookup =
+  (addresses: readonly string[]): LookupFunction =>
+  (_name, options, done) => {
+    const all = addresses.map((address) => ({ address, family: isIP(address) }));
+    if (options.all) done(null, all);
+    else done(null, all[0]!.address, all[0]!.family);
+  };
+
+/** A dispatcher without a past: no connection, TLS session or address of another delivery. */
+function pinnedAgent(addresses: readonly string[]): Agent {
+  const checked = new Set(addresses.map(plainAddress));
+  const connect = buildConnector({
+    lookup: pinnedLookup(addresses),
+    autoSelectFamily: true,
+    allowH2: false,
+    maxCachedSessions: 0,
+  });
+  return new Agent({
+    connections: 1,
+    pipelining: 0,
+    connect: (target, done) =>
+      connect(target, (error, socket) => {
+        if (error) return done(error, null);
+        // Before a byte of the request: an address in the URL itself is never looked up.
+        if (!isChecked(socket, checked)) {
+          socket.destroy();
+          return done(new RefusedDestination(NOT_PUBLIC), null);
+        }
+        done(null, socket);
+      }),
+  });
+}
+
+function isChecked({ remoteAddress }: Socket, checked: ReadonlySet<string | undefined>): boolean {
+  return remoteAddress !== undefined && checked.has(plainAddress(remoteAddress));
+}

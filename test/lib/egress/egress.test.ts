@@ -1,0 +1,125 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Dispatcher, request } from 'undici';
+import { RefusedDestination } from '../../../src/lib/egress/destination.js';
+import { createEgress, type EgressOptions } from '../../../src/lib/egress/egress.js';
+
+const PUBLIC = '93.184.215.14';
+
+/** A resolver that gives one answer after the other; the last one for ever. */
+function scripted(...answers: string[][]) {
+  const asked: string[] = [];
+  const resolve: NonNullable<EgressOptions['resolve']> = async (name) => {
+    asked.push(name);
+    return answers[Math.min(asked.length, answers.length) - 1]!;
+  };
+  return { asked, resolve };
+}
+
+/** A server on one address that counts who comes. */
+async function listenOn(
+  host: string,
+  port = 0,
+): Promise<{ server: Server; port: number; connections: number }> {
+  const state = { server: createServer((_request, response) => response.end(host)), port: 0, connections: 0 };
+  state.server.on('connection', () => {
+    state.connections++;
+  });
+  await new Promise<void>((resolve) => state.server.listen(port, host, resolve));
+  state.port = (state.server.address() as AddressInfo).port;
+  return state;
+}
+
+const ask = async (url: URL | string, dispatcher: Dispatcher): Promise<string> => {
+  const { body } = await request(url, { dispatcher });
+  return body.text();
+};
+
+describe('the way out', () => {
+  let first: Awaited<ReturnType<typeof listenOn>>;
+  let second: Awaited<ReturnType<typeof listenOn>>;
+  beforeAll(async () => {
+    first = await listenOn('127.0.0.1');
+    second = await listenOn('127.0.0.2', first.port);
+  });
+  beforeEach(() => {
+    first.connections = 0;
+    second.connections = 0;
+  });
+  afterAll(async () => {
+    for (const { server } of [first, second]) await new Promise((resolve) => server.close(resolve));
+  });
+
+  test('connects to the address that was checked, whatever the name leads to later', async () => {
+    const dns = scripted(['127.0.0.2'], ['127.0.0.1']);
+    const { url, dispatcher } = await createEgress({ allowPrivate: true, resolve: dns.resolve }).open(
+      `http://rebinding.example:${first.port}/`,
+    );
+    expect(await ask(url, dispatcher)).toBe('127.0.0.2');
+    expect(await ask(url, dispatcher)).toBe('127.0.0.2');
+    await dispatcher.destroy();
+    expect([dns.asked, first.connections]).toEqual([['rebinding.example'], 0]);
+  });
+
+  test('asks again for each delivery, and refuses a name that has turned inward since it was saved', async () => {
+    const dns = scripted([PUBLIC], ['127.0.0.1']);
+    const egress = createEgress({ allowPrivate: false, resolve: dns.resolve });
+    const url = `http://rebinding.example:${first.port}/`;
+    expect(await egress.checkDestination(url)).toBeNull();
+    await expect(egress.open(url)).rejects.toThrow(RefusedDestination);
+    expect(await egress.checkDestination(url)).toBe('leads to an address that is not on the public internet');
+    expect(first.connections).toBe(0);
+  });
+
+  test.each([
+    [[PUBLIC, '127.0.0.1']],
+    [['127.0.0.1', PUBLIC]],
+    [[PUBLIC, '::1']],
+    [[PUBLIC, '::ffff:10.0.0.1']],
+    [[PUBLIC, '2606:4700:4700::1111', '169.254.169.254']],
+    [['0.0.0.0']],
+    [['fe80::1%eth0']],
+    [['no address']],
+    [['']],
+  ])('refuses the answer %j, of which one address is not public', async (answer) => {
+    const egress = createEgress({ allowPrivate: false, resolve: async () => answer });
+    await expect(egress.open('https://mixed.example/')).rejects.toThrow(RefusedDestination);
+    expect(await egress.checkDestination('https://mixed.example/')).not.toBeNull();
+  });
+
+  test('refuses link-local answers where private ones are allowed', async () => {
+    const egress = createEgress({
+      allowPrivate: true,
+      resolve: async () => ['127.0.0.1', '169.254.169.254'],
+    });
+    await expect(egress.open('http://metadata.example/')).rejects.toThrow(RefusedDestination);
+  });
+
+  test('lets nothing through to an address that was not checked, also one that needs no look-up', async () => {
+    const { dispatcher } = await createEgress({ allowPrivate: true }).open(`http://127.0.0.2:${first.port}/`);
+    const outcome = ask(`http://127.0.0.1:${first.port}/`, dispatcher);
+    await expect(outcome).rejects.toThrow(RefusedDestination);
+    await dispatcher.destroy();
+  });
+
+  test('takes a name at save that nobody can resolve at the moment, and fails at delivery', async () => {
+    const egress = createEgress({
+      allowPrivate: false,
+      resolve: async () => {
+        throw new Error('ENOTFOUND');
+      },
+    });
+    expect(await egress.checkDestination('https://not-yet.example/')).toBeNull();
+    await expect(egress.open('https://not-yet.example/')).rejects.toThrow('ENOTFOUND');
+    const empty = createEgress({ allowPrivate: false, resolve: async () => [] });
+    await expect(empty.open('https://empty.example/')).rejects.toThrow('no address');
+  });
+
+  test('resolves names as this machine does where private addresses are allowed', async () => {
+    const { url, dispatcher } = await createEgress({ allowPrivate: true }).open(
+      `http://localhost:${first.port}/`,
+    );
+    expect(await ask(url, dispatcher)).toBe('127.0.0.1');
+    await dispatcher.destroy();
+  });
+});
