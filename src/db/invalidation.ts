@@ -61,3 +61,9 @@ export function encodeFlushed(accountIds: Iterable<string>): string {
 export function decodeFlushed(payload: string): string[] | null {
   return payload === EVERYBODY ? null : payload.split(',').filter(Boolean);
 }
+
+/**
+ * An alert waits for its delivery: sent by the edge after the commit, and by the platform for tests and repetitions. The
+ * payload says nothing. Whoever delivers looks every second anyway.
+ */
+export const ALERT_PENDING_CHANNEL = 'alert_pending';

@@ -1,22 +1,26 @@
 import type { AddressInfo } from 'node:net';
 import { loadConfigOrExit } from '../config.js';
+import { ALERT_PENDING_CHANNEL } from '../db/invalidation.js';
+import { type Listener, listen } from '../db/listen.js';
 import { openOrm, pgPool } from '../db/orm.js';
 import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
 import { onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
+import type { DeliveryWorker } from '../services/alerts/delivery-worker.js';
 import { createBillingService } from '../services/billing/billing.service.js';
 import { createEnvelopes } from '../services/envelopes.js';
 import { migrateAndSeedOrExit } from '../services/startup.js';
 import { sessionCleanupJob } from './accounts.jobs.js';
+import { startAlertDelivery } from './alert-delivery.js';
 import { startJobsApp } from './app.js';
 import { auditJob, monthlyGrantsJob } from './billing.jobs.js';
 import { resealJob } from './keys.jobs.js';
 import type { JobRunner } from './kit.js';
 import { partitionsJob, rollupsJob } from './usage.jobs.js';
 
-const POOL_SIZE = 4;
+const POOL_SIZE = 6;
 /** What running jobs get to end, and the whole stop. */
 const DRAIN_MS = 10_000;
 const STOP_MS = 15_000;
@@ -26,13 +30,15 @@ const log = createLogger('jobs', config.logLevel);
 const registry = createRegistry('jobs');
 const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'jobs', poolSize: POOL_SIZE });
 let runner: JobRunner | null = null;
+let delivery: DeliveryWorker | undefined;
+let bell: Listener | undefined;
 let working = false;
 
 onShutdown(
   log,
   async () => {
     working = false;
-    await runner?.stop(DRAIN_MS);
+    await Promise.all([runner?.stop(DRAIN_MS), delivery?.stop(DRAIN_MS), bell?.stop()]);
     await orm.close(true);
   },
   { timeoutMs: STOP_MS },
@@ -56,6 +62,16 @@ await startOrExit('jobs', async () => {
       sessionCleanupJob,
       resealJob({ envelopes: createEnvelopes(config) }, reports.oldSeals),
     ],
+  });
+
+  const deliveries = startAlertDelivery({ orm, config, log, registry });
+  delivery = deliveries;
+  bell = listen({
+    databaseUrl: config.databaseUrl!,
+    channel: ALERT_PENDING_CHANNEL,
+    log,
+    onNotify: deliveries.wake,
+    onListening: deliveries.wake,
   });
 
   // Readiness on a port of its own, also where no metrics are wanted.

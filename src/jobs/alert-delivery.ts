@@ -1,0 +1,83 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Config } from '../config.js';
+import { systemClock } from '../lib/clock.js';
+import { createEgress } from '../lib/egress/egress.js';
+import type { Logger } from '../lib/logger.js';
+import { countPendingAlerts } from '../services/alerts/delivery.store.js';
+import { type DeliveryWorker, startDeliveryWorker } from '../services/alerts/delivery-worker.js';
+import { createMailSender } from '../services/alerts/mail-sender.js';
+import { createWebhookSender } from '../services/alerts/webhook-sender.js';
+import { createEnvelopes } from '../services/envelopes.js';
+
+export interface AlertDeliveryOptions {
+  orm: MikroORM;
+  config: Config;
+  log: Logger;
+  registry: Registry;
+}
+
+/**
+ * Starts the delivery of alerts in this process, with its metrics. No scheduled job, so that it goes on with
+ * DISABLE_BACKGROUND_TASKS, and with leases of its own (docs/decisions/0064-delivery-of-alerts.md).
+ */
+export function startAlertDelivery({ orm, config, log, registry }: AlertDeliveryOptions): DeliveryWorker {
+  const em = () => orm.em.fork();
+  const metrics = deliveryMetrics(registry, () => countPendingAlerts(em()));
+  const { mail, publicBaseUrl: baseUrl } = config;
+  return startDeliveryWorker({
+    em,
+    log,
+    senders: {
+      webhook: createWebhookSender({
+        egress: createEgress({ allowPrivate: config.webhookAllowPrivate }),
+        operatorSecret: config.webhookSecret,
+        envelope: createEnvelopes(config).alertSecret,
+        clock: systemClock,
+      }),
+      email: mail && createMailSender({ mail, baseUrl }),
+    },
+    onAttempt({ kind, pendingSinceMs }, number) {
+      if (number === 1) metrics.firstAttempt.observe({ kind }, (Date.now() - pendingSinceMs) / 1000);
+    },
+    onAttempted: ({ kind }, outcome) => metrics.attempts.inc({ kind, outcome }),
+    onEnd: ({ kind }, status) => metrics.deliveries.inc({ kind, status }),
+  });
+}
+
+function deliveryMetrics(registry: Registry, countPending: () => Promise<number>) {
+  const registers = [registry];
+  new Gauge({
+    name: 'gateway_alerts_pending',
+    help: 'Alerts that wait for their delivery, those in flight included. Of the whole installation.',
+    registers,
+    async collect() {
+      // The database may be away: the last count stays.
+      await countPending().then(
+        (count) => this.set(count),
+        () => undefined,
+      );
+    },
+  });
+  return {
+    attempts: new Counter({
+      name: 'gateway_alert_attempts_total',
+      help: 'Attempts to deliver an alert by what came of them: sent, failed, or again (another may succeed).',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    }),
+    deliveries: new Counter({
+      name: 'gateway_alert_deliveries_total',
+      help: 'Alerts whose delivery has ended: sent, failed, or degraded (no mail server).',
+      labelNames: ['kind', 'status'],
+      registers,
+    }),
+    firstAttempt: new Histogram({
+      name: 'gateway_alert_first_attempt_seconds',
+      help: 'Time from the firing of an alert to its first attempt.',
+      labelNames: ['kind'],
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60],
+      registers,
+    }),
+  };
+}

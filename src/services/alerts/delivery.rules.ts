@@ -1,0 +1,46 @@
+import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
+import type { TakenAlert } from './delivery.store.js';
+
+/** An alert goes out at most so many times, over all processes and restarts. */
+export const MAX_ATTEMPTS = 3;
+/** Pauses before the second and third attempt, milliseconds. */
+export const PAUSES_MS = [500, 1_500];
+
+/** What came of one attempt, or of looking at an alert before any. */
+export type Outcome =
+  | { result: 'sent'; responseCode: number }
+  | {
+      result: 'failed' | 'degraded';
+      responseCode: number | null;
+      /** For the owner of the alert: names no address, no secret, nothing that the receiver wrote. */
+      error: string;
+      /** The receiver wants nothing any more: its subscription is switched off. */
+      gone?: boolean;
+    }
+  /** Another attempt may succeed. */
+  | { result: 'again'; responseCode: number | null; error: string };
+
+/** One attempt. Doesn't reject. */
+export type Send = (alert: TakenAlert) => Promise<Outcome>;
+/** Null: what this installation can't send. */
+export type Senders = Record<AlertKind, Send | null>;
+
+/** How to send an alert, or its end without an attempt. */
+export function planDelivery(alert: TakenAlert, senders: Senders): Send | Outcome {
+  if (alert.attempts >= MAX_ATTEMPTS) {
+    const error = `Gave up after ${MAX_ATTEMPTS} attempts: the process that made the last one ended before it could record what came of it. That one may have arrived.`;
+    return { result: 'failed', responseCode: null, error };
+  }
+  if (!alert.wanted) {
+    const error = 'Not sent: its subscription or account was deleted before the delivery.';
+    return { result: 'failed', responseCode: null, error };
+  }
+  const degraded = 'Recorded, not e-mailed: no mail server is configured on this installation (SMTP_URL).';
+  return senders[alert.kind] ?? { result: 'degraded', responseCode: null, error: degraded };
+}
+
+/** The last attempt's outcome when there is no other attempt left. */
+export function givenUp(outcome: Extract<Outcome, { result: 'again' }>): Outcome {
+  const { responseCode, error } = outcome;
+  return { result: 'failed', responseCode, error: `${error} Gave up after ${MAX_ATTEMPTS} attempts.` };
+}

@@ -1,0 +1,75 @@
+import { createTransport } from 'nodemailer';
+import { z } from 'zod';
+import type { Outcome, Send } from './delivery.rules.js';
+import { mailContent } from './mail.rules.js';
+
+/** All that an attempt may take. Some servers let a stranger wait for seconds before they greet. */
+const ATTEMPT_MS = 8_000;
+const PERMANENT_FROM = 500;
+
+export interface MailSenderOptions {
+  mail: { smtpUrl: string; from: string };
+  /** The installation's public address, for links. */
+  baseUrl: string;
+  attemptMs?: number;
+}
+
+const address = z.email();
+
+/** Sends mails by the operator's mail server. */
+export function createMailSender({ mail, baseUrl, attemptMs = ATTEMPT_MS }: MailSenderOptions): Send {
+  const transport = createTransport({
+    url: mail.smtpUrl,
+    dnsTimeout: attemptMs,
+    connectionTimeout: attemptMs,
+    greetingTimeout: attemptMs,
+    socketTimeout: attemptMs,
+    // What a message names is never read from a disk or fetched.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return async (alert) => {
+    if (!address.safeParse(alert.destination).success) {
+      return { result: 'failed', responseCode: null, error: 'Not sent: the destination is no mail address.' };
+    }
+    const signal = AbortSignal.timeout(attemptMs);
+    try {
+      const message = {
+        from: mail.from,
+        // As an object: a text would be read as a list.
+        to: { name: '', address: alert.destination },
+        // The same in every attempt, so that a mailbox can tell a repetition.
+        messageId: `<${alert.id}@${new URL(baseUrl).hostname}>`,
+        headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+        ...mailContent(alert, baseUrl),
+        signal,
+      };
+      const { response } = await transport.sendMail(message);
+      return { result: 'sent', responseCode: replyCode(response) ?? 250 };
+    } catch (error) {
+      return signal.aborted
+        ? again(`No answer from the mail server within ${attemptMs / 1000} seconds.`)
+        : explain(error);
+    }
+  };
+}
+
+const again = (error: string, responseCode: number | null = null): Outcome => ({
+  result: 'again',
+  responseCode,
+  error,
+});
+
+const replyCode = (response: string): number | undefined => Number(/^\d{3}/.exec(response)?.[0]) || undefined;
+
+function explain(error: unknown): Outcome {
+  const { responseCode, code } = error as { responseCode?: unknown; code?: unknown };
+  if (typeof responseCode === 'number') {
+    const text = `The mail server answered ${responseCode}.`;
+    return responseCode >= PERMANENT_FROM
+      ? { result: 'failed', responseCode, error: text }
+      : again(text, responseCode);
+  }
+  const known = typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code);
+  return again(`The connection to the mail server failed${known ? ` (${code})` : ''}.`);
+}

@@ -1,0 +1,104 @@
+import { escaped } from '../../lib/html.js';
+import { formatDecimal } from '../../lib/money.js';
+import { moneyParts } from '../../lib/money-parts.js';
+import type { TakenAlert } from './delivery.store.js';
+
+/** A mail as it is handed to the mail server. */
+export interface MailContent {
+  subject: string;
+  text: string;
+  html: string;
+}
+
+const MAX_NAME_CHARS = 80;
+/** Line breaks and other controls, and what turns the direction of the text behind it. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+
+/** A name of a customer's choice on one line of bounded length. */
+function oneLine(name: string): string {
+  const line = name.replace(UNPRINTABLE, ' ').replace(/\s+/g, ' ').trim();
+  const chars = [...line];
+  return chars.length > MAX_NAME_CHARS ? `${chars.slice(0, MAX_NAME_CHARS - 1).join('')}…` : line;
+}
+
+function dollars(decimal: string | null): string {
+  const { main, rest } = moneyParts(formatDecimal(decimal ?? '0'));
+  return main + rest;
+}
+
+interface Letter {
+  subject: string;
+  /** First line of the body. */
+  title: string;
+  facts: readonly (readonly [string, string])[];
+  explanation: string;
+  link: { label: string; url: string };
+}
+
+/** The mail that an alert becomes. `baseUrl` is the installation's public address. */
+export function mailContent(alert: TakenAlert, baseUrl: string): MailContent {
+  const letter = alert.purpose === 'low_balance' ? lowBalance(alert, baseUrl) : threshold(alert, baseUrl);
+  return alert.purpose === 'test' ? asTest(letter) : render(letter);
+}
+
+function threshold(alert: TakenAlert, baseUrl: string): Letter {
+  const name = oneLine(alert.keyName ?? 'API key');
+  const pct = alert.thresholdPct ?? 100;
+  return {
+    subject: `${name}: ${pct}% of the monthly limit spent`,
+    title: `The key “${name}” has spent ${pct}% of its monthly limit.`,
+    facts: [
+      ['Key', `${name} (${alert.keyPrefix ?? ''})`],
+      ['Month', alert.billingMonth ?? ''],
+      ['Spent', dollars(alert.spend)],
+      ['Monthly limit', dollars(alert.monthlyLimit)],
+    ],
+    explanation:
+      'The monthly limit is what alerts are measured by; calls go on beyond it. A daily cap on the key stops them.',
+    link: { label: 'Open the key', url: `${baseUrl}/dashboard/keys/${alert.keyId ?? ''}` },
+  };
+}
+
+function lowBalance(alert: TakenAlert, baseUrl: string): Letter {
+  return {
+    subject: `Low balance: ${dollars(alert.balance)} left`,
+    title: `Your balance has fallen to ${dollars(alert.balance)}.`,
+    facts: [['Balance', dollars(alert.balance)]],
+    explanation: 'Calls are refused when less than $0.001 is left. This message comes once until you top up.',
+    link: { label: 'Top up', url: `${baseUrl}/dashboard/billing` },
+  };
+}
+
+function asTest(letter: Letter): MailContent {
+  return render({
+    ...letter,
+    subject: `Test: ${letter.subject}`,
+    title: `This is a test: no threshold was reached. A real alert reads: ${letter.title}`,
+  });
+}
+
+function render({ subject, title, facts, explanation, link }: Letter): MailContent {
+  const text = [
+    title,
+    facts.map(([label, value]) => `${label}: ${value}`).join('\n'),
+    explanation,
+    `${link.label}: ${link.url}`,
+  ].join('\n\n');
+  const cell = 'padding:4px 16px 4px 0;text-align:left;font-weight:normal';
+  const rows = facts.map(
+    ([label, value]) =>
+      `<tr><th scope="row" style="${cell};color:#57606a">${escaped(label)}</th><td style="${cell}">${escaped(value)}</td></tr>`,
+  );
+  const html = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>${escaped(subject)}</title></head>
+<body style="margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff">
+<p>${escaped(title)}</p>
+<table role="presentation" style="border-collapse:collapse">${rows.join('')}</table>
+<p>${escaped(explanation)}</p>
+<p><a href="${escaped(link.url)}" style="color:#0b57d0">${escaped(link.label)}</a></p>
+</body>
+</html>
+`;
+  return { subject, text: `${text}\n`, html };
+}

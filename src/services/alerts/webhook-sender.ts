@@ -1,0 +1,112 @@
+import type { Readable } from 'node:stream';
+import { type Dispatcher, request } from 'undici';
+import type { Clock } from '../../lib/clock.js';
+import type { Envelope } from '../../lib/crypto.js';
+import { RefusedDestination } from '../../lib/egress/destination.js';
+import type { Egress } from '../../lib/egress/egress.js';
+import { signingSecretField } from './alerts.rules.js';
+import type { Outcome, Send } from './delivery.rules.js';
+import type { TakenAlert } from './delivery.store.js';
+import { webhookBody, webhookHeaders } from './webhook.rules.js';
+
+/** All that an attempt may take: name, connection, headers, body. */
+const ATTEMPT_MS = 5_000;
+/** So much of an answer is read; nothing in it is looked at. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+export interface WebhookSenderOptions {
+  egress: Egress;
+  /** WEBHOOK_SECRET. */
+  operatorSecret: string;
+  envelope: Envelope;
+  clock: Clock;
+  attemptMs?: number;
+}
+
+/** Sends webhooks (docs/decisions/0064-delivery-of-alerts.md). */
+export function createWebhookSender(options: WebhookSenderOptions): Send {
+  const { attemptMs = ATTEMPT_MS } = options;
+  return async (alert) => {
+    const secrets = openSecrets(options.envelope, alert);
+    if (!secrets)
+      return failed('Not sent: the signing secret can not be opened with the ENCRYPTION_KEY of now.');
+    const signal = AbortSignal.timeout(attemptMs);
+    let dispatcher: Dispatcher | undefined;
+    try {
+      const way = await beforeAbort(signal, options.egress.open(alert.destination));
+      dispatcher = way.dispatcher;
+      const body = webhookBody(alert);
+      const { operatorSecret, clock } = options;
+      const headers = webhookHeaders(alert.id, body, { operatorSecret, secrets, now: clock.now() });
+      const answer = await request(way.url, { method: 'POST', dispatcher, headers, body, signal });
+      await discard(answer.body);
+      return judge(answer.statusCode);
+    } catch (error) {
+      return signal.aborted ? again(`No answer within ${attemptMs / 1000} seconds.`) : explain(error);
+    } finally {
+      // Not waited for: whoever was hung up on may take its time.
+      dispatcher?.destroy().catch(() => undefined);
+    }
+  };
+}
+
+const failed = (error: string, responseCode: number | null = null): Outcome => ({
+  result: 'failed',
+  responseCode,
+  error,
+});
+const again = (error: string, responseCode: number | null = null): Outcome => ({
+  result: 'again',
+  responseCode,
+  error,
+});
+
+/** Secrets of the subscription, the newest first; undefined when they can't be read. */
+function openSecrets(envelope: Envelope, alert: TakenAlert): string[] | undefined {
+  if (alert.signingSecretSealed === null || alert.subscriptionId === null) return undefined;
+  try {
+    const field = signingSecretField(alert.subscriptionId);
+    return envelope.open(alert.signingSecretSealed, field).toString().split(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The status line decides: an answer that breaks off behind it was given all the same. */
+function judge(status: number): Outcome {
+  if (status >= 200 && status < 300) return { result: 'sent', responseCode: status };
+  if (status >= 500) return again(`The receiver answered ${status}.`, status);
+  if (status < 400) return failed(`The receiver answered ${status}: redirects are not followed.`, status);
+  if (status !== 410) return failed(`The receiver answered ${status}.`, status);
+  const error = 'The receiver answered 410: the subscription is switched off.';
+  return { result: 'failed', responseCode: status, error, gone: true };
+}
+
+function explain(error: unknown): Outcome {
+  if (error instanceof RefusedDestination) return failed(`Not sent: the destination ${error.reason}.`);
+  const { code } = error as { code?: unknown };
+  const known = typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code);
+  return again(`The connection failed${known ? ` (${code})` : ''}.`);
+}
+
+/** Reads an answer to its end, its limit or its failure. */
+async function discard(body: Readable): Promise<void> {
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      bytes += (chunk as Buffer).length;
+      if (bytes >= MAX_ANSWER_BYTES) break;
+    }
+  } catch {
+    // The status was there before.
+  }
+}
+
+/** The result of some work that can't be told to stop, or the signal's reason. */
+function beforeAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,63 @@
+import { createHmac } from 'node:crypto';
+import { formatTimestamp, utcMonth } from '../../lib/clock.js';
+import { formatDecimal } from '../../lib/money.js';
+import type { TakenAlert } from './delivery.store.js';
+
+/** The one type of event there is. */
+const EVENT_TYPE = 'spend.threshold';
+const USER_AGENT = 'Gateway-Webhook/1.0';
+const SECRET_PREFIX = 'whsec_';
+/** What a test says where the key has nothing to say: the form is that of a real event. */
+const TEST_PCT = 100;
+
+type Said = Pick<
+  TakenAlert,
+  'purpose' | 'keyId' | 'keyPrefix' | 'thresholdPct' | 'billingMonth' | 'spend' | 'monthlyLimit' | 'firedAtMs'
+>;
+
+/** The JSON body: the same bytes in every attempt. A test carries `test: true` at its end. */
+export function webhookBody(alert: Said): string {
+  return JSON.stringify({
+    type: EVENT_TYPE,
+    key_id: alert.keyId,
+    key_prefix: alert.keyPrefix,
+    threshold_pct: alert.thresholdPct ?? TEST_PCT,
+    billing_month: alert.billingMonth ?? utcMonth(alert.firedAtMs),
+    mtd_spend_usd: formatDecimal(alert.spend ?? '0'),
+    monthly_limit_usd: formatDecimal(alert.monthlyLimit ?? '0'),
+    fired_at: formatTimestamp(alert.firedAtMs),
+    ...(alert.purpose === 'test' && { test: true }),
+  });
+}
+
+export interface WebhookSigning {
+  /** Of the installation. */
+  operatorSecret: string;
+  /** Of the subscription, `whsec_…`; more than one while it is being changed. */
+  secrets: readonly string[];
+  /** Milliseconds; the time of this attempt. */
+  now: number;
+}
+
+/** All headers that say something about the body. */
+export function webhookHeaders(id: string, body: string, signing: WebhookSigning): Record<string, string> {
+  const timestamp = Math.floor(signing.now / 1000);
+  const operator = createHmac('sha256', signing.operatorSecret).update(body).digest('hex');
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': USER_AGENT,
+    'X-Gateway-Event': EVENT_TYPE,
+    'X-Gateway-Signature': `sha256=${operator}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signing.secrets
+      .map((secret) => `v1,${standardSignature(secret, `${id}.${timestamp}.${body}`)}`)
+      .join(' '),
+  };
+}
+
+/** Standard Webhooks: HMAC-SHA-256 with the bytes that the secret is the base64 of. */
+function standardSignature(secret: string, content: string): string {
+  const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64');
+  return createHmac('sha256', key).update(content).digest('base64');
+}

@@ -1,0 +1,93 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+
+export interface Mail {
+  from: string;
+  to: string[];
+  /** As it went over the wire. */
+  raw: string;
+  parsed: Email;
+}
+
+/** A real mail server that keeps what it gets. */
+export interface Mailbox {
+  url: string;
+  mails: Mail[];
+  /** Connections that were made. */
+  connections(): number;
+  /** Replies instead of taking the next mails, oldest first: to the recipient, or to the whole message. */
+  refuse(...replies: { at: 'rcpt' | 'data'; code: number }[]): void;
+  close(): Promise<void>;
+}
+
+const error = (code: number): Error => Object.assign(new Error('not now 10.1.2.3'), { responseCode: code });
+
+export async function startMailbox(login?: { user: string; pass: string }): Promise<Mailbox> {
+  const mails: Mail[] = [];
+  const refusals: { at: 'rcpt' | 'data'; code: number }[] = [];
+  let connections = 0;
+  const server = new SMTPServer({
+    disabledCommands: login ? ['STARTTLS'] : ['STARTTLS', 'AUTH'],
+    allowInsecureAuth: true,
+    authOptional: !login,
+    onConnect(_session, done) {
+      connections++;
+      done();
+    },
+    onAuth({ username, password }, _session, done) {
+      if (username !== login?.user || password !== login?.pass) done(error(535));
+      else done(null, { user: username });
+    },
+    onRcptTo(_address, _session, done) {
+      const [first] = refusals;
+      if (first?.at !== 'rcpt') return done();
+      refusals.shift();
+      done(error(first.code));
+    },
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const first = refusals.shift();
+        if (first) return done(error(first.code));
+        const raw = Buffer.concat(chunks);
+        const { mailFrom, rcptTo } = session.envelope;
+        void PostalMime.parse(raw).then((parsed) => {
+          const from = mailFrom ? mailFrom.address : '';
+          mails.push({ from, to: rcptTo.map(({ address }) => address), raw: raw.toString(), parsed });
+          done();
+        });
+      });
+    },
+  });
+  server.on('error', () => undefined);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.server.address() as { port: number };
+  const credentials = login ? `${login.user}:${encodeURIComponent(login.pass)}@` : '';
+  return {
+    url: `smtp://${credentials}127.0.0.1:${port}`,
+    mails,
+    connections: () => connections,
+    refuse: (...replies) => void refusals.push(...replies),
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+/** A mail server that takes a connection and says nothing. */
+export async function startSilentServer(): Promise<{ url: string; close(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}

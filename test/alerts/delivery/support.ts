@@ -1,0 +1,67 @@
+import { pino } from 'pino';
+import { systemClock } from '../../../src/lib/clock.js';
+import { createEgress } from '../../../src/lib/egress/egress.js';
+import { newId } from '../../../src/lib/ids.js';
+import { signingSecretField } from '../../../src/services/alerts/alerts.rules.js';
+import type { TakenAlert } from '../../../src/services/alerts/delivery.store.js';
+import type { DeliveryWorkerOptions } from '../../../src/services/alerts/delivery-worker.js';
+import { type DeliveryWorker, startDeliveryWorker } from '../../../src/services/alerts/delivery-worker.js';
+import {
+  createWebhookSender,
+  type WebhookSenderOptions,
+} from '../../../src/services/alerts/webhook-sender.js';
+import type { TestDatabase } from '../../support/database.js';
+import { TEST_SECRETS } from '../../support/secrets.js';
+import { envelopes, type Subscribed } from './fixtures.js';
+
+/** The sender of the product, to receivers of this machine. */
+export const webhookSender = (options: Partial<WebhookSenderOptions> = {}) =>
+  createWebhookSender({
+    egress: createEgress({ allowPrivate: true }),
+    operatorSecret: TEST_SECRETS.WEBHOOK_SECRET,
+    envelope: envelopes.alertSecret,
+    clock: systemClock,
+    ...options,
+  });
+
+/** A worker that looks often. */
+export function startWorker(
+  db: Pick<TestDatabase, 'orm'>,
+  options: Partial<DeliveryWorkerOptions> = {},
+): DeliveryWorker {
+  return startDeliveryWorker({
+    em: () => db.orm.em.fork(),
+    senders: { webhook: webhookSender(), email: null },
+    log: pino({ level: 'silent' }),
+    pollMs: 20,
+    limits: { total: 64, perLane: 64, perAccount: 64 },
+    ...options,
+  });
+}
+
+/** An alert as a worker holds it. */
+export const takenAlert = (to: Subscribed, given: Partial<TakenAlert> = {}): TakenAlert => ({
+  id: newId(),
+  token: '1',
+  accountId: to.accountId,
+  subscriptionId: to.subscriptionId,
+  purpose: 'threshold',
+  kind: to.kind,
+  destination: to.destination,
+  lane: '',
+  keyId: to.keyId,
+  keyName: 'production',
+  keyPrefix: 'sk-pr-abcd…wxyz',
+  thresholdPct: 80,
+  billingMonth: '2026-11',
+  spend: '8.123456789000',
+  monthlyLimit: '10.000000000000',
+  balance: null,
+  firedAtMs: Date.UTC(2026, 10, 21),
+  pendingSinceMs: Date.UTC(2026, 10, 21),
+  attempts: 0,
+  redeliveries: 0,
+  signingSecretSealed: envelopes.alertSecret.seal(to.secret, signingSecretField(to.subscriptionId)),
+  wanted: true,
+  ...given,
+});

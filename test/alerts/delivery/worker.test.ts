@@ -1,0 +1,256 @@
+import { pino } from 'pino';
+import { openOrm } from '../../../src/db/orm.js';
+import { deliverAlert } from '../../../src/services/alerts/delivery.js';
+import { beginAttempt, finishAlert, takeDueAlerts } from '../../../src/services/alerts/delivery.store.js';
+import type { DeliveryWorker } from '../../../src/services/alerts/delivery-worker.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { createTcpProxy } from '../../support/tcp-proxy.js';
+import { until } from '../../support/until.js';
+import { ended, fire, readEvent, type Subscribed, subscribe } from './fixtures.js';
+import { type Receiver, startReceiver } from './receiver.js';
+import { startWorker, takenAlert, webhookSender } from './support.js';
+
+const ROOM = { total: 64, perLane: 64, perAccount: 64, running: [] };
+
+describe('the delivery', () => {
+  let db: TestDatabase;
+  let receiver: Receiver;
+  let to: Subscribed;
+  const workers: DeliveryWorker[] = [];
+  beforeAll(async () => {
+    receiver = await startReceiver();
+  });
+  afterAll(() => receiver.close());
+  beforeEach(async () => {
+    db = await createTestDatabase();
+    to = await subscribe(db.pool, `${receiver.url}/ok`);
+  });
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop(10_000)));
+    await db.close();
+  });
+
+  const start = (options: Parameters<typeof startWorker>[1] = {}): DeliveryWorker => {
+    const worker = startWorker(db, options);
+    workers.push(worker);
+    return worker;
+  };
+  const em = () => db.orm.em.fork();
+  const take = (leaseMs: number) => takeDueAlerts(em(), ROOM, leaseMs);
+  const takeWhenDue = (leaseMs: number) => until(async () => (await take(leaseMs))[0]);
+  const at = (path: string): Subscribed => ({ ...to, destination: receiver.url + path });
+
+  test('by three workers sends each of 150 alerts once', async () => {
+    for (let worker = 0; worker < 3; worker++)
+      start({ pollMs: 5, limits: { total: 8, perLane: 8, perAccount: 8 } });
+    const ids = await Promise.all(
+      Array.from({ length: 150 }, (_, index) => fire(db.pool, at(`/ok/once/${index}`))),
+    );
+    for (const id of ids) {
+      expect(await ended(db.pool, id)).toMatchObject({
+        delivery_status: 'sent',
+        attempts: 1,
+        lease_token: '1',
+      });
+    }
+    const once = receiver.requests.filter(({ path }) => path.startsWith('/ok/once/'));
+    expect(once.map(({ headers }) => headers['webhook-id']).toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('begins when it is woken, and without that at its next look', async () => {
+    const sleepy = start({ pollMs: 600_000 });
+    for (let time = 0; time < 2; time++) {
+      const id = await fire(db.pool, to);
+      sleepy.wake();
+      await ended(db.pool, id, 2_000);
+    }
+    const id = await fire(db.pool, to);
+    start({ pollMs: 50 });
+    await ended(db.pool, id, 2_000);
+  });
+
+  test('of a holder that died goes on when its lease ends, with the same id and the attempts left', async () => {
+    const id = await fire(db.pool, at('/busy/died'));
+    const [held] = await take(700);
+    const began = performance.now();
+    expect(await beginAttempt(em(), held!, 3)).toBe(1);
+    start();
+    expect(await ended(db.pool, id)).toMatchObject({
+      delivery_status: 'failed',
+      attempts: 3,
+      lease_token: '2',
+    });
+    const requests = receiver.to('/busy/died');
+    expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
+    expect(requests[0]!.at - began).toBeGreaterThan(650);
+    expect(requests[0]!.at - began).toBeLessThan(2_000);
+  });
+
+  test('ends as failed when three holders died over it, and says what is known', async () => {
+    const id = await fire(db.pool, at('/ok/spent'));
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const held = await takeWhenDue(100);
+      expect(await beginAttempt(em(), held, 3)).toBe(attempt);
+    }
+    start();
+    expect(await ended(db.pool, id)).toMatchObject({
+      ...{ delivery_status: 'failed', attempts: 3, response_code: null },
+      error_message: expect.stringMatching(/^Gave up after 3 attempts: .* may have arrived\.$/),
+    });
+    expect(receiver.to('/ok/spent')).toEqual([]);
+  });
+
+  test('is refused to a holder whose lease is over: no attempt, and no word once another has taken it', async () => {
+    const id = await fire(db.pool, at('/ok/stale'));
+    const [stale] = await take(50);
+    const fresh = await takeWhenDue(60_000);
+    expect(fresh.token).not.toBe(stale!.token);
+    const lateWords = { status: 'failed', responseCode: 400, error: 'late' } as const;
+    expect(await beginAttempt(em(), stale!, 3)).toBeNull();
+    expect(await finishAlert(em(), stale!, lateWords)).toBe(false);
+    expect(await readEvent(db.pool, id)).toMatchObject({
+      delivery_status: 'pending',
+      attempts: 0,
+      lease_token: '2',
+    });
+    expect(await finishAlert(em(), fresh, { status: 'sent', responseCode: 200, error: null })).toBe(true);
+    expect(await finishAlert(em(), fresh, lateWords)).toBe(false);
+    expect(await readEvent(db.pool, id)).toMatchObject({ delivery_status: 'sent', response_code: 200 });
+  });
+
+  test('begins no attempt after its own lease, also when nobody else came', async () => {
+    const id = await fire(db.pool, at('/ok/late'));
+    const [held] = await take(1);
+    await until(async () => {
+      const { rows } = await db.pool.query('select from alert_events where leased_until <= now()');
+      return rows.length === 1;
+    });
+    const log = pino({ level: 'silent' });
+    const senders = { webhook: webhookSender(), email: null };
+    await deliverAlert(held!, { em, senders, log, stopping: new AbortController().signal, leasedUntil: 0 });
+    expect(receiver.to('/ok/late')).toEqual([]);
+    expect((await readEvent(db.pool, id)).attempts).toBe(0);
+  });
+
+  describe('at a stop', () => {
+    test('finishes an attempt under way', async () => {
+      const worker = start();
+      const id = await fire(db.pool, at('/slow/stop'));
+      await until(() => receiver.to('/slow/stop').length > 0);
+      await worker.stop(5_000);
+      expect(await readEvent(db.pool, id)).toMatchObject({ delivery_status: 'sent', attempts: 1 });
+    });
+
+    test('gives back what waits for its next attempt, and takes nothing more', async () => {
+      const worker = start();
+      const id = await fire(db.pool, at('/recovers/stop'));
+      await until(async () => (await readEvent(db.pool, id)).attempts === 2);
+      const second = await until(() => receiver.to('/recovers/stop')[1]);
+      const began = performance.now();
+      await worker.stop(5_000);
+      expect(performance.now() - began).toBeLessThan(1_000);
+      expect(await readEvent(db.pool, id)).toMatchObject({
+        ...{ delivery_status: 'pending', attempts: 2, leased_until: null },
+      });
+      const other = await fire(db.pool, at('/ok/stopped'));
+      worker.wake();
+      start();
+      expect(await ended(db.pool, id)).toMatchObject({
+        delivery_status: 'sent',
+        attempts: 3,
+        lease_token: '2',
+      });
+      expect(receiver.to('/recovers/stop')[2]!.at - second.at).toBeGreaterThan(1_400);
+      expect(await ended(db.pool, other)).toMatchObject({ lease_token: '1' });
+    });
+  });
+
+  describe('under a receiver that hangs', () => {
+    test('keeps a place for others: few at once to one receiver', async () => {
+      start({ limits: { total: 10, perLane: 3, perAccount: 10 } });
+      for (let index = 0; index < 12; index++) await fire(db.pool, at(`/slow/lane/${index}`));
+      const other = await startReceiver();
+      const began = performance.now();
+      const id = await fire(db.pool, await subscribe(db.pool, `${other.url}/ok`));
+      await ended(db.pool, id);
+      expect(performance.now() - began).toBeLessThan(900);
+      await until(() => receiver.requests.filter(({ path }) => path.startsWith('/slow/lane/')).length === 12);
+      // 'slow' has met the tests above too: one each.
+      expect(receiver.open('slow').most).toBe(3);
+      await other.close();
+    });
+
+    test('keeps a place for others: few at once of one account', async () => {
+      start({ limits: { total: 10, perLane: 3, perAccount: 4 } });
+      const hanging = await Promise.all(
+        ['127.0.1.1', '127.0.1.2', '127.0.1.3', '127.0.1.4'].map((host) =>
+          startReceiver({ host, onRequest: () => false }),
+        ),
+      );
+      for (const { url } of [...hanging, ...hanging, ...hanging]) {
+        await fire(db.pool, { ...to, destination: `${url}/hang` });
+      }
+      await until(() => hanging.flatMap(({ requests }) => requests).length === 4);
+      const other = await subscribe(db.pool, `${receiver.url}/ok/neighbour`);
+      await ended(db.pool, await fire(db.pool, other), 2_000);
+      expect(hanging.flatMap(({ requests }) => requests)).toHaveLength(4);
+      await Promise.all(hanging.map((one) => one.close()));
+    });
+  });
+
+  test('records what it sent once the database is back, and sends it no second time', async () => {
+    const link = await createTcpProxy(Number(new URL(db.url).port));
+    const orm = await openOrm({ databaseUrl: link.urlOf(db.url), processName: 'test', poolSize: 2 });
+    const cut = await startReceiver({
+      onRequest() {
+        link.cut();
+        setTimeout(() => link.restore(), 1_000);
+        return undefined;
+      },
+    });
+    const id = await fire(db.pool, { ...to, destination: `${cut.url}/ok` });
+    const worker = startWorker({ orm });
+    expect(await ended(db.pool, id)).toMatchObject({
+      delivery_status: 'sent',
+      attempts: 1,
+      lease_token: '1',
+    });
+    expect(cut.requests).toHaveLength(1);
+    await worker.stop(5_000);
+    await orm.close(true);
+    await link.close();
+    await cut.close();
+  });
+
+  test('passes over an alert that an older version could not have written, and delivers the rest', async () => {
+    const odd = await fire(db.pool, { ...to, destination: 'not a URL' });
+    const fine = await fire(db.pool, to);
+    start();
+    expect(await ended(db.pool, fine)).toMatchObject({ delivery_status: 'sent' });
+    expect(await ended(db.pool, odd)).toMatchObject({ delivery_status: 'failed', attempts: 1 });
+  });
+
+  test('gives the sender nothing but what the event says', async () => {
+    // What a mail or webhook tells was fixed when it fired: a key that is renamed or deleted later changes nothing.
+    const id = await fire(db.pool, at('/ok/fixed'));
+    await db.pool.query(`update api_keys set name = 'renamed', monthly_limit_usd = 99 where id = $1`, [
+      to.keyId,
+    ]);
+    const [held] = await take(60_000);
+    const {
+      id: _id,
+      token: _token,
+      firedAtMs: _fired,
+      pendingSinceMs: _since,
+      signingSecretSealed,
+      lane,
+      ...said
+    } = held!;
+    const expected = takenAlert(at('/ok/fixed'));
+    expect({ ...said, billingMonth: '' }).toEqual({
+      ...{ ...expected, id: undefined, token: undefined, billingMonth: '' },
+      ...{ firedAtMs: undefined, pendingSinceMs: undefined, signingSecretSealed: undefined, lane: undefined },
+    });
+    expect([held!.id, lane, typeof signingSecretSealed]).toEqual([id, receiver.url, 'string']);
+  });
+});

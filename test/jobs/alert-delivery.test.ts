@@ -1,0 +1,80 @@
+import { ALERT_PENDING_CHANNEL } from '../../src/db/invalidation.js';
+import { freePort } from '../../src/launcher/ports.js';
+import { ended, fire, readEvent, subscribe } from '../alerts/delivery/fixtures.js';
+import { type Receiver, startReceiver } from '../alerts/delivery/receiver.js';
+import { rigProcess } from '../faults/rig/processes.js';
+import { temporaryFolder } from '../launcher/support.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { TEST_SECRETS } from '../support/secrets.js';
+import { until } from '../support/until.js';
+
+describe('the jobs process without scheduled jobs', () => {
+  let db: TestDatabase;
+  let receiver: Receiver;
+  const folder = temporaryFolder();
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    receiver = await startReceiver();
+  });
+  afterAll(async () => {
+    await receiver.close();
+    await db.close();
+    folder.remove();
+  });
+
+  test('delivers alerts within two seconds of their notice, counts them, and lets them end when it is stopped', async () => {
+    const metricsPort = await freePort();
+    const jobs = rigProcess('jobs', {
+      PATH: process.env.PATH,
+      NODE_ENV: 'development',
+      DATABASE_URL: db.url,
+      DATA_DIR: folder.path,
+      LOG_LEVEL: 'warn',
+      METRICS_PORT: String(metricsPort),
+      DISABLE_BACKGROUND_TASKS: '1',
+      WEBHOOK_ALLOW_PRIVATE: '1',
+      ...TEST_SECRETS,
+    });
+    const metric = async (line: RegExp): Promise<number> => {
+      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      return Number(
+        text
+          .split('\n')
+          .find((one) => line.test(one))
+          ?.split(' ')
+          .at(-1) ?? Number.NaN,
+      );
+    };
+    const early = await fire(db.pool, await subscribe(db.pool, `${receiver.url}/ok/early`));
+    await jobs.start();
+    try {
+      expect(await ended(db.pool, early)).toMatchObject({ delivery_status: 'sent' });
+
+      const began = performance.now();
+      const id = await fire(db.pool, await subscribe(db.pool, `${receiver.url}/ok/notified`));
+      await db.pool.query(`select pg_notify($1, '')`, [ALERT_PENDING_CHANNEL]);
+      await until(() => receiver.to('/ok/notified').length === 1);
+      expect(performance.now() - began).toBeLessThan(2_000);
+      expect(await ended(db.pool, id)).toMatchObject({ delivery_status: 'sent', attempts: 1 });
+
+      const mail = await fire(db.pool, await subscribe(db.pool, 'owner@example.com'));
+      expect(await ended(db.pool, mail)).toMatchObject({ delivery_status: 'degraded', attempts: 0 });
+
+      const counted = /^gateway_alert_first_attempt_seconds_count\{.*kind="webhook"/;
+      expect(await metric(counted)).toBe(2);
+      expect(await metric(/^gateway_alert_attempts_total\{kind="webhook",outcome="sent"/)).toBe(2);
+      expect(await metric(/^gateway_alert_deliveries_total\{kind="webhook",status="sent"/)).toBe(2);
+      expect(await metric(/^gateway_alert_deliveries_total\{kind="email",status="degraded"/)).toBe(1);
+      expect(await metric(/^gateway_alerts_pending\{/)).toBe(0);
+
+      const last = await fire(db.pool, await subscribe(db.pool, `${receiver.url}/slow/last`));
+      await until(() => receiver.to('/slow/last').length === 1);
+      expect(await metric(/^gateway_alerts_pending\{/)).toBe(1);
+      expect((await jobs.end('SIGTERM')).code).toBe(0);
+      expect(await readEvent(db.pool, last)).toMatchObject({ delivery_status: 'sent', attempts: 1 });
+      expect(jobs.output()).not.toMatch(/error|whsec_|owner@example/);
+    } finally {
+      await jobs.end('SIGKILL');
+    }
+  });
+});
