@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { RestApp } from '../rest/rest-app.js';
 import { graphqlGuide } from './docs/graphql-guide.js';
 import { docsPage, STYLE } from './docs/html.js';
+import { webhooksGuide } from './docs/webhooks-guide.js';
 
 const index = (): string =>
   docsPage('Documentation', 'Inference, accounts and billing for programs.', [
@@ -11,6 +12,7 @@ const index = (): string =>
       body: `<ul>
 <li><a href="/docs/api">API reference</a>: every operation of the REST API</li>
 <li><a href="/docs/graphql">GraphQL</a>: authentication, errors, paging, subscriptions</li>
+<li><a href="/docs/webhooks">Webhooks</a>: the event, its signatures, receivers in Node and Python</li>
 <li><a href="/graphql/playground">GraphQL playground</a>: ask the schema, try operations</li>
 </ul>`,
     },
@@ -33,6 +35,7 @@ export function docsPages(app: RestApp): void {
   };
   html('/docs', index);
   html('/docs/graphql', graphqlGuide);
+  html('/docs/webhooks', webhooksGuide);
   app.route({
     method: 'GET',
     url: '/docs/style.css',

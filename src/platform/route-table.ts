@@ -90,6 +90,7 @@ export const routeTable: readonly RouteEntry[] = [
   { ...read('/docs/api/reference.js', 'none'), headers: 'asset', rate: 'none' },
   { ...read('/docs', 'none'), headers: 'page', rate: 'none' },
   { ...read('/docs/graphql', 'none'), headers: 'page', rate: 'none' },
+  { ...read('/docs/webhooks', 'none'), headers: 'page', rate: 'none' },
   { ...read('/docs/style.css', 'none'), headers: 'asset', rate: 'none' },
   { ...write('POST', '/api/auth/signup', 'none', 'auth'), opensSession: true },
   { ...write('POST', '/api/auth/login', 'none', 'auth'), opensSession: true },
