@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { relative } from 'node:path';
 import { compiled, compiledFiles } from './loaded-modules.js';
 
 describe('the repository', () => {
@@ -12,8 +12,8 @@ describe('the repository', () => {
         ),
       )
       .map((file) => relative(compiled, file))
-      // A program for customers, which stands there as text.
-      .filter((file) => file !== join('pages', 'docs', 'subscription-example.js'));
+      // Programs for customers, which stand there as text.
+      .filter((file) => !/^pages.docs.(?:subscription-example|webhook-examples)\.js$/.test(file));
     expect(readers).toEqual(['config.js']);
   });
 

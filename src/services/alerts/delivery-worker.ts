@@ -27,7 +27,8 @@ export interface DeliveryWorker {
   stop(timeoutMs: number): Promise<void>;
 }
 
-const LEASE_MS = 60_000;
+/** With a look each second, who dies is followed within a minute. */
+const LEASE_MS = 55_000;
 const POLL_MS = 1_000;
 /**
  * Deliveries at once: of this process, to one receiver (by scheme, host and port; all mail is one), and of one

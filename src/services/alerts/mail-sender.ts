@@ -1,6 +1,7 @@
 import { createTransport } from 'nodemailer';
 import { z } from 'zod';
 import type { Outcome, Send } from './delivery.rules.js';
+import type { TakenAlert } from './delivery.store.js';
 import { mailContent } from './mail.rules.js';
 
 /** All that an attempt may take. Some servers let a stranger wait for seconds before they greet. */
@@ -38,8 +39,7 @@ export function createMailSender({ mail, baseUrl, attemptMs = ATTEMPT_MS }: Mail
         from: mail.from,
         // As an object: a text would be read as a list.
         to: { name: '', address: alert.destination },
-        // The same in every attempt, so that a mailbox can tell a repetition.
-        messageId: `<${alert.id}@${new URL(baseUrl).hostname}>`,
+        messageId: messageId(alert, baseUrl),
         headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
         ...mailContent(alert, baseUrl),
         signal,
@@ -52,6 +52,11 @@ export function createMailSender({ mail, baseUrl, attemptMs = ATTEMPT_MS }: Mail
         : explain(error);
     }
   };
+}
+
+/** The same in every attempt, so that a mailbox can tell a repetition, but not in one that its owner asked for. */
+function messageId({ id, redeliveries }: TakenAlert, baseUrl: string): string {
+  return `<${id}${redeliveries > 0 ? `.${redeliveries}` : ''}@${new URL(baseUrl).hostname}>`;
 }
 
 const again = (error: string, responseCode: number | null = null): Outcome => ({

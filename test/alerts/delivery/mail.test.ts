@@ -158,6 +158,11 @@ describe('an alert by mail', () => {
     expect(mail.parsed.messageId).toBe(`<${id}@gateway.example.com>`);
   });
 
+  test('that its owner asked for again is another message', async () => {
+    const { id, mail } = await send({ redeliveries: 2 });
+    expect(mail.parsed.messageId).toBe(`<${id}.2@gateway.example.com>`);
+  });
+
   test.each([
     'a@example.com, b@example.com',
     'a@example.com\r\nRCPT TO:<b@example.com>',

@@ -10,6 +10,7 @@ import { longOutage } from './g08-long-outage.js';
 import { redisFrozen } from './g09-redis-frozen.js';
 import { changes } from './g10-changes.js';
 import { restarts } from './g11-restarts.js';
+import { alerts } from './g13-alerts.js';
 import { soak } from './g14-soak.js';
 import { faultFree } from './g15-fault-free.js';
 import type { Goal } from './goal.js';
@@ -32,7 +33,7 @@ const GOALS: Record<string, Goal> = {
   G10: changes,
   // With G12, the start of an edge.
   G11: restarts,
-  // G13, alerts under two workers and kills, comes here with the alerts: g13-alerts.ts.
+  G13: alerts,
   G14: soak,
   G15: faultFree,
   G16: hostileLoad,
