@@ -2,6 +2,10 @@ import { type AccountsService, createAccountsService } from './services/accounts
 import { type AnalyticsService, createAnalyticsService } from './services/analytics/analytics.service.js';
 import { type BillingService, createBillingService } from './services/billing/billing.service.js';
 import type { ServiceDeps } from './services/deps.js';
+import {
+  createInstallationService,
+  type InstallationService,
+} from './services/installation/installation.service.js';
 import { createKeysService, type KeysService } from './services/keys/keys.service.js';
 import { createUsageFeed, type UsageFeed } from './services/live/usage-feed.js';
 
@@ -10,6 +14,7 @@ export interface Services {
   accounts: AccountsService;
   analytics: AnalyticsService;
   billing: BillingService;
+  installation: InstallationService;
   keys: KeysService;
   usageFeed: UsageFeed;
 }
@@ -20,6 +25,7 @@ export function createServices(deps: ServiceDeps): Services {
     accounts: createAccountsService(deps),
     analytics: createAnalyticsService(),
     billing: createBillingService(),
+    installation: createInstallationService(deps),
     keys: createKeysService(deps),
     usageFeed: createUsageFeed(deps),
   };

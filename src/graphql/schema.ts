@@ -16,6 +16,7 @@ import {
   ViewerBillingResolver,
 } from './billing/billing.resolver.js';
 import { BillingSubscriptions } from './billing/billing.subscriptions.js';
+import { InstallationResolver } from './installation/installation.resolver.js';
 import {
   ApiKeyConnectionResolver,
   ApiKeyResolver,
@@ -44,6 +45,7 @@ export function createSchema(): GraphQLSchema {
       ApiKeyResolver,
       ViewerAnalyticsResolver,
       ApiKeyAnalyticsResolver,
+      InstallationResolver,
     ],
     // Inputs are checked by the zod schemas that REST uses as well.
     validate: false,

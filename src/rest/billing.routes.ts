@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { pageInput, topUpHeaders, topUpInput, usageExportInput } from '../services/billing/billing.inputs.js';
+import { pageInput, topUpHeaders, topUpInput, usageFilterInput } from '../services/billing/billing.inputs.js';
 import {
   balanceOutput,
   ledgerOutput,
@@ -89,8 +89,8 @@ export function billingRoutes(app: RestApp, services: Services): void {
       tags,
       summary: 'Export usage as CSV',
       description:
-        'Every event of the usage list with the same fields, newest first, the first line their names. A text that a spreadsheet would run as a formula gets an apostrophe in front. Ends early, without the last chunk, when reading fails.',
-      querystring: usageExportInput,
+        'Every event of the usage list that the filter leaves, with the same fields, newest first, the first line their names. A text that a spreadsheet would run as a formula gets an apostrophe in front. Ends early, without the last chunk, when reading fails.',
+      querystring: usageFilterInput,
       response: {
         200: {
           description: 'Usage events.',
@@ -100,7 +100,7 @@ export function billingRoutes(app: RestApp, services: Services): void {
       },
     },
     handler: async (request, reply) => {
-      const lines = await billing.usageCsv(request.context);
+      const lines = await billing.usageCsv(request.context, request.query);
       reply.header('content-disposition', 'attachment; filename="usage.csv"').type('text/csv; charset=utf-8');
       return reply.send(Readable.from(lines) as never);
     },

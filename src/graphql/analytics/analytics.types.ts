@@ -16,6 +16,9 @@ import { Decimal } from '../scalars.js';
 export class AnalyticsArgs {
   @Field(() => Int, { defaultValue: 30, description: fieldDocs(analyticsInput).windowDays })
   windowDays!: number;
+
+  @Field(() => Int, { defaultValue: 0, description: fieldDocs(analyticsInput).endsDaysAgo })
+  endsDaysAgo!: number;
 }
 
 const modelDoc = fieldDocs(modelShareOutput);

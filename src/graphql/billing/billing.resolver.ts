@@ -1,8 +1,8 @@
 import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import {
   sequenceConnectionInput,
-  timeConnectionInput,
   topUpOnceInput,
+  usageConnectionInput,
 } from '../../services/billing/billing.inputs.js';
 import { balanceOutput } from '../../services/billing/billing.outputs.js';
 import { Allow } from '../access.js';
@@ -14,7 +14,7 @@ import type { GraphqlContext } from '../context.js';
 import { fieldDocs } from '../docs.js';
 import { checked } from '../input.js';
 import { ApiKey } from '../keys/keys.types.js';
-import { TopUpInput } from './billing.args.js';
+import { TopUpInput, UsageArgs } from './billing.args.js';
 import {
   LedgerEntry,
   LedgerEntryConnection,
@@ -78,10 +78,10 @@ export class ViewerBillingResolver {
     complexity: pageCost,
   })
   async usageEvents(
-    @Args() args: PageArgs,
+    @Args() args: UsageArgs,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<Connection<UsageEvent>> {
-    const page = await services.billing.usagePage(service, checked(timeConnectionInput, args));
+    const page = await services.billing.usagePage(service, checked(usageConnectionInput, args));
     return toConnection(page, args, camelCased);
   }
 
@@ -100,7 +100,7 @@ export class ViewerBillingResolver {
 
 @Resolver(() => UsageEventConnection)
 export class UsageEventConnectionResolver {
-  @FieldResolver(() => Int, { description: 'Events of the account altogether.' })
+  @FieldResolver(() => Int, { description: 'Events of the account altogether, whatever the filter.' })
   totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
     return services.billing.usageCount(service);
   }

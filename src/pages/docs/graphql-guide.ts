@@ -20,7 +20,7 @@ const authentication: Section = {
   title: 'Authentication',
   body: [
     paragraph(
-      '`signup` and `login` give an access token. Send it as `Authorization: Bearer …`. The cookie `pr_session`, which both set as well, is for the pages of this site: with it alone only their own documents run, by `documentId`; another is `document_not_trusted`. API keys are for `/v1` alone and worth nothing here. `plans`, `models`, `signup` and `login` need no session; everything else answers `unauthorized` without one.',
+      '`signup` and `login` give an access token. Send it as `Authorization: Bearer …`. The cookie `pr_session`, which both set as well, is for the pages of this site: with it alone only their own documents run, by `documentId`; another is `document_not_trusted`. API keys are for `/v1` alone and worth nothing here. `installation`, `plans`, `models`, `signup` and `login` need no session; everything else answers `unauthorized` without one.',
     ),
     code(`mutation {
   login(input: { email: "me@example.com", password: "correct horse battery" }) {

@@ -28,11 +28,11 @@ export function createAnalyticsService() {
   /** On one snapshot, so that an hour that is rolled up meanwhile counts once. */
   const analyse = async (
     context: ServiceContext,
-    { window_days: windowDays }: AnalyticsInput,
+    { window_days: windowDays, ends_days_ago: endsDaysAgo = 0 }: AnalyticsInput,
     keyId?: string,
   ): Promise<AnalyticsOutput> => {
     const { accountId } = requireViewer(context);
-    const now = context.clock.now();
+    const now = context.clock.now() - endsDaysAgo * DAY_MS;
     const today = dayStart(now);
     const scope: Scope = {
       accountId,

@@ -5,14 +5,10 @@ import { Account } from '../../entities/accounts/account.js';
 import { Model } from '../../entities/billing/model.js';
 import { Plan } from '../../entities/billing/plan.js';
 import { AppError } from '../../errors.js';
-import type {
-  ConnectionPage,
-  SequenceConnectionInput,
-  TimeConnectionInput,
-} from '../../lib/connection-input.js';
+import type { ConnectionPage, SequenceConnectionInput } from '../../lib/connection-input.js';
 import { DOLLAR, formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
-import type { TopUpInput } from './billing.inputs.js';
+import type { TopUpInput, UsageConnectionInput, UsageFilterInput } from './billing.inputs.js';
 import type {
   BalanceOutput,
   LedgerEntryOutput,
@@ -26,6 +22,7 @@ import { findEntryByKey, postLedgerEntry } from './ledger.store.js';
 import { countLedger, listLedger, pageLedger } from './ledger-list.store.js';
 import { countUsage, findUsage, listUsage, pageUsage } from './usage.store.js';
 import { exportUsage } from './usage-export.js';
+import { usageSelection } from './usage-filter.rules.js';
 
 /** Accounts whose rows are locked together by the monthly grant; a batch takes some milliseconds. */
 const GRANT_BATCH = 200;
@@ -67,9 +64,10 @@ export function createBillingService() {
       return { items, total, limit: page.limit, offset: page.offset };
     },
 
-    /** All of the viewer's usage as CSV, newest first, piece by piece. */
-    async usageCsv(context: ServiceContext): Promise<AsyncIterable<string>> {
-      return exportUsage(context.em, requireViewer(context).accountId);
+    /** The viewer's usage that a filter leaves, all of it as CSV, newest first, piece by piece. */
+    async usageCsv(context: ServiceContext, filter: UsageFilterInput = {}): Promise<AsyncIterable<string>> {
+      const { accountId } = requireViewer(context);
+      return exportUsage(context.em, accountId, usageSelection(filter, context.clock.now()));
     },
 
     /** The viewer's ledger by position. */
@@ -88,9 +86,10 @@ export function createBillingService() {
     /** The viewer's usage by position. */
     async usagePage(
       context: ServiceContext,
-      input: TimeConnectionInput,
+      { filter, ...page }: UsageConnectionInput,
     ): Promise<ConnectionPage<UsageItemOutput>> {
-      return pageUsage(context.em, requireViewer(context).accountId, input);
+      const selection = usageSelection(filter ?? {}, context.clock.now());
+      return pageUsage(context.em, requireViewer(context).accountId, { ...page, selection });
     },
 
     /** How many usage events the viewer has. */

@@ -3,6 +3,7 @@ import type { TimePosition } from '../../lib/connection-input.js';
 import { csvLine } from '../../lib/csv.js';
 import { usageItemOutput } from './billing.outputs.js';
 import { toUsageItem, type UsageColumns, usageRowsAfter } from './usage.store.js';
+import type { UsageSelection } from './usage-filter.rules.js';
 
 /** Events in memory at a time. */
 const PAGE = 1_000;
@@ -18,11 +19,15 @@ const csvOf = (rows: readonly UsageColumns[]): string =>
     .join('');
 
 /**
- * All usage of an account as CSV, newest first, in pieces of a page; the next is read when the last was taken. The
+ * The selected usage of an account as CSV, newest first, in pieces of a page; the next is read when the last was taken. The
  * first page is read at once, so that a database that is away is told before anything was sent.
  */
-export async function exportUsage(em: EntityManager, accountId: string): Promise<AsyncIterable<string>> {
-  const read = (after?: TimePosition) => usageRowsAfter(em, accountId, { after, limit: PAGE });
+export async function exportUsage(
+  em: EntityManager,
+  accountId: string,
+  selection: UsageSelection,
+): Promise<AsyncIterable<string>> {
+  const read = (after?: TimePosition) => usageRowsAfter(em, accountId, { after, selection, limit: PAGE });
   const first = await read();
   return (async function* pieces() {
     yield csvLine(columns);

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { formatTimestamp } from '../../lib/clock.js';
 import {
   type ConnectionPage,
@@ -12,6 +12,7 @@ import { formatDecimal } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { isAfter } from '../list-position.js';
 import type { UsageItemOutput } from './billing.outputs.js';
+import type { UsageSelection } from './usage-filter.rules.js';
 
 /** A row of `usageColumns`. */
 export type UsageColumns = Omit<UsageItemOutput, 'created_at'> & {
@@ -69,24 +70,31 @@ export async function listUsage(
 export async function pageUsage(
   em: EntityManager,
   accountId: string,
-  { first, after }: TimeConnectionInput,
+  { first, after, selection }: TimeConnectionInput & { selection: UsageSelection },
 ): Promise<ConnectionPage<UsageItemOutput>> {
-  const rows = await usageRowsAfter(em, accountId, { after, limit: first + 1 });
+  const rows = await usageRowsAfter(em, accountId, { after, selection, limit: first + 1 });
   return pageOfRows(rows, first, (row) => ({
     cursor: timeCursor({ createdUs: row.created_us, id: row.id }),
     node: toUsageItem(row),
   }));
 }
 
+/** Narrows `usage_events u`; read along the index of the account, so that a time bounds what is looked through. */
+const selected = ({ keyId, model, status, from }: UsageSelection): RawBuilder<unknown> => sql`
+  ${keyId === undefined ? sql`` : sql`and u.key_id = ${keyId}`}
+  ${model === undefined ? sql`` : sql`and u.served_model = ${model}`}
+  ${status === undefined ? sql`` : sql`and u.status = ${status}`}
+  ${from === undefined ? sql`` : sql`and u.created_at >= ${from.toISOString()}`}`;
+
 /** Events of an account behind a position, newest first. */
 export async function usageRowsAfter(
   em: EntityManager,
   accountId: string,
-  { after, limit }: { after?: TimePosition | undefined; limit: number },
+  { after, selection, limit }: { after?: TimePosition | undefined; selection: UsageSelection; limit: number },
 ): Promise<UsageColumns[]> {
   const { rows } = await sql<UsageColumns>`
     select ${usageColumns} from usage_events u
-    where u.account_id = ${accountId} ${after ? sql`and ${isAfter('u', after)}` : sql``}
+    where u.account_id = ${accountId} ${selected(selection)} ${after ? sql`and ${isAfter('u', after)}` : sql``}
     order by u.created_at desc, u.id desc limit ${limit}`.execute(em.getKysely());
   return rows;
 }

@@ -1,0 +1,155 @@
+import { flushBatch } from '../../src/metering/flush.store.js';
+import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { codesOf, dataOf, operate } from '../graphql/support.js';
+import { recordOf } from '../metering/support.js';
+import { call, type ErrorAnswer, signUp } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTestKey } from '../support/edge.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+
+const DAY_MS = 86_400_000;
+const LIST = `query ($filter: UsageFilterInput, $first: Int! = 50, $after: String) { viewer {
+  usageEvents(filter: $filter, first: $first, after: $after) {
+    totalCount nodes { id } pageInfo { hasNextPage endCursor } } } }`;
+
+interface List {
+  viewer: {
+    usageEvents: {
+      totalCount: number;
+      nodes: { id: string }[];
+      pageInfo: { hasNextPage: boolean; endCursor: string };
+    };
+  };
+}
+
+/** Which events a list or an export tells. */
+describe('a filter of usage', () => {
+  let db: TestDatabase;
+  let platform: TestPlatform;
+  let token: string;
+  let keyId: string;
+  let otherKeyId: string;
+  let ids: Record<'plain' | 'otherKey' | 'otherModel' | 'failed' | 'old', string>;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    platform = await startTestPlatform(db, { env: { PUBLIC_BASE_URL: 'https://inference.example.com/' } });
+    const { token: given, user } = await signUp(platform.url);
+    token = given;
+    ({ keyId } = await createTestKey(db, { accountId: user.id }));
+    ({ keyId: otherKeyId } = await createTestKey(db, { accountId: user.id }));
+    const { user: stranger } = await signUp(platform.url);
+    const strange = await createTestKey(db, { accountId: stranger.id });
+    const now = Date.now();
+    const own = (changes: Partial<UsageRecord>): UsageRecord =>
+      recordOf({ accountId: user.id, keyId }, { createdAt: now, ...changes });
+    const records = {
+      plain: own({}),
+      otherKey: own({ keyId: otherKeyId }),
+      otherModel: own({ servedModel: 'gateway/qwen-pro' }),
+      failed: own({ status: 'error', errorCode: 'upstream_error', cost: 0n }),
+      old: own({ createdAt: now - 3 * DAY_MS }),
+    };
+    await flushBatch(db.pool, [
+      ...Object.values(records),
+      recordOf({ accountId: stranger.id, keyId: strange.keyId }, { createdAt: now }),
+    ]);
+    ids = Object.fromEntries(
+      Object.entries(records).map(([name, { id }]) => [name, id]),
+    ) as unknown as typeof ids;
+  });
+  afterAll(async () => {
+    await platform.close();
+    await db.close();
+  });
+
+  const CASES = (): [object, string, (keyof typeof ids)[]][] => [
+    [{}, '', ['plain', 'otherKey', 'otherModel', 'failed', 'old']],
+    [{ keyId: otherKeyId }, `?key_id=${otherKeyId}`, ['otherKey']],
+    [{ model: 'gateway/qwen-pro' }, '?model=gateway/qwen-pro', ['otherModel']],
+    [{ status: 'ERROR' }, '?status=error', ['failed']],
+    [{ windowDays: 2 }, '?window_days=2', ['plain', 'otherKey', 'otherModel', 'failed']],
+    [
+      { windowDays: 4, keyId, status: 'SUCCESS' },
+      `?window_days=4&key_id=${keyId}&status=success`,
+      ['plain', 'otherModel', 'old'],
+    ],
+    [{ model: 'gateway/none', keyId: null }, '?model=gateway/none', []],
+  ];
+
+  test('narrows the list and the export alike', async () => {
+    for (const [filter, query, expected] of CASES()) {
+      const wanted = expected.map((name) => ids[name]).sort();
+      const { viewer } = await dataOf<List>(platform.url, LIST, { token, variables: { filter } });
+      expect(viewer.usageEvents.nodes.map(({ id }) => id).sort()).toEqual(wanted);
+      const csv = await call(platform.url, 'GET', `/api/usage.csv${query}`, { token });
+      expect(csv.status).toBe(200);
+      const lines = csv.text.split('\r\n').slice(1, -1);
+      expect(lines.map((line) => line.split(',')[0]!).sort()).toEqual(wanted);
+    }
+  });
+
+  test('holds from page to page, while the total stays that of the account', async () => {
+    const found: string[] = [];
+    let after: string | undefined;
+    for (let page = 0; page < 3; page++) {
+      const { viewer } = await dataOf<List>(platform.url, LIST, {
+        token,
+        variables: { filter: { keyId, status: 'SUCCESS' }, first: 1, after },
+      });
+      const { nodes, pageInfo, totalCount } = viewer.usageEvents;
+      found.push(...nodes.map(({ id }) => id));
+      expect([totalCount, pageInfo.hasNextPage]).toEqual([5, page < 2]);
+      after = pageInfo.endCursor;
+    }
+    expect(found.sort()).toEqual([ids.plain, ids.otherModel, ids.old].sort());
+  });
+
+  test.each([
+    ['keyId', { keyId: 'mine' }, '?key_id=mine'],
+    ['windowDays', { windowDays: 91 }, '?window_days=91'],
+    ['model', { model: '' }, '?model='],
+  ])('that can’t be is refused by the name of its field: %s', async (_field, filter, query) => {
+    const listed = await operate(platform.url, LIST, { token, variables: { filter } });
+    expect(codesOf(listed)).toEqual(['validation_error']);
+    const answer = await call<ErrorAnswer>(platform.url, 'GET', `/api/usage.csv${query}`, { token });
+    expect([answer.status, answer.body.error.details?.map(({ field }) => field)]).toEqual([
+      422,
+      [query.slice(1).split('=')[0]],
+    ]);
+  });
+
+  test('analytics tell the window before, over both interfaces', async () => {
+    const query = `{ viewer { now: analytics(windowDays: 2) { totalRequests }
+      before: analytics(windowDays: 2, endsDaysAgo: 2) { totalRequests dailyBreakdown { date requests } } } }`;
+    const { viewer } = await dataOf<{
+      viewer: {
+        now: { totalRequests: number };
+        before: { totalRequests: number; dailyBreakdown: { date: string; requests: number }[] };
+      };
+    }>(platform.url, query, { token });
+    expect(viewer.now.totalRequests).toBe(4);
+    const dayOf = (daysAgo: number): string =>
+      new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10);
+    expect(viewer.before).toEqual({
+      totalRequests: 1,
+      dailyBreakdown: [
+        { date: dayOf(3), requests: 1 },
+        { date: dayOf(2), requests: 0 },
+      ],
+    });
+    const rest = await call<{ total_requests: number }>(
+      platform.url,
+      'GET',
+      '/api/usage/analytics?window_days=2&ends_days_ago=2',
+      { token },
+    );
+    expect(rest.body.total_requests).toBe(1);
+  });
+
+  test('the address that snippets carry is the public one, and no secret', async () => {
+    const query = '{ installation { publicBaseUrl } }';
+    expect(await dataOf(platform.url, query)).toEqual({
+      installation: { publicBaseUrl: 'https://inference.example.com' },
+    });
+  });
+});
