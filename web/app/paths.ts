@@ -3,6 +3,11 @@ export const paths = {
   login: '/login',
   signup: '/signup',
   dashboard: '/dashboard',
+  keys: '/dashboard/keys',
+  key: '/dashboard/keys/$keyId',
+  usage: '/dashboard/usage',
+  billing: '/dashboard/billing',
+  profile: '/dashboard/profile',
 } as const;
 
 const OWN = /^\/(?:dashboard|admin)(?:[/?#]|$)/;
@@ -11,3 +16,12 @@ const OWN = /^\/(?:dashboard|admin)(?:[/?#]|$)/;
 export function safeNext(next: string | undefined): string {
   return next !== undefined && OWN.test(next) ? next : paths.dashboard;
 }
+
+export interface PageSearch {
+  /** Where the page of a list begins; absent: with the newest. */
+  after?: string;
+}
+
+/** The page of a list from an address. */
+export const pageSearch = ({ after }: Record<string, unknown>): PageSearch =>
+  typeof after === 'string' && after !== '' ? { after } : {};

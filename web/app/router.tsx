@@ -5,7 +5,10 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
-import { paths, safeNext } from './paths';
+import { windowSearch } from './features/analytics/window';
+import { keySearch, keysSearch } from './features/keys/keys-search';
+import { usageSearch } from './features/usage/usage-search';
+import { pageSearch, paths, safeNext } from './paths';
 import { loadViewer } from './session';
 import { ErrorPage } from './shell/error-page';
 import { NotFoundPage } from './shell/not-found-page';
@@ -60,12 +63,51 @@ const signedIn = createRoute({
 const overview = createRoute({
   getParentRoute: () => signedIn,
   path: paths.dashboard,
+  validateSearch: windowSearch,
   component: lazyRouteComponent(() => import('./features/overview/overview-page'), 'OverviewPage'),
+});
+
+const keys = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.keys,
+  validateSearch: keysSearch,
+  component: lazyRouteComponent(() => import('./features/keys/keys-page'), 'KeysPage'),
+});
+
+const key = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.key,
+  validateSearch: keySearch,
+  component: lazyRouteComponent(() => import('./features/keys/key-page'), 'KeyPage'),
+});
+
+const usage = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.usage,
+  validateSearch: usageSearch,
+  component: lazyRouteComponent(() => import('./features/usage/usage-page'), 'UsagePage'),
+});
+
+const billing = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.billing,
+  validateSearch: pageSearch,
+  component: lazyRouteComponent(() => import('./features/billing/billing-page'), 'BillingPage'),
+});
+
+const profile = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.profile,
+  component: lazyRouteComponent(() => import('./features/profile/profile-page'), 'ProfilePage'),
 });
 
 /** Every page of the app, each loaded when it is first gone to. */
 export const router = createRouter({
-  routeTree: root.addChildren([login, signup, signedIn.addChildren([overview])]),
+  routeTree: root.addChildren([
+    login,
+    signup,
+    signedIn.addChildren([overview, keys, key, usage, billing, profile]),
+  ]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

@@ -2,6 +2,7 @@ import type { Client } from 'urql';
 import { ViewerDocument, type ViewerQuery } from '../generated/graphql';
 import { createGraphqlClient, SESSION_PROBE } from './graphql/client';
 import { isSignedOut } from './graphql/errors';
+import { forgetDrafts } from './ui/draft';
 
 /** The account of the session. */
 export type Viewer = NonNullable<ViewerQuery['viewer']>;
@@ -9,6 +10,8 @@ export type Viewer = NonNullable<ViewerQuery['viewer']>;
 const changed = new Set<() => void>();
 const doubted = new Set<() => void>();
 let inDoubt = false;
+/** Id of the account that was signed in last. */
+let lastSeen: string | undefined;
 let client = createGraphqlClient(doubt);
 
 function doubt(): void {
@@ -48,5 +51,10 @@ export async function loadViewer(): Promise<Viewer | null> {
     .toPromise();
   if (isSignedOut(error)) return null;
   if (error) throw error;
-  return data?.viewer ?? null;
+  const viewer = data?.viewer ?? null;
+  if (viewer && viewer.id !== lastSeen) {
+    lastSeen = viewer.id;
+    forgetDrafts();
+  }
+  return viewer;
 }

@@ -47,12 +47,20 @@ const ACCENTED: Record<string, Partial<VariantColorResolverResult>> = {
   outline: { ...PLAIN, border: '1px solid var(--gw-accent)' },
 };
 
+/** The last step of something final. */
+const FINAL: Partial<VariantColorResolverResult> = {
+  background: 'var(--gw-bad)',
+  hover: 'color-mix(in srgb, var(--gw-bad) 88%, var(--gw-ink))',
+  color: 'var(--gw-paper)',
+};
+
 /** Mantine in the terms of docs/style.md. */
 export const theme = createTheme({
   primaryColor: 'petrol',
   primaryShade: { light: 7, dark: 3 },
   variantColorResolver(input) {
     const colours = defaultVariantColorsResolver(input);
+    if (input.color === 'red' && input.variant === 'filled') return { ...colours, ...FINAL };
     if (input.color !== undefined && input.color !== 'petrol') return colours;
     // Mantine's own choices look at the light scheme only.
     return { ...colours, ...ACCENTED[input.variant] };

@@ -1,7 +1,9 @@
 import { ActionIcon, Menu } from '@mantine/core';
-import { IconLogout, IconUser } from '@tabler/icons-react';
+import { IconLogout, IconSettings, IconUser } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { ViewerDocument } from '../../generated/graphql';
+import { paths } from '../paths';
 import { useLogOut } from './use-log-out';
 
 /** Who is signed in, and the way out. */
@@ -24,6 +26,9 @@ export function AccountMenu() {
             Plan {data.viewer.plan.name}
           </Menu.Label>
         )}
+        <Menu.Item component={Link} to={paths.profile} leftSection={<IconSettings size={16} stroke={1.5} />}>
+          Profile
+        </Menu.Item>
         <Menu.Item leftSection={<IconLogout size={16} stroke={1.5} />} onClick={() => void logOut()}>
           Log out
         </Menu.Item>

@@ -1,4 +1,5 @@
 import { Outlet } from '@tanstack/react-router';
+import { LiveUsage } from '../graphql/live-usage';
 import { Brand } from '../ui/brand';
 import { ThemeSwitch } from '../ui/theme-switch';
 import { AccountMenu } from './account-menu';
@@ -10,20 +11,22 @@ import { SideNavigation } from './side-navigation';
 /** Around every page of somebody who is signed in. */
 export function AppLayout() {
   return (
-    <div className={classes.page}>
-      <header className={classes.header}>
-        <Brand />
-        <div className={classes.tools}>
-          <Balance />
-          <CommandButton />
-          <ThemeSwitch />
-          <AccountMenu />
-        </div>
-      </header>
-      <SideNavigation />
-      <main id="main" tabIndex={-1} className={classes.main}>
-        <Outlet />
-      </main>
-    </div>
+    <LiveUsage>
+      <div className={classes.page}>
+        <header className={classes.header}>
+          <Brand />
+          <div className={classes.tools}>
+            <Balance />
+            <CommandButton />
+            <ThemeSwitch />
+            <AccountMenu />
+          </div>
+        </header>
+        <SideNavigation />
+        <main id="main" tabIndex={-1} className={classes.main}>
+          <Outlet />
+        </main>
+      </div>
+    </LiveUsage>
   );
 }

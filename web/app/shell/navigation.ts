@@ -1,4 +1,14 @@
-import { type Icon, IconApi, IconBook, IconGauge, IconGraph } from '@tabler/icons-react';
+import {
+  type Icon,
+  IconApi,
+  IconBook,
+  IconGauge,
+  IconGraph,
+  IconKey,
+  IconListDetails,
+  IconReceipt,
+  IconUser,
+} from '@tabler/icons-react';
 import { paths } from '../paths';
 
 /** One entry of the navigation and of the command palette. */
@@ -6,13 +16,17 @@ export interface Destination {
   label: string;
   icon: Icon;
   /** A page of this app, or a document of its own. */
-  to?: (typeof paths)[keyof typeof paths];
+  to?: Exclude<(typeof paths)[keyof typeof paths], typeof paths.key>;
   href?: string;
 }
 
 /** In the order of the navigation. A page that isn't here can't be found. */
 export const destinations: readonly Destination[] = [
   { label: 'Overview', icon: IconGauge, to: paths.dashboard },
+  { label: 'API keys', icon: IconKey, to: paths.keys },
+  { label: 'Usage', icon: IconListDetails, to: paths.usage },
+  { label: 'Billing', icon: IconReceipt, to: paths.billing },
+  { label: 'Profile', icon: IconUser, to: paths.profile },
 ];
 
 /** For those who build on it, below the pages. */

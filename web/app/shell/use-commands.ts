@@ -1,5 +1,6 @@
 import { useMantineColorScheme } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
+import { paths } from '../paths';
 import type { Command } from './command-palette.rules';
 import { destinations, developerDestinations } from './navigation';
 import { useLogOut } from './use-log-out';
@@ -15,6 +16,23 @@ export function useCommands(): Command[] {
       run: () => (to === undefined ? location.assign(href!) : void navigate({ to })),
     }),
   );
+  const acts: Command[] = [
+    {
+      label: 'Create an API key',
+      words: 'new, add, secret',
+      run: () => void navigate({ to: paths.keys, search: { create: true } }),
+    },
+    {
+      label: 'Add credit',
+      words: 'top, up, balance, pay',
+      run: () => void navigate({ to: paths.billing, search: {} }),
+    },
+    {
+      label: 'Show calls that failed',
+      words: 'errors, usage, log',
+      run: () => void navigate({ to: paths.usage, search: { status: 'error' } }),
+    },
+  ];
   const themes = (['light', 'dark', 'auto'] as const).map(
     (scheme): Command => ({
       label: `Theme: ${scheme === 'auto' ? 'system' : scheme}`,
@@ -22,5 +40,5 @@ export function useCommands(): Command[] {
       run: () => setColorScheme(scheme),
     }),
   );
-  return [...pages, ...themes, { label: 'Log out', words: 'sign, leave', run: () => void logOut() }];
+  return [...pages, ...acts, ...themes, { label: 'Log out', words: 'sign, leave', run: () => void logOut() }];
 }

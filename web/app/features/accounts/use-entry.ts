@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
-import { type DocumentInput, useMutation } from 'urql';
-import { type ShownError, shownError } from '../../graphql/errors';
+import type { DocumentInput } from 'urql';
+import type { ShownError } from '../../graphql/errors';
+import { useAction } from '../../graphql/use-action';
 import { safeNext } from '../../paths';
 import { renewSession } from '../../session';
 
@@ -9,19 +9,13 @@ import { renewSession } from '../../session';
 export function useEntry<Data, Input>(document: DocumentInput<Data, { input: Input }>) {
   const navigate = useNavigate();
   const { next } = useSearch({ strict: false });
-  const [{ fetching }, mutate] = useMutation(document);
-  const [error, setError] = useState<ShownError | null>(null);
+  const { run, error, sending } = useAction(document);
   const enter = async (input: Input): Promise<ShownError | null> => {
-    setError(null);
-    const result = await mutate({ input });
-    if (result.error) {
-      const shown = shownError(result.error);
-      setError(shown);
-      return shown;
-    }
+    const outcome = await run({ input });
+    if (outcome.error) return outcome.error;
     renewSession();
     await navigate({ href: safeNext(next), replace: true });
     return null;
   };
-  return { enter, error, sending: fetching };
+  return { enter, error, sending };
 }

@@ -1,17 +1,40 @@
-import { useQuery } from 'urql';
-import { ViewerDocument } from '../../../generated/graphql';
-import { PageTitle } from '../../ui/page-title';
-import classes from './overview.module.css';
+import { useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { OverviewDocument } from '../../../generated/graphql';
+import { useRefreshOnUsage } from '../../graphql/live-usage';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { LoadError } from '../../ui/load-error';
+import { PageHead } from '../../ui/page-head';
+import { DEFAULT_WINDOW } from '../analytics/window';
+import { FirstRun } from './first-run';
+import { UsageOverview } from './usage-overview';
 
-/** `/dashboard` */
+const REFRESH_MS = 1_000;
+
+/** `/dashboard`: the first steps until there is a call, then what the calls come to. */
 export function OverviewPage() {
-  const [{ data }] = useQuery({ query: ViewerDocument });
-  return (
-    <>
-      <PageTitle>Overview</PageTitle>
-      <p className={classes.lead}>
-        {data?.viewer && `Signed in as ${data.viewer.email}, plan ${data.viewer.plan.name}.`}
-      </p>
-    </>
-  );
+  const { window = DEFAULT_WINDOW } = useSearch({ from: '/signed-in/dashboard' });
+  const { data, error, refresh } = usePageQuery({
+    query: OverviewDocument,
+    variables: { window },
+    touches: ['UsageEvent', 'ApiKey'],
+  });
+  useRefreshOnUsage(refresh, REFRESH_MS);
+  const viewer = data?.viewer;
+  const isNew = viewer?.usageEvents.totalCount === 0;
+  // The first steps stay until they are left: the call that turns them green must not take them away.
+  const [firstSteps, setFirstSteps] = useState(false);
+  if (isNew && !firstSteps) setFirstSteps(true);
+  if (!viewer && error) {
+    return (
+      <>
+        <PageHead title="Overview" />
+        <LoadError error={error} onRetry={refresh} />
+      </>
+    );
+  }
+  if (viewer && firstSteps) {
+    return <FirstRun viewer={viewer} onDone={() => setFirstSteps(false)} />;
+  }
+  return <UsageOverview viewer={viewer} error={error} window={window} onRetry={refresh} />;
 }

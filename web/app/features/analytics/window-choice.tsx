@@ -1,0 +1,14 @@
+import { Choice } from '../../ui/choice';
+import { WINDOWS, type WindowDays } from './window';
+
+const OPTIONS = WINDOWS.map((value) => ({ value, label: value === 1 ? 'Today' : `${value} days` }));
+
+interface WindowChoiceProps {
+  value: WindowDays;
+  onChange(days: WindowDays): void;
+}
+
+/** How far back the figures go. */
+export function WindowChoice({ value, onChange }: WindowChoiceProps) {
+  return <Choice label="Time window" options={OPTIONS} value={value} onChange={onChange} />;
+}

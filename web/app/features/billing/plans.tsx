@@ -1,0 +1,61 @@
+import type { BillingQuery } from '../../../generated/graphql';
+import { type Column, DataTable } from '../../ui/data-table';
+import { formatCount } from '../../ui/format';
+import { Money } from '../../ui/money';
+import { StatusWord } from '../../ui/status-word';
+import classes from './billing.module.css';
+
+type Plan = BillingQuery['plans'][number];
+
+interface PlansProps {
+  plans: readonly Plan[] | undefined;
+  current: string | undefined;
+}
+
+/** What each plan costs, includes and allows; the account's own is marked. */
+export function Plans({ plans, current }: PlansProps) {
+  const columns: readonly Column<Plan>[] = [
+    {
+      id: 'name',
+      head: 'Plan',
+      cell: ({ name }) => (
+        <span className={classes.plan}>
+          {name}
+          {name === current && <StatusWord tone="good">yours</StatusWord>}
+        </span>
+      ),
+    },
+    { id: 'price', head: 'Per month', figure: true, cell: (plan) => <Money usd={plan.monthlyPriceUsd} /> },
+    {
+      id: 'credits',
+      head: 'Credits included',
+      figure: true,
+      cell: (plan) => (
+        <>
+          <Money usd={plan.includedCreditsUsd} />
+          <span className={classes.period}>{Number(plan.monthlyPriceUsd) === 0 ? ' once' : ' a month'}</span>
+        </>
+      ),
+    },
+    {
+      id: 'rate',
+      head: 'Calls a minute',
+      figure: true,
+      cell: ({ requestsPerMinute }) => formatCount(requestsPerMinute),
+    },
+    {
+      id: 'models',
+      head: 'Models',
+      cell: ({ allowedModels }) => <span className={classes.models}>{allowedModels.join(', ')}</span>,
+    },
+  ];
+  return (
+    <>
+      <DataTable label="Plans" columns={columns} rows={plans} keyOf={({ name }) => name} empty="" />
+      <p className={classes.hint}>
+        To change the plan, ask an administrator of this installation: it holds at once, for all keys of the
+        account.
+      </p>
+    </>
+  );
+}

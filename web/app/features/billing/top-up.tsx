@@ -1,0 +1,70 @@
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import { topUpInput } from '../../../../src/services/billing/billing.inputs';
+import { TopUpDocument } from '../../../generated/graphql';
+import { useAction } from '../../graphql/use-action';
+import { ErrorNote } from '../../ui/error-note';
+import { Money } from '../../ui/money';
+import { Note } from '../../ui/note';
+import { Tile, Tiles } from '../../ui/tiles';
+import classes from './billing.module.css';
+import { newIdempotencyKey } from './idempotency-key';
+
+const AMOUNTS = [...topUpInput.shape.amount_usd.values].map(Number);
+
+/** Balance, and five amounts to add to it. */
+export function TopUp({ balanceUsd }: { balanceUsd: string | undefined }) {
+  const { run, error, sending } = useAction(TopUpDocument);
+  const [amount, setAmount] = useState(AMOUNTS[1]!);
+  // The same until it has worked: a repeat after a broken connection must not add twice.
+  const [idempotencyKey, setIdempotencyKey] = useState(newIdempotencyKey);
+  const [added, setAdded] = useState<{ amount: number; balanceUsd: string }>();
+  const choose = (next: number): void => {
+    setAmount(next);
+    setIdempotencyKey(newIdempotencyKey());
+  };
+  const send = async (): Promise<void> => {
+    const { data } = await run({ input: { amountUsd: amount, idempotencyKey } });
+    if (!data) return;
+    setAdded({ amount, balanceUsd: data.topUp.balanceUsd });
+    setIdempotencyKey(newIdempotencyKey());
+  };
+  return (
+    <div className={classes.topUp}>
+      <Tiles>
+        <Tile label="Balance" note="Calls stop below $0.001">
+          {balanceUsd && <Money usd={balanceUsd} />}
+        </Tile>
+      </Tiles>
+      <div className={classes.adding}>
+        <fieldset className={classes.amounts}>
+          <legend>Add credit</legend>
+          {AMOUNTS.map((choice) => (
+            <label key={choice} className={classes.amount}>
+              <input
+                type="radio"
+                name="amount"
+                value={choice}
+                checked={choice === amount}
+                onChange={() => choose(choice)}
+              />
+              ${choice}
+            </label>
+          ))}
+        </fieldset>
+        <div className={classes.send}>
+          <Button loading={sending} onClick={() => void send()}>
+            Add ${amount}
+          </Button>
+          <span className={classes.hint}>Mock, no card is charged: the credit is there at once.</span>
+        </div>
+        {error && <ErrorNote error={error} />}
+        {added && (
+          <Note tone="good">
+            Added ${added.amount}. The balance was <Money usd={added.balanceUsd} /> then.
+          </Note>
+        )}
+      </div>
+    </div>
+  );
+}

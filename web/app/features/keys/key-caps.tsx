@@ -1,0 +1,84 @@
+import { Button } from '@mantine/core';
+import { updateKeyInput } from '../../../../src/services/keys/keys.inputs';
+import { type KeyRowFragment, RenameKeyDocument, SetKeyLimitsDocument } from '../../../generated/graphql';
+import { useAction } from '../../graphql/use-action';
+import { schemaErrors } from '../../ui/form-errors';
+import { InlineEdit } from '../../ui/inline-edit';
+import { LimitBar } from '../../ui/limit-bar';
+import { trimmedDecimal } from '../../ui/money-text';
+import classes from './keys.module.css';
+import { resetTimes } from './reset-times';
+
+const check = schemaErrors(updateKeyInput);
+
+/** Name and caps of a key, each changed where it stands. */
+export function KeyCaps({ apiKey }: { apiKey: KeyRowFragment }) {
+  const { id, name } = apiKey;
+  const rename = useAction(RenameKeyDocument);
+  const resets = resetTimes(Date.now());
+  return (
+    <>
+      <InlineEdit
+        label="Name"
+        draft={`name of ${id}`}
+        value={name}
+        check={(text) => check({ name: text }).name}
+        save={async (text) => (await rename.run({ input: { id, name: text } })).error ?? null}
+      >
+        {name}
+      </InlineEdit>
+      <Limit
+        apiKey={apiKey}
+        field="dailyLimitUsd"
+        label="Daily cap"
+        spent={apiKey.spendTodayUsd}
+        explained={`A hard cap: calls beyond it get 402 daily_cap_exceeded. Spend of the day starts again at ${resets.day}.`}
+      />
+      <Limit
+        apiKey={apiKey}
+        field="monthlyLimitUsd"
+        label="Monthly limit"
+        spent={apiKey.spendMonthUsd}
+        explained={`No hard cap: alerts are measured by it. Spend of the month starts again at ${resets.month}.`}
+      />
+    </>
+  );
+}
+
+interface LimitProps {
+  apiKey: KeyRowFragment;
+  field: 'dailyLimitUsd' | 'monthlyLimitUsd';
+  label: string;
+  spent: string;
+  explained: string;
+}
+
+const NAMES = { dailyLimitUsd: 'daily_limit_usd', monthlyLimitUsd: 'monthly_limit_usd' } as const;
+
+function Limit({ apiKey, field, label, spent, explained }: LimitProps) {
+  const { run } = useAction(SetKeyLimitsDocument);
+  const limit = apiKey[field] ?? null;
+  const set = async (value: string | null) =>
+    (await run({ input: { id: apiKey.id, [field]: value } })).error ?? null;
+  return (
+    <InlineEdit
+      label={label}
+      draft={`${field} of ${apiKey.id}`}
+      value={limit === null ? '' : trimmedDecimal(limit)}
+      prefix="$"
+      hint="Dollars, such as 5 or 0.25. Empty: no limit."
+      check={(text) => (text === '' ? undefined : check({ [NAMES[field]]: Number(text) })[NAMES[field]])}
+      save={(text) => set(text === '' ? null : text)}
+      other={
+        limit !== null && (
+          <Button size="xs" variant="default" onClick={() => void set(null)}>
+            No limit
+          </Button>
+        )
+      }
+    >
+      <LimitBar label={`Spend against the ${label.toLowerCase()}`} spentUsd={spent} limitUsd={limit} />
+      <p className={classes.hint}>{explained}</p>
+    </InlineEdit>
+  );
+}

@@ -1,0 +1,99 @@
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { KeyDocument, type KeyRowFragment } from '../../../generated/graphql';
+import { useRefreshOnUsage } from '../../graphql/live-usage';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { paths } from '../../paths';
+import { LoadError } from '../../ui/load-error';
+import { Moment } from '../../ui/moment';
+import { PageHead } from '../../ui/page-head';
+import { Waiting } from '../../ui/waiting';
+import { DeleteKey } from './delete-key';
+import { KeyAnalytics } from './key-analytics';
+import { KeyCaps } from './key-caps';
+import { shownKey } from './key-facts';
+import { KeySwitch } from './key-switch';
+import classes from './keys.module.css';
+import { KEY_TABS, type KeyTab } from './keys-search';
+import { Snippets } from './snippets';
+
+const REFRESH_MS = 2_000;
+
+/** `/dashboard/keys/{id}` */
+export function KeyPage() {
+  const { keyId } = useParams({ from: '/signed-in/dashboard/keys/$keyId' });
+  const { tab = 'snippets' } = useSearch({ from: '/signed-in/dashboard/keys/$keyId' });
+  const { data, error, refresh } = usePageQuery({ query: KeyDocument, variables: { id: keyId } });
+  useRefreshOnUsage(refresh, REFRESH_MS);
+  const key = data?.viewer?.apiKey;
+  const gone = error?.code === 'not_found';
+  return (
+    <>
+      <Link to={paths.keys} className={classes.back}>
+        ← API keys
+      </Link>
+      {error && !gone && <LoadError error={error} onRetry={refresh} />}
+      {gone && (
+        <PageHead
+          title="This key is gone"
+          lead="It was deleted, or the address was mistyped. Its calls stay in the usage list."
+        />
+      )}
+      {!key && !error && <Waiting width={240} height={32} />}
+      {key && !gone && (
+        <>
+          <KeyHead apiKey={key} />
+          <Tabs keyId={key.id} tab={tab} />
+          <Tab apiKey={key} tab={tab} />
+        </>
+      )}
+    </>
+  );
+}
+
+function KeyHead({ apiKey }: { apiKey: KeyRowFragment }) {
+  return (
+    <PageHead
+      title={apiKey.name}
+      lead={
+        <>
+          <span className={classes.prefix}>{shownKey(apiKey)}</span>, made <Moment at={apiKey.createdAt} />,
+          last used {apiKey.lastUsedAt ? <Moment at={apiKey.lastUsedAt} ago /> : 'never'}
+          {!apiKey.hasUpstream &&
+            '. It is not connected to the models: calls answer 503 upstream_unconfigured. Make another one.'}
+        </>
+      }
+      tools={
+        <div className={classes.head}>
+          <KeySwitch apiKey={apiKey} />
+          <DeleteKey apiKey={apiKey} />
+        </div>
+      }
+    />
+  );
+}
+
+function Tabs({ keyId, tab }: { keyId: string; tab: KeyTab }) {
+  return (
+    <nav className={classes.tabs} aria-label="About this key">
+      {KEY_TABS.map(({ id, label }) => (
+        <Link
+          key={id}
+          to={paths.key}
+          params={{ keyId }}
+          search={(before) => ({ ...before, tab: id })}
+          activeProps={{}}
+          aria-current={id === tab ? 'page' : undefined}
+          replace
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function Tab({ apiKey, tab }: { apiKey: KeyRowFragment; tab: KeyTab }) {
+  if (tab === 'analytics') return <KeyAnalytics keyId={apiKey.id} />;
+  if (tab === 'caps') return <KeyCaps apiKey={apiKey} />;
+  return <Snippets />;
+}

@@ -1,0 +1,46 @@
+import '@mantine/core/styles/Switch.css';
+import { Button, Switch } from '@mantine/core';
+import { useState } from 'react';
+import { DisableKeyDocument, EnableKeyDocument, type KeyRowFragment } from '../../../generated/graphql';
+import { useAction } from '../../graphql/use-action';
+import { ErrorNote } from '../../ui/error-note';
+import { Note } from '../../ui/note';
+import classes from './keys.module.css';
+
+/** Whether calls with the key are taken. It can be undone, so that it doesn't ask. */
+export function KeySwitch({ apiKey: { id, status } }: { apiKey: KeyRowFragment }) {
+  const disable = useAction(DisableKeyDocument);
+  const enable = useAction(EnableKeyDocument);
+  const [changed, setChanged] = useState(false);
+  const active = status === 'ACTIVE';
+  const error = disable.error ?? enable.error;
+  const set = async (on: boolean): Promise<void> => {
+    disable.forget();
+    const { data } = await (on ? enable : disable).run({ input: { id } });
+    if (data) setChanged(!on);
+  };
+  return (
+    <div className={classes.head}>
+      {error && <ErrorNote error={error} />}
+      {changed && !active && (
+        <Note
+          tone="warn"
+          action={
+            <Button size="xs" variant="default" onClick={() => void set(true)}>
+              Undo
+            </Button>
+          }
+        >
+          Disabled: calls with it get 401.
+        </Note>
+      )}
+      <Switch
+        label={active ? 'Active' : 'Disabled'}
+        aria-label="Key is active"
+        checked={active}
+        disabled={disable.sending || enable.sending}
+        onChange={({ currentTarget }) => void set(currentTarget.checked)}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+import { useState } from 'react';
+import { SnippetFactsDocument } from '../../../generated/graphql';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { Choice } from '../../ui/choice';
+import { CodeBlock } from '../../ui/code-block';
+import { LoadError } from '../../ui/load-error';
+import { Waiting } from '../../ui/waiting';
+import classes from './keys.module.css';
+import { KEY_VARIABLE, LANGUAGES, type Language, snippet, snippetModel } from './snippets.rules';
+
+/** A first call in three languages, with the key where it is known. */
+export function Snippets({ secret }: { secret?: string | undefined }) {
+  const [language, setLanguage] = useState<Language>('curl');
+  const { data, error, refresh } = usePageQuery({ query: SnippetFactsDocument, variables: {} });
+  if (error && !data) return <LoadError error={error} onRetry={refresh} />;
+  const model = data?.viewer && snippetModel(data.models, data.viewer.plan.allowedModels);
+  return (
+    <div className={classes.snippets}>
+      <Choice label="Language" options={LANGUAGES} value={language} onChange={setLanguage} />
+      {data && model ? (
+        <CodeBlock
+          label={`Snippet for ${LANGUAGES.find(({ value }) => value === language)!.label}`}
+          code={snippet(language, { baseUrl: data.installation.publicBaseUrl, model, key: secret })}
+          what="snippet"
+        />
+      ) : (
+        <Waiting height={152} />
+      )}
+      {secret === undefined && (
+        <p className={classes.hint}>
+          Put the key itself into the variable <code>{KEY_VARIABLE}</code>: it was shown once, when it was
+          made.
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import type { UsageRowFragment } from '../../../generated/graphql';
+import { formatCount, formatLatency } from '../../ui/format';
+import { Money } from '../../ui/money';
+import { Note } from '../../ui/note';
+
+/** Whether the first call has come; says so while somebody looks elsewhere. */
+export function Arrived({ call }: { call: UsageRowFragment | undefined }) {
+  if (!call) {
+    return (
+      <Note tone="plain">Waiting for the first call. It shows here by itself, as soon as it has ended.</Note>
+    );
+  }
+  if (call.status === 'ERROR') {
+    return (
+      <Note tone="warn">
+        A call has come and failed with {call.httpStatus} {call.errorCode}. It cost nothing. Waiting for the
+        next one.
+      </Note>
+    );
+  }
+  return (
+    <Note tone="good">
+      <strong>Your first call has arrived.</strong> {call.modelPublicName} answered in{' '}
+      {formatLatency(call.latencyMs)} with {formatCount(call.outputTokens)} tokens, for{' '}
+      <Money usd={call.costUsd} />.
+    </Note>
+  );
+}

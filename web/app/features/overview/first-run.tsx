@@ -1,0 +1,87 @@
+import { Button } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { CreateKeyDocument, type OverviewQuery, type UsageRowFragment } from '../../../generated/graphql';
+import { useUsageRecorded } from '../../graphql/live-usage';
+import { useAction } from '../../graphql/use-action';
+import { paths } from '../../paths';
+import { ErrorNote } from '../../ui/error-note';
+import { Money } from '../../ui/money';
+import { PageHead } from '../../ui/page-head';
+import { SecretOnce } from '../keys/secret-once';
+import { Snippets } from '../keys/snippets';
+import { Arrived } from './arrived';
+import classes from './overview.module.css';
+import { Step, type StepState } from './step';
+
+interface FirstRunProps {
+  viewer: NonNullable<OverviewQuery['viewer']>;
+  onDone(): void;
+}
+
+/** From nothing to the first call: a key, a call, what it cost. Waits live for the call. */
+export function FirstRun({ viewer, onDone }: FirstRunProps) {
+  const { run, error, sending } = useAction(CreateKeyDocument);
+  const [secret, setSecret] = useState<string>();
+  const [saved, setSaved] = useState(false);
+  const [call, setCall] = useState<UsageRowFragment | undefined>(viewer.usageEvents.nodes[0]);
+  useUsageRecorded((event) => setCall((first) => (first?.status === 'SUCCESS' ? first : event)));
+  const hasKey = secret !== undefined || viewer.apiKeys.totalCount > 0;
+  const shown = secret !== undefined && !saved;
+  const done = call?.status === 'SUCCESS';
+  const stateOf = (isDone: boolean, isNext: boolean): StepState =>
+    isDone ? 'done' : isNext ? 'next' : 'later';
+  const make = async (): Promise<void> => {
+    const { data } = await run({ input: { name: 'My first key' } });
+    if (data) setSecret(data.createApiKey.key);
+  };
+  return (
+    <>
+      <PageHead
+        title="First call"
+        lead={
+          <>
+            You start with <Money usd={viewer.balanceUsd} /> of credit on plan {viewer.plan.name}, which
+            allows {viewer.plan.requestsPerMinute} calls a minute. Three steps, about a minute.
+          </>
+        }
+      />
+      <ol className={classes.steps}>
+        <Step number={1} title="Make an API key" state={stateOf(hasKey, true)}>
+          {error && <ErrorNote error={error} />}
+          {!hasKey && (
+            <Button loading={sending} onClick={() => void make()}>
+              Make my first key
+            </Button>
+          )}
+          {shown && (
+            <>
+              <SecretOnce secret={secret} />
+              <Button variant="default" onClick={() => setSaved(true)}>
+                I saved it
+              </Button>
+            </>
+          )}
+          {hasKey && !shown && (
+            <p>
+              {secret ? 'Saved. ' : 'There is one. '}
+              <Link to={paths.keys}>All keys</Link>
+            </p>
+          )}
+        </Step>
+        <Step number={2} title="Make the first call" state={stateOf(done, hasKey)}>
+          {hasKey && <Snippets secret={shown ? secret : undefined} />}
+          {hasKey && <Arrived call={call} />}
+        </Step>
+        <Step number={3} title="See what it cost" state={stateOf(false, done)}>
+          {done && (
+            <div className={classes.onward}>
+              <Button onClick={onDone}>Go to the overview</Button>
+              <Link to={paths.usage}>See it in the usage list</Link>
+            </div>
+          )}
+        </Step>
+      </ol>
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+import { IconCheck } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import classes from './overview.module.css';
+
+export type StepState = 'done' | 'next' | 'later';
+const WORDS = { done: ', done', next: '', later: ', later' } as const;
+
+interface StepProps {
+  number: number;
+  title: string;
+  state: StepState;
+  children: ReactNode;
+}
+
+/** One of the steps of a list that is gone through once. */
+export function Step({ number, title, state, children }: StepProps) {
+  return (
+    <li className={classes.step} data-state={state}>
+      <span className={classes.mark} aria-hidden="true">
+        {state === 'done' ? <IconCheck size={16} stroke={2} /> : number}
+      </span>
+      <div className={classes.content}>
+        <h2>
+          {title}
+          <span className={classes.unseen}>{WORDS[state]}</span>
+        </h2>
+        {children}
+      </div>
+    </li>
+  );
+}

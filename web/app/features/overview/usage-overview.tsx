@@ -1,0 +1,68 @@
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { OverviewQuery, UsageRowFragment } from '../../../generated/graphql';
+import type { ShownError } from '../../graphql/errors';
+import { useUsageRecorded } from '../../graphql/live-usage';
+import { paths } from '../../paths';
+import { DataTable } from '../../ui/data-table';
+import { LoadError } from '../../ui/load-error';
+import { PageHead } from '../../ui/page-head';
+import { Section } from '../../ui/section';
+import { DailyChart } from '../analytics/daily-chart';
+import { TopModels } from '../analytics/top-models';
+import type { WindowDays } from '../analytics/window';
+import { WindowChoice } from '../analytics/window-choice';
+import { WindowTiles } from '../analytics/window-tiles';
+import { usageColumns } from '../usage/usage-columns';
+
+interface UsageOverviewProps {
+  viewer: OverviewQuery['viewer'] | undefined;
+  error: ShownError | null;
+  window: WindowDays;
+  onRetry(): void;
+}
+
+const RECENT = 8;
+
+/** Figures, days, models and the last calls of the account. */
+export function UsageOverview({ viewer, error, window, onRetry }: UsageOverviewProps) {
+  const navigate = useNavigate({ from: paths.dashboard });
+  return (
+    <>
+      <PageHead
+        title="Overview"
+        lead="All calls of the account, in UTC days."
+        tools={
+          <WindowChoice
+            value={window}
+            onChange={(days) => void navigate({ search: { window: days }, replace: true })}
+          />
+        }
+      />
+      {error && <LoadError error={error} onRetry={onRetry} />}
+      <WindowTiles now={viewer?.now} before={viewer?.before} windowDays={window} />
+      <DailyChart days={viewer?.now.dailyBreakdown} />
+      <TopModels models={viewer?.now.topModels} windowDays={window} />
+      <RecentCalls loaded={viewer?.usageEvents.nodes} />
+    </>
+  );
+}
+
+/** The last calls; one that comes marks its row until the next does. */
+function RecentCalls({ loaded }: { loaded: readonly UsageRowFragment[] | undefined }) {
+  const [latest, setLatest] = useState<UsageRowFragment>();
+  useUsageRecorded(setLatest);
+  const known = latest && loaded?.some(({ id }) => id === latest.id);
+  const rows = loaded && (latest && !known ? [latest, ...loaded].slice(0, RECENT) : loaded);
+  return (
+    <Section title="Last calls" tools={<Link to={paths.usage}>All calls</Link>}>
+      <DataTable
+        label="Last calls"
+        columns={usageColumns}
+        rows={rows}
+        keyOf={({ id }) => id}
+        empty="The last calls will stand here."
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,55 @@
+import { Button } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { ProfileDocument } from '../../../generated/graphql';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { useLogOut } from '../../shell/use-log-out';
+import { LoadError } from '../../ui/load-error';
+import { Moment } from '../../ui/moment';
+import { PageHead } from '../../ui/page-head';
+import { Section } from '../../ui/section';
+import { Waiting } from '../../ui/waiting';
+import { ChangePassword } from './change-password';
+import { DeleteAccount } from './delete-account';
+import classes from './profile.module.css';
+
+/** `/dashboard/profile` */
+export function ProfilePage() {
+  const { data, error, refresh } = usePageQuery({ query: ProfileDocument, variables: {} });
+  const logOut = useLogOut();
+  const viewer = data?.viewer;
+  return (
+    <>
+      <PageHead title="Profile" />
+      {error && <LoadError error={error} onRetry={refresh} />}
+      <dl className={classes.facts}>
+        <Fact name="Name">{viewer?.name}</Fact>
+        <Fact name="Email">{viewer?.email}</Fact>
+        <Fact name="Plan">{viewer?.plan.name}</Fact>
+        <Fact name="Signed up">{viewer && <Moment at={viewer.createdAt} />}</Fact>
+      </dl>
+      <Section title="Password">
+        <ChangePassword email={viewer?.email} />
+      </Section>
+      <Section title="Session">
+        <p className={classes.text}>Logging out ends this session here and wherever its token was taken.</p>
+        <div>
+          <Button variant="default" onClick={() => void logOut()}>
+            Log out
+          </Button>
+        </div>
+      </Section>
+      <Section title="Delete the account">
+        <DeleteAccount email={viewer?.email} />
+      </Section>
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children ?? <Waiting width={160} />}</dd>
+    </>
+  );
+}

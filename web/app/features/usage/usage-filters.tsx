@@ -1,0 +1,60 @@
+import { Button, NativeSelect } from '@mantine/core';
+import { useQuery } from 'urql';
+import { UsageFiltersDocument } from '../../../generated/graphql';
+import { DEFAULT_WINDOW } from '../analytics/window';
+import { WindowChoice } from '../analytics/window-choice';
+import classes from './usage.module.css';
+import { exportHref, type UsageSearch } from './usage-search';
+
+interface UsageFiltersProps {
+  search: UsageSearch;
+  /** What of the filter changes; undefined clears. */
+  onChange(change: { [Name in keyof UsageSearch]?: UsageSearch[Name] | undefined }): void;
+}
+
+const STATUSES = [
+  { value: '', label: 'Any status' },
+  { value: 'success', label: 'Success' },
+  { value: 'error', label: 'Error' },
+];
+
+/** What is chosen stays choosable, though the list doesn't know it (any more). */
+function withChosen(options: { value: string; label: string }[], chosen: string | undefined) {
+  if (!chosen || options.some(({ value }) => value === chosen)) return options;
+  return [...options, { value: chosen, label: chosen }];
+}
+
+/** Key, model, status and window; and the export of what they leave. */
+export function UsageFilters({ search, onChange }: UsageFiltersProps) {
+  const [{ data }] = useQuery({ query: UsageFiltersDocument });
+  const keys = (data?.viewer?.apiKeys.nodes ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  const models = (data?.models ?? []).map(({ modelPublicName: name }) => ({ value: name, label: name }));
+  return (
+    <div className={classes.filters}>
+      <NativeSelect
+        label="Key"
+        data={withChosen([{ value: '', label: 'Any key' }, ...keys], search.key)}
+        value={search.key ?? ''}
+        onChange={({ currentTarget }) => onChange({ key: currentTarget.value || undefined })}
+      />
+      <NativeSelect
+        label="Model"
+        data={withChosen([{ value: '', label: 'Any model' }, ...models], search.model)}
+        value={search.model ?? ''}
+        onChange={({ currentTarget }) => onChange({ model: currentTarget.value || undefined })}
+      />
+      <NativeSelect
+        label="Status"
+        data={STATUSES}
+        value={search.status ?? ''}
+        onChange={({ currentTarget }) =>
+          onChange({ status: (currentTarget.value || undefined) as UsageSearch['status'] })
+        }
+      />
+      <WindowChoice value={search.window ?? DEFAULT_WINDOW} onChange={(days) => onChange({ window: days })} />
+      <Button component="a" variant="default" href={exportHref(search)} download="usage.csv">
+        Export CSV
+      </Button>
+    </div>
+  );
+}

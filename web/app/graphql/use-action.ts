@@ -1,0 +1,22 @@
+import { useState } from 'react';
+import { type AnyVariables, type DocumentInput, useMutation } from 'urql';
+import { type ShownError, shownError } from './errors';
+
+type Outcome<Data> = { data: Data; error?: undefined } | { data?: undefined; error: ShownError };
+
+/** A mutation that a button or a form sends, with its error as it is to be shown. */
+export function useAction<Data, Variables extends AnyVariables>(document: DocumentInput<Data, Variables>) {
+  const [{ fetching }, mutate] = useMutation(document);
+  const [error, setError] = useState<ShownError | null>(null);
+  const run = async (variables: Variables): Promise<Outcome<Data>> => {
+    setError(null);
+    const result = await mutate(variables);
+    if (result.error) {
+      const shown = shownError(result.error);
+      setError(shown);
+      return { error: shown };
+    }
+    return { data: result.data! };
+  };
+  return { run, error, sending: fetching, forget: () => setError(null) };
+}

@@ -1,0 +1,16 @@
+import { formatRate } from './format';
+
+interface ChangeProps {
+  now: number;
+  before: number;
+  /** `7 days` */
+  window: string;
+}
+
+/** How a figure differs from that of the window before. */
+export function Change({ now, before, window }: ChangeProps) {
+  if (before === 0) return now === 0 ? 'none before either' : `none in the ${window} before`;
+  const change = (now - before) / before;
+  if (change === 0) return `as in the ${window} before`;
+  return `${change > 0 ? '▲' : '▼'} ${formatRate(Math.abs(change))} on the ${window} before`;
+}

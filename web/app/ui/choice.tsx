@@ -1,0 +1,33 @@
+import classes from './choice.module.css';
+
+interface ChoiceProps<Value> {
+  /** What is chosen, for who doesn't see it. */
+  label: string;
+  options: readonly { value: Value; label: string }[];
+  value: Value;
+  onChange(value: NoInfer<Value>): void;
+}
+
+/** One of a few, all of them in sight. */
+export function Choice<Value extends string | number>({
+  label,
+  options,
+  value,
+  onChange,
+}: ChoiceProps<Value>) {
+  return (
+    <fieldset className={classes.choice}>
+      <legend>{label}</legend>
+      {options.map((option) => (
+        <button
+          key={option.value}
+          type="button"
+          aria-pressed={option.value === value}
+          onClick={() => onChange(option.value)}
+        >
+          {option.label}
+        </button>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,58 @@
+/** Pages are in English, whatever the system speaks: its formats would mix two languages in a line. */
+const LOCALE = 'en-GB';
+
+const counts = new Intl.NumberFormat('en-US');
+/** 12,345 */
+export const formatCount = (count: number): string => counts.format(count);
+
+const rates = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumSignificantDigits: 2 });
+/** A fraction as `2.5%`. */
+export const formatRate = (fraction: number): string => rates.format(fraction);
+
+/** Milliseconds as `850 ms`, from ten seconds on as `12.3 s`. */
+export const formatLatency = (ms: number): string =>
+  ms < 10_000 ? `${formatCount(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+
+/** Dollars in few characters, for the marks of a chart, where the exact amount stands beside it. */
+export function shortDollars(usd: number): string {
+  if (usd === 0) return '$0';
+  return usd >= 1 ? `$${counts.format(Math.round(usd * 100) / 100)}` : `$${Number(usd.toPrecision(2))}`;
+}
+
+const days = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+/** A UTC day, `2026-11-21`, as `21 Nov`. */
+export const formatDay = (date: string): string => days.format(new Date(`${date}T00:00:00Z`));
+
+const sameYear = new Intl.DateTimeFormat(LOCALE, {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+const otherYear = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
+/** Local time; the year only where it isn't this one. */
+export function formatLocal(time: Date, now: number): string {
+  const format = time.getFullYear() === new Date(now).getFullYear() ? sameYear : otherYear;
+  return format.format(time);
+}
+
+/** `2026-11-21 17:04:05 UTC` */
+export const formatUtc = (time: Date): string => `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+const UNITS = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' });
+/** How long ago, by the largest unit that fits: `3 minutes ago`. */
+export function formatAgo(time: Date, now: number): string {
+  const seconds = Math.round((time.getTime() - now) / 1000);
+  for (const [unit, size] of UNITS) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  }
+  return 'just now';
+}

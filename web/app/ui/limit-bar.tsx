@@ -1,0 +1,40 @@
+import { formatRate } from './format';
+import classes from './limit-bar.module.css';
+import { Money } from './money';
+
+interface LimitBarProps {
+  /** What the bar is about: `Spend of this month against its limit`. */
+  label: string;
+  spentUsd: string;
+  /** Null: none. */
+  limitUsd: string | null;
+}
+
+const WARN = 0.8;
+
+/** How far spend is towards its limit. Only the bar is a float; the amounts are exact. */
+export function LimitBar({ label, spentUsd, limitUsd }: LimitBarProps) {
+  const limit = Number(limitUsd ?? 0);
+  const share = limit > 0 ? Number(spentUsd) / limit : Number(limitUsd !== null);
+  const state = share >= 1 ? 'reached' : share >= WARN ? 'near' : 'fine';
+  return (
+    <span className={classes.limit}>
+      <span>
+        <Money usd={spentUsd} /> <span className={classes.of}>of </span>
+        {limitUsd === null ? <span className={classes.of}>no limit</span> : <Money usd={limitUsd} />}
+        {state === 'reached' && limitUsd !== null && <span className={classes.word}> reached</span>}
+      </span>
+      {limitUsd !== null && (
+        <meter
+          className={classes.meter}
+          data-state={state}
+          aria-label={label}
+          aria-valuetext={formatRate(share)}
+          min={0}
+          max={1}
+          value={Math.min(1, share)}
+        />
+      )}
+    </span>
+  );
+}
