@@ -16,7 +16,11 @@ function Entry({ label, icon: Mark, to, href }: Destination) {
           {content}
         </a>
       ) : (
-        <Link className={classes.entry} to={to} activeOptions={{ exact: to === '/dashboard' }}>
+        <Link
+          className={classes.entry}
+          to={to}
+          activeOptions={{ exact: to === '/dashboard', includeSearch: false }}
+        >
           {content}
         </Link>
       )}

@@ -36,6 +36,7 @@ export function barsOf(values: readonly number[]): Bar[] {
 
 /** Room that a label takes, as a share of the chart. */
 const LABEL_SHARE = 0.16;
+const LABEL_GAP = 5;
 
 /** Which bars are labelled: the highest and the last, unless they would stand in one another. */
 export function labelledBars(values: readonly number[]): number[] {
@@ -43,6 +44,13 @@ export function labelledBars(values: readonly number[]): number[] {
   if (most === 0) return [];
   const highest = values.lastIndexOf(most);
   const last = values.length - 1;
-  const apart = (last - highest) / values.length > LABEL_SHARE;
+  const apart = (last - highest) / values.length > 2 * LABEL_SHARE;
   return apart && values[last]! > 0 ? [highest, last] : [highest];
+}
+
+/** Where a label stands: above every bar that it reaches over. */
+export function labelY(bars: readonly Bar[], index: number): number {
+  const reach = Math.ceil((bars.length * LABEL_SHARE) / 2);
+  const below = bars.slice(Math.max(0, index - reach), index + reach + 1);
+  return Math.min(...below.map(({ y }) => y)) - LABEL_GAP;
 }

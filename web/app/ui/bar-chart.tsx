@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import classes from './bar-chart.module.css';
-import { barsOf, CHART, labelledBars } from './bar-chart.rules';
+import { type Bar, barsOf, CHART, labelledBars, labelY } from './bar-chart.rules';
 
 export interface BarChartProps {
   /** What is drawn: `Cost per day`. */
@@ -104,7 +104,7 @@ export function BarChart({ label, marks, tone }: BarChartProps) {
           </g>
         ))}
         {labelledBars(values).map((index) => (
-          <Label key={index} bar={bars[index]!} text={marks[index]!.short} />
+          <Label key={index} bar={bars[index]!} y={labelY(bars, index)} text={marks[index]!.short} />
         ))}
       </svg>
       <div className={classes.days} data-each={marks.length <= EACH_NAMED || undefined} aria-hidden="true">
@@ -114,21 +114,21 @@ export function BarChart({ label, marks, tone }: BarChartProps) {
           ),
         )}
       </div>
-      <figcaption className={classes.reading} aria-hidden="true">
-        {shown === undefined ? 'UTC days. Point at a day for its figures.' : marks[shown]?.words}
+      <figcaption className={classes.reading} data-idle={shown === undefined || undefined} aria-hidden="true">
+        {shown === undefined ? 'UTC days; point at one for its figures' : marks[shown]?.words}
       </figcaption>
     </figure>
   );
 }
 
 /** Above its bar, and never beyond the edge. */
-function Label({ bar, text }: { bar: { x: number; width: number; y: number }; text: string }) {
+function Label({ bar, y, text }: { bar: Bar; y: number; text: string }) {
   const middle = bar.x + bar.width / 2;
   const anchor = middle < 12 ? 'start' : middle > 88 ? 'end' : 'middle';
   const x = { start: bar.x, middle, end: bar.x + bar.width }[anchor];
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a text of a drawing takes no focus
-    <text className={classes.label} x={`${x}%`} y={bar.y - 5} textAnchor={anchor} aria-hidden="true">
+    <text className={classes.label} x={`${x}%`} y={y} textAnchor={anchor} aria-hidden="true">
       {text}
     </text>
   );

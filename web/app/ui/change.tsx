@@ -9,8 +9,8 @@ interface ChangeProps {
 
 /** How a figure differs from that of the window before. */
 export function Change({ now, before, window }: ChangeProps) {
-  if (before === 0) return now === 0 ? 'none before either' : `none in the ${window} before`;
+  if (before === 0) return now === 0 ? 'as before' : `none in prior ${window}`;
   const change = (now - before) / before;
-  if (change === 0) return `as in the ${window} before`;
-  return `${change > 0 ? '▲' : '▼'} ${formatRate(Math.abs(change))} on the ${window} before`;
+  if (change === 0) return `as in prior ${window}`;
+  return `${change > 0 ? '▲' : '▼'} ${formatRate(Math.abs(change))} on prior ${window}`;
 }

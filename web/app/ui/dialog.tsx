@@ -21,6 +21,7 @@ export function Dialog({ opened, onClose, title, wide = false, children }: Dialo
       title={title}
       size={wide ? 720 : 440}
       padding={24}
+      classNames={{ title: classes.title! }}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <div className={classes.body}>{children}</div>

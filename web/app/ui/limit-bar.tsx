@@ -20,8 +20,9 @@ export function LimitBar({ label, spentUsd, limitUsd }: LimitBarProps) {
   return (
     <span className={classes.limit}>
       <span>
-        <Money usd={spentUsd} /> <span className={classes.of}>of </span>
-        {limitUsd === null ? <span className={classes.of}>no limit</span> : <Money usd={limitUsd} />}
+        <Money usd={spentUsd} />
+        <span className={classes.of}>{limitUsd === null ? ', no limit' : ' of '}</span>
+        {limitUsd !== null && <Money usd={limitUsd} />}
         {state === 'reached' && limitUsd !== null && <span className={classes.word}> reached</span>}
       </span>
       {limitUsd !== null && (

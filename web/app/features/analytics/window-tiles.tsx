@@ -15,6 +15,7 @@ interface WindowTilesProps {
 export function WindowTiles({ now, before, windowDays }: WindowTilesProps) {
   const changed = (figure: (totals: WindowTotalsFragment) => number) =>
     now && before && <Change now={figure(now)} before={figure(before)} window={windowName(windowDays)} />;
+  // Of what was never called there is no rate.
   const called = now !== undefined && now.totalRequests > 0;
   return (
     <Tiles>

@@ -32,14 +32,16 @@ export function KeyCaps({ apiKey }: { apiKey: KeyRowFragment }) {
         field="dailyLimitUsd"
         label="Daily cap"
         spent={apiKey.spendTodayUsd}
-        explained={`A hard cap: calls beyond it get 402 daily_cap_exceeded. Spend of the day starts again at ${resets.day}.`}
+        explained="A hard cap: calls beyond it get 402 daily_cap_exceeded. Spend of the day starts again at"
+        resets={resets.day}
       />
       <Limit
         apiKey={apiKey}
         field="monthlyLimitUsd"
         label="Monthly limit"
         spent={apiKey.spendMonthUsd}
-        explained={`No hard cap: alerts are measured by it. Spend of the month starts again at ${resets.month}.`}
+        explained="No hard cap: alerts are measured by it. Spend of the month starts again at"
+        resets={resets.month}
       />
     </>
   );
@@ -50,12 +52,14 @@ interface LimitProps {
   field: 'dailyLimitUsd' | 'monthlyLimitUsd';
   label: string;
   spent: string;
+  /** Ends with when spend starts again. */
   explained: string;
+  resets: string;
 }
 
 const NAMES = { dailyLimitUsd: 'daily_limit_usd', monthlyLimitUsd: 'monthly_limit_usd' } as const;
 
-function Limit({ apiKey, field, label, spent, explained }: LimitProps) {
+function Limit({ apiKey, field, label, spent, explained, resets }: LimitProps) {
   const { run } = useAction(SetKeyLimitsDocument);
   const limit = apiKey[field] ?? null;
   const set = async (value: string | null) =>
@@ -78,7 +82,9 @@ function Limit({ apiKey, field, label, spent, explained }: LimitProps) {
       }
     >
       <LimitBar label={`Spend against the ${label.toLowerCase()}`} spentUsd={spent} limitUsd={limit} />
-      <p className={classes.hint}>{explained}</p>
+      <p className={`${classes.hint} ${classes.capped}`}>
+        {explained} <span className={classes.reset}>{resets}</span>.
+      </p>
     </InlineEdit>
   );
 }

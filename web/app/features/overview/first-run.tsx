@@ -70,10 +70,16 @@ export function FirstRun({ viewer, onDone }: FirstRunProps) {
           )}
         </Step>
         <Step number={2} title="Make the first call" state={stateOf(done, hasKey)}>
+          {!hasKey && (
+            <p className={classes.later}>A snippet with the key in it will stand here, to be pasted.</p>
+          )}
           {hasKey && <Snippets secret={shown ? secret : undefined} />}
           {hasKey && <Arrived call={call} />}
         </Step>
         <Step number={3} title="See what it cost" state={stateOf(false, done)}>
+          {!done && (
+            <p className={classes.later}>The call shows up by itself, with its latency and its cost.</p>
+          )}
           {done && (
             <div className={classes.onward}>
               <Button onClick={onDone}>Go to the overview</Button>

@@ -18,17 +18,25 @@ function ServedModel({ modelPublicName, requestedModel }: UsageRowFragment) {
   return (
     <span className={classes.model}>
       {modelPublicName}
-      {requestedModel !== modelPublicName && <span className={classes.asked}> for {requestedModel}</span>}
+      {requestedModel !== modelPublicName && <span className={classes.asked}>for {requestedModel}</span>}
     </span>
   );
 }
 
-function Tokens({ inputTokens, outputTokens, estimated }: UsageRowFragment) {
+function KeyName({ apiKey, keyId }: UsageRowFragment) {
+  const name = apiKey?.name ?? (keyId === null ? 'none' : 'deleted');
+  return (
+    <span className={classes.key} title={name}>
+      {name}
+    </span>
+  );
+}
+
+function TokensOut({ outputTokens, estimated }: UsageRowFragment) {
   return (
     <>
-      {formatCount(inputTokens)} <span className={classes.asked}>in</span> {formatCount(outputTokens)}{' '}
-      <span className={classes.asked}>out</span>
-      {estimated && <abbr title="Estimated: the model reported no tokens that make sense"> ≈</abbr>}
+      {estimated && <abbr title="Estimated: the model reported no tokens that make sense">≈ </abbr>}
+      {formatCount(outputTokens)}
     </>
   );
 }
@@ -38,12 +46,9 @@ export const usageColumns: readonly Column<UsageRowFragment>[] = [
   { id: 'time', head: 'Time', cell: ({ createdAt }) => <Moment at={createdAt} /> },
   { id: 'status', head: 'Status', cell: Status },
   { id: 'model', head: 'Served by', cell: ServedModel },
-  {
-    id: 'key',
-    head: 'Key',
-    cell: ({ apiKey, keyId }) => apiKey?.name ?? (keyId === null ? 'none' : 'deleted'),
-  },
-  { id: 'tokens', head: 'Tokens', figure: true, cell: Tokens },
+  { id: 'key', head: 'Key', cell: KeyName },
+  { id: 'in', head: 'Tokens in', figure: true, cell: ({ inputTokens }) => formatCount(inputTokens) },
+  { id: 'out', head: 'Tokens out', figure: true, cell: TokensOut },
   { id: 'latency', head: 'Latency', figure: true, cell: ({ latencyMs }) => formatLatency(latencyMs) },
   { id: 'cost', head: 'Cost', figure: true, cell: ({ costUsd }) => <Money usd={costUsd} /> },
 ];

@@ -1,0 +1,64 @@
+import type { Page } from 'playwright-core';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { recordOf } from '../metering/support.js';
+import type { PageOptions, TestBrowser } from '../support/browser.js';
+import type { TestDatabase } from '../support/database.js';
+import type { StackUser, TestStack } from '../support/stack.js';
+
+/** A page of the dashboard as somebody who is signed in has it. */
+export async function openAs(
+  browser: TestBrowser,
+  stack: TestStack,
+  { token }: Pick<StackUser, 'token'>,
+  path: string,
+  options: PageOptions = {},
+): Promise<Page> {
+  const page = await browser.open(stack.url, options);
+  await page.context().addCookies([{ name: 'pr_session', value: token, url: stack.url }]);
+  await page.goto(path);
+  return page;
+}
+
+const DAY_MS = 86_400_000;
+const SECOND_MS = 1_000;
+const MODELS = ['gateway/fast', 'gateway/fast', 'gateway/fast', 'gateway/qwen-pro', 'gateway/deepseek-code'];
+
+/** Two weeks of calls that look like somebody's, the same each time; some fail, one fell back, one was left. */
+export async function twoWeeksOfCalls(db: TestDatabase, { accountId, keyId }: StackUser): Promise<void> {
+  const now = Date.now();
+  const records: UsageRecord[] = [];
+  for (let day = 0; day < 14; day++) {
+    const calls = day === 4 ? 0 : 3 + ((day * 5) % 9);
+    for (let call = 0; call < calls; call++) {
+      const n = records.length;
+      const servedModel = MODELS[n % MODELS.length]!;
+      records.push(
+        recordOf(
+          { accountId, keyId },
+          {
+            createdAt: now - day * DAY_MS - call * 61 * SECOND_MS,
+            servedModel,
+            requestedModel: n % 11 === 4 ? 'gateway/qwen-pro' : servedModel,
+            inputTokens: 200 + ((n * 37) % 900),
+            outputTokens: 50 + ((n * 61) % 400),
+            latencyMs: 180 + ((n * 131) % 1_400),
+            clientAborted: n % 17 === 3,
+            estimated: n % 17 === 3,
+            ...(n % 8 === 6 && {
+              status: 'error' as const,
+              errorCode: 'upstream_unavailable',
+              httpStatus: 503,
+              outputTokens: 0,
+              cost: 0n,
+            }),
+          },
+        ),
+      );
+    }
+  }
+  await flushBatch(
+    db.pool,
+    records.toSorted((a, b) => a.createdAt - b.createdAt),
+  );
+}

@@ -1,0 +1,116 @@
+import type { Page } from 'playwright-core';
+import { expectAccessible } from '../support/axe.js';
+import { describeInBrowser, NARROW, screenshot, useBrowser, WIDE } from '../support/browser.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { type StackUser, startTestStack, type TestStack } from '../support/stack.js';
+import { openAs, twoWeeksOfCalls } from './dashboard.js';
+
+/** With `SCREENS=1` every screen is kept in artifacts/screens in both widths and themes, to be looked at. */
+const KEEP = process.env.SCREENS === '1';
+const LOOKS = [
+  ['light', WIDE],
+  ['dark', NARROW],
+  ...(KEEP
+    ? ([
+        ['dark', WIDE],
+        ['light', NARROW],
+      ] as const)
+    : []),
+] as const;
+
+/** Every page of the dashboard: nothing grave to axe, nothing that scrolls sideways, in both themes and widths. */
+describeInBrowser('the screens of the dashboard', () => {
+  const browser = useBrowser();
+  let db: TestDatabase;
+  let stack: TestStack;
+  let user: StackUser;
+  let newcomer: StackUser;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    stack = await startTestStack(db);
+    user = await stack.signUp('team');
+    newcomer = await stack.signUp('free');
+    await twoWeeksOfCalls(db, user);
+    await stack.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, {
+      name: 'production, chat service',
+      monthly_limit_usd: 0.05,
+      daily_limit_usd: 25,
+    });
+    await stack.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 50 });
+    const { api_key: other } = await stack.api<{ api_key: { id: string } }>(user.token, 'POST', '/api/keys', {
+      name: 'ci',
+    });
+    await stack.api(user.token, 'PATCH', `/api/keys/${other.id}`, { status: 'disabled' });
+    await db.pool.query('delete from api_keys where account_id = $1', [newcomer.accountId]);
+  }, 60_000);
+  afterAll(async () => {
+    await stack?.close();
+    await db?.close();
+  });
+
+  const click = (role: 'button' | 'link', name: string | RegExp) => (page: Page) =>
+    page.getByRole(role, { name }).first().click();
+
+  /** Name, address, what to do there, and what shows that everything has come. */
+  const screens = (): [string, string, (page: Page) => Promise<unknown>, string | RegExp][] => {
+    const key = `/dashboard/keys/${user.keyId}`;
+    return [
+      ['overview-used', '/dashboard?window=30', async () => undefined, 'All calls'],
+      ['keys', '/dashboard/keys', async () => undefined, 'production, chat service'],
+      ['keys-create', '/dashboard/keys?create=true', async () => undefined, 'What will call with it'],
+      ['keys-secret', '/dashboard/keys?create=true', makeKey, /Authorization: Bearer sk-pr-/],
+      ['key-snippets', key, async () => undefined, /Authorization: Bearer/],
+      ['key-analytics', `${key}?tab=analytics&window=7`, async () => undefined, 'gateway/qwen-pro'],
+      ['key-analytics-table', `${key}?tab=analytics`, click('button', 'Show as table'), 'UTC day'],
+      ['key-caps', `${key}?tab=caps`, async () => undefined, 'A hard cap'],
+      ['key-caps-edit', `${key}?tab=caps`, click('button', 'Edit daily cap'), 'Empty: no limit'],
+      ['key-delete', key, click('button', 'Delete key'), 'Calls with it will get 401'],
+      ['usage', '/dashboard/usage?window=30', async () => undefined, '503 upstream_unavailable'],
+      ['usage-none', '/dashboard/usage?model=gateway/embed', async () => undefined, 'No call of this window'],
+      ['billing', '/dashboard/billing', async () => undefined, 'gateway/deepseek-reason'],
+      ['profile', '/dashboard/profile', async () => undefined, 'Ends all sessions and keys'],
+      [
+        'profile-delete',
+        '/dashboard/profile',
+        click('button', 'Delete the account'),
+        'Type the mail address',
+      ],
+    ];
+  };
+  const makeKey = async (page: Page): Promise<void> => {
+    await page.getByLabel('Name').fill('a machine');
+    await page.getByRole('button', { name: 'Create key' }).last().click();
+  };
+
+  const check = async (page: Page, name: string): Promise<void> => {
+    await expectAccessible(page);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(
+      page.viewportSize()!.width,
+    );
+    if (KEEP) await screenshot(page, name);
+  };
+
+  test.each(LOOKS)(
+    'are accessible in %s at %j, and fit',
+    async (colorScheme, viewport) => {
+      const page = await openAs(browser, stack, user, '/dashboard', { colorScheme, viewport });
+      for (const [name, address, act, sign] of screens()) {
+        await page.goto(address);
+        await page.locator('h1').waitFor();
+        await act(page);
+        await page.getByText(sign).first().waitFor();
+        await check(page, name);
+      }
+      const other = await openAs(browser, stack, newcomer, '/dashboard', { colorScheme, viewport });
+      await other.getByRole('button', { name: 'Make my first key' }).waitFor();
+      await check(other, 'first-run');
+      await other.goto('/dashboard/keys');
+      await other.getByText('Your keys will stand here').waitFor();
+      await check(other, 'keys-empty');
+      await other.goto('/dashboard/usage');
+      await other.getByText('Each call with one of your keys').waitFor();
+      await check(other, 'usage-empty');
+    },
+    120_000,
+  );
+});
