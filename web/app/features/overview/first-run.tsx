@@ -38,11 +38,12 @@ export function FirstRun({ viewer, onDone }: FirstRunProps) {
   return (
     <>
       <PageHead
-        title="First call"
+        title="Overview"
         lead={
           <>
             You start with <Money usd={viewer.balanceUsd} /> of credit on plan {viewer.plan.name}, which
-            allows {viewer.plan.requestsPerMinute} calls a minute. Three steps, about a minute.
+            allows {viewer.plan.requestsPerMinute} calls a minute. Three steps to the first call, about a
+            minute.
           </>
         }
       />

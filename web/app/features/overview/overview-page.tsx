@@ -23,8 +23,8 @@ export function OverviewPage() {
   const viewer = data?.viewer;
   const isNew = viewer?.usageEvents.totalCount === 0;
   // The first steps stay until they are left: the call that turns them green must not take them away.
-  const [firstSteps, setFirstSteps] = useState(false);
-  if (isNew && !firstSteps) setFirstSteps(true);
+  const [firstSteps, setFirstSteps] = useState<'shown' | 'left'>();
+  if (isNew && firstSteps === undefined) setFirstSteps('shown');
   if (!viewer && error) {
     return (
       <>
@@ -33,8 +33,8 @@ export function OverviewPage() {
       </>
     );
   }
-  if (viewer && firstSteps) {
-    return <FirstRun viewer={viewer} onDone={() => setFirstSteps(false)} />;
+  if (viewer && firstSteps === 'shown') {
+    return <FirstRun viewer={viewer} onDone={() => setFirstSteps('left')} />;
   }
   return <UsageOverview viewer={viewer} error={error} window={window} onRetry={refresh} />;
 }

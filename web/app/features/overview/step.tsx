@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import classes from './overview.module.css';
 
 export type StepState = 'done' | 'next' | 'later';
-const WORDS = { done: ', done', next: '', later: ', later' } as const;
+const WORDS = { done: '(done)', next: '', later: '(later)' } as const;
 
 interface StepProps {
   number: number;
@@ -21,8 +21,7 @@ export function Step({ number, title, state, children }: StepProps) {
       </span>
       <div className={classes.content}>
         <h2>
-          {title}
-          <span className={classes.unseen}>{WORDS[state]}</span>
+          {title} <span className={classes.unseen}>{WORDS[state]}</span>
         </h2>
         {children}
       </div>

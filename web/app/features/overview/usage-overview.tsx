@@ -1,8 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { OverviewQuery, UsageRowFragment } from '../../../generated/graphql';
 import type { ShownError } from '../../graphql/errors';
-import { useUsageRecorded } from '../../graphql/live-usage';
 import { paths } from '../../paths';
 import { DataTable } from '../../ui/data-table';
 import { LoadError } from '../../ui/load-error';
@@ -14,6 +12,7 @@ import type { WindowDays } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
 import { WindowTiles } from '../analytics/window-tiles';
 import { usageColumns } from '../usage/usage-columns';
+import { useLiveRows } from '../usage/use-live-rows';
 
 interface UsageOverviewProps {
   viewer: OverviewQuery['viewer'] | undefined;
@@ -48,18 +47,16 @@ export function UsageOverview({ viewer, error, window, onRetry }: UsageOverviewP
   );
 }
 
-/** The last calls; one that comes marks its row until the next does. */
+/** The last calls, as they come. */
 function RecentCalls({ loaded }: { loaded: readonly UsageRowFragment[] | undefined }) {
-  const [latest, setLatest] = useState<UsageRowFragment>();
-  useUsageRecorded(setLatest);
-  const known = latest && loaded?.some(({ id }) => id === latest.id);
-  const rows = loaded && (latest && !known ? [latest, ...loaded].slice(0, RECENT) : loaded);
+  const { rows, fresh } = useLiveRows(loaded, 'last calls', () => true);
   return (
     <Section title="Last calls" tools={<Link to={paths.usage}>All calls</Link>}>
       <DataTable
         label="Last calls"
         columns={usageColumns}
-        rows={rows}
+        rows={rows?.slice(0, RECENT)}
+        fresh={fresh}
         keyOf={({ id }) => id}
         empty="The last calls will stand here."
       />

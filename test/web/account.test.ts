@@ -1,0 +1,124 @@
+import type { Page } from 'playwright-core';
+import { call, PASSWORD } from '../support/api.js';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { postChat } from '../support/edge.js';
+import { type StackUser, startTestStack, type TestStack } from '../support/stack.js';
+import { openAs } from './dashboard.js';
+
+/** Money and identity, as their owner handles them. */
+describeInBrowser('billing and profile of the dashboard', () => {
+  const browser = useBrowser();
+  let db: TestDatabase;
+  let stack: TestStack;
+  let user: StackUser;
+  let email: string;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    stack = await startTestStack(db);
+  }, 60_000);
+  afterAll(async () => {
+    await stack?.close();
+    await db?.close();
+  });
+  beforeEach(async () => {
+    user = await stack.signUp('free');
+    ({ email } = await stack.api<{ email: string }>(user.token, 'GET', '/api/auth/me'));
+  });
+
+  const open = (path: string): Promise<Page> => openAs(browser, stack, user, path);
+
+  test('credit is added at once, by keyboard, and stands in the ledger with what was charged', async () => {
+    const page = await open('/dashboard/billing');
+    await page.getByText('Mock, no card is charged').waitFor();
+    await page.getByRole('radio', { name: '$25' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('button', { name: 'Add $50' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Added $50.').waitFor();
+    await page.getByRole('banner').getByText('$51.00').waitFor();
+    const ledger = page.getByRole('region', { name: 'Ledger' }).locator('tbody tr');
+    await ledger.nth(1).waitFor();
+    expect((await ledger.first().innerText()).split('\t')).toEqual([
+      'Top-up',
+      expect.any(String),
+      '+$50.00',
+      '$51.00',
+    ]);
+    expect((await postChat(stack.url, user.key)).status).toBe(200);
+    await ledger.filter({ hasText: /^Call: gateway\/fast/ }).waitFor();
+    const { rows } = await db.pool.query<{ balance: string }>(
+      'select trim_scale(balance)::text as balance from accounts where id = $1',
+      [user.accountId],
+    );
+    expect(await ledger.first().innerText()).toContain(`$${rows[0]!.balance}`);
+  });
+
+  test('plans are compared, and the account’s own is marked', async () => {
+    const page = await open('/dashboard/billing');
+    const plans = page.getByRole('region', { name: 'Plans' });
+    const own = plans.getByRole('row').filter({ hasText: 'yours' });
+    expect(await own.innerText()).toContain('gateway/fast, gateway/embed');
+    expect(await own.count()).toBe(1);
+    expect(await own.getByRole('rowheader').innerText()).toContain('free');
+    await page.getByText('ask an administrator of this installation').waitFor();
+  });
+
+  test('a password is changed, and a wrong one is refused', async () => {
+    const page = await open('/dashboard/profile');
+    const change = async (current: string, next: string): Promise<void> => {
+      await page.getByRole('textbox', { name: 'Current password' }).fill(current);
+      await page.getByRole('textbox', { name: 'New password' }).fill(next);
+      await page.getByRole('button', { name: 'Change password' }).click();
+    };
+    await change('not the password', `${PASSWORD} 2`);
+    await page.getByText(/password is wrong/i).waitFor();
+    await change(PASSWORD, 'password');
+    await page.getByText('Is one of the most common passwords').waitFor();
+    await change(PASSWORD, `${PASSWORD} 2`);
+    await page.getByText('The password is changed').waitFor();
+    const login = await call(stack.url, 'POST', '/api/auth/login', {
+      body: { email, password: `${PASSWORD} 2` },
+    });
+    expect(login.status).toBe(200);
+  });
+
+  test('an account is deleted only by its mail and password, and its keys with it', async () => {
+    const page = await open('/dashboard/profile');
+    await page.getByRole('button', { name: 'Delete the account' }).click();
+    const dialog = page.getByRole('dialog');
+    const remove = dialog.getByRole('button', { name: 'Delete the account' });
+    await dialog.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await dialog.getByLabel('Type the mail address').fill('another@example.com');
+    expect(await remove.isDisabled()).toBe(true);
+    await dialog.getByLabel('Type the mail address').fill(email);
+    await remove.click();
+    await page.waitForURL('**/signup');
+    expect((await postChat(stack.url, user.key)).status).toBe(401);
+    const { rows } = await db.pool.query('select 1 from accounts where email = $1', [email]);
+    expect(rows).toEqual([]);
+  });
+
+  test('a page that can’t be loaded says so with the id to quote, and works again by a click', async () => {
+    const page = await browser.open(stack.url, { expectedErrors: /50[03]|status of 500/ });
+    await page.context().addCookies([{ name: 'pr_session', value: user.token, url: stack.url }]);
+    let broken = true;
+    await page.route('**/graphql', async (route) => {
+      const isLedger = route.request().postData()?.includes('"after"') ?? false;
+      if (!broken || !isLedger) return route.fallback();
+      return route.fulfill({
+        status: 200,
+        headers: { 'x-request-id': 'request-of-the-test' },
+        json: {
+          data: { viewer: null },
+          errors: [{ message: 'Something went wrong.', extensions: { code: 'internal_error' } }],
+        },
+      });
+    });
+    await page.goto('/dashboard/billing');
+    await page.getByRole('alert').getByText('request-of-the-test').waitFor();
+    broken = false;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Starter credit').waitFor();
+  });
+});

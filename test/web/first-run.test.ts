@@ -1,0 +1,135 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import OpenAI from 'openai';
+import type { Page } from 'playwright-core';
+import { PASSWORD } from '../support/api.js';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { startTestStack, type TestStack } from '../support/stack.js';
+
+const run = promisify(execFile);
+
+/** From nothing to the first call, and on to where calls are watched. */
+describeInBrowser('somebody new', () => {
+  const browser = useBrowser();
+  let db: TestDatabase;
+  let stack: TestStack;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    stack = await startTestStack(db);
+  }, 60_000);
+  afterAll(async () => {
+    await stack?.close();
+    await db?.close();
+  });
+
+  const signUp = async (email: string): Promise<Page> => {
+    const page = await browser.open(stack.url, { timezoneId: 'UTC' });
+    await page.goto('/signup');
+    await page.getByLabel('Name').fill('Ada');
+    await page.getByLabel('Email').fill(email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByRole('heading', { name: 'Make an API key' }).waitFor();
+    return page;
+  };
+  const costOf = async (nth: number): Promise<string> => {
+    const { rows } = await db.pool.query<{ cost: string }>(
+      'select trim_scale(cost)::text as cost from usage_events order by created_at, id offset $1 limit 1',
+      [nth],
+    );
+    return `$${rows[0]!.cost}`;
+  };
+
+  test('makes a key by one click, runs a snippet as it stands there, and sees the call arrive', async () => {
+    const page = await signUp('new@example.com');
+    await page.getByText('You start with $1.00 of credit on plan free').waitFor();
+    await page.getByRole('button', { name: 'Make my first key' }).click();
+    const key = await page.getByRole('region', { name: 'API key' }).innerText();
+    expect(key).toMatch(/^sk-pr-\w{46}$/);
+    await page.getByText('Waiting for the first call').waitFor();
+
+    const { publicBaseUrl } = stack.platform.config;
+    const snippet = async (language: string): Promise<string> => {
+      await page.getByRole('button', { name: language, exact: true }).click();
+      const shown = await page.getByRole('region', { name: `Snippet for ${language}` }).innerText();
+      expect(shown).toContain(`${publicBaseUrl}/v1`);
+      expect(shown).toContain(key);
+      return shown.replaceAll(publicBaseUrl, stack.url);
+    };
+    const answer = await run('sh', ['-c', await snippet('curl')]);
+    expect(JSON.parse(answer.stdout)).toMatchObject({ model: 'gateway/fast' });
+    await page.getByText('Your first call has arrived').waitFor();
+    const arrived = await page.getByRole('status').filter({ hasText: 'arrived' }).innerText();
+    expect(arrived).toContain(`for ${await costOf(0)}.`);
+    expect(arrived).toMatch(/answered in \d+ ms/);
+    await page.getByRole('heading', { name: 'Make the first call (done)' }).waitFor();
+
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', await snippet('Node')]);
+    expect(stdout).not.toBe('');
+    expect(await snippet('Python')).toContain('from openai import OpenAI');
+
+    await page.getByRole('button', { name: 'I saved it' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(await page.locator('body').innerText()).not.toContain(key);
+    await page.getByRole('button', { name: 'Go to the overview' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('img', { name: /: \$0\.00\d+, 2 requests, 0 errors$/ }).waitFor();
+    await page.getByRole('region', { name: 'Last calls' }).getByText('My first key').first().waitFor();
+  });
+
+  test('sees a call that fails for what it is, and goes on waiting', async () => {
+    const page = await signUp('unlucky@example.com');
+    await page.getByRole('button', { name: 'Make my first key' }).click();
+    const key = await page.getByRole('region', { name: 'API key' }).innerText();
+    const client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: key, maxRetries: 0 });
+    const ask = (content: string) =>
+      client.chat.completions.create({ model: 'gateway/fast', messages: [{ role: 'user', content }] });
+    await expect(ask('[[sim status=400]] Hi')).rejects.toMatchObject({ status: 400 });
+    await page.getByText('A call has come and failed with 400').waitFor();
+    await ask('Say hello');
+    await page.getByText('Your first call has arrived').waitFor();
+  });
+
+  test('watches the usage list: new calls come on top, filtered, without moving what is read', async () => {
+    const page = await signUp('watcher@example.com');
+    await page.getByRole('button', { name: 'Make my first key' }).click();
+    const key = await page.getByRole('region', { name: 'API key' }).innerText();
+    const client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: key, maxRetries: 0 });
+    const ask = (model: 'chat' | 'embed') =>
+      model === 'chat'
+        ? client.chat.completions.create({
+            model: 'gateway/fast',
+            messages: [{ role: 'user', content: 'Hi' }],
+          })
+        : client.embeddings.create({ model: 'gateway/embed', input: 'Hi' });
+    for (let call = 0; call < 12; call++) await ask('chat');
+    await stack.settled();
+    await page.setViewportSize({ width: 1280, height: 360 });
+    await page.goto('/dashboard/usage?model=gateway%2Ffast');
+    const rows = page.getByRole('region', { name: 'Calls' }).locator('tbody tr');
+    await rows.nth(11).waitFor();
+    await page.evaluate('window.scrollTo(0, document.body.scrollHeight)');
+    const last = rows.last();
+    const placeOf = async (): Promise<number> => (await last.boundingBox())!.y;
+    const before = await placeOf();
+    await ask('embed');
+    await ask('chat');
+    await rows.nth(12).waitFor();
+    expect(Math.abs((await placeOf()) - before)).toBeLessThan(2);
+    expect(await rows.first().innerText()).toContain('gateway/fast');
+    expect(await rows.count()).toBe(13);
+
+    await page.getByLabel('Model').selectOption('gateway/embed');
+    await page.waitForURL('**/dashboard/usage?model=gateway%2Fembed');
+    await rows.filter({ hasText: 'gateway/embed' }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export CSV' }).click(),
+    ]);
+    const chunks: Buffer[] = [];
+    for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+    const lines = Buffer.concat(chunks).toString().split('\r\n').slice(1, -1);
+    expect(lines.map((line) => line.split(',')[1])).toEqual(['gateway/embed']);
+  });
+});

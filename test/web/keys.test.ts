@@ -1,0 +1,161 @@
+import type { Page } from 'playwright-core';
+import { call, PASSWORD } from '../support/api.js';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { errorOf, postChat } from '../support/edge.js';
+import { type StackUser, startTestStack, type TestStack } from '../support/stack.js';
+import { until } from '../support/until.js';
+import { openAs } from './dashboard.js';
+
+/** What the owner of keys does with them, and what their callers notice of it. */
+describeInBrowser('the keys of the dashboard', () => {
+  const browser = useBrowser();
+  let db: TestDatabase;
+  let stack: TestStack;
+  let user: StackUser;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    stack = await startTestStack(db);
+  }, 60_000);
+  afterAll(async () => {
+    await stack?.close();
+    await db?.close();
+  });
+  beforeEach(async () => {
+    user = await stack.signUp('team');
+  });
+
+  const open = (path: string): Promise<Page> => openAs(browser, stack, user, path);
+  const dialog = (page: Page) => page.getByRole('dialog');
+  const statusOf = async (): Promise<number> => (await postChat(stack.url, user.key)).status;
+
+  test('a key is made by keyboard, shown once, and not lost by accident', async () => {
+    const page = await open('/dashboard/keys');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: stack.url });
+    await page.getByRole('link', { name: 'of a test' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Type a command' }).waitFor();
+    await page.keyboard.type('create');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/dashboard/keys?create=true');
+    await dialog(page).getByLabel('Name').waitFor();
+    await page.keyboard.type('ci');
+    await page.keyboard.press('Enter');
+    const secret = dialog(page).getByRole('region', { name: 'API key' });
+    await secret.waitFor();
+    const key = await secret.innerText();
+    await page.keyboard.press('Escape');
+    await dialog(page).getByText('The key has not been copied').waitFor();
+    expect(await secret.innerText()).toBe(key);
+    await dialog(page).getByRole('button', { name: 'Copy key' }).click();
+    await dialog(page).getByText('Copied').waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(key);
+    await page.keyboard.press('Escape');
+    await dialog(page).waitFor({ state: 'hidden' });
+    await page.waitForURL('**/dashboard/keys');
+    await page.getByRole('link', { name: 'ci', exact: true }).waitFor();
+    expect(await page.locator('body').innerText()).not.toContain(key);
+    expect((await postChat(stack.url, key)).status).toBe(200);
+  });
+
+  test('a daily cap is set where it stands, and refuses at once; "no limit" takes it away', async () => {
+    const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
+    expect(await statusOf()).toBe(200);
+    await stack.settled();
+    await page
+      .getByText(/^\$0\.0000\d+, no limit$/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Edit daily cap' }).click();
+    await page.getByRole('textbox', { name: 'Daily cap' }).fill('a lot');
+    await page.keyboard.press('Enter');
+    await page.getByText('Must be a number').waitFor();
+    await page.getByRole('textbox', { name: 'Daily cap' }).fill('0.000001');
+    await page.keyboard.press('Enter');
+    await page.getByText('of $0.000001 reached').waitFor();
+    await until(async () => (await statusOf()) === 402, { what: 'the cap to refuse' });
+    expect((await errorOf(await postChat(stack.url, user.key))).code).toBe('daily_cap_exceeded');
+    await page
+      .getByText(/starts again at \d{4}-\d\d-\d\d 00:00 UTC/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'No limit' }).click();
+    await page.getByText('of $0.000001').waitFor({ state: 'detached' });
+    await until(async () => (await statusOf()) === 200, { what: 'calls to pass again' });
+  });
+
+  test('a name is changed by keyboard, and Escape leaves it as it was', async () => {
+    const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
+    const edit = page.getByRole('button', { name: 'Edit name' });
+    await edit.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'Name' }).fill('never mind');
+    await page.keyboard.press('Escape');
+    await until(() => edit.evaluate((element) => element === element.ownerDocument.activeElement), {
+      what: 'the focus to be back',
+    });
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'Name' }).fill('production');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'production' }).waitFor();
+  });
+
+  test('a key is switched off and on again, and deleted only when that is meant', async () => {
+    const page = await open(`/dashboard/keys/${user.keyId}`);
+    await page.getByRole('switch', { name: 'Key is active' }).press('Space');
+    await page.getByText('Disabled: calls with it get 401.').waitFor();
+    await until(async () => (await statusOf()) === 401, { what: 'calls to be refused' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await until(async () => (await statusOf()) === 200, { what: 'calls to pass again' });
+
+    await page.getByRole('button', { name: 'Delete key' }).click();
+    await dialog(page).getByText('Delete key of a test?').waitFor();
+    await dialog(page).getByText('Calls with it will get 401').waitFor();
+    await dialog(page).getByRole('button', { name: 'Keep it' }).click();
+    await dialog(page).waitFor({ state: 'hidden' });
+    expect(await statusOf()).toBe(200);
+    await page.getByRole('button', { name: 'Delete key' }).click();
+    await dialog(page).getByRole('button', { name: 'Delete key' }).click();
+    await page.waitForURL('**/dashboard/keys');
+    await page.getByText('Your keys will stand here').waitFor();
+    await until(async () => (await statusOf()) === 401, { what: 'calls to be refused' });
+  });
+
+  test('days are gone through by keyboard and read as a table, and a model leads to its calls', async () => {
+    expect(await statusOf()).toBe(200);
+    await stack.settled();
+    const page = await open(`/dashboard/keys/${user.keyId}?tab=analytics`);
+    const today = page.getByRole('img', { name: /: \$0\.0000\d+, 1 request, 0 errors$/ });
+    await today.focus();
+    await page.keyboard.press('ArrowLeft');
+    const focused = () => page.evaluate<string>('document.activeElement.getAttribute("aria-label")');
+    expect(await focused()).toMatch(/: \$0\.00, 0 requests, 0 errors$/);
+    await page.keyboard.press('End');
+    expect(await focused()).toMatch(/1 request, /);
+    await page.getByRole('button', { name: '30 days' }).click();
+    await page.waitForURL('**?tab=analytics&window=30');
+    await page.getByRole('button', { name: 'Show as table' }).click();
+    expect(await page.getByRole('region', { name: 'Cost per day' }).locator('tbody tr').count()).toBe(30);
+    await page.getByRole('link', { name: 'gateway/fast' }).click();
+    await page.getByRole('heading', { name: 'Usage' }).waitFor();
+    expect(await page.getByLabel('Key').inputValue()).toBe(user.keyId);
+    expect(await page.getByLabel('Model').inputValue()).toBe('gateway/fast');
+    await page.getByRole('region', { name: 'Calls' }).getByText('success').waitFor();
+  });
+
+  test('whoever has to log in again finds the page and what was typed', async () => {
+    const page = await open('/dashboard/keys?create=true');
+    await dialog(page).getByLabel('Name').fill('half a na');
+    await call(stack.url, 'POST', '/api/auth/logout', { token: user.token });
+    await page.waitForURL('**/login?next=*');
+    const { rows } = await db.pool.query<{ email: string }>('select email from accounts where id = $1', [
+      user.accountId,
+    ]);
+    await page.getByLabel('Email').fill(rows[0]!.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForURL('**/dashboard/keys?create=true');
+    await dialog(page).waitFor();
+    expect(await dialog(page).getByLabel('Name').inputValue()).toBe('half a na');
+  });
+});
