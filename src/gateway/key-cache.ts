@@ -38,6 +38,10 @@ export interface KeyCache {
 
 /** Keys in use are read again so often, all of them together, so that a key in use never waits. */
 const REFRESH_MS = 2_500;
+/** A key stays read for so long after its last call, so that a person's next one doesn't wait either. */
+const WARM_MS = 5 * 60_000;
+/** Keys that are kept warm without a call since the last refresh: four statements of 500. */
+const MAX_WARM = 2_000;
 /** Notifications cut: a change is effective after this at the latest (RELIABILITY.md R8). */
 const TTL_MS = 5_000;
 const MISSING_TTL_MS = 1_000;
@@ -103,8 +107,10 @@ class DatabaseKeyCache implements KeyCache {
   peek(hash: string): KeyEntry | null | undefined {
     const slot = this.#slots.get(hash);
     if (!slot) return this.#missing.get(hash) === this.#notified ? null : undefined;
+    const now = this.deps.clock.now();
     slot.used = true;
-    const age = this.deps.clock.now() - slot.entry.readAt;
+    slot.usedAt = now;
+    const age = now - slot.entry.readAt;
     if (slot.changed) return undefined;
     if (age <= TTL_MS && !this.#slots.isSuspect(slot)) return slot.entry;
     // While the database is known to be away nobody waits for it to say so once more.
@@ -158,12 +164,13 @@ class DatabaseKeyCache implements KeyCache {
     clearInterval(this.#refresher);
   }
 
-  /** Reads every key that was used since the last time: one statement per 500 keys, whenever they were used. */
+  /** Reads every key that was used since the last time, and a bounded number of those used not long ago. */
   #refresh(): void {
+    const now = this.deps.clock.now();
+    let warm = 0;
     for (const slot of this.#slots.values()) {
-      if (!slot.used) continue;
+      if (slot.used || (now - slot.usedAt <= WARM_MS && warm++ < MAX_WARM)) this.#enqueue(slot.entry.hash);
       slot.used = false;
-      this.#enqueue(slot.entry.hash);
     }
   }
 

@@ -5,8 +5,10 @@ import type { KeyEntry } from './key-states.js';
 /** What is kept of a key beside its row. */
 export interface Slot {
   readonly entry: KeyEntry;
-  /** Used since the last refresh: worth reading again before its time is over. */
+  /** Used since the last refresh: read again with the next one, however many there are. */
   used: boolean;
+  /** When a call last asked for it, in milliseconds of the clock. */
+  usedAt: number;
   /** The round of `suspectAll` in which it was read. */
   readonly round: number;
   /** Changed since it was read: not to be used, not even while the database is away. */
@@ -38,7 +40,8 @@ export class KeySlots {
 
   /** Replaces what was known of the key. */
   set(entry: KeyEntry): void {
-    const slot: Slot = { entry, used: false, round: this.#round, changed: false };
+    const usedAt = this.#slots.peek(entry.hash)?.usedAt ?? entry.readAt;
+    const slot: Slot = { entry, used: false, usedAt, round: this.#round, changed: false };
     // The old slot leaves the index first, since both have the same ids.
     this.#slots.delete(entry.hash);
     this.#slots.set(entry.hash, slot);

@@ -11,6 +11,7 @@ import { until } from '../../support/until.js';
 import { watchPool } from '../../support/watched-pool.js';
 
 const REFRESH_MS = 2_500;
+const IN_USE = 999;
 
 describe('the key cache', () => {
   let db: TestDatabase;
@@ -76,12 +77,14 @@ describe('the key cache', () => {
     await until(
       () => {
         // A tenth of them in each turn, as calls come.
-        for (let i = turn++ % 10; i < hashes.length; i += 10) if (!cache.peek(hashes[i]!)) unknown++;
+        for (let i = turn++ % 10; i < IN_USE; i += 10) if (!cache.peek(hashes[i]!)) unknown++;
         return performance.now() - started > 2.5 * REFRESH_MS;
       },
       { intervalMs: 10 },
     );
     expect(unknown).toBe(0);
     expect(statements).toBe(2 + 2 * 2);
+    // Older than a key may be that is served: whoever comes back after a short while doesn't wait either.
+    expect(cache.peek(hashes[IN_USE]!)).toBeDefined();
   });
 });

@@ -7,6 +7,7 @@ import { createTestKey } from '../../support/edge.js';
 import { useEdge } from '../../support/edge-suite.js';
 import { watchPool } from '../../support/watched-pool.js';
 
+const REFRESH_MS = 2_500;
 const VALUES = 100_000;
 const CONNECTIONS = 20;
 const PIPELINED = 25;
@@ -87,11 +88,13 @@ describe('a flood of credentials', () => {
     expect([...(await ask(suite.edge.url, [`Bearer ${key}`]))]).toEqual([[200, 1]]);
     expect(statements).toBeGreaterThan(0);
     const before = statements;
-    // The edge reads its keys in use again on its own: this one isn't used meanwhile.
+    const started = performance.now();
     const values = Array.from({ length: VALUES }, () => hostileValue(key));
     const counts = await ask(suite.edge.url, values);
     expect([...counts]).toEqual([[401, VALUES]]);
-    expect(statements - before).toBeLessThanOrEqual(1);
+    // The edge reads the keys that it knows again on its own.
+    const refreshes = Math.ceil((performance.now() - started) / REFRESH_MS);
+    expect(statements - before).toBeLessThanOrEqual(refreshes);
   }, 60_000);
 
   test('of the right form costs at most 200 statements a second, and a good key goes on', async () => {
