@@ -1,7 +1,6 @@
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { POISON_FOLDER } from './orphans.js';
-import { eventPayload } from './spool-record.js';
 import type { UsageRecord } from './usage-record.js';
 
 /**
@@ -20,7 +19,10 @@ export async function setPoisonAside(
   const path = join(folder, `${name}.jsonl`);
   const file = await open(path, 'a', 0o600);
   try {
-    await file.write(`{"reason":${JSON.stringify(reason)},"record":${eventPayload(record)}}\n`);
+    const line = JSON.stringify({ reason, record }, (_key, value) =>
+      typeof value === 'bigint' ? value.toString() : value,
+    );
+    await file.write(`${line}\n`);
     await file.datasync();
   } finally {
     await file.close();

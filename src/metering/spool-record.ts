@@ -13,7 +13,7 @@ export type SpoolEntry =
   | { kind: 'event'; record: UsageRecord };
 
 /** Raised when the payload changes in a way that an older build would misread. */
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 const MAGIC = Buffer.from('usgspl');
 export const HEADER_BYTES = 8;
 const CRC_BYTES = 4;
@@ -42,16 +42,25 @@ export function headerState(bytes: Buffer): 'known' | 'torn' | 'unknown' {
 /** Only texts that come from outside need escaping; ids, numbers and our own words are JSON as they stand. */
 const quoted = JSON.stringify;
 const id = (value: string | null): string => (value === null ? 'null' : `"${value}"`);
+const CLIENT_ABORTED = 1;
+const ESTIMATED = 2;
+const ANOMALOUS = 4;
 
-/** The payload of an intent. */
+/** The payload of an intent: its fields in order, since names would be half of it. */
 export function intentPayload(intent: CallIntent): string {
-  return `{"t":"i","id":"${intent.id}","accountId":"${intent.accountId}","keyId":${id(intent.keyId)},"widgetId":${id(intent.widgetId)},"requestedModel":${quoted(intent.requestedModel)},"endpoint":"${intent.endpoint}","stream":${intent.stream},"at":${intent.at}}`;
+  return `["i","${intent.id}","${intent.accountId}",${id(intent.keyId)},${id(intent.widgetId)},${quoted(intent.requestedModel)},"${intent.endpoint}",${intent.stream},${intent.at}]`;
 }
 
 /** The payload of a finished call. */
 export function eventPayload(record: UsageRecord): string {
-  const { requestedModel, servedModel, errorCode, ttftMs } = record;
-  return `{"t":"e","id":"${record.id}","accountId":"${record.accountId}","keyId":${id(record.keyId)},"widgetId":${id(record.widgetId)},"requestedModel":${quoted(requestedModel)},"endpoint":"${record.endpoint}","stream":${record.stream},"createdAt":${record.createdAt},"servedModel":${quoted(servedModel)},"inputTokens":${record.inputTokens},"outputTokens":${record.outputTokens},"priceIn":"${record.priceIn}","priceOut":"${record.priceOut}","cost":"${record.cost}","latencyMs":${record.latencyMs},"ttftMs":${ttftMs},"status":"${record.status}","errorCode":${errorCode === null ? 'null' : quoted(errorCode)},"httpStatus":${record.httpStatus},"clientAborted":${record.clientAborted},"estimated":${record.estimated},"anomalous":${record.anomalous}}`;
+  const { requestedModel, servedModel, errorCode } = record;
+  const requested = quoted(requestedModel);
+  const served = servedModel === requestedModel ? requested : quoted(servedModel);
+  const flags =
+    (record.clientAborted ? CLIENT_ABORTED : 0) +
+    (record.estimated ? ESTIMATED : 0) +
+    (record.anomalous ? ANOMALOUS : 0);
+  return `["e","${record.id}","${record.accountId}",${id(record.keyId)},${id(record.widgetId)},${requested},"${record.endpoint}",${record.stream},${record.createdAt},${served},${record.inputTokens},${record.outputTokens},"${record.priceIn}","${record.priceOut}","${record.cost}",${record.latencyMs},${record.ttftMs},"${record.status}",${errorCode === null ? 'null' : quoted(errorCode)},${record.httpStatus},${flags}]`;
 }
 
 /** Most bytes that the frame of a payload takes. */
@@ -86,11 +95,31 @@ function frameEnd(bytes: Buffer, offset: number): number {
 }
 
 function decodePayload(text: string): SpoolEntry {
-  const { t, ...fields } = JSON.parse(text);
-  if (t === 'i') return { kind: 'intent', intent: fields };
-  const { priceIn, priceOut, cost } = fields;
-  const money = { priceIn: BigInt(priceIn), priceOut: BigInt(priceOut), cost: BigInt(cost) };
-  return { kind: 'event', record: { ...fields, ...money } };
+  const [kind, id, accountId, keyId, widgetId, requestedModel, endpoint, stream, at, ...rest] =
+    JSON.parse(text);
+  const call = { id, accountId, keyId, widgetId, requestedModel, endpoint, stream };
+  if (kind === 'i') return { kind: 'intent', intent: { ...call, at } };
+  const [servedModel, inputTokens, outputTokens, priceIn, priceOut, cost, latencyMs, ttftMs] = rest;
+  const [status, errorCode, httpStatus, flags] = rest.slice(8);
+  const record: UsageRecord = {
+    ...call,
+    createdAt: at,
+    servedModel,
+    inputTokens,
+    outputTokens,
+    priceIn: BigInt(priceIn),
+    priceOut: BigInt(priceOut),
+    cost: BigInt(cost),
+    latencyMs,
+    ttftMs,
+    status,
+    errorCode,
+    httpStatus,
+    clientAborted: (flags & CLIENT_ABORTED) > 0,
+    estimated: (flags & ESTIMATED) > 0,
+    anomalous: (flags & ANOMALOUS) > 0,
+  };
+  return { kind: 'event', record };
 }
 
 export interface Decoded {
