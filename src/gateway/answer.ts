@@ -2,8 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { type ErrorCode, type ErrorOptions, errorBody, errorEntry } from '../errors.js';
 import type { WindowDecision } from '../lib/sliding-window.js';
 
-/** Headers of an answer of `/v1`, built by us alone: nothing of the upstream's passes but what stands here. */
-export type AnswerHeaders = Record<string, string | number>;
+/**
+ * Headers of an answer of `/v1`, built by us alone: nothing of the upstream's passes but what stands here. A list of
+ * names and values in turn, the form that Node writes without looking up each name.
+ */
+export type AnswerHeaders = string[];
 
 const EXPOSED = [
   'x-request-id',
@@ -20,19 +23,26 @@ export function v1Headers(
   requestId: string,
   rate: WindowDecision | undefined,
 ): AnswerHeaders {
-  const headers: AnswerHeaders = {
-    'x-request-id': requestId,
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  };
+  const headers: AnswerHeaders = [
+    'x-request-id',
+    requestId,
+    'cache-control',
+    'no-store',
+    'x-content-type-options',
+    'nosniff',
+  ];
   if (response.req.headers.origin !== undefined) {
-    headers['access-control-allow-origin'] = '*';
-    headers['access-control-expose-headers'] = EXPOSED;
+    headers.push('access-control-allow-origin', '*', 'access-control-expose-headers', EXPOSED);
   }
   if (rate) {
-    headers['x-ratelimit-limit-requests'] = rate.limit;
-    headers['x-ratelimit-remaining-requests'] = rate.remaining;
-    headers['x-ratelimit-reset-requests'] = `${(rate.resetMs / 1000).toFixed(3)}s`;
+    headers.push(
+      'x-ratelimit-limit-requests',
+      String(rate.limit),
+      'x-ratelimit-remaining-requests',
+      String(rate.remaining),
+      'x-ratelimit-reset-requests',
+      `${(rate.resetMs / 1000).toFixed(3)}s`,
+    );
   }
   return headers;
 }
@@ -69,8 +79,7 @@ export function answerJson(
   body: Buffer,
   text?: string,
 ): void {
-  headers['content-type'] = 'application/json; charset=utf-8';
-  headers['content-length'] = body.length;
+  headers.push('content-type', 'application/json; charset=utf-8', 'content-length', String(body.length));
   response.writeHead(status, headers);
   // Node joins a head with a text, and sends it beside a buffer; latin1 leaves every byte as it is.
   if (body.length <= ONE_PIECE_BYTES) response.end(text ?? body.toString('latin1'), 'latin1');
@@ -91,8 +100,8 @@ export function answerError(
   options: V1ErrorOptions,
   headers: AnswerHeaders,
 ): void {
-  if (options.retryAfterSeconds !== undefined) headers['retry-after'] = options.retryAfterSeconds;
-  if (options.noRetry) headers['x-should-retry'] = 'false';
+  if (options.retryAfterSeconds !== undefined) headers.push('retry-after', String(options.retryAfterSeconds));
+  if (options.noRetry) headers.push('x-should-retry', 'false');
   const body = Buffer.from(JSON.stringify(errorBody(code, options)));
   answerJson(response, options.status ?? errorEntry(code).status, headers, body);
 }

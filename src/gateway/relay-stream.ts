@@ -168,8 +168,7 @@ export class StreamAnswer implements RelayAnswer {
     if (this.#started) return;
     this.#started = true;
     const headers = this.context.headers();
-    headers['content-type'] = 'text/event-stream; charset=utf-8';
-    headers['x-accel-buffering'] = 'no';
+    headers.push('content-type', 'text/event-stream; charset=utf-8', 'x-accel-buffering', 'no');
     this.response.writeHead(200, headers);
     // Node writes a chunk in four parts; framed here it leaves in one. To HTTP/1.0 nothing is chunked.
     this.#framing = this.response.chunkedEncoding;

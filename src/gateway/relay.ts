@@ -79,13 +79,19 @@ export class Relay implements Dispatcher.DispatchHandler, RelayContext {
       {
         method: 'POST',
         path: this.deps.basePath + PATHS[endpoint],
-        headers: {
-          authorization: admission.authorization,
-          'content-type': 'application/json',
-          accept: body.stream ? 'text/event-stream' : 'application/json',
-          'accept-encoding': 'identity',
-          'x-request-id': id,
-        },
+        // Names and values in turn: an object would be taken apart name by name.
+        headers: [
+          'authorization',
+          admission.authorization,
+          'content-type',
+          'application/json',
+          'accept',
+          body.stream ? 'text/event-stream' : 'application/json',
+          'accept-encoding',
+          'identity',
+          'x-request-id',
+          id,
+        ],
         body: body.forward,
       },
       this,
