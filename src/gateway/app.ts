@@ -29,9 +29,10 @@ import { passthrough } from './passthrough.js';
 import type { Relay } from './relay.js';
 import { guardRequests, knowAllMethods, originForm, refuseUnroutable } from './request-guard.js';
 import { routeTable } from './route-table.js';
+import { takeCallsFirst } from './shortcut.js';
 import type { EdgeLock } from './single-edge.js';
 import { isWebSocketUpgrade } from './upgrade.js';
-import { v1Routes } from './v1.routes.js';
+import { answer, type V1Deps, v1Routes } from './v1.routes.js';
 
 export interface EdgeDeps {
   config: Config;
@@ -179,9 +180,13 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const bodies = new BodyBudget(bounds);
   metrics.bodyBytes(() => bodies.usedBytes);
   const relay = { upstream, basePath, catalog, metrics, stalledReaderMs: bounds.stalledReaderMs };
-  await app.register(async (scope) =>
-    v1Routes(scope, { cache, catalog, limits, meter, metrics, clock, log, routes, relay, active, bodies }),
-  );
+  const v1: V1Deps = { cache, catalog, limits, meter, metrics, clock, log, routes, relay, active, bodies };
+  await app.register(async (scope) => v1Routes(scope, v1));
+  takeCallsFirst(app.server, {
+    maxHeaders: bounds.maxHeaders,
+    draining: () => draining,
+    answer: (exchange) => answer(v1, exchange),
+  });
   await app.register(async (scope) =>
     passthrough(scope, { platformUrl: config.platformUrl!, log, stalledReaderMs: bounds.stalledReaderMs }),
   );

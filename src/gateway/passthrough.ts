@@ -48,7 +48,7 @@ export async function passthrough(
     if (upgrades.pass(request, reply)) return;
     // Node takes the limit back when the answer is complete.
     request.raw.socket.setTimeout(stalledReaderMs);
-    askForBody(request, reply);
+    askForBody(request.raw, reply.raw);
     done();
   });
   // Fastify reads text/plain by itself; here every body passes unread, and the platform judges its type.

@@ -1,0 +1,20 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Endpoint } from '../metering/usage-record.js';
+import type { KeyEntry } from './key-states.js';
+
+/** What metrics call a request's endpoint, refused or not; anything unknown is one label, however many paths are tried. */
+export type EndpointLabel = Endpoint | 'models' | 'other';
+
+/** A request of `/v1` and its answer. */
+export class Exchange {
+  /** Set before a byte of the body is read; null: no key, or none that is active. */
+  keyEntry: KeyEntry | null = null;
+
+  constructor(
+    /** `x-request-id`, and the id of the usage event. */
+    readonly id: string,
+    readonly endpoint: EndpointLabel,
+    readonly request: IncomingMessage,
+    readonly response: ServerResponse,
+  ) {}
+}

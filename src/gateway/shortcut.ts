@@ -1,0 +1,35 @@
+import type { RequestListener, Server } from 'node:http';
+import { newId } from '../lib/ids.js';
+import type { Endpoint } from '../metering/usage-record.js';
+import { Exchange } from './exchange.js';
+import { faultOf } from './request-guard.js';
+
+const CALLS: ReadonlyMap<string | undefined, Endpoint> = new Map([
+  ['/v1/chat/completions', 'chat'],
+  ['/v1/embeddings', 'embeddings'],
+]);
+
+export interface ShortcutDeps {
+  maxHeaders: number;
+  draining(): boolean;
+  answer(exchange: Exchange): void;
+}
+
+/**
+ * Takes calls before the router, whose objects cost a tenth of a call. Only what is spelt as every client spells it
+ * and passes the guard goes this way; anything else is routed, and meets the same checks there.
+ */
+export function takeCallsFirst(server: Server, deps: ShortcutDeps): void {
+  // The router listens since the server was made; whoever listens beside it only looks on.
+  const routed = server.listeners('request')[0] as RequestListener;
+  server.off('request', routed);
+  server.prependListener('request', (request, response) => {
+    const endpoint = request.method === 'POST' ? CALLS.get(request.url) : undefined;
+    if (endpoint === undefined || faultOf(request, deps.maxHeaders)) {
+      routed(request, response);
+      return;
+    }
+    if (deps.draining()) response.setHeader('connection', 'close');
+    deps.answer(new Exchange(newId(), endpoint, request, response));
+  });
+}
