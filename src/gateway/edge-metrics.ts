@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { talliedHistogram } from '../lib/tallied-histogram.js';
 import type { Endpoint, UsageRecord } from '../metering/usage-record.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -55,19 +56,23 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
     },
     registry,
   );
-  const latency = new Histogram({
-    name: 'gateway_call_seconds',
-    help: 'Time from admission to the last byte of the upstream',
-    labelNames: ['endpoint'],
-    buckets: SECONDS,
-    registers,
-  });
-  const firstToken = new Histogram({
-    name: 'gateway_first_token_seconds',
-    help: 'Time from admission to the first token of a stream',
-    buckets: SECONDS,
-    registers,
-  });
+  const latency = talliedHistogram(
+    {
+      name: 'gateway_call_seconds',
+      help: 'Time from admission to the last byte of the upstream',
+      buckets: SECONDS,
+      label: { name: 'endpoint', values: ['chat', 'embeddings'] satisfies Endpoint[] },
+    },
+    registry,
+  );
+  const firstToken = talliedHistogram(
+    {
+      name: 'gateway_first_token_seconds',
+      help: 'Time from admission to the first token of a stream',
+      buckets: SECONDS,
+    },
+    registry,
+  );
   const tokens = tally(
     {
       name: 'gateway_tokens_total',
@@ -82,10 +87,6 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
     labelNames: ['flag'],
     registers,
   });
-  const latencyOf: Record<Endpoint, { observe(value: number): void }> = {
-    chat: latency.labels('chat'),
-    embeddings: latency.labels('embeddings'),
-  };
   return {
     answered: (endpoint, code) => requests(1, endpoint, code),
     bodyBytes(read) {
@@ -99,8 +100,8 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
       });
     },
     recorded(record) {
-      latencyOf[record.endpoint].observe(record.latencyMs / 1000);
-      if (record.ttftMs !== null) firstToken.observe(record.ttftMs / 1000);
+      latency[record.endpoint]!.observe(record.latencyMs / 1000);
+      if (record.ttftMs !== null) firstToken['']!.observe(record.ttftMs / 1000);
       if (record.status === 'success') {
         tokens(record.inputTokens, record.servedModel, 'input');
         tokens(record.outputTokens, record.servedModel, 'output');

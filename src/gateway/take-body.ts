@@ -3,6 +3,9 @@ import { AppError } from '../errors.js';
 import type { BodyShare } from './body-budget.js';
 import { V1_BODY_LIMIT_BYTES } from './route-table.js';
 
+/** Long enough for an honest client to notice its answer, too short to be worth sending into. */
+const LINGER_MS = 2_000;
+
 const tooLarge = (): AppError =>
   new AppError('body_too_large', {
     message: `The body is larger than ${V1_BODY_LIMIT_BYTES / 2 ** 20} MiB.`,
@@ -57,6 +60,16 @@ export function takeBody(
   });
   request.on('end', () => end(null, more ? Buffer.concat(more, bytes) : (first ?? EMPTY)));
   request.on('error', () => end(null, null));
+}
+
+/**
+ * What still comes of a body that was refused is thrown away for a while, then the connection is cut. Cut at once, a
+ * client in the middle of sending sees a broken connection in place of its answer.
+ */
+export function cutSoon(request: IncomingMessage): void {
+  const cut = setTimeout(() => request.socket.destroy(), LINGER_MS);
+  cut.unref();
+  request.once('close', () => clearTimeout(cut));
 }
 
 const EMPTY = Buffer.alloc(0);

@@ -20,7 +20,7 @@ import type { ModelRoutes } from './model-routes.js';
 import { Relay, type RelayDeps } from './relay.js';
 import { inspectBody } from './request-body.js';
 import { askForBody, originForm } from './request-guard.js';
-import { reserveBody, takeBody } from './take-body.js';
+import { cutSoon, reserveBody, takeBody } from './take-body.js';
 
 export interface V1Deps {
   cache: KeyCache;
@@ -94,9 +94,8 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
   const share = new BodyShare(deps.bodies, entry.account.id);
   const failed = (error: unknown): void => {
     share.release();
-    // Nobody waits for the rest of what is too large.
-    if ((error as AppError).code === 'body_too_large') response.setHeader('connection', 'close');
     answerFailure(deps, error, exchange);
+    if ((error as AppError).code === 'body_too_large') cutSoon(request);
   };
   try {
     reserveBody(request, share);

@@ -67,6 +67,7 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
     url: '/graphql',
     schema: { hide: true },
     preHandler: async (request) => {
+      settleAccept(request);
       useDocument(request, documents);
       refuseUnvalidatable(schema, (request.body as DocumentRequest | null)?.query);
     },
@@ -108,6 +109,14 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
       formatError,
     }) as never,
   });
+}
+
+const RESPONSE_JSON = 'application/graphql-response+json';
+
+/** Every answer is JSON, as it is under `/api`, whatever else a client would rather take. */
+function settleAccept(request: FastifyRequest): void {
+  const asked = request.headers.accept ?? '';
+  request.raw.headers.accept = asked.includes(RESPONSE_JSON) ? RESPONSE_JSON : 'application/json';
 }
 
 /** Puts the text of the document where Apollo looks for it. What isn't an object is Apollo's to refuse. */

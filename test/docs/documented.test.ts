@@ -45,10 +45,14 @@ describe('the documentation', () => {
   });
 
   test('lists every metric that is registered, and no other', () => {
-    // `tally` makes a counter of the options that it is given; its own `new Counter` names nothing.
-    const constructed = sources.match(/(?:new (?:Counter|Gauge|Histogram)|= tally)\((?!\{\s*\.\.\.)/g) ?? [];
+    // `tally` and `talliedHistogram` are told their options; the `new Counter` inside of one names nothing.
+    const constructed =
+      sources.match(/(?:new (?:Counter|Gauge|Histogram)|= (?:tally|talliedHistogram))\((?!\{\s*\.\.\.)/g) ??
+      [];
     const metrics = [
-      ...sources.matchAll(/(?:new (?:Counter|Gauge|Histogram)|= tally)\(\s*\{\s*name: '([a-z][a-z0-9_]*)'/g),
+      ...sources.matchAll(
+        /(?:new (?:Counter|Gauge|Histogram)|= (?:tally|talliedHistogram))\(\s*\{\s*name: '([a-z][a-z0-9_]*)'/g,
+      ),
     ].map(([, name]) => name!);
     // One whose name isn't a literal would be overlooked.
     expect(metrics).toHaveLength(constructed.length);

@@ -208,6 +208,15 @@ describe('limits of GraphQL', () => {
     expect([answer.status, codesOf(answer)]).toEqual([413, ['body_too_large']]);
   });
 
+  test.each(['text/html', '1e400', 'application/graphql-response+json'])(
+    'whoever asks for %s is answered in JSON',
+    async (accept) => {
+      const answer = await post({ query: '{ plans { name } }' }, { accept });
+      expect(answer.status).toBe(200);
+      expect(answer.body.data).toMatchObject({ plans: expect.arrayContaining([{ name: 'free' }]) });
+    },
+  );
+
   test.each([
     'text/plain',
     'multipart/form-data; boundary=x',
