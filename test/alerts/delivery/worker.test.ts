@@ -91,6 +91,7 @@ describe('the delivery', () => {
     for (let attempt = 1; attempt <= 3; attempt++) {
       const held = await takeWhenDue(100);
       expect(await beginAttempt(em(), held, 3)).toBe(attempt);
+      if (attempt === 3) expect(await beginAttempt(em(), held, 3)).toBeNull();
     }
     start();
     expect(await ended(db.pool, id)).toMatchObject({
@@ -178,6 +179,23 @@ describe('the delivery', () => {
       // 'slow' has met the tests above too: one each.
       expect(receiver.open('slow').most).toBe(3);
       await other.close();
+    });
+
+    test('looks past all that waits for it', async () => {
+      const silent = await startReceiver({ onRequest: () => false });
+      const id = await fire(db.pool, { ...to, destination: `${silent.url}/hang` });
+      const columns = `account_id, key_id, subscription_id, purpose, kind, destination, key_name, key_prefix,
+        billing_month, spend, monthly_limit, fired_at, pending_since, next_attempt_at`;
+      await db.pool.query(
+        `insert into alert_events (id, threshold_pct, ${columns})
+         select gen_random_uuid(), -n, ${columns} from alert_events, generate_series(1, 1100) n where id = $1`,
+        [id],
+      );
+      start({ limits: { total: 10, perLane: 2, perAccount: 2_000 } });
+      await until(() => silent.requests.length === 2);
+      await ended(db.pool, await fire(db.pool, to), 2_000);
+      expect(silent.requests).toHaveLength(2);
+      await silent.close();
     });
 
     test('keeps a place for others: few at once of one account', async () => {
