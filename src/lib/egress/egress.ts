@@ -2,7 +2,7 @@ import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { plainAddress } from './addresses.js';
 import { checkAddresses, hostOf, NOT_PUBLIC, parseDestination, RefusedDestination } from './destination.js';
-import { type Resolve, resolveLocal, resolvePublic } from './resolve.js';
+import { publicResolver, type Resolve, resolveLocal } from './resolve.js';
 
 /** The one way out to addresses that customers name (docs/decisions/0063-calls-to-addresses-of-customers.md). */
 export interface Egress {
@@ -26,7 +26,7 @@ export interface EgressOptions {
 }
 
 export function createEgress(options: EgressOptions): Egress {
-  const resolve = options.resolve ?? (options.allowPrivate ? resolveLocal : resolvePublic);
+  const resolve = options.resolve ?? (options.allowPrivate ? resolveLocal : publicResolver());
   return {
     async checkDestination(text) {
       try {

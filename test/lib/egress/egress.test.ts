@@ -1,8 +1,11 @@
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { type Dispatcher, request } from 'undici';
 import { RefusedDestination } from '../../../src/lib/egress/destination.js';
 import { createEgress, type EgressOptions } from '../../../src/lib/egress/egress.js';
+import { selfSigned } from '../../support/certificate.js';
 
 const PUBLIC = '93.184.215.14';
 
@@ -121,5 +124,43 @@ describe('the way out', () => {
     );
     expect(await ask(url, dispatcher)).toBe('127.0.0.1');
     await dispatcher.destroy();
+  });
+
+  describe('over TLS', () => {
+    const HOST = 'hooks.example.com';
+    const { key, cert } = selfSigned(HOST);
+    const named: unknown[] = [];
+    const server = createTlsServer({ key, cert }, (incoming, response) => {
+      named.push((incoming.socket as TLSSocket & { servername?: unknown }).servername);
+      response.end(`to ${incoming.headers.host}`);
+    });
+    const trusted = getCACertificates();
+    let port = 0;
+    beforeAll(async () => {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      port = (server.address() as AddressInfo).port;
+    });
+    afterEach(() => setDefaultCACertificates(trusted));
+    afterAll(() => new Promise((resolve) => server.close(resolve)));
+    const askFor = async (host: string): Promise<string> => {
+      const egress = createEgress({ allowPrivate: true, resolve: async () => ['127.0.0.1'] });
+      const { url, dispatcher } = await egress.open(`https://${host}:${port}/`);
+      return ask(url, dispatcher).finally(() => dispatcher.destroy());
+    };
+
+    test('names the host to the address that was checked, and checks its certificate for that name', async () => {
+      setDefaultCACertificates([...trusted, cert]);
+      expect(await askFor(HOST)).toBe(`to ${HOST}:${port}`);
+      expect(named).toEqual([HOST]);
+      await expect(askFor('other.example.com')).rejects.toMatchObject({
+        code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+      });
+      await expect(askFor('127.0.0.1')).rejects.toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+    });
+
+    test('says nothing to a server that nobody vouches for', async () => {
+      await expect(askFor(HOST)).rejects.toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+      expect(named).toHaveLength(1);
+    });
   });
 });

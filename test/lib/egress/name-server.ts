@@ -1,0 +1,73 @@
+import { createSocket } from 'node:dgram';
+
+/** What a name server says to one question: addresses, that there is no such name, or nothing. */
+export type Reply = readonly string[] | 'no such name' | 'silence';
+
+/** A name server of the test's own, over UDP. */
+export interface NameServer {
+  /** As a resolver takes it. */
+  address: string;
+  /** Names and types that were asked for, oldest first. */
+  asked: string[];
+  close(): Promise<void>;
+}
+
+const TYPES: Record<number, 'A' | 'AAAA'> = { 1: 'A', 28: 'AAAA' };
+const HEADER_BYTES = 12;
+const OK = 0x8180;
+const NO_SUCH_NAME = 0x8183;
+
+/** `reply` is asked once per question. IPv6 addresses are given in eight groups. */
+export async function startNameServer(
+  reply: (name: string, type: 'A' | 'AAAA') => Reply,
+): Promise<NameServer> {
+  const socket = createSocket('udp4');
+  const asked: string[] = [];
+  socket.on('message', (query, client) => {
+    const { name, end } = readName(query);
+    const type = TYPES[query.readUInt16BE(end)];
+    const question = query.subarray(HEADER_BYTES, end + 4);
+    asked.push(`${name} ${type}`);
+    const said = type ? reply(name, type) : [];
+    if (said === 'silence') return;
+    const records = said === 'no such name' ? [] : said.map(toRecord);
+    const header = Buffer.alloc(HEADER_BYTES);
+    header.writeUInt16BE(query.readUInt16BE(0), 0);
+    header.writeUInt16BE(said === 'no such name' ? NO_SUCH_NAME : OK, 2);
+    header.writeUInt16BE(1, 4);
+    header.writeUInt16BE(records.length, 6);
+    socket.send(Buffer.concat([header, question, ...records]), client.port, client.address);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  return {
+    address: `127.0.0.1:${socket.address().port}`,
+    asked,
+    close: () => new Promise((resolve) => socket.close(() => resolve())),
+  };
+}
+
+function readName(query: Buffer): { name: string; end: number } {
+  const labels: string[] = [];
+  let at = HEADER_BYTES;
+  for (let length = query[at]!; length > 0; length = query[at]!) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length));
+    at += length + 1;
+  }
+  return { name: labels.join('.').toLowerCase(), end: at + 1 };
+}
+
+/** An answer that points to the name of the question, to be forgotten at once. */
+function toRecord(address: string): Buffer {
+  const v6 = address.includes(':');
+  const data = v6
+    ? Buffer.from(
+        address
+          .split(':')
+          .map((group) => group.padStart(4, '0'))
+          .join(''),
+        'hex',
+      )
+    : Buffer.from(address.split('.').map(Number));
+  const head = Buffer.from([0xc0, 0x0c, 0, v6 ? 28 : 1, 0, 1, 0, 0, 0, 0, 0, data.length]);
+  return Buffer.concat([head, data]);
+}
