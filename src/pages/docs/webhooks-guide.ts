@@ -19,7 +19,7 @@ const event: Section = {
   "fired_at": "2026-11-21T08:55:57.123000Z"
 }`),
     paragraph(
-      'Amounts are exact decimals in strings. Without spaces, in this order, the same bytes in every attempt. A test that you ask for carries `"test": true` at its end. Ignore fields that you don’t know: there may be more one day.',
+      'Amounts are exact decimals in strings. It is sent without spaces, in this order, and as the same bytes in every attempt. A test that you ask for carries `"test": true` at its end. Ignore fields that you don’t know: there may be more one day.',
     ),
   ].join(''),
 };

@@ -45,8 +45,8 @@ function threshold(alert: TakenAlert, baseUrl: string): Letter {
   const name = oneLine(alert.keyName ?? 'API key');
   const pct = alert.thresholdPct ?? 100;
   return {
-    subject: `${name}: ${pct}% of the monthly limit spent`,
-    title: `The key “${name}” has spent ${pct}% of its monthly limit.`,
+    subject: `${name}: ${pct}% of the monthly limit reached`,
+    title: `The key “${name}” has reached ${pct}% of its monthly limit.`,
     facts: [
       ['Key', `${name} (${alert.keyPrefix ?? ''})`],
       ['Month', alert.billingMonth ?? ''],
@@ -94,7 +94,7 @@ function render({ subject, title, facts, explanation, link }: Letter): MailConte
 <head><meta charset="utf-8"><title>${escaped(subject)}</title></head>
 <body style="margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff">
 <p>${escaped(title)}</p>
-<table role="presentation" style="border-collapse:collapse">${rows.join('')}</table>
+<table style="border-collapse:collapse">${rows.join('')}</table>
 <p>${escaped(explanation)}</p>
 <p><a href="${escaped(link.url)}" style="color:#0b57d0">${escaped(link.label)}</a></p>
 </body>

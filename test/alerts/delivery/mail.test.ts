@@ -48,7 +48,7 @@ describe('an alert by mail', () => {
     });
     expect([mail.from, mail.to]).toEqual(['alerts@gateway.example.com', ['owner@example.com']]);
     const { subject, from, to: recipients, text, html, messageId } = mail.parsed;
-    expect(subject).toBe('production: 80% of the monthly limit spent');
+    expect(subject).toBe('production: 80% of the monthly limit reached');
     expect(from).toMatchObject({ address: 'alerts@gateway.example.com', name: 'Gateway alerts' });
     expect(recipients).toMatchObject([{ address: 'owner@example.com' }]);
     expect(messageId).toBe(`<${id}@gateway.example.com>`);
@@ -90,7 +90,7 @@ describe('an alert by mail', () => {
 
   test('for a test says so', async () => {
     const { mail } = await send({ purpose: 'test' });
-    expect(mail.parsed.subject).toBe('Test: production: 80% of the monthly limit spent');
+    expect(mail.parsed.subject).toBe('Test: production: 80% of the monthly limit reached');
     expect(mail.parsed.text).toMatch(/^This is a test: no threshold was reached\./);
   });
 
@@ -112,7 +112,7 @@ describe('an alert by mail', () => {
       const { row, mail } = await send({ key_name: name });
       expect(row.delivery_status).toBe('sent');
       const { headers, subject, text, html } = mail.parsed;
-      expect(subject).toBe(`${shown}: 80% of the monthly limit spent`);
+      expect(subject).toBe(`${shown}: 80% of the monthly limit reached`);
       expect(mail.to).toEqual(['owner@example.com']);
       expect(headers.map(({ key }) => key).toSorted()).toEqual(
         [
