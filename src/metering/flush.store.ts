@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { askWithin, connectWithin, type Question } from '../db/bounded.js';
+import { fireAlerts } from './alerts.store.js';
 import type { FlushResult, UsageRecord } from './usage-record.js';
 
 /** Error code of a call whose process died before it finished. */
@@ -10,7 +11,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const STATEMENT_TIMEOUT_MS = 4_000;
 const ANSWER_TIMEOUT_MS = 5_000;
 
-export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays'> {
+export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays' | 'alerted'> {
   /** How many events this transaction wrote; the others of the batch were there already. */
   inserted: number;
   /** Records of accounts that don't exist: nothing was written for them. */
@@ -130,7 +131,7 @@ interface WriteRow {
 
 /**
  * Commits events in ONE transaction: usage rows, and for those really inserted the debits, balances, spend of keys,
- * counts per hour and the hours to roll up. Replaying a batch changes nothing.
+ * counts per hour, the hours to roll up, and the alerts that fire. Replaying a batch changes nothing.
  * @throws Error of the database, the whole batch rolled back; after a lost connection the outcome is unknown and
  *   the same batch is to be sent again.
  */
@@ -163,10 +164,13 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
   }
   const written = await ask<WriteRow>(client, { ...WRITE_EVENTS, values: columns([...byId.values()]) });
   const row = written.rows[0]!;
+  const alerted =
+    row.inserted > 0 ? await fireAlerts((question) => ask(client, question), [...byId.values()]) : [];
   for (const [id, units, seq] of row.balances ?? []) accounts.set(id, { id, units, seq });
   return {
     inserted: row.inserted,
     refused,
+    alerted,
     accounts: [...accounts.values()].map(({ id, units, seq }) => ({
       id,
       balance: BigInt(units),

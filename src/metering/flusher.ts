@@ -207,13 +207,10 @@ export class Flusher {
   }
 
   /** Tells what is settled, so that whoever counts these events as pending stops. */
-  private announce(
-    settled: Pending[],
-    { accounts, keyDays }: Pick<FlushResult, 'accounts' | 'keyDays'>,
-  ): void {
+  private announce(settled: Pending[], { accounts, keyDays, alerted }: Omit<FlushResult, 'own'>): void {
     const own = settled.filter((pending) => pending.own).map((pending) => pending.record);
     try {
-      this.options.onFlushed({ own, accounts, keyDays });
+      this.options.onFlushed({ own, accounts, keyDays, alerted });
     } catch (error) {
       this.options.log.error({ err: error }, 'a listener of the usage flush failed');
     }
@@ -257,7 +254,7 @@ export class Flusher {
       { event_id: pending.record.id, reason },
       'the database refuses a usage event: set aside',
     );
-    this.announce([pending], { accounts: [], keyDays: [] });
+    this.announce([pending], { accounts: [], keyDays: [], alerted: [] });
     this.settle([pending]);
   }
 

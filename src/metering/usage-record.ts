@@ -51,6 +51,8 @@ export interface FlushResult {
   accounts: { id: string; balance: Money; seq: bigint }[];
   /** Spend of a key on a UTC day after the batch. */
   keyDays: { keyId: string; day: string; spend: Money }[];
+  /** Accounts that have new alert events. */
+  alerted: string[];
 }
 
 /** Turns finished calls into durable events and exact debits. */

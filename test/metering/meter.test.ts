@@ -106,6 +106,7 @@ describe('a meter', () => {
           spend: record.cost,
         },
       ],
+      alerted: [],
     });
     await meter.stop();
   });

@@ -148,6 +148,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
         own: own as UsageRecord[],
         accounts: [{ id: account.id, balance: ledger.balance, seq: ledger.seq }],
         keyDays: [{ keyId: entry.keyId, day: utcDay(clock.now()), spend: ledger.spend }],
+        alerted: [],
       });
     },
   };

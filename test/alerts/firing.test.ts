@@ -1,0 +1,263 @@
+import { newId } from '../../src/lib/ids.js';
+import { DOLLAR } from '../../src/lib/money.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { createPayer, type Payer } from '../metering/support.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { addKey, callOf, eventsOf, firingsOf, limitKey, subscribe } from './support.js';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const MONTH = '2026-11';
+
+describe('a threshold of a key', () => {
+  let db: TestDatabase;
+  let payer: Payer;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+  });
+  beforeEach(async () => {
+    payer = await createPayer(db.pool);
+    await limitKey(db.pool, payer, 1);
+  });
+  afterAll(() => db.close());
+
+  const call = (cents: number, changes: Partial<UsageRecord> = {}): UsageRecord =>
+    callOf(payer, cents, { createdAt: NOW, ...changes });
+  const flush = (...records: UsageRecord[]) => flushBatch(db.pool, records);
+  const fired = () => firingsOf(db.pool, payer);
+  const events = () => eventsOf(db.pool, payer);
+
+  test('fires when its amount is reached exactly, and not a cent earlier', async () => {
+    await subscribe(db.pool, payer, [50]);
+    expect((await flush(call(49))).alerted).toEqual([]);
+    expect(await fired()).toEqual([]);
+    expect((await flush(call(1))).alerted).toEqual([payer.accountId]);
+    expect(await fired()).toEqual([`${MONTH} 50`]);
+  });
+
+  test('tells the key, the percentage, the month and the money as they were', async () => {
+    const subscription = await subscribe(db.pool, payer, [50]);
+    await flush(call(62));
+    expect(await events()).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        subscription_id: subscription,
+        purpose: 'threshold',
+        kind: 'webhook',
+        destination: 'https://hooks.example.com/x',
+        key_name: 'key',
+        key_prefix: 'sk-pr-abcd…wxyz',
+        threshold_pct: 50,
+        billing_month: MONTH,
+        spend: '0.62',
+        monthly_limit: '1',
+        balance: null,
+        delivery_status: 'pending',
+        error_message: null,
+      },
+    ]);
+  });
+
+  test('fires once a month, however often it is reached again', async () => {
+    await subscribe(db.pool, payer, [50]);
+    for (let n = 0; n < 3; n++) await flush(call(60));
+    await limitKey(db.pool, payer, 100);
+    await flush(call(1));
+    await limitKey(db.pool, payer, 2);
+    await flush(call(1));
+    expect(await events()).toHaveLength(1);
+    await flush(call(100, { createdAt: Date.UTC(2026, 11, 1) }));
+    expect(await fired()).toEqual(['2026-11 50', '2026-12 50']);
+    expect(await events()).toHaveLength(2);
+  });
+
+  test('several are reached by one call, each with its event for each subscription that lists it', async () => {
+    const [first, second] = [
+      await subscribe(db.pool, payer, [10, 50, 100]),
+      await subscribe(db.pool, payer, [50, 99], { kind: 'email' }),
+    ];
+    await flush(call(99));
+    expect(await fired()).toEqual([`${MONTH} 10`, `${MONTH} 50`, `${MONTH} 99`]);
+    expect(
+      (await events()).map(({ threshold_pct, subscription_id }) => [threshold_pct, subscription_id]),
+    ).toEqual([
+      [10, first],
+      [50, first],
+      [50, second],
+      [99, second],
+    ]);
+    await flush(call(1));
+    expect((await events()).at(-1)).toMatchObject({ threshold_pct: 100, spend: '1' });
+  });
+
+  test('that has fired is not told to a subscription that was added later, until the next month', async () => {
+    await subscribe(db.pool, payer, [50]);
+    await flush(call(60));
+    const late = await subscribe(db.pool, payer, [50, 60]);
+    await flush(call(1));
+    const told = (await events()).filter(({ subscription_id }) => subscription_id === late);
+    expect(told.map(({ threshold_pct }) => threshold_pct)).toEqual([60]);
+    await flush(call(60, { createdAt: Date.UTC(2026, 11, 2) }));
+    expect((await events()).filter(({ subscription_id }) => subscription_id === late)).toHaveLength(3);
+  });
+
+  test('of a subscription that is switched off does not fire, and does at the next call once it is on', async () => {
+    const subscription = await subscribe(db.pool, payer, [50], { active: false });
+    await flush(call(60));
+    expect(await fired()).toEqual([]);
+    await db.pool.query('update alert_subscriptions set active = true where id = $1', [subscription]);
+    await flush(call(0));
+    expect(await fired()).toEqual([`${MONTH} 50`]);
+  });
+
+  test('belongs to the month in which the call ended: the last millisecond is one, the next the other', async () => {
+    await subscribe(db.pool, payer, [50]);
+    const edge = Date.UTC(2026, 11, 1);
+    await flush(call(30, { createdAt: edge - 1 }), call(30, { createdAt: edge }));
+    expect(await fired()).toEqual([]);
+    await flush(call(20, { createdAt: edge }));
+    expect(await fired()).toEqual(['2026-12 50']);
+    // Written late, as by whoever finds a dead edge's spool.
+    await flush(call(20, { createdAt: edge - 2 }));
+    expect(await fired()).toEqual(['2026-11 50', '2026-12 50']);
+    expect((await events()).map(({ spend }) => spend)).toEqual(['0.5', '0.5']);
+  });
+
+  test('does not exist without a limit', async () => {
+    await limitKey(db.pool, payer, null);
+    await subscribe(db.pool, payer, [1]);
+    await flush(call(500));
+    expect(await fired()).toEqual([]);
+  });
+
+  test('of a limit of nothing is reached by the first call', async () => {
+    await limitKey(db.pool, payer, 0);
+    await subscribe(db.pool, payer, [1, 100]);
+    await flush(call(0));
+    expect(await fired()).toEqual([`${MONTH} 1`, `${MONTH} 100`]);
+  });
+
+  test('is reached when the limit was lowered, at the next successful call, even a free one', async () => {
+    await subscribe(db.pool, payer, [50]);
+    await flush(call(40));
+    await limitKey(db.pool, payer, 0.5);
+    await flush(call(0, { status: 'error', cost: 0n, errorCode: 'upstream_error', httpStatus: 502 }));
+    expect(await fired()).toEqual([]);
+    await flush(call(0));
+    expect(await fired()).toEqual([`${MONTH} 50`]);
+    expect(await events()).toMatchObject([{ spend: '0.4', monthly_limit: '0.5' }]);
+  });
+
+  test('is of its own key: calls of widgets and of other keys count toward none', async () => {
+    await subscribe(db.pool, payer, [1]);
+    const other = await addKey(db.pool, payer);
+    await limitKey(db.pool, other, 1);
+    await flush(call(90, { keyId: null, widgetId: newId() }), callOf(other, 90, { createdAt: NOW }));
+    expect(await fired()).toEqual([]);
+  });
+
+  test('fires for embeddings and streams alike', async () => {
+    await subscribe(db.pool, payer, [1, 2]);
+    await flush(call(1, { endpoint: 'embeddings' }));
+    await flush(call(1, { stream: true, clientAborted: true }));
+    expect(await fired()).toEqual([`${MONTH} 1`, `${MONTH} 2`]);
+  });
+
+  test('a batch that is sent again fires nothing, whatever was subscribed meanwhile', async () => {
+    await subscribe(db.pool, payer, [50]);
+    const records = [call(30), call(30)];
+    await flush(...records);
+    await subscribe(db.pool, payer, [60]);
+    await flush(...records);
+    // One new event of another key among them.
+    const other = await addKey(db.pool, payer);
+    await flush(...records, callOf(other, 1, { createdAt: NOW }));
+    expect(await fired()).toEqual([`${MONTH} 50`]);
+    expect(await events()).toHaveLength(1);
+  });
+
+  test('two edges that write at once, and one that replays them, fire each once', async () => {
+    await subscribe(db.pool, payer, [20, 40, 60, 80, 100]);
+    await subscribe(db.pool, payer, [20, 100], { kind: 'email' });
+    const records = Array.from({ length: 60 }, () => call(2));
+    const batches = Array.from({ length: 12 }, (_, n) => records.slice(n * 5, n * 5 + 5));
+    await Promise.all([...batches, ...batches, ...batches].map((batch) => flush(...batch)));
+    expect(await fired()).toEqual([20, 40, 60, 80, 100].map((percent) => `${MONTH} ${percent}`));
+    expect(await events()).toHaveLength(7);
+  });
+
+  test('a key that goes while its usage is written takes the alert along, and the usage stays', async () => {
+    await subscribe(db.pool, payer, [50]);
+    const client = await db.pool.connect();
+    await client.query('begin');
+    await client.query('delete from api_keys where id = $1', [payer.keyId]);
+    const writing = flush(call(60));
+    await client.query('commit');
+    client.release();
+    expect(await writing).toMatchObject({ inserted: 1 });
+    expect(await events()).toHaveLength((await fired()).length);
+  });
+
+  test('a subscription sends five mails a month for a key; what is more is recorded as failed', async () => {
+    const subscription = await subscribe(db.pool, payer, [1, 2, 3, 4, 5], { kind: 'email' });
+    await flush(call(4));
+    await db.pool.query(`update alert_subscriptions set thresholds_pct = '{5,6,7}' where id = $1`, [
+      subscription,
+    ]);
+    await flush(call(4));
+    expect((await events()).map((event) => [event.threshold_pct, event.delivery_status])).toEqual([
+      [1, 'pending'],
+      [2, 'pending'],
+      [3, 'pending'],
+      [4, 'pending'],
+      [5, 'pending'],
+      [6, 'failed'],
+      [7, 'failed'],
+    ]);
+    expect((await events()).at(-1)?.error_message).toContain('at most 5 mails');
+  });
+});
+
+describe('a low balance', () => {
+  let db: TestDatabase;
+  let payer: Payer;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+  });
+  beforeEach(async () => {
+    payer = await createPayer(db.pool, 2n * DOLLAR);
+    await db.pool.query(
+      `update accounts set email = 'ada@example.com', low_balance_threshold_usd = 1.5, low_balance_armed = true
+       where id = $1`,
+      [payer.accountId],
+    );
+  });
+  afterAll(() => db.close());
+
+  const flush = (...cents: number[]) =>
+    flushBatch(
+      db.pool,
+      cents.map((n) => callOf(payer, n)),
+    );
+
+  test('is told once by mail when the balance falls below the threshold', async () => {
+    expect((await flush(50)).alerted).toEqual([]);
+    expect((await flush(10, 10)).alerted).toEqual([payer.accountId]);
+    await flush(10);
+    expect(await eventsOf(db.pool, payer)).toMatchObject([
+      {
+        purpose: 'low_balance',
+        kind: 'email',
+        destination: 'ada@example.com',
+        balance: '1.3',
+        key_name: null,
+      },
+    ]);
+  });
+
+  test('is not told of an account that asked for nothing, nor of one that is deleted', async () => {
+    const other = await createPayer(db.pool, DOLLAR);
+    await db.pool.query('update accounts set email = null where id = $1', [payer.accountId]);
+    expect((await flushBatch(db.pool, [callOf(other, 90), callOf(payer, 150)])).alerted).toEqual([]);
+  });
+});
