@@ -12,29 +12,36 @@ export const MAX_MAILS_PER_MONTH = 5;
  * Keys without an active subscription end at the first look-up, and so do all but the accounts that wait for a low
  * balance: `subscribed` and `low` are all that most flushes do.
  * `usage_events.xmin` tells what this transaction inserted: an event that was there already was evaluated then.
+ * Look-ups are lateral or scalar subqueries and not joins: a plan that was made while tables were small stays, and must
+ * not read them from end to end, nor all of an account's events.
  */
 const CLAIM_ALERTS = {
   name: 'metering-alerts',
   text: `
 with subscribed as materialized (
-  select s.id, s.account_id, s.key_id, s.kind, s.destination, s.thresholds_pct, k.month, k.from_ms, k.to_ms
+  select s.*, k.month, k.from_ms, k.to_ms
   from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) as k(key_id, month, from_ms, to_ms)
-    join alert_subscriptions s on s.key_id = k.key_id and s.active
+    cross join lateral (
+      select id, account_id, key_id, kind, destination, thresholds_pct from alert_subscriptions
+      where key_id = k.key_id and active offset 0) s
+), measured as materialized (
+  select s.*, k.*, coalesce((select spend from key_spend_months m
+    where m.key_id = s.key_id and m.month = s.month), 0) as spend
+  from subscribed s cross join lateral (
+    select name, key_prefix || '…' || last_four as key_prefix, monthly_limit_usd from api_keys
+    where id = s.key_id and account_id = s.account_id and monthly_limit_usd is not null offset 0) k
+), above as materialized (
+  select m.*, pct from measured m cross join unnest(m.thresholds_pct) as pct
+  where m.spend * 100 >= pct * m.monthly_limit_usd
 ), reached as materialized (
-  select s.id, s.account_id, s.key_id, s.kind, s.destination, s.month, pct, k.name, k.key_prefix || '…' || k.last_four
-    as key_prefix, k.monthly_limit_usd, coalesce(m.spend, 0) as spend
-  from subscribed s
-    join api_keys k on k.id = s.key_id and k.account_id = s.account_id
-    left join key_spend_months m on m.key_id = s.key_id and m.month = s.month
-    cross join unnest(s.thresholds_pct) as pct
-  where coalesce(m.spend, 0) * 100 >= pct * k.monthly_limit_usd
-    and not exists (select from threshold_firings f
-      where f.key_id = s.key_id and f.month = s.month and f.threshold_pct = pct)
-    and exists (select from usage_events u
-      where u.account_id = s.account_id and u.key_id = s.key_id and u.status = 'success'
-        and u.created_at between timestamptz 'epoch' + s.from_ms * interval '1 millisecond'
-          and timestamptz 'epoch' + s.to_ms * interval '1 millisecond'
-        and u.xmin = pg_current_xact_id()::xid)
+  select * from above a
+  where (select true from threshold_firings f
+      where f.key_id = a.key_id and f.month = a.month and f.threshold_pct = a.pct) is null
+    and (select true from usage_events u
+      where u.account_id = a.account_id and u.key_id = a.key_id and u.status = 'success'
+        and u.created_at between timestamptz 'epoch' + a.from_ms * interval '1 millisecond'
+          and timestamptz 'epoch' + a.to_ms * interval '1 millisecond'
+        and u.xmin = pg_current_xact_id()::xid limit 1)
 ), fired as (
   insert into threshold_firings (key_id, month, threshold_pct, fired_at)
   select distinct key_id, month, pct, now() from reached order by 1, 2, 3
