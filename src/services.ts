@@ -1,4 +1,5 @@
 import { type AccountsService, createAccountsService } from './services/accounts/accounts.service.js';
+import { type AlertsService, createAlertsService } from './services/alerts/alerts.service.js';
 import { type AnalyticsService, createAnalyticsService } from './services/analytics/analytics.service.js';
 import { type BillingService, createBillingService } from './services/billing/billing.service.js';
 import type { ServiceDeps } from './services/deps.js';
@@ -7,11 +8,14 @@ import {
   type InstallationService,
 } from './services/installation/installation.service.js';
 import { createKeysService, type KeysService } from './services/keys/keys.service.js';
+import { type AlertFeed, createAlertFeed } from './services/live/alert-feed.js';
 import { createUsageFeed, type UsageFeed } from './services/live/usage-feed.js';
 
 /** Every service of the product by its domain. */
 export interface Services {
   accounts: AccountsService;
+  alerts: AlertsService;
+  alertFeed: AlertFeed;
   analytics: AnalyticsService;
   billing: BillingService;
   installation: InstallationService;
@@ -23,6 +27,8 @@ export interface Services {
 export function createServices(deps: ServiceDeps): Services {
   return {
     accounts: createAccountsService(deps),
+    alerts: createAlertsService(deps),
+    alertFeed: createAlertFeed(deps),
     analytics: createAnalyticsService(),
     billing: createBillingService(),
     installation: createInstallationService(deps),

@@ -1,6 +1,7 @@
 import { loadConfig } from '../config.js';
 import { openOrm } from '../db/orm.js';
 import { systemClock } from '../lib/clock.js';
+import { createEgress } from '../lib/egress/egress.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry } from '../lib/metrics.js';
 import { createPlatform } from '../platform/app.js';
@@ -34,6 +35,7 @@ export async function openApiText(): Promise<string> {
     pseudonyms: createPseudonyms(Buffer.from(SECRET)),
     virtualKeys: createVirtualKeyClient({ url: NOWHERE, masterKey: SECRET }),
     signals,
+    egress: createEgress({ allowPrivate: config.webhookAllowPrivate }),
   });
   const { app, close } = await createPlatform({
     config,

@@ -48,6 +48,12 @@ export async function notifySessions(em: EntityManager, accountId: string): Prom
  */
 export const USAGE_FLUSHED_CHANNEL = 'usage_flushed';
 
+/**
+ * Alerts fired: sent by the edge after the commit. The payload names accounts as above. Rare enough to go over PostgreSQL
+ * always, which whoever delivers listens to anyway.
+ */
+export const ALERT_FIRED_CHANNEL = 'alert_fired';
+
 const EVERYBODY = '*';
 /** PostgreSQL takes payloads below 8,000 bytes. */
 const MAX_PAYLOAD_BYTES = 7_000;

@@ -9,6 +9,8 @@ export const advisoryLocks = {
   singleEdge: 7_203_412,
   /** Taking the rights of an administrator away. */
   administrators: 7_203_414,
+  /** Deliveries that an account asks for, by a hash of it as second number. */
+  askedDeliveries: 7_203_461,
   /** Adding month partitions. */
   partitions: 7_203_413,
   /** Rolling up the hours of usage. */

@@ -21,7 +21,7 @@ import { DatabaseContact } from './database-contact.js';
 import { capSockets, EDGE_BOUNDS, type EdgeBounds, trustedPeer } from './edge-bounds.js';
 import { EdgeIdentity } from './edge-identity.js';
 import { createEdgeMetrics } from './edge-metrics.js';
-import { openFlushSignal } from './flush-signal.js';
+import { openAlertSignal, openFlushSignal } from './flush-signal.js';
 import { createKeyCache } from './key-cache.js';
 import { createLimits } from './limits/create-limits.js';
 import { createModelRoutes } from './model-routes.js';
@@ -107,9 +107,11 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     mayAdmit,
   });
   const signal = openFlushSignal(config, pool, log);
+  const alertSignal = openAlertSignal(pool, log);
   const flushed = (result: FlushResult): void => {
     limits.flushed(result);
     signal.flushed(result);
+    alertSignal.flushed(result);
   };
   const meter = await deps.createMeter(flushed, {
     name: identity.id,
@@ -207,6 +209,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       await meter.drain(FLUSH_ON_STOP_MS);
       await meter.stop();
       await signal.stop();
+      await alertSignal.stop();
       await limits.stop();
       await listener.stop();
       catalog.stop();

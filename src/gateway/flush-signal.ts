@@ -2,14 +2,19 @@ import { Redis } from 'ioredis';
 import type { Pool } from 'pg';
 import type { Config } from '../config.js';
 import { queryWithin } from '../db/bounded.js';
-import { encodeFlushed, USAGE_FLUSHED_CHANNEL } from '../db/invalidation.js';
+import {
+  ALERT_FIRED_CHANNEL,
+  ALERT_PENDING_CHANNEL,
+  encodeFlushed,
+  USAGE_FLUSHED_CHANNEL,
+} from '../db/invalidation.js';
 import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
 import type { FlushResult } from '../metering/usage-record.js';
 
 /** Tells the platform processes whose usage was committed. Calls and flushes never wait for it. */
 export interface FlushSignal {
-  flushed(result: Pick<FlushResult, 'accounts'>): void;
+  flushed(result: { accounts: readonly Pick<FlushResult['accounts'][number], 'id'>[] }): void;
   /** Says what is left to say and ends. */
   stop(): Promise<void>;
 }
@@ -113,5 +118,29 @@ export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, lo
       await signal.stop();
       redis.disconnect();
     },
+  };
+}
+
+/** Tells of alerts that fired: whoever delivers, and the platform processes. */
+export interface AlertSignal {
+  flushed(result: Pick<FlushResult, 'alerted'>): void;
+  stop(): Promise<void>;
+}
+
+/** Over PostgreSQL always: alerts are rare. */
+export function openAlertSignal(pool: Pool, log: Logger): AlertSignal {
+  const text = 'select pg_notify($1, $2), pg_notify($3, $4)';
+  const signal = createFlushSignal({
+    log,
+    async send(payload) {
+      const values = [ALERT_PENDING_CHANNEL, '', ALERT_FIRED_CHANNEL, payload];
+      await queryWithin(pool, { text, values }, SEND_TIMEOUT_MS);
+    },
+  });
+  return {
+    flushed({ alerted }) {
+      if (alerted.length > 0) signal.flushed({ accounts: alerted.map((id) => ({ id })) });
+    },
+    stop: signal.stop,
   };
 }

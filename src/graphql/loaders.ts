@@ -1,11 +1,17 @@
 import { accountsLoaders } from './accounts/accounts.loaders.js';
+import { alertsLoaders } from './alerts/alerts.loaders.js';
 import { billingLoaders } from './billing/billing.loaders.js';
 import type { GraphqlContext } from './context.js';
 import { keysLoaders } from './keys/keys.loaders.js';
 
 /** The loaders of one operation: each relation is read in one statement, however many ask for it. */
 export function createLoaders(context: Pick<GraphqlContext, 'services' | 'service'>) {
-  return { ...accountsLoaders(context), ...billingLoaders(context), ...keysLoaders(context) };
+  return {
+    ...accountsLoaders(context),
+    ...alertsLoaders(context),
+    ...billingLoaders(context),
+    ...keysLoaders(context),
+  };
 }
 
 export type Loaders = ReturnType<typeof createLoaders>;

@@ -5,6 +5,13 @@ import { buildSchemaSync } from 'type-graphql';
 import { enforceAccess } from './access.js';
 import { AccountResolver, AccountsResolver } from './accounts/accounts.resolver.js';
 import { UsersResolver } from './accounts/users.resolver.js';
+import {
+  AlertEventResolver,
+  AlertsResolver,
+  ApiKeyAlertsResolver,
+  ViewerAlertsResolver,
+} from './alerts/alerts.resolver.js';
+import { AlertSubscriptions } from './alerts/alerts.subscriptions.js';
 import { ApiKeyAnalyticsResolver, ViewerAnalyticsResolver } from './analytics/analytics.resolver.js';
 import {
   BillingResolver,
@@ -46,6 +53,11 @@ export function createSchema(): GraphQLSchema {
       ViewerAnalyticsResolver,
       ApiKeyAnalyticsResolver,
       InstallationResolver,
+      AlertsResolver,
+      ViewerAlertsResolver,
+      ApiKeyAlertsResolver,
+      AlertEventResolver,
+      AlertSubscriptions,
     ],
     // Inputs are checked by the zod schemas that REST uses as well.
     validate: false,

@@ -18,6 +18,7 @@ import { webRoutes } from '../pages/web.routes.js';
 import type { WebBuild } from '../pages/web-build.js';
 import { accountsRoutes } from '../rest/accounts.routes.js';
 import { adminRoutes } from '../rest/admin.routes.js';
+import { alertsRoutes } from '../rest/alerts.routes.js';
 import { analyticsRoutes } from '../rest/analytics.routes.js';
 import { billingRoutes } from '../rest/billing.routes.js';
 import { docsRoutes } from '../rest/docs-page.js';
@@ -115,6 +116,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   billingRoutes(app, services);
   keysRoutes(app, services);
   analyticsRoutes(app, services);
+  alertsRoutes(app, services);
   adminRoutes(app, services);
   await graphqlRoutes(app, {
     services,

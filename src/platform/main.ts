@@ -4,6 +4,7 @@ import { openOrm, pgPool } from '../db/orm.js';
 import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
 import { systemClock } from '../lib/clock.js';
+import { createEgress } from '../lib/egress/egress.js';
 import { onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
@@ -56,6 +57,7 @@ await startOrExit('platform', async () => {
     pseudonyms,
     virtualKeys: createVirtualKeyClient({ url: config.upstreamUrl, masterKey: config.upstreamMasterKey }),
     signals,
+    egress: createEgress({ allowPrivate: config.webhookAllowPrivate }),
   });
   const web = loadWebBuild();
   if (!web) log.warn('the web pages are not built, they answer 503: npm run build');

@@ -65,6 +65,20 @@ const billingAndKeys: readonly RouteEntry[] = [
   write('DELETE', '/api/keys/:id'),
 ];
 
+const alerts: readonly RouteEntry[] = [
+  read('/api/keys/:id/alerts'),
+  write('POST', '/api/keys/:id/alerts'),
+  write('PATCH', '/api/keys/:id/alerts/:alert_id'),
+  write('DELETE', '/api/keys/:id/alerts/:alert_id'),
+  write('POST', '/api/keys/:id/alerts/:alert_id/test'),
+  write('POST', '/api/keys/:id/alerts/:alert_id/rotate-secret'),
+  read('/api/keys/:id/alert-events'),
+  read('/api/alert-events'),
+  write('POST', '/api/alert-events/:id/redeliver'),
+  read('/api/billing/low-balance-alert'),
+  write('PUT', '/api/billing/low-balance-alert'),
+];
+
 /** Built from web/ (src/pages/web.routes.ts). */
 const webPages: readonly RouteEntry[] = [
   { ...read('/assets/*', 'none'), headers: 'asset', rate: 'none' },
@@ -101,6 +115,7 @@ export const routeTable: readonly RouteEntry[] = [
   read('/api/admin/users', 'admin'),
   write('PATCH', '/api/admin/users/:id', 'admin'),
   ...billingAndKeys,
+  ...alerts,
   ...graphql,
   ...webPages,
 ];

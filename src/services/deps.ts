@@ -1,6 +1,7 @@
 import type { Config } from '../config.js';
 import type { Clock } from '../lib/clock.js';
 import type { Envelope } from '../lib/crypto.js';
+import type { Egress } from '../lib/egress/egress.js';
 import type { VirtualKeyClient } from '../upstream/virtual-keys.js';
 import type { Pseudonyms } from './accounts/pseudonyms.rules.js';
 import type { Signals } from './live/signals.js';
@@ -20,6 +21,8 @@ export interface ServiceDeps {
   /** Names of mails and networks, under the key that the database holds. */
   pseudonyms: Pseudonyms;
   virtualKeys: VirtualKeyClient;
+  /** Says what is wrong with an address that a customer names. */
+  egress: Pick<Egress, 'checkDestination'>;
   /** What other processes say while it happens. */
   signals: Signals;
 }

@@ -3,6 +3,7 @@ import fastify from 'fastify';
 import { openOrm } from '../../src/db/orm.js';
 import { systemClock } from '../../src/lib/clock.js';
 import { createEnvelope } from '../../src/lib/crypto.js';
+import { createEgress } from '../../src/lib/egress/egress.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
 import { bindRouteTable } from '../../src/lib/route-table.js';
@@ -32,6 +33,7 @@ describe('the route table', () => {
         alertSecret: createEnvelope('alert-secret', 'x'),
       },
       pseudonyms: createPseudonyms(Buffer.from('x')),
+      egress: createEgress({ allowPrivate: false }),
       virtualKeys: { generate: () => Promise.reject(new Error()), remove: () => Promise.reject(new Error()) },
     });
     const log = createLogger('test', 'silent');

@@ -5,6 +5,7 @@ import { type Config, loadConfig } from '../../src/config.js';
 import { schemaIsCurrent } from '../../src/db/migrate.js';
 import type { SocketBounds } from '../../src/graphql/socket.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
+import { createEgress } from '../../src/lib/egress/egress.js';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
 import { loadWebBuild, type WebBuild } from '../../src/pages/web-build.js';
@@ -78,6 +79,7 @@ export async function startTestPlatform(
     pseudonyms: createPseudonyms(await openPseudonymKey(db.orm.em.fork(), config)),
     virtualKeys,
     envelopes: createEnvelopes(config),
+    egress: createEgress({ allowPrivate: config.webhookAllowPrivate }),
   });
   const { app, close } = await createPlatform({
     config,

@@ -122,7 +122,8 @@ export async function eraseAccount(em: EntityManager, id: string, now: Date): Pr
   await sql`
     update accounts set email = null, email_key = null, name = '', password_hash = null, data_key_sealed = null,
       virtual_key_sealed = null, status = 'disabled', token_version = token_version + 1,
-      surviving_session_id = null, deleted_at = ${now}
+      surviving_session_id = null, low_balance_threshold_usd = null, low_balance_armed = false,
+      deleted_at = ${now}
     where id = ${id}`.execute(em.getKysely());
 }
 

@@ -27,7 +27,8 @@ export interface PostedEntry {
 /**
  * Appends one entry to an account's ledger and moves its balance, inside the caller's transaction (READ COMMITTED,
  * MikroORM's default). The account row is locked until that transaction ends, so that writers of one account take
- * turns. It works below MikroORM's identity map: an `Account` loaded before shows the old balance.
+ * turns. A credit that lifts the balance to the threshold of its low-balance mail makes the next crossing tell again.
+ * It works below MikroORM's identity map: an `Account` loaded before shows the old balance.
  * @returns `'duplicate'`, with nothing written, when the account has an entry of this idempotency key.
  * @throws Error outside a transaction, or when there is no such account.
  */
@@ -65,7 +66,9 @@ export async function postLedgerEntry(
         ${formatMoney(posting.amount)}::numeric, ${balance}::numeric, ${posting.idempotencyKey ?? null},
         ${posting.description ?? null}, ${new Date(posting.now)})
     )
-    update accounts set balance = ${balance}::numeric, ledger_seq = ${seq}::bigint
+    update accounts set balance = ${balance}::numeric, ledger_seq = ${seq}::bigint,
+      low_balance_armed = low_balance_armed
+        or (${posting.amount > 0n} and coalesce(${balance}::numeric >= low_balance_threshold_usd, false))
     where id = ${posting.accountId}`.execute(db);
   return entry;
 }

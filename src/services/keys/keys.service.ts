@@ -143,7 +143,11 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
       const { accountId } = requireViewer(context);
       requireUuid(input.id);
       return context.em.transactional(async (em) => {
-        const changed = await em.nativeUpdate(ApiKey, { id: input.id, accountId }, changesOf(input));
+        const changed = await em.nativeUpdate(
+          ApiKey,
+          { id: input.id, accountId },
+          changesOf(input, context.clock.now()),
+        );
         if (changed === 0) throw new AppError('not_found');
         await notifyInvalidation(em, { kind: 'key', id: input.id });
         return readKey(em, accountId, input.id, context.clock.now());
@@ -195,11 +199,14 @@ async function readKey(em: EntityManager, accountId: string, id: string, now: nu
 
 const decimalOrNull = (amount: Money | null): string | null => (amount === null ? null : formatMoney(amount));
 
-function changesOf(input: UpdateKeyInput) {
+function changesOf(input: UpdateKeyInput, now: number) {
   return {
     ...(input.name !== undefined && { name: input.name }),
     ...(input.status !== undefined && { status: input.status }),
-    ...(input.monthly_limit_usd !== undefined && { monthlyLimitUsd: decimalOrNull(input.monthly_limit_usd) }),
+    ...(input.monthly_limit_usd !== undefined && {
+      monthlyLimitUsd: decimalOrNull(input.monthly_limit_usd),
+      monthlyLimitChangedAt: new Date(now),
+    }),
     ...(input.daily_limit_usd !== undefined && { dailyLimitUsd: decimalOrNull(input.daily_limit_usd) }),
   };
 }

@@ -1,5 +1,6 @@
 import type { ServiceContext } from '../../context.js';
 import type { Envelope } from '../../lib/crypto.js';
+import { signingSecretField } from '../alerts/alerts.rules.js';
 import { accountVirtualKeyField, dataKeyField, virtualKeyField } from './keys.rules.js';
 import { countOldSeals, listOldSeals, replaceSeals, type SealedColumn } from './reseal.store.js';
 
@@ -8,7 +9,7 @@ const BATCH = 200;
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
 export interface ResealDeps {
-  envelopes: { virtualKey: Envelope; dataKey: Envelope };
+  envelopes: { virtualKey: Envelope; dataKey: Envelope; alertSecret: Envelope };
   /** Rows per batch. */
   batch?: number;
 }
@@ -50,6 +51,12 @@ export async function resealAll(
       fieldOf: accountVirtualKeyField,
     },
     { table: 'accounts', column: 'data_key_sealed', envelope: envelopes.dataKey, fieldOf: dataKeyField },
+    {
+      table: 'alert_subscriptions',
+      column: 'signing_secret_sealed',
+      envelope: envelopes.alertSecret,
+      fieldOf: signingSecretField,
+    },
   ];
   const total: ResealResult = { resealed: 0, left: 0, unreadable: 0 };
   for (const field of fields) {

@@ -3,8 +3,8 @@ import { type RawBuilder, sql } from 'kysely';
 
 /** A column of sealed texts. */
 export interface SealedColumn {
-  table: 'api_keys' | 'accounts';
-  column: 'virtual_key_sealed' | 'data_key_sealed';
+  table: 'api_keys' | 'accounts' | 'alert_subscriptions';
+  column: 'virtual_key_sealed' | 'data_key_sealed' | 'signing_secret_sealed';
 }
 
 export interface SealedValue {

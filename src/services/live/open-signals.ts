@@ -1,6 +1,11 @@
 import { Redis } from 'ioredis';
 import type { Config } from '../../config.js';
-import { decodeFlushed, SESSIONS_CHANNEL, USAGE_FLUSHED_CHANNEL } from '../../db/invalidation.js';
+import {
+  ALERT_FIRED_CHANNEL,
+  decodeFlushed,
+  SESSIONS_CHANNEL,
+  USAGE_FLUSHED_CHANNEL,
+} from '../../db/invalidation.js';
 import { listen } from '../../db/listen.js';
 import type { Logger } from '../../lib/logger.js';
 import { createSignalBoard, type SignalBoard, type Signals } from './signals.js';
@@ -15,7 +20,7 @@ const RECONNECT_BASE_MS = 100;
 const RECONNECT_MAX_MS = 2_000;
 
 /**
- * Listens to the other processes: sessions over PostgreSQL, usage over Redis where there is one. Whatever was missed
+ * Listens to the other processes: sessions and alerts over PostgreSQL, usage over Redis where there is one. Whatever was missed
  * while a connection was lost is made good by a signal to everybody.
  */
 export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, log: Logger): OpenSignals {
@@ -23,20 +28,23 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
   const { redisUrl } = config;
   const listener = listen({
     databaseUrl: config.databaseUrl!,
-    channel: redisUrl ? SESSIONS_CHANNEL : [SESSIONS_CHANNEL, USAGE_FLUSHED_CHANNEL],
+    channel: [SESSIONS_CHANNEL, ALERT_FIRED_CHANNEL, ...(redisUrl ? [] : [USAGE_FLUSHED_CHANNEL])],
     log,
     onNotify(payload, channel) {
       if (channel === SESSIONS_CHANNEL) board.sessionsChanged(payload);
+      else if (channel === ALERT_FIRED_CHANNEL) board.alertsFired(decodeFlushed(payload));
       else board.usageFlushed(decodeFlushed(payload));
     },
     onListening() {
       board.sessionsChanged(null);
+      board.alertsFired(null);
       board.usageFlushed(null);
     },
   });
   const redis = redisUrl ? subscribe(redisUrl, board) : undefined;
   return {
     onUsage: board.onUsage,
+    onAlerts: board.onAlerts,
     onSessions: board.onSessions,
     async stop() {
       redis?.disconnect();

@@ -5,6 +5,8 @@
 export interface Signals {
   /** Calls `listener` when usage of the account may have been committed. Gives the way to stop. */
   onUsage(accountId: string, listener: () => void): () => void;
+  /** The same when alerts of the account may have fired. */
+  onAlerts(accountId: string, listener: () => void): () => void;
   /** Calls `listener` with the account whose sessions may have ended; null: anybody's may have. */
   onSessions(listener: (accountId: string | null) => void): () => void;
 }
@@ -13,33 +15,47 @@ export interface Signals {
 export interface SignalBoard extends Signals {
   /** Null: of every account. */
   usageFlushed(accountIds: readonly string[] | null): void;
+  /** Null: of every account. */
+  alertsFired(accountIds: readonly string[] | null): void;
   sessionsChanged(accountId: string | null): void;
 }
 
 /** Brings signals to their listeners within this process. */
 export function createSignalBoard(): SignalBoard {
-  const usage = new Map<string, Set<() => void>>();
+  const usage = createAccountBell();
+  const alerts = createAccountBell();
   const sessions = new Set<(accountId: string | null) => void>();
   return {
-    onUsage(accountId, listener) {
-      const listeners = usage.get(accountId) ?? new Set();
-      usage.set(accountId, listeners.add(listener));
-      return () => {
-        listeners.delete(listener);
-        if (listeners.size === 0 && usage.get(accountId) === listeners) usage.delete(accountId);
-      };
-    },
+    onUsage: usage.on,
+    onAlerts: alerts.on,
     onSessions(listener) {
       sessions.add(listener);
       return () => sessions.delete(listener);
     },
-    usageFlushed(accountIds) {
-      for (const id of accountIds ?? usage.keys()) {
-        for (const listener of usage.get(id) ?? []) listener();
-      }
-    },
+    usageFlushed: usage.ring,
+    alertsFired: alerts.ring,
     sessionsChanged(accountId) {
       for (const listener of sessions) listener(accountId);
+    },
+  };
+}
+
+/** Listeners by account. */
+function createAccountBell() {
+  const byAccount = new Map<string, Set<() => void>>();
+  return {
+    on(accountId: string, listener: () => void): () => void {
+      const listeners = byAccount.get(accountId) ?? new Set();
+      byAccount.set(accountId, listeners.add(listener));
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0 && byAccount.get(accountId) === listeners) byAccount.delete(accountId);
+      };
+    },
+    ring(accountIds: readonly string[] | null): void {
+      for (const id of accountIds ?? byAccount.keys()) {
+        for (const listener of byAccount.get(id) ?? []) listener();
+      }
     },
   };
 }

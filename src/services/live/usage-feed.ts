@@ -4,6 +4,7 @@ import { isDatabaseOutage } from '../../lib/database-outage.js';
 import { createGate } from '../../lib/gate.js';
 import type { UsageItemOutput } from '../billing/billing.outputs.js';
 import { Bell } from './bell.js';
+import { endable } from './endable.js';
 import type { Signals } from './signals.js';
 import {
   type FreshQuery,
@@ -127,30 +128,3 @@ async function read({ context, bell, run }: Reader, query: FreshQuery): Promise<
 
 const withoutPosition = ({ createdUs: _createdUs, ...event }: FreshUsage['rows'][number]): UsageItemOutput =>
   event;
-
-/** A generator that waits can't be ended from outside: what it waits for is ended first. */
-function endable<T>(generator: AsyncGenerator<T, void>, end: () => void): AsyncIterableIterator<T> {
-  return {
-    async next() {
-      try {
-        const result = await generator.next();
-        if (result.done) end();
-        return result;
-      } catch (error) {
-        end();
-        throw error;
-      }
-    },
-    return() {
-      end();
-      return generator.return();
-    },
-    throw(error: unknown) {
-      end();
-      return generator.throw(error);
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
-}

@@ -1,0 +1,21 @@
+import { Resolver, Root, Subscription } from 'type-graphql';
+import type { AlertEventOutput } from '../../services/alerts/alerts.outputs.js';
+import { Allow } from '../access.js';
+import { camelCased } from '../case.js';
+import type { GraphqlContext } from '../context.js';
+import { AlertEvent } from './alerts.types.js';
+
+/** What is told of alerts while it happens. */
+@Resolver()
+export class AlertSubscriptions {
+  @Allow('session')
+  @Subscription(() => AlertEvent, {
+    description:
+      'Each alert of the account once it has fired, from now on, one for each destination; tests are not among them. Each comes exactly once, as it is before its delivery. Needs a session.',
+    subscribe: ({ context }: { context: GraphqlContext }) =>
+      context.services.alertFeed.alertFired(context.service),
+  })
+  alertFired(@Root() event: AlertEventOutput): AlertEvent {
+    return camelCased(event);
+  }
+}

@@ -1,0 +1,116 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { requireViewer, type ServiceContext } from '../../context.js';
+import { AppError } from '../../errors.js';
+import { utcMonth } from '../../lib/clock.js';
+import type { ConnectionPage, TimeConnectionInput } from '../../lib/connection-input.js';
+import { isUuid, newId } from '../../lib/ids.js';
+import type { PageInput } from '../../lib/page-input.js';
+import {
+  countAskedDeliveries,
+  findAlertEvent,
+  insertTestEvent,
+  listAlertEvents,
+  listKeyAlertEvents,
+  notifyAlertPending,
+  pageAlertEvents,
+  pageKeyAlertEvents,
+  reviveEvent,
+} from './alert-events.store.js';
+import type { AlertEventOutput } from './alerts.outputs.js';
+import { DELIVERIES_PER_MINUTE } from './alerts.rules.js';
+import { ownsKey } from './alerts.store.js';
+
+const WINDOW_SECONDS = 60;
+
+/** What fired, and what the viewer has delivered on purpose. */
+export function createAlertEventsService() {
+  return {
+    /** Events of a key, newest first. @throws AppError `not_found` */
+    async events(
+      context: ServiceContext,
+      { keyId, ...page }: PageInput & { keyId: string },
+    ): Promise<AlertEventOutput[]> {
+      const { accountId } = requireViewer(context);
+      if (!isUuid(keyId) || !(await ownsKey(context.em, { accountId, keyId })))
+        throw new AppError('not_found');
+      return listKeyAlertEvents(context.em, { accountId, keyId, ...page });
+    },
+
+    /** Events of the account, those of deleted keys and of its balance included, newest first. */
+    async allEvents(context: ServiceContext, page: PageInput): Promise<AlertEventOutput[]> {
+      return listAlertEvents(context.em, { accountId: requireViewer(context).accountId, ...page });
+    },
+
+    /** The same by position. */
+    async eventsPage(
+      context: ServiceContext,
+      input: TimeConnectionInput,
+    ): Promise<ConnectionPage<AlertEventOutput>> {
+      return pageAlertEvents(context.em, { accountId: requireViewer(context).accountId, ...input });
+    },
+
+    /** The same page of each of several keys; none of keys that aren't the viewer's. */
+    async keyEventsPages(
+      context: ServiceContext,
+      { keyIds, ...input }: TimeConnectionInput & { keyIds: readonly string[] },
+    ): Promise<Map<string, ConnectionPage<AlertEventOutput>>> {
+      const { accountId } = requireViewer(context);
+      return pageKeyAlertEvents(context.em, { accountId, keyIds: keyIds.filter(isUuid), ...input });
+    },
+
+    /**
+     * Sends a test to where a subscription leads, whether it is active or not.
+     * @throws AppError `not_found`, `rate_limit_exceeded`
+     */
+    async sendTest(
+      context: ServiceContext,
+      { keyId, alertId }: { keyId: string; alertId: string },
+    ): Promise<AlertEventOutput> {
+      const { accountId } = requireViewer(context);
+      if (![keyId, alertId].every(isUuid)) throw new AppError('not_found');
+      const event = { eventId: newId(), month: utcMonth(context.clock.now()) };
+      return context.em.transactional(async (em) => {
+        await requirePatience(em, accountId);
+        const inserted = await insertTestEvent(em, { accountId, keyId, id: alertId }, event);
+        if (!inserted) throw new AppError('not_found');
+        await notifyAlertPending(em);
+        return (await findAlertEvent(em, { accountId, id: event.eventId }))!;
+      });
+    },
+
+    /**
+     * Delivers an event that is finished once more: the same id, up to three new attempts, to where its subscription
+     * leads now. One that is pending stays as it is.
+     * @throws AppError `not_found`, `rate_limit_exceeded`, `validation_error` when its subscription is gone.
+     */
+    async redeliver(context: ServiceContext, { eventId }: { eventId: string }): Promise<AlertEventOutput> {
+      const { accountId } = requireViewer(context);
+      if (!isUuid(eventId)) throw new AppError('not_found');
+      return context.em.transactional(async (em) => {
+        const event = await findAlertEvent(em, { accountId, id: eventId });
+        if (!event) throw new AppError('not_found');
+        if (event.delivery_status === 'pending') return event;
+        await requirePatience(em, accountId);
+        const revived = await reviveEvent(em, { accountId, id: eventId });
+        const now = (await findAlertEvent(em, { accountId, id: eventId }))!;
+        if (!revived && now.delivery_status !== 'pending') {
+          throw new AppError('validation_error', {
+            message: 'The subscription of this event is deleted: there is nobody to deliver it to.',
+          });
+        }
+        await notifyAlertPending(em);
+        return now;
+      });
+    },
+  };
+}
+
+/** @throws AppError `rate_limit_exceeded` */
+async function requirePatience(em: EntityManager, accountId: string): Promise<void> {
+  const { count, oldestSeconds } = await countAskedDeliveries(em, accountId);
+  if (count < DELIVERIES_PER_MINUTE) return;
+  throw new AppError('rate_limit_exceeded', {
+    message: `At most ${DELIVERIES_PER_MINUTE} tests and repetitions per minute. Try again later.`,
+    retryAfterSeconds: WINDOW_SECONDS - oldestSeconds,
+  });
+}

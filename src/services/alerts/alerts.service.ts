@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto';
+import { requireViewer, type ServiceContext } from '../../context.js';
+import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
+import { AppError } from '../../errors.js';
+import { isUuid, newId } from '../../lib/ids.js';
+import { formatDecimal, formatMoney } from '../../lib/money.js';
+import type { ServiceDeps } from '../deps.js';
+import { createAlertEventsService } from './alert-events.service.js';
+import {
+  type CreateAlertInput,
+  type LowBalanceInput,
+  mailDestination,
+  type UpdateAlertInput,
+} from './alerts.inputs.js';
+import type {
+  AlertOutput,
+  CreatedAlertOutput,
+  LowBalanceOutput,
+  SigningSecretOutput,
+} from './alerts.outputs.js';
+import { MAX_SUBSCRIPTIONS, signingSecretField, signingSecrets } from './alerts.rules.js';
+import {
+  alertKind,
+  changeAlert,
+  countLockedAlerts,
+  deleteAlert,
+  insertAlert,
+  listAlerts,
+  lockSigningSecret,
+  lowBalanceThreshold,
+  type OwnAlert,
+  ownsKey,
+  setLowBalanceThreshold,
+  setSigningSecret,
+} from './alerts.store.js';
+
+const SECRET_BYTES = 32;
+/** Standard Webhooks: receivers' libraries know a secret by it. */
+const SECRET_PREFIX = 'whsec_';
+
+/** A subscription as a caller names it: any text is an id that may not be there. */
+interface AlertId {
+  keyId: string;
+  alertId: string;
+}
+
+/** Spend alerts of the viewer's keys. What is another's answers like what isn't there, and so does a malformed id. */
+export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'egress' | 'envelopes'>) {
+  /** @throws AppError `validation_error` that names the destination. */
+  const checkDestination = async (kind: AlertKind, destination: string): Promise<void> => {
+    const fault =
+      kind === 'webhook'
+        ? await egress.checkDestination(destination)
+        : mailDestination.safeParse(destination).error?.issues[0]?.message;
+    if (!fault) return;
+    throw new AppError('validation_error', { details: [{ field: 'destination', message: fault }] });
+  };
+
+  const newSecret = () => `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
+  const sealSecrets = (id: string, secrets: string) =>
+    envelopes.alertSecret.seal(secrets, signingSecretField(id));
+
+  return {
+    ...createAlertEventsService(),
+
+    /** Newest first. @throws AppError `not_found` */
+    async list(context: ServiceContext, { keyId }: { keyId: string }): Promise<AlertOutput[]> {
+      const { accountId } = requireViewer(context);
+      requireUuids(keyId);
+      const alerts = await listAlerts(context.em, { accountId, keyIds: [keyId] });
+      if (alerts.length === 0 && !(await ownsKey(context.em, { accountId, keyId }))) {
+        throw new AppError('not_found');
+      }
+      return alerts;
+    },
+
+    /** Those of several keys, newest first; none of keys that aren't the viewer's. */
+    async listMany(context: ServiceContext, keyIds: readonly string[]): Promise<AlertOutput[]> {
+      const { accountId } = requireViewer(context);
+      return listAlerts(context.em, { accountId, keyIds: keyIds.filter(isUuid) });
+    },
+
+    /**
+     * Makes a subscription. The secret of a webhook is in this answer and nowhere else afterwards.
+     * @throws AppError `not_found`, `validation_error` also when the key has as many as it may have.
+     */
+    async create(
+      context: ServiceContext,
+      { keyId, ...input }: CreateAlertInput & { keyId: string },
+    ): Promise<CreatedAlertOutput> {
+      const { accountId } = requireViewer(context);
+      requireUuids(keyId);
+      // Before the look at DNS: nobody asks names on behalf of keys that aren't theirs.
+      if (!(await ownsKey(context.em, { accountId, keyId }))) throw new AppError('not_found');
+      await checkDestination(input.kind, input.destination);
+      const id = newId();
+      const secret = input.kind === 'webhook' ? newSecret() : null;
+      const alert = await context.em.transactional(async (em) => {
+        requireRoom(await countLockedAlerts(em, { accountId, keyId }));
+        return insertAlert(em, {
+          id,
+          accountId,
+          keyId,
+          kind: input.kind,
+          destination: input.destination,
+          thresholdsPct: ascending(input.thresholds_pct),
+          active: input.active ?? true,
+          signingSecretSealed: secret && sealSecrets(id, secret),
+          now: new Date(context.clock.now()),
+        });
+      });
+      return { ...alert, signing_secret: secret };
+    },
+
+    /**
+     * Changes what the input names.
+     * @throws AppError `not_found`, `validation_error`
+     */
+    async update(
+      context: ServiceContext,
+      { keyId, alertId, ...input }: UpdateAlertInput & AlertId,
+    ): Promise<AlertOutput> {
+      const own = ownAlert(context, { keyId, alertId });
+      if (input.destination !== undefined) {
+        // Outside of a transaction: nothing waits for DNS. The kind doesn't change.
+        const kind = await alertKind(context.em, own);
+        if (!kind) throw new AppError('not_found');
+        await checkDestination(kind, input.destination);
+      }
+      const changed = await changeAlert(context.em, own, {
+        destination: input.destination,
+        thresholdsPct: input.thresholds_pct && ascending(input.thresholds_pct),
+        active: input.active,
+        now: new Date(context.clock.now()),
+      });
+      if (!changed) throw new AppError('not_found');
+      return changed;
+    },
+
+    /** What has fired stays on record. @throws AppError `not_found` */
+    async remove(context: ServiceContext, id: AlertId): Promise<void> {
+      if (!(await deleteAlert(context.em, ownAlert(context, id)))) throw new AppError('not_found');
+    },
+
+    /**
+     * Makes a new signing secret; the one before goes on signing beside it until the next change.
+     * @throws AppError `not_found`, `validation_error` for mail.
+     */
+    async rotateSecret(context: ServiceContext, id: AlertId): Promise<SigningSecretOutput> {
+      const own = ownAlert(context, id);
+      const secret = newSecret();
+      await context.em.transactional(async (em) => {
+        const locked = await lockSigningSecret(em, own);
+        if (!locked) throw new AppError('not_found');
+        if (locked.sealed === null) {
+          throw new AppError('validation_error', {
+            message: 'Mail is not signed: only webhooks have a secret.',
+          });
+        }
+        const former = envelopes.alertSecret.open(locked.sealed, signingSecretField(own.id));
+        await setSigningSecret(em, own, sealSecrets(own.id, signingSecrets(secret, former.toString())));
+      });
+      return { signing_secret: secret };
+    },
+
+    /** When the viewer is told of a low balance. */
+    lowBalance,
+
+    /** Sets it. A balance that is below already is told only once it was lifted and falls again. */
+    async setLowBalance(
+      context: ServiceContext,
+      { threshold_usd }: LowBalanceInput,
+    ): Promise<LowBalanceOutput> {
+      const { accountId } = requireViewer(context);
+      const threshold = threshold_usd === null ? null : formatMoney(threshold_usd);
+      await setLowBalanceThreshold(context.em, accountId, threshold);
+      return lowBalance(context);
+    },
+  };
+}
+
+export type AlertsService = ReturnType<typeof createAlertsService>;
+
+async function lowBalance(context: ServiceContext): Promise<LowBalanceOutput> {
+  const threshold = await lowBalanceThreshold(context.em, requireViewer(context).accountId);
+  // The session was good a moment ago: the account was deleted meanwhile.
+  if (threshold === undefined) throw new AppError('unauthorized');
+  return { threshold_usd: threshold && formatDecimal(threshold) };
+}
+
+const ascending = (list: readonly number[]): number[] => [...list].sort((a, b) => a - b);
+
+function requireRoom(alerts: number | undefined): void {
+  if (alerts === undefined) throw new AppError('not_found');
+  if (alerts < MAX_SUBSCRIPTIONS) return;
+  throw new AppError('validation_error', {
+    message: `A key has at most ${MAX_SUBSCRIPTIONS} alert subscriptions. Delete one that isn't used any more.`,
+  });
+}
+
+function requireUuids(...ids: string[]): void {
+  if (!ids.every(isUuid)) throw new AppError('not_found');
+}
+
+function ownAlert(context: ServiceContext, { keyId, alertId }: AlertId): OwnAlert {
+  const { accountId } = requireViewer(context);
+  requireUuids(keyId, alertId);
+  return { accountId, keyId, id: alertId };
+}

@@ -1,0 +1,45 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import { type AlertEventRow, alertEventColumns, toAlertEvent } from '../alerts/alert-events.store.js';
+import type { AlertEventOutput } from '../alerts/alerts.outputs.js';
+
+/** How long a transaction may have been under way before it committed: all of ours are cut off earlier. */
+const LONGEST_TRANSACTION = '10 minutes';
+
+/** What had been committed at one instant. */
+export interface AlertInstant {
+  /** PostgreSQL's. */
+  snapshot: string;
+  /** Milliseconds, by PostgreSQL's clock. */
+  atMs: number;
+}
+
+const instant = sql`pg_current_snapshot()::text as snapshot, (extract(epoch from now()) * 1000)::float8 as "atMs"`;
+
+/** What is there now. */
+export async function alertInstant(em: EntityManager): Promise<AlertInstant> {
+  const { rows } = await sql<AlertInstant>`select ${instant}`.execute(em.getKysely());
+  return rows[0]!;
+}
+
+/** What fired for an account in transactions that `seen` didn't see, oldest first. A delivery changes nothing of that. */
+export async function freshAlerts(
+  em: EntityManager,
+  accountId: string,
+  seen: AlertInstant,
+): Promise<AlertInstant & { events: AlertEventOutput[] }> {
+  const { rows } = await sql<AlertInstant & (AlertEventRow | { id: null })>`
+    select ${instant}, fresh.*
+    from (select 1) one left join (
+      select ${alertEventColumns} from alert_events e
+      where e.account_id = ${accountId} and e.purpose <> 'test'
+        and e.fired_at > timestamptz 'epoch' + ${seen.atMs}::float8 * interval '1 millisecond' - ${LONGEST_TRANSACTION}::interval
+        and not pg_visible_in_snapshot(e.created_in, ${seen.snapshot}::pg_snapshot)
+    ) fresh on true
+    order by fresh.fired_us::bigint, fresh.id`.execute(em.getKysely());
+  const { snapshot, atMs } = rows[0]!;
+  const events = rows.flatMap(({ snapshot: _snapshot, atMs: _atMs, ...row }) =>
+    row.id === null ? [] : [toAlertEvent(row)],
+  );
+  return { snapshot, atMs, events };
+}

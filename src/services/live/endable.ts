@@ -1,0 +1,26 @@
+/** A generator that waits can't be ended from outside: what it waits for is ended first. */
+export function endable<T>(generator: AsyncGenerator<T, void>, end: () => void): AsyncIterableIterator<T> {
+  return {
+    async next() {
+      try {
+        const result = await generator.next();
+        if (result.done) end();
+        return result;
+      } catch (error) {
+        end();
+        throw error;
+      }
+    },
+    return() {
+      end();
+      return generator.return();
+    },
+    throw(error: unknown) {
+      end();
+      return generator.throw(error);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
