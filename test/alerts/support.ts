@@ -40,6 +40,7 @@ export async function addKey(pool: Pool, { accountId }: Payer): Promise<Payer> {
 export interface Subscribed {
   kind?: 'email' | 'webhook';
   active?: boolean;
+  destination?: string;
 }
 
 /** An alert subscription, written the way the platform writes it. Gives its id. */
@@ -47,7 +48,7 @@ export async function subscribe(
   pool: Pool,
   { accountId, keyId }: Payer,
   thresholds: number[],
-  { kind = 'webhook', active = true }: Subscribed = {},
+  { kind = 'webhook', active = true, destination }: Subscribed = {},
 ): Promise<string> {
   const id = newId();
   await pool.query(
@@ -59,7 +60,7 @@ export async function subscribe(
       accountId,
       keyId,
       kind,
-      kind === 'email' ? 'ops@example.com' : 'https://hooks.example.com/x',
+      destination ?? (kind === 'email' ? 'ops@example.com' : 'https://hooks.example.com/x'),
       thresholds,
       active,
       kind === 'webhook' ? 'sealed' : null,

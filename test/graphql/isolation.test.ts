@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { accessOf } from '../../src/graphql/access.js';
 import { createSchema } from '../../src/graphql/schema.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import { callOf, eventsOf, limitKey, subscribe } from '../alerts/support.js';
 import { PASSWORD, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';
@@ -11,7 +13,9 @@ import { codesOf, dataOf, follow, operate, socketClient } from './support.js';
 
 const WHOLE = `{ viewer {
   id email name role status createdAt planId balanceUsd plan { name }
-  apiKeys { nodes { id name keyPrefix lastFour status monthlyLimitUsd dailyLimitUsd spendMonthUsd } }
+  apiKeys { nodes { id name keyPrefix lastFour status monthlyLimitUsd dailyLimitUsd spendMonthUsd
+    alerts { id destination thresholdsPct active updatedAt } } }
+  alertEvents { nodes { id deliveryStatus attempts destination } } lowBalanceThresholdUsd
   ledgerEntries { nodes { id amountUsd } } usageEvents { nodes { id } } } }`;
 
 describe('what belongs to somebody', () => {
@@ -25,13 +29,19 @@ describe('what belongs to somebody', () => {
   const schema = createSchema();
   let key = '';
   let account = '';
+  let alert = '';
+  let event = '';
   let newcomers = 0;
 
   /** Whoever asks, asks for what is Ada's. */
   const documents = () =>
     fieldDocuments(schema, (owner, argument) => {
+      if (argument === 'keyId') return JSON.stringify(key);
+      if (argument === 'eventId') return JSON.stringify(event);
+      if (argument === 'id' && /Alert/.test(owner)) return JSON.stringify(alert);
       if (argument === 'id') return JSON.stringify(/User/.test(owner) ? account : key);
       if (argument === 'dailyLimitUsd') return '"1.5"';
+      if (argument === 'active') return 'false';
       if (argument === 'email') {
         return JSON.stringify(owner === 'signup' ? `new-${newcomers++}@example.com` : mail);
       }
@@ -49,7 +59,12 @@ describe('what belongs to somebody', () => {
     adaKey = await createTestKey(db, { accountId: account });
     key = adaKey.keyId;
     await db.pool.query(`update api_keys set name = 'key-canary' where id = $1`, [key]);
-    canaries = [mail, 'Ada Canary', 'key-canary', adaKey.key];
+    const payer = { accountId: account, keyId: key };
+    alert = await subscribe(db.pool, payer, [1], { destination: 'https://alert-canary.example.com' });
+    await limitKey(db.pool, payer, 1);
+    await flushBatch(db.pool, [callOf(payer, 2)]);
+    event = (await eventsOf(db.pool, payer))[0]!.id;
+    canaries = [mail, 'Ada Canary', 'key-canary', adaKey.key, 'alert-canary'];
   });
   afterAll(async () => {
     await platform.close();
@@ -104,7 +119,7 @@ describe('what belongs to somebody', () => {
       const bob = await signUp(platform.url);
       const answer = await operate(platform.url, document, { token: bob.token });
       showsNothing(answer.text);
-      const named = document.includes(key) ? ['not_found'] : [];
+      const named = [key, alert, event].some((id) => document.includes(id)) ? ['not_found'] : [];
       if (accessOf(root) === 'admin') expect([name, codesOf(answer)]).toEqual([name, ['forbidden']]);
       else if (named.length > 0) expect([name, codesOf(answer)]).toEqual([name, named]);
     }

@@ -108,8 +108,10 @@ describe('the GraphQL schema', () => {
     expect(secrets.sort()).toEqual([
       'Analytics.totalTokensIn',
       'Analytics.totalTokensOut',
+      'CreateAlertSubscriptionPayload.signingSecret',
       'LoginPayload.accessToken',
       'LoginPayload.tokenType',
+      'RotateAlertSecretPayload.signingSecret',
       'SignupPayload.accessToken',
       'SignupPayload.tokenType',
       'TopUpPayload.monthlyQuotaTokens',
