@@ -1,0 +1,103 @@
+import { ALERT_PENDING_CHANNEL } from '../../src/db/invalidation.js';
+import { listen } from '../../src/db/listen.js';
+import { createLogger } from '../../src/lib/logger.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import { createAlertFeed } from '../../src/services/live/alert-feed.js';
+import { createSignalBoard } from '../../src/services/live/signals.js';
+import { contextOf } from '../billing/fixtures.js';
+import { dataOf, follow, socketClient } from '../graphql/support.js';
+import { createPayer } from '../metering/support.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { postChat } from '../support/edge.js';
+import { startTestStack, type TestStack } from '../support/stack.js';
+import { until } from '../support/until.js';
+import { callOf, eventsOf, limitKey, subscribe } from './support.js';
+
+const FIRED = 'subscription { alertFired { id thresholdPct purpose deliveryStatus apiKey { id } } }';
+
+interface Fired {
+  alertFired: { id: string; thresholdPct: number; deliveryStatus: string; apiKey: { id: string } };
+}
+
+describe('alertFired', () => {
+  let db: TestDatabase;
+  let stack: TestStack;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    stack = await startTestStack(db);
+  });
+  afterAll(async () => {
+    await stack.close();
+    await db.close();
+  });
+
+  test('a call through the edge tells its owner, nobody else, and wakes whoever delivers', async () => {
+    const woken: string[] = [];
+    let listening = false;
+    const listener = listen({
+      databaseUrl: db.url,
+      channel: ALERT_PENDING_CHANNEL,
+      log: createLogger('test', 'silent'),
+      onNotify: (payload) => void woken.push(payload),
+      onListening: () => {
+        listening = true;
+      },
+    });
+    const [ada, bob] = [await stack.signUp(), await stack.signUp()];
+    const payer = { accountId: ada.accountId, keyId: ada.keyId };
+    await limitKey(db.pool, payer, 0.000001);
+    await subscribe(db.pool, payer, [50, 100]);
+    const clients = [ada, bob].map(({ token }) => socketClient(stack.url, { token }));
+    const [ofAda, ofBob] = clients.map((client) => follow<Fired>(client, FIRED));
+    await until(() => listening && stack.platform.app.websocketServer.clients.size === 2, {
+      what: 'everybody to be connected',
+    });
+    // A query over the same platform is answered after the subscription stands.
+    await dataOf(stack.url, '{ viewer { id } }', { token: ada.token });
+    for (let n = 0; n < 3; n++) expect((await postChat(stack.url, ada.key)).status).toBe(200);
+    await until(() => ofAda!.results.length >= 2, { what: 'two alerts' });
+    const told = ofAda!.results.map(({ data }) => data!.alertFired);
+    expect(told.map(({ thresholdPct }) => thresholdPct).sort()).toEqual([100, 50]);
+    expect(told.map(({ id }) => id).sort()).toEqual(
+      (await eventsOf(db.pool, payer)).map(({ id }) => id).sort(),
+    );
+    expect(told[0]).toMatchObject({ deliveryStatus: 'PENDING', apiKey: { id: payer.keyId } });
+    await until(() => woken.length > 0, { what: 'the wake-up' });
+    expect(new Set(woken)).toEqual(new Set(['']));
+    expect(ofBob!.results).toEqual([]);
+    for (const client of clients) await client.dispose();
+    await listener.stop();
+  });
+
+  test('what was missed while nothing was heard comes with the next signal; a delivery tells nothing again', async () => {
+    const payer = await createPayer(db.pool);
+    await limitKey(db.pool, payer, 1);
+    await subscribe(db.pool, payer, [10, 20, 30]);
+    await flushBatch(db.pool, [callOf(payer, 10)]);
+    const board = createSignalBoard();
+    const iterator = await createAlertFeed({ signals: board }).alertFired(contextOf(db, payer.accountId));
+    const told: (number | null)[] = [];
+    const done = (async () => {
+      for await (const event of iterator) told.push(event.threshold_pct);
+    })();
+    await flushBatch(db.pool, [callOf(payer, 10)]);
+    await db.pool.query(
+      `update alert_events set delivery_status = 'sent', next_attempt_at = null where account_id = $1`,
+      [payer.accountId],
+    );
+    board.alertsFired(null);
+    await until(() => told.length >= 1);
+    board.alertsFired([payer.accountId]);
+    await flushBatch(db.pool, [callOf(payer, 10)]);
+    board.alertsFired([payer.accountId]);
+    await until(() => told.length >= 2);
+    expect(told).toEqual([20, 30]);
+    await iterator.return!();
+    await done;
+  });
+
+  test('nobody follows without a session', async () => {
+    const feed = createAlertFeed({ signals: createSignalBoard() });
+    await expect(feed.alertFired(contextOf(db, null))).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+});
