@@ -19,10 +19,12 @@ async function plantCleanBooks(pool: Pool): Promise<void> {
     [ACCOUNT, AT],
   );
   await pool.query(
-    `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, created_at)
-     values ($1, $2, 'k', 'sk-pr-abcd', 'wxyz', '\\x00', $3)`,
+    `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, monthly_limit_usd,
+       monthly_limit_changed_at, created_at)
+     values ($1, $2, 'k', 'sk-pr-abcd', 'wxyz', '\\x00', 0.0005, $3::timestamptz - interval '1 day', $3)`,
     [KEY, ACCOUNT, AT],
   );
+  await plantAlert(pool);
   await insertEvent(pool, EVENT, { status: 'success', cost: '0.00025', input: 1000, output: 500 });
   await insertEvent(pool, ERROR, { status: 'error', cost: '0', input: 10, output: 0 });
   await pool.query(
@@ -38,6 +40,24 @@ async function plantCleanBooks(pool: Pool): Promise<void> {
     `insert into usage_rollups values ('2026-11-30T23:00:00Z', $1, $2, null, 'gateway/fast', 2, 1, 1010, 500, 0.00025,
        '{13}', '{2}')`,
     [ACCOUNT, KEY],
+  );
+}
+
+/** Half of the monthly limit was reached, and somebody was told. */
+async function plantAlert(pool: Pool): Promise<void> {
+  const subscription = newId();
+  await pool.query(
+    `insert into alert_subscriptions (id, account_id, key_id, kind, destination, thresholds_pct, created_at, updated_at)
+     values ($1, $2, $3, 'email', 'a@example.com', '{50}', $4::timestamptz - interval '1 day',
+       $4::timestamptz - interval '1 day')`,
+    [subscription, ACCOUNT, KEY, AT],
+  );
+  await pool.query(`insert into threshold_firings values ($1, '2026-11', 50, $2)`, [KEY, AT]);
+  await pool.query(
+    `insert into alert_events (id, account_id, key_id, subscription_id, purpose, kind, destination, threshold_pct,
+       billing_month, spend, monthly_limit, fired_at, pending_since, delivery_status)
+     values ($1, $2, $3, $4, 'threshold', 'email', 'a@example.com', 50, '2026-11', 0.00025, 0.0005, $5, $5, 'sent')`,
+    [newId(), ACCOUNT, KEY, subscription, AT],
   );
 }
 
@@ -123,6 +143,27 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
   'I10-month': { statements: ['update key_spend_months set spend = spend * 2'] },
   'I10-hour': { statements: ['update account_usage_hours set events = 1'] },
   'I10-rollup': { statements: ['update usage_rollups set latency_counts = latency_counts || 1'] },
+  'I11-firing': {
+    statements: [
+      'alter table threshold_firings drop constraint threshold_firings_pkey',
+      'insert into threshold_firings select * from threshold_firings',
+    ],
+  },
+  'I11-event': {
+    statements: [
+      'drop index alert_events_once',
+      `insert into alert_events select (jsonb_populate_record(null::alert_events,
+         to_jsonb(e) || '{"id": "${newId()}"}')).* from alert_events e`,
+    ],
+  },
+  'I11-fired': { statements: ['delete from threshold_firings'] },
+  'I11-told': { statements: ['delete from alert_events'] },
+  'I12-pending': {
+    statements: [
+      `update alert_events set delivery_status = 'pending', next_attempt_at = now(),
+         pending_since = now() - interval '11 minutes'`,
+    ],
+  },
   I13: {
     statements: [`update usage_events set ttft_ms = -1 where id = '${EVENT}'`],
   },
@@ -146,6 +187,20 @@ describe('the audit', () => {
 
   test('has a corruption to find for each of its invariants', () => {
     expect(Object.keys(corruptions).sort()).toEqual(invariants.map(({ name }) => name).sort());
+  });
+
+  test.each([
+    ['without an active subscription', 'update alert_subscriptions set active = false'],
+    ['without a limit', 'update api_keys set monthly_limit_usd = null'],
+    ['that was not reached', 'update api_keys set monthly_limit_usd = 0.001'],
+    ['that was set after the last call', `update alert_subscriptions set updated_at = '${AT}'`],
+    ['of a limit that was set after the last call', `update api_keys set monthly_limit_changed_at = '${AT}'`],
+  ])('misses no firing of a threshold %s', async (_what, statement) => {
+    await database.pool.query('delete from alert_events');
+    await database.pool.query('delete from threshold_firings');
+    await database.pool.query(statement);
+    const findings = await runAudit(jobContext(database.orm).context);
+    expect(findings.filter(({ violations }) => violations > 0)).toEqual([]);
   });
 
   test.each([

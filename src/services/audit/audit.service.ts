@@ -3,7 +3,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import type { ServiceContext } from '../../context.js';
 import { patiently } from '../../db/patience.js';
-import { type Invariant, invariants } from './audit.store.js';
+import { invariants } from './audit.store.js';
+import type { Invariant } from './invariant.js';
 
 export interface Finding {
   invariant: Invariant;

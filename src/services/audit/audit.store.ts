@@ -1,10 +1,5 @@
-/** A statement about the money that is always true. Its query gives one `subject` per violation, and no row if it holds. */
-export interface Invariant {
-  /** Short and stable: the label of the metric. */
-  name: string;
-  guarantee: string;
-  sql: string;
-}
+import { alertInvariants } from './alert-invariants.store.js';
+import type { Invariant } from './invariant.js';
 
 /** RELIABILITY.md (c) on our tables. Equality of money is exact, without tolerance. */
 export const invariants: readonly Invariant[] = [
@@ -126,6 +121,7 @@ export const invariants: readonly Invariant[] = [
       having (sum(requests), sum(errors), sum(input_tokens), sum(output_tokens), sum(cost), sum(latencies))
         is distinct from (0, 0, 0, 0, 0, 0)`,
   },
+  ...alertInvariants,
   {
     name: 'I13',
     guarantee: 'No count, cost or latency is negative.',
