@@ -169,7 +169,11 @@ describe('a threshold of a key', () => {
     await flush(...records);
     await subscribe(db.pool, payer, [60]);
     await flush(...records);
-    // One new event of another key among them.
+    // A new error of the same key among them, and a new event of another.
+    await flush(
+      ...records,
+      call(0, { status: 'error', cost: 0n, errorCode: 'upstream_error', httpStatus: 502 }),
+    );
     const other = await addKey(db.pool, payer);
     await flush(...records, callOf(other, 1, { createdAt: NOW }));
     expect(await fired()).toEqual([`${MONTH} 50`]);
