@@ -1,5 +1,6 @@
 import { pgPool } from '../../src/db/orm.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
+import { limitKey, subscribe } from '../alerts/support.js';
 import { recordOf } from '../metering/support.js';
 import { signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -27,6 +28,8 @@ describe('the statements of an operation', () => {
     accountId = signup.user.id;
     for (let n = 0; n < KEYS; n++) {
       const { keyId } = await createTestKey(db, { accountId });
+      await limitKey(db.pool, { accountId, keyId }, 0);
+      await subscribe(db.pool, { accountId, keyId }, [50, 100]);
       await flushBatch(db.pool, [recordOf({ accountId, keyId })]);
     }
     watchPool(await pgPool(db.orm), (text, ask) => {
@@ -79,6 +82,16 @@ describe('the statements of an operation', () => {
     expect(data.viewer.ledgerEntries.nodes.filter(({ usageEvent }) => usageEvent !== null).length).toBe(KEYS);
     // Account, page, events, keys.
     expect(statements).toBe(SESSION + 4);
+  });
+
+  test('100 keys with their subscriptions and alert events', async () => {
+    const { data, statements } = await counted<{ viewer: { apiKeys: { nodes: { alerts: unknown[] }[] } } }>(
+      `{ viewer { apiKeys(first: 100) { nodes { alerts { destination }
+        alertEvents(first: 5) { nodes { thresholdPct apiKey { name } } } } } } }`,
+    );
+    expect(data.viewer.apiKeys.nodes.filter(({ alerts }) => alerts.length === 1)).toHaveLength(KEYS);
+    // Account, keys, subscriptions, events, keys of events.
+    expect(statements).toBe(SESSION + 5);
   });
 
   test('two windows of days are read as one', async () => {

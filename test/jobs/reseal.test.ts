@@ -29,7 +29,7 @@ describe('the job that seals again', () => {
   });
   afterEach(() => db.close());
 
-  /** An account with a data key, a virtual key of its own and one API key. */
+  /** An account with a data key, a virtual key of its own and one API key with a webhook. */
   const addAccount = async (envelopes: typeof before) => {
     const [id, keyId] = [newId(), newId()];
     await db.pool.query(
@@ -51,6 +51,17 @@ describe('the job that seals again', () => {
         envelopes.virtualKey.seal(`virtual of ${keyId}`, `api_key:${keyId}:virtual_key`),
       ],
     );
+    const alertId = newId();
+    await db.pool.query(
+      `insert into alert_subscriptions (id, account_id, key_id, kind, destination, thresholds_pct, signing_secret_sealed,
+         created_at, updated_at) values ($1, $2, $3, 'webhook', 'https://x.example', '{80}', $4, now(), now())`,
+      [
+        alertId,
+        id,
+        keyId,
+        envelopes.alertSecret.seal(`secret of ${alertId}`, `alert_subscription:${alertId}:signing_secret`),
+      ],
+    );
     return { id, keyId };
   };
   /** What all rows hold, as a process with these keys reads it. */
@@ -61,7 +72,15 @@ describe('the job that seals again', () => {
     const keys = await db.pool.query<Record<'id' | 'virtual_key_sealed', string>>(
       'select id, virtual_key_sealed from api_keys order by id',
     );
+    const alerts = await db.pool.query<Record<'id' | 'signing_secret_sealed', string>>(
+      'select id, signing_secret_sealed from alert_subscriptions order by id',
+    );
     return [
+      ...alerts.rows.map((row) =>
+        envelopes.alertSecret
+          .open(row.signing_secret_sealed, `alert_subscription:${row.id}:signing_secret`)
+          .toString(),
+      ),
       ...accounts.rows.flatMap((row) => [
         envelopes.dataKey.open(row.data_key_sealed, `account:${row.id}:data_key`).toString(),
         envelopes.virtualKey.open(row.virtual_key_sealed, `account:${row.id}:virtual_key`).toString(),
@@ -83,7 +102,7 @@ describe('the job that seals again', () => {
       [0, 0],
       [0, 0],
     ]);
-    expect(runs.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(15);
+    expect(runs.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(20);
     expect(await readAll(after)).toEqual(values);
   });
 
@@ -98,7 +117,7 @@ describe('the job that seals again', () => {
       { left: 0, unreadable: 0 },
       { left: 0, unreadable: 0 },
     ]);
-    expect(logged).toEqual([expect.objectContaining({ resealed: 3, left: 0, unreadable: 0 })]);
+    expect(logged).toEqual([expect.objectContaining({ resealed: 4, left: 0, unreadable: 0 })]);
   });
 
   test('leaves alone what no key opens, counts it and goes on with the rest', async () => {
@@ -106,7 +125,7 @@ describe('the job that seals again', () => {
     await addAccount(before);
     await db.pool.query(`update api_keys set virtual_key_sealed = 'v1.unknown0.abc' where id = $1`, [keyId]);
     const result = await resealAll(jobContext(db.orm).context, { envelopes: during, batch: 1 });
-    expect(result).toEqual({ resealed: 5, left: 0, unreadable: 1 });
+    expect(result).toEqual({ resealed: 7, left: 0, unreadable: 1 });
     const { rows } = await db.pool.query('select virtual_key_sealed as sealed from api_keys where id = $1', [
       keyId,
     ]);
@@ -124,7 +143,7 @@ describe('the job that seals again', () => {
     await expectWaiter(db);
     await client.query('commit');
     client.release();
-    expect(await running).toEqual({ resealed: 2, left: 1, unreadable: 0 });
+    expect(await running).toEqual({ resealed: 3, left: 1, unreadable: 0 });
     const { rows } = await db.pool.query('select virtual_key_sealed as sealed from api_keys where id = $1', [
       keyId,
     ]);
