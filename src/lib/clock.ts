@@ -29,7 +29,7 @@ export function utcDay(timeMs: number): string {
 
 /** UTC month, `YYYY-MM`. */
 export function utcMonth(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 7);
+  return utcDay(timeMs).slice(0, 7);
 }
 
 /** First millisecond of the UTC day of `timeMs`. */

@@ -101,6 +101,9 @@ const subscriptions: Section = {
     paragraph(
       '`usageRecorded` tells each call of the account once it is charged, some tenths of a second after its end, each exactly once while the socket is open. Whoever reads slowly is told later, not less. After a break, page through `usageEvents` for what came in between. The protocol is `graphql-transport-ws`, which the package graphql-ws speaks.',
     ),
+    paragraph(
+      '`alertFired` tells each alert of the account once it has fired, one for each destination, before its delivery; how that ended is in `alertEvents`.',
+    ),
     code(subscriptionExample),
     table(
       ['close', 'meaning'],
