@@ -106,7 +106,7 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
       tags,
       summary: 'Send a test',
       description:
-        'Delivers a test to the destination, of the form of a real alert. At most 5 tests and repetitions per minute.',
+        'Delivers a test to the destination, of the form of a real alert. At most 5 tests and repetitions per minute, 10 per day by mail.',
       params: alertParams,
       response: { 201: alertEventOutput, ...errorResponses(401, 403, 404, 429) },
     },
@@ -171,7 +171,7 @@ function eventRoutes(app: RestApp, { alerts }: Services): void {
       tags,
       summary: 'Deliver an alert event once more',
       description:
-        'The same id, up to three new attempts, to where the subscription leads now. One that is pending stays as it is. At most 5 tests and repetitions per minute.',
+        'The same id, up to three new attempts, to where the subscription leads now. One that is pending stays as it is. At most 5 tests and repetitions per minute, 10 per day by mail.',
       params: alertEventParams,
       response: { 200: alertEventOutput, ...errorResponses(401, 403, 404, 422, 429) },
     },

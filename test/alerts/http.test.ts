@@ -273,6 +273,35 @@ describe('alerts over HTTP', () => {
     expect((await send('POST', `${alerts}/${id}/test`)).status).toBe(201);
   });
 
+  test('ten tests and repetitions by mail a day, in all: then 429, while webhooks go on', async () => {
+    const mail = await create({ kind: 'email', destination: 'stranger@example.com' });
+    const hook = await create();
+    const sent = await send<AlertEventOutput>('POST', `${alerts}/${mail.id}/test`);
+    for (let n = 1; n < 10; n++) {
+      await finish('degraded');
+      await db.pool.query(`update alert_events set pending_since = pending_since - interval '61 s'`);
+      expect((await send('POST', `/api/alert-events/${sent.body.id}/redeliver`)).status).toBe(200);
+    }
+    await finish('degraded');
+    const refused = await send('POST', `${alerts}/${mail.id}/test`);
+    expect([refused.status, (await send('POST', `${alerts}/${hook.id}/test`)).status]).toEqual([429, 201]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(80_000);
+    expect(await eventsOf(db.pool, payer)).toHaveLength(2);
+  });
+
+  test('one that the service switched off says why, until its owner switches it on or leads it elsewhere', async () => {
+    for (const change of [{ active: true }, { destination: `${HOOK}/new` }]) {
+      const { id } = await create();
+      await db.pool.query(
+        `update alert_subscriptions set active = false, disabled_reason = 'gone' where id = $1`,
+        [id],
+      );
+      const kept = await send<AlertOutput>('PATCH', `${alerts}/${id}`, { thresholds_pct: [7] });
+      expect(kept.body).toMatchObject({ active: false, disabled_reason: 'gone' });
+      expect((await send<AlertOutput>('PATCH', `${alerts}/${id}`, change)).body.disabled_reason).toBeNull();
+    }
+  });
+
   test("another's key, subscription and event, and those under another key, all answer 404", async () => {
     const { id } = await create();
     await fire();
@@ -335,6 +364,14 @@ describe('alerts over HTTP', () => {
     expect(await balance(5)).toEqual({ threshold_usd: '5.000000' });
     await flushBatch(db.pool, [callOf(payer, 1)]);
     expect(await told()).toHaveLength(2);
+    await finish('degraded');
+    const [event] = await eventsOf(db.pool, payer);
+    const again = await send<AlertEventOutput>('POST', `/api/alert-events/${event!.id}/redeliver`);
+    expect(again.body).toMatchObject({
+      purpose: 'low_balance',
+      delivery_status: 'pending',
+      balance_usd: '0.400000',
+    });
     expect(await balance(null)).toEqual({ threshold_usd: null });
     expect((await send('PUT', '/api/billing/low-balance-alert', { threshold_usd: -1 })).status).toBe(422);
     expect((await send('PUT', '/api/billing/low-balance-alert', {})).status).toBe(422);

@@ -291,5 +291,6 @@ create table alert_events (
 create unique index alert_events_once on alert_events (subscription_id, key_id, billing_month, threshold_pct)
   where purpose = 'threshold';
 create index alert_events_pending on alert_events (next_attempt_at) where delivery_status = 'pending';
+create index alert_events_asked on alert_events (account_id, pending_since) where purpose = 'test' or redeliveries > 0;
 create index alert_events_key on alert_events (key_id, fired_at desc, id desc);
 create index alert_events_account on alert_events (account_id, fired_at desc, id desc)`;

@@ -86,7 +86,8 @@ export class AlertsResolver {
 
   @Allow('session')
   @Mutation(() => SendTestAlertPayload, {
-    description: 'Delivers a test to where a subscription leads. At most 5 tests and repetitions per minute.',
+    description:
+      'Delivers a test to where a subscription leads. At most 5 tests and repetitions per minute, 10 per day by mail.',
   })
   async sendTestAlert(
     @Arg('input', { description: 'The subscription.' }) { keyId, id }: SendTestAlertInput,

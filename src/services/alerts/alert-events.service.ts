@@ -17,10 +17,8 @@ import {
   reviveEvent,
 } from './alert-events.store.js';
 import type { AlertEventOutput } from './alerts.outputs.js';
-import { DELIVERIES_PER_MINUTE } from './alerts.rules.js';
+import { askedTooMuch } from './alerts.rules.js';
 import { ownsKey } from './alerts.store.js';
-
-const WINDOW_SECONDS = 60;
 
 /** What fired, and what the viewer has delivered on purpose. */
 export function createAlertEventsService() {
@@ -70,11 +68,9 @@ export function createAlertEventsService() {
       if (![keyId, alertId].every(isUuid)) throw new AppError('not_found');
       const event = { eventId: newId(), month: utcMonth(context.clock.now()) };
       return context.em.transactional(async (em) => {
-        await requirePatience(em, accountId);
         const inserted = await insertTestEvent(em, { accountId, keyId, id: alertId }, event);
         if (!inserted) throw new AppError('not_found');
-        await notifyAlertPending(em);
-        return (await findAlertEvent(em, { accountId, id: event.eventId }))!;
+        return asked(em, accountId, event.eventId);
       });
     },
 
@@ -90,27 +86,26 @@ export function createAlertEventsService() {
         const event = await findAlertEvent(em, { accountId, id: eventId });
         if (!event) throw new AppError('not_found');
         if (event.delivery_status === 'pending') return event;
-        await requirePatience(em, accountId);
         const revived = await reviveEvent(em, { accountId, id: eventId });
+        if (revived) return asked(em, accountId, eventId);
         const now = (await findAlertEvent(em, { accountId, id: eventId }))!;
-        if (!revived && now.delivery_status !== 'pending') {
-          throw new AppError('validation_error', {
-            message: 'The subscription of this event is deleted: there is nobody to deliver it to.',
-          });
-        }
-        await notifyAlertPending(em);
-        return now;
+        if (now.delivery_status === 'pending') return now;
+        throw new AppError('validation_error', {
+          message: 'The subscription of this event is deleted: there is nobody to deliver it to.',
+        });
       });
     },
   };
 }
 
-/** @throws AppError `rate_limit_exceeded` */
-async function requirePatience(em: EntityManager, accountId: string): Promise<void> {
-  const { count, oldestSeconds } = await countAskedDeliveries(em, accountId);
-  if (count < DELIVERIES_PER_MINUTE) return;
-  throw new AppError('rate_limit_exceeded', {
-    message: `At most ${DELIVERIES_PER_MINUTE} tests and repetitions per minute. Try again later.`,
-    retryAfterSeconds: WINDOW_SECONDS - oldestSeconds,
-  });
+/**
+ * Lets an event that was asked for go out, and shows it.
+ * @throws AppError `rate_limit_exceeded`
+ */
+async function asked(em: EntityManager, accountId: string, id: string): Promise<AlertEventOutput> {
+  const event = (await findAlertEvent(em, { accountId, id }))!;
+  const refusal = askedTooMuch(await countAskedDeliveries(em, accountId), event.kind);
+  if (refusal) throw new AppError('rate_limit_exceeded', refusal);
+  await notifyAlertPending(em);
+  return event;
 }

@@ -12,6 +12,7 @@ import {
 import { formatDecimal } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
 import type { AlertEventOutput } from './alerts.outputs.js';
+import type { AskedDeliveries } from './alerts.rules.js';
 import type { OwnAlert } from './alerts.store.js';
 
 /** An alert event as it is read. */
@@ -120,24 +121,27 @@ export async function findAlertEvent(
 }
 
 /**
- * Deliveries that the account asked for within the last minute, and how long ago the oldest was. Whoever asks takes
- * turns with others of the account until the transaction ends.
+ * Deliveries that the account has asked for. Whoever asks takes turns with others of the account until the transaction
+ * ends.
  */
-export async function countAskedDeliveries(
-  em: EntityManager,
-  accountId: string,
-): Promise<{ count: number; oldestSeconds: number }> {
+export async function countAskedDeliveries(em: EntityManager, accountId: string): Promise<AskedDeliveries> {
   const db = em.getKysely();
   // Two accounts of one hash wait for each other now and then: harmless.
   await sql`select pg_advisory_xact_lock(${advisoryLocks.askedDeliveries}, hashtext(${accountId}))`.execute(
     db,
   );
-  const { rows } = await sql<{ count: number; oldest: number | null }>`
-    select count(*)::int as count, extract(epoch from now() - min(pending_since))::float8 as oldest
+  const recent = sql`pending_since > now() - interval '1 minute'`;
+  const mail = sql`kind = 'email'`;
+  // An event that was repeated stands once, with the time of the last: all its repetitions count.
+  const { rows } = await sql<AskedDeliveries>`
+    select (count(*) filter (where ${recent}))::int as "lastMinute",
+      coalesce(extract(epoch from now() - min(pending_since) filter (where ${recent})), 0)::float8 as "oldestSeconds",
+      coalesce(sum(redeliveries + (purpose = 'test')::int) filter (where ${mail}), 0)::int as "mailsOfDay",
+      coalesce(extract(epoch from now() - min(pending_since) filter (where ${mail})), 0)::float8 as "oldestMailSeconds"
     from alert_events
-    where account_id = ${accountId} and pending_since > now() - interval '1 minute'
+    where account_id = ${accountId} and pending_since > now() - interval '1 day'
       and (purpose = 'test' or redeliveries > 0)`.execute(db);
-  return { count: rows[0]!.count, oldestSeconds: rows[0]!.oldest ?? 0 };
+  return rows[0]!;
 }
 
 /** Puts a test into the outbox: its lowest percentage, with what the key has spent. False: no such subscription. */

@@ -1,8 +1,41 @@
+import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
+
 /** Subscriptions that one key may have. */
 export const MAX_SUBSCRIPTIONS = 10;
 
-/** Deliveries that an account may ask for itself, tests and repetitions together, per minute. */
-export const DELIVERIES_PER_MINUTE = 5;
+/** Deliveries that an account may ask for itself, tests and repetitions together. */
+export const ASKED_PER_MINUTE = 5;
+/** Of them by mail: the address may be a stranger's. */
+export const ASKED_MAILS_PER_DAY = 10;
+
+export interface AskedDeliveries {
+  lastMinute: number;
+  /** How long ago the oldest of them was. */
+  oldestSeconds: number;
+  mailsOfDay: number;
+  oldestMailSeconds: number;
+}
+
+const MINUTE_SECONDS = 60;
+const DAY_SECONDS = 86_400;
+
+/** What is said when the newest of these is one too many, and when another may be asked for. */
+export function askedTooMuch(
+  asked: AskedDeliveries,
+  kind: AlertKind,
+): { message: string; retryAfterSeconds: number } | undefined {
+  if (asked.lastMinute > ASKED_PER_MINUTE) {
+    return {
+      message: `At most ${ASKED_PER_MINUTE} tests and repetitions per minute. Try again later.`,
+      retryAfterSeconds: MINUTE_SECONDS - asked.oldestSeconds,
+    };
+  }
+  if (kind === 'webhook' || asked.mailsOfDay <= ASKED_MAILS_PER_DAY) return undefined;
+  return {
+    message: `At most ${ASKED_MAILS_PER_DAY} tests and repetitions by mail per day. Try again later.`,
+    retryAfterSeconds: DAY_SECONDS - asked.oldestMailSeconds,
+  };
+}
 
 /** Binds a sealed signing secret to its subscription (associated data of the envelope). */
 export function signingSecretField(subscriptionId: string): string {
