@@ -67,7 +67,10 @@ from low where email is not null`,
 
 const OVER_LIMIT = `Not sent: a subscription sends at most ${MAX_MAILS_PER_MONTH} mails per key and month.`;
 
-/** The record of what fired, and the outbox that the delivery takes it from. */
+/**
+ * The record of what fired, and the outbox that the delivery takes it from. A conflict can't be, but through a hand in the
+ * tables: usage must not be refused for it.
+ */
 const RECORD_ALERTS = `
 insert into alert_events (id, account_id, key_id, subscription_id, purpose, kind, destination, key_name, key_prefix,
   threshold_pct, billing_month, spend, monthly_limit, balance, fired_at, pending_since, delivery_status,
@@ -77,7 +80,8 @@ select id, account_id, key_id, subscription_id, purpose, kind, destination, key_
   case when not over_limit then now() end, case when over_limit then now() end, case when over_limit then $2 end
 from json_to_recordset($1) as e(id uuid, account_id uuid, key_id uuid, subscription_id uuid, purpose text, kind text,
   destination text, key_name text, key_prefix text, threshold_pct smallint, billing_month text, spend numeric,
-  monthly_limit numeric, balance numeric, over_limit boolean)`;
+  monthly_limit numeric, balance numeric, over_limit boolean)
+on conflict do nothing`;
 
 interface ClaimedAlert {
   account_id: string;

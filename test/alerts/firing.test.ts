@@ -202,6 +202,15 @@ describe('a threshold of a key', () => {
     expect(await events()).toHaveLength((await fired()).length);
   });
 
+  test('a firing that was lost costs no usage, and tells nobody twice', async () => {
+    await subscribe(db.pool, payer, [50]);
+    await flush(call(60));
+    await db.pool.query('delete from threshold_firings where key_id = $1', [payer.keyId]);
+    expect(await flush(call(1))).toMatchObject({ inserted: 1 });
+    expect(await fired()).toEqual([`${MONTH} 50`]);
+    expect(await events()).toHaveLength(1);
+  });
+
   test('a subscription sends five mails a month for a key; what is more is recorded as failed', async () => {
     const subscription = await subscribe(db.pool, payer, [1, 2, 3, 4, 5], { kind: 'email' });
     await flush(call(4));
