@@ -78,10 +78,13 @@ export async function compareBooks(
   const answered = new Set(entries.flatMap((entry) => entry.id ?? []));
   const unanswered = entries.filter((entry) => entry.id === undefined).length;
   const cut = new Set(entries.filter((entry) => !entry.complete && !entry.left).map((entry) => entry.n));
+  const left = new Set(entries.filter((entry) => entry.left).map((entry) => entry.n));
 
   const overcharged = [...rows.values()].filter((row) => {
     if (row.status !== 'success' || row.client_aborted || completeIds.has(row.id)) return false;
     const call = forwarded.get(row.id);
+    // The whole answer was on its way when the caller hung up, which only the caller knows.
+    if (call && left.has(call.order.n)) return false;
     return !(crashes && (!call || cut.has(call.order.n)));
   });
   const strangers = [...rows.values()].filter((row) => !forwarded.has(row.id) && !answered.has(row.id));
