@@ -20,6 +20,7 @@ export interface Lengths {
 
 const CONNECTIONS = 64;
 const WARM_CONNECTIONS = 32;
+const WARM_STREAMS = 200;
 /** Usage is written a moment after the answer; its CPU belongs to the target. */
 const AFTERMATH_MS = 150;
 
@@ -95,9 +96,14 @@ export class Measured {
     this.#add('ttfb', quantile(result.latencies, 0.5));
   }
 
-  /** Memory per open stream, of a process that has done little else: later its heap has room to hide them in. */
+  /**
+   * Memory per open stream, of a process that has done little else: later its heap has room to hide them in. What a
+   * heap takes once, for the first streams of its life, belongs to none of them.
+   */
   async memory(count: number): Promise<void> {
     await this.#run({ kind: 'streams', target: this.running.target, count: 20, chunks: CHUNKS });
+    await this.#hold(WARM_STREAMS);
+    await this.#release(WARM_STREAMS);
     const before = rssKilobytes(this.running.pids);
     await this.#hold(count);
     this.#add('kbPerStream', (rssKilobytes(this.running.pids) - before) / count);
