@@ -1,19 +1,19 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { hasKeyForm } from '../lib/key-form.js';
+import { hasKeyForm, KEY_LENGTH } from '../lib/key-form.js';
 import type { KeyCache } from './key-cache.js';
 import type { KeyEntry } from './key-states.js';
 
 const BEARER = /^Bearer (\S+)$/i;
 const HEADER = 'authorization';
 
-/** The key's hex SHA-256, or null: missing, malformed, or more than one credential. No look-up is made for these. */
-export function presentedKeyHash(request: IncomingMessage): string | null {
+/** The one credential that a request presents, if it has the length of a key; null: missing, odd, or more than one. */
+function presentedKey(request: IncomingMessage): string | null {
   const header = request.headers.authorization;
   if (header === undefined) return null;
   const key = BEARER.exec(header)?.[1];
-  if (key === undefined || !hasKeyForm(key) || countAuthorization(request.rawHeaders) !== 1) return null;
-  return hash('sha256', key, 'hex');
+  if (key?.length !== KEY_LENGTH || countAuthorization(request.rawHeaders) !== 1) return null;
+  return key;
 }
 
 /** Node keeps the first of two Authorization headers; a caller that sends two is refused instead. */
@@ -35,14 +35,20 @@ export function authenticate(
   cache: KeyCache,
   done: (error: Error | null, entry: KeyEntry | null) => void,
 ): void {
-  const hashed = presentedKeyHash(request);
-  if (hashed === null) {
+  const key = presentedKey(request);
+  if (key === null) {
     done(null, null);
     return;
   }
+  const hashed = hash('sha256', key, 'hex');
   const known = cache.peek(hashed);
   if (known !== undefined) {
     done(null, activeOnly(known));
+    return;
+  }
+  // A key that is known has the form; any other is looked up only if it has.
+  if (!hasKeyForm(key)) {
+    done(null, null);
     return;
   }
   cache.load(hashed).then(

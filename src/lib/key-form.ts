@@ -9,6 +9,7 @@ export const KEY_PREFIX = 'sk-pr-';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BODY_LENGTH = 40;
 const CHECKSUM_LENGTH = 6;
+export const KEY_LENGTH = KEY_PREFIX.length + BODY_LENGTH + CHECKSUM_LENGTH;
 const FORM = /^sk-pr-[0-9A-Za-z]{46}$/;
 /** Leading characters that are safe to show. */
 const SHOWN_PREFIX_LENGTH = KEY_PREFIX.length + 4;
