@@ -9,8 +9,7 @@ export const MAX_MAILS_PER_MONTH = 5;
 /**
  * What fires now, and the claim to it. Run behind the writing of the events, under the lock of their accounts: it sees
  * the spend after them, and whoever writes usage of the same keys waits.
- * Keys without an active subscription end at the first look-up, and so do all but the accounts that wait for a low
- * balance: `subscribed` and `low` are all that most flushes do.
+ * The writing tells whether anybody waits for one of these keys or accounts: most flushes never come here.
  * `usage_events.xmin` tells what this transaction inserted: an event that was there already was evaluated then.
  * Look-ups are lateral or scalar subqueries and not joins: a plan that was made while tables were small stays, and must
  * not read them from end to end, nor all of an account's events.

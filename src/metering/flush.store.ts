@@ -79,7 +79,7 @@ with e as (
   update accounts a set balance = a.balance - t.total, ledger_seq = a.ledger_seq + t.entries
   from (select account_id, count(*) as entries, sum(cost) as total from charged group by account_id) t
   where a.id = t.account_id
-  returning a.id, a.balance, a.ledger_seq
+  returning a.id, a.balance, a.ledger_seq, a.low_balance_armed and a.balance < a.low_balance_threshold_usd as low
 ), days as (
   insert into key_spend_days as s (key_id, day, spend)
   select key_id, (created_at at time zone 'UTC')::date, sum(cost) from charged where key_id is not null group by 1, 2
@@ -107,7 +107,10 @@ select (select count(*)::integer from inserted) as inserted,
   (select json_agg(json_build_array(id, trunc(balance * 1000000000000)::text, ledger_seq::text)) from balances) as balances,
   (select json_agg(json_build_array(key_id, day::text, trunc(spend * 1000000000000)::text)) from (
      select key_id, day, spend from key_spend_days join touched using (key_id, day)
-     union all select key_id, day, spend from days) k) as key_days`,
+     union all select key_id, day, spend from days) k) as key_days,
+  exists (select from balances where low) or exists (
+    select from touched t cross join lateral (
+      select from alert_subscriptions s where s.key_id = t.key_id and s.active offset 0) s) as watched`,
 };
 
 /**
@@ -125,6 +128,8 @@ interface Standing {
 
 interface WriteRow {
   inserted: number;
+  /** Whether somebody wants to be told about one of these keys or accounts. */
+  watched: boolean;
   balances: [string, string, string][] | null;
   key_days: [string, string, string][] | null;
 }
@@ -165,7 +170,9 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
   const written = await ask<WriteRow>(client, { ...WRITE_EVENTS, values: columns([...byId.values()]) });
   const row = written.rows[0]!;
   const alerted =
-    row.inserted > 0 ? await fireAlerts((question) => ask(client, question), [...byId.values()]) : [];
+    row.inserted > 0 && row.watched
+      ? await fireAlerts((question) => ask(client, question), [...byId.values()])
+      : [];
   for (const [id, units, seq] of row.balances ?? []) accounts.set(id, { id, units, seq });
   return {
     inserted: row.inserted,
