@@ -50,7 +50,7 @@ export function createFlushSignal({ send, log, intervalMs = INTERVAL_MS }: Flush
       await send(encodeFlushed(saying));
       failing = false;
     } catch (error) {
-      if (!failing) log.warn({ err: error }, 'nobody could be told of flushed usage: told later');
+      if (!failing) log.warn({ err: error }, 'nobody could be told of flushed usage and alerts: told later');
       failing = true;
       for (const id of saying) waiting.add(id);
     }
