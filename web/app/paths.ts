@@ -6,6 +6,7 @@ export const paths = {
   keys: '/dashboard/keys',
   key: '/dashboard/keys/$keyId',
   usage: '/dashboard/usage',
+  alerts: '/dashboard/alerts',
   billing: '/dashboard/billing',
   profile: '/dashboard/profile',
 } as const;

@@ -88,6 +88,13 @@ const usage = createRoute({
   component: lazyRouteComponent(() => import('./features/usage/usage-page'), 'UsagePage'),
 });
 
+const alerts = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.alerts,
+  validateSearch: pageSearch,
+  component: lazyRouteComponent(() => import('./features/alerts/alerts-page'), 'AlertsPage'),
+});
+
 const billing = createRoute({
   getParentRoute: () => signedIn,
   path: paths.billing,
@@ -106,7 +113,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     login,
     signup,
-    signedIn.addChildren([overview, keys, key, usage, billing, profile]),
+    signedIn.addChildren([overview, keys, key, usage, alerts, billing, profile]),
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -1,8 +1,10 @@
 import { Outlet } from '@tanstack/react-router';
+import { LiveAlerts } from '../graphql/live-alerts';
 import { LiveUsage } from '../graphql/live-usage';
 import { Brand } from '../ui/brand';
 import { ThemeSwitch } from '../ui/theme-switch';
 import { AccountMenu } from './account-menu';
+import { AlertBanner } from './alert-banner';
 import classes from './app-layout.module.css';
 import { Balance } from './balance';
 import { CommandButton } from './command-button';
@@ -12,21 +14,24 @@ import { SideNavigation } from './side-navigation';
 export function AppLayout() {
   return (
     <LiveUsage>
-      <div className={classes.page}>
-        <header className={classes.header}>
-          <Brand />
-          <div className={classes.tools}>
-            <Balance />
-            <CommandButton />
-            <ThemeSwitch />
-            <AccountMenu />
-          </div>
-        </header>
-        <SideNavigation />
-        <main id="main" tabIndex={-1} className={classes.main}>
-          <Outlet />
-        </main>
-      </div>
+      <LiveAlerts>
+        <div className={classes.page}>
+          <header className={classes.header}>
+            <Brand />
+            <div className={classes.tools}>
+              <Balance />
+              <CommandButton />
+              <ThemeSwitch />
+              <AccountMenu />
+            </div>
+          </header>
+          <SideNavigation />
+          <main id="main" tabIndex={-1} className={classes.main}>
+            <AlertBanner />
+            <Outlet />
+          </main>
+        </div>
+      </LiveAlerts>
     </LiveUsage>
   );
 }

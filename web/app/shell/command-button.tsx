@@ -35,7 +35,7 @@ export function CommandButton() {
         leftSection={<IconCommand size={16} stroke={1.5} />}
         onClick={open}
       >
-        Commands <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+        <span data-word>Commands</span> <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
       </Button>
       {wanted && (
         <Suspense>

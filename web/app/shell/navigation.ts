@@ -1,6 +1,7 @@
 import {
   type Icon,
   IconApi,
+  IconBell,
   IconBook,
   IconGauge,
   IconGraph,
@@ -25,6 +26,7 @@ export const destinations: readonly Destination[] = [
   { label: 'Overview', icon: IconGauge, to: paths.dashboard },
   { label: 'API keys', icon: IconKey, to: paths.keys },
   { label: 'Usage', icon: IconListDetails, to: paths.usage },
+  { label: 'Alerts', icon: IconBell, to: paths.alerts },
   { label: 'Billing', icon: IconReceipt, to: paths.billing },
   { label: 'Profile', icon: IconUser, to: paths.profile },
 ];

@@ -3,12 +3,11 @@ import { type FormEvent, useState } from 'react';
 import { createKeyInput } from '../../../../src/services/keys/keys.inputs';
 import { CreateKeyDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
-import { Dialog, DialogActions } from '../../ui/dialog';
+import { DialogActions } from '../../ui/dialog';
 import { useDraft } from '../../ui/draft';
 import { ErrorNote } from '../../ui/error-note';
 import { asSentence, schemaErrors } from '../../ui/form-errors';
-import { Note } from '../../ui/note';
-import { SecretOnce } from './secret-once';
+import { SecretDialog } from '../../ui/secret-dialog';
 import { Snippets } from './snippets';
 
 const check = schemaErrors(createKeyInput);
@@ -18,52 +17,24 @@ interface CreateKeyDialogProps {
   onClose(): void;
 }
 
-/** Makes a key and shows it once; closing before it was copied asks first. */
+/** Makes a key and shows it once. */
 export function CreateKeyDialog({ opened, onClose }: CreateKeyDialogProps) {
   const [secret, setSecret] = useState<string>();
-  const [copied, setCopied] = useState(false);
-  const [asked, setAsked] = useState(false);
   const leave = (): void => {
     onClose();
     setSecret(undefined);
-    setCopied(false);
-    setAsked(false);
-  };
-  const close = (): void => {
-    if (secret === undefined || copied || asked) leave();
-    else setAsked(true);
   };
   return (
-    <Dialog
+    <SecretDialog
       opened={opened}
-      onClose={close}
-      title={secret ? 'The key is made' : 'Create an API key'}
-      wide={secret !== undefined}
+      onClose={leave}
+      titles={{ before: 'Create an API key', made: 'The key is made' }}
+      secret={secret}
+      what="key"
+      form={<NameForm onMade={setSecret} onCancel={leave} />}
     >
-      {secret === undefined ? (
-        <NameForm onMade={setSecret} onCancel={leave} />
-      ) : (
-        <>
-          {asked && (
-            <Note tone="warn">
-              The key has not been copied. Once this is closed nobody can show it again; close once more to go
-              on without it.
-            </Note>
-          )}
-          <SecretOnce
-            secret={secret}
-            onCopied={() => {
-              setCopied(true);
-              setAsked(false);
-            }}
-          />
-          <Snippets secret={secret} />
-          <DialogActions>
-            <Button onClick={leave}>I saved it</Button>
-          </DialogActions>
-        </>
-      )}
-    </Dialog>
+      <Snippets secret={secret} />
+    </SecretDialog>
   );
 }
 

@@ -5,6 +5,7 @@ import { useAction } from '../../graphql/use-action';
 import { schemaErrors } from '../../ui/form-errors';
 import { InlineEdit } from '../../ui/inline-edit';
 import { LimitBar } from '../../ui/limit-bar';
+import { moneyFault } from '../../ui/money-fault';
 import { trimmedDecimal } from '../../ui/money-text';
 import classes from './keys.module.css';
 import { resetTimes } from './reset-times';
@@ -57,8 +58,6 @@ interface LimitProps {
   resets: string;
 }
 
-const NAMES = { dailyLimitUsd: 'daily_limit_usd', monthlyLimitUsd: 'monthly_limit_usd' } as const;
-
 function Limit({ apiKey, field, label, spent, explained, resets }: LimitProps) {
   const { run } = useAction(SetKeyLimitsDocument);
   const limit = apiKey[field] ?? null;
@@ -71,7 +70,7 @@ function Limit({ apiKey, field, label, spent, explained, resets }: LimitProps) {
       value={limit === null ? '' : trimmedDecimal(limit)}
       prefix="$"
       hint="Dollars, such as 5 or 0.25. Empty: no limit."
-      check={(text) => (text === '' ? undefined : check({ [NAMES[field]]: Number(text) })[NAMES[field]])}
+      check={(text) => (text === '' ? undefined : moneyFault(text))}
       save={(text) => set(text === '' ? null : text)}
       other={
         limit !== null && (

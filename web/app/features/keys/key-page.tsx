@@ -7,6 +7,7 @@ import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
 import { PageHead } from '../../ui/page-head';
 import { Waiting } from '../../ui/waiting';
+import { KeyAlerts } from '../alerts/key-alerts';
 import { DeleteKey } from './delete-key';
 import { KeyAnalytics } from './key-analytics';
 import { KeyCaps } from './key-caps';
@@ -80,7 +81,7 @@ function Tabs({ keyId, tab }: { keyId: string; tab: KeyTab }) {
           key={id}
           to={paths.key}
           params={{ keyId }}
-          search={(before) => ({ ...before, tab: id })}
+          search={({ after: _after, ...before }) => ({ ...before, tab: id })}
           activeProps={{}}
           aria-current={id === tab ? 'page' : undefined}
           replace
@@ -95,5 +96,6 @@ function Tabs({ keyId, tab }: { keyId: string; tab: KeyTab }) {
 function Tab({ apiKey, tab }: { apiKey: KeyRowFragment; tab: KeyTab }) {
   if (tab === 'analytics') return <KeyAnalytics keyId={apiKey.id} />;
   if (tab === 'caps') return <KeyCaps apiKey={apiKey} />;
+  if (tab === 'alerts') return <KeyAlerts apiKey={apiKey} />;
   return <Snippets />;
 }

@@ -1,3 +1,4 @@
+import { type PageSearch, pageSearch } from '../../paths';
 import { type WindowSearch, windowSearch } from '../analytics/window';
 
 export const DEFAULT_KEY_SORT = 'created';
@@ -22,16 +23,17 @@ export const KEY_TABS = [
   { id: 'snippets', label: 'Snippets' },
   { id: 'analytics', label: 'Analytics' },
   { id: 'caps', label: 'Caps' },
+  { id: 'alerts', label: 'Alerts' },
 ] as const;
 export type KeyTab = (typeof KEY_TABS)[number]['id'];
 
 /** What of the page of a key stands in the address. */
-export interface KeySearch extends WindowSearch {
+export interface KeySearch extends WindowSearch, PageSearch {
   tab?: KeyTab;
 }
 
 /** From an address; whatever means nothing is left out. */
 export const keySearch = (search: Record<string, unknown>): KeySearch => {
   const tab = KEY_TABS.find(({ id }) => id === search.tab)?.id;
-  return { ...windowSearch(search), ...(tab && { tab }) };
+  return { ...windowSearch(search), ...pageSearch(search), ...(tab && { tab }) };
 };

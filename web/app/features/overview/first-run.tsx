@@ -8,7 +8,7 @@ import { paths } from '../../paths';
 import { ErrorNote } from '../../ui/error-note';
 import { Money } from '../../ui/money';
 import { PageHead } from '../../ui/page-head';
-import { SecretOnce } from '../keys/secret-once';
+import { SecretOnce } from '../../ui/secret-dialog';
 import { Snippets } from '../keys/snippets';
 import { Arrived } from './arrived';
 import classes from './overview.module.css';
@@ -57,7 +57,7 @@ export function FirstRun({ viewer, onDone }: FirstRunProps) {
           )}
           {shown && (
             <>
-              <SecretOnce secret={secret} />
+              <SecretOnce secret={secret} what="key" />
               <Button variant="default" onClick={() => setSaved(true)}>
                 I saved it
               </Button>

@@ -10,11 +10,16 @@ import { Section } from '../../ui/section';
 import { Waiting } from '../../ui/waiting';
 import { ChangePassword } from './change-password';
 import { DeleteAccount } from './delete-account';
+import { LowBalance } from './low-balance';
 import classes from './profile.module.css';
 
 /** `/dashboard/profile` */
 export function ProfilePage() {
-  const { data, error, refresh } = usePageQuery({ query: ProfileDocument, variables: {} });
+  const { data, error, refresh } = usePageQuery({
+    query: ProfileDocument,
+    variables: {},
+    touches: ['SetLowBalanceAlertPayload'],
+  });
   const logOut = useLogOut();
   const viewer = data?.viewer;
   return (
@@ -29,6 +34,9 @@ export function ProfilePage() {
       </dl>
       <Section title="Password">
         <ChangePassword email={viewer?.email} />
+      </Section>
+      <Section title="Low balance">
+        <LowBalance thresholdUsd={viewer?.lowBalanceThresholdUsd ?? null} />
       </Section>
       <Section title="Session">
         <p className={classes.text}>Logging out ends this session here and wherever its token was taken.</p>

@@ -1,0 +1,134 @@
+import type { Page } from 'playwright-core';
+import { type Receiver, startReceiver } from '../alerts/delivery/receiver.js';
+import { startWorker } from '../alerts/delivery/support.js';
+import { expectAccessible } from '../support/axe.js';
+import { describeInBrowser, NARROW, screenshot, useBrowser } from '../support/browser.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { postChat } from '../support/edge.js';
+import { type StackUser, startTestStack, type TestStack } from '../support/stack.js';
+import { openAs } from './dashboard.js';
+
+/** A public address, so that nobody asks names; nothing is sent there. */
+const PUBLIC = 'https://93.184.216.34/hook';
+
+/** From a key without a limit to an alert that has fired, been delivered and been delivered again. */
+describeInBrowser('the alerts of the dashboard', () => {
+  const browser = useBrowser();
+  let db: TestDatabase;
+  let stack: TestStack;
+  let receiver: Receiver;
+  let user: StackUser;
+  let worker: ReturnType<typeof startWorker> | undefined;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    stack = await startTestStack(db);
+    receiver = await startReceiver();
+  }, 60_000);
+  afterAll(async () => {
+    await worker?.stop(5_000);
+    await receiver?.close();
+    await stack?.close();
+    await db?.close();
+  });
+
+  const look = async (page: Page, name: string): Promise<void> => {
+    await expectAccessible(page);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(
+      page.viewportSize()!.width,
+    );
+    if (process.env.SCREENS === '1') await screenshot(page, name);
+  };
+
+  test('the owner of a key sets a limit, is told when it is reached, and sees how that went', async () => {
+    user = await stack.signUp('team');
+    const page = await openAs(browser, stack, user, `/dashboard/keys/${user.keyId}?tab=alerts`);
+    const dialog = page.getByRole('dialog');
+    await page.getByText('this one has no limit').waitFor();
+    await look(page, 'alerts-no-limit');
+    await page.getByRole('link', { name: 'Set a monthly limit' }).click();
+    await page.getByRole('button', { name: 'Edit monthly limit' }).click();
+    await page.getByRole('textbox', { name: 'Monthly limit' }).fill('0.00001');
+    await page.keyboard.press('Enter');
+    await page.getByText('of $0.00001').waitFor();
+
+    // A mail, with percentages of one's own.
+    await page.getByRole('link', { name: 'Alerts' }).last().click();
+    await page.getByRole('button', { name: 'Create alert' }).click();
+    expect(await dialog.getByLabel('Mail address').inputValue()).toContain('@example.com');
+    await dialog.getByText('at $0.000008').waitFor();
+    await dialog.getByRole('button', { name: 'Remove 80%' }).click();
+    const percent = dialog.getByRole('textbox', { name: 'Percentage to add' });
+    await percent.fill('101');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Must be 1 to 100').waitFor();
+    for (const one of ['90', '10', '25']) {
+      await percent.fill(one);
+      await page.keyboard.press('Enter');
+    }
+    expect(await percent.isDisabled()).toBe(true);
+    await look(page, 'alerts-create');
+    await dialog.getByRole('button', { name: 'Create alert' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('main').getByText('90% at $0.000009').waitFor();
+
+    // A webhook: a private address is refused with its reason, the secret is shown once.
+    await page.getByRole('button', { name: 'Create alert' }).click();
+    await dialog.getByRole('button', { name: 'Webhook' }).click();
+    await dialog.getByLabel('URL').fill('https://127.0.0.1/hook');
+    await dialog.getByRole('button', { name: 'Create alert' }).click();
+    await dialog.getByText('Leads to an address that is not on the public internet').waitFor();
+    await dialog.getByLabel('URL').fill(PUBLIC);
+    for (const one of ['50', '80']) await dialog.getByRole('button', { name: `Remove ${one}%` }).click();
+    await dialog.getByRole('button', { name: 'Create alert' }).click();
+    const secret = await dialog.getByRole('region', { name: 'Signing secret' }).innerText();
+    expect(secret).toMatch(/^whsec_/);
+    expect(await dialog.getByRole('link', { name: 'How to verify' }).getAttribute('href')).toBe(
+      '/docs/webhooks',
+    );
+    await dialog.getByRole('button', { name: 'I saved it' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await db.pool.query(`update alert_subscriptions set destination = $1 where kind = 'webhook'`, [
+      `${receiver.url}/ok`,
+    ]);
+
+    // It fires, and says so on whichever page its owner is.
+    await page.goto('/dashboard/usage');
+    await page.getByText('Each call with one of your keys').waitFor();
+    expect((await postChat(stack.url, user.key)).status).toBe(200);
+    await page.getByText(/Key of a test has spent \d+% of its monthly limit/).waitFor();
+    await page.getByRole('link', { name: 'Show its alerts' }).click();
+    const history = page.getByRole('region', { name: 'History of alerts' }).locator('tbody tr');
+    await history.filter({ hasText: 'pending' }).first().waitFor();
+    worker = startWorker(db);
+    await history.filter({ hasText: /^100% of the month.*sent.*204/s }).waitFor();
+    await history.filter({ hasText: 'degraded' }).nth(4).waitFor();
+    await page.getByText('mail is not set up on this installation').first().waitFor();
+    await look(page, 'alerts-history');
+    await page.setViewportSize(NARROW);
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+    await look(page, 'alerts-history');
+
+    // Once more, and a test.
+    const received = receiver.requests.length;
+    await history.filter({ hasText: 'sent' }).getByRole('button', { name: 'Redeliver' }).click();
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: receiver.url })
+      .getByRole('button', { name: 'Send test' })
+      .click();
+    await history.filter({ hasText: /^Test.*sent/s }).waitFor();
+    expect(receiver.requests.length).toBeGreaterThan(received);
+  });
+
+  test('alerts of all keys stand on one page, and a low balance is told by mail', async () => {
+    const page = await openAs(browser, stack, user, '/dashboard/alerts');
+    await page.getByText('100% of the month, of a test').first().waitFor();
+    await page.goto('/dashboard/profile');
+    await page.getByRole('button', { name: 'Edit mail below' }).click();
+    await page.getByRole('textbox', { name: 'Mail below' }).fill('5.5');
+    await page.keyboard.press('Enter');
+    await page.getByText('$5.50').waitFor();
+    await page.getByRole('button', { name: 'No mail' }).click();
+    await page.getByText('No mail comes.').waitFor();
+  });
+});

@@ -1,0 +1,83 @@
+import { Button, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import type { AlertRowFragment, KeyRowFragment } from '../../../generated/graphql';
+import type { ShownError } from '../../graphql/errors';
+import { Choice } from '../../ui/choice';
+import { DialogActions } from '../../ui/dialog';
+import { useDraft } from '../../ui/draft';
+import { ErrorNote } from '../../ui/error-note';
+import { asSentence } from '../../ui/form-errors';
+import { ThresholdEditor } from './threshold-editor';
+import { FIRST_THRESHOLDS } from './thresholds.rules';
+
+const KINDS = [
+  { value: 'EMAIL', label: 'Mail' },
+  { value: 'WEBHOOK', label: 'Webhook' },
+] as const;
+
+type AlertValues = Pick<AlertRowFragment, 'kind' | 'destination' | 'thresholdsPct'>;
+
+interface AlertFormProps {
+  apiKey: Pick<KeyRowFragment, 'id' | 'spendMonthUsd'>;
+  limitUsd: string;
+  /** The subscription that changes; its kind stays. Absent: a new one. */
+  alert?: AlertRowFragment | undefined;
+  /** Where mails go unless told otherwise. */
+  email: string;
+  /** @returns the refusal, or null */
+  save(values: AlertValues): Promise<ShownError | null>;
+  sending: boolean;
+  onCancel(): void;
+}
+
+/** How and at which percentages somebody is told. */
+export function AlertForm({ apiKey, limitUsd, alert, email, save, sending, onCancel }: AlertFormProps) {
+  const [kind, setKind] = useState<AlertRowFragment['kind']>(alert?.kind ?? 'EMAIL');
+  const known = alert?.destination ?? (kind === 'EMAIL' ? email : '');
+  const [typed, change, forget] = useDraft(`destination of ${alert?.id ?? `a new ${kind} of ${apiKey.id}`}`);
+  const [thresholds, setThresholds] = useState<readonly number[]>(alert?.thresholdsPct ?? FIRST_THRESHOLDS);
+  const [error, setError] = useState<ShownError | null>(null);
+  const destination = typed ?? known;
+  const send = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    const refused = await save({ kind, destination: destination.trim(), thresholdsPct: [...thresholds] });
+    setError(refused);
+    if (!refused) forget();
+  };
+  const fault = error?.fields.destination;
+  return (
+    <form noValidate onSubmit={(event) => void send(event)}>
+      {error && !fault && <ErrorNote error={error} />}
+      {!alert && <Choice label="How" options={KINDS} value={kind} onChange={setKind} />}
+      <TextInput
+        key={kind}
+        label={kind === 'EMAIL' ? 'Mail address' : 'URL'}
+        {...(kind === 'WEBHOOK' && { description: 'HTTPS, at a public address; it gets a signed POST' })}
+        type={kind === 'EMAIL' ? 'email' : 'url'}
+        data-autofocus
+        autoComplete="off"
+        value={destination}
+        error={fault && asSentence(fault)}
+        onChange={({ currentTarget }) => change(currentTarget.value)}
+      />
+      <ThresholdEditor
+        thresholds={thresholds}
+        onChange={setThresholds}
+        limitUsd={limitUsd}
+        spentUsd={apiKey.spendMonthUsd}
+      />
+      <DialogActions>
+        <Button
+          type="submit"
+          loading={sending}
+          disabled={thresholds.length === 0 || destination.trim() === ''}
+        >
+          {alert ? 'Save' : 'Create alert'}
+        </Button>
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

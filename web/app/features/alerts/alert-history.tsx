@@ -1,0 +1,99 @@
+import { Button } from '@mantine/core';
+import { useEffect, useRef } from 'react';
+import { type AlertEventRowFragment, RedeliverAlertDocument } from '../../../generated/graphql';
+import { useAlertFired } from '../../graphql/live-alerts';
+import { useAction } from '../../graphql/use-action';
+import { type Column, DataTable } from '../../ui/data-table';
+import { ErrorNote } from '../../ui/error-note';
+import { Moment } from '../../ui/moment';
+import { Note } from '../../ui/note';
+import { StatusWord } from '../../ui/status-word';
+import { alertWords } from './alert-words';
+import classes from './alerts.module.css';
+
+interface AlertHistoryProps {
+  events: readonly AlertEventRowFragment[] | undefined;
+  /** Whether the key is told, which is the same for all of one key. */
+  withKey?: boolean;
+  empty: string;
+  refresh(): void;
+}
+
+const TONES = { SENT: 'good', FAILED: 'bad', DEGRADED: 'warn', PENDING: 'idle' } as const;
+/** Deliveries end within seconds; nobody says so by itself. */
+const PENDING_MS = 1_500;
+
+/** What was told to whom, and how it went. */
+export function AlertHistory({ events, withKey = false, empty, refresh }: AlertHistoryProps) {
+  const { run, error } = useAction(RedeliverAlertDocument);
+  useAlertFired(refresh);
+  const latest = useRef(refresh);
+  latest.current = refresh;
+  const pending = events?.some(({ deliveryStatus }) => deliveryStatus === 'PENDING') ?? false;
+  useEffect(() => {
+    if (!pending) return;
+    const timer = setInterval(() => latest.current(), PENDING_MS);
+    return () => clearInterval(timer);
+  }, [pending]);
+  const redeliver = (id: string): void => void run({ input: { eventId: id } });
+  return (
+    <>
+      {error && <ErrorNote error={error} />}
+      {events?.some(({ deliveryStatus }) => deliveryStatus === 'DEGRADED') && (
+        <Note tone="warn">
+          Degraded: the alert is recorded, but mail is not set up on this installation. Whoever runs it sets{' '}
+          <code>SMTP_URL</code>.
+        </Note>
+      )}
+      <DataTable
+        label="History of alerts"
+        columns={columnsOf(withKey, redeliver)}
+        rows={events}
+        keyOf={({ id }) => id}
+        empty={empty}
+      />
+    </>
+  );
+}
+
+function columnsOf(
+  withKey: boolean,
+  redeliver: (id: string) => void,
+): readonly Column<AlertEventRowFragment>[] {
+  return [
+    { id: 'what', head: 'What', cell: (event) => alertWords(event, { withKey }) },
+    { id: 'time', head: 'Time', cell: ({ firedAt }) => <Moment at={firedAt} /> },
+    {
+      id: 'to',
+      head: 'To',
+      cell: ({ destination }) => (
+        <span className={classes.to} title={destination}>
+          {destination}
+        </span>
+      ),
+    },
+    {
+      id: 'status',
+      head: 'Delivery',
+      cell: ({ deliveryStatus }) => (
+        <StatusWord tone={TONES[deliveryStatus]}>{deliveryStatus.toLowerCase()}</StatusWord>
+      ),
+    },
+    { id: 'code', head: 'Answer', figure: true, cell: ({ responseCode }) => responseCode ?? '–' },
+    {
+      id: 'error',
+      head: 'Error',
+      cell: ({ errorMessage }) => <span className={classes.error}>{errorMessage ?? '–'}</span>,
+    },
+    {
+      id: 'again',
+      head: 'Again',
+      cell: ({ id, deliveryStatus }) =>
+        deliveryStatus !== 'PENDING' && (
+          <Button size="xs" variant="default" onClick={() => redeliver(id)}>
+            Redeliver
+          </Button>
+        ),
+    },
+  ];
+}

@@ -1,0 +1,58 @@
+import { Link, useSearch } from '@tanstack/react-router';
+import { AccountAlertsDocument } from '../../../generated/graphql';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { paths } from '../../paths';
+import { LoadError } from '../../ui/load-error';
+import { PageHead } from '../../ui/page-head';
+import { Pager } from '../../ui/pager';
+import { AlertHistory } from './alert-history';
+
+/** `/dashboard/alerts`: what was told, of all keys and of the balance. */
+export function AlertsPage() {
+  const { after } = useSearch({ from: '/signed-in/dashboard/alerts' });
+  const { data, error, refresh } = usePageQuery({
+    query: AccountAlertsDocument,
+    variables: { after: after ?? null },
+    touches: ['AlertEvent'],
+  });
+  const page = data?.viewer?.alertEvents;
+  return (
+    <>
+      <PageHead
+        title="Alerts"
+        lead={
+          <>
+            What was told, of all keys and of the balance. Alerts of a key are set on{' '}
+            <Link to={paths.keys}>its page</Link>, the one of a low balance in the{' '}
+            <Link to={paths.profile}>profile</Link>.
+          </>
+        }
+      />
+      {error && <LoadError error={error} onRetry={refresh} />}
+      {(page || !error) && (
+        <AlertHistory
+          withKey
+          events={page?.nodes}
+          refresh={refresh}
+          empty="Each alert will stand here with how its delivery went."
+        />
+      )}
+      <Pager
+        first={
+          after !== undefined && (
+            <Link to={paths.alerts} search={{}}>
+              Newest
+            </Link>
+          )
+        }
+        next={
+          page?.pageInfo.hasNextPage && (
+            <Link to={paths.alerts} search={{ after: page.pageInfo.endCursor! }}>
+              Older alerts
+            </Link>
+          )
+        }
+      />
+    </>
+  );
+}

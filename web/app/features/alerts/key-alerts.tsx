@@ -1,0 +1,95 @@
+import { Button } from '@mantine/core';
+import { Link, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { KeyAlertsDocument, type KeyRowFragment } from '../../../generated/graphql';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { paths } from '../../paths';
+import { Empty } from '../../ui/empty';
+import { LoadError } from '../../ui/load-error';
+import { Pager } from '../../ui/pager';
+import { Section } from '../../ui/section';
+import { Waiting } from '../../ui/waiting';
+import { AlertHistory } from './alert-history';
+import classes from './alerts.module.css';
+import { CreateAlert } from './create-alert';
+import { Subscription } from './subscription';
+
+/** Who is told of a key's spend, and what was told. Measured by the monthly limit: without one it asks for it. */
+export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
+  const { after } = useSearch({ from: '/signed-in/dashboard/keys/$keyId' });
+  const [creating, setCreating] = useState(false);
+  const { data, error, refresh } = usePageQuery({
+    query: KeyAlertsDocument,
+    variables: { id: apiKey.id, after: after ?? null },
+    touches: ['AlertSubscription', 'AlertEvent', 'DeleteAlertSubscriptionPayload'],
+  });
+  const limitUsd = apiKey.monthlyLimitUsd ?? null;
+  const facts = data?.viewer?.apiKey;
+  const to = { to: paths.key, params: { keyId: apiKey.id } } as const;
+  const create = <Button onClick={() => setCreating(true)}>Create alert</Button>;
+  return (
+    <>
+      {error && <LoadError error={error} onRetry={refresh} />}
+      {limitUsd === null && (
+        <Empty
+          action={
+            <Button renderRoot={(props) => <Link {...to} search={{ tab: 'caps' }} {...props} />}>
+              Set a monthly limit
+            </Button>
+          }
+        >
+          Alerts tell when a key has spent a percentage of its monthly limit, and this one has no limit.
+        </Empty>
+      )}
+      {limitUsd !== null && facts?.alerts.length === 0 && (
+        <Empty action={create}>
+          Who is told when spend reaches a percentage of the monthly limit will stand here: by mail, or by a
+          signed webhook.
+        </Empty>
+      )}
+      {limitUsd !== null && !facts && !error && <Waiting height={96} />}
+      {limitUsd !== null && facts && facts.alerts.length > 0 && (
+        <>
+          <ul className={classes.subscriptions}>
+            {facts.alerts.map((alert) => (
+              <Subscription key={alert.id} alert={alert} apiKey={apiKey} limitUsd={limitUsd} />
+            ))}
+          </ul>
+          {create}
+        </>
+      )}
+      {limitUsd !== null && (
+        <CreateAlert
+          apiKey={apiKey}
+          limitUsd={limitUsd}
+          email={data?.viewer?.email ?? ''}
+          opened={creating}
+          onClose={() => setCreating(false)}
+        />
+      )}
+      <Section title="History">
+        <AlertHistory
+          events={facts?.alertEvents.nodes}
+          refresh={refresh}
+          empty="Each alert of this key will stand here with how its delivery went."
+        />
+        <Pager
+          first={
+            after !== undefined && (
+              <Link {...to} search={{ tab: 'alerts' }}>
+                Newest
+              </Link>
+            )
+          }
+          next={
+            facts?.alertEvents.pageInfo.hasNextPage && (
+              <Link {...to} search={{ tab: 'alerts', after: facts.alertEvents.pageInfo.endCursor! }}>
+                Older alerts
+              </Link>
+            )
+          }
+        />
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
+import { type DocumentInput, useSubscription } from 'urql';
+
+/**
+ * One subscription for all of a page that show it: each event comes once to every listener.
+ * @returns what stands around the page, and the hook of the listeners
+ */
+export function createLiveEvents<Data, Event>(
+  query: DocumentInput<Data, Record<string, never>>,
+  eventOf: (data: Data) => Event,
+) {
+  type Listener = (event: Event) => void;
+  const Listeners = createContext<Set<Listener>>(new Set());
+
+  function Provider({ children }: { children: ReactNode }) {
+    const listeners = useRef(new Set<Listener>());
+    useSubscription({ query, variables: {} }, (_before, data) => {
+      for (const listener of listeners.current) listener(eventOf(data));
+      return data;
+    });
+    return <Listeners.Provider value={listeners.current}>{children}</Listeners.Provider>;
+  }
+
+  function useEvent(listener: Listener): void {
+    const listeners = useContext(Listeners);
+    const latest = useRef(listener);
+    latest.current = listener;
+    useEffect(() => {
+      const listen: Listener = (event) => latest.current(event);
+      listeners.add(listen);
+      return () => void listeners.delete(listen);
+    }, [listeners]);
+  }
+
+  return { Provider, useEvent };
+}

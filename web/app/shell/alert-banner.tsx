@@ -1,0 +1,43 @@
+import { Button } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { AlertEventRowFragment } from '../../generated/graphql';
+import { useAlertFired } from '../graphql/live-alerts';
+import { paths } from '../paths';
+import { Note } from '../ui/note';
+import classes from './app-layout.module.css';
+
+/** Says on every page that an alert has fired, until it is closed. */
+export function AlertBanner() {
+  const [fired, setFired] = useState<AlertEventRowFragment>();
+  useAlertFired(setFired);
+  if (!fired) return null;
+  const close = (): void => setFired(undefined);
+  return (
+    <div className={classes.banner}>
+      <Note
+        tone="warn"
+        action={
+          <Button size="xs" variant="default" onClick={close}>
+            Close
+          </Button>
+        }
+      >
+        {fired.purpose === 'LOW_BALANCE' ? (
+          <>
+            The balance is low. <Link to={paths.billing}>Add credit</Link>
+          </>
+        ) : (
+          <>
+            Key {fired.keyName} has spent {fired.thresholdPct}% of its monthly limit.{' '}
+            {fired.keyId && (
+              <Link to={paths.key} params={{ keyId: fired.keyId }} search={{ tab: 'alerts' }} onClick={close}>
+                Show its alerts
+              </Link>
+            )}
+          </>
+        )}
+      </Note>
+    </div>
+  );
+}

@@ -1,0 +1,91 @@
+import { Button } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { CodeBlock } from './code-block';
+import { Dialog, DialogActions } from './dialog';
+import { Note } from './note';
+
+interface SecretDialogProps {
+  opened: boolean;
+  /** Called when it is really to be closed. */
+  onClose(): void;
+  /** Before there is a secret, and with one. */
+  titles: { before: string; made: string };
+  /** Undefined before it is made. */
+  secret: string | undefined;
+  /** What the secret is: `key`, `signing secret`. */
+  what: string;
+  /** What makes the secret. */
+  form: ReactNode;
+  /** Below the secret. */
+  children?: ReactNode;
+}
+
+/** Shows a secret the one time that it can be seen; closing before it was copied asks first. */
+export function SecretDialog(props: SecretDialogProps) {
+  const { opened, onClose, titles, secret, what, form, children } = props;
+  const [copied, setCopied] = useState(false);
+  const [asked, setAsked] = useState(false);
+  const leave = (): void => {
+    onClose();
+    setCopied(false);
+    setAsked(false);
+  };
+  const close = (): void => {
+    if (secret === undefined || copied || asked) leave();
+    else setAsked(true);
+  };
+  return (
+    <Dialog
+      opened={opened}
+      onClose={close}
+      title={secret === undefined ? titles.before : titles.made}
+      wide={secret !== undefined}
+    >
+      {secret === undefined ? (
+        form
+      ) : (
+        <>
+          {asked && (
+            <Note tone="warn">
+              The {what} has not been copied. Once this is closed nobody can show it again; close once more to
+              go on without it.
+            </Note>
+          )}
+          <SecretOnce
+            secret={secret}
+            what={what}
+            onCopied={() => {
+              setCopied(true);
+              setAsked(false);
+            }}
+          />
+          {children}
+          <DialogActions>
+            <Button onClick={leave}>I saved it</Button>
+          </DialogActions>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+interface SecretOnceProps {
+  secret: string;
+  what: string;
+  onCopied?(): void;
+}
+
+/** A secret in full, with what to do about it. */
+export function SecretOnce({ secret, what, onCopied }: SecretOnceProps) {
+  return (
+    <>
+      <p>This is the only time that the {what} is shown. Keep it where secrets are kept.</p>
+      <CodeBlock
+        label={what === 'key' ? 'API key' : 'Signing secret'}
+        code={secret}
+        what={what}
+        {...(onCopied && { onCopied })}
+      />
+    </>
+  );
+}
