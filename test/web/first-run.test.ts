@@ -6,6 +6,7 @@ import { PASSWORD } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestStack, type TestStack } from '../support/stack.js';
+import { until } from '../support/until.js';
 
 const run = promisify(execFile);
 
@@ -131,5 +132,28 @@ describeInBrowser('somebody new', () => {
     for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
     const lines = Buffer.concat(chunks).toString().split('\r\n').slice(1, -1);
     expect(lines.map((line) => line.split(',')[1])).toEqual(['gateway/embed']);
+  });
+
+  test('misses no call that came while the connection was away', async () => {
+    const page = await signUp('offline@example.com');
+    await page.getByRole('button', { name: 'Make my first key' }).click();
+    const key = await page.getByRole('region', { name: 'API key' }).innerText();
+    const sockets: { close(): Promise<void> }[] = [];
+    let away = false;
+    await page.routeWebSocket('**/graphql', async (socket) => {
+      if (away) return void (await socket.close());
+      socket.connectToServer();
+      sockets.push(socket);
+    });
+    await page.goto('/dashboard/usage');
+    await page.getByText('Each call with one of your keys').waitFor();
+    await until(() => sockets.length > 0, { what: 'the socket to be there' });
+    away = true;
+    await Promise.all(sockets.splice(0).map((socket) => socket.close()));
+    const client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: key, maxRetries: 0 });
+    await client.embeddings.create({ model: 'gateway/embed', input: 'Hi' });
+    await stack.settled();
+    away = false;
+    await page.getByRole('region', { name: 'Calls' }).getByText('gateway/embed').waitFor();
   });
 });

@@ -9,14 +9,19 @@ export type Viewer = NonNullable<ViewerQuery['viewer']>;
 
 const changed = new Set<() => void>();
 const doubted = new Set<() => void>();
+const returned = new Set<() => void>();
 let inDoubt = false;
 /** Id of the account that was signed in last. */
 let lastSeen: string | undefined;
-let client = createGraphqlClient(doubt);
+let client = createGraphqlClient({ onDoubt: doubt, onReturn });
 
 function doubt(): void {
   inDoubt = true;
   for (const listener of doubted) listener();
+}
+
+function onReturn(): void {
+  for (const listener of returned) listener();
 }
 
 const listen = (listeners: Set<() => void>) => (listener: () => void) => {
@@ -30,12 +35,15 @@ export const onSessionChange = listen(changed);
 /** Calls back when the server has refused the session: it may have ended elsewhere. */
 export const onSessionDoubt = listen(doubted);
 
+/** Calls back when what is live was interrupted and is there again: something may have been missed. */
+export const onLiveReturn = listen(returned);
+
 /** The client of the current session. */
 export const currentClient = (): Client => client;
 
 /** After a log-in, sign-up or log-out: nothing that one account has seen stays for the next. */
 export function renewSession(): void {
-  client = createGraphqlClient(doubt);
+  client = createGraphqlClient({ onDoubt: doubt, onReturn });
   for (const listener of changed) listener();
 }
 

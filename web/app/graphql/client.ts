@@ -25,12 +25,19 @@ const byId = mapExchange({
     makeOperation(operation.kind, { ...operation, query: { ...operation.query, definitions: [] } }),
 });
 
+interface SessionListeners {
+  onDoubt(): void;
+  onReturn(): void;
+}
+
 /**
  * The client of one session: its cache must not outlive it. The cookie says who asks, so that only documents of the
  * build are sent, by their id and without their text (web/tools/documents.mjs).
  * @param onDoubt is called when the server no longer takes the session.
+ * @param onReturn is called when the socket is there again: what came meanwhile has not been told.
  */
-export function createGraphqlClient(onDoubt: () => void): Client {
+export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Client {
+  let isReturn = false;
   const socket = createSocket({
     url: new URL(ENDPOINT, location.href.replace(/^http/, 'ws')).href,
     lazyCloseTimeout: IDLE_SOCKET_MS,
@@ -39,6 +46,10 @@ export function createGraphqlClient(onDoubt: () => void): Client {
     shouldRetry: () => true,
     retryWait: waitToRetry,
     on: {
+      connected: () => {
+        if (isReturn) onReturn();
+        isReturn = true;
+      },
       closed: (event) => {
         if ((event as CloseEvent).code === SESSION_ENDED) onDoubt();
       },

@@ -1,5 +1,6 @@
-import { useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { type AnyVariables, type DocumentInput, useQuery } from 'urql';
+import { onLiveReturn } from '../session';
 import { type ShownError, shownError } from './errors';
 
 interface PageQuery<Data, Variables> {
@@ -13,8 +14,6 @@ interface Loaded<Data> {
   /** Undefined until the first answer; the former answer while another is awaited. */
   data: Data | undefined;
   error: ShownError | null;
-  /** Whether `data` belongs to former variables. */
-  awaiting: boolean;
   refresh(): void;
 }
 
@@ -26,16 +25,18 @@ export function usePageQuery<Data, Variables extends AnyVariables>({
 }: PageQuery<Data, Variables>): Loaded<Data> {
   const touched = touches?.join(' ');
   const context = useMemo(() => ({ additionalTypenames: touched?.split(' ') ?? [] }), [touched]);
-  const [{ data, error, fetching, stale }, ask] = useQuery({
+  const [{ data, error }, ask] = useQuery({
     query,
     variables: variables as Variables & AnyVariables,
     context,
     requestPolicy: 'cache-and-network',
   } as Parameters<typeof useQuery<Data, Variables>>[0]);
-  return {
-    data,
-    error: error ? shownError(error) : null,
-    awaiting: fetching && !stale,
-    refresh: () => ask({ requestPolicy: 'network-only' }),
-  };
+  const refresh = (): void => ask({ requestPolicy: 'network-only' });
+  const latest = useRef(refresh);
+  latest.current = refresh;
+  useEffect(() => {
+    const stop = onLiveReturn(() => latest.current());
+    return () => void stop();
+  }, []);
+  return { data, error: error ? shownError(error) : null, refresh };
 }

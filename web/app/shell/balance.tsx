@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import { useQuery } from 'urql';
 import { balanceState } from '../../../src/lib/money-parts';
 import { ViewerDocument } from '../../generated/graphql';
 import { useRefreshOnUsage } from '../graphql/live-usage';
+import { usePageQuery } from '../graphql/use-page-query';
 import { paths } from '../paths';
 import { Money } from '../ui/money';
 import classes from './app-layout.module.css';
@@ -13,8 +13,8 @@ const REFRESH_MS = 500;
 
 /** What is left, on every page, as it changes; leads to where credit is added. */
 export function Balance() {
-  const [{ data }, ask] = useQuery({ query: ViewerDocument });
-  useRefreshOnUsage(() => ask({ requestPolicy: 'network-only' }), REFRESH_MS);
+  const { data, refresh } = usePageQuery({ query: ViewerDocument, variables: {} });
+  useRefreshOnUsage(refresh, REFRESH_MS);
   if (!data?.viewer) return null;
   const state = balanceState(data.viewer.balanceUsd);
   return (

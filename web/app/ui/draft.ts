@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useReducer } from 'react';
 
 /** Kept in memory only, and never a password or a key. */
 const drafts = new Map<string, string>();
@@ -13,14 +13,14 @@ export const forgetDrafts = (): void => drafts.clear();
 export function useDraft(
   field: string,
 ): [text: string | undefined, change: (text: string) => void, forget: () => void] {
-  const [text, setText] = useState(() => drafts.get(field));
+  const [, show] = useReducer((times: number) => times + 1, 0);
   const change = (next: string): void => {
     drafts.set(field, next);
-    setText(next);
+    show();
   };
   const forget = (): void => {
     drafts.delete(field);
-    setText(undefined);
+    show();
   };
-  return [text, change, forget];
+  return [drafts.get(field), change, forget];
 }

@@ -10,9 +10,12 @@ export function PageTitle({ children }: { children: string }) {
   const element = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${children} · Inference gateway`;
+  }, [children]);
+  // Only of a page that has just come: a title that changes while somebody works leaves the focus where it is.
+  useEffect(() => {
     if (navigated) element.current?.focus();
     navigated = true;
-  }, [children]);
+  }, []);
   return (
     <h1 ref={element} tabIndex={-1}>
       {children}

@@ -62,6 +62,13 @@ function columnsOf(
 ): readonly Column<AlertEventRowFragment>[] {
   return [
     { id: 'what', head: 'What', cell: (event) => alertWords(event, { withKey }) },
+    {
+      id: 'status',
+      head: 'Delivery',
+      cell: ({ deliveryStatus }) => (
+        <StatusWord tone={TONES[deliveryStatus]}>{deliveryStatus.toLowerCase()}</StatusWord>
+      ),
+    },
     { id: 'time', head: 'Time', cell: ({ firedAt }) => <Moment at={firedAt} /> },
     {
       id: 'to',
@@ -70,13 +77,6 @@ function columnsOf(
         <span className={classes.to} title={destination}>
           {destination}
         </span>
-      ),
-    },
-    {
-      id: 'status',
-      head: 'Delivery',
-      cell: ({ deliveryStatus }) => (
-        <StatusWord tone={TONES[deliveryStatus]}>{deliveryStatus.toLowerCase()}</StatusWord>
       ),
     },
     { id: 'code', head: 'Answer', figure: true, cell: ({ responseCode }) => responseCode ?? '–' },
