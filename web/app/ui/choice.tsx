@@ -1,4 +1,5 @@
 import classes from './choice.module.css';
+import { Unseen } from './unseen';
 
 interface ChoiceProps<Value> {
   /** What is chosen, for who doesn't see it. */
@@ -17,7 +18,9 @@ export function Choice<Value extends string | number>({
 }: ChoiceProps<Value>) {
   return (
     <fieldset className={classes.choice}>
-      <legend>{label}</legend>
+      <legend>
+        <Unseen>{label}</Unseen>
+      </legend>
       {options.map((option) => (
         <button
           key={option.value}

@@ -68,7 +68,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           {rows?.length === 0 && (
             <tr>
               <td className={classes.empty} colSpan={columns.length}>
-                {empty}
+                <div className={classes.nothing}>{empty}</div>
               </td>
             </tr>
           )}

@@ -4,6 +4,7 @@ import type { ShownError } from '../graphql/errors';
 import { useDraft } from './draft';
 import { ErrorNote } from './error-note';
 import classes from './inline-edit.module.css';
+import { Unseen } from './unseen';
 
 interface InlineEditProps {
   label: string;
@@ -58,7 +59,7 @@ export function InlineEdit(props: InlineEditProps) {
           <div>{children}</div>
           <div className={classes.buttons}>
             <Button ref={opener} size="xs" variant="default" onClick={() => change(value)}>
-              Edit<span className={classes.unseen}> {label.toLowerCase()}</span>
+              Edit<Unseen> {label.toLowerCase()}</Unseen>
             </Button>
             {other}
           </div>

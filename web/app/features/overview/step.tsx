@@ -1,5 +1,6 @@
 import { IconCheck } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { Unseen } from '../../ui/unseen';
 import classes from './overview.module.css';
 
 export type StepState = 'done' | 'next' | 'later';
@@ -21,7 +22,7 @@ export function Step({ number, title, state, children }: StepProps) {
       </span>
       <div className={classes.content}>
         <h2>
-          {title} <span className={classes.unseen}>{WORDS[state]}</span>
+          {title} <Unseen>{WORDS[state]}</Unseen>
         </h2>
         {children}
       </div>
