@@ -41,9 +41,9 @@ describeInBrowser('billing and profile of the dashboard', () => {
     await ledger.nth(1).waitFor();
     expect((await ledger.first().innerText()).split('\t')).toEqual([
       'Top-up',
-      expect.any(String),
       '+$50.00',
       '$51.00',
+      expect.any(String),
     ]);
     expect((await postChat(stack.url, user.key)).status).toBe(200);
     await ledger.filter({ hasText: /^Call: gateway\/fast/ }).waitFor();

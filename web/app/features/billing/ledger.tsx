@@ -27,7 +27,6 @@ function about({ kind, description, usageEvent }: Entry): string {
 
 const COLUMNS: readonly Column<Entry>[] = [
   { id: 'what', head: 'What', cell: about },
-  { id: 'time', head: 'Time', cell: ({ createdAt }) => <Moment at={createdAt} /> },
   { id: 'amount', head: 'Amount', figure: true, cell: ({ amountUsd }) => <Money usd={amountUsd} signed /> },
   {
     id: 'balance',
@@ -35,6 +34,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     figure: true,
     cell: (entry) => <Money usd={entry.balanceAfterUsd} />,
   },
+  { id: 'time', head: 'Time', cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
 
 const REFRESH_MS = 1_000;
