@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded.js';
+import { measureAnalytics } from './analytics.js';
 import { createLedger, type Ledger } from './ledger.js';
 import { cpuMicros, family, machineLine, takeCores } from './machine.js';
 import { type Generator, type Lengths, Measured, startGenerator } from './measure.js';
@@ -180,14 +181,17 @@ async function run(context: TargetContext, server: EmbeddedPostgres, lengths: Le
     say(`targets: ${targets.map(({ name }) => name).join(', ')}`);
     const measured = await measureAll(targets, generator, lengths);
     const edge = measured.get('edge')?.running;
-    say('event to visible balance, usage write, two edges');
+    say('event to visible balance, usage write, analytics, two edges');
     const money = edge && wants('usage');
     const visibility = money ? await measureVisibility(edge, generator, lengths.rounds * 3_000) : undefined;
     const usageWrite = money ? await usageWriteAlone(ledgers, lengths) : undefined;
+    const analytics = wants('analytics')
+      ? await measureAnalytics(await ledgers('bench_analytics'))
+      : undefined;
     const pair = wants('pair') ? await measurePair(context, ledgers, DIST, lengths) : 'not asked for';
     await Promise.all(targets.map((target) => target.stop()));
     const books = await checkBooks(measured, visibility?.answers ?? 0);
-    return { targets: measured, usageWrite, visibility, books, pair };
+    return { targets: measured, usageWrite, visibility, analytics, books, pair };
   } finally {
     await generator.stop();
     await Promise.all(targets.map((target) => target.stop()));

@@ -1,3 +1,4 @@
+import type { AnalyticsTimes } from './analytics.js';
 import { type Measured, median } from './measure.js';
 import type { Pair } from './pair.js';
 import type { Visibility } from './visible.js';
@@ -12,6 +13,7 @@ export interface Findings {
   targets: Map<string, Measured>;
   usageWrite: { batches: EventCpu; whole: EventCpu } | undefined;
   visibility: Visibility | undefined;
+  analytics: AnalyticsTimes | undefined;
   /** Lines about usage rows and money, one per ledger. */
   books: { name: string; rows: number; answers: number; cut: number; exact: number; violations: string[] }[];
   pair: Pair;
@@ -152,6 +154,16 @@ function fillTable(table: Table, findings: Findings): void {
     ' ms',
     0,
   );
+  const { analytics } = findings;
+  const answered = { floor: 200, stretch: 200 };
+  table.goal(
+    'analytics of 90 days, 10 million calls of a key, p50',
+    analytics?.p50 ?? none,
+    answered,
+    ' ms',
+    0,
+  );
+  table.goal('the same, p99', analytics?.p99 ?? none, answered, ' ms', 0);
   const bad = [...findings.targets.values()].reduce(
     (sum, { running, sent }) => sum + (running.ledger ? sent.bad : 0),
     0,
@@ -193,11 +205,12 @@ export function renderTable(findings: Findings): string {
 }
 
 /** What the table can't hold. */
-export function renderNotes({ pair, visibility, books }: Findings): string[] {
+export function renderNotes({ pair, visibility, analytics, books }: Findings): string[] {
   const notes = books
     .filter(({ violations }) => violations.length > 0)
     .map(({ name, violations }) => `${name}: ${violations.join('; ')}`);
   if (visibility) notes.push(`The visible balance was seen by ${visibility.samples} probes.`);
+  if (analytics) notes.push(`Analytics were asked of ${analytics.events} calls.`);
   notes.push(
     typeof pair === 'string'
       ? `Two edges: ${pair}.`
