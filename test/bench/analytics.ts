@@ -18,6 +18,8 @@ export interface AnalyticsTimes {
 const WINDOW_DAYS = 90;
 const EVENTS = 10_000_000;
 const MODELS = ['gateway/fast', 'gateway/qwen-fast', 'gateway/qwen-pro'];
+/** As answers of models are: half of them below 0.8 s, one in a hundred above 4 s (log-normal, by Box and Muller). */
+const LATENCY_MS = 'round(exp(ln(800) + 0.7 * sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())))::int';
 const HOUR_MS = 3_600_000;
 const TIMES = 40;
 
@@ -40,7 +42,7 @@ export async function measureAnalytics(ledger: Ledger): Promise<AnalyticsTimes> 
          insert into usage_events (id, created_at, account_id, key_id, requested_model, served_model, endpoint, stream,
            input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status)
          select gen_random_uuid(), to_timestamp($3::float8 / 1000) + n * interval '1 millisecond', $1, $2, model, model,
-           'chat', false, 40, 100, 0.1, 0.3, 0.000034, 100 + (n::bigint * 7919) % 90000, 'success', 200
+           'chat', false, 40, 100, 0.1, 0.3, 0.000034, ${LATENCY_MS}, 'success', 200
          from generate_series(1, $4::int) n cross join lateral (select ($5::text[])[1 + n % 3] as model) m)
        insert into rollup_dirty select to_timestamp($3::float8 / 1000)`,
       [accountId, id, from, Math.round(EVENTS / (hours + 1)), MODELS],
