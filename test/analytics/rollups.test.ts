@@ -1,9 +1,10 @@
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { latencySketch } from '../../src/services/analytics/analytics.store.js';
 import { createPayer, type Payer, recordOf } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { checkInvariants } from '../support/invariants.js';
-import { dirtyHours, HOUR_MS, rolledHours, rollUpAt } from './support.js';
+import { DAY_MS, dirtyHours, HOUR_MS, rolledHours, rollUpAt } from './support.js';
 
 /** Two hours before the end of a month. */
 const EDGE = Date.UTC(2026, 11, 1);
@@ -107,6 +108,30 @@ describe('the roll-up of usage', () => {
     }
     expect(await rollUpAt(db, EDGE + HOUR_MS)).toBe(1);
     expect(await rolledHours(db.pool)).toMatchObject([{ requests: 2 }]);
+  });
+
+  test('merges the latencies of a day that is over, and again when an event comes late', async () => {
+    const scope = { ...payer, from: new Date(EDGE), until: new Date(EDGE + DAY_MS) };
+    const calls = async () => {
+      const found = await latencySketch(db.orm.em.fork(), scope);
+      return found.reduce((sum, { count }) => sum + count, 0);
+    };
+    const merged = async () => {
+      const { rows } = await db.pool.query<{ n: number[] }>(
+        'select latency_counts::int[] as n from usage_latency_days',
+      );
+      return rows.map(({ n }) => n.reduce((sum, count) => sum + count));
+    };
+    await flush(at(EDGE, { latencyMs: 50 }), at(EDGE + 5 * HOUR_MS, { latencyMs: 50 }));
+    await rollUpAt(db, EDGE + 23 * HOUR_MS);
+    expect([await merged(), await calls()]).toEqual([[], 2]);
+    await rollUpAt(db, EDGE + DAY_MS);
+    expect([await merged(), await calls()]).toEqual([[2], 2]);
+    await flush(at(EDGE + HOUR_MS, { latencyMs: 7 }));
+    expect([await merged(), await calls()]).toEqual([[2], 3]);
+    await rollUpAt(db, EDGE + DAY_MS);
+    expect([await merged(), await calls()]).toEqual([[3], 3]);
+    expect(await checkInvariants(db.pool)).toEqual([]);
   });
 
   test('repeated, and by many at once, changes nothing', async () => {

@@ -65,8 +65,13 @@ export async function measureAnalytics(ledger: Ledger): Promise<AnalyticsTimes> 
        from usage_rollups cross join generate_series(1, $1::int - 1) n`,
       [hours],
     );
+    await ledger.pool.query(
+      `insert into rollup_dirty_days select distinct (hour at time zone 'UTC')::date from usage_rollups
+       on conflict do nothing`,
+    );
+    await rollUpUsage(context());
     await insertHour(openHour);
-    await ledger.pool.query('analyze usage_rollups, usage_events');
+    await ledger.pool.query('analyze usage_rollups, usage_latency_days, usage_events');
     const analytics = createAnalyticsService();
     const times: number[] = [];
     let events = 0;

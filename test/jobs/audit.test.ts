@@ -41,6 +41,10 @@ async function plantCleanBooks(pool: Pool): Promise<void> {
        '{13}', '{2}')`,
     [ACCOUNT, KEY],
   );
+  await pool.query(`insert into usage_latency_days values ('2026-11-30', $1, $2, null, '{13}', '{2}')`, [
+    ACCOUNT,
+    KEY,
+  ]);
 }
 
 /** Half of the monthly limit was reached, and somebody was told. */
@@ -142,7 +146,13 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
   'I10-day': { statements: [`update key_spend_days set day = '2026-12-01'`] },
   'I10-month': { statements: ['update key_spend_months set spend = spend * 2'] },
   'I10-hour': { statements: ['update account_usage_hours set events = 1'] },
-  'I10-rollup': { statements: ['update usage_rollups set latency_counts = latency_counts || 1'] },
+  'I10-rollup': {
+    statements: [
+      'update usage_rollups set latency_counts = latency_counts || 1',
+      'update usage_latency_days set latency_counts = latency_counts || 1::bigint',
+    ],
+  },
+  'I10-latency-day': { statements: [`update usage_latency_days set day = '2026-11-29'`] },
   'I11-firing': {
     statements: [
       'alter table threshold_firings drop constraint threshold_firings_pkey',
@@ -215,6 +225,8 @@ describe('the audit', () => {
     'widget_id = key_id',
   ])('finds a roll-up of which %s is not true, unless its hour waits to be rolled up', async (change) => {
     await database.pool.query(`update usage_rollups set ${change}`);
+    if (/^(?:key|widget)_id/.test(change))
+      await database.pool.query(`update usage_latency_days set ${change}`);
     const broken = async () =>
       (await runAudit(jobContext(database.orm).context))
         .filter(({ violations }) => violations > 0)

@@ -208,7 +208,19 @@ create table usage_rollups (
 create index usage_rollups_account on usage_rollups (account_id, hour);
 create index usage_rollups_key on usage_rollups (key_id, hour) where key_id is not null;
 create table rollup_dirty (hour timestamptz(6) not null);
-create index rollup_dirty_hour on rollup_dirty (hour)`;
+create index rollup_dirty_hour on rollup_dirty (hour);
+create table usage_latency_days (
+  day date not null,
+  account_id uuid not null,
+  key_id uuid,
+  widget_id uuid,
+  latency_buckets smallint[] not null,
+  latency_counts bigint[] not null,
+  unique nulls not distinct (day, account_id, key_id, widget_id)
+);
+create index usage_latency_days_account on usage_latency_days (account_id, day);
+create index usage_latency_days_key on usage_latency_days (key_id, day) where key_id is not null;
+create table rollup_dirty_days (day date primary key)`;
 
 const virtualKeys = `
 create table virtual_keys (

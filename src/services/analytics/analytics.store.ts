@@ -4,7 +4,7 @@ import type { BucketCount } from '../../lib/latency-sketch.js';
 import type { DayAndModel } from './analytics.rules.js';
 import { latencyBucket } from './rollups.store.js';
 
-/** Whose events of which time; both ends are whole hours. */
+/** Whose events of which time; both ends are UTC midnights. */
 export interface Scope {
   accountId: string;
   /** Only those of this key. */
@@ -25,6 +25,9 @@ const owned = ({ accountId, keyId }: Scope): RawBuilder<unknown> =>
 
 const within = (column: string, { from, until }: Scope): RawBuilder<unknown> =>
   sql`${sql.ref(column)} >= ${from.toISOString()} and ${sql.ref(column)} < ${until.toISOString()}`;
+
+const withinDays = ({ from, until }: Scope): RawBuilder<unknown> =>
+  sql`day >= ${from.toISOString().slice(0, 10)}::date and day < ${until.toISOString().slice(0, 10)}::date`;
 
 /** Hours whose roll-ups aren't right (yet): they are read from the events. */
 const dirtyHours = (scope: Scope): RawBuilder<unknown> =>
@@ -55,11 +58,20 @@ export async function countByDayAndModel(em: EntityManager, scope: Scope): Promi
   return rows;
 }
 
-/** Latencies of the calls, merged from the sketches. */
+/** Latencies of the calls, merged from the sketches: of whole days where those are right, else of their hours. */
 export async function latencySketch(em: EntityManager, scope: Scope): Promise<BucketCount[]> {
   const { rows } = await sql<BucketCount>`
-    with ${dirtyHours(scope)}, parts as (
-      select unnest(latency_buckets) as bucket, unnest(latency_counts) as n ${rolledUp(scope)}
+    with ${dirtyHours(scope)}, open_days as materialized (
+      select day from rollup_dirty_days
+      union select (hour at time zone 'UTC')::date from dirty
+    ), parts as (
+      select unnest(latency_buckets) as bucket, unnest(latency_counts) as n
+      from usage_latency_days where ${owned(scope)} and ${withinDays(scope)} and day not in (select day from open_days)
+      union all
+      select unnest(latency_buckets), unnest(latency_counts) from open_days cross join lateral (
+        select latency_buckets, latency_counts ${rolledUp(scope)}
+          and hour >= open_days.day::timestamp at time zone 'UTC'
+          and hour < (open_days.day + 1)::timestamp at time zone 'UTC') rolled
       union all
       select raw.* from dirty cross join lateral (
         select ${latencyBucket}, count(*) ${ofDirtyHour(scope)} group by 1) raw

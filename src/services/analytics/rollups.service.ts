@@ -3,32 +3,59 @@ import { sql } from 'kysely';
 import type { ServiceContext } from '../../context.js';
 import { patiently } from '../../db/patience.js';
 import { hourStart } from '../../lib/clock.js';
-import { compactDirtyHours, lockRollups, recomputeHour, takeDirtyHour } from './rollups.store.js';
+import {
+  compactDirtyHours,
+  lockRollups,
+  mergeDay,
+  recomputeHour,
+  takeDirtyDay,
+  takeDirtyHour,
+} from './rollups.store.js';
 
 /** A busy hour has millions of events. */
 const TIMEOUT_MS = 300_000;
 
 /**
  * Rolls up every hour that is over and has events which aren't in its roll-up yet, the oldest first, each in a
- * transaction of its own. Many may run it at once: one works, the others return.
+ * transaction of its own; then merges the latencies of days that are over. Many may run it at once: one works, the others return.
  * @returns how many hours this run rolled up.
  */
 export async function rollUpUsage(context: ServiceContext): Promise<number> {
   const openHour = hourStart(context.clock.now());
-  for (let hours = 0; ; hours++) {
-    const rolled = await patiently(TIMEOUT_MS, () =>
-      context.em.fork().transactional((em) => rollUpNext(em, openHour)),
-    );
-    if (!rolled) return hours;
-  }
+  const repeat = async (
+    step: (em: EntityManager) => Promise<Step>,
+  ): Promise<{ done: number; last: Step }> => {
+    for (let done = 0; ; done++) {
+      const last = await patiently(TIMEOUT_MS, () => context.em.fork().transactional(step));
+      if (last !== 'more') return { done, last };
+    }
+  };
+  const hours = await repeat((em) => rollUpNext(em, openHour));
+  // Whoever left the hours to somebody else must not take the lock from them for the days.
+  if (hours.last === 'nothing') await repeat((em) => mergeNext(em, openHour));
+  return hours.done;
 }
 
-/** @returns whether there was an hour to roll up, and nobody else at it. */
-async function rollUpNext(em: EntityManager, openHour: number): Promise<boolean> {
-  await sql`select set_config('statement_timeout', ${String(TIMEOUT_MS)}, true)`.execute(em.getKysely());
-  if (!(await lockRollups(em))) return false;
+/** What one transaction found: something that it did, nothing to do, or somebody else at it. */
+type Step = 'more' | 'nothing' | 'busy';
+
+async function rollUpNext(em: EntityManager, openHour: number): Promise<Step> {
+  if (!(await begin(em))) return 'busy';
   const hour = await takeDirtyHour(em, openHour);
   if (hour) await recomputeHour(em, hour);
   else await compactDirtyHours(em, openHour);
-  return hour !== undefined;
+  return hour ? 'more' : 'nothing';
+}
+
+async function mergeNext(em: EntityManager, openHour: number): Promise<Step> {
+  if (!(await begin(em))) return 'busy';
+  const day = await takeDirtyDay(em, openHour);
+  if (day !== undefined) await mergeDay(em, day);
+  return day === undefined ? 'nothing' : 'more';
+}
+
+/** @returns whether nobody else is at it. */
+async function begin(em: EntityManager): Promise<boolean> {
+  await sql`select set_config('statement_timeout', ${String(TIMEOUT_MS)}, true)`.execute(em.getKysely());
+  return lockRollups(em);
 }

@@ -35,7 +35,7 @@ export async function compactDirtyHours(em: EntityManager, fromMs: number): Prom
 }
 
 /**
- * Makes the roll-ups of an hour anew from all of its events. In a statement of its own after `takeDirtyHour`: under
+ * Makes the roll-ups of an hour anew from all of its events, and lists its day to be merged again. In a statement of its own after `takeDirtyHour`: under
  * READ COMMITTED it then sees every event whose transaction had put the hour on the list.
  */
 export async function recomputeHour(em: EntityManager, hour: Date): Promise<void> {
@@ -55,4 +55,33 @@ export async function recomputeHour(em: EntityManager, hour: Date): Promise<void
       where created_at >= ${at} and created_at < ${at}::timestamptz + interval '1 hour'
       group by 1, 2, 3, 4, 5) buckets
     group by account_id, key_id, widget_id, served_model`.execute(db);
+  await sql`
+    insert into rollup_dirty_days values ((${at}::timestamptz at time zone 'UTC')::date)
+    on conflict do nothing`.execute(db);
+}
+
+/** Takes the oldest day that ended by `untilMs` off the list; undefined when there is none. */
+export async function takeDirtyDay(em: EntityManager, untilMs: number): Promise<string | undefined> {
+  const { rows } = await sql<{ day: string }>`
+    delete from rollup_dirty_days
+    where day = (select min(day) from rollup_dirty_days
+      where day < (${new Date(untilMs).toISOString()}::timestamptz at time zone 'UTC')::date)
+    returning day::text as day`.execute(em.getKysely());
+  return rows[0]?.day;
+}
+
+/** Merges the latencies of a day's roll-ups: three months of hours are too many sketches for one answer. */
+export async function mergeDay(em: EntityManager, day: string): Promise<void> {
+  const db = em.getKysely();
+  await sql`delete from usage_latency_days where day = ${day}`.execute(db);
+  await sql`
+    insert into usage_latency_days (day, account_id, key_id, widget_id, latency_buckets, latency_counts)
+    select ${day}, account_id, key_id, widget_id, array_agg(bucket order by bucket), array_agg(n order by bucket)
+    from (
+      select account_id, key_id, widget_id, bucket, sum(n)::bigint as n
+      from usage_rollups cross join lateral unnest(latency_buckets, latency_counts) as u(bucket, n)
+      where hour >= ${day}::date::timestamp at time zone 'UTC'
+        and hour < (${day}::date + 1)::timestamp at time zone 'UTC'
+      group by 1, 2, 3, 4) buckets
+    group by account_id, key_id, widget_id`.execute(db);
 }

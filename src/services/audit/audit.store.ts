@@ -121,6 +121,23 @@ export const invariants: readonly Invariant[] = [
       having (sum(requests), sum(errors), sum(input_tokens), sum(output_tokens), sum(cost), sum(latencies))
         is distinct from (0, 0, 0, 0, 0, 0)`,
   },
+  {
+    name: 'I10-latency-day',
+    guarantee: 'The latencies of every day that counts as merged are those of its hours.',
+    sql: `with open as materialized (
+        select day from rollup_dirty_days union select (hour at time zone 'UTC')::date from rollup_dirty)
+      select account_id as subject
+      from (
+        select day, account_id, key_id, widget_id, (select sum(n) from unnest(latency_counts) n) as calls
+        from usage_latency_days where day not in (select day from open)
+        union all
+        select (hour at time zone 'UTC')::date, account_id, key_id, widget_id,
+          -sum((select sum(n) from unnest(latency_counts) n))
+        from usage_rollups where (hour at time zone 'UTC')::date not in (select day from open)
+        group by 1, 2, 3, 4) sides
+      group by day, account_id, key_id, widget_id
+      having sum(calls) is distinct from 0`,
+  },
   ...alertInvariants,
   {
     name: 'I13',
