@@ -3,6 +3,7 @@ import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, NARROW, screenshot, useBrowser, WIDE } from '../support/browser.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type StackUser, startTestStack, type TestStack } from '../support/stack.js';
+import { until } from '../support/until.js';
 import { openAs, twoWeeksOfCalls } from './dashboard.js';
 
 /** With `SCREENS=1` every screen is kept in artifacts/screens in both widths and themes, to be looked at. */
@@ -122,5 +123,18 @@ describeInBrowser('the screens of the dashboard', () => {
       await page.getByText(sign).first().waitFor();
       await check(page, name);
     }
+  });
+
+  test('the row of pages on a phone shows where one is', async () => {
+    const page = await openAs(browser, stack, user, '/dashboard/profile', { viewport: NARROW });
+    await page.getByRole('heading', { name: 'Profile' }).waitFor();
+    const entry = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Profile' });
+    await until(
+      async () => {
+        const box = (await entry.boundingBox())!;
+        return box.x >= 0 && box.x + box.width <= NARROW.width;
+      },
+      { what: 'the entry of the page to be in sight' },
+    );
   });
 });

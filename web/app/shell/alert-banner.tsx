@@ -7,10 +7,14 @@ import { paths } from '../paths';
 import { Note } from '../ui/note';
 import classes from './app-layout.module.css';
 
+/** Several percentages of a key may be reached by one call: the highest says it all. */
+const saysMore = (shown: AlertEventRowFragment, event: AlertEventRowFragment): boolean =>
+  shown.keyId === event.keyId && (shown.thresholdPct ?? 0) > (event.thresholdPct ?? 0);
+
 /** Says on every page that an alert has fired, until it is closed. */
 export function AlertBanner() {
   const [fired, setFired] = useState<AlertEventRowFragment>();
-  useAlertFired(setFired);
+  useAlertFired((event) => setFired((shown) => (shown && saysMore(shown, event) ? shown : event)));
   if (!fired) return null;
   const close = (): void => setFired(undefined);
   return (

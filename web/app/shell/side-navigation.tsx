@@ -1,4 +1,5 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import classes from './app-layout.module.css';
 import { type Destination, destinations, developerDestinations } from './navigation';
 
@@ -30,8 +31,16 @@ function Entry({ label, icon: Mark, to, href }: Destination) {
 
 /** The pages: a column on wide screens, a row that scrolls on narrow ones. */
 export function SideNavigation() {
+  const nav = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  // The row shows the page where one is. By hand: `scrollIntoView` would move the page as well.
+  useEffect(() => {
+    const entry = nav.current?.querySelector<HTMLElement>(`a[href="${pathname}"]`);
+    if (entry)
+      nav.current!.scrollLeft = entry.offsetLeft - (nav.current!.clientWidth - entry.offsetWidth) / 2;
+  }, [pathname]);
   return (
-    <nav className={classes.nav} aria-label="Pages">
+    <nav ref={nav} className={classes.nav} aria-label="Pages">
       <ul>
         {destinations.map((destination) => (
           <Entry key={destination.label} {...destination} />

@@ -9,7 +9,7 @@ import { DEFAULT_WINDOW } from '../analytics/window';
 import { FirstRun } from './first-run';
 import { UsageOverview } from './usage-overview';
 
-const REFRESH_MS = 1_000;
+const REFRESH_MS = 2_000;
 
 /** `/dashboard`: the first steps until there is a call, then what the calls come to. */
 export function OverviewPage() {

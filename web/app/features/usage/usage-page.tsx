@@ -32,7 +32,7 @@ export function UsagePage() {
     // Only the first page has the newest.
     (event) => search.after === undefined && belongs(event, search),
   );
-  useHeldScroll(list, rows?.[0]?.id);
+  useHeldScroll(list, rows && `${rows.length} ${rows[0]?.id}`);
   const change = (changes: Partial<Record<keyof UsageSearch, unknown>>): void =>
     void navigate({
       search: ({ after: _after, ...before }) => ({ ...before, ...changes }) as UsageSearch,

@@ -7,11 +7,15 @@ const MOST = 500;
 const FRESH_MS = 1_000;
 
 interface LiveRows {
-  /** Newest first: what came live, then what was loaded, each once. */
+  /** Newest first: what came live and what was loaded, each once. */
   rows: readonly UsageRowFragment[] | undefined;
   /** Ids of those that came in the last second. */
   fresh: ReadonlySet<string>;
 }
+
+/** As the server orders them: a call that took long may be told after one that ended later. */
+const newestFirst = (a: UsageRowFragment, b: UsageRowFragment): number =>
+  b.createdAt.localeCompare(a.createdAt) || b.id.localeCompare(a.id);
 
 /**
  * A loaded list with the calls that come meanwhile.
@@ -42,5 +46,5 @@ export function useLiveRows(
   if (!loaded) return { rows: undefined, fresh };
   const known = new Set(loaded.map(({ id }) => id));
   const live = come.shown === shown ? come.rows.filter(({ id }) => !known.has(id)) : [];
-  return { rows: [...live, ...loaded], fresh };
+  return { rows: live.length === 0 ? loaded : [...live, ...loaded].sort(newestFirst), fresh };
 }
