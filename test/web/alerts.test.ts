@@ -1,12 +1,10 @@
-import type { Page } from 'playwright-core';
 import { type Receiver, startReceiver } from '../alerts/delivery/receiver.js';
 import { startWorker } from '../alerts/delivery/support.js';
-import { expectAccessible } from '../support/axe.js';
-import { describeInBrowser, NARROW, screenshot, useBrowser } from '../support/browser.js';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { postChat } from '../support/edge.js';
 import { type StackUser, startTestStack, type TestStack } from '../support/stack.js';
-import { openAs } from './dashboard.js';
+import { expectGoodLooks, openAs } from './dashboard.js';
 
 /** A public address, so that nobody asks names; nothing is sent there. */
 const PUBLIC = 'https://93.184.216.34/hook';
@@ -31,20 +29,12 @@ describeInBrowser('the alerts of the dashboard', () => {
     await db?.close();
   });
 
-  const look = async (page: Page, name: string): Promise<void> => {
-    await expectAccessible(page);
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(
-      page.viewportSize()!.width,
-    );
-    if (process.env.SCREENS === '1') await screenshot(page, name);
-  };
-
   test('the owner of a key sets a limit, is told when it is reached, and sees how that went', async () => {
     user = await stack.signUp('team');
     const page = await openAs(browser, stack, user, `/dashboard/keys/${user.keyId}?tab=alerts`);
     const dialog = page.getByRole('dialog');
     await page.getByText('this one has no limit').waitFor();
-    await look(page, 'alerts-no-limit');
+    await expectGoodLooks(page, 'alerts-no-limit');
     await page.getByRole('link', { name: 'Set a monthly limit' }).click();
     await page.getByRole('button', { name: 'Edit monthly limit' }).click();
     await page.getByRole('textbox', { name: 'Monthly limit' }).fill('0.00001');
@@ -66,7 +56,7 @@ describeInBrowser('the alerts of the dashboard', () => {
       await page.keyboard.press('Enter');
     }
     expect(await percent.isDisabled()).toBe(true);
-    await look(page, 'alerts-create');
+    await expectGoodLooks(page, 'alerts-create');
     await dialog.getByRole('button', { name: 'Create alert' }).click();
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('main').getByText('90% at $0.000009').waitFor();
@@ -103,10 +93,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     await history.filter({ hasText: /^100% of the month.*sent.*204/s }).waitFor();
     await history.filter({ hasText: 'degraded' }).nth(4).waitFor();
     await page.getByText('mail is not set up on this installation').first().waitFor();
-    await look(page, 'alerts-history');
-    await page.setViewportSize(NARROW);
-    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
-    await look(page, 'alerts-history');
+    await expectGoodLooks(page, 'alerts-history');
 
     // Once more, and a test.
     const received = receiver.requests.length;

@@ -2,9 +2,43 @@ import type { Page } from 'playwright-core';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { recordOf } from '../metering/support.js';
-import type { PageOptions, TestBrowser } from '../support/browser.js';
+import { expectAccessible } from '../support/axe.js';
+import { NARROW, type PageOptions, screenshot, type TestBrowser, WIDE } from '../support/browser.js';
 import type { TestDatabase } from '../support/database.js';
 import type { StackUser, TestStack } from '../support/stack.js';
+
+/** With `SCREENS=1` (`npm run screens`) every screen is kept in artifacts/screens, to be looked at. */
+export const KEEP_SCREENS: boolean = process.env.SCREENS === '1';
+
+/** Both themes in both widths; for tests alone, each of them once. */
+const LOOKS = [
+  ['light', WIDE],
+  ['dark', NARROW],
+  ...(KEEP_SCREENS
+    ? ([
+        ['dark', WIDE],
+        ['light', NARROW],
+      ] as const)
+    : []),
+] as const;
+
+/**
+ * Looks at what a page shows in several themes and widths: nothing grave to axe, nothing that scrolls sideways. Leaves the
+ * page as it found it.
+ */
+export async function expectGoodLooks(page: Page, name: string): Promise<void> {
+  for (const [colorScheme, viewport] of LOOKS) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+    await expectAccessible(page);
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect([name, width]).toEqual([name, viewport.width]);
+    if (KEEP_SCREENS) await screenshot(page, name);
+  }
+  await page.setViewportSize(WIDE);
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+}
 
 /** A page of the dashboard as somebody who is signed in has it. */
 export async function openAs(

@@ -7,6 +7,7 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestStack, type TestStack } from '../support/stack.js';
 import { until } from '../support/until.js';
+import { expectGoodLooks } from './dashboard.js';
 
 const run = promisify(execFile);
 
@@ -65,6 +66,7 @@ describeInBrowser('somebody new', () => {
     expect(arrived).toContain(`for ${await costOf(0)}.`);
     expect(arrived).toMatch(/answered in \d+ ms/);
     await page.getByRole('heading', { name: 'Make the first call (done)' }).waitFor();
+    await expectGoodLooks(page, 'first-run-arrived');
 
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', await snippet('Node')]);
     expect(stdout).not.toBe('');

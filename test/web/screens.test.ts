@@ -1,23 +1,9 @@
 import type { Page } from 'playwright-core';
-import { expectAccessible } from '../support/axe.js';
-import { describeInBrowser, NARROW, screenshot, useBrowser, WIDE } from '../support/browser.js';
+import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type StackUser, startTestStack, type TestStack } from '../support/stack.js';
 import { until } from '../support/until.js';
-import { openAs, twoWeeksOfCalls } from './dashboard.js';
-
-/** With `SCREENS=1` every screen is kept in artifacts/screens in both widths and themes, to be looked at. */
-const KEEP = process.env.SCREENS === '1';
-const LOOKS = [
-  ['light', WIDE],
-  ['dark', NARROW],
-  ...(KEEP
-    ? ([
-        ['dark', WIDE],
-        ['light', NARROW],
-      ] as const)
-    : []),
-] as const;
+import { expectGoodLooks, KEEP_SCREENS, openAs, twoWeeksOfCalls } from './dashboard.js';
 
 /** Looked at by eye alone: what is new on them stands on another screen too. */
 const VARIANTS = ['keys-create', 'key-analytics-table', 'key-caps', 'usage-none'];
@@ -80,34 +66,21 @@ describeInBrowser('the screens of the dashboard', () => {
         'Type the mail address',
       ],
     ];
-    return KEEP ? all : all.filter(([name]) => !VARIANTS.includes(name));
+    return KEEP_SCREENS ? all : all.filter(([name]) => !VARIANTS.includes(name));
   };
   const makeKey = async (page: Page): Promise<void> => {
     await page.getByLabel('Name').fill('a machine');
     await page.getByRole('button', { name: 'Create key' }).last().click();
   };
 
-  const check = async (page: Page, name: string): Promise<void> => {
-    for (const [colorScheme, viewport] of LOOKS) {
-      await page.setViewportSize(viewport);
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
-      await expectAccessible(page);
-      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-      expect([name, width]).toEqual([name, viewport.width]);
-      if (KEEP) await screenshot(page, name);
-    }
-  };
-
   test('are accessible in light and dark, and fit desktop and phone', async () => {
     const page = await openAs(browser, stack, user, '/dashboard');
     for (const [name, address, act, sign] of screens()) {
-      await page.setViewportSize(WIDE);
       await page.goto(address);
       await page.locator('h1').waitFor();
       await act(page);
       await page.getByText(sign).first().waitFor();
-      await check(page, name);
+      await expectGoodLooks(page, name);
     }
   }, 120_000);
 
@@ -121,7 +94,7 @@ describeInBrowser('the screens of the dashboard', () => {
     ] as const) {
       await page.goto(address);
       await page.getByText(sign).first().waitFor();
-      await check(page, name);
+      await expectGoodLooks(page, name);
     }
   });
 
