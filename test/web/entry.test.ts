@@ -34,7 +34,7 @@ describeInBrowser('the way into the dashboard', () => {
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.waitForURL('**/dashboard');
-    await page.getByText('$1.00', { exact: true }).waitFor();
+    await page.getByRole('banner').getByText('$1.00').waitFor();
     const [cookie] = await page.context().cookies();
     expect(cookie).toMatchObject({ name: 'pr_session', httpOnly: true, sameSite: 'Lax' });
   });

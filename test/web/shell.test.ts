@@ -36,7 +36,7 @@ describeInBrowser('the shell of the dashboard', () => {
 
   test('shows the balance to the last digit, and each charge without a reload', async () => {
     const page = await open();
-    await page.getByText('$1.00', { exact: true }).waitFor();
+    await page.getByRole('banner').getByText('$1.00').waitFor();
     expect((await postChat(stack.url, user.key)).status).toBe(200);
     await stack.settled();
     const { rows } = await db.pool.query<{ balance: string }>(
