@@ -64,6 +64,7 @@ export interface LimitsEdgeOptions {
   accountId?: string;
   keyId?: string;
   upstreamTimeoutMs?: number;
+  patience?: { redisMs: number; queueMs: number };
 }
 
 /** The limits of one edge over a ledger in memory, without HTTP around them. */
@@ -120,6 +121,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     registry,
     identity,
     mayAdmit: () => true,
+    ...(options.patience ? { patience: options.patience } : {}),
   });
   const edge: LimitsEdge = {
     limits,

@@ -25,6 +25,8 @@ export interface LimitsDeps {
   identity: EdgeIdentity;
   /** Without Redis: whether this edge is the one that may admit calls. */
   mayAdmit(): boolean;
+  /** For tests of what is exact: a busy machine is not a Redis that doesn't answer. */
+  patience?: { redisMs: number; queueMs: number };
 }
 
 /** The limits of this edge: in memory, or shared with other edges where REDIS_URL says so. */
@@ -34,6 +36,7 @@ export async function createLimits(deps: LimitsDeps): Promise<Limits> {
   const counters = config.redisUrl
     ? await createRedisCounters({
         url: config.redisUrl,
+        timeoutMs: deps.patience?.redisMs,
         identity: deps.identity,
         onOutage: () => cache.invalidateAll(),
         ...{ clock, log, registry },
@@ -48,6 +51,7 @@ export async function createLimits(deps: LimitsDeps): Promise<Limits> {
     log,
     metrics: createLimitsMetrics(registry, () => holds.size),
     holds,
+    queueMs: deps.patience?.queueMs,
     callTimeoutMs: config.upstreamTimeoutMs + config.upstreamIdleMs,
   });
 }

@@ -39,6 +39,8 @@ export interface DeskDeps {
   log: Logger;
   metrics: LimitsMetrics;
   holds: OpenHolds;
+  /** How long callers near the floor wait for a hold of another to settle. */
+  queueMs?: number | undefined;
   /** What a call may take until its first byte, and between two. */
   callTimeoutMs: number;
 }
@@ -216,7 +218,7 @@ class Desk implements Limits {
       };
       const timer = setTimeout(
         () => refuse(waiter.blocked === 'account' ? creditsHeld() : dailyCapHeld()),
-        WAIT_MS,
+        this.deps.queueMs ?? WAIT_MS,
       );
       this.#left.set(waiter, (outcome) => {
         if (waiter.done) {

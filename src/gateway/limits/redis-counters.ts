@@ -17,6 +17,7 @@ import { dailyCapExceeded, insufficientCredits, rateExceeded } from './refusals.
 
 export interface RedisCountersDeps {
   url: string;
+  timeoutMs?: number | undefined;
   identity: EdgeIdentity;
   /** The others can't be asked: what the database knows of their spending is to be read anew. */
   onOutage(): void;
@@ -80,6 +81,7 @@ class RedisCounters implements Counters {
     this.#share = new LocalShare(deps.clock);
     this.#mode = new RedisMode({
       url: deps.url,
+      timeoutMs: deps.timeoutMs,
       edge: this.#edge,
       log: deps.log,
       metrics,

@@ -14,6 +14,8 @@ export class RedisUnavailableError extends Error {
 
 export interface RedisLinkOptions {
   url: string;
+  /** How long a caller waits for an answer. */
+  timeoutMs?: number | undefined;
   /** A connection stands, with every script loaded. */
   onReady(): void;
   /** The connection is lost. */
@@ -69,7 +71,7 @@ export class RedisLink {
     keys: string[],
     args: Argument[],
     late?: (answer?: T) => void,
-    timeoutMs = COMMAND_TIMEOUT_MS,
+    timeoutMs = this.options.timeoutMs ?? COMMAND_TIMEOUT_MS,
   ): Promise<T> {
     const answer = this.#evaluate<T>(name, keys, args);
     return new Promise((resolve, reject) => {

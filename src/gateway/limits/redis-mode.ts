@@ -6,6 +6,7 @@ import type { RedisMetrics } from './redis-metrics.js';
 
 export interface RedisModeOptions {
   url: string;
+  timeoutMs?: number | undefined;
   edge: string;
   log: Logger;
   metrics: RedisMetrics;
@@ -53,6 +54,7 @@ export class RedisMode {
   constructor(private readonly options: RedisModeOptions) {
     this.link = new RedisLink({
       url: options.url,
+      timeoutMs: options.timeoutMs,
       onReady: () => void this.#recover(),
       onLost: () => this.#open('the connection is lost', false),
     });
