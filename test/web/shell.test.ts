@@ -111,8 +111,6 @@ describeInBrowser('the shell of the dashboard', () => {
 
   test.each([
     ['light', WIDE],
-    ['dark', WIDE],
-    ['light', NARROW],
     ['dark', NARROW],
   ] as const)('is accessible in %s at %j, and fits', async (colorScheme, viewport) => {
     const page = await open({ colorScheme, viewport });
