@@ -13,4 +13,5 @@ narrator.title('Inference gateway');
 const launcher = launch({ config, narrator });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => launcher.stop(signal));
-process.exitCode = await launcher.ended;
+// Not left to run out: whatever a library still holds must not keep the terminal.
+process.exit(await launcher.ended);
