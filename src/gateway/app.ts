@@ -23,7 +23,7 @@ import { EdgeIdentity } from './edge-identity.js';
 import { createEdgeMetrics } from './edge-metrics.js';
 import { openAlertSignal, openFlushSignal } from './flush-signal.js';
 import { createKeyCache } from './key-cache.js';
-import { createLimits } from './limits/create-limits.js';
+import { createLimits, type Patience } from './limits/create-limits.js';
 import { createModelRoutes } from './model-routes.js';
 import { passthrough } from './passthrough.js';
 import type { Relay } from './relay.js';
@@ -42,6 +42,8 @@ export interface EdgeDeps {
   registry: Registry;
   /** The product's unless a test can't wait for them. */
   bounds?: Partial<EdgeBounds>;
+  /** Likewise. */
+  patience?: Patience | undefined;
   /** Without Redis: what keeps this edge the only one. */
   lock?: Pick<EdgeLock, 'mayAdmit' | 'onRegained'> | undefined;
   /**
@@ -105,6 +107,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     ...{ config, cache, catalog, routes, clock, log, registry },
     identity,
     mayAdmit,
+    patience: deps.patience,
   });
   const signal = openFlushSignal(config, pool, log);
   const alertSignal = openAlertSignal(pool, log);

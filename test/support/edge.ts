@@ -34,6 +34,7 @@ export interface TestEdgeOptions {
   clock?: Clock;
   masterKey?: string;
   bounds?: Partial<EdgeBounds>;
+  patience?: EdgeDeps['patience'];
   log?: Logger;
   lock?: EdgeDeps['lock'];
 }
@@ -67,6 +68,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     log,
     registry,
     bounds: options.bounds,
+    patience: options.patience,
     lock: options.lock,
     async createMeter(onFlushed, identity) {
       const made = await createMeter({

@@ -5,7 +5,7 @@ import type { CatalogModel } from '../../src/gateway/catalog.js';
 import { EdgeIdentity } from '../../src/gateway/edge-identity.js';
 import type { KeyCache } from '../../src/gateway/key-cache.js';
 import type { KeyEntry } from '../../src/gateway/key-states.js';
-import { createLimits } from '../../src/gateway/limits/create-limits.js';
+import { createLimits, type Patience } from '../../src/gateway/limits/create-limits.js';
 import type { Admission, Caller, Limits } from '../../src/gateway/limits/limits.js';
 import type { InspectedBody } from '../../src/gateway/request-body.js';
 import { type Clock, systemClock, utcDay } from '../../src/lib/clock.js';
@@ -64,7 +64,7 @@ export interface LimitsEdgeOptions {
   accountId?: string;
   keyId?: string;
   upstreamTimeoutMs?: number;
-  patience?: { redisMs: number; queueMs: number };
+  patience?: Patience;
 }
 
 /** The limits of one edge over a ledger in memory, without HTTP around them. */
@@ -121,7 +121,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     registry,
     identity,
     mayAdmit: () => true,
-    ...(options.patience ? { patience: options.patience } : {}),
+    patience: options.patience,
   });
   const edge: LimitsEdge = {
     limits,

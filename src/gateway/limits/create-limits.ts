@@ -14,6 +14,12 @@ import { OpenHolds } from './open-holds.js';
 import { createPriceCeilings } from './price-ceiling.js';
 import { createRedisCounters } from './redis-counters.js';
 
+/** How long callers wait, in milliseconds: for Redis, and near the floor for a hold of another to settle. */
+export interface Patience {
+  redisMs: number;
+  queueMs: number;
+}
+
 export interface LimitsDeps {
   config: Pick<Config, 'redisUrl' | 'upstreamTimeoutMs' | 'upstreamIdleMs'>;
   cache: KeyCache;
@@ -26,7 +32,7 @@ export interface LimitsDeps {
   /** Without Redis: whether this edge is the one that may admit calls. */
   mayAdmit(): boolean;
   /** For tests of what is exact: a busy machine is not a Redis that doesn't answer. */
-  patience?: { redisMs: number; queueMs: number };
+  patience?: Patience | undefined;
 }
 
 /** The limits of this edge: in memory, or shared with other edges where REDIS_URL says so. */

@@ -33,6 +33,8 @@ function suite(name: string, redisOf: () => TestRedis | undefined, count: number
   const start = () =>
     startTestEdge(db, {
       upstreamUrl: upstream.url,
+      // All of it runs in this one process, which 2,000 calls at once keep busy for longer than Redis is waited for.
+      patience: { redisMs: 5_000, queueMs: 250 },
       env: { UPSTREAM_TIMEOUT_SECONDS: '0.3', ...(redisOf() ? { REDIS_URL: redisOf()!.url } : {}) },
     });
   beforeAll(async () => {

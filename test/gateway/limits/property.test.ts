@@ -131,7 +131,8 @@ describeWithRedis('over Redis', () => {
       fc.asyncProperty(scenario, async ({ units, cap, steps }) => {
         const ledger = new Ledger(FLOOR + UNIT * BigInt(units));
         const dailyLimit = UNIT * BigInt(cap);
-        const same = { redisUrl: redis.url, accountId: newId(), keyId: newId(), dailyLimit };
+        const patience = { redisMs: 5_000, queueMs: 250 };
+        const same = { redisUrl: redis.url, accountId: newId(), keyId: newId(), dailyLimit, patience };
         const edges = [await limitsEdge(ledger, same), await limitsEdge(ledger, same)];
         try {
           // What an edge tells Redis is not waited for: the books are compared when it has arrived.
