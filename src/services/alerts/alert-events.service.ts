@@ -5,6 +5,7 @@ import { utcMonth } from '../../lib/clock.js';
 import type { ConnectionPage, TimeConnectionInput } from '../../lib/connection-input.js';
 import { isUuid, newId } from '../../lib/ids.js';
 import type { PageInput } from '../../lib/page-input.js';
+import { ownsKey } from '../keys/keys.store.js';
 import {
   countAskedDeliveries,
   findAlertEvent,
@@ -18,7 +19,6 @@ import {
 } from './alert-events.store.js';
 import type { AlertEventOutput } from './alerts.outputs.js';
 import { askedTooMuch } from './alerts.rules.js';
-import { ownsKey } from './alerts.store.js';
 
 /** What fired, and what the viewer has delivered on purpose. */
 export function createAlertEventsService() {

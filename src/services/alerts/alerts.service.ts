@@ -5,6 +5,7 @@ import { AppError } from '../../errors.js';
 import { isUuid, newId } from '../../lib/ids.js';
 import { formatDecimal, formatMoney } from '../../lib/money.js';
 import type { ServiceDeps } from '../deps.js';
+import { ownsKey } from '../keys/keys.store.js';
 import { createAlertEventsService } from './alert-events.service.js';
 import {
   type CreateAlertInput,
@@ -29,7 +30,6 @@ import {
   lockSigningSecret,
   lowBalanceThreshold,
   type OwnAlert,
-  ownsKey,
   setLowBalanceThreshold,
   setSigningSecret,
 } from './alerts.store.js';

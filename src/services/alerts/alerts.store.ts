@@ -58,16 +58,6 @@ export async function countLockedAlerts(
   return counted.rows[0]!.n;
 }
 
-/** Whether a key is the account's. */
-export async function ownsKey(
-  em: EntityManager,
-  { accountId, keyId }: Omit<OwnAlert, 'id'>,
-): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from api_keys where id = ${keyId} and account_id = ${accountId}`.execute(em.getKysely());
-  return rows.length > 0;
-}
-
 export interface NewAlert extends OwnAlert {
   kind: AlertKind;
   destination: string;

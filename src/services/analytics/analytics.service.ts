@@ -5,6 +5,7 @@ import { AppError } from '../../errors.js';
 import { DAY_MS, dayStart } from '../../lib/clock.js';
 import { isUuid } from '../../lib/ids.js';
 import { latencyQuantile } from '../../lib/latency-sketch.js';
+import { ownsKey } from '../keys/keys.store.js';
 import type { AnalyticsInput } from './analytics.inputs.js';
 import type { AnalyticsOutput } from './analytics.outputs.js';
 import { summarise } from './analytics.rules.js';
@@ -13,7 +14,6 @@ import {
   countByDayAndModel,
   exactLatencies,
   latencySketch,
-  ownsKey,
   type Scope,
 } from './analytics.store.js';
 
@@ -41,7 +41,7 @@ export function createAnalyticsService() {
       until: new Date(today + DAY_MS),
     };
     const read = async (em: EntityManager): Promise<AnalyticsOutput> => {
-      if (keyId !== undefined && !(await ownsKey(em, accountId, keyId))) throw new AppError('not_found');
+      if (keyId !== undefined && !(await ownsKey(em, { accountId, keyId }))) throw new AppError('not_found');
       const summary = summarise(await countByDayAndModel(em, scope), { windowDays, now });
       const [p50 = 0, p95 = 0] = await latencies(em, scope, summary.total_requests);
       return { ...summary, p50_latency_ms: p50, p95_latency_ms: p95 };

@@ -13,13 +13,6 @@ export interface Scope {
   until: Date;
 }
 
-/** Whether the account has this key. */
-export async function ownsKey(em: EntityManager, accountId: string, keyId: string): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from api_keys where id = ${keyId} and account_id = ${accountId}`.execute(em.getKysely());
-  return rows.length > 0;
-}
-
 const owned = ({ accountId, keyId }: Scope): RawBuilder<unknown> =>
   sql`account_id = ${accountId} ${keyId === undefined ? sql`` : sql`and key_id = ${keyId}`}`;
 

@@ -49,6 +49,16 @@ export async function pageKeys(
   }));
 }
 
+/** Whether the account has this key. `keyId` must have the form of a UUID. */
+export async function ownsKey(
+  em: EntityManager,
+  { accountId, keyId }: { accountId: string; keyId: string },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from api_keys where id = ${keyId} and account_id = ${accountId}`.execute(em.getKysely());
+  return rows.length > 0;
+}
+
 /** One key of an account; undefined also when it is another's. `id` must have the form of a UUID. */
 export async function findKey(
   em: EntityManager,
