@@ -113,8 +113,8 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const alertSignal = openAlertSignal(pool, log);
   const flushed = (result: FlushResult): void => {
     limits.flushed(result);
-    signal.flushed(result);
-    alertSignal.flushed(result);
+    signal.tell(result.accounts.map(({ id }) => id));
+    alertSignal.tell(result.alerted);
   };
   const meter = await deps.createMeter(flushed, {
     name: identity.id,

@@ -10,11 +10,10 @@ import {
 } from '../db/invalidation.js';
 import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
-import type { FlushResult } from '../metering/usage-record.js';
 
-/** Tells the platform processes whose usage was committed. Calls and flushes never wait for it. */
+/** Tells other processes of which accounts something was committed. Calls and flushes never wait for it. */
 export interface FlushSignal {
-  flushed(result: { accounts: readonly Pick<FlushResult['accounts'][number], 'id'>[] }): void;
+  tell(accountIds: Iterable<string>): void;
   /** Says what is left to say and ends. */
   stop(): Promise<void>;
 }
@@ -72,8 +71,8 @@ export function createFlushSignal({ send, log, intervalMs = INTERVAL_MS }: Flush
   };
 
   return {
-    flushed({ accounts }) {
-      for (const { id } of accounts) waiting.add(id);
+    tell(accountIds) {
+      for (const id of accountIds) waiting.add(id);
       if (waiting.size > 0 && !timer && !sending) begin();
     },
     async stop() {
@@ -85,7 +84,7 @@ export function createFlushSignal({ send, log, intervalMs = INTERVAL_MS }: Flush
   };
 }
 
-/** The same over what the product has: Redis where REDIS_URL says so, else PostgreSQL. */
+/** Tells the platform processes whose usage was committed: over Redis where REDIS_URL says so, else PostgreSQL. */
 export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, log: Logger): FlushSignal {
   if (!config.redisUrl) {
     const text = 'select pg_notify($1, $2)';
@@ -113,7 +112,7 @@ export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, lo
     },
   });
   return {
-    flushed: signal.flushed,
+    tell: signal.tell,
     async stop() {
       await signal.stop();
       redis.disconnect();
@@ -121,26 +120,14 @@ export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, lo
   };
 }
 
-/** Tells of alerts that fired: whoever delivers, and the platform processes. */
-export interface AlertSignal {
-  flushed(result: Pick<FlushResult, 'alerted'>): void;
-  stop(): Promise<void>;
-}
-
-/** Over PostgreSQL always: alerts are rare. */
-export function openAlertSignal(pool: Pool, log: Logger): AlertSignal {
+/** Tells of alerts that fired whoever delivers, and the platform processes. Over PostgreSQL always: alerts are rare. */
+export function openAlertSignal(pool: Pool, log: Logger): FlushSignal {
   const text = 'select pg_notify($1, $2), pg_notify($3, $4)';
-  const signal = createFlushSignal({
+  return createFlushSignal({
     log,
     async send(payload) {
       const values = [ALERT_PENDING_CHANNEL, '', ALERT_FIRED_CHANNEL, payload];
       await queryWithin(pool, { text, values }, SEND_TIMEOUT_MS);
     },
   });
-  return {
-    flushed({ alerted }) {
-      if (alerted.length > 0) signal.flushed({ accounts: alerted.map((id) => ({ id })) });
-    },
-    stop: signal.stop,
-  };
 }

@@ -9,7 +9,6 @@ import { startScriptedUpstream } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 
 const log = createLogger('test', 'silent');
-const resultOf = (...ids: string[]) => ({ accounts: ids.map((id) => ({ id, balance: 0n, seq: 0n })) });
 
 describe('the signal of flushed usage', () => {
   test('says at once whose usage it was, and at most one thing per 100 ms', async () => {
@@ -20,11 +19,11 @@ describe('the signal of flushed usage', () => {
     });
     const ids = Array.from({ length: 40 }, newId);
     const began = performance.now();
-    signal.flushed(resultOf(ids[0]!));
+    signal.tell([ids[0]!]);
     expect(sent).toHaveLength(1);
     // As many flushes as a busy edge has, over half a second.
     for (let next = 1; next < ids.length; next++) {
-      signal.flushed(resultOf(ids[next]!, ids[next - 1]!));
+      signal.tell([ids[next]!, ids[next - 1]!]);
       await new Promise((resolve) => setTimeout(resolve, 12));
     }
     await until(() => new Set(sent.flatMap((one) => one.ids)).size === ids.length);
@@ -38,7 +37,7 @@ describe('the signal of flushed usage', () => {
     const said = async (accounts: number): Promise<string> => {
       const sent: string[] = [];
       const signal = createFlushSignal({ log, send: async (payload) => void sent.push(payload) });
-      signal.flushed(resultOf(...Array.from({ length: accounts }, newId)));
+      signal.tell([...Array.from({ length: accounts }, newId)]);
       await signal.stop();
       return sent[0]!;
     };
@@ -50,7 +49,7 @@ describe('the signal of flushed usage', () => {
   test('a batch without an account says nothing', async () => {
     const sent: string[] = [];
     const signal = createFlushSignal({ log, send: async (payload) => void sent.push(payload) });
-    signal.flushed(resultOf());
+    signal.tell([]);
     await signal.stop();
     expect(sent).toEqual([]);
   });
@@ -66,8 +65,8 @@ describe('the signal of flushed usage', () => {
         sent.push(decodeFlushed(payload)!.sort());
       },
     });
-    signal.flushed(resultOf('a'));
-    signal.flushed(resultOf('b'));
+    signal.tell(['a']);
+    signal.tell(['b']);
     away = false;
     await until(() => sent.length > 0);
     expect(sent).toEqual([['a', 'b']]);
@@ -81,8 +80,8 @@ describe('the signal of flushed usage', () => {
       intervalMs: 60_000,
       send: async (payload) => void sent.push(payload),
     });
-    signal.flushed(resultOf('a'));
-    signal.flushed(resultOf('b'));
+    signal.tell(['a']);
+    signal.tell(['b']);
     await signal.stop();
     expect(sent).toEqual(['a', 'b']);
   });
