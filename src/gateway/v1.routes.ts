@@ -123,13 +123,9 @@ function encodedBody(request: IncomingMessage): boolean {
 }
 
 function refuse(deps: V1Deps, exchange: Exchange): void {
-  const { method, url } = exchange.request;
-  const message = `${method} ${originForm({ url: url ?? '/' })
-    .split('?', 1)[0]!
-    .slice(
-      0,
-      100,
-    )} is not supported. There are POST /v1/chat/completions, POST /v1/embeddings and GET /v1/models.`;
+  const [path] = originForm(exchange.request).split('?', 1);
+  const asked = `${exchange.request.method} ${path!.slice(0, 100)}`;
+  const message = `${asked} is not supported. There are POST /v1/chat/completions, POST /v1/embeddings and GET /v1/models.`;
   sendError(deps, exchange, new AppError('endpoint_not_supported', { message }));
 }
 

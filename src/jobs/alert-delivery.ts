@@ -38,7 +38,7 @@ export function startAlertDelivery({ orm, config, log, registry }: AlertDelivery
       email: mail && createMailSender({ mail, baseUrl }),
     },
     onAttempt({ kind, pendingSinceMs }, number) {
-      if (number === 1) metrics.firstAttempt.observe({ kind }, (Date.now() - pendingSinceMs) / 1000);
+      if (number === 1) metrics.firstAttempt.observe({ kind }, (systemClock.now() - pendingSinceMs) / 1000);
     },
     onAttempted: ({ kind }, outcome) => metrics.attempts.inc({ kind, outcome }),
     onEnd: ({ kind }, status) => metrics.deliveries.inc({ kind, status }),

@@ -71,8 +71,6 @@ create table accounts (
 ) with (fillfactor = 80);
 create index accounts_signup_network on accounts (signup_network_hash, created_at) where signup_network_hash is not null;
 create index accounts_created_at on accounts (created_at desc, id desc);
--- Every flush asks for these: it finds next to none.
-create index accounts_low_balance on accounts (id) where low_balance_armed;
 create table starter_credits (
   mail_hash text primary key,
   account_id uuid not null references accounts (id),
