@@ -7,9 +7,8 @@ import { createSignalBoard } from '../../src/services/live/signals.js';
 import { contextOf } from '../billing/fixtures.js';
 import { dataOf, follow, socketClient } from '../graphql/support.js';
 import { createPayer } from '../metering/support.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { postChat } from '../support/edge.js';
-import { startTestStack, type TestStack } from '../support/stack.js';
+import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
 import { callOf, eventsOf, limitKey, subscribe } from './support.js';
 
@@ -20,22 +19,13 @@ interface Fired {
 }
 
 describe('alertFired', () => {
-  let db: TestDatabase;
-  let stack: TestStack;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    stack = await startTestStack(db);
-  });
-  afterAll(async () => {
-    await stack.close();
-    await db.close();
-  });
+  const suite = useStack();
 
   test('a call through the edge tells its owner, nobody else, and wakes whoever delivers', async () => {
     const woken: string[] = [];
     let listening = false;
     const listener = listen({
-      databaseUrl: db.url,
+      databaseUrl: suite.db.url,
       channel: ALERT_PENDING_CHANNEL,
       log: createLogger('test', 'silent'),
       onNotify: (payload) => void woken.push(payload),
@@ -43,23 +33,23 @@ describe('alertFired', () => {
         listening = true;
       },
     });
-    const [ada, bob] = [await stack.signUp(), await stack.signUp()];
+    const [ada, bob] = [await suite.stack.signUp(), await suite.stack.signUp()];
     const payer = { accountId: ada.accountId, keyId: ada.keyId };
-    await limitKey(db.pool, payer, 0.000001);
-    await subscribe(db.pool, payer, [50, 100]);
-    const clients = [ada, bob].map(({ token }) => socketClient(stack.url, { token }));
+    await limitKey(suite.db.pool, payer, 0.000001);
+    await subscribe(suite.db.pool, payer, [50, 100]);
+    const clients = [ada, bob].map(({ token }) => socketClient(suite.stack.url, { token }));
     const [ofAda, ofBob] = clients.map((client) => follow<Fired>(client, FIRED));
-    await until(() => listening && stack.platform.app.websocketServer.clients.size === 2, {
+    await until(() => listening && suite.stack.platform.app.websocketServer.clients.size === 2, {
       what: 'everybody to be connected',
     });
     // A query over the same platform is answered after the subscription stands.
-    await dataOf(stack.url, '{ viewer { id } }', { token: ada.token });
-    for (let n = 0; n < 3; n++) expect((await postChat(stack.url, ada.key)).status).toBe(200);
+    await dataOf(suite.stack.url, '{ viewer { id } }', { token: ada.token });
+    for (let n = 0; n < 3; n++) expect((await postChat(suite.stack.url, ada.key)).status).toBe(200);
     await until(() => ofAda!.results.length >= 2, { what: 'two alerts' });
     const told = ofAda!.results.map(({ data }) => data!.alertFired);
     expect(told.map(({ thresholdPct }) => thresholdPct).sort()).toEqual([100, 50]);
     expect(told.map(({ id }) => id).sort()).toEqual(
-      (await eventsOf(db.pool, payer)).map(({ id }) => id).sort(),
+      (await eventsOf(suite.db.pool, payer)).map(({ id }) => id).sort(),
     );
     expect(told[0]).toMatchObject({ deliveryStatus: 'PENDING', apiKey: { id: payer.keyId } });
     await until(() => woken.length > 0, { what: 'the wake-up' });
@@ -70,25 +60,27 @@ describe('alertFired', () => {
   });
 
   test('what was missed while nothing was heard comes with the next signal; a delivery tells nothing again', async () => {
-    const payer = await createPayer(db.pool);
-    await limitKey(db.pool, payer, 1);
-    await subscribe(db.pool, payer, [10, 20, 30]);
-    await flushBatch(db.pool, [callOf(payer, 10)]);
+    const payer = await createPayer(suite.db.pool);
+    await limitKey(suite.db.pool, payer, 1);
+    await subscribe(suite.db.pool, payer, [10, 20, 30]);
+    await flushBatch(suite.db.pool, [callOf(payer, 10)]);
     const board = createSignalBoard();
-    const iterator = await createAlertFeed({ signals: board }).alertFired(contextOf(db, payer.accountId));
+    const iterator = await createAlertFeed({ signals: board }).alertFired(
+      contextOf(suite.db, payer.accountId),
+    );
     const told: (number | null)[] = [];
     const done = (async () => {
       for await (const event of iterator) told.push(event.threshold_pct);
     })();
-    await flushBatch(db.pool, [callOf(payer, 10)]);
-    await db.pool.query(
+    await flushBatch(suite.db.pool, [callOf(payer, 10)]);
+    await suite.db.pool.query(
       `update alert_events set delivery_status = 'sent', next_attempt_at = null where account_id = $1`,
       [payer.accountId],
     );
     board.alertsFired(null);
     await until(() => told.length >= 1);
     board.alertsFired([payer.accountId]);
-    await flushBatch(db.pool, [callOf(payer, 10)]);
+    await flushBatch(suite.db.pool, [callOf(payer, 10)]);
     board.alertsFired([payer.accountId]);
     await until(() => told.length >= 2);
     expect(told).toEqual([20, 30]);
@@ -98,6 +90,6 @@ describe('alertFired', () => {
 
   test('nobody follows without a session', async () => {
     const feed = createAlertFeed({ signals: createSignalBoard() });
-    await expect(feed.alertFired(contextOf(db, null))).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(feed.alertFired(contextOf(suite.db, null))).rejects.toMatchObject({ code: 'unauthorized' });
   });
 });

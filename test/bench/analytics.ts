@@ -1,10 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { openOrm } from '../../src/db/orm.js';
-import { systemClock } from '../../src/lib/clock.js';
-import { newId } from '../../src/lib/ids.js';
-import { createLogger } from '../../src/lib/logger.js';
+import { dayStart, hourStart, systemClock } from '../../src/lib/clock.js';
 import { createAnalyticsService } from '../../src/services/analytics/analytics.service.js';
 import { rollUpUsage } from '../../src/services/analytics/rollups.service.js';
+import { contextOf } from '../billing/fixtures.js';
 import type { Ledger } from './ledger.js';
 import { quantile } from './measure.js';
 
@@ -29,9 +28,8 @@ const TIMES = 40;
  */
 export async function measureAnalytics(ledger: Ledger): Promise<AnalyticsTimes> {
   const now = systemClock.now();
-  const openHour = Math.floor(now / HOUR_MS) * HOUR_MS;
-  const midnight = Math.floor(now / (24 * HOUR_MS)) * 24 * HOUR_MS;
-  const hours = (openHour - midnight) / HOUR_MS + (WINDOW_DAYS - 1) * 24;
+  const openHour = hourStart(now);
+  const hours = (openHour - dayStart(now)) / HOUR_MS + (WINDOW_DAYS - 1) * 24;
   const { rows } = await ledger.pool.query<{ id: string; accountId: string }>(
     'select id, account_id as "accountId" from api_keys limit 1',
   );
@@ -48,14 +46,7 @@ export async function measureAnalytics(ledger: Ledger): Promise<AnalyticsTimes> 
       [accountId, id, from, Math.round(EVENTS / (hours + 1)), MODELS],
     );
   const orm = await openOrm({ databaseUrl: ledger.url, processName: 'bench' });
-  const context = () => ({
-    viewer: { accountId, email: 'bench@example.com', role: 'user' as const, sessionId: newId() },
-    em: orm.em.fork(),
-    clock: systemClock,
-    log: createLogger('bench', 'silent'),
-    network: '127.0.0.0/24',
-    loopback: true,
-  });
+  const context = () => contextOf({ orm }, accountId);
   try {
     await insertHour(openHour - HOUR_MS);
     await rollUpUsage(context());

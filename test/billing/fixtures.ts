@@ -19,7 +19,11 @@ export async function insertAccount(
 }
 
 /** What a request of this account (or of nobody) brings along. */
-export function contextOf(db: TestDatabase, accountId: string | null, now?: () => number): ServiceContext {
+export function contextOf(
+  db: Pick<TestDatabase, 'orm'>,
+  accountId: string | null,
+  now?: () => number,
+): ServiceContext {
   return {
     viewer: accountId ? { accountId, email: 'ada@example.com', role: 'user', sessionId: newId() } : null,
     em: db.orm.em.fork(),

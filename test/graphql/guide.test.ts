@@ -5,43 +5,33 @@ import { buildSchema, parse, validate } from 'graphql';
 import { createSchema, schemaText } from '../../src/graphql/schema.js';
 import { subscriptionExample } from '../../src/pages/docs/subscription-example.js';
 import { call, PASSWORD, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { postChat } from '../support/edge.js';
-import { startTestStack, type TestStack } from '../support/stack.js';
+import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
 
 const plain = (html: string): string =>
   html.replace(/&#(\d+);/g, (_all, number: string) => String.fromCharCode(Number(number)));
 
 describe('/docs/graphql', () => {
-  let db: TestDatabase;
-  let stack: TestStack;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    stack = await startTestStack(db);
-  });
-  afterAll(async () => {
-    await stack.close();
-    await db.close();
-  });
+  const suite = useStack();
 
   test('is a page of this site alone, reached from /docs', async () => {
-    const index = await call(stack.url, 'GET', '/docs');
+    const index = await call(suite.stack.url, 'GET', '/docs');
     expect(index.text).toContain('href="/docs/graphql"');
-    const page = await call(stack.url, 'GET', '/docs/graphql');
+    const page = await call(suite.stack.url, 'GET', '/docs/graphql');
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.text).not.toMatch(/(?:src|href)="https?:|<script|style="/);
     for (const id of ['authentication', 'errors', 'paging', 'subscriptions', 'limits']) {
       expect(page.text).toContain(`<section id="${id}">`);
     }
     expect(plain(page.text)).toContain(subscriptionExample.trim());
-    const style = await call(stack.url, 'GET', '/docs/style.css');
+    const style = await call(suite.stack.url, 'GET', '/docs/style.css');
     expect([style.status, style.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
   });
 
   test('its documents fit the schema', async () => {
     const schema = buildSchema(schemaText(createSchema()));
-    const page = await call(stack.url, 'GET', '/docs/graphql');
+    const page = await call(suite.stack.url, 'GET', '/docs/graphql');
     const blocks = [...page.text.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code>/g)].map(([, block]) =>
       plain(block!),
     );
@@ -58,14 +48,14 @@ describe('/docs/graphql', () => {
 
   test('its example runs as it stands and prints a call that is made meanwhile', async () => {
     const email = 'reader@example.com';
-    const { token } = await signUp(stack.url, { email });
-    const { key } = await stack.api<{ key: string }>(token, 'POST', '/api/keys', { name: 'example' });
+    const { token } = await signUp(suite.stack.url, { email });
+    const { key } = await suite.stack.api<{ key: string }>(token, 'POST', '/api/keys', { name: 'example' });
     // Inside the checkout, so that it finds graphql-ws.
     const folder = mkdtempSync(join(process.cwd(), 'build', 'example-'));
     const path = join(folder, 'usage.mjs');
     writeFileSync(path, subscriptionExample);
     const child = spawn(process.execPath, [path], {
-      env: { GATEWAY_URL: stack.url, GATEWAY_EMAIL: email, GATEWAY_PASSWORD: PASSWORD },
+      env: { GATEWAY_URL: suite.stack.url, GATEWAY_EMAIL: email, GATEWAY_PASSWORD: PASSWORD },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
@@ -74,7 +64,7 @@ describe('/docs/graphql', () => {
       await until(() => output.includes('connected'), { what: `the example to connect: ${output}` });
       await until(
         async () => {
-          expect((await postChat(stack.url, key)).status).toBe(200);
+          expect((await postChat(suite.stack.url, key)).status).toBe(200);
           await until(() => output.includes('gateway/fast'), { timeoutMs: 500 }).catch(() => undefined);
           return output.includes('gateway/fast');
         },
@@ -94,7 +84,7 @@ describe('/docs/graphql', () => {
     const path = join(folder, 'usage.mjs');
     writeFileSync(path, subscriptionExample.replace('shouldRetry: () => true', 'retryAttempts: 0'));
     const child = spawn(process.execPath, [path], {
-      env: { GATEWAY_URL: stack.url, GATEWAY_EMAIL: 'nobody@example.com', GATEWAY_PASSWORD: 'x' },
+      env: { GATEWAY_URL: suite.stack.url, GATEWAY_EMAIL: 'nobody@example.com', GATEWAY_PASSWORD: 'x' },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let output = '';

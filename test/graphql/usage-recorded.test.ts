@@ -1,6 +1,5 @@
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { postChat } from '../support/edge.js';
-import { startTestStack, type TestStack } from '../support/stack.js';
+import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
 import { dataOf, follow, socketClient } from './support.js';
 
@@ -11,29 +10,20 @@ interface Recorded {
 }
 
 describe('usageRecorded through the edge', () => {
-  let db: TestDatabase;
-  let stack: TestStack;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    stack = await startTestStack(db);
-  });
-  afterAll(async () => {
-    await stack.close();
-    await db.close();
-  });
+  const suite = useStack();
 
   test('tells the caller of each call once, with its exact cost, and nobody else', async () => {
-    const [ada, bob] = [await stack.signUp(), await stack.signUp()];
-    const clients = [ada, bob].map(({ token }) => socketClient(stack.url, { token }));
+    const [ada, bob] = [await suite.stack.signUp(), await suite.stack.signUp()];
+    const clients = [ada, bob].map(({ token }) => socketClient(suite.stack.url, { token }));
     const [ofAda, ofBob] = clients.map((client) => follow<Recorded>(client, USAGE));
-    await until(() => stack.platform.app.websocketServer.clients.size === 2, {
+    await until(() => suite.stack.platform.app.websocketServer.clients.size === 2, {
       what: 'both to be connected',
     });
     // A query over the same socket is answered after the subscription stands.
-    await dataOf(stack.url, '{ viewer { id } }', { token: ada.token });
+    await dataOf(suite.stack.url, '{ viewer { id } }', { token: ada.token });
     const ids: string[] = [];
     for (let call = 0; call < 5; call++) {
-      const answer = await postChat(stack.url, ada.key);
+      const answer = await postChat(suite.stack.url, ada.key);
       expect(answer.status).toBe(200);
       ids.push(answer.headers.get('x-request-id')!);
     }

@@ -1,32 +1,23 @@
 import type { Page } from 'playwright-core';
 import { call, PASSWORD } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { postChat } from '../support/edge.js';
-import { type StackUser, startTestStack, type TestStack } from '../support/stack.js';
+import type { StackUser } from '../support/stack.js';
+import { useStack } from '../support/stack-suite.js';
 import { openAs } from './dashboard.js';
 
 /** Money and identity, as their owner handles them. */
 describeInBrowser('billing and profile of the dashboard', () => {
   const browser = useBrowser();
-  let db: TestDatabase;
-  let stack: TestStack;
+  const suite = useStack();
   let user: StackUser;
   let email: string;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    stack = await startTestStack(db);
-  }, 60_000);
-  afterAll(async () => {
-    await stack?.close();
-    await db?.close();
-  });
   beforeEach(async () => {
-    user = await stack.signUp('free');
-    ({ email } = await stack.api<{ email: string }>(user.token, 'GET', '/api/auth/me'));
+    user = await suite.stack.signUp('free');
+    ({ email } = await suite.stack.api<{ email: string }>(user.token, 'GET', '/api/auth/me'));
   });
 
-  const open = (path: string): Promise<Page> => openAs(browser, stack, user, path);
+  const open = (path: string): Promise<Page> => openAs(browser, suite.stack, user, path);
 
   test('credit is added at once, by keyboard, and stands in the ledger with what was charged', async () => {
     const page = await open('/dashboard/billing');
@@ -45,9 +36,9 @@ describeInBrowser('billing and profile of the dashboard', () => {
       '$51.00',
       expect.any(String),
     ]);
-    expect((await postChat(stack.url, user.key)).status).toBe(200);
+    expect((await postChat(suite.stack.url, user.key)).status).toBe(200);
     await ledger.filter({ hasText: /^Call: gateway\/fast/ }).waitFor();
-    const { rows } = await db.pool.query<{ balance: string }>(
+    const { rows } = await suite.db.pool.query<{ balance: string }>(
       'select trim_scale(balance)::text as balance from accounts where id = $1',
       [user.accountId],
     );
@@ -77,7 +68,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
     await page.getByText('Is one of the most common passwords').waitFor();
     await change(PASSWORD, `${PASSWORD} 2`);
     await page.getByText('The password is changed').waitFor();
-    const login = await call(stack.url, 'POST', '/api/auth/login', {
+    const login = await call(suite.stack.url, 'POST', '/api/auth/login', {
       body: { email, password: `${PASSWORD} 2` },
     });
     expect(login.status).toBe(200);
@@ -94,14 +85,14 @@ describeInBrowser('billing and profile of the dashboard', () => {
     await dialog.getByLabel('Type the mail address').fill(email);
     await remove.click();
     await page.waitForURL('**/signup');
-    expect((await postChat(stack.url, user.key)).status).toBe(401);
-    const { rows } = await db.pool.query('select 1 from accounts where email = $1', [email]);
+    expect((await postChat(suite.stack.url, user.key)).status).toBe(401);
+    const { rows } = await suite.db.pool.query('select 1 from accounts where email = $1', [email]);
     expect(rows).toEqual([]);
   });
 
   test('a page that can’t be loaded says so with the id to quote, and works again by a click', async () => {
-    const page = await browser.open(stack.url, { expectedErrors: /50[03]|status of 500/ });
-    await page.context().addCookies([{ name: 'pr_session', value: user.token, url: stack.url }]);
+    const page = await browser.open(suite.stack.url, { expectedErrors: /50[03]|status of 500/ });
+    await page.context().addCookies([{ name: 'pr_session', value: user.token, url: suite.stack.url }]);
     let broken = true;
     await page.route('**/graphql', async (route) => {
       const isLedger = route.request().postData()?.includes('"after"') ?? false;

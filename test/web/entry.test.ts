@@ -3,22 +3,12 @@ import type { Page } from 'playwright-core';
 import { PASSWORD, signUp } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, NARROW, screenshot, useBrowser, WIDE } from '../support/browser.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestStack, type TestStack } from '../support/stack.js';
+import { useStack } from '../support/stack-suite.js';
 
 /** How people come in, in a real browser, over the edge. */
 describeInBrowser('the way into the dashboard', () => {
   const browser = useBrowser();
-  let db: TestDatabase;
-  let stack: TestStack;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    stack = await startTestStack(db);
-  }, 60_000);
-  afterAll(async () => {
-    await stack?.close();
-    await db?.close();
-  });
+  const suite = useStack();
 
   const logIn = async (page: Page, email: string, password: string): Promise<void> => {
     await page.getByLabel('Email').fill(email);
@@ -27,7 +17,7 @@ describeInBrowser('the way into the dashboard', () => {
   };
 
   test('sign-up takes three fields and ends on the dashboard with a dollar of credit', async () => {
-    const page = await browser.open(stack.url);
+    const page = await browser.open(suite.stack.url);
     await page.goto('/signup');
     await page.getByLabel('Name').fill('Ada');
     await page.getByLabel('Email').fill(`${randomUUID()}@example.com`);
@@ -40,8 +30,8 @@ describeInBrowser('the way into the dashboard', () => {
   });
 
   test('whoever asked for a page is brought back to it after the log-in', async () => {
-    const { user } = await signUp(stack.url);
-    const page = await browser.open(stack.url);
+    const { user } = await signUp(suite.stack.url);
+    const page = await browser.open(suite.stack.url);
     await page.goto('/dashboard?window=7');
     await page.waitForURL('**/login?next=*');
     await logIn(page, user.email, PASSWORD);
@@ -53,12 +43,12 @@ describeInBrowser('the way into the dashboard', () => {
   });
 
   test('but never elsewhere, whatever the address says', async () => {
-    const { user } = await signUp(stack.url);
-    const page = await browser.open(stack.url);
+    const { user } = await signUp(suite.stack.url);
+    const page = await browser.open(suite.stack.url);
     const addressOf = (next: string): string => `/login?next=${encodeURIComponent(next)}`;
     await page.goto(addressOf('https://evil.example/dashboard'));
     await logIn(page, user.email, PASSWORD);
-    await page.waitForURL(`${stack.url}/dashboard`);
+    await page.waitForURL(`${suite.stack.url}/dashboard`);
     for (const next of [
       '//evil.example',
       '/\\evil.example',
@@ -67,12 +57,12 @@ describeInBrowser('the way into the dashboard', () => {
       '/dashboardx',
     ]) {
       await page.goto(addressOf(next));
-      await page.waitForURL(`${stack.url}/dashboard`);
+      await page.waitForURL(`${suite.stack.url}/dashboard`);
     }
   });
 
   test('a wrong password is said, and what was typed stays', async () => {
-    const page = await browser.open(stack.url);
+    const page = await browser.open(suite.stack.url);
     await page.goto('/login');
     await logIn(page, 'nobody@example.com', 'not the password');
     await page.getByRole('alert').getByText('Email or password is wrong').waitFor();
@@ -81,7 +71,7 @@ describeInBrowser('the way into the dashboard', () => {
   });
 
   test('a form says what is wrong beside the field, before anything is sent', async () => {
-    const page = await browser.open(stack.url);
+    const page = await browser.open(suite.stack.url);
     await page.goto('/signup');
     await page.getByLabel('Name').fill('Ada');
     await page.getByLabel('Email').fill('ada');
@@ -94,8 +84,8 @@ describeInBrowser('the way into the dashboard', () => {
   });
 
   test('log-out ends the session, and the way back leads to the log-in', async () => {
-    const { user } = await signUp(stack.url);
-    const page = await browser.open(stack.url);
+    const { user } = await signUp(suite.stack.url);
+    const page = await browser.open(suite.stack.url);
     await page.goto('/login');
     await logIn(page, user.email, PASSWORD);
     await page.waitForURL('**/dashboard');
@@ -113,7 +103,7 @@ describeInBrowser('the way into the dashboard', () => {
     ['light', NARROW],
     ['dark', NARROW],
   ] as const)('every page is accessible in %s at %j, and fits', async (colorScheme, viewport) => {
-    const page = await browser.open(stack.url, { colorScheme, viewport });
+    const page = await browser.open(suite.stack.url, { colorScheme, viewport });
     const check = async (name: string): Promise<void> => {
       await expectAccessible(page);
       expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(viewport.width);
@@ -131,8 +121,8 @@ describeInBrowser('the way into the dashboard', () => {
   });
 
   test('is gone through by keyboard alone', async () => {
-    const { user } = await signUp(stack.url);
-    const page = await browser.open(stack.url);
+    const { user } = await signUp(suite.stack.url);
+    const page = await browser.open(suite.stack.url);
     await page.goto('/login');
     await page.getByText('gateway/embed').waitFor();
     const focused = (): Promise<string> =>
@@ -157,16 +147,7 @@ describeInBrowser('the way into the dashboard', () => {
 
 describeInBrowser('the theme', () => {
   const browser = useBrowser();
-  let db: TestDatabase;
-  let stack: TestStack;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    stack = await startTestStack(db);
-  }, 60_000);
-  afterAll(async () => {
-    await stack?.close();
-    await db?.close();
-  });
+  const suite = useStack();
 
   /** Colour of the page's ground at every moment from the first, as the browser painted it. */
   const WATCH = `
@@ -181,7 +162,7 @@ describeInBrowser('the theme', () => {
   test.each(['light', 'dark'] as const)(
     'follows a %s system, in the first frame too',
     async (colorScheme) => {
-      const page = await browser.open(stack.url, { colorScheme });
+      const page = await browser.open(suite.stack.url, { colorScheme });
       await page.addInitScript(WATCH);
       await page.goto('/login');
       await page.getByText('gateway/embed').waitFor();
@@ -190,7 +171,7 @@ describeInBrowser('the theme', () => {
   );
 
   test('can be chosen, is kept, and shows without a flash of the other', async () => {
-    const page = await browser.open(stack.url, { colorScheme: 'light' });
+    const page = await browser.open(suite.stack.url, { colorScheme: 'light' });
     await page.addInitScript(WATCH);
     await page.goto('/login');
     await page.getByRole('button', { name: 'Theme: system. Change to light' }).click();

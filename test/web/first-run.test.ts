@@ -4,8 +4,7 @@ import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
 import { PASSWORD } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestStack, type TestStack } from '../support/stack.js';
+import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
 import { expectGoodLooks } from './dashboard.js';
 
@@ -14,19 +13,10 @@ const run = promisify(execFile);
 /** From nothing to the first call, and on to where calls are watched. */
 describeInBrowser('somebody new', () => {
   const browser = useBrowser();
-  let db: TestDatabase;
-  let stack: TestStack;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    stack = await startTestStack(db);
-  }, 60_000);
-  afterAll(async () => {
-    await stack?.close();
-    await db?.close();
-  });
+  const suite = useStack();
 
   const signUp = async (email: string): Promise<Page> => {
-    const page = await browser.open(stack.url, { timezoneId: 'UTC' });
+    const page = await browser.open(suite.stack.url, { timezoneId: 'UTC' });
     await page.goto('/signup');
     await page.getByLabel('Name').fill('Ada');
     await page.getByLabel('Email').fill(email);
@@ -36,7 +26,7 @@ describeInBrowser('somebody new', () => {
     return page;
   };
   const costOf = async (nth: number): Promise<string> => {
-    const { rows } = await db.pool.query<{ cost: string }>(
+    const { rows } = await suite.db.pool.query<{ cost: string }>(
       'select trim_scale(cost)::text as cost from usage_events order by created_at, id offset $1 limit 1',
       [nth],
     );
@@ -51,13 +41,13 @@ describeInBrowser('somebody new', () => {
     expect(key).toMatch(/^sk-pr-\w{46}$/);
     await page.getByText('Waiting for the first call').waitFor();
 
-    const { publicBaseUrl } = stack.platform.config;
+    const { publicBaseUrl } = suite.stack.platform.config;
     const snippet = async (language: string): Promise<string> => {
       await page.getByRole('button', { name: language, exact: true }).click();
       const shown = await page.getByRole('region', { name: `Snippet for ${language}` }).innerText();
       expect(shown).toContain(`${publicBaseUrl}/v1`);
       expect(shown).toContain(key);
-      return shown.replaceAll(publicBaseUrl, stack.url);
+      return shown.replaceAll(publicBaseUrl, suite.stack.url);
     };
     const answer = await run('sh', ['-c', await snippet('curl')]);
     expect(JSON.parse(answer.stdout)).toMatchObject({ model: 'gateway/fast' });
@@ -85,7 +75,7 @@ describeInBrowser('somebody new', () => {
     const page = await signUp('unlucky@example.com');
     await page.getByRole('button', { name: 'Make my first key' }).click();
     const key = await page.getByRole('region', { name: 'API key' }).innerText();
-    const client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: key, maxRetries: 0 });
+    const client = new OpenAI({ baseURL: `${suite.stack.url}/v1`, apiKey: key, maxRetries: 0 });
     const ask = (content: string) =>
       client.chat.completions.create({ model: 'gateway/fast', messages: [{ role: 'user', content }] });
     await expect(ask('[[sim status=400]] Hi')).rejects.toMatchObject({ status: 400 });
@@ -98,7 +88,7 @@ describeInBrowser('somebody new', () => {
     const page = await signUp('watcher@example.com');
     await page.getByRole('button', { name: 'Make my first key' }).click();
     const key = await page.getByRole('region', { name: 'API key' }).innerText();
-    const client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: key, maxRetries: 0 });
+    const client = new OpenAI({ baseURL: `${suite.stack.url}/v1`, apiKey: key, maxRetries: 0 });
     const ask = (model: 'chat' | 'embed') =>
       model === 'chat'
         ? client.chat.completions.create({
@@ -107,7 +97,7 @@ describeInBrowser('somebody new', () => {
           })
         : client.embeddings.create({ model: 'gateway/embed', input: 'Hi' });
     for (let call = 0; call < 12; call++) await ask('chat');
-    await stack.settled();
+    await suite.stack.settled();
     await page.setViewportSize({ width: 1280, height: 360 });
     await page.goto('/dashboard/usage?model=gateway%2Ffast');
     const rows = page.getByRole('region', { name: 'Calls' }).locator('tbody tr');
@@ -152,9 +142,9 @@ describeInBrowser('somebody new', () => {
     await until(() => sockets.length > 0, { what: 'the socket to be there' });
     away = true;
     await Promise.all(sockets.splice(0).map((socket) => socket.close()));
-    const client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: key, maxRetries: 0 });
+    const client = new OpenAI({ baseURL: `${suite.stack.url}/v1`, apiKey: key, maxRetries: 0 });
     await client.embeddings.create({ model: 'gateway/embed', input: 'Hi' });
-    await stack.settled();
+    await suite.stack.settled();
     away = false;
     await page.getByRole('region', { name: 'Calls' }).getByText('gateway/embed').waitFor();
   });

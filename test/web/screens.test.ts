@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { type StackUser, startTestStack, type TestStack } from '../support/stack.js';
+import type { StackUser } from '../support/stack.js';
+import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
 import { expectGoodLooks, KEEP_SCREENS, openAs, twoWeeksOfCalls } from './dashboard.js';
 
@@ -11,32 +11,30 @@ const VARIANTS = ['keys-create', 'key-analytics-table', 'key-caps', 'usage-none'
 /** Every page of the dashboard: nothing grave to axe, nothing that scrolls sideways, in both themes and widths. */
 describeInBrowser('the screens of the dashboard', () => {
   const browser = useBrowser();
-  let db: TestDatabase;
-  let stack: TestStack;
+  const suite = useStack();
   let user: StackUser;
   let newcomer: StackUser;
   beforeAll(async () => {
-    db = await createTestDatabase();
-    stack = await startTestStack(db);
-    user = await stack.signUp('team');
-    newcomer = await stack.signUp('free');
-    await twoWeeksOfCalls(db, user);
-    await stack.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, {
+    user = await suite.stack.signUp('team');
+    newcomer = await suite.stack.signUp('free');
+    await twoWeeksOfCalls(suite.db, user);
+    await suite.stack.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, {
       name: 'production, chat service',
       monthly_limit_usd: 0.05,
       daily_limit_usd: 25,
     });
-    await stack.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 50 });
-    const { api_key: other } = await stack.api<{ api_key: { id: string } }>(user.token, 'POST', '/api/keys', {
-      name: 'ci',
-    });
-    await stack.api(user.token, 'PATCH', `/api/keys/${other.id}`, { status: 'disabled' });
-    await db.pool.query('delete from api_keys where account_id = $1', [newcomer.accountId]);
+    await suite.stack.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 50 });
+    const { api_key: other } = await suite.stack.api<{ api_key: { id: string } }>(
+      user.token,
+      'POST',
+      '/api/keys',
+      {
+        name: 'ci',
+      },
+    );
+    await suite.stack.api(user.token, 'PATCH', `/api/keys/${other.id}`, { status: 'disabled' });
+    await suite.db.pool.query('delete from api_keys where account_id = $1', [newcomer.accountId]);
   }, 60_000);
-  afterAll(async () => {
-    await stack?.close();
-    await db?.close();
-  });
 
   const click = (role: 'button' | 'link', name: string | RegExp) => (page: Page) =>
     page.getByRole(role, { name }).first().click();
@@ -74,7 +72,7 @@ describeInBrowser('the screens of the dashboard', () => {
   };
 
   test('are accessible in light and dark, and fit desktop and phone', async () => {
-    const page = await openAs(browser, stack, user, '/dashboard');
+    const page = await openAs(browser, suite.stack, user, '/dashboard');
     for (const [name, address, act, sign] of screens()) {
       await page.goto(address);
       await page.locator('h1').waitFor();
@@ -85,7 +83,7 @@ describeInBrowser('the screens of the dashboard', () => {
   }, 120_000);
 
   test('likewise those of somebody who has nothing yet', async () => {
-    const page = await openAs(browser, stack, newcomer, '/dashboard');
+    const page = await openAs(browser, suite.stack, newcomer, '/dashboard');
     for (const [name, address, sign] of [
       ['first-run', '/dashboard', 'Make my first key'],
       ['keys-empty', '/dashboard/keys', 'Your keys will stand here'],
@@ -99,7 +97,7 @@ describeInBrowser('the screens of the dashboard', () => {
   });
 
   test('the row of pages on a phone shows where one is', async () => {
-    const page = await openAs(browser, stack, user, '/dashboard/profile', { viewport: NARROW });
+    const page = await openAs(browser, suite.stack, user, '/dashboard/profile', { viewport: NARROW });
     await page.getByRole('heading', { name: 'Profile' }).waitFor();
     const entry = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Profile' });
     await until(

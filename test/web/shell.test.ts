@@ -2,44 +2,37 @@ import type { Page } from 'playwright-core';
 import { call, PASSWORD, type SessionAnswer } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, NARROW, screenshot, useBrowser, WIDE } from '../support/browser.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { postChat } from '../support/edge.js';
-import { type StackUser, startTestStack, type TestStack } from '../support/stack.js';
+import type { StackUser } from '../support/stack.js';
+import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
 
 /** What stands around every page of somebody who is signed in. */
 describeInBrowser('the shell of the dashboard', () => {
   const browser = useBrowser();
-  let db: TestDatabase;
-  let stack: TestStack;
+  const suite = useStack();
   let user: StackUser;
   beforeAll(async () => {
-    db = await createTestDatabase();
-    stack = await startTestStack(db);
-    user = await stack.signUp('free');
+    user = await suite.stack.signUp('free');
   }, 60_000);
-  afterAll(async () => {
-    await stack?.close();
-    await db?.close();
-  });
 
   /** The dashboard of `user`, with the cookie of a session as a browser would have it. */
   const open = async (options: Parameters<typeof browser.open>[1] = {}): Promise<Page> => {
-    const page = await browser.open(stack.url, options);
-    await page.context().addCookies([{ name: 'pr_session', value: user.token, url: stack.url }]);
+    const page = await browser.open(suite.stack.url, options);
+    await page.context().addCookies([{ name: 'pr_session', value: user.token, url: suite.stack.url }]);
     await page.goto('/dashboard');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     return page;
   };
   const setBalance = (amount: string): Promise<unknown> =>
-    db.pool.query('update accounts set balance = $2 where id = $1', [user.accountId, amount]);
+    suite.db.pool.query('update accounts set balance = $2 where id = $1', [user.accountId, amount]);
 
   test('shows the balance to the last digit, and each charge without a reload', async () => {
     const page = await open();
     await page.getByRole('banner').getByText('$1.00').waitFor();
-    expect((await postChat(stack.url, user.key)).status).toBe(200);
-    await stack.settled();
-    const { rows } = await db.pool.query<{ balance: string }>(
+    expect((await postChat(suite.stack.url, user.key)).status).toBe(200);
+    await suite.stack.settled();
+    const { rows } = await suite.db.pool.query<{ balance: string }>(
       'select balance::text from accounts where id = $1',
       [user.accountId],
     );
@@ -90,10 +83,10 @@ describeInBrowser('the shell of the dashboard', () => {
     const page = await open();
     await page.goto('/dashboard?window=30');
     await page.getByText(/^Balance/).waitFor();
-    const other = await call<SessionAnswer>(stack.url, 'POST', '/api/auth/login', {
+    const other = await call<SessionAnswer>(suite.stack.url, 'POST', '/api/auth/login', {
       body: { email: await emailOf(), password: PASSWORD },
     });
-    await call(stack.url, 'POST', '/api/auth/logout', { token: user.token });
+    await call(suite.stack.url, 'POST', '/api/auth/logout', { token: user.token });
     await page.waitForURL('**/login?next=*');
     await page.getByLabel('Email').fill(await emailOf());
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
@@ -103,9 +96,10 @@ describeInBrowser('the shell of the dashboard', () => {
   });
 
   const emailOf = async (): Promise<string> => {
-    const { rows } = await db.pool.query<{ email: string }>('select email from accounts where id = $1', [
-      user.accountId,
-    ]);
+    const { rows } = await suite.db.pool.query<{ email: string }>(
+      'select email from accounts where id = $1',
+      [user.accountId],
+    );
     return rows[0]!.email;
   };
 
