@@ -4,7 +4,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import pg from 'pg';
 import { type EmbeddedPostgres, ensureDatabase, startEmbeddedPostgres } from '../../src/db/embedded.js';
-import { isAlive, temporaryFolder } from '../launcher/support.js';
+import { isRunning } from '../../src/db/server-process.js';
+import { temporaryFolder } from '../launcher/support.js';
 import { descendantsOf } from '../support/process-tree.js';
 import { until } from '../support/until.js';
 
@@ -71,7 +72,7 @@ describe('the embedded database', () => {
     expect(second.origin).toBe('adopted');
     expect(await query(second, 'select one from t')).toEqual([{ one: 1 }]);
     await second.stop();
-    expect(isAlive(running)).toBe(false);
+    expect(isRunning(running)).toBe(false);
   });
 
   test('that was killed hard is started again with everything that was committed', async () => {
@@ -80,7 +81,7 @@ describe('the embedded database', () => {
     await query(first, 'create table t as select 1 as one');
     const killed = pid();
     process.kill(killed, 'SIGKILL');
-    await until(() => !isAlive(killed));
+    await until(() => !isRunning(killed));
     const second = await start();
     expect(second.origin).toBe('started');
     expect(await query(second, 'select one from t')).toEqual([{ one: 1 }]);
@@ -124,7 +125,7 @@ describe('the embedded database', () => {
         expect(server.origin).toBe('created');
         expect(await query(server, 'select 1 as one', 'postgres')).toEqual([{ one: 1 }]);
         expect(drafts()).toEqual([]);
-        await until(() => !pids.some(isAlive));
+        await until(() => !pids.some(isRunning));
       },
     );
 
@@ -141,7 +142,7 @@ describe('the embedded database', () => {
       expect(Date.now() - began).toBeLessThan(2_000);
       expect(drafts()).toEqual([]);
       expect(existsSync(directory())).toBe(false);
-      await until(() => !pids.some(isAlive));
+      await until(() => !pids.some(isRunning));
     });
   });
 
@@ -185,7 +186,7 @@ describe('the embedded database', () => {
       stopping.abort();
       await failed;
       expect(Date.now() - began).toBeLessThan(4_000);
-      expect(isAlive(running)).toBe(false);
+      expect(isRunning(running)).toBe(false);
     });
   });
 });
