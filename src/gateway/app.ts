@@ -1,7 +1,6 @@
 import { fastify } from 'fastify';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
-import { Pool as UpstreamPool } from 'undici';
 import type { Config } from '../config.js';
 import { decodeInvalidation, INVALIDATION_CHANNEL } from '../db/invalidation.js';
 import { listen } from '../db/listen.js';
@@ -32,6 +31,7 @@ import { routeTable } from './route-table.js';
 import { takeCallsFirst } from './shortcut.js';
 import type { EdgeLock } from './single-edge.js';
 import { isWebSocketUpgrade } from './upgrade.js';
+import { UpstreamClient } from './upstream/client.js';
 import { answer, type V1Deps, v1Routes } from './v1.routes.js';
 
 export interface EdgeDeps {
@@ -90,15 +90,13 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const cache = createKeyCache({ pool, envelope, clock, log, contact });
   const upstreamUrl = new URL(config.upstreamUrl);
   const basePath = upstreamUrl.pathname.replace(/\/$/, '');
-  const upstream = new UpstreamPool(upstreamUrl.origin, {
-    // A stream holds its connection: a bounded pool would queue calls behind it.
-    connections: null,
-    pipelining: 1,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
-    headersTimeout: config.upstreamTimeoutMs,
-    bodyTimeout: config.upstreamIdleMs,
+  const upstream = new UpstreamClient({
+    url: upstreamUrl,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    headersTimeoutMs: config.upstreamTimeoutMs,
+    bodyTimeoutMs: config.upstreamIdleMs,
   });
-  const routes = await createModelRoutes(upstream, basePath, config.upstreamMasterKey);
+  const routes = await createModelRoutes(upstreamUrl.origin, basePath, config.upstreamMasterKey);
   const mayAdmit = (): boolean => deps.lock?.mayAdmit() ?? true;
   // What another edge has admitted meanwhile stands in the database.
   deps.lock?.onRegained(() => cache.invalidateAll());
@@ -217,8 +215,8 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       await listener.stop();
       catalog.stop();
       cache.stop();
-      routes.stop();
-      await upstream.destroy();
+      await routes.stop();
+      upstream.destroy();
     },
   };
 }

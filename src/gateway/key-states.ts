@@ -7,6 +7,9 @@ import { virtualKeyField } from '../services/keys/keys.rules.js';
 import { AccountState, KeyDayState } from './account-state.js';
 import type { KeyRow } from './key.store.js';
 
+/** A line end in a virtual key would begin another header. */
+const PRINTABLE = /^[\x21-\x7e]+$/;
+
 /** An immutable version of a key's row, beside the states that live on from version to version. */
 export interface KeyEntry {
   readonly hash: string;
@@ -109,7 +112,10 @@ export class KeyStates {
   #openVirtualKey(row: KeyRow): string | null {
     if (row.virtualKeySealed === null) return null;
     try {
-      return `Bearer ${this.deps.envelope.open(row.virtualKeySealed, virtualKeyField(row.keyId)).toString()}`;
+      const key = this.deps.envelope.open(row.virtualKeySealed, virtualKeyField(row.keyId)).toString();
+      if (PRINTABLE.test(key)) return `Bearer ${key}`;
+      this.deps.log.error({ keyId: row.keyId }, 'a virtual key has characters that no header may have');
+      return null;
     } catch {
       this.deps.log.error(
         { keyId: row.keyId },

@@ -1,4 +1,4 @@
-import type { Dispatcher } from 'undici';
+import { Pool } from 'undici';
 import { z } from 'zod';
 
 /** What the model proxy tells of its models. */
@@ -9,7 +9,7 @@ export interface ModelRoutes {
   fallbacksOf(publicName: string): readonly string[] | undefined;
   /** Rises whenever an answer differs from the one before. */
   version(): number;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 const REFRESH_MS = 30_000;
@@ -26,10 +26,11 @@ const infoSchema = z.object({
 
 /** Asks the model proxy now and then; what it doesn't say belongs to the gateway. */
 export async function createModelRoutes(
-  upstream: Dispatcher,
+  origin: string,
   basePath: string,
   masterKey: string,
 ): Promise<ModelRoutes> {
+  const upstream = new Pool(origin);
   let owners = new Map<string, string>();
   let fallbacks = new Map<string, readonly string[]>();
   let shown = '';
@@ -77,6 +78,9 @@ export async function createModelRoutes(
     ownerOf: (name) => owners.get(name) ?? DEFAULT_OWNER,
     fallbacksOf: (name) => fallbacks.get(name),
     version: () => version,
-    stop: () => clearTimeout(timer),
+    async stop() {
+      clearTimeout(timer);
+      await upstream.destroy();
+    },
   };
 }

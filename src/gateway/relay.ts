@@ -1,5 +1,4 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { Dispatcher } from 'undici';
+import type { ServerResponse } from 'node:http';
 import { type AppError, errorEntry } from '../errors.js';
 import { type AnswerHeaders, answerError, v1Headers } from './answer.js';
 import type { BodyShare } from './body-budget.js';
@@ -8,6 +7,9 @@ import type { Catalog } from './catalog.js';
 import type { EdgeMetrics } from './edge-metrics.js';
 import { JsonAnswer } from './relay-json.js';
 import { StreamAnswer } from './relay-stream.js';
+import type { UpstreamClient } from './upstream/client.js';
+import type { Connection, UpstreamHandler } from './upstream/connection.js';
+import type { ResponseHead } from './upstream/response-head.js';
 import { mapStatus, mapTransportError, type UpstreamFailure } from './upstream-failure.js';
 
 /** How the answer's body is handled: whole JSON or a stream. */
@@ -40,7 +42,7 @@ export interface RelayContext {
 const MAX_ERROR_BYTES = 64 * 1024;
 
 export interface RelayDeps {
-  upstream: Dispatcher;
+  upstream: UpstreamClient;
   /** Path prefix of the upstream's address, without a trailing slash. */
   basePath: string;
   catalog: Catalog;
@@ -49,11 +51,16 @@ export interface RelayDeps {
   stalledReaderMs: number;
 }
 
+const FIELDS =
+  'content-type: application/json\r\naccept: application/json\r\naccept-encoding: identity\r\n';
+const STREAM_FIELDS =
+  'content-type: application/json\r\naccept: text/event-stream\r\naccept-encoding: identity\r\n';
+
 const PATHS = { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' } as const;
 
 /** Carries one call to the model proxy and its answer back. Nothing is retried after a forwarded byte. */
-export class Relay implements Dispatcher.DispatchHandler, RelayContext {
-  #controller: Dispatcher.DispatchController | undefined;
+export class Relay implements UpstreamHandler, RelayContext {
+  #connection: Connection | undefined;
   #answer: RelayAnswer | undefined;
   #status = 0;
   #retryAfter: string | undefined;
@@ -68,32 +75,18 @@ export class Relay implements Dispatcher.DispatchHandler, RelayContext {
     private readonly call: Call,
     /** Of the bodies in memory; given back when the connection is done with this call. */
     private readonly share: BodyShare,
-    private readonly onEnd: (relay: Relay) => void,
+    private readonly onOver: (relay: Relay) => void,
   ) {}
 
   start(): void {
     const { id, endpoint, admission, body } = this.call.input;
     this.response.on('close', () => this.#closed());
     if (body.stream) this.response.on('drain', () => this.#resume());
-    this.deps.upstream.dispatch(
-      {
-        method: 'POST',
-        path: this.deps.basePath + PATHS[endpoint],
-        // Names and values in turn: an object would be taken apart name by name.
-        headers: [
-          'authorization',
-          admission.authorization,
-          'content-type',
-          'application/json',
-          'accept',
-          body.stream ? 'text/event-stream' : 'application/json',
-          'accept-encoding',
-          'identity',
-          'x-request-id',
-          id,
-        ],
-        body: body.forward,
-      },
+    const fields = `authorization: ${admission.authorization}\r\nx-request-id: ${id}\r\n`;
+    this.#connection = this.deps.upstream.post(
+      this.deps.basePath + PATHS[endpoint],
+      fields + (body.stream ? STREAM_FIELDS : FIELDS),
+      body.forward,
       this,
     );
   }
@@ -111,25 +104,12 @@ export class Relay implements Dispatcher.DispatchHandler, RelayContext {
     });
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#ended) controller.abort(new Error('the call is over'));
-  }
-
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: IncomingHttpHeaders,
-  ): void {
-    // Slices of what was read first: they would hold all of its 64 KiB as long as the call lasts.
-    controller.rawHeaders = null;
-    if (status < 200) return;
+  onHead({ status, contentType, retryAfter }: ResponseHead): void {
     this.#status = status;
-    this.#retryAfter = single(headers['retry-after']);
+    this.#retryAfter = retryAfter;
     if (status !== 200) return;
-    const type = single(headers['content-type']) ?? '';
     const wanted = this.call.input.body.stream ? 'text/event-stream' : 'application/json';
-    if (!type.startsWith(wanted)) {
+    if (!contentType.startsWith(wanted)) {
       this.fail({ code: 'upstream_error', options: {} });
       return;
     }
@@ -137,23 +117,23 @@ export class Relay implements Dispatcher.DispatchHandler, RelayContext {
     this.#answer = new Answer(this, this.response, this.call);
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onData(chunk: Buffer): void {
     if (this.#ended) return;
     if (this.#answer) {
-      if (!this.#answer.data(chunk)) this.#pause(controller);
+      if (!this.#answer.data(chunk)) this.#pause();
       return;
     }
     this.#errorBytes += chunk.length;
     if (this.#errorBytes <= MAX_ERROR_BYTES) this.#errorBody.push(chunk);
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     if (this.#ended) return;
     if (this.#answer) this.#answer.end();
     else this.fail(mapStatus(this.#status, Buffer.concat(this.#errorBody), this.#retryAfter));
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onError(error: Error): void {
     if (!this.#ended) this.fail(mapTransportError(error));
   }
 
@@ -214,15 +194,15 @@ export class Relay implements Dispatcher.DispatchHandler, RelayContext {
       this.#ended = true;
       this.deps.metrics.answered(this.call.input.endpoint, 'ok');
     }
-    this.onEnd(this);
+    this.onOver(this);
   }
 
   #abort(): void {
-    this.#controller?.abort(new Error('the call is over'));
+    this.#connection?.abort(this);
   }
 
-  #pause(controller: Dispatcher.DispatchController): void {
-    controller.pause();
+  #pause(): void {
+    this.#connection?.pause(this);
     clearTimeout(this.#stalled);
     this.#stalled = setTimeout(() => this.response.destroy(), this.deps.stalledReaderMs);
     this.#stalled.unref();
@@ -230,10 +210,6 @@ export class Relay implements Dispatcher.DispatchHandler, RelayContext {
 
   #resume(): void {
     clearTimeout(this.#stalled);
-    if (this.#controller?.paused) this.#controller.resume();
+    this.#connection?.resume(this);
   }
-}
-
-function single(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
 }

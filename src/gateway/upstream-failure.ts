@@ -43,12 +43,7 @@ export function mapStatus(status: number, body: Buffer, retryAfter: string | und
   return { code: 'upstream_error', options: {} };
 }
 
-const TIMEOUT_CODES = new Set([
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'ETIMEDOUT',
-]);
+const TIMEOUT_CODES = new Set(['UPSTREAM_TIMEOUT', 'ETIMEDOUT']);
 
 /** Maps a failure to get an answer at all. */
 export function mapTransportError(error: unknown): UpstreamFailure {

@@ -1,4 +1,3 @@
-import { Pool } from 'undici';
 import type { CatalogModel } from '../../../src/gateway/catalog.js';
 import { createPriceCeilings } from '../../../src/gateway/limits/price-ceiling.js';
 import { createModelRoutes } from '../../../src/gateway/model-routes.js';
@@ -34,36 +33,31 @@ const catalog = {
 describe('the dearest that a call can be charged at', () => {
   let db: TestDatabase;
   let proxy: TestProxy;
-  let upstream: Pool;
   beforeAll(async () => {
     db = await createTestDatabase();
     proxy = await startTestProxy(db);
-    upstream = new Pool(proxy.url);
   });
   afterAll(async () => {
-    await upstream.destroy();
     await proxy.close();
     await db.close();
   });
 
   test('is that of the model or of what stands in for it, as the bundled proxy tells', async () => {
-    const routes = await createModelRoutes(upstream, '', proxy.masterKey);
+    const routes = await createModelRoutes(proxy.url, '', proxy.masterKey);
     const ceilingOf = createPriceCeilings(catalog, routes);
     expect(routes.fallbacksOf('gateway/fast')).toEqual(['gateway/qwen-fast']);
     expect(ceilingOf(MODELS[0]!)).toMatchObject({ priceIn: 2n, priceOut: 3n, contextWindow: 32_000 });
     expect(ceilingOf(MODELS[1]!)).toMatchObject({ priceIn: 2n, priceOut: 2n, contextWindow: 32_000 });
-    routes.stop();
+    await routes.stop();
   });
 
   test('is that of the dearest model of its kind when the proxy tells no fallbacks', async () => {
     const other = await startScriptedUpstream();
-    const pool = new Pool(other.url);
-    const routes = await createModelRoutes(pool, '', 'key');
+    const routes = await createModelRoutes(other.url, '', 'key');
     const ceilingOf = createPriceCeilings(catalog, routes);
     expect(ceilingOf(MODELS[0]!)).toMatchObject({ priceIn: 9n, priceOut: 9n, contextWindow: 32_000 });
     expect(ceilingOf(MODELS[3]!)).toMatchObject({ priceIn: 1n, priceOut: 0n, contextWindow: 8_000 });
-    routes.stop();
-    await pool.destroy();
+    await routes.stop();
     await other.close();
   });
 

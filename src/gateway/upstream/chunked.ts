@@ -1,0 +1,118 @@
+import { ResponseParseError } from './response-head.js';
+
+const CR = 0x0d;
+const LF = 0x0a;
+const SEMICOLON = 0x3b;
+const SPACE = 0x20;
+const DEL = 0x7f;
+const TAB = 0x09;
+/** Of a chunk's size: four gigabytes. */
+const MAX_DIGITS = 8;
+/** Of all that isn't body: extensions of sizes, and fields behind the last chunk. */
+const MAX_EXTRA_BYTES = 16 * 1024;
+
+type State = 'size' | 'extension' | 'size-end' | 'data' | 'data-cr' | 'data-lf' | 'trailer' | 'trailer-end' | 'done';
+
+/** Takes the chunked coding off a body, however its bytes are cut. */
+export class ChunkedDecoder {
+  #state: State = 'size';
+  #size = 0;
+  #digits = 0;
+  #extra = 0;
+  /** Whether the trailer's line has a byte; an empty line ends the body. */
+  #inLine = false;
+
+  get done(): boolean {
+    return this.#state === 'done';
+  }
+
+  /**
+   * Decodes `bytes` from `from` on into `target`, which is as long as they are.
+   * @returns How many bytes were read, and how many of the body written. All are read unless the body ends before.
+   * @throws ResponseParseError
+   */
+  decode(bytes: Buffer, from: number, target: Buffer): { read: number; written: number } {
+    let at = from;
+    let written = 0;
+    while (at < bytes.length && this.#state !== 'done') {
+      if (this.#state === 'data') {
+        const length = Math.min(this.#size, bytes.length - at);
+        bytes.copy(target, written, at, at + length);
+        written += length;
+        at += length;
+        this.#size -= length;
+        if (this.#size === 0) this.#state = 'data-cr';
+      } else {
+        this.#step(bytes[at++]!);
+      }
+    }
+    return { read: at - from, written };
+  }
+
+  #step(byte: number): void {
+    switch (this.#state) {
+      case 'size':
+        this.#sizeByte(byte);
+        return;
+      case 'extension':
+        this.#countExtra();
+        if (byte === CR) this.#state = 'size-end';
+        else if (isControl(byte)) throw malformed();
+        return;
+      case 'size-end':
+        expectByte(byte, LF);
+        this.#state = this.#size > 0 ? 'data' : 'trailer';
+        this.#digits = 0;
+        return;
+      case 'data-cr':
+        expectByte(byte, CR);
+        this.#state = 'data-lf';
+        return;
+      case 'data-lf':
+        expectByte(byte, LF);
+        this.#state = 'size';
+        return;
+      case 'trailer':
+        this.#countExtra();
+        if (byte === CR) this.#state = 'trailer-end';
+        else if (isControl(byte)) throw malformed();
+        else this.#inLine = true;
+        return;
+      case 'trailer-end':
+        expectByte(byte, LF);
+        this.#state = this.#inLine ? 'trailer' : 'done';
+        this.#inLine = false;
+    }
+  }
+
+  #sizeByte(byte: number): void {
+    const digit = hexDigit(byte);
+    if (digit >= 0) {
+      if (++this.#digits > MAX_DIGITS) throw malformed();
+      this.#size = this.#size * 16 + digit;
+      return;
+    }
+    if (this.#digits === 0) throw malformed();
+    if (byte === CR) this.#state = 'size-end';
+    else if (byte === SEMICOLON) this.#state = 'extension';
+    else throw malformed();
+  }
+
+  #countExtra(): void {
+    if (++this.#extra > MAX_EXTRA_BYTES) throw malformed();
+  }
+}
+
+const malformed = (): ResponseParseError => new ResponseParseError('the chunked coding is malformed');
+
+function expectByte(byte: number, wanted: number): void {
+  if (byte !== wanted) throw malformed();
+}
+
+const isControl = (byte: number): boolean => (byte < SPACE && byte !== TAB) || byte === DEL;
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}

@@ -1,0 +1,89 @@
+import { Connection, type ConnectionOwner, type Destination, type UpstreamHandler } from './connection.js';
+
+export interface UpstreamClientOptions {
+  /** `http:` or `https:`; its path is of no account. */
+  url: URL;
+  connectTimeoutMs: number;
+  /** Until an answer begins. */
+  headersTimeoutMs: number;
+  /** Between two pieces of an answer. */
+  bodyTimeoutMs: number;
+}
+
+const LONGEST_TICK_MS = 500;
+const SHORTEST_TICK_MS = 10;
+/** A timeout is late by a quarter at most. */
+const TICKS_PER_TIMEOUT = 4;
+
+/**
+ * Makes calls to the upstream over as many connections as there are calls at once, each kept for the next call. Only
+ * what the edge needs of HTTP/1.1: a POST whose body is at hand, an answer that is read as it comes. A general client
+ * costs four times as much for each call (docs/decisions/0043).
+ */
+export class UpstreamClient implements ConnectionOwner {
+  readonly #destination: Destination;
+  readonly #common: string;
+  readonly #patience: ConstructorParameters<typeof Connection>[1];
+  readonly #all = new Set<Connection>();
+  /** The one that rested last is taken first, so that those that are too many grow old. */
+  readonly #free: Connection[] = [];
+  readonly #ticker: NodeJS.Timeout;
+
+  constructor({ url, connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs }: UpstreamClientOptions) {
+    const tls = url.protocol === 'https:';
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    this.#destination = { host, port: Number(url.port) || (tls ? 443 : 80), tls };
+    this.#common = ` HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`;
+    const shortest = Math.min(connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs) / TICKS_PER_TIMEOUT;
+    const tickMs = Math.max(SHORTEST_TICK_MS, Math.min(LONGEST_TICK_MS, shortest));
+    const ticks = (ms: number): number => Math.ceil(ms / tickMs);
+    this.#patience = {
+      tickMs,
+      connectTicks: ticks(connectTimeoutMs),
+      headTicks: ticks(headersTimeoutMs),
+      bodyTicks: ticks(bodyTimeoutMs),
+    };
+    this.#ticker = setInterval(() => this.#tick(), tickMs).unref();
+  }
+
+  /**
+   * Sends a POST. `fields` are the lines of its head that the call brings, each with its end: text of ours, or checked
+   * to be free of line ends. The handler is called later, never from here.
+   * @returns The connection that carries it, to pause, resume or abort it with the same handler.
+   */
+  post(path: string, fields: string, body: Buffer, handler: UpstreamHandler): Connection {
+    const connection = this.#take();
+    const head = `POST ${path}${this.#common}${fields}content-length: ${body.length}\r\n\r\n`;
+    connection.send(head, body, handler);
+    return connection;
+  }
+
+  /** Ends all connections, and with them all calls. */
+  destroy(): void {
+    clearInterval(this.#ticker);
+    for (const connection of [...this.#all]) connection.destroy();
+  }
+
+  free(connection: Connection): void {
+    this.#free.push(connection);
+  }
+
+  gone(connection: Connection): void {
+    this.#all.delete(connection);
+    const at = this.#free.lastIndexOf(connection);
+    if (at !== -1) this.#free.splice(at, 1);
+  }
+
+  #take(): Connection {
+    for (let free = this.#free.pop(); free; free = this.#free.pop()) {
+      if (free.usable) return free;
+    }
+    const connection = new Connection(this.#destination, this.#patience, this);
+    this.#all.add(connection);
+    return connection;
+  }
+
+  #tick(): void {
+    for (const connection of [...this.#all]) connection.tick();
+  }
+}

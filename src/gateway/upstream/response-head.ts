@@ -1,0 +1,109 @@
+/** What the edge reads of an answer's head; nothing else of it matters, and nothing of it is passed on. */
+export interface ResponseHead {
+  status: number;
+  contentType: string;
+  retryAfter: string | undefined;
+}
+
+/** How the end of a body is known: after so many bytes, by chunks, or by the end of the connection. */
+export type BodyFraming = number | 'chunked' | 'close';
+
+export interface ParsedHead extends ResponseHead {
+  framing: BodyFraming;
+  /** Milliseconds that the connection may rest for before the next call; 0: it ends with this one. */
+  idleMs: number;
+}
+
+/** An answer that is not HTTP/1.1 as the edge understands it, or that two readers could read in two ways. */
+export class ResponseParseError extends Error {
+  readonly code = 'UPSTREAM_GARBAGE';
+}
+
+// Spaces around a name, folded lines, bare line feeds and control characters are what readers disagree about.
+const HEAD =
+  /^HTTP\/1\.[01] [1-5]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[!#$%&'*+.^_`|~\w-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
+const DIGITS = /^\d{1,15}$/;
+const TIMEOUT_HINT = /timeout=(\d{1,6})/i;
+
+/** Without a hint; upstreams that say nothing close after five seconds at the earliest. */
+const DEFAULT_IDLE_MS = 4_000;
+const MAX_IDLE_MS = 600_000;
+/** The upstream counts from when it sent its answer, and a call is on its way to it for a while. */
+const HINT_MARGIN_MS = 1_000;
+
+/**
+ * Reads an answer's head, its last line's end included but without the empty line.
+ * @throws ResponseParseError when it is malformed, or tells its body's length twice.
+ */
+export function parseHead(text: string): ParsedHead {
+  if (!HEAD.test(text)) throw new ResponseParseError('the head is malformed');
+  const head: ParsedHead = {
+    status: Number(text.slice(9, 12)),
+    contentType: '',
+    retryAfter: undefined,
+    framing: 'close',
+    idleMs: text.charCodeAt(7) === 0x31 ? DEFAULT_IDLE_MS : 0,
+  };
+  let at = text.indexOf('\n') + 1;
+  while (at < text.length) {
+    const end = text.indexOf('\r', at);
+    const colon = text.indexOf(':', at);
+    takeField(head, text, at, colon, end);
+    at = end + 2;
+  }
+  if (isBodiless(head.status)) head.framing = 0;
+  else if (head.framing === 'close') head.idleMs = 0;
+  return head;
+}
+
+const isBodiless = (status: number): boolean => status < 200 || status === 204 || status === 304;
+
+/** Most fields are told apart by the length of their names. */
+function takeField(head: ParsedHead, text: string, start: number, colon: number, end: number): void {
+  switch (colon - start) {
+    case 10: {
+      const name = text.slice(start, colon).toLowerCase();
+      if (name === 'connection' && /close/i.test(text.slice(colon, end))) head.idleMs = 0;
+      else if (name === 'keep-alive' && head.idleMs > 0) head.idleMs = idleOf(text.slice(colon + 1, end));
+      return;
+    }
+    case 11:
+      if (isNamed(text, start, colon, 'retry-after')) head.retryAfter = text.slice(colon + 1, end).trim();
+      return;
+    case 12:
+      if (isNamed(text, start, colon, 'content-type')) head.contentType = text.slice(colon + 1, end).trim();
+      return;
+    case 14:
+      if (isNamed(text, start, colon, 'content-length')) frame(head, lengthOf(text.slice(colon + 1, end)));
+      return;
+    case 17:
+      if (isNamed(text, start, colon, 'transfer-encoding'))
+        frame(head, codingOf(text.slice(colon + 1, end)));
+  }
+}
+
+function isNamed(text: string, start: number, colon: number, name: string): boolean {
+  return text.startsWith(name, start) || text.slice(start, colon).toLowerCase() === name;
+}
+
+function frame(head: ParsedHead, framing: BodyFraming): void {
+  if (head.framing !== 'close') throw new ResponseParseError('the head tells the length twice');
+  head.framing = framing;
+}
+
+function lengthOf(value: string): number {
+  const digits = value.trim();
+  if (!DIGITS.test(digits)) throw new ResponseParseError('the length is no number');
+  return Number(digits);
+}
+
+function codingOf(value: string): 'chunked' {
+  if (value.trim().toLowerCase() !== 'chunked') throw new ResponseParseError('the transfer coding is unknown');
+  return 'chunked';
+}
+
+function idleOf(value: string): number {
+  const hint = TIMEOUT_HINT.exec(value);
+  if (!hint) return DEFAULT_IDLE_MS;
+  return Math.min(MAX_IDLE_MS, Math.max(0, Number(hint[1]) * 1_000 - HINT_MARGIN_MS));
+}

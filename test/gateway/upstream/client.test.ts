@@ -1,0 +1,317 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { UpstreamClient } from '../../../src/gateway/upstream/client.js';
+import type { Connection, UpstreamHandler } from '../../../src/gateway/upstream/connection.js';
+import { selfSigned } from '../../support/certificate.js';
+import { until } from '../../support/until.js';
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok';
+const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+
+/** A server of bytes: what it was sent on each of its connections, and a way to answer. */
+class Upstream {
+  readonly sockets: Socket[] = [];
+  readonly sent: string[] = [];
+  readonly server: Server;
+  /** Runs whenever a connection has brought something. */
+  onSent: (socket: Socket, at: number) => void = (socket) => socket.write(OK);
+
+  constructor(server?: Server) {
+    this.server = server ?? createServer();
+    this.server.on(server ? 'secureConnection' : 'connection', (socket: Socket) => {
+      const at = this.sockets.push(socket) - 1;
+      this.sent[at] = '';
+      socket.on('error', () => undefined);
+      socket.on('data', (bytes) => {
+        this.sent[at] += bytes.toString('latin1');
+        this.onSent(socket, at);
+      });
+    });
+  }
+
+  async listen(): Promise<string> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    return `127.0.0.1:${(this.server.address() as { port: number }).port}`;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+}
+
+/** A handler that notes what it hears. */
+class Heard implements UpstreamHandler {
+  status = 0;
+  body = '';
+  ends = 0;
+  errors: Error[] = [];
+  connection: Connection | undefined;
+
+  get over(): boolean {
+    return this.ends + this.errors.length > 0;
+  }
+  onHead({ status }: { status: number }): void {
+    this.status = status;
+  }
+  onData(chunk: Buffer): void {
+    this.body += chunk.toString('latin1');
+  }
+  onEnd(): void {
+    this.ends++;
+  }
+  onError(error: Error): void {
+    this.errors.push(error);
+  }
+}
+
+describe('the client of the upstream', () => {
+  let upstream: Upstream;
+  let client: UpstreamClient;
+  let address: string;
+  const timeouts = { connectTimeoutMs: 5_000, headersTimeoutMs: 5_000, bodyTimeoutMs: 5_000 };
+  beforeEach(async () => {
+    upstream = new Upstream();
+    address = await upstream.listen();
+    client = new UpstreamClient({ url: new URL(`http://${address}/base`), ...timeouts });
+  });
+  afterEach(async () => {
+    client.destroy();
+    await upstream.close();
+  });
+
+  function post<H extends Heard>(handler: H, body = '{}', from = client): H {
+    handler.connection = from.post('/v1/x', 'x-a: 1\r\n', Buffer.from(body), handler);
+    return handler;
+  }
+  const done = async <H extends Heard>(handler: H): Promise<H> => {
+    await until(() => handler.over);
+    return handler;
+  };
+  const call = (body?: string): Promise<Heard> => done(post(new Heard(), body));
+  const failure = (text: string) => [expect.objectContaining({ message: expect.stringContaining(text) })];
+
+  test('sends a head of ours and the body as it is', async () => {
+    const body = `{"é":"${'\u{1f600}'}"}`;
+    expect(await call(body)).toMatchObject({ status: 200, body: 'ok', ends: 1, errors: [] });
+    const length = Buffer.byteLength(body);
+    expect(upstream.sent[0]).toBe(
+      `POST /v1/x HTTP/1.1\r\nhost: ${address}\r\nconnection: keep-alive\r\nx-a: 1\r\ncontent-length: ${length}\r\n\r\n${Buffer.from(body).toString('latin1')}`,
+    );
+  });
+
+  test('sends large bodies whole', async () => {
+    const body = 'x'.repeat(3_000_000);
+    upstream.onSent = (socket, at) => {
+      if (upstream.sent[at]!.length > body.length) socket.write(OK);
+    };
+    expect(await call(body)).toMatchObject({ body: 'ok' });
+    expect(upstream.sent[0]!.endsWith(`\r\n\r\n${body}`)).toBe(true);
+  });
+
+  test('uses a connection for one call after the other, and several for calls at once', async () => {
+    for (let i = 0; i < 5; i++) await call();
+    expect(upstream.sockets).toHaveLength(1);
+    const both = [post(new Heard()), post(new Heard())];
+    for (const one of both) expect(await done(one)).toMatchObject({ body: 'ok', errors: [] });
+    expect(upstream.sockets).toHaveLength(2);
+    await call();
+    expect(upstream.sockets).toHaveLength(2);
+  });
+
+  test('closes a connection whose answer says so, or that brings more than its answer', async () => {
+    for (const answer of [OK.replace('\r\n', '\r\nconnection: close\r\n'), `${OK}HTTP/1.1 200 OK\r\n`]) {
+      upstream.onSent = (socket) => socket.write(answer);
+      const closed = upstream.sockets.length;
+      expect(await call()).toMatchObject({ body: 'ok', ends: 1 });
+      await until(() => upstream.sockets[closed]!.destroyed);
+    }
+    upstream.onSent = (socket) => socket.write(OK);
+    expect(await call()).toMatchObject({ body: 'ok' });
+    expect(upstream.sockets).toHaveLength(3);
+  });
+
+  test('closes a connection at rest that is spoken to, or closed by the upstream', async () => {
+    await call();
+    upstream.sockets[0]!.write('HTTP/1.1 200 OK\r\n');
+    await until(() => upstream.sockets[0]!.destroyed);
+    expect(await call()).toMatchObject({ body: 'ok', errors: [] });
+    upstream.sockets[1]!.end();
+    await until(() => upstream.sockets[1]!.destroyed);
+    expect(await call()).toMatchObject({ body: 'ok', errors: [] });
+    expect(upstream.sockets).toHaveLength(3);
+  });
+
+  test('sends nothing behind a body that was answered before it had left', async () => {
+    upstream.onSent = (socket) => {
+      socket.pause();
+      socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n');
+    };
+    expect(await call('x'.repeat(20_000_000))).toMatchObject({ status: 413, ends: 1, errors: [] });
+    upstream.onSent = (socket) => socket.write(OK);
+    expect(await call()).toMatchObject({ status: 200 });
+    expect(upstream.sockets).toHaveLength(2);
+  });
+
+  test('tells once that nobody listens, that the connection broke, or that the answer is garbage', async () => {
+    const gone = new UpstreamClient({ url: new URL('http://127.0.0.1:1'), ...timeouts });
+    const refused = await done(post(new Heard(), '{}', gone));
+    expect(refused).toMatchObject({ ends: 0, errors: [{ code: 'ECONNREFUSED' }] });
+    gone.destroy();
+
+    upstream.onSent = (socket) => socket.resetAndDestroy();
+    expect(await call()).toMatchObject({ ends: 0, errors: [{ code: 'ECONNRESET' }] });
+    upstream.onSent = (socket) => socket.end(`${CHUNKED}2\r\nok\r\n`);
+    expect(await call()).toMatchObject({ body: 'ok', ends: 0, errors: failure('broke off') });
+    upstream.onSent = (socket) => socket.write('HTTP/1.1 OK\r\n\r\n');
+    expect(await call()).toMatchObject({ status: 0, errors: failure('malformed') });
+    upstream.onSent = (socket) => socket.write(`${CHUNKED}zz`);
+    expect(await call()).toMatchObject({ status: 200, errors: failure('malformed') });
+  });
+
+  test('gives up an upstream that is silent before its answer or in the middle of it, none that is read slowly', async () => {
+    const quick = new UpstreamClient({
+      url: new URL(`http://${address}`),
+      connectTimeoutMs: 5_000,
+      headersTimeoutMs: 200,
+      bodyTimeoutMs: 100,
+    });
+    const timeout = [expect.objectContaining({ code: 'UPSTREAM_TIMEOUT' })];
+    upstream.onSent = () => undefined;
+    expect(await done(post(new Heard(), '{}', quick))).toMatchObject({ status: 0, errors: timeout });
+    upstream.onSent = (socket) => socket.write(`${CHUNKED}2\r\nok\r\n`);
+    expect(await done(post(new Heard(), '{}', quick))).toMatchObject({ body: 'ok', errors: timeout });
+
+    const held = new (class extends Heard {
+      override onData(chunk: Buffer): void {
+        super.onData(chunk);
+        this.connection!.pause(this);
+      }
+    })();
+    post(held, '{}', quick);
+    await until(() => held.body === 'ok');
+    // Others run into their timeouts meanwhile.
+    for (let i = 0; i < 3; i++) await done(post(new Heard(), '{}', quick));
+    expect(held.errors).toEqual([]);
+    held.connection!.resume(held);
+    upstream.sockets[2]!.write('0\r\n\r\n');
+    expect(await done(held)).toMatchObject({ body: 'ok', ends: 1, errors: [] });
+    quick.destroy();
+  });
+
+  test('reads no further while it is paused', async () => {
+    const megabyte = 'x'.repeat(2 ** 20);
+    upstream.onSent = (socket) => {
+      socket.write(CHUNKED);
+      for (let i = 0; i < 32; i++) socket.write(`100000\r\n${megabyte}\r\n`);
+      socket.write('0\r\n\r\n');
+    };
+    const held = new (class extends Heard {
+      bytes = 0;
+      pauses = true;
+      override onData(chunk: Buffer): void {
+        this.bytes += chunk.length;
+        if (this.pauses) this.connection!.pause(this);
+      }
+    })();
+    post(held);
+    await until(() => held.bytes > 0);
+    await call().catch(() => undefined);
+    expect(held.bytes).toBeLessThanOrEqual(64 * 1024);
+    expect(held.connection!.paused).toBe(true);
+    held.pauses = false;
+    held.connection!.resume(held);
+    await done(held);
+    expect(held).toMatchObject({ bytes: 32 * 2 ** 20, ends: 1, errors: [] });
+  });
+
+  test('an aborted call is told nothing more, and its connection ends', async () => {
+    upstream.onSent = (socket) => socket.write(`${CHUNKED}2\r\nok\r\n`);
+    const aborted = new (class extends Heard {
+      override onData(chunk: Buffer): void {
+        super.onData(chunk);
+        this.connection!.abort(this);
+      }
+    })();
+    post(aborted);
+    await until(() => upstream.sockets[0]?.destroyed);
+    expect(aborted).toMatchObject({ body: 'ok', ends: 0, errors: [] });
+    upstream.onSent = (socket) => socket.write(OK);
+    const next = await call();
+    // The word of a call that is over does nothing to the one that uses the connection now.
+    aborted.connection!.abort(aborted);
+    next.connection!.abort(aborted);
+    expect(await call()).toMatchObject({ body: 'ok', errors: [] });
+    expect(upstream.sockets).toHaveLength(2);
+  });
+
+  test('an aborted call whose connection is not made yet ends it', async () => {
+    const aborted = post(new Heard());
+    aborted.connection!.abort(aborted);
+    expect(await call()).toMatchObject({ body: 'ok' });
+    expect(aborted).toMatchObject({ ends: 0, errors: [] });
+  });
+
+  test('a handler that throws hears of it, and nobody else does', async () => {
+    const thrower = new (class extends Heard {
+      override onHead(): void {
+        throw new Error('thrown in the head');
+      }
+    })();
+    expect(await done(post(thrower))).toMatchObject({ ends: 0, errors: failure('thrown in the head') });
+    const late = new (class extends Heard {
+      override onEnd(): void {
+        throw new Error('thrown at the end');
+      }
+    })();
+    expect(await done(post(late))).toMatchObject({ errors: failure('thrown at the end') });
+    expect(await call()).toMatchObject({ body: 'ok', errors: [] });
+  });
+
+  test('a connection at rest is closed before the upstream would close it', async () => {
+    const quick = new UpstreamClient({ url: new URL(`http://${address}`), ...timeouts, bodyTimeoutMs: 100 });
+    upstream.onSent = (socket) => socket.write(OK.replace('\r\n', '\r\nkeep-alive: timeout=2\r\n'));
+    await done(post(new Heard(), '{}', quick));
+    const start = performance.now();
+    await until(() => upstream.sockets[0]!.destroyed);
+    expect(performance.now() - start).toBeLessThan(2_000);
+    quick.destroy();
+  });
+
+  test('speaks TLS to whom it knows, and to nobody else', async () => {
+    const pair = selfSigned('localhost');
+    const secure = new Upstream(createTlsServer(pair));
+    const { port } = new URL(`http://${await secure.listen()}`);
+    const overTls = new UpstreamClient({ url: new URL(`https://localhost:${port}`), ...timeouts });
+    try {
+      const untrusted = await done(post(new Heard(), '{}', overTls));
+      expect(untrusted.errors).toEqual([expect.objectContaining({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })]);
+      setDefaultCACertificates([...getCACertificates(), pair.cert]);
+      for (let i = 0; i < 2; i++) {
+        expect(await done(post(new Heard(), '{}', overTls))).toMatchObject({ body: 'ok', errors: [] });
+      }
+      expect(secure.sockets).toHaveLength(1);
+      secure.onSent = (socket) => socket.write(`${CHUNKED}2\r\nok\r\n`);
+      const held = post(new Heard(), '{}', overTls);
+      await until(() => held.body === 'ok');
+      held.connection!.pause(held);
+      held.connection!.resume(held);
+      secure.sockets[0]!.write('0\r\n\r\n');
+      expect(await done(held)).toMatchObject({ ends: 1, errors: [] });
+    } finally {
+      overTls.destroy();
+      await secure.close();
+    }
+  });
+
+  test('the end of the client ends calls', async () => {
+    upstream.onSent = () => undefined;
+    const waiting = post(new Heard());
+    await until(() => upstream.sent[0]);
+    client.destroy();
+    expect(waiting).toMatchObject({ ends: 0, errors: failure('closed') });
+  });
+});
