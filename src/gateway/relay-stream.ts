@@ -61,9 +61,10 @@ export class StreamAnswer implements RelayAnswer {
   }
 
   fail(failure: UpstreamFailure): boolean {
+    // What came before the failure in the same read leaves before it.
+    this.#flush();
     if (!this.#started) return false;
     this.#over = true;
-    this.#flush();
     this.call.fail({ code: failure.code, httpStatus: 200 }, () =>
       this.#end(errorEvent(failure.code, failure.options)),
     );

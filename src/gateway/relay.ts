@@ -51,8 +51,7 @@ export interface RelayDeps {
   stalledReaderMs: number;
 }
 
-const FIELDS =
-  'content-type: application/json\r\naccept: application/json\r\naccept-encoding: identity\r\n';
+const FIELDS = 'content-type: application/json\r\naccept: application/json\r\naccept-encoding: identity\r\n';
 const STREAM_FIELDS =
   'content-type: application/json\r\naccept: text/event-stream\r\naccept-encoding: identity\r\n';
 

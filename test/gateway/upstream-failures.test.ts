@@ -112,6 +112,23 @@ describe('an upstream that fails', () => {
     await expectFree('upstream_error', 502);
   });
 
+  test.each([
+    ['an error event', 'data: {"error":{"message":"x"}}\n\n'],
+    ['an end without [DONE]', ''],
+  ])('in the same piece as the first tokens passes these, then ends the stream: %s', async (_what, end) => {
+    suite.upstream.answer((_request, response) => {
+      const token = 'data: {"choices":[{"delta":{"content":"token"}}]}\n\n';
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${token}${token}${end}`);
+    });
+    const response = await postChat(suite.edge.url, caller.key, { stream: true });
+    expect(response.status).toBe(200);
+    const events = (await response.text()).split('\n\n');
+    expect(events.slice(0, 2).every((event) => event.includes('token'))).toBe(true);
+    expect(events[2]).toContain('"code":"upstream_error"');
+    expect(events.slice(3)).toEqual(['']);
+    await expectFree('upstream_error', 200);
+  });
+
   test('to answer in time is a 504 upstream_timeout', async () => {
     suite.upstream.answer(() => undefined);
     const response = await postChat(suite.edge.url, caller.key);

@@ -11,7 +11,16 @@ const MAX_DIGITS = 8;
 /** Of all that isn't body: extensions of sizes, and fields behind the last chunk. */
 const MAX_EXTRA_BYTES = 16 * 1024;
 
-type State = 'size' | 'extension' | 'size-end' | 'data' | 'data-cr' | 'data-lf' | 'trailer' | 'trailer-end' | 'done';
+type State =
+  | 'size'
+  | 'extension'
+  | 'size-end'
+  | 'data'
+  | 'data-cr'
+  | 'data-lf'
+  | 'trailer'
+  | 'trailer-end'
+  | 'done';
 
 /** Takes the chunked coding off a body, however its bytes are cut. */
 export class ChunkedDecoder {

@@ -119,7 +119,13 @@ export class Connection {
   }
 
   #open({ host, port, tls }: Destination): Socket {
-    const options = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS };
+    const options = {
+      host,
+      port,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
+    };
     if (tls) {
       const socket = connectTls({
         ...options,

@@ -77,8 +77,7 @@ function takeField(head: ParsedHead, text: string, start: number, colon: number,
       if (isNamed(text, start, colon, 'content-length')) frame(head, lengthOf(text.slice(colon + 1, end)));
       return;
     case 17:
-      if (isNamed(text, start, colon, 'transfer-encoding'))
-        frame(head, codingOf(text.slice(colon + 1, end)));
+      if (isNamed(text, start, colon, 'transfer-encoding')) frame(head, codingOf(text.slice(colon + 1, end)));
   }
 }
 
@@ -98,7 +97,8 @@ function lengthOf(value: string): number {
 }
 
 function codingOf(value: string): 'chunked' {
-  if (value.trim().toLowerCase() !== 'chunked') throw new ResponseParseError('the transfer coding is unknown');
+  if (value.trim().toLowerCase() !== 'chunked')
+    throw new ResponseParseError('the transfer coding is unknown');
   return 'chunked';
 }
 

@@ -100,7 +100,8 @@ export class ResponseReader {
     const length = Math.min(this.#left, bytes.length);
     this.#left -= length;
     this.done = this.#left === 0;
-    if (length > 0) this.sink.onData(Buffer.from(length === bytes.length ? bytes : bytes.subarray(0, length)));
+    if (length > 0)
+      this.sink.onData(Buffer.from(length === bytes.length ? bytes : bytes.subarray(0, length)));
     return length;
   }
 

@@ -35,8 +35,15 @@ function read(pieces: Buffer[], ended = false): Read {
 }
 
 function cut(bytes: Buffer, places: number[]): Buffer[] {
-  const sorted = [0, ...new Set(places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b)), bytes.length];
-  return sorted.slice(1).map((end, i) => bytes.subarray(sorted[i], end)).filter((piece) => piece.length > 0);
+  const sorted = [
+    0,
+    ...new Set(places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b)),
+    bytes.length,
+  ];
+  return sorted
+    .slice(1)
+    .map((end, i) => bytes.subarray(sorted[i], end))
+    .filter((piece) => piece.length > 0);
 }
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
@@ -86,7 +93,11 @@ describe('an answer, wherever its bytes are cut', () => {
         const body = Buffer.concat(parts);
         const sent = Buffer.concat([bytes('HTTP/1.1 200 OK\r\n\r\n'), body]);
         expect(read(cut(sent, cuts))).toMatchObject({ done: false });
-        expect(read(cut(sent, cuts), true)).toMatchObject({ body: body.toString('latin1'), done: true, idleMs: 0 });
+        expect(read(cut(sent, cuts), true)).toMatchObject({
+          body: body.toString('latin1'),
+          done: true,
+          idleMs: 0,
+        });
       }),
     );
   });
@@ -101,10 +112,16 @@ describe('an answer, wherever its bytes are cut', () => {
 
   test('of noise never makes the reader fail in another way', () => {
     const noise = fc.oneof(
-      fc.string({ unit: fc.constantFrom('0', 'a', 'f', ';', ':', ' ', '\r', '\n', '\r\n', 'HTTP/1.1 200\r\n', '\0') }),
+      fc.string({
+        unit: fc.constantFrom('0', 'a', 'f', ';', ':', ' ', '\r', '\n', '\r\n', 'HTTP/1.1 200\r\n', '\0'),
+      }),
       fc.uint8Array().map((array) => Buffer.from(array).toString('latin1')),
     );
-    const before = fc.constantFrom('', 'HTTP/1.1 200 OK\r\n', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+    const before = fc.constantFrom(
+      '',
+      'HTTP/1.1 200 OK\r\n',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n',
+    );
     fc.assert(
       fc.property(before, noise, places, (start, rest, cuts) => {
         try {
@@ -119,7 +136,7 @@ describe('an answer, wherever its bytes are cut', () => {
 });
 
 describe('what a connection does after an answer', () => {
-  const after = (fields: string, version = '1.1'): number =>
+  const restAfter = (fields: string, version = '1.1'): number =>
     read([bytes(`HTTP/${version} 200 OK\r\n${fields}content-length: 0\r\n\r\n`)]).idleMs;
   test.each([
     ['', 4_000],
@@ -132,13 +149,17 @@ describe('what a connection does after an answer', () => {
     ['keep-alive: timeout=999999\r\n', 600_000],
     ['connection: close\r\nkeep-alive: timeout=72\r\n', 0],
     ['keep-alive: timeout=72\r\nconnection: close\r\n', 0],
-  ])('%j: it rests for %d ms', (fields, ms) => expect(after(fields)).toBe(ms));
+  ])('%j: it rests for %d ms', (fields, ms) => expect(restAfter(fields)).toBe(ms));
 
-  test('HTTP/1.0 ends with its answer', () => expect(after('', '1.0')).toBe(0));
+  test('HTTP/1.0 ends with its answer', () => expect(restAfter('', '1.0')).toBe(0));
 
   test('bytes behind the answer end it', () => {
     const answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
-    expect(read([bytes(`${answer}HTTP/1.1 200 OK\r\n`)])).toMatchObject({ body: 'ok', done: true, idleMs: 0 });
+    expect(read([bytes(`${answer}HTTP/1.1 200 OK\r\n`)])).toMatchObject({
+      body: 'ok',
+      done: true,
+      idleMs: 0,
+    });
     const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n';
     expect(read([bytes(`${chunked}x`)])).toMatchObject({ body: '', done: true, idleMs: 0 });
   });
