@@ -6,13 +6,14 @@ import type { Money } from '../../lib/money.js';
 import type { FlushResult } from '../../metering/usage-record.js';
 import type { EdgeIdentity } from '../edge-identity.js';
 import type { KeyEntry } from '../key-states.js';
-import { type Roll, STATE_TTL_MS } from './edge-roll.js';
+import { STATE_TTL_MS } from './edge-roll.js';
 import { type Admission, BALANCE_FLOOR, type Blocked, type Counters } from './limits.js';
 import { hold } from './local-counters.js';
 import { LocalShare } from './local-share.js';
-import { PATIENT_TIMEOUT_MS, type RedisUnavailableError } from './redis-link.js';
+import type { RedisUnavailableError } from './redis-link.js';
 import { createRedisMetrics } from './redis-metrics.js';
 import { RedisMode } from './redis-mode.js';
+import { keysOf, Telling } from './redis-telling.js';
 import { dailyCapExceeded, insufficientCredits, rateExceeded } from './refusals.js';
 
 export interface RedisCountersDeps {
@@ -32,26 +33,6 @@ type TakeAnswer = ['ok' | 'poor' | 'account' | 'capped' | 'key' | 'rate' | 'stal
 /** A head of a queue asks so often: holds of other edges settle without a word to us. */
 const POLL_MS = 20;
 const START_WAIT_MS = 1_000;
-/** What is open is told again so often: amounts that went astray come right. */
-const RETELL_MS = 5_000;
-/** A key that was not used for so long, and has nothing open, needs no telling; its rate window is empty too. */
-const FORGET_MS = 65_000;
-const CHUNK = 100;
-/** Times of admissions that one script takes. */
-const TIMES = 500;
-
-interface Touched {
-  entry: KeyEntry;
-  usedAt: number;
-}
-
-/** What is to be told of a key in this turn of the event loop. */
-interface Change {
-  entry: KeyEntry;
-  holds: Money;
-  charges: Money;
-}
-
 /**
  * Counters in Redis, one script and one round trip a call. Every change is also kept in this process's own states,
  * which decide alone while Redis is away.
@@ -67,12 +48,7 @@ class RedisCounters implements Counters {
   readonly #edge: string;
   readonly #share: LocalShare;
   readonly #mode: RedisMode;
-  /** By key. What Redis may know something of. */
-  readonly #touched = new Map<string, Touched>();
-  readonly #retell: NodeJS.Timeout;
-  readonly #changes = new Map<string, Change>();
-  #silent = '';
-  #gone = '';
+  readonly #telling: Telling;
   #calls = 0;
 
   constructor(private readonly deps: RedisCountersDeps) {
@@ -85,22 +61,20 @@ class RedisCounters implements Counters {
       edge: this.#edge,
       log: deps.log,
       metrics,
-      announce: () => this.#announce(),
-      beforeShared: (roll) => this.#retellRates(roll),
+      announce: () => this.#telling.announce(),
+      beforeShared: (roll) => this.#telling.retellRates(roll),
       onOutage: () => {
         this.#share.begin();
         deps.onOutage();
       },
       onRoll: (roll) => {
         this.#share.edges = roll.alive;
-        this.#silent = roll.silent;
-        this.#gone = roll.gone;
+        this.#telling.roll(roll);
         metrics.edges(roll.alive);
       },
     });
+    this.#telling = new Telling(this.#edge, this.#mode, deps.clock);
     deps.identity.onReplaced((ids) => this.#mode.bury(ids));
-    this.#retell = setInterval(() => this.#sweep(), RETELL_MS);
-    this.#retell.unref();
   }
 
   start(): Promise<void> {
@@ -108,13 +82,13 @@ class RedisCounters implements Counters {
   }
 
   take(admission: Admission): Admission | Blocked | Promise<Admission | Blocked> {
-    this.#touch(admission.entry);
+    this.#telling.touch(admission.entry);
     return this.#mode.shared ? this.#ask(admission) : this.#takeShare(admission);
   }
 
   changed(entry: KeyEntry, holds: Money, charges: Money): void {
-    this.#touch(entry);
-    if (this.#mode.connected) this.#tell(entry, holds, charges);
+    this.#telling.touch(entry);
+    if (this.#mode.connected) this.#telling.tell(entry, holds, charges);
   }
 
   committed(result: FlushResult): void {
@@ -124,14 +98,13 @@ class RedisCounters implements Counters {
       if (keyId !== null && cost !== 0n) sums.set(keyId, (sums.get(keyId) ?? 0n) + cost);
     }
     for (const [keyId, sum] of sums) {
-      const touched = this.#touched.get(keyId);
-      if (touched) this.#tell(touched.entry, 0n, -sum);
+      const entry = this.#telling.entryOf(keyId);
+      if (entry) this.#telling.tell(entry, 0n, -sum);
     }
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#retell);
-    this.#tellChanges();
+    this.#telling.stop();
     await this.#mode.stop();
   }
 
@@ -139,16 +112,16 @@ class RedisCounters implements Counters {
     const { entry, hold: amount } = admission;
     const { account, day } = entry;
     // What is asked below contains these changes already.
-    if (this.#changes.size > 0) this.#tellChanges();
+    this.#telling.hurry();
     const open = account.holds + account.asked + account.pending;
     const asking = this.#mode.link.run<TakeAnswer>(
       'take',
-      this.#keys(entry, true),
+      keysOf(entry, this.deps.clock.now(), true),
       this.#takeArguments(admission),
       (answer) => {
         answered();
         // It was decided here meanwhile: Redis takes over how that went.
-        if (answer && this.#mode.connected) this.#tell(entry, 0n, 0n);
+        if (answer && this.#mode.connected) this.#telling.tell(entry, 0n, 0n);
       },
     );
     account.asked += amount;
@@ -196,14 +169,9 @@ class RedisCounters implements Counters {
   /** Decides alone. What is told of it keeps Redis right for the others as soon as it listens. */
   #takeShare(admission: Admission): Admission | Blocked {
     const taken = this.#share.take(admission, this.#mode.shared);
-    if (typeof taken !== 'string' && this.#mode.connected) this.#tell(admission.entry, admission.hold, 0n);
+    if (typeof taken !== 'string' && this.#mode.connected)
+      this.#telling.tell(admission.entry, admission.hold, 0n);
     return taken;
-  }
-
-  #keys({ account, keyId }: KeyEntry, withRate: boolean): string[] {
-    const tag = `gw:{${account.id}}`;
-    const day = `${tag}:day:${keyId}:${utcDay(this.deps.clock.now())}`;
-    return withRate ? [`${tag}:state`, `${tag}:rate`, day] : [`${tag}:state`, day];
   }
 
   #takeArguments({ entry, hold: amount }: Admission): (string | number)[] {
@@ -219,109 +187,13 @@ class RedisCounters implements Counters {
       String(account.pending),
       account.window.limit,
       `${this.#edge}:${++this.#calls}`,
-      this.#silent,
-      this.#gone,
+      this.#telling.silent,
+      this.#telling.gone,
       STATE_TTL_MS,
       dailyLimit === null ? '' : String(dailyLimit),
       String(day.spend(utcDay(this.deps.clock.now()))),
       String(day.holds + day.asked),
       String(day.pending),
     ];
-  }
-
-  /** Told at the end of this turn, together with what else changes in it, and not waited for. */
-  #tell(entry: KeyEntry, holds: Money, charges: Money): void {
-    const change = this.#changes.get(entry.keyId);
-    if (change) {
-      change.entry = entry;
-      change.holds += holds;
-      change.charges += charges;
-      return;
-    }
-    if (this.#changes.size === 0) setImmediate(() => this.#tellChanges());
-    this.#changes.set(entry.keyId, { entry, holds, charges });
-  }
-
-  #tellChanges(): void {
-    const changes = [...this.#changes.values()];
-    this.#changes.clear();
-    if (!this.#mode.connected) return;
-    for (const { entry, holds, charges } of changes) {
-      this.#send(entry, holds, charges).catch((error: unknown) => this.#mode.failed(error));
-    }
-  }
-
-  /** With nothing under way this edge knows exactly what it has open; else it can only say what changed. */
-  #send(entry: KeyEntry, holds: Money, charges: Money, timeoutMs?: number): Promise<unknown> {
-    const { account, day, dailyLimit } = entry;
-    const told = [
-      this.#edge,
-      this.#mode.life,
-      account.asking === 0 ? '=' : '+',
-      String(holds),
-      String(charges),
-      String(account.holds + account.asked),
-      String(account.pending),
-      String(account.balance),
-      String(account.seq),
-      this.#silent,
-      this.#gone,
-      STATE_TTL_MS,
-      dailyLimit === null ? '0' : '1',
-      String(day.spend(utcDay(this.deps.clock.now()))),
-      String(day.holds + day.asked),
-      String(day.pending),
-    ];
-    return this.#mode.link.run('tell', this.#keys(entry, false), told, undefined, timeoutMs);
-  }
-
-  #touch(entry: KeyEntry): void {
-    const touched = this.#touched.get(entry.keyId);
-    const usedAt = this.deps.clock.now();
-    if (!touched) {
-      this.#touched.set(entry.keyId, { entry, usedAt });
-      return;
-    }
-    touched.entry = entry;
-    touched.usedAt = usedAt;
-  }
-
-  /** Tells everything that was in use lately: also that nothing is open any more. */
-  async #announce(): Promise<void> {
-    const all = [...this.#touched.values()];
-    for (let i = 0; i < all.length; i += CHUNK) {
-      await Promise.all(
-        all.slice(i, i + CHUNK).map(({ entry }) => this.#send(entry, 0n, 0n, PATIENT_TIMEOUT_MS)),
-      );
-    }
-  }
-
-  async #retellRates(roll: Roll): Promise<void> {
-    const now = this.deps.clock.now();
-    const windows = new Map(
-      [...this.#touched.values()].map(({ entry }) => [entry.account.id, entry.account]),
-    );
-    const all = [...windows.values()];
-    for (let i = 0; i < all.length; i += CHUNK) {
-      await Promise.all(
-        all.slice(i, i + CHUNK).map(async ({ id, window }) => {
-          const times = window.times(now).map((time) => time - now + roll.now);
-          for (let told = 0; told === 0 || told < times.length; told += TIMES) {
-            const some = times.slice(told, told + TIMES);
-            const args = [this.#edge, told, ...some];
-            await this.#mode.link.run('retellRate', [`gw:{${id}}:rate`], args, undefined, PATIENT_TIMEOUT_MS);
-          }
-        }),
-      );
-    }
-  }
-
-  #sweep(): void {
-    const now = this.deps.clock.now();
-    for (const [keyId, { entry, usedAt }] of this.#touched) {
-      const idle = entry.account.idle && entry.day.idle;
-      if (!idle && this.#mode.connected) this.#tell(entry, 0n, 0n);
-      if (idle && now - usedAt > FORGET_MS) this.#touched.delete(keyId);
-    }
   }
 }
