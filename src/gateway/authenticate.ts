@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { hasKeyForm, KEY_LENGTH } from '../lib/key-form.js';
 import type { KeyCache } from './key-cache.js';
 import type { KeyEntry } from './key-states.js';
@@ -7,13 +8,28 @@ import type { KeyEntry } from './key-states.js';
 const BEARER = /^Bearer (\S+)$/i;
 const HEADER = 'authorization';
 
-/** The one credential that a request presents, if it has the length of a key; null: missing, odd, or more than one. */
-function presentedKey(request: IncomingMessage): string | null {
+/** A credential with the length of a key. */
+interface Presented {
+  header: string;
+  key: string;
+  /** SHA-256 in hex. */
+  hashed: string;
+}
+
+/** What a connection presented last: clients keep theirs, and hashing costs as much as all other checks of a key. */
+const lastOf = new WeakMap<Socket, Presented>();
+
+/** The one credential that a request presents; null: missing, odd, or more than one. */
+function presented(request: IncomingMessage): Presented | null {
   const header = request.headers.authorization;
-  if (header === undefined) return null;
+  if (header === undefined || countAuthorization(request.rawHeaders) !== 1) return null;
+  const last = lastOf.get(request.socket);
+  if (last?.header === header) return last;
   const key = BEARER.exec(header)?.[1];
-  if (key?.length !== KEY_LENGTH || countAuthorization(request.rawHeaders) !== 1) return null;
-  return key;
+  if (key?.length !== KEY_LENGTH) return null;
+  const now = { header, key, hashed: hash('sha256', key, 'hex') };
+  lastOf.set(request.socket, now);
+  return now;
 }
 
 /** Node keeps the first of two Authorization headers; a caller that sends two is refused instead. */
@@ -35,12 +51,12 @@ export function authenticate(
   cache: KeyCache,
   done: (error: Error | null, entry: KeyEntry | null) => void,
 ): void {
-  const key = presentedKey(request);
-  if (key === null) {
+  const credential = presented(request);
+  if (credential === null) {
     done(null, null);
     return;
   }
-  const hashed = hash('sha256', key, 'hex');
+  const { key, hashed } = credential;
   const known = cache.peek(hashed);
   if (known !== undefined) {
     done(null, activeOnly(known));

@@ -206,7 +206,10 @@ export class StreamAnswer implements RelayAnswer {
     // No socket: an earlier request of this connection is still being answered.
     const direct = this.#headLeft && socket && !this.response.writableNeedDrain;
     const target: Writable = direct ? socket : this.response;
+    const first = !this.#headLeft;
     this.#headLeft = true;
+    // Node joins a head with a text, and sends it beside a buffer: the first token leaves with the head.
+    if (first && parts.length === 1) parts = [parts[0]!.toString('latin1')];
     if (parts.length > 1) target.cork();
     for (const part of parts) target.write(part, 'latin1');
     if (parts.length > 1) target.uncork();

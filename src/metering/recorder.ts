@@ -22,7 +22,8 @@ class Entry implements Pending, Spooled {
     readonly since: number,
     /** The answer that waits for the spool, or for the commit when the disk didn't take the event. */
     public answer: Answer | undefined,
-    readonly opened: OpenIntent | undefined,
+    /** The intent that ends with it; undefined once the spool has ended it. */
+    public opened: OpenIntent | undefined,
   ) {}
 
   written(error: Error | undefined, segment: number): void {
@@ -92,6 +93,8 @@ export class Recorder {
       return;
     }
     entry.segment = segment;
+    // It waits for its flush: what it holds meanwhile is copied by each collection.
+    entry.opened = undefined;
     try {
       this.release(entry);
     } finally {

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { newApiKey } from '../../../src/lib/key-form.js';
-import { createTestKey, errorOf, postChat } from '../../support/edge.js';
+import { exchange, statusesOf } from '../../hostile/raw.js';
+import { createTestKey, errorOf, postChat, usageOf } from '../../support/edge.js';
 import { useEdge } from '../../support/edge-suite.js';
 
 /** A call with headers that fetch would not send. */
@@ -107,5 +108,29 @@ describe('401 invalid_api_key', () => {
       call.flushHeaders();
     });
     expect(status).toBe(401);
+  });
+
+  test("each request of a connection is its own credential's, whatever the one before presented", async () => {
+    const [one, other] = [await createTestKey(suite.db), await createTestKey(suite.db)];
+    const body = JSON.stringify({ model: 'gateway/fast', messages: [{ role: 'user', content: 'x' }] });
+    const call = (...credentials: string[]) =>
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n${credentials.map((key) => `authorization: Bearer ${key}\r\n`).join('')}content-length: ${body.length}\r\n\r\n${body}`;
+    const calls = [
+      call(one.key),
+      call(newApiKey()),
+      call(one.key),
+      call(one.key, one.key),
+      call(other.key),
+      call(),
+      call(one.key),
+    ];
+    const { statuses } = await exchange(suite.edge.url, calls.join(''), {
+      halfClose: false,
+      until: (text) => statusesOf(text).length === calls.length,
+    });
+    expect(statuses).toEqual([200, 401, 200, 401, 200, 401, 200]);
+    await suite.edge.settled();
+    expect(await usageOf(suite.db, one.accountId)).toHaveLength(3);
+    expect(await usageOf(suite.db, other.accountId)).toHaveLength(1);
   });
 });
