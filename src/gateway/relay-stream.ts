@@ -52,7 +52,8 @@ export class StreamAnswer implements RelayAnswer {
       return true;
     }
     this.#flush();
-    return !this.#full();
+    // Behind the last event comes only the end, which must not wait for a reader who may never take it.
+    return this.#over || !this.#full();
   }
 
   end(): void {

@@ -117,19 +117,24 @@ export class Relay implements UpstreamHandler, RelayContext {
   }
 
   onData(chunk: Buffer): void {
-    if (this.#ended) return;
+    if (this.call.settled) {
+      // Behind the last event: it could go on for ever.
+      this.#abort();
+      return;
+    }
     if (this.#answer) {
       if (!this.#answer.data(chunk)) this.#pause();
       return;
     }
     this.#errorBytes += chunk.length;
     if (this.#errorBytes <= MAX_ERROR_BYTES) this.#errorBody.push(chunk);
+    else this.#refused();
   }
 
   onEnd(): void {
     if (this.#ended) return;
     if (this.#answer) this.#answer.end();
-    else this.fail(mapStatus(this.#status, Buffer.concat(this.#errorBody), this.#retryAfter));
+    else this.#refused();
   }
 
   onError(error: Error): void {
@@ -175,6 +180,10 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   unrecorded(): void {
     answerError(this.response, 'service_unavailable', { retryAfterSeconds: 1 }, this.headers());
+  }
+
+  #refused(): void {
+    this.fail(mapStatus(this.#status, Buffer.concat(this.#errorBody), this.#retryAfter));
   }
 
   #closed(): void {

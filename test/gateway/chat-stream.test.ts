@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { balanceOf, createTestKey, errorOf, postChat, usageOf } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
 import {
@@ -5,9 +6,11 @@ import {
   DONE_EVENT,
   delta,
   FULL_STREAM,
+  type SeenRequest,
   stream,
   usageEvent,
 } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
 
 describe('a streamed chat', () => {
   const suite = useEdge({ env: { UPSTREAM_IDLE_SECONDS: '0.5' } });
@@ -200,4 +203,43 @@ describe('a streamed chat', () => {
       expect(await balanceOf(suite.db, accountId)).toBe('1.000000000000');
     },
   );
+
+  test('whose upstream goes on behind [DONE] is whole and charged once, and the upstream is cut', async () => {
+    const { key, accountId } = await createTestKey(suite.db);
+    suite.upstream.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(FULL_STREAM.join(''));
+      const go = setInterval(() => response.write(': ping\n\n'), 20);
+      response.on('close', () => clearInterval(go));
+    });
+    expect(await (await call(key)).text()).toBe(FULL_STREAM.filter((_, i) => i !== 4).join(''));
+    await until(() => suite.upstream.seen.at(-1)!.aborted);
+    await suite.edge.settled();
+    expect(await usageOf(suite.db, accountId)).toEqual([
+      expect.objectContaining({ status: 'success', input_tokens: 12, output_tokens: 34 }),
+    ]);
+  });
+
+  test('whose reader leaves while [DONE] waits for it holds no connection to the upstream', async () => {
+    const { key, accountId } = await createTestKey(suite.db);
+    const { hostname, port } = new URL(suite.edge.url);
+    const request = (content: string): string => {
+      const fields = { model: 'gateway/fast', stream: true, messages: [{ role: 'user', content }] };
+      const body = JSON.stringify(fields);
+      return `POST /v1/chat/completions HTTP/1.1\r\nhost: edge\r\nauthorization: Bearer ${key}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    };
+    // The second answer waits for the first, which never comes: more than is held of it stops its upstream.
+    let whole: SeenRequest | undefined;
+    suite.upstream.answer((seen, response) => {
+      if (seen.body.includes('first')) return;
+      whole = seen;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(delta('x'.repeat(40_000)) + DONE_EVENT);
+    });
+    const client = connect(Number(port), hostname);
+    client.on('error', () => undefined);
+    client.write(request('first') + request('second'));
+    await until(async () => (await usageOf(suite.db, accountId)).some(({ status }) => status === 'success'));
+    client.destroy();
+    await until(() => whole!.aborted);
+  });
 });

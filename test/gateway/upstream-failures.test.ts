@@ -10,6 +10,7 @@ import {
 } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
 import { raw } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
 
 const CANARY = 'http://10.9.8.7:8000/v1';
 const nodeError = (message: string, code: unknown = null) =>
@@ -98,6 +99,18 @@ describe('an upstream that fails', () => {
     const response = await postChat(suite.edge.url, caller.key);
     expect(response.status).toBe(502);
     expect((await errorOf(response)).code).toBe('upstream_error');
+    await expectFree('upstream_error', 502);
+  });
+
+  test('with an error that has no end is told without waiting for it, and cut', async () => {
+    suite.upstream.answer((_request, response) => {
+      response.writeHead(500, { 'content-type': 'application/json' });
+      const go = setInterval(() => response.write('x'.repeat(10_000)), 10);
+      response.on('close', () => clearInterval(go));
+    });
+    const response = await postChat(suite.edge.url, caller.key);
+    expect(response.status).toBe(502);
+    await until(() => suite.upstream.seen.at(-1)!.aborted);
     await expectFree('upstream_error', 502);
   });
 

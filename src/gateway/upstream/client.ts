@@ -27,6 +27,8 @@ export class UpstreamClient implements ConnectionOwner {
   readonly #all = new Set<Connection>();
   /** The one that rested last is taken first, so that those that are too many grow old. */
   readonly #free: Connection[] = [];
+  /** Have rested, and a call is to be sent on them at the end of this turn of the event loop. */
+  readonly #woken: Connection[] = [];
   readonly #ticker: NodeJS.Timeout;
 
   constructor({ url, connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs }: UpstreamClientOptions) {
@@ -52,9 +54,12 @@ export class UpstreamClient implements ConnectionOwner {
    * @returns The connection that carries it, to pause, resume or abort it with the same handler.
    */
   post(path: string, fields: string, body: Buffer, handler: UpstreamHandler): Connection {
-    const connection = this.#take();
     const head = `POST ${path}${this.#common}${fields}content-length: ${body.length}\r\n\r\n`;
-    connection.send(head, body, handler);
+    const rested = this.#rested();
+    const connection = rested ?? this.#open();
+    connection.take(head, body, handler);
+    if (!rested) connection.send();
+    else if (this.#woken.push(rested) === 1) setImmediate(this.#sendWoken);
     return connection;
   }
 
@@ -74,10 +79,23 @@ export class UpstreamClient implements ConnectionOwner {
     if (at !== -1) this.#free.splice(at, 1);
   }
 
-  #take(): Connection {
+  #rested(): Connection | undefined {
     for (let free = this.#free.pop(); free; free = this.#free.pop()) {
       if (free.usable) return free;
     }
+    return undefined;
+  }
+
+  /**
+   * By now all that has arrived is read: what an upstream sent unasked to a connection at rest is not taken for the
+   * answer of the next call, and a connection that it has closed carries none.
+   */
+  readonly #sendWoken = (): void => {
+    for (const connection of this.#woken) connection.send();
+    this.#woken.length = 0;
+  };
+
+  #open(): Connection {
     const connection = new Connection(this.#destination, this.#patience, this);
     this.#all.add(connection);
     return connection;

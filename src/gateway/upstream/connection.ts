@@ -45,9 +45,13 @@ const KEEP_ALIVE_PROBE_MS = 60_000;
 
 /** One connection to the upstream, which carries one call at a time. */
 export class Connection {
-  readonly #socket: Socket;
+  #socket: Socket;
   #handler: UpstreamHandler | undefined;
+  /** Of a call that has been sent. */
   #reader: ResponseReader | undefined;
+  /** Of a call that is still to be sent. */
+  #head = '';
+  #body: Buffer | undefined;
   #connected = false;
   #paused = false;
   /** Ticks since the upstream was last heard of. */
@@ -57,14 +61,11 @@ export class Connection {
   #gone = false;
 
   constructor(
-    destination: Destination,
+    private readonly destination: Destination,
     private readonly patience: ConnectionPatience,
     private readonly owner: ConnectionOwner,
   ) {
-    this.#socket = this.#open(destination);
-    this.#socket.on('end', () => this.#ended());
-    this.#socket.on('error', (error) => this.#fail(error));
-    this.#socket.on('close', () => this.#fail(new Error('the upstream closed the connection')));
+    this.#socket = this.#open();
   }
 
   /** Whether a call may still be sent on it. */
@@ -76,11 +77,21 @@ export class Connection {
     return this.#paused;
   }
 
-  /** Sends a call: its head with the empty line, and its body. */
-  send(head: string, body: Buffer, handler: UpstreamHandler): void {
+  /** Takes a call, to be sent by `send`: its head with the empty line, and its body. */
+  take(head: string, body: Buffer, handler: UpstreamHandler): void {
     this.#handler = handler;
-    this.#reader = new ResponseReader(handler);
+    this.#head = head;
+    this.#body = body;
     this.#waited = 0;
+  }
+
+  /** Sends the call that was taken, if it still is to be sent. */
+  send(): void {
+    const head = this.#head;
+    const body = this.#body;
+    if (!this.#handler || !body) return;
+    this.#body = undefined;
+    this.#reader = new ResponseReader(this.#handler);
     const socket = this.#socket;
     if (body.length <= ONE_PIECE_BYTES) {
       socket.write(head + body.toString('latin1'), 'latin1');
@@ -118,7 +129,15 @@ export class Connection {
     this.#fail(new Error('the client is closed'));
   }
 
-  #open({ host, port, tls }: Destination): Socket {
+  #open(): Socket {
+    const socket = this.#connect(this.destination);
+    socket.on('end', () => this.#ended());
+    socket.on('error', (error) => this.#lost(error));
+    socket.on('close', () => this.#lost(new Error('the upstream closed the connection')));
+    return socket;
+  }
+
+  #connect({ host, port, tls }: Destination): Socket {
     const options = {
       host,
       port,
@@ -159,17 +178,17 @@ export class Connection {
   #read(bytes: Buffer): void {
     const reader = this.#reader;
     if (!reader) {
-      // Bytes that no call has asked for.
-      this.#drop();
+      this.#lost(new Error('the upstream sent what no call had asked for'));
       return;
     }
-    this.#waited = 0;
     try {
       reader.read(bytes);
     } catch (error) {
       if (this.#reader === reader) this.#fail(error as Error);
       return;
     }
+    // Pieces of a head and answers before the one that counts could go on for ever.
+    if (reader.begun) this.#waited = 0;
     if (reader.done && this.#reader === reader) this.#complete(reader.idleMs);
   }
 
@@ -195,14 +214,32 @@ export class Connection {
   }
 
   #ended(): void {
+    const reader = this.#reader;
+    if (!reader) {
+      this.#lost(new Error('the upstream closed the connection'));
+      return;
+    }
     try {
-      this.#reader?.end();
+      reader.end();
     } catch (error) {
       this.#fail(error as Error);
       return;
     }
-    if (this.#handler) this.#complete(0);
-    else this.#drop();
+    this.#complete(0);
+  }
+
+  /** The socket is of no use any more. A call that hasn't been sent on it gets another one. */
+  #lost(error: Error): void {
+    if (!this.#body) {
+      this.#fail(error);
+      return;
+    }
+    this.#socket.removeAllListeners();
+    this.#socket.on('error', () => undefined);
+    this.#socket.destroy();
+    this.#connected = false;
+    this.#socket = this.#open();
+    this.send();
   }
 
   #fail(error: Error): void {
@@ -213,6 +250,7 @@ export class Connection {
 
   #drop(): void {
     this.#handler = undefined;
+    this.#body = undefined;
     this.#reader?.stop();
     this.#reader = undefined;
     if (this.#gone) return;

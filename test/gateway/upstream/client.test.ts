@@ -145,6 +145,31 @@ describe('the client of the upstream', () => {
     expect(upstream.sockets).toHaveLength(3);
   });
 
+  test('what came to a connection at rest is not taken for the answer of the call that wakes it', async () => {
+    await call();
+    // Both have arrived, and nobody has read them yet.
+    upstream.sockets[0]!.write(OK.replace('ok', 'no'));
+    expect(await call()).toMatchObject({ body: 'ok', ends: 1, errors: [] });
+    upstream.sockets[1]!.destroy();
+    expect(await call()).toMatchObject({ body: 'ok', ends: 1, errors: [] });
+    upstream.sockets[2]!.resetAndDestroy();
+    expect(await call()).toMatchObject({ body: 'ok', ends: 1, errors: [] });
+    expect(upstream.sockets).toHaveLength(4);
+    await until(() => upstream.sockets[0]!.destroyed);
+    expect(upstream.sent.map((sent) => sent.split('POST').length - 1)).toEqual([1, 1, 1, 1]);
+  });
+
+  test('a call that is aborted before a connection at rest is woken is not sent', async () => {
+    await call();
+    const aborted = post(new Heard());
+    aborted.connection!.abort(aborted);
+    upstream.sockets[0]!.write('HTTP/1.1 200 OK\r\n');
+    await until(() => upstream.sockets[0]!.destroyed);
+    expect(await call()).toMatchObject({ body: 'ok', errors: [] });
+    expect(aborted).toMatchObject({ ends: 0, errors: [] });
+    expect(upstream.sent.map((sent) => sent.split('POST').length - 1)).toEqual([1, 1]);
+  });
+
   test('sends nothing behind a body that was answered before it had left', async () => {
     upstream.onSent = (socket) => {
       socket.pause();
@@ -201,6 +226,54 @@ describe('the client of the upstream', () => {
     expect(await done(held)).toMatchObject({ body: 'ok', ends: 1, errors: [] });
     quick.destroy();
   });
+
+  test.each([
+    ['a head in pieces without end', 'HTTP/1.1 200 OK\r\nx: ', 'y'],
+    ['answers before the answer without end', '', 'HTTP/1.1 102 Processing\r\n\r\n'],
+  ])('gives up %s', async (_what, first, then) => {
+    const quick = new UpstreamClient({
+      url: new URL(`http://${address}`),
+      ...timeouts,
+      headersTimeoutMs: 200,
+    });
+    let dripping: NodeJS.Timeout | undefined;
+    upstream.onSent = (socket) => {
+      socket.write(first);
+      dripping = setInterval(() => socket.write(then), 20);
+    };
+    const timeout = [expect.objectContaining({ code: 'UPSTREAM_TIMEOUT' })];
+    expect(await done(post(new Heard(), '{}', quick))).toMatchObject({ status: 0, errors: timeout });
+    clearInterval(dripping);
+    quick.destroy();
+  });
+
+  test.each([
+    ['with chunks', CHUNKED, '2\r\nok\r\n', '0\r\n\r\n'],
+    ['to its end', 'HTTP/1.1 200 OK\r\n\r\n', 'ok', ''],
+  ])(
+    'an answer %s whose end comes while it is paused is whole once it is read on',
+    async (_how, ...parts) => {
+      const [head, body, end] = parts as [string, string, string];
+      upstream.onSent = (socket) => socket.write(head + body);
+      const held = new (class extends Heard {
+        override onData(chunk: Buffer): void {
+          super.onData(chunk);
+          this.connection!.pause(this);
+        }
+      })();
+      post(held);
+      await until(() => held.body === 'ok');
+      upstream.sockets[0]!.end(end);
+      // Another's answer comes later than what was sent before it.
+      const other = new UpstreamClient({ url: new URL(`http://${address}`), ...timeouts });
+      upstream.onSent = (socket) => socket.write(OK);
+      await done(post(new Heard(), '{}', other));
+      expect(held).toMatchObject({ ends: 0, errors: [] });
+      held.connection!.resume(held);
+      expect(await done(held)).toMatchObject({ body: 'ok', ends: 1, errors: [] });
+      other.destroy();
+    },
+  );
 
   test('reads no further while it is paused', async () => {
     const megabyte = 'x'.repeat(2 ** 20);
