@@ -75,7 +75,7 @@ export class UpstreamClient implements ConnectionOwner {
 
   gone(connection: Connection): void {
     this.#all.delete(connection);
-    const at = this.#free.lastIndexOf(connection);
+    const at = this.#free.indexOf(connection);
     if (at !== -1) this.#free.splice(at, 1);
   }
 

@@ -90,6 +90,7 @@ export class Connection {
     const head = this.#head;
     const body = this.#body;
     if (!this.#handler || !body) return;
+    this.#head = '';
     this.#body = undefined;
     this.#reader = new ResponseReader(this.#handler);
     const socket = this.#socket;

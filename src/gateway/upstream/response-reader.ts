@@ -109,7 +109,11 @@ export class ResponseReader {
     const target = Buffer.allocUnsafe(bytes.length);
     const { read, written } = decoder.decode(bytes, 0, target);
     this.done = decoder.done;
-    if (written > 0) this.sink.onData(target.subarray(0, written));
+    if (written > 0) {
+      const data = target.subarray(0, written);
+      // Tiny chunks: who keeps the few bytes must not keep the room of all of them.
+      this.sink.onData(written * 2 < target.length ? Buffer.from(data) : data);
+    }
     return read;
   }
 }

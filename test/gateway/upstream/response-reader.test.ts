@@ -87,6 +87,18 @@ describe('an answer, wherever its bytes are cut', () => {
     );
   });
 
+  test('in tiny chunks, holds no more memory than twice its bytes', () => {
+    const kept: Buffer[] = [];
+    const reader = new ResponseReader({ onHead: () => undefined, onData: (piece) => kept.push(piece) });
+    reader.read(bytes('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'));
+    const piece = bytes('1\r\nx\r\n'.repeat(10_000));
+    for (let i = 0; i < 10; i++) reader.read(piece);
+    const held = new Set(kept.map(({ buffer }) => buffer));
+    const heldBytes = [...held].reduce((sum, { byteLength }) => sum + byteLength, 0);
+    expect(Buffer.concat(kept).length).toBe(100_000);
+    expect(heldBytes).toBeLessThanOrEqual(200_000);
+  });
+
   test('to the end of the connection, is what was sent, and the connection carries no other', () => {
     fc.assert(
       fc.property(fc.array(data), places, (parts, cuts) => {
