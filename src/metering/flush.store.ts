@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { askWithin, connectWithin, type Question } from '../db/bounded.js';
+import type { Money } from '../lib/money.js';
 import { fireAlerts } from './alerts.store.js';
 import type { FlushResult, UsageRecord } from './usage-record.js';
 
@@ -22,8 +23,8 @@ export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays' | 
 // `no key`: nothing here changes an account's id, so that inserts of rows that point to it need not wait.
 const LOCK_ACCOUNTS = {
   name: 'metering-lock',
-  text: `select id::text, trunc(balance * 1000000000000)::text as units, ledger_seq::text as seq
-         from accounts where id = any($1::uuid[]) order by id for no key update`,
+  text: `select string_agg(id::text, ' ') as ids from (
+    select id from accounts where id = any($1::uuid[]) order by id for no key update) as locked`,
 };
 
 /** A busy key's last use is written once in this time: it is shown in seconds, and each writing costs as much as an event. */
@@ -104,10 +105,16 @@ with e as (
   select distinct key_id, (created_at at time zone 'UTC')::date as day from e where key_id is not null
 )
 select (select count(*)::integer from inserted) as inserted,
-  (select json_agg(json_build_array(id, trunc(balance * 1000000000000)::text, ledger_seq::text)) from balances) as balances,
-  (select json_agg(json_build_array(key_id, day::text, trunc(spend * 1000000000000)::text)) from (
-     select key_id, day, spend from key_spend_days join touched using (key_id, day)
-     union all select key_id, day, spend from days) k) as key_days,
+  (select string_agg(id || ' ' || balance || ' ' || ledger_seq, ',') from (
+     select id, balance, ledger_seq from balances
+     union all select a.id, a.balance, a.ledger_seq from accounts a
+     where (select count(*) from balances) < $23::integer and a.id = any($24::uuid[])
+       and not exists (select from balances b where b.id = a.id)) told) as balances,
+  (select string_agg(key_id || ' ' || day || ' ' || spend, ',') from (
+     select key_id, day, spend from days
+     union all select s.key_id, s.day, s.spend from key_spend_days s join touched using (key_id, day)
+     where (select count(*) from days) < (select count(*) from touched)
+       and not exists (select from days d where d.key_id = s.key_id and d.day = s.day)) told) as key_days,
   exists (select from balances where low) or exists (
     select from touched t cross join lateral (
       select from alert_subscriptions s where s.key_id = t.key_id and s.active offset 0) s) as watched`,
@@ -119,19 +126,14 @@ select (select count(*)::integer from inserted) as inserted,
  */
 const BEGIN = `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local enable_seqscan = off;`;
 
-/** Where an account stands: its balance in 1e-12 dollars and its ledger sequence. */
-interface Standing {
-  id: string;
-  units: string;
-  seq: string;
-}
-
 interface WriteRow {
   inserted: number;
   /** Whether somebody wants to be told about one of these keys or accounts. */
   watched: boolean;
-  balances: [string, string, string][] | null;
-  key_days: [string, string, string][] | null;
+  /** Where each account stands now: id, balance and ledger sequence. Texts, which cost both sides least. */
+  balances: string | null;
+  /** What each key has spent on each day of the batch: id, day and amount. */
+  key_days: string | null;
 }
 
 /**
@@ -159,44 +161,42 @@ export async function flushBatch(pool: Pool, records: readonly UsageRecord[]): P
 
 async function write(client: PoolClient, records: readonly UsageRecord[]): Promise<BatchResult> {
   const accountIds = [...new Set(records.map((record) => record.accountId))];
-  const locked = await ask<Standing>(client, { ...LOCK_ACCOUNTS, values: [`{${accountIds}}`] });
-  const accounts = new Map(locked.rows.map((row) => [row.id, row]));
+  const locked = await ask<{ ids: string | null }>(client, { ...LOCK_ACCOUNTS, values: [`{${accountIds}}`] });
+  const accounts = new Set(locked.rows[0]!.ids?.split(' '));
   const byId = new Map<string, UsageRecord>();
   const refused: UsageRecord[] = [];
   for (const record of records) {
     if (!accounts.has(record.accountId.toLowerCase())) refused.push(record);
     else if (!byId.has(record.id)) byId.set(record.id, record);
   }
-  const written = await ask<WriteRow>(client, { ...WRITE_EVENTS, values: columns([...byId.values()]) });
+  const values = [...columns([...byId.values()]), accounts.size, `{${[...accounts]}}`];
+  const written = await ask<WriteRow>(client, { ...WRITE_EVENTS, values });
   const row = written.rows[0]!;
   const alerted =
     row.inserted > 0 && row.watched
       ? await fireAlerts((question) => ask(client, question), [...byId.values()])
       : [];
-  for (const [id, units, seq] of row.balances ?? []) accounts.set(id, { id, units, seq });
   return {
     inserted: row.inserted,
     refused,
     alerted,
-    accounts: [...accounts.values()].map(({ id, units, seq }) => ({
+    accounts: told(row.balances, ([id, balance, seq]) => ({
       id,
-      balance: BigInt(units),
+      balance: unitsOf(balance),
       seq: BigInt(seq),
     })),
-    keyDays: spendOf(row.key_days ?? []),
+    keyDays: told(row.key_days, ([keyId, day, spend]) => ({ keyId, day, spend: unitsOf(spend) })),
   };
 }
 
-/** Spend comes as it was before the batch and, where the batch changed it, after: the later is the greater. */
-function spendOf(told: WriteRow['key_days'] & object): BatchResult['keyDays'] {
-  const byKeyDay = new Map<string, BatchResult['keyDays'][number]>();
-  for (const [keyId, day, units] of told) {
-    const spend = BigInt(units);
-    const known = byKeyDay.get(`${keyId} ${day}`);
-    if (!known || known.spend < spend) byKeyDay.set(`${keyId} ${day}`, { keyId, day, spend });
-  }
-  return [...byKeyDay.values()];
+function told<Value>(text: string | null, read: (parts: [string, string, string]) => Value): Value[] {
+  return text === null
+    ? []
+    : text.split(',').map((line) => read(line.split(' ') as [string, string, string]));
 }
+
+/** PostgreSQL writes every digit of `numeric(24,12)`. */
+const unitsOf = (amount: string): Money => BigInt(amount.replace('.', ''));
 
 /**
  * The columns of a batch as PostgreSQL's array literals. The driver would look for quotes in every value; here

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
@@ -118,7 +118,8 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
 
   /** Someone deleted or took the folder of this living process: it makes a new one and writes all of it again. */
   const rehome = (error: unknown): void => {
-    if (stopping) return;
+    // Another beat of the same moment may have made it already.
+    if (stopping || existsSync(join(folder, OWNER_FILE))) return;
     log.error({ err: error }, 'the spool folder of this process is gone: made again');
     try {
       makeFolder(directory, name);

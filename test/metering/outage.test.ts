@@ -222,7 +222,7 @@ describe('a meter in an outage', () => {
   });
 
   test('of the folder, which someone deletes, makes it again with all that is pending', async () => {
-    const { meter } = await openMeter(folder.path, pool, { heartbeatMs: 20 });
+    const { meter } = await openMeter(folder.path, pool, { heartbeatMs: 1 });
     link.cut();
     const open = intentOf(payer);
     begin(meter, open);
