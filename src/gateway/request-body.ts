@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../errors.js';
-import { checkedMembers } from '../lib/json-check.js';
+import { checkedMembers, checkInParts } from '../lib/json-check.js';
 import { JsonScanError, type Member, scanMembers } from '../lib/json-scan.js';
 import type { EmbeddingEncoding } from '../upstream/embedding-encoding.js';
 
@@ -58,6 +59,8 @@ const MAX_DEPTH = 64;
 const MAX_MEMBERS = 1_024;
 /** Larger bodies are not parsed: what JSON.parse makes of them can take most of a second (RELIABILITY.md G17). */
 const PARSED_BYTES = 64 * 1024;
+/** Larger bodies are checked by such parts, each in a turn of its own: others are served in between. */
+const TURN_BYTES = 1024 * 1024;
 
 /** Fields that some model proxies obey; a customer must not steer ours (RELIABILITY.md T2). */
 const REMOVED = new Set([
@@ -128,12 +131,29 @@ const INCLUDE_USAGE = Buffer.from('"stream_options":{"include_usage":true}');
 
 /**
  * Reads a body of `/v1` and prepares what goes upstream: raw bytes as they came, but for fields that must go and
- * the option that asks for usage in streams.
+ * the option that asks for usage in streams. A body that takes long is read by and by.
  * @throws AppError `invalid_body`
  */
-export function inspectBody(body: Buffer | undefined): InspectedBody {
-  if (!body || body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
-  const members = scan(body);
+export function inspectBody(body: Buffer): InspectedBody | Promise<InspectedBody> {
+  return body.length > TURN_BYTES ? inspectInTurns(body) : inspectAtOnce(body);
+}
+
+/** @throws AppError `invalid_body` */
+export function inspectAtOnce(body: Buffer): InspectedBody {
+  if (body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
+  return inspected(body, scan(body));
+}
+
+async function inspectInTurns(body: Buffer): Promise<InspectedBody> {
+  const check = checkInParts(body, MAX_DEPTH, MAX_MEMBERS, TURN_BYTES);
+  for (;;) {
+    const { done, value } = refusing(() => check.next());
+    await nextTurn();
+    if (done) return inspected(body, value);
+  }
+}
+
+function inspected(body: Buffer, members: Member[]): InspectedBody {
   checkOnce(members);
   const fields = body.length > PARSED_BYTES ? readFields(body, members) : parse(body);
   const stream = readBoolean(fields, 'stream');
@@ -151,9 +171,15 @@ export function inspectBody(body: Buffer | undefined): InspectedBody {
   };
 }
 
-function scan(body: Buffer): Member[] {
+const scan = (body: Buffer): Member[] =>
+  refusing(() =>
+    body.length > PARSED_BYTES ? checkedMembers(body, MAX_DEPTH, MAX_MEMBERS) : scanMembers(body),
+  );
+
+/** @throws AppError `invalid_body` where it is no JSON. */
+function refusing<T>(read: () => T): T {
   try {
-    return body.length > PARSED_BYTES ? checkedMembers(body, MAX_DEPTH, MAX_MEMBERS) : scanMembers(body);
+    return read();
   } catch (error) {
     if (!(error instanceof JsonScanError)) throw error;
     throw invalid(`The body is not a valid JSON object: ${error.message}.`);

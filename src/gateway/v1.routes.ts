@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { AppError } from '../errors.js';
 import type { Clock } from '../lib/clock.js';
@@ -18,7 +18,7 @@ import { type Admission, CallerGoneError, type Limits } from './limits/limits.js
 import { AdmissionError } from './limits/refusals.js';
 import type { ModelRoutes } from './model-routes.js';
 import { Relay, type RelayDeps } from './relay.js';
-import { inspectBody } from './request-body.js';
+import { type InspectedBody, inspectBody } from './request-body.js';
 import { askForBody, originForm } from './request-guard.js';
 import { cutSoon, reserveBody, takeBody } from './take-body.js';
 
@@ -109,13 +109,25 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
       failed(error ?? new CallerGoneError());
       return;
     }
+    const read = (inspected: InspectedBody): void =>
+      forward(deps, exchange, endpoint, entry, inspected, share, failed);
     try {
-      forward(deps, exchange, endpoint, entry, body, share, failed);
+      const inspected = inspectBody(body);
+      if (inspected instanceof Promise) inspected.then(unlessGone(response, read)).catch(failed);
+      else read(inspected);
     } catch (thrown) {
       failed(thrown);
     }
   });
 }
+
+/** What follows a wait: the client may have left in it, and nobody was told. */
+const unlessGone =
+  (response: ServerResponse, next: (body: InspectedBody) => void) =>
+  (body: InspectedBody): void => {
+    if (response.destroyed) throw new CallerGoneError();
+    next(body);
+  };
 
 function encodedBody(request: IncomingMessage): boolean {
   const encoding = request.headers['content-encoding'];
@@ -153,11 +165,10 @@ function forward(
   { id, response }: Exchange,
   endpoint: Endpoint,
   entry: KeyEntry,
-  raw: Buffer,
+  body: InspectedBody,
   share: BodyShare,
   failed: (error: unknown) => void,
 ): void {
-  const body = inspectBody(raw);
   if (endpoint === 'embeddings' && body.stream) {
     throw new AppError('invalid_body', {
       message: 'Embeddings are not streamed: leave "stream" out.',

@@ -98,6 +98,20 @@ function skipLiteral(json: Buffer, from: number): number {
  * @throws JsonScanError
  */
 export function checkedMembers(json: Buffer, maxDepth: number, maxMembers: number): Member[] {
+  const check = checkInParts(json, maxDepth, maxMembers, json.length);
+  for (;;) {
+    const { done, value } = check.next();
+    if (done) return value;
+  }
+}
+
+/** The same with pauses, each after `partBytes` or the one value that is longer. */
+export function* checkInParts(
+  json: Buffer,
+  maxDepth: number,
+  maxMembers: number,
+  partBytes: number,
+): Generator<undefined, Member[]> {
   const members: Member[] = [];
   /** What is open: 1 for an object, 0 for an array. */
   const open = new Uint8Array(maxDepth + 1);
@@ -105,7 +119,12 @@ export function checkedMembers(json: Buffer, maxDepth: number, maxMembers: numbe
   let at = skipSpace(json, 0);
   if (byteAt(json, at) !== OPEN_BRACE) throw new JsonScanError('not an object');
   let nameNext = false;
+  let pauseAt = partBytes;
   for (;;) {
+    if (at > pauseAt) {
+      yield;
+      pauseAt = at + partBytes;
+    }
     if (nameNext) {
       const start = skipSpace(json, at);
       if (byteAt(json, start) !== QUOTE) throw new JsonScanError('a key is missing');

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.js';
-import { inspectBody } from '../../src/gateway/request-body.js';
+import { inspectAtOnce, inspectBody } from '../../src/gateway/request-body.js';
 
 const inspect = (body: unknown) =>
-  inspectBody(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+  inspectAtOnce(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
 const forwarded = (body: unknown) => JSON.parse(inspect(body).forward.toString());
 
 /** T2: names that a model proxy would obey. */
@@ -69,7 +69,7 @@ describe('the body that goes upstream', () => {
           const { stream, stream_options, n, best_of, max_tokens, max_completion_tokens, model, ...rest } =
             extra;
           const body = Buffer.from(JSON.stringify({ ...rest, model: 'gateway/fast' }, null, 1));
-          expect(inspectBody(body).forward).toBe(body);
+          expect(inspectAtOnce(body).forward).toBe(body);
         },
       ),
     );
@@ -105,7 +105,7 @@ describe('the body that goes upstream', () => {
       },
     );
     const asked = Buffer.from('{"model":"m","stream":true,"stream_options":{"include_usage":true}}');
-    expect(inspectBody(asked)).toMatchObject({ usageAsked: true, forward: asked });
+    expect(inspectAtOnce(asked)).toMatchObject({ usageAsked: true, forward: asked });
     expect(inspect({ model: 'm', stream: false }).usageAsked).toBe(false);
   });
 });
@@ -139,7 +139,7 @@ describe('a body', () => {
 
   test('that is not UTF-8 is refused', () => {
     const body = Buffer.concat([Buffer.from('{"model":"a'), Buffer.from([0xff]), Buffer.from('"}')]);
-    expect(() => inspectBody(body)).toThrow(AppError);
+    expect(() => inspectAtOnce(body)).toThrow(AppError);
   });
 
   test('of any kind never does anything but pass or be refused', () => {
@@ -152,7 +152,7 @@ describe('a body', () => {
         ),
         (body) => {
           try {
-            inspectBody(Buffer.from(body));
+            inspectAtOnce(Buffer.from(body));
           } catch (error) {
             expect(error).toBeInstanceOf(AppError);
             expect((error as AppError).code).toBe('invalid_body');
@@ -199,7 +199,7 @@ describe('a large body', () => {
 
   const outcome = (text: string) => {
     try {
-      const { forward, ...read } = inspectBody(Buffer.from(text));
+      const { forward, ...read } = inspectAtOnce(Buffer.from(text));
       return { ...read, forward: forward.toString().replaceAll(PADDING, '') };
     } catch (error) {
       expect(error).toBeInstanceOf(AppError);
@@ -233,6 +233,34 @@ describe('a large body', () => {
     ],
     ['bytes that are no UTF-8', Buffer.from(`{"model":"m","a":"\xff${'x'.repeat(70_000)}"}`, 'latin1')],
   ])('is refused with %s', (_what, body) => {
-    expect(() => inspectBody(Buffer.from(body as string))).toThrow(AppError);
+    expect(() => inspectAtOnce(Buffer.from(body as string))).toThrow(AppError);
+  });
+});
+
+describe('a body of megabytes', () => {
+  const long = (rest: string) => `{"model":"gateway/fast","messages":[${'1,'.repeat(2 ** 21)}${rest}`;
+
+  test('is read like any other, by and by: others have their turns', async () => {
+    const body = Buffer.from(long('1],"stream":true,"metadata":{}}'));
+    let turns = 0;
+    let over = false;
+    const count = (): void => {
+      turns++;
+      if (!over) setImmediate(count);
+    };
+    count();
+    const { forward, ...read } = await inspectBody(body);
+    over = true;
+    const { forward: forwardAtOnce, ...readAtOnce } = inspectAtOnce(body);
+    expect(read).toEqual(readAtOnce);
+    expect(forward.equals(forwardAtOnce)).toBe(true);
+    expect(turns).toBeGreaterThanOrEqual(4);
+  });
+
+  test('is refused like any other', async () => {
+    await expect(inspectBody(Buffer.from(long('1]')))).rejects.toMatchObject({ code: 'invalid_body' });
+    await expect(inspectBody(Buffer.from(long('1],"model":"b"}')))).rejects.toMatchObject({
+      code: 'invalid_body',
+    });
   });
 });
