@@ -72,8 +72,7 @@ describe('canaries', () => {
       keptOutputBytes: 2 ** 28,
     });
     traffic = new Traffic(rig, aviary, env.ENCRYPTION_KEY);
-    await everything();
-    starts = await failingStarts(folder, aviary, rig.postgres.port);
+    [starts] = await Promise.all([failingStarts(folder, aviary, rig.postgres.port), everything()]);
     dump = await dumpTables(rig.postgres.pool);
     const processes = [rig.edge, rig.platform, rig.jobs, rig.proxy];
     outputs = processes.map((one) => [one.name, one.output()]);

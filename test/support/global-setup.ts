@@ -22,6 +22,7 @@ export default async function globalSetup(): Promise<void> {
   await client.query('alter database tmpl with is_template true allow_connections false');
   await client.end();
   process.env.TEST_POSTGRES_URL = server.url('postgres');
+  process.env.TEST_CLUSTER = join(directory, 'cluster');
   process.env.NODE_ENV = 'test';
   (globalThis as { testServer?: unknown }).testServer = { server, directory };
 }

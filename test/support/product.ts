@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/launcher/ports.js';
 import { call } from './api.js';
+import { putCluster } from './cluster.js';
 import { descendantsOf } from './process-tree.js';
 import { until } from './until.js';
 
@@ -32,6 +33,7 @@ export async function createProduct(): Promise<Product> {
   // The database runs as another user when we are root.
   chmodSync(folder, 0o755);
   const dataDir = join(folder, 'data');
+  await putCluster(dataDir);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   let launcher: ChildProcess | undefined;

@@ -1,10 +1,8 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
-import { type EmbeddedPostgres, ensureDatabase, startEmbeddedPostgres } from '../../../src/db/embedded.js';
-import { migrate } from '../../../src/db/migrate.js';
-import { openOrm } from '../../../src/db/orm.js';
-import { seedCatalog } from '../../../src/db/seed.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/db/embedded.js';
 import { leftBehind } from '../../../src/db/server-process.js';
+import { putCluster } from '../../support/cluster.js';
 import { childrenOf } from '../../support/process-tree.js';
 import { until } from '../../support/until.js';
 
@@ -29,12 +27,9 @@ const DATABASE = 'gateway';
 /** Starts a server below `folder` with the product's schema and catalog in it. */
 export async function startRigPostgres(folder: string): Promise<RigPostgres> {
   const directory = join(folder, 'database', 'postgres');
+  await putCluster(dirname(directory));
   let server: EmbeddedPostgres = await startEmbeddedPostgres({ directory });
-  await ensureDatabase(server, DATABASE);
   const url = server.url(DATABASE);
-  const orm = await openOrm({ databaseUrl: url, processName: 'rig' });
-  await migrate(orm, (em) => seedCatalog(em));
-  await orm.close();
   const pool = new pg.Pool({ connectionString: url, max: 4, application_name: 'rig' });
   pool.on('error', () => undefined);
   let frozen: number[] = [];

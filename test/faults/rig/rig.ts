@@ -32,8 +32,6 @@ export interface RigOptions {
   edgeEnv?: Record<string, string>;
   /** Without the links between them: for load that the driver couldn't carry along. */
   direct?: boolean;
-  /** In the address of a server that asks for none. */
-  databasePassword?: string;
   /** Newest part of each process's output that is kept. */
   keptOutputBytes?: number;
   /** Dollars of each customer. */
@@ -97,7 +95,6 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   const at = (link: TcpProxy, port: number): string =>
     `http://127.0.0.1:${options.direct ? port : link.port}`;
   const databaseUrl = new URL(options.direct ? postgres.url : links.database.urlOf(postgres.url));
-  if (options.databasePassword) databaseUrl.password = options.databasePassword;
   const common = {
     PATH: process.env.PATH,
     NODE_ENV: 'development',

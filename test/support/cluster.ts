@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ensureDatabase, startEmbeddedPostgres } from '../../src/db/embedded.js';
+import { migrate } from '../../src/db/migrate.js';
+import { openOrm } from '../../src/db/orm.js';
+import { seedCatalog } from '../../src/db/seed.js';
+
+const DATABASE = 'gateway';
+
+/** Ownership and all: the database's user is another when we are root. */
+const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', `${from}/.`, to]);
+
+/**
+ * Puts a cluster that has the product's schema and catalog into a data folder, as a start of the product leaves it.
+ * The first test file of a run that wants one makes it, which takes seconds; the others get a copy.
+ */
+export async function putCluster(dataDir: string): Promise<void> {
+  mkdirSync(dataDir, { recursive: true });
+  const kept = process.env.TEST_CLUSTER;
+  if (kept !== undefined && existsSync(kept)) {
+    await copy(kept, dataDir);
+    return;
+  }
+  await makeCluster(dataDir);
+  if (kept === undefined) return;
+  const draft = `${kept}.${process.pid}`;
+  mkdirSync(draft);
+  await copy(dataDir, draft);
+  try {
+    renameSync(draft, kept);
+  } catch {
+    // Another test file was faster.
+    rmSync(draft, { recursive: true });
+  }
+}
+
+async function makeCluster(dataDir: string): Promise<void> {
+  const server = await startEmbeddedPostgres({ directory: join(dataDir, 'postgres') });
+  try {
+    await ensureDatabase(server, DATABASE);
+    const orm = await openOrm({ databaseUrl: server.url(DATABASE), processName: 'cluster' });
+    await migrate(orm, (em) => seedCatalog(em));
+    await orm.close();
+  } finally {
+    await server.stop();
+  }
+}
