@@ -127,8 +127,12 @@ export function useBrowser(): TestBrowser {
   };
 }
 
-/** Keeps how a page looks in `artifacts/screens`, to be looked at: nothing is compared. */
+/** With `SCREENS=1` (`npm run screens`) every screen is kept in artifacts/screens, to be looked at. */
+export const KEEP_SCREENS: boolean = process.env.SCREENS === '1';
+
+/** Keeps how a page looks, where that is asked for: nothing is compared. */
 export async function screenshot(page: Page, name: string): Promise<void> {
+  if (!KEEP_SCREENS) return;
   const folder = join('artifacts', 'screens');
   mkdirSync(folder, { recursive: true });
   const { width } = page.viewportSize() ?? WIDE;

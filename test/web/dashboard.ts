@@ -3,15 +3,19 @@ import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { recordOf } from '../metering/support.js';
 import { expectAccessible } from '../support/axe.js';
-import { NARROW, type PageOptions, screenshot, type TestBrowser, WIDE } from '../support/browser.js';
+import {
+  KEEP_SCREENS,
+  NARROW,
+  type PageOptions,
+  screenshot,
+  type TestBrowser,
+  WIDE,
+} from '../support/browser.js';
 import type { TestDatabase } from '../support/database.js';
 import type { StackUser, TestStack } from '../support/stack.js';
 
-/** With `SCREENS=1` (`npm run screens`) every screen is kept in artifacts/screens, to be looked at. */
-export const KEEP_SCREENS: boolean = process.env.SCREENS === '1';
-
 /** Both themes in both widths; for tests alone, each of them once. */
-const LOOKS = [
+export const LOOKS = [
   ['light', WIDE],
   ['dark', NARROW],
   ...(KEEP_SCREENS
@@ -34,7 +38,7 @@ export async function expectGoodLooks(page: Page, name: string): Promise<void> {
     await expectAccessible(page);
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
     expect([name, width]).toEqual([name, viewport.width]);
-    if (KEEP_SCREENS) await screenshot(page, name);
+    await screenshot(page, name);
   }
   await page.setViewportSize(WIDE);
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });

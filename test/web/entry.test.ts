@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { PASSWORD, signUp } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
-import { describeInBrowser, NARROW, screenshot, useBrowser, WIDE } from '../support/browser.js';
+import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js';
 import { useStack } from '../support/stack-suite.js';
+import { LOOKS } from './dashboard.js';
 
 /** How people come in, in a real browser, over the edge. */
 describeInBrowser('the way into the dashboard', () => {
@@ -97,12 +98,7 @@ describeInBrowser('the way into the dashboard', () => {
     await page.waitForURL('**/login?next=*');
   });
 
-  test.each([
-    ['light', WIDE],
-    ['dark', WIDE],
-    ['light', NARROW],
-    ['dark', NARROW],
-  ] as const)('every page is accessible in %s at %j, and fits', async (colorScheme, viewport) => {
+  test.each(LOOKS)('every page is accessible in %s at %j, and fits', async (colorScheme, viewport) => {
     const page = await browser.open(suite.stack.url, { colorScheme, viewport });
     const check = async (name: string): Promise<void> => {
       await expectAccessible(page);
@@ -143,44 +139,42 @@ describeInBrowser('the way into the dashboard', () => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(await focused()).toBe('Overview');
   });
-});
 
-describeInBrowser('the theme', () => {
-  const browser = useBrowser();
-  const suite = useStack();
+  describe('the theme', () => {
+    /** Colour of the page's ground at every moment from the first, as the browser painted it. */
+    const WATCH = `
+      window.grounds = [];
+      const look = () => {
+        if (document.body) window.grounds.push(getComputedStyle(document.documentElement).colorScheme);
+        requestAnimationFrame(look);
+      };
+      look();`;
+    const grounds = (page: Page): Promise<string[]> =>
+      page.evaluate<string[]>('[...new Set(window.grounds)]');
 
-  /** Colour of the page's ground at every moment from the first, as the browser painted it. */
-  const WATCH = `
-    window.grounds = [];
-    const look = () => {
-      if (document.body) window.grounds.push(getComputedStyle(document.documentElement).colorScheme);
-      requestAnimationFrame(look);
-    };
-    look();`;
-  const grounds = (page: Page): Promise<string[]> => page.evaluate<string[]>('[...new Set(window.grounds)]');
+    test.each(['light', 'dark'] as const)(
+      'follows a %s system, in the first frame too',
+      async (colorScheme) => {
+        const page = await browser.open(suite.stack.url, { colorScheme });
+        await page.addInitScript(WATCH);
+        await page.goto('/login');
+        await page.getByText('gateway/embed').waitFor();
+        expect(await grounds(page)).toEqual([colorScheme]);
+      },
+    );
 
-  test.each(['light', 'dark'] as const)(
-    'follows a %s system, in the first frame too',
-    async (colorScheme) => {
-      const page = await browser.open(suite.stack.url, { colorScheme });
+    test('can be chosen, is kept, and shows without a flash of the other', async () => {
+      const page = await browser.open(suite.stack.url, { colorScheme: 'light' });
       await page.addInitScript(WATCH);
       await page.goto('/login');
-      await page.getByText('gateway/embed').waitFor();
-      expect(await grounds(page)).toEqual([colorScheme]);
-    },
-  );
-
-  test('can be chosen, is kept, and shows without a flash of the other', async () => {
-    const page = await browser.open(suite.stack.url, { colorScheme: 'light' });
-    await page.addInitScript(WATCH);
-    await page.goto('/login');
-    await page.getByRole('button', { name: 'Theme: system. Change to light' }).click();
-    await page.getByRole('button', { name: 'Theme: light. Change to dark' }).click();
-    await page.getByRole('button', { name: 'Theme: dark. Change to system' }).waitFor();
-    for (const path of ['/login', '/signup', '/graphql/playground']) {
-      await page.goto(path);
-      await page.locator('h1').waitFor();
-      expect(await grounds(page)).toEqual(['dark']);
-    }
+      await page.getByRole('button', { name: 'Theme: system. Change to light' }).click();
+      await page.getByRole('button', { name: 'Theme: light. Change to dark' }).click();
+      await page.getByRole('button', { name: 'Theme: dark. Change to system' }).waitFor();
+      for (const path of ['/login', '/signup', '/graphql/playground']) {
+        await page.goto(path);
+        await page.locator('h1').waitFor();
+        expect(await grounds(page)).toEqual(['dark']);
+      }
+    });
   });
 });

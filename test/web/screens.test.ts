@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
-import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
+import { describeInBrowser, KEEP_SCREENS, NARROW, useBrowser } from '../support/browser.js';
 import type { StackUser } from '../support/stack.js';
 import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, KEEP_SCREENS, openAs, twoWeeksOfCalls } from './dashboard.js';
+import { expectGoodLooks, openAs, twoWeeksOfCalls } from './dashboard.js';
 
 /** Looked at by eye alone: what is new on them stands on another screen too. */
 const VARIANTS = ['keys-create', 'key-analytics-table', 'key-caps', 'usage-none'];

@@ -1,11 +1,12 @@
 import type { Page } from 'playwright-core';
 import { call, PASSWORD, type SessionAnswer } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
-import { describeInBrowser, NARROW, screenshot, useBrowser, WIDE } from '../support/browser.js';
+import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import type { StackUser } from '../support/stack.js';
 import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
+import { LOOKS } from './dashboard.js';
 
 /** What stands around every page of somebody who is signed in. */
 describeInBrowser('the shell of the dashboard', () => {
@@ -103,10 +104,7 @@ describeInBrowser('the shell of the dashboard', () => {
     return rows[0]!.email;
   };
 
-  test.each([
-    ['light', WIDE],
-    ['dark', NARROW],
-  ] as const)('is accessible in %s at %j, and fits', async (colorScheme, viewport) => {
+  test.each(LOOKS)('is accessible in %s at %j, and fits', async (colorScheme, viewport) => {
     const page = await open({ colorScheme, viewport });
     await page.getByText(/^Balance/).waitFor();
     await expectAccessible(page);
