@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { realDisk } from '../../src/metering/segment.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { ownTime } from '../support/own-time.js';
 import { createPayer, finish, intentOf, openMeter, recordOf, temporaryFolder } from './support.js';
 import { beyondBounds, watchDisk } from './watched-disk.js';
 
@@ -15,7 +16,8 @@ test('no more than 256 records lie unsynced for longer than 25 ms', async () => 
   const folder = temporaryFolder();
   const payer = await createPayer(db.pool);
   // The time of a real sync is the machine's affair; when it is asked for is ours.
-  const watched = watchDisk({ write: realDisk.write, sync: () => delay(SYNC_MS) });
+  const time = ownTime();
+  const watched = watchDisk({ write: realDisk.write, sync: () => delay(SYNC_MS) }, time.now);
   const { meter } = await openMeter(folder.path, db.pool, { disk: watched.disk });
   const written: Promise<void>[] = [];
   for (let made = 0; made < CALLS; made += TURN) {
@@ -30,6 +32,7 @@ test('no more than 256 records lie unsynced for longer than 25 ms', async () => 
   }
   await Promise.all(written);
   await meter.stop();
+  time.stop();
   // Everything was synced in the end, in many small steps.
   expect(watched.exposures.length).toBeGreaterThan(10);
   expect(watched.exposures.filter(beyondBounds)).toEqual([]);

@@ -21,7 +21,7 @@ interface Unsynced {
 }
 
 /** A disk that notes what lies in the page cache only: of each file what was written since its last sync began. */
-export function watchDisk(disk: SpoolDisk = realDisk): WatchedDisk {
+export function watchDisk(disk: SpoolDisk = realDisk, now = () => performance.now()): WatchedDisk {
   const files = new Map<number, Unsynced[]>();
   const exposures: Exposure[] = [];
   let appended = 0;
@@ -29,7 +29,7 @@ export function watchDisk(disk: SpoolDisk = realDisk): WatchedDisk {
     const all = [...files.values()].flat();
     const oldest = Math.min(...all.map(({ writtenAt }) => writtenAt));
     const records = all.reduce((sum, one) => sum + one.records, 0);
-    return { records, oldestMs: all.length === 0 ? 0 : performance.now() - oldest };
+    return { records, oldestMs: all.length === 0 ? 0 : now() - oldest };
   };
   return {
     appended: () => appended++,
@@ -37,7 +37,7 @@ export function watchDisk(disk: SpoolDisk = realDisk): WatchedDisk {
     disk: {
       write(fd, bytes, offset, length) {
         const written = disk.write(fd, bytes, offset, length);
-        const entry = { records: appended, writtenAt: performance.now() };
+        const entry = { records: appended, writtenAt: now() };
         appended = 0;
         const waiting = files.get(fd);
         if (waiting) waiting.push(entry);

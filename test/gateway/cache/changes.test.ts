@@ -1,6 +1,7 @@
 import { call, signUp } from '../../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { postChat, startTestEdge, type TestEdge } from '../../support/edge.js';
+import { type OwnTime, ownTime } from '../../support/own-time.js';
 import { startTestPlatform, type TestPlatform } from '../../support/platform.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../support/scripted-upstream.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
@@ -17,7 +18,9 @@ describe('a change is effective on every edge', () => {
   let platform: TestPlatform;
   let edges: TestEdge[];
   let admin: string;
+  let time: OwnTime;
   beforeAll(async () => {
+    time = ownTime();
     db = await createTestDatabase();
     upstream = await startScriptedUpstream();
     platform = await startTestPlatform(db, {
@@ -32,6 +35,7 @@ describe('a change is effective on every edge', () => {
     admin = account.token;
   });
   afterAll(async () => {
+    time.stop();
     for (const edge of edges) await edge.close();
     await platform.close();
     await upstream.close();
@@ -130,13 +134,13 @@ describe('a change is effective on every edge', () => {
         await prepare?.(one);
         for (const edge of edges) expect([what, await statusOn(edge, one)]).toEqual([what, before]);
         await make(one);
-        const changed = performance.now();
+        const changed = time.now();
         await Promise.all(
           edges.map(async (edge) => {
             while ((await statusOn(edge, one)) !== after) {
-              if (performance.now() - changed > 5 * MAX_MS) throw new Error(`${what} is not effective`);
+              if (time.now() - changed > 5 * MAX_MS) throw new Error(`${what} is not effective`);
             }
-            times.push({ what, ms: performance.now() - changed });
+            times.push({ what, ms: time.now() - changed });
           }),
         );
         // Once effective it stays so.

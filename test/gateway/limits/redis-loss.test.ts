@@ -1,6 +1,7 @@
 import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR } from '../../../src/lib/money.js';
 import { Ledger, type LimitsEdge, limitsEdge, UNIT } from '../../support/limits.js';
+import { type OwnTime, ownTime } from '../../support/own-time.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
 import { until } from '../../support/until.js';
 
@@ -10,10 +11,15 @@ const UNITS = 10;
 
 describeWithRedis('two edges under load', () => {
   let redis: TestRedis;
+  let time: OwnTime;
   beforeEach(async () => {
     redis = await createTestRedis();
+    time = ownTime();
   });
-  afterEach(() => redis.close());
+  afterEach(async () => {
+    time.stop();
+    await redis.close();
+  });
 
   const isShared = (edge: LimitsEdge): boolean => /limits are shared/.test(edge.log.at(-1)!);
 
@@ -23,9 +29,9 @@ describeWithRedis('two edges under load', () => {
     while (!over()) {
       // Decided locally a call takes no turn of the event loop: others would never get theirs.
       await new Promise((resolve) => setTimeout(resolve, 1));
-      const since = performance.now();
+      const since = time.now();
       const admission = await edge.admit(UNITS).catch(() => undefined);
-      slowest = Math.max(slowest, performance.now() - since);
+      slowest = Math.max(slowest, time.now() - since);
       if (admission) edge.settle(admission, cost());
       if (edge.pending.length > 20) edge.flush();
     }
