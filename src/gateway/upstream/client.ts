@@ -16,6 +16,14 @@ const SHORTEST_TICK_MS = 10;
 const TICKS_PER_TIMEOUT = 4;
 
 /**
+ * At the end of the turn of the event loop that the call was made in. By then all that has arrived is read: what an
+ * upstream sent unasked to a connection at rest is not taken for the answer of the next call, and a connection that it
+ * has closed carries none. And whatever the caller left for the end of that turn before it made the call is done: the
+ * call's intent is in the spool before the upstream knows of it. An immediate for each call keeps that order.
+ */
+const sendTaken = (connection: Connection): void => connection.send();
+
+/**
  * Makes calls to the upstream over as many connections as there are calls at once, each kept for the next call. Only
  * what the edge needs of HTTP/1.1: a POST whose body is at hand, an answer that is read as it comes. A general client
  * costs four times as much for each call (docs/decisions/0043).
@@ -27,8 +35,6 @@ export class UpstreamClient implements ConnectionOwner {
   readonly #all = new Set<Connection>();
   /** The one that rested last is taken first, so that those that are too many grow old. */
   readonly #free: Connection[] = [];
-  /** Have rested, and a call is to be sent on them at the end of this turn of the event loop. */
-  readonly #woken: Connection[] = [];
   readonly #ticker: NodeJS.Timeout;
 
   constructor({ url, connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs }: UpstreamClientOptions) {
@@ -55,11 +61,9 @@ export class UpstreamClient implements ConnectionOwner {
    */
   post(path: string, fields: string, body: Buffer, handler: UpstreamHandler): Connection {
     const head = `POST ${path}${this.#common}${fields}content-length: ${body.length}\r\n\r\n`;
-    const rested = this.#rested();
-    const connection = rested ?? this.#open();
+    const connection = this.#rested() ?? this.#open();
     connection.take(head, body, handler);
-    if (!rested) connection.send();
-    else if (this.#woken.push(rested) === 1) setImmediate(this.#sendWoken);
+    setImmediate(sendTaken, connection);
     return connection;
   }
 
@@ -85,15 +89,6 @@ export class UpstreamClient implements ConnectionOwner {
     }
     return undefined;
   }
-
-  /**
-   * By now all that has arrived is read: what an upstream sent unasked to a connection at rest is not taken for the
-   * answer of the next call, and a connection that it has closed carries none.
-   */
-  readonly #sendWoken = (): void => {
-    for (const connection of this.#woken) connection.send();
-    this.#woken.length = 0;
-  };
 
   #open(): Connection {
     const connection = new Connection(this.#destination, this.#patience, this);
