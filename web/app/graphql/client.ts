@@ -48,9 +48,10 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
     on: {
       connected: () => {
         if (isReturn) onReturn();
-        isReturn = true;
       },
       closed: (event) => {
+        // Also one that never came to stand: the page has been there for as long without it.
+        isReturn = true;
         if ((event as CloseEvent).code === SESSION_ENDED) onDoubt();
       },
     },
