@@ -13,7 +13,7 @@ const TELLING_EVENTS = 2_000;
 
 /** G7: PostgreSQL away for 30 s. */
 export function outage(scale: number): Promise<Result> {
-  const seconds = scaled(SECONDS, scale * 10, 10);
+  const seconds = scaled(SECONDS, Math.min(1, scale * 10), 10);
   return withRig('G7', {}, async (rig, customers) => {
     const strangers = new Journal();
     let recoveredMs = 0;

@@ -23,7 +23,7 @@ const ADOPTION_MS = 10_000;
 
 /** G11, G12: two edges, restarted in turn under load, behind a front that tries the other one. */
 export function restarts(scale: number): Promise<Result[]> {
-  const count = scaled(RESTARTS, scale * 10, 4);
+  const count = scaled(RESTARTS, Math.min(1, scale * 10), 4);
   return withRig('G11', { edges: 2 }, async (rig, customers) => {
     await allShare(rig);
     rig.front!.retriesUnanswered = true;
