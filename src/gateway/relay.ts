@@ -51,9 +51,10 @@ export interface RelayDeps {
   stalledReaderMs: number;
 }
 
-const FIELDS = 'content-type: application/json\r\naccept: application/json\r\naccept-encoding: identity\r\n';
-const STREAM_FIELDS =
-  'content-type: application/json\r\naccept: text/event-stream\r\naccept-encoding: identity\r\n';
+const fieldsAccepting = (type: string): string =>
+  `content-type: application/json\r\naccept: ${type}\r\naccept-encoding: identity\r\n`;
+const FIELDS = fieldsAccepting('application/json');
+const STREAM_FIELDS = fieldsAccepting('text/event-stream');
 
 const PATHS = { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' } as const;
 

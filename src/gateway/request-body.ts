@@ -4,6 +4,7 @@ import { AppError } from '../errors.js';
 import { checkedMembers, checkInParts } from '../lib/json-check.js';
 import { JsonScanError, type Member, scanMembers } from '../lib/json-scan.js';
 import type { EmbeddingEncoding } from '../upstream/embedding-encoding.js';
+import { isRemoved } from './removed-fields.js';
 
 /** What the edge reads of a body; everything else is the upstream's business. */
 export interface InspectedBody {
@@ -29,29 +30,6 @@ const ONCE = new Map(
   ),
 );
 
-/** Fields of nearly every call, none of them among the removed: found without a look at those. */
-const USUAL = new Set([
-  'model',
-  'messages',
-  'input',
-  'stream',
-  'stream_options',
-  'temperature',
-  'top_p',
-  'n',
-  'max_tokens',
-  'max_completion_tokens',
-  'stop',
-  'tools',
-  'tool_choice',
-  'response_format',
-  'encoding_format',
-  'presence_penalty',
-  'frequency_penalty',
-  'seed',
-  'user',
-]);
-
 const READ = new Set([...ONCE.keys(), 'encoding_format']);
 
 const MAX_DEPTH = 64;
@@ -61,68 +39,6 @@ const MAX_MEMBERS = 1_024;
 const PARSED_BYTES = 64 * 1024;
 /** Larger bodies are checked by such parts, each in a turn of its own: others are served in between. */
 const TURN_BYTES = 1024 * 1024;
-
-/** Fields that some model proxies obey; a customer must not steer ours (RELIABILITY.md T2). */
-const REMOVED = new Set([
-  'additional_drop_params',
-  'allowed_model_region',
-  'allowed_openai_params',
-  'api_base',
-  'api_key',
-  'api_type',
-  'api_version',
-  'base_model',
-  'base_url',
-  'cache',
-  'caching',
-  'client',
-  'configurable_clientside_auth_params',
-  'content_policy_fallbacks',
-  'context_window_fallbacks',
-  'cooldown_time',
-  'custom_llm_provider',
-  'default_fallbacks',
-  'deployment_id',
-  'disable_fallbacks',
-  'drop_params',
-  'enforced_params',
-  'extra_body',
-  'extra_headers',
-  'fallbacks',
-  'guardrail_config',
-  'guardrails',
-  'headers',
-  'input_cost_per_second',
-  'input_cost_per_token',
-  'max_retries',
-  'metadata',
-  'model_config',
-  'model_info',
-  'model_list',
-  'no-log',
-  'no_log',
-  'num_retries',
-  'organization',
-  'output_cost_per_second',
-  'output_cost_per_token',
-  'proxy_server_request',
-  'region_name',
-  'request_timeout',
-  'retry_policy',
-  'router_settings',
-  'secret_fields',
-  'specific_deployment',
-  'tags',
-  'timeout',
-  'ttl',
-  'use_in_pass_through',
-  'user_config',
-]);
-const REMOVED_PREFIX =
-  /^(?:mock_|litellm_|x-litellm-|x_litellm_|user_api_key|aws_|azure_|vertex_|google_|s3_|ssl_)/i;
-
-const isRemoved = (key: string): boolean =>
-  !USUAL.has(key) && (REMOVED.has(key.toLowerCase()) || REMOVED_PREFIX.test(key));
 
 const invalid = (message: string, param?: string): AppError =>
   new AppError('invalid_body', { message, param });

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { askWithin, connectWithin, type Question } from '../db/bounded.js';
-import type { Money } from '../lib/money.js';
+import { parseMoney } from '../lib/money.js';
 import { fireAlerts } from './alerts.store.js';
 import type { FlushResult, UsageRecord } from './usage-record.js';
 
@@ -182,10 +182,10 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
     alerted,
     accounts: told(row.balances, ([id, balance, seq]) => ({
       id,
-      balance: unitsOf(balance),
+      balance: parseMoney(balance),
       seq: BigInt(seq),
     })),
-    keyDays: told(row.key_days, ([keyId, day, spend]) => ({ keyId, day, spend: unitsOf(spend) })),
+    keyDays: told(row.key_days, ([keyId, day, spend]) => ({ keyId, day, spend: parseMoney(spend) })),
   };
 }
 
@@ -194,9 +194,6 @@ function told<Value>(text: string | null, read: (parts: [string, string, string]
     ? []
     : text.split(',').map((line) => read(line.split(' ') as [string, string, string]));
 }
-
-/** PostgreSQL writes every digit of `numeric(24,12)`. */
-const unitsOf = (amount: string): Money => BigInt(amount.replace('.', ''));
 
 /**
  * The columns of a batch as PostgreSQL's array literals. The driver would look for quotes in every value; here

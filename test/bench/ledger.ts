@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
-import { type EmbeddedPostgres, ensureDatabase } from '../../src/db/embedded.js';
-import { migrate } from '../../src/db/migrate.js';
-import { openOrm } from '../../src/db/orm.js';
-import { seedCatalog } from '../../src/db/seed.js';
+import type { EmbeddedPostgres } from '../../src/db/embedded.js';
 import { createEnvelope, sha256 } from '../../src/lib/crypto.js';
 import { newId } from '../../src/lib/ids.js';
 import { newApiKey, shownParts } from '../../src/lib/key-form.js';
 import { checkInvariants } from '../support/invariants.js';
+import { prepareDatabase } from '../support/prepared-database.js';
 
 const random = (): string => randomBytes(32).toString('base64url');
 
@@ -46,11 +43,8 @@ export interface Ledger {
 }
 
 export async function createLedger(server: EmbeddedPostgres, name: string): Promise<Ledger> {
-  await ensureDatabase(server, name);
+  await prepareDatabase(server, name);
   const url = server.url(name);
-  const orm: MikroORM = await openOrm({ databaseUrl: url, processName: 'bench' });
-  await migrate(orm, (em) => seedCatalog(em));
-  await orm.close(true);
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => undefined);
   await pool.query(

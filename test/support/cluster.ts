@@ -2,10 +2,8 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ensureDatabase, startEmbeddedPostgres } from '../../src/db/embedded.js';
-import { migrate } from '../../src/db/migrate.js';
-import { openOrm } from '../../src/db/orm.js';
-import { seedCatalog } from '../../src/db/seed.js';
+import { startEmbeddedPostgres } from '../../src/db/embedded.js';
+import { prepareDatabase } from './prepared-database.js';
 
 const DATABASE = 'gateway';
 
@@ -39,10 +37,7 @@ export async function putCluster(dataDir: string): Promise<void> {
 async function makeCluster(dataDir: string): Promise<void> {
   const server = await startEmbeddedPostgres({ directory: join(dataDir, 'postgres') });
   try {
-    await ensureDatabase(server, DATABASE);
-    const orm = await openOrm({ databaseUrl: server.url(DATABASE), processName: 'cluster' });
-    await migrate(orm, (em) => seedCatalog(em));
-    await orm.close();
+    await prepareDatabase(server, DATABASE);
   } finally {
     await server.stop();
   }

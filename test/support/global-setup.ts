@@ -2,10 +2,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { ensureDatabase, startEmbeddedPostgres } from '../../src/db/embedded.js';
-import { migrate } from '../../src/db/migrate.js';
-import { openOrm } from '../../src/db/orm.js';
-import { seedCatalog } from '../../src/db/seed.js';
+import { startEmbeddedPostgres } from '../../src/db/embedded.js';
+import { prepareDatabase } from './prepared-database.js';
 
 /** One real PostgreSQL for the whole run, with a migrated and seeded template that each test file clones. */
 export default async function globalSetup(): Promise<void> {
@@ -13,10 +11,7 @@ export default async function globalSetup(): Promise<void> {
   const { chmodSync } = await import('node:fs');
   chmodSync(directory, 0o755);
   const server = await startEmbeddedPostgres({ directory: join(directory, 'postgres'), disposable: true });
-  await ensureDatabase(server, 'tmpl');
-  const orm = await openOrm({ databaseUrl: server.url('tmpl'), processName: 'test-setup' });
-  await migrate(orm, (em) => seedCatalog(em));
-  await orm.close();
+  await prepareDatabase(server, 'tmpl');
   const client = new pg.Client({ connectionString: server.url('postgres') });
   await client.connect();
   await client.query('alter database tmpl with is_template true allow_connections false');

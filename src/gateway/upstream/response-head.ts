@@ -25,7 +25,7 @@ const HEAD =
 const DIGITS = /^\d{1,15}$/;
 const TIMEOUT_HINT = /timeout=(\d{1,6})/i;
 
-/** Without a hint; upstreams that say nothing close after five seconds at the earliest. */
+/** Without a hint: Node and uvicorn let a connection rest for five seconds. */
 const DEFAULT_IDLE_MS = 4_000;
 const MAX_IDLE_MS = 600_000;
 /** The upstream counts from when it sent its answer, and a call is on its way to it for a while. */

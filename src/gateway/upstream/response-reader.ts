@@ -1,7 +1,7 @@
 import { ChunkedDecoder } from './chunked.js';
 import { type ParsedHead, parseHead, type ResponseHead, ResponseParseError } from './response-head.js';
 
-/** Who is told what was read. Each may end the reading by `stop`. */
+/** Who is told what was read. */
 export interface ResponseSink {
   onHead(head: ResponseHead): void;
   /** Bytes of the body, a copy that is the sink's to keep; once for each read of the socket. */
@@ -50,7 +50,7 @@ export class ResponseReader {
    */
   read(bytes: Buffer): void {
     let body = bytes;
-    while (!this.#head && !this.done) {
+    while (!this.#head) {
       const rest = this.#readHead(body);
       if (!rest || this.#stopped) return;
       body = rest;
