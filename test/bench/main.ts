@@ -9,26 +9,34 @@ import { createLedger, type Ledger } from './ledger.js';
 import { cpuMicros, family, machineLine, takeCores } from './machine.js';
 import { type Generator, type Lengths, Measured, startGenerator } from './measure.js';
 import { measurePair } from './pair.js';
+import {
+  fetchNode20,
+  fetchPortkey,
+  firstLine,
+  OWN_NODE,
+  type Runtime,
+  startBare,
+  startPortkey,
+} from './peers.js';
 import { freePort, startOwn } from './processes.js';
 import { type Findings, renderNotes, renderTable } from './report.js';
 import {
   NO_KEY,
   type RunningTarget,
-  startBare,
   startChain,
   startEdge,
   startNginx,
-  startPortkey,
   type TargetContext,
 } from './targets.js';
 import { measureVisibility } from './visible.js';
 
 /**
  * `npm run bench [-- --quick] [-- --peers] [-- --write] [-- --before <dist>]`: the edge beside what it is compared
- * with, in one interleaved run on loopback. `--before` adds another build of this product, `--cpu-prof <folder>` keeps
- * profiles of the edge, `--flags "…"` gives it flags of Node, `--only a,b` leaves out what isn't named (bare, edge, nginx,
- * chain, usage, pair) and `--steps` likewise (memory, beside,
- * saturate, paced, streams, first-bytes).
+ * with, in one interleaved run on loopback. `--peers` fetches Portkey and Node 20 from npm: it adds Portkey on both
+ * Nodes and, where bare isn't left out, bare on Node 20. `--before` adds another build of this product, `--cpu-prof
+ * <folder>` keeps profiles of the edge, `--flags "…"` gives it flags of Node, `--only a,b` leaves out what isn't named
+ * (bare, edge, nginx, chain, usage, analytics, pair) and `--steps` likewise (memory, beside, saturate, paced, streams,
+ * first-bytes).
  */
 const { values: options } = parseArgs({
   options: {
@@ -94,7 +102,10 @@ async function startTargets(context: TargetContext, ledgers: (name: string) => P
     const nodeOptions = name === 'edge' ? [...profiling, ...flags] : [];
     targets.push(await startEdge(context, { name, ledger, dist, upstreamUrl, nodeOptions }));
   };
-  if (wants('bare')) targets.push(await startBare(context));
+  const node20 = options.peers ? fetchNode20(context) : 'not asked for';
+  if (options.peers && typeof node20 === 'string') say(`peers on Node 20: ${node20}`);
+  const runtimes = typeof node20 === 'string' ? [OWN_NODE] : [OWN_NODE, node20];
+  if (wants('bare')) for (const runtime of runtimes) targets.push(await startBare(context, runtime));
   if (wants('edge')) await edge('edge', 'bench_edge', DIST);
   if (options.before) await edge('before', 'bench_before', options.before);
   const nginx = wants('nginx') ? await startNginx(context) : undefined;
@@ -104,13 +115,19 @@ async function startTargets(context: TargetContext, ledgers: (name: string) => P
     const ledger = await ledgers('bench_chain');
     targets.push(await startChain(context, { name: 'edge + proxy', ledger, dist: DIST }));
   }
-  if (options.peers) {
-    await startPortkey(context).then(
-      (portkey) => targets.push(portkey),
-      (error: Error) => say(`Portkey: left out (${error.message.split('\n', 1)[0]})`),
-    );
+  if (options.peers) targets.push(...(await startPortkeys(context, runtimes)));
+  return { targets, node20 };
+}
+
+async function startPortkeys(context: TargetContext, runtimes: Runtime[]): Promise<RunningTarget[]> {
+  const started: RunningTarget[] = [];
+  try {
+    const home = fetchPortkey(context);
+    for (const runtime of runtimes) started.push(await startPortkey(context, home, runtime));
+  } catch (error) {
+    say(`Portkey${runtimes[started.length]!.suffix}: left out (${firstLine(error)})`);
   }
-  return targets;
+  return started;
 }
 
 async function measureAll(targets: RunningTarget[], generator: Generator, lengths: Lengths) {
@@ -176,7 +193,7 @@ async function run(context: TargetContext, server: EmbeddedPostgres, lengths: Le
     return ledger;
   };
   const generator = startGenerator();
-  const targets = await startTargets(context, ledgers);
+  const { targets, node20 } = await startTargets(context, ledgers);
   try {
     say(`targets: ${targets.map(({ name }) => name).join(', ')}`);
     const measured = await measureAll(targets, generator, lengths);
@@ -191,7 +208,7 @@ async function run(context: TargetContext, server: EmbeddedPostgres, lengths: Le
     const pair = wants('pair') ? await measurePair(context, ledgers, DIST, lengths) : 'not asked for';
     await Promise.all(targets.map((target) => target.stop()));
     const books = await checkBooks(measured, visibility?.answers ?? 0);
-    return { targets: measured, usageWrite, visibility, analytics, books, pair };
+    return { targets: measured, usageWrite, visibility, analytics, books, pair, node20 };
   } finally {
     await generator.stop();
     await Promise.all(targets.map((target) => target.stop()));
@@ -219,6 +236,11 @@ moves by up to 25 % between runs.
   ledger in the embedded PostgreSQL (fsync on), 200 accounts. PostgreSQL's own CPU is not in its figures, but told apart.
 - bare: node:http in front, undici.request behind, nothing else. nginx: one worker, no buffering, kept-alive upstream.
 - Portkey: @portkey-ai/gateway 1.15.2 from npm, with @hono/node-server 1.12.2 since later ones answer 500 to streams.
+- The goals were set with peers on Node 20, while the edge runs on its own Node, as it ships. So each goal against a peer
+  in Node is told twice: a row "on Node 20" holds it against that peer as the goals meant it, the row above against the
+  same peer on the edge's own Node. The latter is the stricter comparison, since nothing in it is owed to the newer Node;
+  where a peer does worse on that one, though, the row on Node 20 is the harder goal. bare on Node 20 has undici 7,
+  since undici 8 doesn't load there.
 - edge + proxy: the same edge in front of the bundled model proxy; the CPU and memory of both are added.
 - "added" is beyond the same call made straight to the mock upstream. Answers: 600 bytes; streams: 100 chunks, 10 ms apart.
 

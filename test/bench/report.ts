@@ -1,6 +1,7 @@
 import type { AnalyticsTimes } from './analytics.js';
 import { type Measured, median } from './measure.js';
 import type { Pair } from './pair.js';
+import type { Runtime } from './peers.js';
 import type { Visibility } from './visible.js';
 
 /** CPU that one event takes. */
@@ -17,12 +18,23 @@ export interface Findings {
   /** Lines about usage rows and money, one per ledger. */
   books: { name: string; rows: number; answers: number; cut: number; exact: number; violations: string[] }[];
   pair: Pair;
+  /** What the older twins of the peers run on; or why there are none. */
+  node20: Runtime | string;
 }
 
 /** One line of the table. `goal` and `mark` are empty for figures that are only shown. */
 type Line = string[];
 
-const COLUMNS = ['edge', 'bare', 'nginx', 'Portkey', 'edge + proxy', 'before'] as const;
+const COLUMNS = [
+  'edge',
+  'bare',
+  'bare, Node 20',
+  'nginx',
+  'Portkey',
+  'Portkey, Node 20',
+  'edge + proxy',
+  'before',
+] as const;
 
 const shown = (value: number, digits: number): string =>
   Number.isFinite(value) ? value.toFixed(digits) : '-';
@@ -65,6 +77,13 @@ class Table {
     this.lines.push([label, ...cells, '', '']);
   }
 
+  /** The same goal against a peer on the edge's own Node and, where it has a twin on Node 20, against that one. */
+  ratios(label: string, peer: string, figure: string, goal: Goal, added = false): void {
+    this.ratio(label, peer, figure, goal, added);
+    const twin = `${peer}, Node 20`;
+    if (this.findings.targets.has(twin)) this.ratio(`${label} on Node 20`, twin, figure, goal, added);
+  }
+
   /** A ratio of the edge to another target against its goal. */
   ratio(label: string, other: string, figure: string, goal: Goal, added = false): void {
     const base = added ? this.value('direct', figure) : 0;
@@ -90,26 +109,26 @@ class Table {
 function fillTable(table: Table, findings: Findings): void {
   table.figures('CPU µs per request', 'cpuPerRequest', 1);
   table.figures('requests/s on its core', 'cpuPerRequestRps', 0);
-  table.ratio('capacity vs bare node:http', 'bare', 'cpuPerRequest', {
+  table.ratios('capacity vs bare node:http', 'bare', 'cpuPerRequest', {
     floor: 0.9,
     stretch: 1.15,
     atLeast: true,
   });
   table.ratio('capacity vs nginx', 'nginx', 'cpuPerRequest', { floor: 0.25, stretch: 0.35, atLeast: true });
-  table.ratio('capacity vs Portkey', 'Portkey', 'cpuPerRequest', { floor: 12, stretch: 18, atLeast: true });
+  table.ratios('capacity vs Portkey', 'Portkey', 'cpuPerRequest', { floor: 12, stretch: 18, atLeast: true });
   table.figures('added p50 ms @ 200/s', 'p50', 2, true);
-  table.ratio('added p50 vs bare', 'bare', 'p50', { floor: 1.2, stretch: 1.05 }, true);
+  table.ratios('added p50 vs bare', 'bare', 'p50', { floor: 1.2, stretch: 1.05 }, true);
   table.ratio('added p50 vs nginx', 'nginx', 'p50', { floor: 2.3, stretch: 2.3 }, true);
-  table.ratio('added p50 vs Portkey', 'Portkey', 'p50', { floor: 0.35, stretch: 0.35 }, true);
+  table.ratios('added p50 vs Portkey', 'Portkey', 'p50', { floor: 0.35, stretch: 0.35 }, true);
   table.figures('added p99 ms @ 200/s', 'p99', 2, true);
-  table.ratio('added p99 vs bare', 'bare', 'p99', { floor: 1.5, stretch: 1.2 }, true);
+  table.ratios('added p99 vs bare', 'bare', 'p99', { floor: 1.5, stretch: 1.2 }, true);
   table.figures('added first byte p50 ms @ 50 streams/s', 'ttfb', 2, true);
-  table.ratio('added first byte vs bare', 'bare', 'ttfb', { floor: 1.2, stretch: 1 }, true);
-  table.ratio('added first byte vs Portkey', 'Portkey', 'ttfb', { floor: 0.05, stretch: 0.05 }, true);
+  table.ratios('added first byte vs bare', 'bare', 'ttfb', { floor: 1.2, stretch: 1 }, true);
+  table.ratios('added first byte vs Portkey', 'Portkey', 'ttfb', { floor: 0.05, stretch: 0.05 }, true);
   table.figures('CPU µs per SSE chunk', 'cpuPerChunk', 1);
-  table.ratio('SSE CPU vs bare', 'bare', 'cpuPerChunk', { floor: 1.15, stretch: 0.9 });
+  table.ratios('SSE CPU vs bare', 'bare', 'cpuPerChunk', { floor: 1.15, stretch: 0.9 });
   table.ratio('SSE CPU vs nginx', 'nginx', 'cpuPerChunk', { floor: 2.2, stretch: 2.2 });
-  table.ratio('SSE CPU vs Portkey', 'Portkey', 'cpuPerChunk', { floor: 0.3, stretch: 0.3 });
+  table.ratios('SSE CPU vs Portkey', 'Portkey', 'cpuPerChunk', { floor: 0.3, stretch: 0.3 });
   table.figures('kB per open stream', 'kbPerStream', 1);
   table.goal(
     'memory per open stream',
@@ -119,7 +138,7 @@ function fillTable(table: Table, findings: Findings): void {
     1,
   );
   table.ratio('memory vs nginx', 'nginx', 'kbPerStream', { floor: 2.3, stretch: 2.3 });
-  table.ratio('memory vs Portkey', 'Portkey', 'kbPerStream', { floor: 0.5, stretch: 0.5 });
+  table.ratios('memory vs Portkey', 'Portkey', 'kbPerStream', { floor: 0.5, stretch: 0.5 });
   table.figures('CPU µs per request beside open streams', 'cpuBesideIdle', 1);
   const { usageWrite, visibility } = findings;
   const none = Number.NaN;
@@ -205,12 +224,17 @@ export function renderTable(findings: Findings): string {
 }
 
 /** What the table can't hold. */
-export function renderNotes({ pair, visibility, analytics, books }: Findings): string[] {
+export function renderNotes({ targets, pair, visibility, analytics, books, node20 }: Findings): string[] {
   const notes = books
     .filter(({ violations }) => violations.length > 0)
     .map(({ name, violations }) => `${name}: ${violations.join('; ')}`);
+  for (const { running, sent } of targets.values()) {
+    if (running.ledger || sent.bad === 0) continue;
+    notes.push(`${running.name}: ${sent.bad} of ${sent.answers} answers were wrong; its figures say little.`);
+  }
   if (visibility) notes.push(`The visible balance was seen by ${visibility.samples} probes.`);
   if (analytics) notes.push(`Analytics were asked of ${analytics.events} calls.`);
+  notes.push(`Peers on Node 20: ${typeof node20 === 'string' ? node20 : node20.versions}.`);
   notes.push(
     typeof pair === 'string'
       ? `Two edges: ${pair}.`

@@ -1,10 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Target } from './jobs.js';
 import { type Ledger, SECRETS } from './ledger.js';
 import { type Cores, family } from './machine.js';
-import { answering, type Child, freePort, start, startOwn } from './processes.js';
+import { answering, type Child, freePort, start } from './processes.js';
 
 export interface RunningTarget {
   name: string;
@@ -24,20 +24,8 @@ export interface TargetContext {
 
 export const NO_KEY = ['sk-of-the-bench'];
 
-export async function startBare({ upstreamPort, cores }: TargetContext): Promise<RunningTarget> {
-  const port = await freePort();
-  const child = startOwn('bare', [String(port), `http://127.0.0.1:${upstreamPort}`], { cores });
-  await listening(port, child);
-  return {
-    name: 'bare',
-    target: { port, keys: NO_KEY, headers: '' },
-    pids: [child.pid],
-    stop: () => child.stop(),
-  };
-}
-
 /** It answers with whatever the upstream says to an empty body. */
-const listening = (port: number, child: Child): Promise<void> =>
+export const listening = (port: number, child: Child): Promise<void> =>
   answering(`http://127.0.0.1:${port}/`, child);
 
 const nginxConfig = (folder: string, port: number, upstreamPort: number): string => `
@@ -172,43 +160,4 @@ async function newVirtualKey(proxyUrl: string): Promise<string> {
     body: JSON.stringify({ user_id: 'bench', key_alias: 'bench' }),
   });
   return ((await response.json()) as { key: string }).key;
-}
-
-/** With the newest @hono/node-server every stream of this peer answers 500; 1.12.2 streams. */
-const PORTKEY = { version: '1.15.2', server: '1.12.2' };
-const INSTALL_MS = 180_000;
-
-/** Fetches and starts the peer from npm. @throws Error when it can't be had. */
-export async function startPortkey(context: TargetContext): Promise<RunningTarget> {
-  const folder = join(context.folder, 'portkey');
-  mkdirSync(folder);
-  const manifest = {
-    private: true,
-    dependencies: { '@portkey-ai/gateway': PORTKEY.version },
-    overrides: { '@hono/node-server': PORTKEY.server },
-  };
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], {
-    cwd: folder,
-    timeout: INSTALL_MS,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const port = await freePort();
-  const entry = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js');
-  const child = start(process.execPath, [entry, `--port=${port}`, '--headless'], {
-    cores: context.cores,
-    cwd: folder,
-  });
-  await listening(port, child);
-  const upstream = `http://127.0.0.1:${context.upstreamPort}/v1`;
-  return {
-    name: 'Portkey',
-    target: {
-      port,
-      keys: NO_KEY,
-      headers: `x-portkey-provider: openai\r\nx-portkey-custom-host: ${upstream}\r\n`,
-    },
-    pids: [child.pid],
-    stop: () => child.stop(),
-  };
 }
