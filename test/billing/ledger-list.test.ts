@@ -18,8 +18,8 @@ describe('ledger listing', () => {
     const eventId = newId();
     await db.pool.query(
       `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, created_at)
-       values ($1, $2, 2, 'usage', -0.00000005, 9.99999995, $3, '2026-11-21T08:56:00Z')`,
-      [newId(), accountId, eventId],
+       values ($1, $2, 2, 'usage', -0.00000005, 9.99999995, $1, '2026-11-21T08:56:00Z')`,
+      [eventId, accountId],
     );
     await db.pool.query('update accounts set ledger_seq = 2, balance = 9.99999995 where id = $1', [
       accountId,

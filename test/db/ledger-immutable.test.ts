@@ -24,4 +24,21 @@ describe('the ledger', () => {
     const rows = await db.pool.query('select amount::text from ledger_entries');
     expect(rows.rows).toEqual([{ amount: '1.000000000000' }]);
   });
+
+  test('keeps its account', async () => {
+    await expect(db.pool.query('delete from accounts')).rejects.toMatchObject({ code: '23001' });
+    const lone = newId();
+    await db.pool.query(`insert into accounts (id, name, created_at) values ($1, 'b', now())`, [lone]);
+    expect((await db.pool.query('delete from accounts where id = $1', [lone])).rowCount).toBe(1);
+  });
+
+  test('takes a charge under the id of its event only', async () => {
+    await expect(
+      db.pool.query(
+        `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, created_at)
+         select $1, id, 2, 'usage', -1, 0, $2, now() from accounts limit 1`,
+        [newId(), newId()],
+      ),
+    ).rejects.toMatchObject({ constraint: 'ledger_entries_charge_id' });
+  });
 });

@@ -47,13 +47,6 @@ describe('calls around the end of', () => {
       { day: before, calls: 3 },
       { day: after, calls: 4 },
     ]);
-    const months = await db.pool.query<{ month: string }>(
-      'select month from key_spend_months where key_id = $1 order by month',
-      [keyId],
-    );
-    expect(months.rows.map(({ month }) => month)).toEqual([
-      ...new Set([before.slice(0, 7), after.slice(0, 7)]),
-    ]);
     expect(await checkInvariants(db.pool)).toEqual([]);
   });
 

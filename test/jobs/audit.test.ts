@@ -29,12 +29,11 @@ async function plantCleanBooks(pool: Pool): Promise<void> {
   await insertEvent(pool, ERROR, { status: 'error', cost: '0', input: 10, output: 0 });
   await pool.query(
     `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, idempotency_key, price_in, price_out, created_at)
-     values ($1, $3, 1, 'starter', 1, 1, null, 'starter', null, null, $5),
-            ($2, $3, 2, 'usage', -0.00025, 0.99975, $4, null, 0.1, 0.3, $5)`,
-    [newId(), newId(), ACCOUNT, EVENT, AT],
+     values ($1, $2, 1, 'starter', 1, 1, null, 'starter', null, null, $4),
+            ($3, $2, 2, 'usage', -0.00025, 0.99975, $3, null, 0.1, 0.3, $4)`,
+    [newId(), ACCOUNT, EVENT, AT],
   );
   await pool.query(`insert into key_spend_days values ($1, '2026-11-30', 0.00025)`, [KEY]);
-  await pool.query(`insert into key_spend_months values ($1, '2026-11', 0.00025)`, [KEY]);
   await pool.query(`insert into account_usage_hours values ($1, '2026-11-30T23:00:00Z', 2)`, [ACCOUNT]);
   await pool.query(
     `insert into usage_rollups values ('2026-11-30T23:00:00Z', $1, $2, null, 'gateway/fast', 2, 1, 1010, 500, 0.00025,
@@ -95,7 +94,7 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
   },
   'I1-entry': {
     statements: [
-      'drop index ledger_entries_event',
+      'alter table ledger_entries drop constraint ledger_entries_charge_id',
       entry(3, 'usage', -0.00025, 0.9995, `'${EVENT}', null`),
       `update accounts set balance = 0.9995, ledger_seq = 3`,
     ],
@@ -128,12 +127,11 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
       `update accounts set balance = -0.00024999995`,
       // A dearest call of 0.00025 allows down to 0.00075; below that only a second, unheld call gets.
       `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, price_in, price_out, created_at)
-       select '${newId()}', account_id, 3, 'usage', amount, balance_after + amount, '${ERROR}', price_in, price_out, created_at
+       select '${ERROR}', account_id, 3, 'usage', amount, balance_after + amount, '${ERROR}', price_in, price_out, created_at
        from ledger_entries where seq = 2`,
       `update usage_events set status = 'success', input_tokens = 1000, output_tokens = 500, cost = 0.00025 where id = '${ERROR}'`,
       `update accounts set balance = -0.00049999995, ledger_seq = 3`,
       'update key_spend_days set spend = 0.0005',
-      'update key_spend_months set spend = 0.0005',
       'update usage_rollups set errors = 0, input_tokens = 2000, output_tokens = 1000, cost = 0.0005',
     ],
   },
@@ -144,7 +142,6 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
     ],
   },
   'I10-day': { statements: [`update key_spend_days set day = '2026-12-01'`] },
-  'I10-month': { statements: ['update key_spend_months set spend = spend * 2'] },
   'I10-hour': { statements: ['update account_usage_hours set events = 1'] },
   'I10-rollup': {
     statements: [

@@ -42,10 +42,6 @@ describe('reading keys', () => {
       `insert into key_spend_days values ($1, '2026-11-29', 7), ($1, '2026-11-30', 0.00000005), ($1, '2026-12-01', 3)`,
       [api_key.id],
     );
-    await db.pool.query(
-      `insert into key_spend_months values ($1, '2026-11', 7.00000005), ($1, '2026-12', 3)`,
-      [api_key.id],
-    );
     expect(await keys.get(context, { id: api_key.id })).toMatchObject({
       spend_today_usd: '0.00000005',
       spend_month_usd: '7.00000005',

@@ -33,10 +33,13 @@ describe('a flushed batch', () => {
       { keyId: payer.keyId, day: '2026-03-01', spend: 250_000_000n },
     ]);
     expect(await balanceOf(payer)).toBe(balance);
-    const months = await db.pool.query('select month from key_spend_months where key_id = $1 order by 1', [
-      payer.keyId,
-    ]);
-    expect(months.rows.map((row) => row.month)).toEqual(['2026-02', '2026-03']);
+    expect(
+      await one(
+        `select key_month_spend($1, '2026-02')::float8 as feb, key_month_spend($1, '2026-03')::float8 as mar,
+           key_month_spend($1, '2026-04')::float8 as apr`,
+        payer.keyId,
+      ),
+    ).toEqual({ feb: 0.00000005, mar: 0.00025, apr: 0 });
     expect(await one('select last_used_at as at from api_keys where id = $1', payer.keyId)).toEqual({
       at: new Date(createdAt + 1),
     });

@@ -154,10 +154,9 @@ export async function insertTestEvent(
     insert into alert_events (id, account_id, key_id, subscription_id, purpose, kind, destination, key_name, key_prefix,
       threshold_pct, billing_month, spend, monthly_limit, fired_at, pending_since, next_attempt_at)
     select ${eventId}, s.account_id, s.key_id, s.id, 'test', s.kind, s.destination, k.name,
-      k.key_prefix || '…' || k.last_four, s.thresholds_pct[1], ${month}, coalesce(m.spend, 0), k.monthly_limit_usd,
+      k.key_prefix || '…' || k.last_four, s.thresholds_pct[1], ${month}, key_month_spend(s.key_id, ${month}), k.monthly_limit_usd,
       now(), now(), now()
     from alert_subscriptions s join api_keys k on k.id = s.key_id
-      left join key_spend_months m on m.key_id = s.key_id and m.month = ${month}
     where s.id = ${id} and s.key_id = ${keyId} and s.account_id = ${accountId}
     returning id`.execute(em.getKysely());
   return rows.length > 0;

@@ -32,9 +32,8 @@ export const alertInvariants: readonly Invariant[] = [
         group by 1, 2)
       select s.id as subject
       from alert_subscriptions s join api_keys k on k.id = s.key_id join successes u on u.key_id = s.key_id
-        left join key_spend_months m on m.key_id = u.key_id and m.month = u.month
         cross join unnest(s.thresholds_pct) as pct
-      where s.active and coalesce(m.spend, 0) * 100 >= pct * k.monthly_limit_usd
+      where s.active and key_month_spend(s.key_id, u.month) * 100 >= pct * k.monthly_limit_usd
         and u.newest > greatest(s.updated_at, k.monthly_limit_changed_at) + ${GRACE}
         and not exists (
           select from threshold_firings f where (f.key_id, f.month, f.threshold_pct) = (s.key_id, u.month, pct))`,

@@ -104,13 +104,12 @@ export async function listKeySpendDays(
 async function selectKeys(em: EntityManager, now: number, which: RawBuilder<unknown>): Promise<Row[]> {
   const found = await sql<Row>`
     select k.id, k.name, k.key_prefix, k.last_four, k.status, k.monthly_limit_usd::text, k.daily_limit_usd::text,
-      coalesce(day.spend, 0)::text as spend_today_usd, coalesce(month.spend, 0)::text as spend_month_usd,
+      coalesce(day.spend, 0)::text as spend_today_usd, key_month_spend(k.id, ${utcMonth(now)})::text as spend_month_usd,
       k.virtual_key_sealed is not null as has_upstream,
       floor(extract(epoch from k.last_used_at) * 1000)::float8 as last_used_ms,
       (extract(epoch from k.created_at) * 1000000)::bigint::text as created_us
     from api_keys k
     left join key_spend_days day on day.key_id = k.id and day.day = ${utcDay(now)}::date
-    left join key_spend_months month on month.key_id = k.id and month.month = ${utcMonth(now)}
     ${which}`.execute(em.getKysely());
   return found.rows;
 }

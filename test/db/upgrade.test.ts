@@ -1,0 +1,71 @@
+import { migrate } from '../../src/db/migrate.js';
+import { seedCatalog } from '../../src/db/seed.js';
+import { DOLLAR } from '../../src/lib/money.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import { createPayer, type Payer, recordOf } from '../metering/support.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { checkInvariants } from '../support/invariants.js';
+
+const FIRST = 'Migration20261121000000';
+
+describe('a database of the version before', () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createTestDatabase('template0');
+    await db.orm.migrator.up({ to: FIRST });
+    await seedCatalog(db.orm.em.fork());
+  });
+  afterAll(() => db.close());
+
+  /** A call as that version booked it. */
+  async function book(payer: Payer, record: ReturnType<typeof recordOf>): Promise<void> {
+    const at = new Date(record.createdAt);
+    await db.pool.query(
+      `insert into usage_events (id, created_at, account_id, key_id, requested_model, served_model, endpoint, stream,
+         input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status)
+       values ($1, $2, $3, $4, $5, $5, 'chat', false, $6, $7, $8::numeric / 1000000, $9::numeric / 1000000,
+         $10::numeric / 1000000000000, 12, 'success', 200)`,
+      [
+        ...[record.id, at, payer.accountId, payer.keyId, record.requestedModel, record.inputTokens],
+        ...[record.outputTokens, record.priceIn, record.priceOut, record.cost],
+      ],
+    );
+    await db.pool.query(
+      `with entry as (
+         insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, price_in, price_out, created_at)
+         select u.id, a.id, 2, 'usage', -u.cost, a.balance - u.cost, u.id, u.price_in, u.price_out, u.created_at
+         from accounts a join usage_events u on u.account_id = a.id
+         returning account_id, balance_after)
+       update accounts set balance = e.balance_after, ledger_seq = 2 from entry e where accounts.id = e.account_id`,
+    );
+    await db.pool.query(
+      `insert into key_spend_days select key_id, (created_at at time zone 'UTC')::date, cost from usage_events`,
+    );
+    await db.pool.query(
+      `insert into key_spend_months select key_id, to_char(created_at at time zone 'UTC', 'YYYY-MM'), cost from usage_events`,
+    );
+    await db.pool.query(
+      `insert into account_usage_hours select account_id, date_trunc('hour', created_at, 'UTC'), 1 from usage_events`,
+    );
+    await db.pool.query(
+      `insert into rollup_dirty select date_trunc('hour', created_at, 'UTC') from usage_events`,
+    );
+  }
+
+  test('keeps its books, and what it has booked is not booked again', async () => {
+    const payer = await createPayer(db.pool, DOLLAR);
+    const record = recordOf(payer, { createdAt: Date.UTC(2026, 10, 30, 23, 59) });
+    await book(payer, record);
+    expect(await migrate(db.orm)).not.toContain(FIRST);
+
+    const next = recordOf(payer, { createdAt: Date.UTC(2026, 10, 30, 23, 59, 30) });
+    const again = { ...record, createdAt: record.createdAt + 1 };
+    const result = await flushBatch(db.pool, [record, again, next]);
+    expect(result).toMatchObject({
+      inserted: 1,
+      accounts: [{ id: payer.accountId, balance: DOLLAR - record.cost - next.cost, seq: 3n }],
+      keyDays: [{ keyId: payer.keyId, day: '2026-11-30', spend: record.cost + next.cost }],
+    });
+    expect(await checkInvariants(db.pool)).toEqual([]);
+  });
+});
