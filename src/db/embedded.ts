@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { ensureDataDir } from '../lib/data-dir.js';
+import { freePort } from '../lib/free-port.js';
 import { generatedSecret } from '../lib/generated-secret.js';
 import { makeCluster, removeDrafts } from './new-cluster.js';
 import {
@@ -15,7 +15,7 @@ import {
   SERVER_ENVIRONMENT,
   serverIdentity,
 } from './reachable.js';
-import { isRunning, leftBehind, stopServer } from './server-process.js';
+import { isRunning, isServing, leftBehind, stopServer } from './server-process.js';
 
 const SUPERUSER = 'gateway';
 const START_TIMEOUT_MS = 30_000;
@@ -45,6 +45,8 @@ export interface EmbeddedOptions {
   disposable?: boolean;
   /** To listen on; a free one unless given. A server that is adopted keeps its own. */
   port?: number;
+  /** Gives a port that is free at the moment; asked again when another program was faster to take it. */
+  choosePort?(): Promise<number>;
   /** Called with a line when something unusual is handled. */
   note?(line: string): void;
   /** Ends the start, which then rejects with the signal's reason within seconds and leaves no process. */
@@ -93,14 +95,6 @@ function makeSymlinks(native: string): void {
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(original, link);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done, fail) => server.once('error', fail).listen(0, '127.0.0.1', done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -162,7 +156,8 @@ async function startServer(
         `PostgreSQL did not start (${ended}):\n${readFileSync(logPath, 'utf8').slice(-2_000).trim()}`,
       );
     if (options.signal?.aborted) break;
-    if (await answers(url)) return child.pid!;
+    // Its own word first: on a port that another program was faster to take, that one would answer.
+    if (isServing(options.directory, child.pid) && (await answers(url))) return child.pid!;
     await delay(POLL_MS);
   }
   await quit(child);
@@ -183,11 +178,14 @@ async function quit(child: ChildProcess): Promise<void> {
   }
 }
 
-/** A server that was killed hard leaves processes and shared memory that take a moment to go: try again. */
-async function startPatiently(
-  start: () => Promise<number>,
+/**
+ * A server that was killed hard leaves processes and shared memory that take a moment to go, and a port that was free
+ * may be taken by now: try again.
+ */
+async function startPatiently<T>(
+  start: () => Promise<T>,
   { note, signal }: Pick<EmbeddedOptions, 'note' | 'signal'>,
-): Promise<number> {
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await start();
@@ -241,9 +239,12 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       signal: options.signal,
     });
   }
-  const port = options.port ?? (await freePort());
-  const start = () => startServer(binaries, { ...options, directory }, port, urlOn(port)('postgres'));
-  const pid = await startPatiently(start, options);
+  const { choosePort = freePort } = options;
+  const { pid, port } = await startPatiently(async () => {
+    const port = options.port ?? (await choosePort());
+    const pid = await startServer(binaries, { ...options, directory }, port, urlOn(port)('postgres'));
+    return { pid, port };
+  }, options);
   return serverOf(pid, port, urlOn(port), isNew ? 'created' : 'started');
 }
 

@@ -36,6 +36,16 @@ export function leftBehind(directory: string): { pid: number; port: number } | u
   return { pid, port: Number(lines[3]) };
 }
 
+/** Whether this process says that it is the cluster's server and takes connections, on its own port then. */
+export function isServing(directory: string, pid: number | undefined): boolean {
+  try {
+    const lines = readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n');
+    return Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Ends a server by pid: SIGINT is PostgreSQL's fast shutdown; SIGQUIT (immediate) only when that hangs, or the
  * signal tells that nobody wants to wait.

@@ -3,7 +3,7 @@ import { loadConfigOrExit } from '../config.js';
 import { openOrm, pgPool } from '../db/orm.js';
 import { waitForSchema } from '../db/wait-for-schema.js';
 import { systemClock } from '../lib/clock.js';
-import { onShutdown } from '../lib/lifecycle.js';
+import { onShutdown, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { within } from '../lib/within.js';
@@ -16,8 +16,6 @@ const DRAIN_MS = 28_000;
 const STOP_TIMEOUT_MS = 35_000;
 const POOL_SIZE = 6;
 const GOODBYE_MS = 2_000;
-/** Exit code of a start that can't succeed by trying again. */
-const EXIT_CONFIG = 78;
 
 /** A small body that a call keeps holds on to the whole block it was cut from: 64 KiB unless told otherwise. */
 Buffer.poolSize = 8 * 1024;
@@ -81,5 +79,5 @@ try {
     ? `port ${config.port} on ${config.host} is in use: stop what uses it or set PORT`
     : message;
   process.stderr.write(`edge: ${line}\n`);
-  process.exit(inUse ? EXIT_CONFIG : 1);
+  process.exit(inUse ? PORT_TAKEN_EXIT_CODE : 1);
 }

@@ -25,7 +25,8 @@ const EDGE_STOP_MS = 40_000;
 /** The platform's requests may take 30 s. */
 const PLATFORM_STOP_MS = 35_000;
 const STOP_MS = 20_000;
-const METRICS_OFFSET = { edge: 0, platform: 1, jobs: 2, proxy: 3 } as const;
+/** Each process's port for metrics, from `METRICS_PORT` on. */
+export const METRICS_OFFSET = { edge: 0, platform: 1, jobs: 2, proxy: 3 } as const;
 
 /** The environment and program of each child. */
 export function describeChildren(config: Config, databaseUrl: string, ports: Ports): Children {

@@ -3,17 +3,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { ensureDatabase } from '../db/embedded.js';
 import { ensureDataDir } from '../lib/data-dir.js';
+import { PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { waitingEvents } from '../metering/waiting.js';
 import { type Children, describeChildren, type Ports } from './children.js';
 import { type KeptDatabase, keepDatabase } from './database.js';
 import { LockedError, takeLock } from './lock.js';
 import type { Narrator } from './narrator.js';
-import { freePort, waitForPort } from './ports.js';
-import { type BackOff, CONFIG_EXIT_CODE, type SupervisedChild, supervise } from './supervisor.js';
+import { choosePorts, configuredPortFault, lostPortFault } from './ports.js';
+import {
+  type BackOff,
+  type ChildSpec,
+  CONFIG_EXIT_CODE,
+  type SupervisedChild,
+  supervise,
+} from './supervisor.js';
 import { pointsAtSimulator, welcome } from './welcome.js';
 
 const DATABASE_NAME = 'gateway';
-const PORT_PATIENCE_MS = 5_000;
 const START_TIMEOUT_MS = 120_000;
 /** So that the welcome is the last that is said; nobody depends on jobs. */
 const JOBS_PATIENCE_MS = 3_000;
@@ -66,17 +72,16 @@ export function launch({ config, narrator, describe = describeChildren, backOff 
   };
 
   const start = async (): Promise<{ url: string; databaseUrl: string }> => {
-    const ports = await prepare();
+    await prepare();
     const databaseUrl = config.databaseUrl ?? (await openDatabase());
-    const specs = describe(config, databaseUrl, ports);
-    await startChildren(specs);
+    const ports = await startChildren(databaseUrl);
     return {
       url: config.environment.PUBLIC_BASE_URL ? config.publicBaseUrl : `http://localhost:${ports.edge}`,
       databaseUrl,
     };
   };
 
-  const prepare = async (): Promise<Ports> => {
+  const prepare = async (): Promise<void> => {
     ensureDataDir(config.dataDir);
     try {
       releaseLock = takeLock(join(config.dataDir, 'launcher.lock'), `http://localhost:${config.port}`);
@@ -85,14 +90,8 @@ export function launch({ config, narrator, describe = describeChildren, backOff 
       const { pid, note } = error.holder;
       throw new StartFailure(`already running from ${config.dataDir}: process ${pid}, ${note}`, 1);
     }
-    // Port 0 is always free, so that this tries the address.
-    const taken = await waitForPort(config.host, config.port, PORT_PATIENCE_MS, giveUp.signal);
-    if (taken && !giveUp.signal.aborted) throw new StartFailure(portFault(taken, config), CONFIG_EXIT_CODE);
-    return {
-      edge: config.port || (await freePort(config.host)),
-      platform: config.platformPort || (await freePort()),
-      proxy: config.proxyPort || (await freePort()),
-    };
+    const fault = await configuredPortFault(config, giveUp.signal);
+    if (fault && !giveUp.signal.aborted) throw new StartFailure(fault, CONFIG_EXIT_CODE);
   };
 
   const openDatabase = async (): Promise<string> => {
@@ -110,41 +109,66 @@ export function launch({ config, narrator, describe = describeChildren, backOff 
     return server.url(DATABASE_NAME);
   };
 
-  const startOne = async (spec: Children['edge']): Promise<void> => {
-    if (giveUp.signal.aborted) return;
+  const startOne = async (spec: ChildSpec, lost: AbortController): Promise<void> => {
+    const over = AbortSignal.any([giveUp.signal, lost.signal]);
+    if (over.aborted) return;
     const began = Date.now();
     const child = supervise(spec, {
       say: (line) => narrator.note('restart', line),
-      onFatal: (name, code) => fail(`${name} can't start with this configuration (see above)`, code),
+      onFatal: (name, code) => {
+        const fault = code === PORT_TAKEN_EXIT_CODE ? lostPortFault(config, name) : faultAbove(name);
+        if (fault === undefined) lost.abort(name);
+        else fail(fault, CONFIG_EXIT_CODE);
+      },
       backOff,
     });
     children.set(spec.name, child);
-    const url = await Promise.race([child.ready, aborted(giveUp.signal)]);
-    if (!giveUp.signal.aborted) narrator.step(spec.name, url ?? 'running', Date.now() - began);
+    const url = await Promise.race([child.ready, aborted(over)]);
+    if (!over.aborted) narrator.step(spec.name, url ?? 'running', Date.now() - began);
   };
 
-  const startChildren = async (specs: Children): Promise<void> => {
+  /** Starts all; ends early, with `lost` aborted by its name, when one finds that its port was taken meanwhile. */
+  const startAll = async (specs: Children, lost: AbortController): Promise<void> => {
+    // Jobs may come when they come; the public port opens when what it needs is there.
+    const jobs = startOne(specs.jobs, lost).catch((error: Error) => fail(error.message, 1));
+    await Promise.all([specs.platform, specs.proxy].map((spec) => spec && startOne(spec, lost)));
+    await startOne(specs.edge, lost);
+    await Promise.race([jobs, delay(JOBS_PATIENCE_MS, undefined, { ref: false })]);
+  };
+
+  /**
+   * A port that was free when it was chosen may not be when the child takes it. The children know each other's addresses
+   * by their environment and nobody else knows them yet, so all begin again. Later a child keeps the port that it had.
+   */
+  const startChildren = async (databaseUrl: string): Promise<Ports> => {
     const timer = setTimeout(
       () => fail(`the start took more than ${START_TIMEOUT_MS / 1000} s: see the lines above`, 1),
       START_TIMEOUT_MS,
     );
     try {
-      // Jobs may come when they come; the public port opens when what it needs is there.
-      const jobs = startOne(specs.jobs).catch((error: Error) => fail(error.message, 1));
-      await Promise.all([specs.platform, specs.proxy].map((spec) => spec && startOne(spec)));
-      await startOne(specs.edge);
-      await Promise.race([jobs, delay(JOBS_PATIENCE_MS, undefined, { ref: false })]);
+      for (;;) {
+        const ports = await choosePorts(config);
+        const lost = new AbortController();
+        await startAll(describe(config, databaseUrl, ports), lost);
+        if (!lost.signal.aborted || giveUp.signal.aborted) return ports;
+        narrator.note('restart', `another program took the port of ${lost.signal.reason}: again with others`);
+        await stopChildren();
+      }
     } finally {
       clearTimeout(timer);
     }
   };
 
-  const stopAll = async (): Promise<void> => {
+  const stopChildren = async (): Promise<void> => {
     for (const names of [['edge'], ['jobs', 'platform'], ['proxy']]) {
       const group = names.flatMap((name) => children.get(name) ?? []);
       waitingFor = group.map((child) => child.name);
       await Promise.all(group.map((child) => child.stop()));
     }
+  };
+
+  const stopAll = async (): Promise<void> => {
+    await stopChildren();
     waitingFor = ['database'];
     await database?.stop();
     releaseLock?.();
@@ -188,17 +212,7 @@ export function launch({ config, narrator, describe = describeChildren, backOff 
   };
 }
 
-/** Where the number is the problem; every other is about the address. */
-const PORT_CODES = new Set(['EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
-
-function portFault(code: string, { host, port }: Config): string {
-  if (code === 'EADDRINUSE') {
-    return `PORT: ${port} on ${host} is in use by another program; stop that, or choose another: PORT=${port + 1} npm start`;
-  }
-  if (!PORT_CODES.has(code))
-    return `HOST: ${host} is no address of this machine (${code}); choose another HOST`;
-  return `PORT: can't listen on ${host}:${port} (${code}); choose another PORT`;
-}
+const faultAbove = (name: string): string => `${name} can't start with this configuration (see above)`;
 
 /** Without its database the edge ends all the same: what it measured waits on the disk. */
 async function eventsLeft(spool: string): Promise<string> {

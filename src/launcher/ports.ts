@@ -1,37 +1,78 @@
-import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../config.js';
+import { freePort, takeBriefly } from '../lib/free-port.js';
+import { METRICS_OFFSET, type Ports } from './children.js';
 
 const POLL_MS = 100;
+/** The listener of an earlier, killed run may need a moment to go. */
+const PATIENCE_MS = 5_000;
+const LOOPBACK = '127.0.0.1';
 
-async function listenOnce(host: string, port: number): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done, fail) => server.once('error', fail).listen(port, host, done));
-  const { port: bound } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return bound;
+interface Setting {
+  name: 'PORT' | 'PLATFORM_PORT' | 'PROXY_PORT' | 'METRICS_PORT';
+  host: string;
+  port: number;
 }
 
-/** A port that nobody listens on at the moment. */
-export const freePort = (host = '127.0.0.1'): Promise<number> => listenOnce(host, 0);
+const settingOf = (config: Config): Record<keyof Ports, Setting> => ({
+  edge: { name: 'PORT', host: config.host, port: config.port },
+  platform: { name: 'PLATFORM_PORT', host: LOOPBACK, port: config.platformPort },
+  proxy: { name: 'PROXY_PORT', host: LOOPBACK, port: config.externalUpstream ? 0 : config.proxyPort },
+});
 
-/**
- * Waits until a port can be taken: the listener of an earlier, killed run may need a moment to go.
- * Undefined once it is free, else the error code that stands in the way (`EADDRINUSE`, `EACCES`, …).
- */
-export async function waitForPort(
-  host: string,
-  port: number,
-  patienceMs: number,
-  giveUp?: AbortSignal,
-): Promise<string | undefined> {
-  for (const end = Date.now() + patienceMs; ; ) {
+function metricsSettings({ metricsPort, metricsHost: host, externalUpstream }: Config): Setting[] {
+  if (!metricsPort) return [];
+  const { proxy, ...others } = METRICS_OFFSET;
+  const offsets = [...Object.values(others), ...(externalUpstream ? [] : [proxy])];
+  return offsets.map((offset) => ({ name: 'METRICS_PORT', host, port: metricsPort + offset }));
+}
+
+/** Each configured port, and free ones of the moment for the others. */
+export async function choosePorts(config: Config): Promise<Ports> {
+  const { edge, platform, proxy } = settingOf(config);
+  const choose = ({ host, port }: Setting): number | Promise<number> => port || freePort(host);
+  return { edge: await choose(edge), platform: await choose(platform), proxy: await choose(proxy) };
+}
+
+/** Waits until every configured port can be taken. Gives a line for the person if one can't. */
+export async function configuredPortFault(config: Config, giveUp: AbortSignal): Promise<string | undefined> {
+  const { edge, ...internal } = settingOf(config);
+  const inner = [...Object.values(internal), ...metricsSettings(config)].filter(({ port }) => port !== 0);
+  // Port 0 is always free, so that this tries the public address.
+  const faults = await Promise.all([edge, ...inner].map((setting) => faultOf(setting, giveUp)));
+  return faults.find((fault) => fault !== undefined);
+}
+
+/** Why this process can't have its configured port; undefined where the port was the launcher's own choice. */
+export function lostPortFault(config: Config, name: string): string | undefined {
+  const setting = settingOf(config)[name as keyof Ports];
+  return setting?.port ? describeFault('EADDRINUSE', setting) : undefined;
+}
+
+async function faultOf(setting: Setting, giveUp: AbortSignal): Promise<string | undefined> {
+  for (const end = Date.now() + PATIENCE_MS; ; ) {
     try {
-      await listenOnce(host, port);
+      await takeBriefly(setting.host, setting.port);
       return undefined;
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-      if (code !== 'EADDRINUSE' || Date.now() > end || giveUp?.aborted) return code;
+      if (code !== 'EADDRINUSE' || Date.now() > end || giveUp.aborted) return describeFault(code, setting);
     }
     await delay(POLL_MS);
   }
+}
+
+/** Where the number is the problem; every other is about the address. */
+const PORT_CODES = new Set(['EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
+
+function describeFault(code: string, { name, host, port }: Setting): string {
+  if (code === 'EADDRINUSE') {
+    const example = name === 'PORT' ? `: PORT=${port + 1} npm start` : '';
+    return `${name}: ${port} on ${host} is in use by another program; stop that, or choose another${example}`;
+  }
+  if (!PORT_CODES.has(code)) {
+    const address = name === 'METRICS_PORT' ? 'METRICS_HOST' : 'HOST';
+    return `${address}: ${host} is no address of this machine (${code}); choose another ${address}`;
+  }
+  return `${name}: can't listen on ${host}:${port} (${code}); choose another ${name}`;
 }

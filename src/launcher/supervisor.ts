@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 
 /** Exit code of a process whose configuration is wrong (sysexits' EX_CONFIG): trying again can't help. */
 export const CONFIG_EXIT_CODE = 78;
@@ -23,7 +24,7 @@ export interface BackOff {
 export interface SuperviseOptions {
   /** One line for the person. */
   say(line: string): void;
-  /** Called when the child ended for a reason that a restart can't cure. */
+  /** Called when the child ended, before it ever served, for a reason that a restart can't cure. */
   onFatal(name: string, code: number): void;
   backOff?: BackOff;
 }
@@ -47,6 +48,9 @@ interface ReadyMessage {
 const isReady = (message: unknown): message is ReadyMessage =>
   typeof message === 'object' && message !== null && (message as { type?: unknown }).type === 'ready';
 
+const reasonOf = (code: number | null): string =>
+  code === PORT_TAKEN_EXIT_CODE ? 'another program has its port' : `exit code ${code}`;
+
 /**
  * Runs a process and starts it again when it ends by itself. It gets an IPC channel, over which it says
  * `{ type: 'ready', url }`, and whose end tells it that the launcher is gone.
@@ -66,7 +70,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
   const ended = (reason: string, code: number | null, livedMs: number): void => {
     child = undefined;
     if (stopping) return;
-    if (code === CONFIG_EXIT_CODE && !everReady) {
+    if ((code === CONFIG_EXIT_CODE || code === PORT_TAKEN_EXIT_CODE) && !everReady) {
       options.onFatal(spec.name, code);
       return;
     }
@@ -95,7 +99,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
     current.on('error', (error) => {
       if (current.pid === undefined) ended(error.message, null, 0);
     });
-    current.on('exit', (code, signal) => ended(signal ?? `exit code ${code}`, code, Date.now() - startedAt));
+    current.on('exit', (code, signal) => ended(signal ?? reasonOf(code), code, Date.now() - startedAt));
   };
 
   const end = async (): Promise<void> => {

@@ -53,14 +53,20 @@ export function onShutdown(log: Logger, stop: () => Promise<void>, { timeoutMs }
   if (process.send && !process.connected) begin('disconnect');
 }
 
-/** Runs the start of a process; one that fails is one line on stderr and exit code 1, for whoever starts it again. */
+/** Exit code of a process whose port another program has (sysexits' EX_TEMPFAIL): on another it would start. */
+export const PORT_TAKEN_EXIT_CODE = 75;
+
+/**
+ * Runs the start of a process; one that fails is one line on stderr and exit code 1, for whoever starts it again, or
+ * `PORT_TAKEN_EXIT_CODE`.
+ */
 export async function startOrExit(name: string, start: () => Promise<void>): Promise<void> {
   try {
     await start();
   } catch (error) {
-    const { message } = error as Error;
+    const { code, message } = error as NodeJS.ErrnoException;
     process.stderr.write(`${name}: can't start: ${message.split('\n', 1)[0]}\n`);
-    process.exit(1);
+    process.exit(code === 'EADDRINUSE' ? PORT_TAKEN_EXIT_CODE : 1);
   }
 }
 

@@ -34,7 +34,8 @@ export async function startMetricsListener(options: MetricsListenerOptions): Pro
     );
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    // Without its code, which says that the process's own port is taken.
+    server.once('error', ({ message }) => reject(new Error(message)));
     server.listen(options.port, options.host, resolve);
   });
   server.unref();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { type EmbeddedPostgres, ensureDatabase, startEmbeddedPostgres } from '../../src/db/embedded.js';
 import { isRunning } from '../../src/db/server-process.js';
+import { freePort } from '../../src/lib/free-port.js';
 import { temporaryFolder } from '../launcher/support.js';
 import { descendantsOf } from '../support/process-tree.js';
 import { until } from '../support/until.js';
@@ -48,6 +49,22 @@ describe('the embedded database', () => {
     const second = await start();
     expect(second.origin).toBe('started');
     expect(await query(second, 'select one from t')).toEqual([{ one: 1 }]);
+  });
+
+  test('takes another port where another server, which lets everybody in, was faster', async () => {
+    const other = await startEmbeddedPostgres({
+      directory: join(folder.path, 'other', 'postgres'),
+      disposable: true,
+    });
+    servers.push(other);
+    const ports = [other.port, await freePort()];
+    const server = await startEmbeddedPostgres({
+      directory: directory(),
+      choosePort: async () => ports.shift()!,
+    });
+    servers.push(server);
+    expect(ports).toEqual([]);
+    expect(await query(server, 'show data_directory', 'postgres')).toEqual([{ data_directory: directory() }]);
   });
 
   test('asks for its password, and listens on loopback only', async () => {

@@ -1,5 +1,5 @@
 import { ALERT_PENDING_CHANNEL } from '../../src/db/invalidation.js';
-import { freePort } from '../../src/launcher/ports.js';
+import { freePort } from '../../src/lib/free-port.js';
 import { ended, fire, readEvent, subscribe } from '../alerts/delivery/fixtures.js';
 import { type Receiver, startReceiver } from '../alerts/delivery/receiver.js';
 import { rigProcess } from '../faults/rig/processes.js';

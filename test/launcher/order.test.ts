@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../src/lib/free-port.js';
 import { newId } from '../../src/lib/ids.js';
 import { leaveSpool, recordOf } from '../metering/support.js';
 import { until } from '../support/until.js';
@@ -173,17 +174,33 @@ describe('the launcher', () => {
       expect(await launcher.ended).toBe(0);
     });
 
-    test('stops with one line that names the port', async () => {
+    test('stops with one line that names it', async () => {
       const other = await occupy();
-      const { launcher, output } = testLaunch(folder.path, fakeChildren(folder.path), {
-        PORT: String(other.port),
-      });
-      expect(await launcher.ended).toBe(78);
-      expect(output().trim().split('\n')).toEqual([
-        expect.stringContaining(`PORT: ${other.port} on 127.0.0.1 is in use by another program`),
-      ]);
+      const launchWith = async (name: string): Promise<void> => {
+        const { launcher, output } = testLaunch(join(folder.path, name), fakeChildren(folder.path), {
+          [name]: String(other.port),
+        });
+        expect(await launcher.ended).toBe(78);
+        expect(output().trim().split('\n')).toEqual([
+          expect.stringContaining(` ${name}: ${other.port} on 127.0.0.1 is in use by another program`),
+        ]);
+      };
+      await Promise.all(['PORT', 'PLATFORM_PORT', 'PROXY_PORT', 'METRICS_PORT'].map(launchWith));
       expect(events('started')).toEqual([]);
       await other.close();
+    });
+
+    test('only once its child wants it, stops with the same line, since it was asked for', async () => {
+      const port = String(await freePort());
+      const { launcher, output } = testLaunch(
+        folder.path,
+        fakeChildren(folder.path, { platform: 'process.exit(75);' }),
+        { PLATFORM_PORT: port },
+      );
+      expect(await launcher.ended).toBe(78);
+      expect(output()).toContain(`PLATFORM_PORT: ${port} on 127.0.0.1 is in use by another program`);
+      expect(events('started').filter((name) => name === 'platform')).toHaveLength(1);
+      expect(events('started')).not.toContain('edge');
     });
   });
 });

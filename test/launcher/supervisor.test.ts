@@ -53,22 +53,28 @@ describe('a supervised process', () => {
     ]);
   });
 
-  test('whose configuration is wrong is not started again', async () => {
-    child = start('process.exit(78);');
+  test.each([
+    ['whose configuration is wrong', 78],
+    ['whose port another program has', 75],
+  ])('%s is not started again', async (_what, code) => {
+    child = start(`process.exit(${code});`);
     await until(() => fatal.length > 0);
-    expect(fatal).toEqual(['worker 78']);
+    expect(fatal).toEqual([`worker ${code}`]);
     await child.stop();
     expect(starts()).toHaveLength(1);
     expect(said).toEqual([]);
   });
 
-  test('that had served before comes back even from a configuration fault, such as a port taken meanwhile', async () => {
+  test.each([
+    ['a configuration fault', 78, 'exit code 78'],
+    ['the loss of its port', 75, 'another program has its port'],
+  ])('that had served before comes back even from %s', async (_what, code, reason) => {
     const broken = join(folder.path, 'broken');
-    child = start(`if (existsSync(${JSON.stringify(broken)})) process.exit(78);`);
+    child = start(`if (existsSync(${JSON.stringify(broken)})) process.exit(${code});`);
     await child.ready;
     writeFileSync(broken, '');
     process.kill(child.pid()!, 'SIGKILL');
-    await until(() => said.some((line) => line.includes('exit code 78')));
+    await until(() => said.some((line) => line.includes(`(${reason})`)));
     rmSync(broken);
     await until(() => said.includes('worker is back'));
     expect(fatal).toEqual([]);

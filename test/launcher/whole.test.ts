@@ -67,7 +67,8 @@ process.exitCode = await launcher.ended;
     const { process: launcher, output } = start();
     await until(() => output().includes('Ready at'), { timeoutMs: 30_000 });
     expect(output()).toContain('PostgreSQL created');
-    expect(output()).toMatch(/jobs\s+http:\/\/127\.0\.0\.1:\d+/);
+    // Nobody waits long for the jobs, which may be slow.
+    await until(() => /jobs\s+http:\/\/127\.0\.0\.1:\d+/.test(output()), { timeoutMs: 30_000 });
     const database = databasePid();
     process.kill(-launcher.pid!, 'SIGINT');
     await ended(launcher);

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../src/launcher/ports.js';
+import { freePort } from '../../src/lib/free-port.js';
 import { call } from './api.js';
 import { putCluster } from './cluster.js';
 import { descendantsOf } from './process-tree.js';

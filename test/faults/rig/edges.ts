@@ -1,4 +1,4 @@
-import { freePort } from '../../../src/launcher/ports.js';
+import { freePort } from '../../../src/lib/free-port.js';
 import { type RigProcess, rigProcess } from './processes.js';
 
 /** An edge with its own addresses. */

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../src/launcher/ports.js';
+import { freePort } from '../../../src/lib/free-port.js';
 import { createTestKey, type TestKey, type TestKeyOptions } from '../../support/edge.js';
 import { createTestRedis, type TestRedis } from '../../support/redis.js';
 import { TEST_SECRETS } from '../../support/secrets.js';

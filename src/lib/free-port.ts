@@ -1,0 +1,16 @@
+import { createServer } from 'node:net';
+
+/**
+ * Takes a port, 0 for any, and gives it up again.
+ * @throws the system's error when it can't be taken.
+ */
+export async function takeBriefly(host: string, port: number): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done, fail) => server.once('error', fail).listen(port, host, done));
+  const { port: bound } = server.address() as { port: number };
+  await new Promise((done) => server.close(done));
+  return bound;
+}
+
+/** A port that nobody listens on at the moment. Whoever listens on it later has to reckon with somebody faster. */
+export const freePort = (host = '127.0.0.1'): Promise<number> => takeBriefly(host, 0);

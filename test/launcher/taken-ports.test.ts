@@ -1,0 +1,52 @@
+import { createServer, type Server } from 'node:net';
+import { describeChildren, type Ports } from '../../src/launcher/children.js';
+import { call } from '../support/api.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { temporaryFolder, testLaunch } from './support.js';
+
+/** The real processes; only the ports that the launcher found free are not any more when they take them. */
+describe('the launcher whose choice of ports others were faster to take', () => {
+  let db: TestDatabase;
+  let folder: ReturnType<typeof temporaryFolder>;
+  const others: Server[] = [];
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    folder = temporaryFolder();
+  });
+  afterAll(async () => {
+    for (const other of others) other.close();
+    folder.remove();
+    await db.close();
+  });
+
+  test('begins again with others, which everybody who needs them is told', async () => {
+    const attempts: Ports[] = [];
+    const taken: (keyof Ports)[] = ['platform', 'proxy', 'edge'];
+    const { launcher, output } = testLaunch(
+      folder.path,
+      (config, databaseUrl, ports) => {
+        const name = taken[attempts.push(ports) - 1];
+        if (name) others.push(createServer((socket) => socket.destroy()).listen(ports[name], '127.0.0.1'));
+        return describeChildren(config, databaseUrl, ports);
+      },
+      { DATABASE_URL: db.url, LOG_LEVEL: 'fatal' },
+    );
+    const { url } = await launcher.ready;
+    expect(attempts).toHaveLength(taken.length + 1);
+    for (const name of taken) expect(output()).toContain(`another program took the port of ${name}:`);
+    expect(url).toBe(`http://localhost:${attempts.at(-1)!.edge}`);
+    // From the edge to the platform, from there to the proxy for the virtual key, and from the edge to the proxy.
+    const signup = await call<{ access_token: string }>(url, 'POST', '/api/auth/signup', {
+      body: { email: 'first@example.com', password: 'a customer of the tests', name: 'First' },
+    });
+    const token = signup.body.access_token;
+    const made = await call<{ key: string }>(url, 'POST', '/api/keys', { token, body: { name: 'first' } });
+    const answer = await call(url, 'POST', '/v1/chat/completions', {
+      token: made.body.key,
+      body: { model: 'gateway/fast', max_tokens: 5, messages: [{ role: 'user', content: 'Hello!' }] },
+    });
+    expect(answer.status).toBe(200);
+    launcher.stop('SIGTERM');
+    expect(await launcher.ended).toBe(0);
+  }, 60_000);
+});
