@@ -29,7 +29,8 @@ export function leftBehind(directory: string): { pid: number; port: number } | u
     return undefined;
   }
   const pid = Number(lines[0]);
-  if (!isRunning(pid)) return undefined;
+  // A file that is empty, being written or after a power cut, would name 0: to the system our own process group.
+  if (!(pid > 0) || !isRunning(pid)) return undefined;
   // Another process may have got the number since: ours names its data folder.
   const command = `/proc/${pid}/cmdline`;
   if (existsSync(command) && !readFileSync(command, 'utf8').includes(directory)) return undefined;

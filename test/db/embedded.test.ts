@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import pg from 'pg';
 import { type EmbeddedPostgres, ensureDatabase, startEmbeddedPostgres } from '../../src/db/embedded.js';
-import { isRunning } from '../../src/db/server-process.js';
+import { isRunning, leftBehind } from '../../src/db/server-process.js';
 import { freePort } from '../../src/lib/free-port.js';
 import { temporaryFolder } from '../launcher/support.js';
 import { descendantsOf } from '../support/process-tree.js';
@@ -102,6 +102,15 @@ describe('the embedded database', () => {
     const second = await start();
     expect(second.origin).toBe('started');
     expect(await query(second, 'select one from t')).toEqual([{ one: 1 }]);
+  });
+
+  test('whose process file is empty is started, and nobody takes its nothing for a process to stop', async () => {
+    const first = await start();
+    await first.stop();
+    const path = join(directory(), 'postmaster.pid');
+    writeFileSync(path, '');
+    expect(leftBehind(directory())).toBeUndefined();
+    expect((await start()).origin).toBe('started');
   });
 
   describe('whose making is cut short', () => {
