@@ -38,6 +38,8 @@ export interface MeterOptions {
   memoryEvents?: number;
   /** How often the folder's heartbeat is touched, and with it whether the folder is still there. */
   heartbeatMs?: number;
+  /** How long start and stop wait for a database that doesn't answer, or is slow; seconds unless given. */
+  patienceMs?: number;
 }
 
 const MEMORY_EVENTS = 50_000;
@@ -150,21 +152,22 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
     return waitFor(() => recorder.isCommitted(newest), timeoutMs);
   };
 
+  const stopWaitMs = options.patienceMs ?? STOP_WAIT_MS;
   const stop = async (): Promise<void> => {
     if (stopping) return;
     stopping = true;
     clearInterval(heartbeat);
-    await drain(STOP_WAIT_MS);
+    await drain(stopWaitMs);
     recorder.close();
     rejectReplay(new Error('metering stops'));
     const adopted = await adoption.stop();
-    await within(STOP_WAIT_MS, flusher.stop());
+    await within(stopWaitMs, flusher.stop());
     const empty = await spool.close();
     // Without its owner's file the folder is free to be adopted, though this process may still run.
     await rm(empty && adopted ? folder : join(folder, OWNER_FILE), { recursive: true, force: true });
   };
 
-  await within(START_WAIT_MS, adoption.start());
+  await within(options.patienceMs ?? START_WAIT_MS, adoption.start());
   return {
     begin: (intent) => recorder.begin(intent),
     finish: (record, written, opened) => recorder.finish(record, written, opened),

@@ -4,6 +4,7 @@ import { cpSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'no
 import { basename, join } from 'node:path';
 import { newId } from '../../src/lib/ids.js';
 import { DOLLAR } from '../../src/lib/money.js';
+import type { MeterOptions } from '../../src/metering/meter.js';
 import { ownIdentity, writeOwner } from '../../src/metering/owner.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { checkInvariants } from '../support/invariants.js';
@@ -41,9 +42,12 @@ describe('the spool of a dead process', () => {
     (await db.pool.query('select * from usage_events where account_id = $1 order by id', [payer.accountId]))
       .rows;
   const ids = async (): Promise<string[]> => (await events()).map((row) => row.id);
+  /** Start and stop give up on a slow database after some seconds: here the machine may take its time. */
+  const open = (options: Partial<MeterOptions> = {}) =>
+    openMeter(folder.path, db.pool, { patienceMs: 25_000, ...options });
   /** Starts a meter, which replays what it finds before it is there, and stops it. */
   const replay = async (): Promise<number> => {
-    const { meter, registry, flushed } = await openMeter(folder.path, db.pool);
+    const { meter, registry, flushed } = await open();
     const replayed = await metricOf(registry, 'metering_replayed_events_total');
     await meter.stop();
     expect(flushed.flatMap((result) => result.own)).toEqual([]);
@@ -63,7 +67,7 @@ describe('the spool of a dead process', () => {
     const intent = intentOf(payer);
     const original = leaveSpool(folder.path, [[intent, ...records]]);
     for (const copy of [newId(), newId()]) cpSync(original, join(folder.path, copy), { recursive: true });
-    const meters = await Promise.all([1, 2].map(() => openMeter(folder.path, db.pool)));
+    const meters = await Promise.all([1, 2].map(() => open()));
     const replayed = await Promise.all(
       meters.map(({ registry }) => metricOf(registry, 'metering_replayed_events_total')),
     );
@@ -149,7 +153,7 @@ describe('the spool of a dead process', () => {
     cpSync(earlier, join(died, `adopted-${basename(earlier)}`), { recursive: true });
     const told: [string[], number][] = [];
     const committed: Promise<void>[] = [];
-    const { meter } = await openMeter(folder.path, db.pool, {
+    const { meter } = await open({
       onReplayed: (owners) => {
         committed.push(ids().then((found) => void told.push([owners, found.length])));
       },
@@ -206,10 +210,12 @@ describe('the spool of a dead process', () => {
   });
 
   test('is found by a process that runs already', async () => {
-    const { meter, registry } = await openMeter(folder.path, db.pool);
+    const { meter, registry } = await open();
     await finish(meter, recordOf(payer));
     leaveSpool(folder.path, [[recordOf(payer)]]);
-    await until(async () => (await metricOf(registry, 'metering_replayed_events_total')) === 1);
+    await until(async () => (await metricOf(registry, 'metering_replayed_events_total')) === 1, {
+      timeoutMs: 25_000,
+    });
     expect(await ids()).toHaveLength(2);
     await meter.stop();
   });
