@@ -1,10 +1,10 @@
 import OpenAI, { type ClientOptions } from 'openai';
 import { costOf, type Money, parseMoney, pricePerToken } from '../../src/lib/money.js';
 import type { ModelOutput } from '../../src/services/billing/billing.outputs.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type UsageRow, usageOf } from '../support/edge.js';
 import { checkInvariants } from '../support/invariants.js';
-import { type StackUser, startTestStack, type TestStack, type TestStackOptions } from '../support/stack.js';
+import type { StackUser, TestStackOptions } from '../support/stack.js';
+import { type StackSuite, useStack } from '../support/stack-suite.js';
 
 /** Makes the simulator answer without its realistic pauses. */
 export const FAST = '[[sim ttft_ms=1 chunk_ms=0]]';
@@ -16,9 +16,7 @@ export interface Tokens {
   output: number;
 }
 
-export interface ClientSuite {
-  readonly db: TestDatabase;
-  readonly stack: TestStack;
+export interface ClientSuite extends StackSuite {
   /** Somebody on plan `team`. */
   readonly user: StackUser;
   /** Address for SDKs, with its `/v1`. */
@@ -34,43 +32,42 @@ export interface ClientSuite {
 
 /** Gives a test file the whole stack and a customer, and ends it with the proof that every invariant holds. */
 export function useClients(options: TestStackOptions = {}): ClientSuite {
-  const made = {} as { db: TestDatabase; stack: TestStack; user: StackUser };
-  beforeAll(async () => {
-    made.db = await createTestDatabase();
-    made.stack = await startTestStack(made.db, options);
-    made.user = await made.stack.signUp();
-  });
+  // Before the stack's own, which closes it.
   afterAll(async () => {
-    try {
-      await made.stack?.settled();
-      expect(await checkInvariants(made.db.pool)).toEqual([]);
-    } finally {
-      await made.stack?.close();
-      await made.db?.close();
-    }
+    await suite.stack.settled();
+    expect(await checkInvariants(suite.db.pool)).toEqual([]);
+  });
+  const suite = useStack(options);
+  let somebody: StackUser;
+  beforeAll(async () => {
+    somebody = await suite.stack.signUp();
   });
   return {
     get db() {
-      return made.db;
+      return suite.db;
     },
     get stack() {
-      return made.stack;
+      return suite.stack;
     },
     get user() {
-      return made.user;
+      return somebody;
     },
     get baseUrl() {
-      return `${made.stack.url}/v1`;
+      return `${suite.stack.url}/v1`;
     },
     openai: (settings = {}) =>
-      new OpenAI({ apiKey: made.user.key, baseURL: `${made.stack.url}/v1`, maxRetries: 0, ...settings }),
-    async balance(user = made.user) {
-      await made.stack.settled();
-      const answer = await made.stack.api<{ balance_usd: string }>(user.token, 'GET', '/api/billing/balance');
+      new OpenAI({ apiKey: somebody.key, baseURL: `${suite.stack.url}/v1`, maxRetries: 0, ...settings }),
+    async balance(user = somebody) {
+      await suite.stack.settled();
+      const answer = await suite.stack.api<{ balance_usd: string }>(
+        user.token,
+        'GET',
+        '/api/billing/balance',
+      );
       return parseMoney(answer.balance_usd);
     },
     async priceOf(tokens) {
-      const models = await made.stack.api<ModelOutput[]>('', 'GET', '/api/models');
+      const models = await suite.stack.api<ModelOutput[]>('', 'GET', '/api/models');
       return tokens.reduce((sum, { model, input, output }) => {
         const found = models.find(({ model_public_name: name }) => name === model);
         if (!found) throw new Error(`no price for ${model}`);
@@ -78,9 +75,9 @@ export function useClients(options: TestStackOptions = {}): ClientSuite {
         return sum + costOf(input, output, pricePerToken(priceIn), pricePerToken(priceOut));
       }, 0n);
     },
-    async usage(user = made.user) {
-      await made.stack.settled();
-      return usageOf(made.db, user.accountId);
+    async usage(user = somebody) {
+      await suite.stack.settled();
+      return usageOf(suite.db, user.accountId);
     },
   };
 }

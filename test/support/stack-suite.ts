@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from './database.js';
-import { startTestStack, type TestStack } from './stack.js';
+import { startTestStack, type TestStack, type TestStackOptions } from './stack.js';
 
 export interface StackSuite {
   readonly db: TestDatabase;
@@ -7,11 +7,11 @@ export interface StackSuite {
 }
 
 /** Gives a test file a database and the whole stack over it, closed at its end. */
-export function useStack(): StackSuite {
+export function useStack(options?: TestStackOptions): StackSuite {
   const suite = {} as { db: TestDatabase; stack: TestStack };
   beforeAll(async () => {
     suite.db = await createTestDatabase();
-    suite.stack = await startTestStack(suite.db);
+    suite.stack = await startTestStack(suite.db, options);
   }, 60_000);
   afterAll(async () => {
     await suite.stack?.close();

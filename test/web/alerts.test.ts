@@ -1,9 +1,9 @@
 import { type Receiver, startReceiver } from '../alerts/delivery/receiver.js';
 import { startWorker } from '../alerts/delivery/support.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { postChat } from '../support/edge.js';
-import { type StackUser, startTestStack, type TestStack } from '../support/stack.js';
+import type { StackUser } from '../support/stack.js';
+import { useStack } from '../support/stack-suite.js';
 import { expectGoodLooks, openAs } from './dashboard.js';
 
 /** A public address, so that nobody asks names; nothing is sent there. */
@@ -12,26 +12,22 @@ const PUBLIC = 'https://93.184.216.34/hook';
 /** From a key without a limit to an alert that has fired, been delivered and been delivered again. */
 describeInBrowser('the alerts of the dashboard', () => {
   const browser = useBrowser();
-  let db: TestDatabase;
-  let stack: TestStack;
   let receiver: Receiver;
   let user: StackUser;
   let worker: ReturnType<typeof startWorker> | undefined;
   beforeAll(async () => {
-    db = await createTestDatabase();
-    stack = await startTestStack(db);
     receiver = await startReceiver();
-  }, 60_000);
+  });
+  // Before the stack's own, which closes the database that the worker works over.
   afterAll(async () => {
     await worker?.stop(5_000);
     await receiver?.close();
-    await stack?.close();
-    await db?.close();
   });
+  const suite = useStack();
 
   test('the owner of a key sets a limit, is told when it is reached, and sees how that went', async () => {
-    user = await stack.signUp('team');
-    const page = await openAs(browser, stack, user, `/dashboard/keys/${user.keyId}?tab=alerts`);
+    user = await suite.stack.signUp('team');
+    const page = await openAs(browser, suite.stack, user, `/dashboard/keys/${user.keyId}?tab=alerts`);
     const dialog = page.getByRole('dialog');
     await page.getByText('this one has no limit').waitFor();
     await expectGoodLooks(page, 'alerts-no-limit');
@@ -77,19 +73,19 @@ describeInBrowser('the alerts of the dashboard', () => {
     );
     await dialog.getByRole('button', { name: 'I saved it' }).click();
     await dialog.waitFor({ state: 'hidden' });
-    await db.pool.query(`update alert_subscriptions set destination = $1 where kind = 'webhook'`, [
+    await suite.db.pool.query(`update alert_subscriptions set destination = $1 where kind = 'webhook'`, [
       `${receiver.url}/ok`,
     ]);
 
     // It fires, and says so on whichever page its owner is.
     await page.goto('/dashboard/usage');
     await page.getByText('Each call with one of your keys').waitFor();
-    expect((await postChat(stack.url, user.key)).status).toBe(200);
+    expect((await postChat(suite.stack.url, user.key)).status).toBe(200);
     await page.getByText(/Key of a test has spent \d+% of its monthly limit/).waitFor();
     await page.getByRole('link', { name: 'Show its alerts' }).click();
     const history = page.getByRole('region', { name: 'History of alerts' }).locator('tbody tr');
     await history.filter({ hasText: 'pending' }).first().waitFor();
-    worker = startWorker(db);
+    worker = startWorker(suite.db);
     await history.filter({ hasText: /^100% of the month.*sent.*204/s }).waitFor();
     await history.filter({ hasText: 'degraded' }).nth(4).waitFor();
     await page.getByText('mail is not set up on this installation').first().waitFor();
@@ -108,7 +104,7 @@ describeInBrowser('the alerts of the dashboard', () => {
   });
 
   test('alerts of all keys stand on one page, and a low balance is told by mail', async () => {
-    const page = await openAs(browser, stack, user, '/dashboard/alerts');
+    const page = await openAs(browser, suite.stack, user, '/dashboard/alerts');
     await page.getByText('100% of the month, of a test').first().waitFor();
     await page.goto('/dashboard/profile');
     await page.getByRole('button', { name: 'Edit mail below' }).click();

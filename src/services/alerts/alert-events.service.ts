@@ -11,7 +11,6 @@ import {
   findAlertEvent,
   insertTestEvent,
   listAlertEvents,
-  listKeyAlertEvents,
   notifyAlertPending,
   pageAlertEvents,
   pageKeyAlertEvents,
@@ -31,7 +30,7 @@ export function createAlertEventsService() {
       const { accountId } = requireViewer(context);
       if (!isUuid(keyId) || !(await ownsKey(context.em, { accountId, keyId })))
         throw new AppError('not_found');
-      return listKeyAlertEvents(context.em, { accountId, keyId, ...page });
+      return listAlertEvents(context.em, { accountId, keyId, ...page });
     },
 
     /** Events of the account, those of deleted keys and of its balance included, newest first. */

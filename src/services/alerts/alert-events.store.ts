@@ -49,25 +49,14 @@ export function toAlertEvent(row: AlertEventRow): AlertEventOutput {
   };
 }
 
-/** Events of one key, newest first; none for a key of another account. */
-export async function listKeyAlertEvents(
-  em: EntityManager,
-  { accountId, keyId, limit, offset }: Omit<OwnAlert, 'id'> & PageInput,
-): Promise<AlertEventOutput[]> {
-  const { rows } = await sql<AlertEventRow>`
-    select ${alertEventColumns} from alert_events e
-    where e.key_id = ${keyId} and e.account_id = ${accountId}
-    order by e.fired_at desc, e.id desc limit ${limit} offset ${offset}::bigint`.execute(em.getKysely());
-  return rows.map(toAlertEvent);
-}
-
-/** Events of an account, deleted keys included, newest first. */
+/** Events of an account, newest first: of one key, or of all, deleted ones included. */
 export async function listAlertEvents(
   em: EntityManager,
-  { accountId, limit, offset }: { accountId: string } & PageInput,
+  { accountId, keyId, limit, offset }: { accountId: string; keyId?: string } & PageInput,
 ): Promise<AlertEventOutput[]> {
+  const ofKey = keyId === undefined ? sql`` : sql`and e.key_id = ${keyId}`;
   const { rows } = await sql<AlertEventRow>`
-    select ${alertEventColumns} from alert_events e where e.account_id = ${accountId}
+    select ${alertEventColumns} from alert_events e where e.account_id = ${accountId} ${ofKey}
     order by e.fired_at desc, e.id desc limit ${limit} offset ${offset}::bigint`.execute(em.getKysely());
   return rows.map(toAlertEvent);
 }
