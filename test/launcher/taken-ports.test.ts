@@ -2,18 +2,21 @@ import { createServer, type Server } from 'node:net';
 import { describeChildren, type Ports } from '../../src/launcher/children.js';
 import { call } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { temporaryFolder, testLaunch } from './support.js';
+import { type TestLaunch, temporaryFolder, testLaunch } from './support.js';
 
 /** The real processes; only the ports that the launcher found free are not any more when they take them. */
 describe('the launcher whose choice of ports others were faster to take', () => {
   let db: TestDatabase;
   let folder: ReturnType<typeof temporaryFolder>;
+  let launched: TestLaunch | undefined;
   const others: Server[] = [];
   beforeAll(async () => {
     db = await createTestDatabase();
     folder = temporaryFolder();
   });
   afterAll(async () => {
+    launched?.launcher.stop('the end of the test');
+    await launched?.launcher.ended;
     for (const other of others) other.close();
     folder.remove();
     await db.close();
@@ -22,7 +25,7 @@ describe('the launcher whose choice of ports others were faster to take', () => 
   test('begins again with others, which everybody who needs them is told', async () => {
     const attempts: Ports[] = [];
     const taken: (keyof Ports)[] = ['platform', 'proxy', 'edge'];
-    const { launcher, output } = testLaunch(
+    launched = testLaunch(
       folder.path,
       (config, databaseUrl, ports) => {
         const name = taken[attempts.push(ports) - 1];
@@ -31,6 +34,7 @@ describe('the launcher whose choice of ports others were faster to take', () => 
       },
       { DATABASE_URL: db.url, LOG_LEVEL: 'fatal' },
     );
+    const { launcher, output } = launched;
     const { url } = await launcher.ready;
     expect(attempts).toHaveLength(taken.length + 1);
     for (const name of taken) expect(output()).toContain(`another program took the port of ${name}:`);
