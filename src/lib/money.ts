@@ -9,12 +9,15 @@ export const DOLLAR: Money = 1_000_000_000_000n;
 const SCALE = 12;
 const MIN_DECIMALS = 6;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
+/** As `numeric(24,12)` is written: each flush reads hundreds of these. */
+const TWELVE_DECIMALS = /^-?\d+\.\d{12}$/;
 
 /**
  * Parses a plain decimal such as `"-1.25"` into units of 1e-12 dollars.
  * @throws RangeError when the text is no plain decimal or has more than 12 decimals other than zeros.
  */
 export function parseMoney(text: string): Money {
+  if (TWELVE_DECIMALS.test(text)) return BigInt(text.slice(0, -SCALE - 1) + text.slice(-SCALE));
   const match = DECIMAL.exec(text);
   if (!match) throw new RangeError('not a plain decimal number');
   const fraction = (match[3] ?? '').replace(/0+$/, '');

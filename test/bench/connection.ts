@@ -20,7 +20,11 @@ export class Connection {
   #left = 0;
   closed = false;
 
-  constructor(port: number) {
+  /** `key` is what its requests present: a client keeps its own. */
+  constructor(
+    port: number,
+    readonly key: string,
+  ) {
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
     this.#socket.setEncoding('latin1');
     this.#socket.on('data', (text: unknown) => this.#read(text as string));

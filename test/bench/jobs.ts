@@ -4,7 +4,7 @@ export const CHUNKS = 100;
 /** What the generator is asked to do; it answers each job with one result. */
 export interface Target {
   port: number;
-  /** Bearers, taken in turn. */
+  /** Bearers, taken in turn by connections. */
   keys: string[];
   /** More header lines, each with its line end. */
   headers: string;

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import type { EmbeddedPostgres } from '../../src/db/embedded.js';
+import { type EmbeddedPostgres, ensureDatabase } from '../../src/db/embedded.js';
 import { createEnvelope, sha256 } from '../../src/lib/crypto.js';
 import { newId } from '../../src/lib/ids.js';
 import { newApiKey, shownParts } from '../../src/lib/key-form.js';
@@ -42,8 +44,10 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-export async function createLedger(server: EmbeddedPostgres, name: string): Promise<Ledger> {
-  await prepareDatabase(server, name);
+/** With `dist` the schema is that of another build. */
+export async function createLedger(server: EmbeddedPostgres, name: string, dist?: string): Promise<Ledger> {
+  if (dist === undefined) await prepareDatabase(server, name);
+  else await prepareAsBuild(dist, server, name);
   const url = server.url(name);
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => undefined);
@@ -73,9 +77,24 @@ export async function createLedger(server: EmbeddedPostgres, name: string): Prom
       );
       return rows[0]!;
     },
-    violations: () => checkInvariants(pool),
+    async violations() {
+      // The invariants are this build's; an upgrade has to keep the books.
+      if (dist !== undefined) await prepareDatabase(server, name);
+      return checkInvariants(pool);
+    },
     close: () => pool.end(),
   };
+}
+
+async function prepareAsBuild(dist: string, server: EmbeddedPostgres, name: string): Promise<void> {
+  const load = (path: string) => import(pathToFileURL(join(resolve(dist), path)).href);
+  const [{ openOrm }, { migrate }, { seedCatalog }] = await Promise.all(
+    ['db/orm.js', 'db/migrate.js', 'db/seed.js'].map(load),
+  );
+  await ensureDatabase(server, name);
+  const orm = await openOrm({ databaseUrl: server.url(name), processName: 'bench-setup' });
+  await migrate(orm, (em: unknown) => seedCatalog(em));
+  await orm.close();
 }
 
 async function insertKey(pool: pg.Pool): Promise<BenchKey> {

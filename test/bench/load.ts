@@ -25,8 +25,10 @@ const JOB_TIMEOUT_MS = 60_000;
 let turn = 0;
 const heads = new Map<string, string>();
 
-function headOf(target: Target, body: string): string {
-  const key = target.keys[turn++ % target.keys.length]!;
+const connect = (target: Target): Connection =>
+  new Connection(target.port, target.keys[turn++ % target.keys.length]!);
+
+function headOf(target: Target, key: string, body: string): string {
   const name = `${target.port} ${key} ${body.length}`;
   let head = heads.get(name);
   if (head === undefined) {
@@ -47,11 +49,11 @@ class Connections {
     let connection = this.#free.pop();
     while (connection?.closed) connection = this.#free.pop();
     if (!connection) {
-      connection = new Connection(this.target.port);
+      connection = connect(this.target);
       this.#all.push(connection);
     }
     const used = connection;
-    used.request(headOf(this.target, body), body, {
+    used.request(headOf(this.target, used.key, body), body, {
       body: listener.body,
       end: (status) => {
         if (!used.closed) this.#free.push(used);
@@ -174,10 +176,10 @@ function hold(job: Extract<Job, { kind: 'hold' }>): Promise<Result> {
   return new Promise((resolve) => {
     const open = (): void => {
       if (held.length === job.count) return;
-      const connection = new Connection(job.target.port);
+      const connection = connect(job.target);
       held.push(connection);
       let begun = false;
-      connection.request(headOf(job.target, IDLE_STREAM), IDLE_STREAM, {
+      connection.request(headOf(job.target, connection.key, IDLE_STREAM), IDLE_STREAM, {
         body: () => {
           if (begun) return;
           begun = true;

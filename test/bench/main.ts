@@ -82,7 +82,9 @@ async function postmaster(ledger: Ledger): Promise<number> {
   return Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
 }
 
-async function startTargets(context: TargetContext, ledgers: (name: string) => Promise<Ledger>) {
+type Ledgers = (name: string, dist?: string) => Promise<Ledger>;
+
+async function startTargets(context: TargetContext, ledgers: Ledgers) {
   const { upstreamPort } = context;
   const upstreamUrl = `http://127.0.0.1:${upstreamPort}`;
   const targets: RunningTarget[] = [
@@ -97,7 +99,7 @@ async function startTargets(context: TargetContext, ledgers: (name: string) => P
   const profiling = folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : [];
   const flags = options.flags?.split(' ') ?? [];
   const edge = async (name: string, database: string, dist: string): Promise<void> => {
-    const ledger = await ledgers(database);
+    const ledger = await ledgers(database, dist === DIST ? undefined : dist);
     await ledger.seal('sk-virtual-of-the-bench');
     const nodeOptions = name === 'edge' ? [...profiling, ...flags] : [];
     targets.push(await startEdge(context, { name, ledger, dist, upstreamUrl, nodeOptions }));
@@ -187,8 +189,8 @@ async function checkBooks(targets: Map<string, Measured>, extra: number): Promis
 
 async function run(context: TargetContext, server: EmbeddedPostgres, lengths: Lengths): Promise<Findings> {
   const made: Ledger[] = [];
-  const ledgers = async (name: string): Promise<Ledger> => {
-    const ledger = await createLedger(server, name);
+  const ledgers: Ledgers = async (name, dist) => {
+    const ledger = await createLedger(server, name, dist);
     made.push(ledger);
     return ledger;
   };
@@ -216,7 +218,7 @@ async function run(context: TargetContext, server: EmbeddedPostgres, lengths: Le
   }
 }
 
-async function usageWriteAlone(ledgers: (name: string) => Promise<Ledger>, lengths: Lengths) {
+async function usageWriteAlone(ledgers: Ledgers, lengths: Lengths) {
   const ledger = await ledgers('bench_usage');
   return measureUsageWrite(ledger, await postmaster(ledger), lengths.rounds * 2);
 }
