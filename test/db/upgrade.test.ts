@@ -39,7 +39,7 @@ describe('a database of the version before', () => {
        update accounts set balance = e.balance_after, ledger_seq = 2 from entry e where accounts.id = e.account_id`,
     );
     await db.pool.query(
-      `insert into key_spend_days select key_id, (created_at at time zone 'UTC')::date, cost from usage_events`,
+      `insert into key_spend_days (key_id, day, spend) select key_id, (created_at at time zone 'UTC')::date, cost from usage_events`,
     );
     await db.pool.query(
       `insert into key_spend_months select key_id, to_char(created_at at time zone 'UTC', 'YYYY-MM'), cost from usage_events`,
@@ -56,8 +56,14 @@ describe('a database of the version before', () => {
     const payer = await createPayer(db.pool, DOLLAR);
     const record = recordOf(payer, { createdAt: Date.UTC(2026, 10, 30, 23, 59) });
     await book(payer, record);
+    const usedAt = new Date('2026-10-05T06:07:08.009Z');
+    await db.pool.query('update api_keys set last_used_at = $1', [usedAt]);
     expect(await migrate(db.orm)).not.toContain(FIRST);
 
+    expect((await db.pool.query('select last_used_at as at from key_spend_days order by day')).rows).toEqual([
+      { at: usedAt },
+      { at: null },
+    ]);
     const next = recordOf(payer, { createdAt: Date.UTC(2026, 10, 30, 23, 59, 30) });
     const again = { ...record, createdAt: record.createdAt + 1 };
     const result = await flushBatch(db.pool, [record, again, next]);

@@ -33,7 +33,9 @@ async function plantCleanBooks(pool: Pool): Promise<void> {
             ($3, $2, 2, 'usage', -0.00025, 0.99975, $3, null, 0.1, 0.3, $4)`,
     [newId(), ACCOUNT, EVENT, AT],
   );
-  await pool.query(`insert into key_spend_days values ($1, '2026-11-30', 0.00025)`, [KEY]);
+  await pool.query(`insert into key_spend_days (key_id, day, spend) values ($1, '2026-11-30', 0.00025)`, [
+    KEY,
+  ]);
   await pool.query(`insert into account_usage_hours values ($1, '2026-11-30T23:00:00Z', 2)`, [ACCOUNT]);
   await pool.query(
     `insert into usage_rollups values ('2026-11-30T23:00:00Z', $1, $2, null, 'gateway/fast', 2, 1, 1010, 500, 0.00025,

@@ -39,7 +39,7 @@ describe('reading keys', () => {
     const context = contextOf(db, accountId, () => now);
     const { api_key } = await keys.create(context, { name: 'a' });
     await db.pool.query(
-      `insert into key_spend_days values ($1, '2026-11-29', 7), ($1, '2026-11-30', 0.00000005), ($1, '2026-12-01', 3)`,
+      `insert into key_spend_days (key_id, day, spend) values ($1, '2026-11-29', 7), ($1, '2026-11-30', 0.00000005), ($1, '2026-12-01', 3)`,
       [api_key.id],
     );
     expect(await keys.get(context, { id: api_key.id })).toMatchObject({

@@ -40,9 +40,26 @@ describe('a flushed batch', () => {
         payer.keyId,
       ),
     ).toEqual({ feb: 0.00000005, mar: 0.00025, apr: 0 });
-    expect(await one('select last_used_at as at from api_keys where id = $1', payer.keyId)).toEqual({
+    expect(
+      await one('select max(last_used_at) as at from key_spend_days where key_id = $1', payer.keyId),
+    ).toEqual({
       at: new Date(createdAt + 1),
     });
+  });
+
+  test('takes a failed call for a use of its key, and for no spend', async () => {
+    const payer = await createPayer(db.pool);
+    const failed = recordOf(payer, { status: 'error', createdAt: Date.UTC(2026, 3, 5, 12) });
+    expect(await flushBatch(db.pool, [failed])).toMatchObject({
+      inserted: 1,
+      keyDays: [{ keyId: payer.keyId, day: '2026-04-05', spend: 0n }],
+    });
+    expect(
+      await one(
+        'select spend::float8, last_used_at as at from key_spend_days where key_id = $1',
+        payer.keyId,
+      ),
+    ).toEqual({ spend: 0, at: new Date(failed.createdAt) });
   });
 
   test('stores what was recorded, prices in dollars per million tokens', async () => {

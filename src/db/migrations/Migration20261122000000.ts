@@ -7,7 +7,7 @@ import { Migration } from '@mikro-orm/migrations';
 export class Migration20261122000000 extends Migration {
   override up(): void {
     this.addSql(ledger);
-    this.addSql(months);
+    this.addSql(days);
     this.addSql(uuidV7);
     this.addSql(fireAlerts);
     this.addSql(flushUsage);
@@ -32,8 +32,16 @@ begin
 end $$;
 create trigger accounts_keep_ledger before delete on accounts for each row execute function keep_ledger()`;
 
-/** What a key has spent in a month (YYYY-MM, UTC) is the sum of its days: at most 31 rows. */
-const months = `
+/**
+ * What a key has spent in a month (YYYY-MM, UTC) is the sum of its days: at most 31 rows. Its last use is the newest of
+ * its days', which each event updates anyway.
+ */
+const days = `
+alter table key_spend_days add column last_used_at timestamptz(6);
+insert into key_spend_days as d (key_id, day, spend, last_used_at)
+select id, (last_used_at at time zone 'UTC')::date, 0, last_used_at from api_keys where last_used_at is not null
+on conflict (key_id, day) do update set last_used_at = excluded.last_used_at;
+alter table api_keys drop column last_used_at;
 drop table key_spend_months;
 create function key_month_spend(uuid, text) returns numeric language sql stable as $$
   select coalesce(sum(spend), 0) from key_spend_days
@@ -137,12 +145,11 @@ $$`;
  *   charged before under another time, or when it says that the process died while the finished call is there.
  * - The hours of \`rollup_dirty\` are only ever added: a row that was there already could be taken by a roll-up that
  *   doesn't see this transaction yet.
- * - A busy key's last use is written every two seconds: it is shown in seconds, and each writing costs as much as
- *   an event.
  * - Rows that are nearly always there (days, hours) are updated, and inserted when fewer were found. The look-up in the
  *   ledger is a scalar subquery: as an anti-join it becomes a hash over the whole ledger wherever statistics are older
  *   than the load. The settings are for the same reason: plans stay with the connection, and one that was made while
- *   tables were empty must not read them from end to end when they have grown.
+ *   tables were empty must not read them from end to end when they have grown. The time zone is set since naming one
+ *   costs more than all other work on a time.
  */
 const flushUsage = `
 create function flush_usage(p_accounts uuid[], p_id uuid[], p_at_ms bigint[], p_account uuid[], p_key uuid[],
@@ -151,7 +158,7 @@ create function flush_usage(p_accounts uuid[], p_id uuid[], p_at_ms bigint[], p_
   p_ttft_ms integer[], p_status text[], p_error text[], p_http_status integer[], p_aborted boolean[],
   p_estimated boolean[], p_anomalous boolean[], p_most_mails integer, p_too_many text,
   out inserted integer, out unknown text, out balances text, out key_days text, out alerted text)
-language plpgsql volatile set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+language plpgsql volatile set timezone = 'UTC' set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   known uuid[];
   complete boolean;
@@ -206,20 +213,22 @@ begin
     where a.id = t.account_id
     returning a.id, a.balance, a.ledger_seq, a.low_balance_armed and a.balance < a.low_balance_threshold_usd as low
   ), spent as (
-    select key_id, (created_at at time zone 'UTC')::date as day, sum(cost) as spend
-    from charged where key_id is not null group by 1, 2
+    select key_id, created_at::date as day, sum(cost) as spend, max(created_at) as last_used_at
+    from inserted_events where key_id is not null group by 1, 2
   ), days as (
-    update key_spend_days d set spend = d.spend + s.spend from spent s where d.key_id = s.key_id and d.day = s.day
+    update key_spend_days d set spend = d.spend + s.spend, last_used_at = greatest(d.last_used_at, s.last_used_at)
+    from spent s where d.key_id = s.key_id and d.day = s.day
     returning d.key_id, d.day, d.spend
   ), new_days as (
-    insert into key_spend_days as d (key_id, day, spend)
-    select key_id, day, spend from spent s
+    insert into key_spend_days as d (key_id, day, spend, last_used_at)
+    select key_id, day, spend, last_used_at from spent s
     where (select count(*) from days) < (select count(*) from spent)
       and not exists (select from days d where d.key_id = s.key_id and d.day = s.day)
-    on conflict (key_id, day) do update set spend = d.spend + excluded.spend
+    on conflict (key_id, day) do update set spend = d.spend + excluded.spend,
+      last_used_at = greatest(d.last_used_at, excluded.last_used_at)
     returning key_id, day, spend
   ), seen as (
-    select account_id, date_trunc('hour', created_at, 'UTC') as hour, count(*) as events
+    select account_id, date_trunc('hour', created_at) as hour, count(*) as events
     from inserted_events group by 1, 2
   ), hours as (
     update account_usage_hours h set events = h.events + s.events
@@ -233,18 +242,13 @@ begin
     on conflict (account_id, hour) do update set events = h.events + excluded.events
   ), dirty as (
     insert into rollup_dirty (hour) select distinct hour from seen
-  ), used as (
-    update api_keys k set last_used_at = greatest(k.last_used_at, x.at)
-    from (select key_id, max(created_at) as at from inserted_events where key_id is not null group by key_id) x
-    where k.id = x.key_id and (k.last_used_at is null or k.last_used_at < x.at - interval '2 seconds')
   )
   select (select count(*) from inserted_events), (select count(*) from accounts_now),
     (select string_agg(id || ' ' || balance || ' ' || ledger_seq, ',') from accounts_now),
     (select string_agg(key_id || ' ' || day || ' ' || spend, ',')
       from (select * from days union all select * from new_days) as days_now),
-    exists (select from accounts_now where low) or exists (
-      select from (select distinct key_id from e where key_id is not null) k cross join lateral (
-        select from alert_subscriptions s where s.key_id = k.key_id and s.active offset 0) s)
+    exists (select from accounts_now where low)
+      or exists (select from alert_subscriptions where key_id = any(p_key) and active)
   into inserted, charged_accounts, balances, key_days, watched;
 
   if charged_accounts < cardinality(known) then
@@ -253,7 +257,7 @@ begin
   end if;
   if inserted < cardinality(p_id) then
     select string_agg(s.key_id || ' ' || s.day || ' ' || s.spend, ',') into key_days
-    from (select distinct key_id, ((timestamptz 'epoch' + at_ms * interval '1 millisecond') at time zone 'UTC')::date as day
+    from (select distinct key_id, (timestamptz 'epoch' + at_ms * interval '1 millisecond')::date as day
         from unnest(p_key, p_at_ms) as t(key_id, at_ms) where key_id is not null) touched
       cross join lateral (
         select * from key_spend_days d where d.key_id = touched.key_id and d.day = touched.day offset 0) s;

@@ -22,7 +22,6 @@ const ApiKeySchema = defineEntity({
     dailyLimitUsd: p.decimal().precision(24).scale(12).nullable(),
     /** The upstream virtual key, sealed; null: calls answer `upstream_unconfigured`. */
     virtualKeySealed: p.text().nullable().hidden(),
-    lastUsedAt: p.datetime(6).nullable(),
     createdAt: p.datetime(6).onCreate(() => new Date()),
   },
 });

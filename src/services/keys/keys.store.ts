@@ -97,6 +97,7 @@ export async function listKeySpendDays(
     select s.key_id, s.day::text, s.spend::text
     from api_keys k join key_spend_days s on s.key_id = k.id
     where k.id = any(${ids}::uuid[]) and k.account_id = ${accountId} and s.day >= ${firstDay}::date
+      and s.spend > 0
     `.execute(em.getKysely());
   return rows;
 }
@@ -106,7 +107,9 @@ async function selectKeys(em: EntityManager, now: number, which: RawBuilder<unkn
     select k.id, k.name, k.key_prefix, k.last_four, k.status, k.monthly_limit_usd::text, k.daily_limit_usd::text,
       coalesce(day.spend, 0)::text as spend_today_usd, key_month_spend(k.id, ${utcMonth(now)})::text as spend_month_usd,
       k.virtual_key_sealed is not null as has_upstream,
-      floor(extract(epoch from k.last_used_at) * 1000)::float8 as last_used_ms,
+      floor(extract(epoch from (
+        select last_used_at from key_spend_days d where d.key_id = k.id and last_used_at is not null
+        order by day desc limit 1)) * 1000)::float8 as last_used_ms,
       (extract(epoch from k.created_at) * 1000000)::bigint::text as created_us
     from api_keys k
     left join key_spend_days day on day.key_id = k.id and day.day = ${utcDay(now)}::date
