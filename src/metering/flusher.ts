@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import type { Logger } from '../lib/logger.js';
 import { type BatchResult, flushBatch, isDataFault } from './flush.store.js';
 import type { MeterMetrics } from './meter-metrics.js';
+import { UNKNOWN_ACCOUNT } from './poison.js';
 import type { FlushResult, UsageRecord } from './usage-record.js';
 
 /** An event on its way to the database. */
@@ -202,7 +203,7 @@ export class Flusher {
     this.settle(committed);
     if (refused.size === 0) return;
     for (const pending of batch) {
-      if (refused.has(pending.record)) await this.suspect(pending, 'the account does not exist');
+      if (refused.has(pending.record)) await this.suspect(pending, UNKNOWN_ACCOUNT);
     }
   }
 

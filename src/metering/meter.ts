@@ -82,7 +82,7 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
     onFlushed: options.onFlushed,
     onFailure: () => recorder.abandonAnswers(),
     setAside: async (record, reason) => {
-      await setPoisonAside(directory, name, record, reason);
+      await setPoisonAside(directory, record, reason);
     },
   });
   const spool = new Spool({

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DOLLAR } from '../../src/lib/money.js';
+import { listPoisoned } from '../../src/metering/poison.js';
 import { realDisk } from '../../src/metering/segment.js';
 import { decodeFrames, HEADER_BYTES } from '../../src/metering/spool-record.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
@@ -141,13 +142,9 @@ describe('a meter', () => {
     await Promise.all(mixed.map((record) => finish(meter, record)));
     await until(async () => (await eventsOf(payer)) === 40);
     await until(async () => (await metricOf(registry, 'metering_poisoned_events_total')) === 2);
-    const [name] = readdirSync(join(folder.path, 'poison'));
-    const lines = readFileSync(join(folder.path, 'poison', name!), 'utf8')
-      .trim()
-      .split('\n');
-    const reasons = new Map(
-      lines.map((line) => JSON.parse(line)).map(({ record, reason }) => [record.id, reason]),
-    );
+    const set = await listPoisoned(folder.path);
+    const reasons = new Map(set.map(({ record, reason }) => [record.id, reason]));
+    expect(reasons.size).toBe(2);
     expect(reasons.get(poison.id)).toMatch('usage_events_input_tokens_check');
     expect(reasons.get(stranger.id)).toMatch('does not exist');
     // Whoever counts pending charges hears of every event once, of those set aside too.
