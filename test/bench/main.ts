@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -170,8 +171,10 @@ async function measureUsageWrite(ledger: Ledger, server: number, seconds: number
   };
   await told();
   const batches = await phase();
+  const ended = once(child.process, 'exit');
   const whole = await phase();
-  await child.stop();
+  // It clears up what it has written.
+  await ended;
   return { batches, whole };
 }
 
