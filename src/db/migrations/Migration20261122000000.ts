@@ -66,8 +66,9 @@ $$`;
  */
 const fireAlerts = `
 create function fire_alerts(p_at timestamptz[], p_account uuid[], p_key uuid[], p_cost numeric[], p_status text[],
-  p_most_mails integer, p_too_many text) returns text language sql volatile
-  set enable_seqscan = off as $$
+  p_most_mails integer, p_too_many text, out alerted text) language plpgsql volatile
+  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+begin
 with called as materialized (
   select key_id, to_char(at at time zone 'UTC', 'YYYY-MM') as month, min(at) as since, max(at) as until
   from unnest(p_at, p_key, p_status) as t(at, key_id, status)
@@ -127,8 +128,8 @@ with called as materialized (
   on conflict do nothing
   returning account_id
 )
-select string_agg(distinct account_id::text, ' ') from told
-$$`;
+select string_agg(distinct account_id::text, ' ') into alerted from told;
+end $$`;
 
 /**
  * Writes a batch of events and all that follows from them; sent twice it changes nothing. Amounts arrive as whole
