@@ -71,6 +71,16 @@ describe('a threshold of a key', () => {
     expect(await events()).toHaveLength(2);
   });
 
+  test('several reached at once stand in their order, the highest as the newest', async () => {
+    await subscribe(db.pool, payer, [80, 20, 100, 60, 40]);
+    await flush(call(100));
+    const { rows } = await db.pool.query<{ pct: number }>(
+      'select threshold_pct as pct from alert_events where key_id = $1 order by fired_at desc, id desc',
+      [payer.keyId],
+    );
+    expect(rows.map(({ pct }) => pct)).toEqual([100, 80, 60, 40, 20]);
+  });
+
   test('several are reached by one call, each with its event for each subscription that lists it', async () => {
     const [first, second] = [
       await subscribe(db.pool, payer, [10, 50, 100]),

@@ -19,6 +19,7 @@ describe('the ledger', () => {
     'update ledger_entries set amount = 2',
     'delete from ledger_entries',
     'truncate ledger_entries',
+    'truncate accounts cascade',
   ])('refuses: %s', async (statement) => {
     await expect(db.pool.query(statement)).rejects.toThrow('is immutable');
     const rows = await db.pool.query('select amount::text from ledger_entries');

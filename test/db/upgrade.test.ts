@@ -5,6 +5,7 @@ import { flushBatch } from '../../src/metering/flush.store.js';
 import { createPayer, type Payer, recordOf } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { checkInvariants } from '../support/invariants.js';
+import { until } from '../support/until.js';
 
 const FIRST = 'Migration20261121000000';
 
@@ -58,7 +59,20 @@ describe('a database of the version before', () => {
     await book(payer, record);
     const usedAt = new Date('2026-10-05T06:07:08.009Z');
     await db.pool.query('update api_keys set last_used_at = $1', [usedAt]);
-    expect(await migrate(db.orm)).not.toContain(FIRST);
+
+    // A flush of that version is under way: it has its account, and is about to write what it was locked for.
+    const flush = await db.pool.connect();
+    await flush.query('begin');
+    await flush.query('select from accounts for no key update');
+    const migrating = migrate(db.orm);
+    migrating.catch(() => undefined);
+    const waiting = `select from pg_locks l join pg_database d on d.oid = l.database
+      where not granted and datname = current_database()`;
+    await until(async () => (await db.pool.query(waiting)).rowCount);
+    await flush.query('lock table ledger_entries in row exclusive mode');
+    await flush.query('commit');
+    flush.release();
+    expect(await migrating).not.toContain(FIRST);
 
     expect((await db.pool.query('select last_used_at as at from key_spend_days order by day')).rows).toEqual([
       { at: usedAt },
