@@ -1,10 +1,12 @@
 import fc from 'fast-check';
+import pg from 'pg';
 import { newId } from '../../src/lib/ids.js';
 import { DOLLAR, formatMoney, parseMoney } from '../../src/lib/money.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { terminatedEvent } from '../../src/metering/replay.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { checkInvariants } from '../support/invariants.js';
+import { until } from '../support/until.js';
 import { createPayer, intentOf, type Payer, recordOf } from './support.js';
 
 describe('a flushed batch', () => {
@@ -122,6 +124,78 @@ describe('a flushed batch', () => {
     const bad = recordOf(payer, { inputTokens: -1, cost: 0n });
     await expect(flushBatch(db.pool, [recordOf(payer), bad])).rejects.toMatchObject({ code: '23514' });
     expect(await balanceOf(payer)).toBe(DOLLAR);
+  });
+
+  test('which is ended in the middle writes nothing, and the same batch can be sent again', async () => {
+    const payer = await createPayer(db.pool, DOLLAR);
+    const pool = new pg.Pool({ connectionString: db.url, max: 1 });
+    pool.on('error', () => undefined);
+    const records = [recordOf(payer), recordOf(payer)];
+    const other = await db.pool.connect();
+    try {
+      await other.query('begin');
+      await other.query('select from accounts where id = $1 for update', [payer.accountId]);
+      const ends = [
+        { end: 'pg_cancel_backend', code: '57014', connections: 1 },
+        { end: 'pg_terminate_backend', code: '57P01', connections: 0 },
+      ];
+      for (const { end, code, connections } of ends) {
+        const refused = expect(flushBatch(pool, records)).rejects.toMatchObject({ code });
+        await until(
+          async () =>
+            (
+              await db.pool.query(
+                `select ${end}(pid) from pg_stat_activity
+                 where query like '%flush_usage%' and wait_event_type = 'Lock' and datname = current_database()`,
+              )
+            ).rowCount,
+        );
+        await refused;
+        expect([pool.totalCount, pool.idleCount]).toEqual([connections, connections]);
+      }
+      await other.query('rollback');
+      expect((await flushBatch(pool, records)).inserted).toBe(2);
+      expect(await balanceOf(payer)).toBe(DOLLAR - records[0]!.cost - records[1]!.cost);
+    } finally {
+      other.release();
+      await pool.end();
+    }
+  });
+
+  test("counts days and hours in UTC, whatever the connection's time zone", async () => {
+    const payer = await createPayer(db.pool);
+    const pool = new pg.Pool({ connectionString: db.url, max: 1, options: '-c timezone=Asia/Kolkata' });
+    try {
+      const { keyDays } = await flushBatch(pool, [
+        recordOf(payer, { createdAt: Date.UTC(2026, 4, 31, 23, 45) }),
+      ]);
+      expect(keyDays).toMatchObject([{ day: '2026-05-31' }]);
+      expect(
+        await one('select hour from account_usage_hours where account_id = $1', payer.accountId),
+      ).toEqual({ hour: new Date(Date.UTC(2026, 4, 31, 23)) });
+    } finally {
+      await pool.end();
+    }
+  });
+
+  test('finds a partition that came after the connection had its plans', async () => {
+    const payer = await createPayer(db.pool);
+    const createdAt = Date.UTC(2030, 0, 15);
+    const intent = intentOf(payer);
+    const finished = recordOf(payer, { id: intent.id, createdAt, status: 'error' });
+    const pool = new pg.Pool({ connectionString: db.url, max: 1 });
+    try {
+      await flushBatch(pool, [recordOf(payer)]);
+      await db.pool.query(
+        `create table usage_events_later partition of usage_events for values from ('2030-01-01') to ('2031-01-01')`,
+      );
+      expect((await flushBatch(pool, [finished])).inserted).toBe(1);
+      expect(await one('select id from usage_events_later')).toEqual({ id: intent.id });
+      const terminated = terminatedEvent({ ...intent, at: createdAt - 900 });
+      expect((await flushBatch(pool, [finished, terminated])).inserted).toBe(0);
+    } finally {
+      await pool.end();
+    }
   });
 
   test('keeps every invariant for random batches with duplicates, sent by two flushers at once', async () => {
