@@ -6,6 +6,7 @@ import { mailContent } from './mail.rules.js';
 
 /** All that an attempt may take. Some servers let a stranger wait for seconds before they greet. */
 const ATTEMPT_MS = 8_000;
+const MARGIN_MS = 1_000;
 const PERMANENT_FROM = 500;
 
 export interface MailSenderOptions {
@@ -19,12 +20,14 @@ const address = z.email();
 
 /** Sends mails by the operator's mail server. */
 export function createMailSender({ mail, baseUrl, attemptMs = ATTEMPT_MS }: MailSenderOptions): Send {
+  const libraryMs = attemptMs + MARGIN_MS;
   const transport = createTransport({
     url: mail.smtpUrl,
-    dnsTimeout: attemptMs,
-    connectionTimeout: attemptMs,
-    greetingTimeout: attemptMs,
-    socketTimeout: attemptMs,
+    // Behind the end of the attempt, so that it is always the attempt's own that ends it and says why.
+    dnsTimeout: libraryMs,
+    connectionTimeout: libraryMs,
+    greetingTimeout: libraryMs,
+    socketTimeout: libraryMs,
     // What a message names is never read from a disk or fetched.
     disableFileAccess: true,
     disableUrlAccess: true,
