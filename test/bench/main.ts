@@ -53,7 +53,7 @@ const { values: options } = parseArgs({
 });
 
 const FULL: Lengths = {
-  rounds: 3,
+  rounds: 5,
   warmMs: 4_000,
   saturateMs: 2_500,
   pacedMs: 3_000,
@@ -232,7 +232,9 @@ function document(machine: string, load: string, table: string, notes: string[])
 \`npm run bench -- --peers --write\` wrote this file. Every target runs as a process of its own on loopback, all in
 one interleaved run: each step visits every target before the next step begins, and the medians of the rounds are
 quoted. Trust CPU microseconds first, ratios second, requests per second last: on a shared machine the same target
-moves by up to 25 % between runs.
+moves by up to 25 % between runs. What each part of the edge costs, what has helped, and why some goals are missed:
+[0042](decisions/0042-what-the-edge-costs.md), [0043](decisions/0043-the-edges-own-client.md),
+[0044](decisions/0044-the-flush-is-one-function.md).
 
 - Machine: ${machine}.
 - Load average of that machine at the end: ${load}. One run takes about 2.5 of it by itself; whatever is beyond that
