@@ -1,7 +1,8 @@
+import { jest } from '@jest/globals';
 import pg from 'pg';
 import { DatabaseContact } from '../../../src/gateway/database-contact.js';
 import { createKeyCache, type KeyCache, MAX_KEYS, MAX_MISSING } from '../../../src/gateway/key-cache.js';
-import { systemClock } from '../../../src/lib/clock.js';
+import { type Clock, systemClock } from '../../../src/lib/clock.js';
 import { createEnvelope, sha256 } from '../../../src/lib/crypto.js';
 import { createLogger } from '../../../src/lib/logger.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -40,19 +41,31 @@ describe('the key cache', () => {
     await pool.end();
     await db.close();
   });
-  beforeEach(() => {
-    cache = createKeyCache({
+  const open = (clock: Clock): KeyCache =>
+    createKeyCache({
       pool,
       envelope: createEnvelope('virtual-key', TEST_SECRETS.ENCRYPTION_KEY),
-      clock: systemClock,
+      clock,
       log: createLogger('test', 'silent'),
-      contact: new DatabaseContact(systemClock),
+      contact: new DatabaseContact(clock),
     });
+  beforeEach(() => {
+    cache = open(systemClock);
     statements = [];
   });
-  afterEach(() => cache.stop());
+  afterEach(() => {
+    cache.stop();
+    jest.useRealTimers();
+  });
 
   test(`keeps at most ${MAX_KEYS} keys and ${MAX_MISSING} that don't exist, and finds one by its id at once`, async () => {
+    // Reading so many may take longer than an entry is good for, and longer than until keys in use are read again.
+    cache.stop();
+    jest.useFakeTimers({
+      doNotFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'performance'],
+    });
+    const now = Date.now();
+    cache = open({ now: () => now });
     await Promise.all(Array.from({ length: MAX_KEYS + 1_000 }, (_, i) => cache.load(hashOf(i + 1))));
     await Promise.all(Array.from({ length: MAX_MISSING + 500 }, (_, i) => cache.load(hashOf(-1 - i))));
     expect(cache.stats().keys).toBe(MAX_KEYS);
