@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded.js';
+import { freePort } from '../../src/lib/free-port.js';
 import { measureAnalytics } from './analytics.js';
 import { createLedger, type Ledger } from './ledger.js';
 import { cpuMicros, family, machineLine, takeCores } from './machine.js';
@@ -19,7 +20,7 @@ import {
   startBare,
   startPortkey,
 } from './peers.js';
-import { freePort, startOwn } from './processes.js';
+import { startOwn } from './processes.js';
 import { type Findings, renderNotes, renderTable } from './report.js';
 import {
   NO_KEY,

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { Redis } from 'ioredis';
+import { freePort } from '../../src/lib/free-port.js';
 import type { Ledger } from './ledger.js';
 import { type Lengths, Measured, median, startGenerator } from './measure.js';
-import { freePort, start } from './processes.js';
+import { start } from './processes.js';
 import { type RunningTarget, startEdge, type TargetContext } from './targets.js';
 
 /** What a request costs and how many both answer; or why that isn't known. */

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Cores } from './machine.js';
 
@@ -49,15 +48,6 @@ export function start(command: string, args: string[], options: StartOptions = {
 /** Starts one of the programs of this folder. */
 export function startOwn(name: string, args: string[], options: StartOptions = {}): Child {
   return start(process.execPath, [fileURLToPath(new URL(`./${name}.js`, import.meta.url)), ...args], options);
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Waits until something answers HTTP at an address. */

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { freePort } from '../../src/lib/free-port.js';
 import type { Target } from './jobs.js';
 import { type Ledger, SECRETS } from './ledger.js';
 import { type Cores, family } from './machine.js';
-import { answering, type Child, freePort, start } from './processes.js';
+import { answering, type Child, start } from './processes.js';
 
 export interface RunningTarget {
   name: string;

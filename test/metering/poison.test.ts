@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { newId } from '../../src/lib/ids.js';
 import { DOLLAR } from '../../src/lib/money.js';
 import { listPoisoned, setPoisonAside } from '../../src/metering/poison.js';
+import { runCommand } from '../support/command.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { checkInvariants } from '../support/invariants.js';
-import { TEST_SECRETS } from '../support/secrets.js';
 import { createPayer, type Payer, recordOf } from './support.js';
 
 describe('npm run poison', () => {
@@ -27,15 +25,8 @@ describe('npm run poison', () => {
     await db.close();
   });
 
-  async function poison(args: string[] = [], env: Record<string, string> = {}) {
-    const child = spawn(process.execPath, [resolve('build/src/cli/poison.js'), ...args], {
-      env: { PATH: process.env.PATH, DATA_DIR: data, DATABASE_URL: db.url, ...TEST_SECRETS, ...env },
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (output += bytes));
-    const [code] = (await once(child, 'close')) as [number];
-    return { code, output };
-  }
+  const poison = (args: string[] = [], env: Record<string, string> = {}) =>
+    runCommand('poison', args, { DATA_DIR: data, DATABASE_URL: db.url, ...env });
   const balance = async (): Promise<string> =>
     (await db.pool.query('select balance::text as b from accounts where id = $1', [payer.accountId])).rows[0]
       .b;

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { runCommand } from '../support/command.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { TEST_SECRETS } from '../support/secrets.js';
 
@@ -30,15 +30,8 @@ describe('npm run doctor', () => {
     await db.close();
   });
 
-  async function doctor(env: Record<string, string> = {}, ...args: string[]) {
-    const child = spawn(process.execPath, [resolve('build/src/cli/doctor.js'), ...args], {
-      env: { PATH: process.env.PATH, DATA_DIR: folder, DATABASE_URL: db.url, ...TEST_SECRETS, ...env },
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (output += bytes));
-    const [code] = (await once(child, 'close')) as [number];
-    return { code, output };
-  }
+  const doctor = (env: Record<string, string> = {}, ...args: string[]) =>
+    runCommand('doctor', args, { DATA_DIR: folder, DATABASE_URL: db.url, ...env });
   const withFile = (changed: string, env: Record<string, string> = {}) => {
     const path = join(folder, 'routing.yaml');
     writeFileSync(path, changed);

@@ -1,0 +1,19 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { TEST_SECRETS } from './secrets.js';
+
+/** Runs one of the commands of `src/cli` as a person would. @returns Its exit code, and all that it said. */
+export async function runCommand(
+  name: string,
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<{ code: number; output: string }> {
+  const child = spawn(process.execPath, [resolve(`build/src/cli/${name}.js`), ...args], {
+    env: { PATH: process.env.PATH, ...TEST_SECRETS, ...env },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (output += bytes));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, output };
+}
