@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { realDisk } from '../../src/metering/segment.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createPayer, finish, intentOf, openMeter, recordOf, temporaryFolder } from './support.js';

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 const CANDIDATES = [
@@ -18,8 +17,9 @@ export const chromiumPath: string | undefined = CANDIDATES.find(
 );
 
 /** `describe` where there is a browser; elsewhere skipped with a word on what is missing, and failed in CI. */
-export const describeInBrowser: typeof describe | typeof describe.skip =
-  chromiumPath || process.env.CI ? describe : describe.skip;
+export function describeInBrowser(name: string, body: () => void): void {
+  (chromiumPath || process.env.CI ? describe : describe.skip)(name, body);
+}
 if (!chromiumPath) {
   process.stderr.write(
     'NO BROWSER: tests in a browser are skipped. Install chromium or set CHROMIUM_PATH.\n',

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import pg from 'pg';
 import { DatabaseContact } from '../../../src/gateway/database-contact.js';
 import { createKeyCache, type KeyCache, MAX_KEYS, MAX_MISSING } from '../../../src/gateway/key-cache.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { Admission } from '../../../src/gateway/limits/limits.js';
 import { DOLLAR } from '../../../src/lib/money.js';
 import { testClock } from '../../support/clock.js';

@@ -1,0 +1,78 @@
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const require = createRequire(import.meta.url);
+const BUILD = join(import.meta.dirname, '..', '..', '..');
+
+/** Where jest-circus keeps its handlers, and by what name its state: both are of one file. */
+const HANDLERS = Symbol.for('EVENT_HANDLERS');
+const STATE = 'JEST_STATE_SYMBOL';
+
+/** Compiled files and their source maps: stacks name the .ts files. */
+const sourceMaps: ReadonlyMap<string, string> = new Map(
+  readdirSync(BUILD, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js.map'))
+    .map((name) => [join(BUILD, name.slice(0, -'.map'.length)), join(BUILD, name)]),
+);
+
+const imported = new Set<string>();
+
+/**
+ * A Jest runtime on Node's own modules (docs/decisions/0080). Jest's loads every module anew for every test file, a
+ * second or three for those that reach the platform; here a module is loaded once per worker, as in the product, so what a
+ * module keeps is kept between files. Everything else is Jest's: circus, limits of time, workers, reports.
+ */
+export class NativeRuntime {
+  /** Circus, anew for each file. Its state and handlers would otherwise add up. */
+  requireInternalModule(path: string): unknown {
+    this.#forget();
+    delete require.cache[path];
+    return require(path);
+  }
+
+  unstable_shouldLoadAsEsm(): boolean {
+    return true;
+  }
+
+  /** A file that runs again in the same process (`--watch`) is read again. */
+  async unstable_importModule(path: string): Promise<void> {
+    const again = imported.has(path) ? `?${imported.size}-${Date.now()}` : '';
+    imported.add(path);
+    await import(`${pathToFileURL(path).href}${again}`);
+  }
+
+  requireModule(path: string): unknown {
+    return require(path);
+  }
+
+  getSourceMaps(): ReadonlyMap<string, string> {
+    return sourceMaps;
+  }
+
+  teardown(): void {
+    this.#forget();
+  }
+
+  // Nothing of the following is told apart here: globals are the worker's, coverage is Node's (NODE_V8_COVERAGE).
+  setGlobalsForRuntime(): void {}
+  enterTestCode(): void {}
+  leaveTestCode(): void {}
+  resetModules(): void {}
+  clearAllMocks(): void {}
+  resetAllMocks(): void {}
+  restoreAllMocks(): void {}
+  getAllCoverageInfoCopy(): undefined {}
+  async collectV8Coverage(): Promise<void> {
+    throw new Error('--coverage is not supported: run npm test with NODE_V8_COVERAGE=<folder>');
+  }
+
+  #forget(): void {
+    for (const symbol of Object.getOwnPropertySymbols(globalThis)) {
+      if (symbol === HANDLERS || symbol.description === STATE) Reflect.deleteProperty(globalThis, symbol);
+    }
+  }
+}
+
+export { NativeRuntime as 'module.exports' };
