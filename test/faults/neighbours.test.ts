@@ -31,7 +31,11 @@ describe('while calls go on', () => {
       (i) => rig.journal.call(rig.url, customers[i % 5]!.key, { words: 5 }, { stream: i % 2 === 0 }),
     );
     try {
-      await until(() => rig.journal.entries.filter((entry) => entry.complete).length > first + 10);
+      const whole = () => rig.journal.entries.slice(first).filter((entry) => entry.complete).length;
+      await until(() => whole() > 10).catch((error: Error) => {
+        const seen = JSON.stringify(rig.journal.tally(rig.journal.entries.slice(first)));
+        throw new Error(`${error.message}, calls so far: ${seen}`);
+      });
       await happens();
     } finally {
       over = true;

@@ -5,11 +5,11 @@ import { signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { sized } from '../support/size.js';
 import { fuzzedRequest } from './fuzz-grammar.js';
 import type { GraphqlAnswer } from './support.js';
 
-/** The figure of G18 runs with GRAPHQL_FUZZ=200000. */
-const DOCUMENTS = Number(process.env.GRAPHQL_FUZZ ?? 2_500);
+const DOCUMENTS = Number(process.env.GRAPHQL_FUZZ ?? sized(800, 200_000));
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
 const MAX_ANSWER_MS = 2_000;
 

@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { newApiKey } from '../../src/lib/key-form.js';
 import { type Rig, startRig } from '../faults/rig/rig.js';
+import { sized } from '../support/size.js';
 import { Random } from './fuzz/random.js';
 import type { FuzzRequest } from './fuzz/requests.js';
 import { converse } from './fuzz/wire.js';
 
 /** RELIABILITY.md T4. */
-const VALUES = 100_000;
+const VALUES = sized(10_000, 100_000);
 const CONNECTIONS = 24;
 const BATCH = 100;
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));

@@ -1,14 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { checkInvariants } from '../support/invariants.js';
+import { sized } from '../support/size.js';
 import { until } from '../support/until.js';
 import { type Fault, fuzz } from './fuzz/fuzz.js';
 import { faultOf } from './fuzz/judge.js';
 import { type FuzzRig, startFuzzRig } from './fuzz/target.js';
 import { converse } from './fuzz/wire.js';
 
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 50_000);
-const KEPT_REQUESTS = 1_000;
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? sized(4_000, 50_000));
+const KEPT_REQUESTS = sized(250, 1_000);
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
 const round = process.env.FUZZ_ROUND === undefined ? undefined : Number(process.env.FUZZ_ROUND);
 

@@ -6,9 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { DOLLAR } from '../../src/lib/money.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { checkInvariants } from '../support/invariants.js';
+import { sized } from '../support/size.js';
 import { createPayer, openMeter, temporaryFolder } from './support.js';
 
-const KILLS = 10;
+const KILLS = sized(4, 10);
 const child = fileURLToPath(new URL('./kill-child.js', import.meta.url));
 
 describe('a process that is killed while it records', () => {

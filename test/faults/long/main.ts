@@ -15,6 +15,7 @@ import { soak } from './g14-soak.js';
 import { faultFree } from './g15-fault-free.js';
 import type { Goal } from './goal.js';
 import { fuzzed, hostileLoad } from './hostile.js';
+import { suiteAtFullSize } from './suite.js';
 
 /**
  * The goals of docs/reliability.md, one after another: `npm run test:long [-- --scale 0.1] [-- --only G1,G7]`.
@@ -38,6 +39,7 @@ const GOALS: Record<string, Goal> = {
   G15: faultFree,
   G16: hostileLoad,
   G18: fuzzed,
+  SUITE: suiteAtFullSize,
 };
 
 function option(name: string): string | undefined {

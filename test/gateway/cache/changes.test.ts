@@ -7,6 +7,7 @@ import { type OwnTime, ownTime } from '../../support/own-time.js';
 import { startTestPlatform, type TestPlatform } from '../../support/platform.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../support/scripted-upstream.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
+import { sized } from '../../support/size.js';
 
 /**
  * RELIABILITY.md G10, milliseconds from the change's answer to its effect on every edge; beyond what a notification and
@@ -14,7 +15,7 @@ import { TEST_SECRETS } from '../../support/secrets.js';
  */
 const P99_MS = 250;
 const MAX_MS = 1_000;
-const REPETITIONS = 20;
+const REPETITIONS = sized(8, 20);
 const MODEL = 'gateway/qwen-pro';
 
 describe('a change is effective on every edge', () => {
@@ -170,7 +171,7 @@ describe('a change is effective on every edge', () => {
       }
     }
     times.sort((a, b) => a.ms - b.ms);
-    expect(times.length).toBeGreaterThanOrEqual(200);
+    expect(times.length).toBeGreaterThanOrEqual(changes.length * REPETITIONS);
     expect(times.at(-1)!.ms).toBeLessThan(MAX_MS);
     expect(times[Math.floor(times.length * 0.99)]!.ms).toBeLessThan(P99_MS);
   }, 60_000);

@@ -5,10 +5,11 @@ import { KEY_PREFIX, newApiKey, randomBase62 } from '../../../src/lib/key-form.j
 import { open, requestText, statusesOf } from '../../hostile/raw.js';
 import { createTestKey } from '../../support/edge.js';
 import { useEdge } from '../../support/edge-suite.js';
+import { sized } from '../../support/size.js';
 import { watchPool } from '../../support/watched-pool.js';
 
 const REFRESH_MS = 2_500;
-const VALUES = 100_000;
+const VALUES = sized(10_000, 100_000);
 const CONNECTIONS = 20;
 const PIPELINED = 25;
 
@@ -100,7 +101,7 @@ describe('a flood of credentials', () => {
   test('of the right form costs at most 200 statements a second, and a good key goes on', async () => {
     const { key } = await createTestKey(suite.db);
     await ask(suite.edge.url, [`Bearer ${key}`]);
-    const values = Array.from({ length: 20_000 }, () => `Bearer ${newApiKey()}`);
+    const values = Array.from({ length: sized(6_000, 20_000) }, () => `Bearer ${newApiKey()}`);
     const before = statements;
     const started = performance.now();
     const slow: number[] = [];

@@ -12,11 +12,12 @@ import { DOLLAR } from '../../../src/lib/money.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { createTestKey, type TestKey } from '../../support/edge.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
+import { sized } from '../../support/size.js';
 import { until } from '../../support/until.js';
 import { watchPool } from '../../support/watched-pool.js';
 
 const KEYS = 50;
-const CHANGES = 10_000;
+const CHANGES = sized(2_000, 10_000);
 const WRITERS = 3;
 
 /** RELIABILITY.md G10: a reading that was under way when a key changed must not bring the old row back. */

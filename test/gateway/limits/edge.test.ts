@@ -18,6 +18,7 @@ import {
   startScriptedUpstream,
   stream,
 } from '../../support/scripted-upstream.js';
+import { sized } from '../../support/size.js';
 import { until } from '../../support/until.js';
 
 /** 1,000 tokens in and 20,000 out of gateway/fast at $0.10 and $0.30 a million. */
@@ -65,7 +66,7 @@ function suite(name: string, redisOf: () => TestRedis | undefined, count: number
       }),
     );
 
-  test.each([2, 50, 500, 2_000])(
+  test.each([2, 50, 500, sized(1_000, 2_000)])(
     `${name}: %i parallel calls near the floor overspend by one call at most`,
     async (calls) => {
       upstream.answer(chat(USAGE));
@@ -139,13 +140,13 @@ function suite(name: string, redisOf: () => TestRedis | undefined, count: number
   }, 240_000);
 }
 
-describe('one edge', () => suite('local limits', () => undefined, 1, 10_000));
+describe('one edge', () => suite('local limits', () => undefined, 1, sized(1_500, 10_000)));
 
 describeWithRedis('two edges over Redis', () => {
   let redis: TestRedis;
   beforeAll(async () => {
     redis = await createTestRedis();
   });
-  suite('shared limits', () => redis, 2, 1_500);
+  suite('shared limits', () => redis, 2, sized(750, 1_500));
   afterAll(() => redis.close());
 });

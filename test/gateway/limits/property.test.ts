@@ -4,6 +4,7 @@ import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
 import { Ledger, type LimitsEdge, limitsEdge, TestCaller, UNIT } from '../../support/limits.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
+import { sized } from '../../support/size.js';
 import { until } from '../../support/until.js';
 
 const FLOOR = DOLLAR / 1000n;
@@ -100,7 +101,7 @@ test('the only edge decides every sequence of calls as the books say', async () 
       await run([edge], ledger, dailyLimit, steps);
       await edge.limits.stop();
     }),
-    { numRuns: 150 },
+    { numRuns: sized(60, 150) },
   );
 });
 
@@ -143,7 +144,7 @@ describeWithRedis('over Redis', () => {
           await redis.client.flushall();
         }
       }),
-      { numRuns: 25, endOnFailure: true },
+      { numRuns: sized(10, 25), endOnFailure: true },
     );
   }, 120_000);
 });

@@ -1,4 +1,5 @@
 import { ModernFakeTimers } from '@jest/fake-timers';
+import { Stopwatch } from './times.js';
 
 interface EnvironmentConfig {
   projectConfig: ConstructorParameters<typeof ModernFakeTimers>[0]['config'];
@@ -26,8 +27,10 @@ export class NativeEnvironment {
   readonly fakeTimersModern: ModernFakeTimers;
   readonly #console = globalThis.console;
   readonly #exit = process.exit;
+  readonly #stopwatch: Stopwatch;
 
-  constructor({ projectConfig }: EnvironmentConfig) {
+  constructor({ projectConfig }: EnvironmentConfig, { testPath }: { testPath: string }) {
+    this.#stopwatch = new Stopwatch(testPath);
     const timers = new ModernFakeTimers({ config: projectConfig, global: globalThis });
     this.fakeTimersModern = timers;
     const native: NativeJest = {
@@ -48,6 +51,7 @@ export class NativeEnvironment {
     Reflect.deleteProperty(globalThis, TEST_TIMEOUT);
     globalThis.console = this.#console;
     process.exit = this.#exit;
+    this.#stopwatch.stop();
   }
 
   /** Jest asks for it to be there; nothing runs in a context of its own. */

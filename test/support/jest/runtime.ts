@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { Stopwatch } from './times.js';
 
 const require = createRequire(import.meta.url);
 const BUILD = join(import.meta.dirname, '..', '..', '..');
@@ -40,7 +41,7 @@ export class NativeRuntime {
   async unstable_importModule(path: string): Promise<void> {
     const again = imported.has(path) ? `?${imported.size}-${Date.now()}` : '';
     imported.add(path);
-    await import(`${pathToFileURL(path).href}${again}`);
+    await Stopwatch.loading(() => import(`${pathToFileURL(path).href}${again}`));
   }
 
   requireModule(path: string): unknown {
