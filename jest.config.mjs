@@ -12,6 +12,8 @@ export default {
   globalTeardown: '<rootDir>/build/test/support/global-teardown.js',
   testTimeout: 30_000,
   maxWorkers: 2,
+  // A worker ends by stopping what its files shared (test/support/once-per-worker.ts).
+  workerGracefulExitTimeout: 15_000,
   // A test that leaves a handle open hides a leak of the product: closing is part of what is tested.
   forceExit: false,
 };

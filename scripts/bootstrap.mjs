@@ -52,10 +52,14 @@ class Failure extends Error {}
 // Beside node_modules, not in it: `npm ci` empties that folder.
 const lockPath = join(root, '.bootstrap.lock');
 
-/** Tells a process from a later one with the same number: its start in clock ticks, where the system says it. */
-function startOf(pid) {
+/**
+ * State of a process, and its start in clock ticks, which tells it from a later one with the same number; nothing where
+ * the system doesn't say. As in src/lib/process-stat.ts, which isn't built yet.
+ */
+function statOf(pid) {
   const stat = readText(`/proc/${pid}/stat`);
-  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields?.[0], start: fields?.[19] };
 }
 
 function isAlive(text) {
@@ -65,7 +69,9 @@ function isAlive(text) {
   } catch (error) {
     if (error.code !== 'EPERM') return false;
   }
-  const now = startOf(pid);
+  const { state, start: now } = statOf(pid);
+  // Ended, and its parent didn't ask for the outcome: such a number stays taken, in a container for ever.
+  if (state === 'Z' || state === 'X' || state === 'x') return false;
   return now === undefined || start === undefined || now === start;
 }
 
@@ -84,7 +90,7 @@ function clearStale(seen) {
 
 async function takeLock() {
   const draft = `${lockPath}.${process.pid}`;
-  writeFileSync(draft, `${process.pid} ${startOf(process.pid) ?? ''}\n`);
+  writeFileSync(draft, `${process.pid} ${statOf(process.pid).start ?? ''}\n`);
   const began = Date.now();
   try {
     for (let said = false; ; ) {

@@ -7,6 +7,7 @@ import pg from 'pg';
 import { ensureDataDir } from '../lib/data-dir.js';
 import { freePort } from '../lib/free-port.js';
 import { generatedSecret } from '../lib/generated-secret.js';
+import { isRunning } from '../lib/process-stat.js';
 import { makeCluster, removeDrafts } from './new-cluster.js';
 import {
   closedFolder,
@@ -15,7 +16,7 @@ import {
   SERVER_ENVIRONMENT,
   serverIdentity,
 } from './reachable.js';
-import { isRunning, isServing, leftBehind, stopServer } from './server-process.js';
+import { isServing, leftBehind, stopServer } from './server-process.js';
 
 const SUPERUSER = 'gateway';
 const START_TIMEOUT_MS = 30_000;

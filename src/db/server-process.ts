@@ -1,22 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isRunning } from '../lib/process-stat.js';
 
-const ZOMBIE = /^\d+ \(.*\) Z/s;
 const POLL_MS = 20;
 
-/** Whether a process lives. One that has ended and waits for its parent to notice (a zombie) doesn't. */
-export function isRunning(pid: number): boolean {
+function isOurs(pid: number): boolean {
   try {
-    process.kill(pid, 0);
+    return process.kill(pid, 0);
   } catch {
     return false;
-  }
-  try {
-    return !ZOMBIE.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    // No /proc on this system.
-    return true;
   }
 }
 
@@ -31,7 +24,8 @@ export function leftBehind(directory: string): { pid: number; port: number } | u
   const pid = Number(lines[0]);
   // A file that is empty, being written or after a power cut, would name 0: to the system our own process group.
   if (!(pid > 0) || !isRunning(pid)) return undefined;
-  // Another process may have got the number since: ours names its data folder.
+  // Another process may have got the number since: ours may be signalled, and names its data folder.
+  if (!isOurs(pid)) return undefined;
   const command = `/proc/${pid}/cmdline`;
   if (existsSync(command) && !readFileSync(command, 'utf8').includes(directory)) return undefined;
   return { pid, port: Number(lines[3]) };

@@ -1,4 +1,5 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { isStillRunning, processStat } from '../lib/process-stat.js';
 
 /** Who holds a lock. */
 export interface LockHolder {
@@ -25,12 +26,6 @@ function read(path: string): string | undefined {
   }
 }
 
-/** The start of a process in clock ticks since boot (field 22 of its stat), where there is a /proc. */
-function startOf(pid: number): string | null {
-  const stat = read(`/proc/${pid}/stat`);
-  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
-}
-
 function parse(text: string): LockHolder | undefined {
   try {
     const holder = JSON.parse(text) as LockHolder;
@@ -38,16 +33,6 @@ function parse(text: string): LockHolder | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isAlive(holder: LockHolder): boolean {
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
-  }
-  const start = startOf(holder.pid);
-  return start === null || holder.start === null || start === holder.start;
 }
 
 /** Removes a dead holder's lock, and no other: what was moved away is looked at before it goes. */
@@ -70,7 +55,7 @@ function clearStale(path: string, seen: string): void {
  */
 export function takeLock(path: string, note: string): () => void {
   const draft = `${path}.${process.pid}`;
-  const own: LockHolder = { pid: process.pid, start: startOf(process.pid), note };
+  const own: LockHolder = { pid: process.pid, start: processStat(process.pid)?.startTime ?? null, note };
   writeFileSync(draft, `${JSON.stringify(own)}\n`);
   try {
     for (;;) {
@@ -84,7 +69,7 @@ export function takeLock(path: string, note: string): () => void {
       const seen = read(path);
       if (seen === undefined) continue;
       const holder = parse(seen);
-      if (holder && isAlive(holder)) throw new LockedError(holder);
+      if (holder && isStillRunning(holder.pid, holder.start ?? '')) throw new LockedError(holder);
       clearStale(path, seen);
     }
   } finally {

@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync, renameSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isStillRunning, processStat } from '../lib/process-stat.js';
 
 /** Who owns a spool folder, precisely enough to tell a dead process from a living one with the same pid. */
 export interface Owner {
@@ -24,15 +25,6 @@ const attempt = (read: () => string): string => {
     return '';
   }
 };
-
-/** State letter and start time of a process from /proc; undefined where there is no such file. */
-function processStat(pid: number): { state: string; startTime: string } | undefined {
-  const text = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  if (text === '') return undefined;
-  // The name in parentheses may hold spaces and parentheses itself.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0] ?? '', startTime: fields[19] ?? '' };
-}
 
 export function ownIdentity(): Owner {
   const bootId = attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
@@ -60,15 +52,6 @@ export function parseOwner(text: string): Owner | undefined {
   }
 }
 
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
-}
-
 /**
  * Whether the owner of a folder is gone for good. On this machine the process table decides, so that a process
  * that merely stands still keeps its folder; elsewhere the age of its heartbeat.
@@ -76,8 +59,5 @@ function exists(pid: number): boolean {
 export function isGone(owner: Owner | undefined, self: Owner, heartbeatAgeMs: number): boolean {
   const comparable = owner?.machine === self.machine && owner.pidNamespace === self.pidNamespace;
   if (!owner || !comparable) return heartbeatAgeMs > STALE_HEARTBEAT_MS;
-  if (!exists(owner.pid)) return true;
-  const stat = processStat(owner.pid);
-  if (!stat || owner.startTime === '') return false;
-  return stat.state === 'Z' || stat.startTime !== owner.startTime;
+  return !isStillRunning(owner.pid, owner.startTime);
 }

@@ -1,29 +1,19 @@
 import { call, type ErrorAnswer, PASSWORD, type SessionAnswer, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 const NEW_PASSWORD = 'another battery staple';
 
 describe('POST /api/auth/password', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
+  const suite = usePlatform();
 
   const login = (email: string, password: string) =>
-    call<SessionAnswer>(platform.url, 'POST', '/api/auth/login', { body: { email, password } });
+    call<SessionAnswer>(suite.url, 'POST', '/api/auth/login', { body: { email, password } });
   const change = (token: string, body: unknown) =>
-    call<ErrorAnswer>(platform.url, 'POST', '/api/auth/password', { token, body });
-  const me = async (token: string) => (await call(platform.url, 'GET', '/api/auth/me', { token })).status;
+    call<ErrorAnswer>(suite.url, 'POST', '/api/auth/password', { token, body });
+  const me = async (token: string) => (await call(suite.url, 'GET', '/api/auth/me', { token })).status;
 
   test('replaces the password', async () => {
-    const { token, user } = await signUp(platform.url);
+    const { token, user } = await signUp(suite.url);
     const answer = await change(token, { current_password: PASSWORD, new_password: NEW_PASSWORD });
     expect([answer.status, answer.text]).toEqual([204, '']);
     expect((await login(user.email, PASSWORD)).status).toBe(401);
@@ -31,7 +21,7 @@ describe('POST /api/auth/password', () => {
   });
 
   test('ends all other sessions at once and lets this one go on, twice', async () => {
-    const { token, user } = await signUp(platform.url);
+    const { token, user } = await signUp(suite.url);
     const other = (await login(user.email, PASSWORD)).body.access_token;
     await change(token, { current_password: PASSWORD, new_password: NEW_PASSWORD });
     expect([await me(token), await me(other)]).toEqual([200, 401]);
@@ -42,28 +32,28 @@ describe('POST /api/auth/password', () => {
   });
 
   test('the session that goes on still ends by log-out', async () => {
-    const { token } = await signUp(platform.url);
+    const { token } = await signUp(suite.url);
     await change(token, { current_password: PASSWORD, new_password: NEW_PASSWORD });
-    await call(platform.url, 'POST', '/api/auth/logout', { token });
+    await call(suite.url, 'POST', '/api/auth/logout', { token });
     expect(await me(token)).toBe(401);
   });
 
   test('refuses a wrong current password and changes nothing', async () => {
-    const { token, user } = await signUp(platform.url);
+    const { token, user } = await signUp(suite.url);
     const answer = await change(token, { current_password: 'wrong one', new_password: NEW_PASSWORD });
     expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_credentials']);
     expect((await login(user.email, PASSWORD)).status).toBe(200);
   });
 
   test.each(['short', 'password1', 'y'.repeat(129)])('refuses the new password %s', async (password) => {
-    const { token } = await signUp(platform.url);
+    const { token } = await signUp(suite.url);
     const answer = await change(token, { current_password: PASSWORD, new_password: password });
     expect(answer.status).toBe(422);
     expect(answer.body.error.details?.[0]?.field).toBe('new_password');
   });
 
   test('of two changes at the same instant one wins', async () => {
-    const { token, user } = await signUp(platform.url);
+    const { token, user } = await signUp(suite.url);
     const other = (await login(user.email, PASSWORD)).body.access_token;
     const answers = await Promise.all([
       change(token, { current_password: PASSWORD, new_password: 'the first new password' }),

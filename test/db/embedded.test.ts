@@ -4,8 +4,9 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import pg from 'pg';
 import { type EmbeddedPostgres, ensureDatabase, startEmbeddedPostgres } from '../../src/db/embedded.js';
-import { isRunning, leftBehind } from '../../src/db/server-process.js';
+import { leftBehind } from '../../src/db/server-process.js';
 import { freePort } from '../../src/lib/free-port.js';
+import { isRunning } from '../../src/lib/process-stat.js';
 import { temporaryFolder } from '../launcher/support.js';
 import { descendantsOf } from '../support/process-tree.js';
 import { until } from '../support/until.js';

@@ -10,6 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { processStat } from '../../src/lib/process-stat.js';
+import { startUnreaped } from '../support/unreaped.js';
 import { temporaryFolder } from './support.js';
 
 /** A small checkout with the real bootstrap script; its linked packages are not its own to install. */
@@ -47,7 +49,9 @@ describe('the bootstrap', () => {
   const at = (path: string): string => join(folder.path, path);
   const bootstrap = (...flags: string[]): Promise<{ code: number; output: string; errors: string }> =>
     new Promise((done) => {
-      execFile(process.execPath, [at('scripts/bootstrap.mjs'), ...flags], (error, output, errors) =>
+      // One that waits for somebody else's lock would go on after the test.
+      const limits = { timeout: 25_000 };
+      execFile(process.execPath, [at('scripts/bootstrap.mjs'), ...flags], limits, (error, output, errors) =>
         done({ code: error ? Number(error.code) : 0, output, errors }),
       );
     });
@@ -150,5 +154,17 @@ describe('the bootstrap', () => {
     writeFileSync(at('.bootstrap.lock'), `${process.pid} 1\n`);
     expect((await bootstrap()).code).toBe(0);
     expect(existsSync(at('dist/one.js'))).toBe(true);
+  });
+
+  test('takes over the lock of a process that was killed and that nobody reaps', async () => {
+    const holder = await startUnreaped('sleep', ['600']);
+    try {
+      writeFileSync(at('.bootstrap.lock'), `${holder.pid} ${processStat(holder.pid)!.startTime}\n`);
+      await holder.kill();
+      expect((await bootstrap()).code).toBe(0);
+      expect(existsSync(at('dist/one.js'))).toBe(true);
+    } finally {
+      await holder.release();
+    }
   });
 });

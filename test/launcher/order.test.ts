@@ -3,9 +3,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '../../src/lib/free-port.js';
 import { newId } from '../../src/lib/ids.js';
+import { isRunning } from '../../src/lib/process-stat.js';
 import { leaveSpool, recordOf } from '../metering/support.js';
 import { until } from '../support/until.js';
-import { fakeChildren, isAlive, readJournal, temporaryFolder, testLaunch } from './support.js';
+import { fakeChildren, readJournal, temporaryFolder, testLaunch } from './support.js';
 
 describe('the launcher', () => {
   let folder: ReturnType<typeof temporaryFolder>;
@@ -55,7 +56,7 @@ describe('the launcher', () => {
     );
     expect(await launcher.ended).toBe(78);
     expect(output()).toContain("platform can't start with this configuration");
-    expect(readJournal(folder.path).every(({ pid }) => !isAlive(pid))).toBe(true);
+    expect(readJournal(folder.path).every(({ pid }) => !isRunning(pid))).toBe(true);
     expect(events('started')).not.toContain('edge');
   });
 
@@ -83,7 +84,7 @@ describe('the launcher', () => {
     await until(() => events('started').length === 3);
     launcher.stop('SIGTERM');
     expect(await launcher.ended).toBe(0);
-    expect(readJournal(folder.path).every(({ pid }) => !isAlive(pid))).toBe(true);
+    expect(readJournal(folder.path).every(({ pid }) => !isRunning(pid))).toBe(true);
     expect(events('started')).not.toContain('edge');
   });
 

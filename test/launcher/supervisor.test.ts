@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SupervisedChild, supervise } from '../../src/launcher/supervisor.js';
+import { isRunning } from '../../src/lib/process-stat.js';
 import { until } from '../support/until.js';
-import { isAlive, readJournal, spec, temporaryFolder } from './support.js';
+import { readJournal, spec, temporaryFolder } from './support.js';
 
 describe('a supervised process', () => {
   let folder: ReturnType<typeof temporaryFolder>;
@@ -85,7 +86,7 @@ describe('a supervised process', () => {
     await child.ready;
     const pid = child.pid()!;
     await child.stop();
-    expect(isAlive(pid)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
     expect(said).toEqual(['worker did not end within 0.1 s, killing it']);
   });
 
@@ -106,6 +107,6 @@ describe('a supervised process', () => {
     const [started] = await until(() => (starts().length > 0 ? starts() : undefined));
     launcher.kill('SIGKILL');
     await until(() => readJournal(folder.path).some(({ event }) => event === 'orphaned'));
-    await until(() => !isAlive(started!.pid));
+    await until(() => !isRunning(started!.pid));
   });
 });

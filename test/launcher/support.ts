@@ -55,15 +55,6 @@ export function readJournal(folder: string): JournalLine[] {
     });
 }
 
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 export function spec(folder: string, name: string, behaviour = '', stopPatienceMs = 5_000): ChildSpec {
   return { name, entry: script(folder, name, behaviour), env: process.env, stopPatienceMs };
 }

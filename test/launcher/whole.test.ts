@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isRunning } from '../../src/lib/process-stat.js';
 import { until } from '../support/until.js';
-import { isAlive, readJournal, script, temporaryFolder } from './support.js';
+import { readJournal, script, temporaryFolder } from './support.js';
 
 const launcherModule = (name: string): string =>
   new URL(`../../src/launcher/${name}.js`, import.meta.url).href;
@@ -73,14 +74,14 @@ process.exitCode = await launcher.ended;
     process.kill(-launcher.pid!, 'SIGINT');
     await ended(launcher);
     expect(launcher.exitCode).toBe(0);
-    await until(() => !isAlive(database));
+    await until(() => !isRunning(database));
     const children = readJournal(folder.path);
     expect(children.filter(({ event }) => event === 'stopped').map(({ name }) => name)).toEqual([
       'edge',
       'platform',
       'proxy',
     ]);
-    expect(children.some(({ pid }) => isAlive(pid))).toBe(false);
+    expect(children.some(({ pid }) => isRunning(pid))).toBe(false);
     expect(existsSync(join(dataDir(), 'launcher.lock'))).toBe(false);
   });
 
@@ -96,10 +97,10 @@ process.exitCode = await launcher.ended;
     expect(second.output()).toContain(
       `adopted the database that an earlier run left behind (process ${database})`,
     );
-    await until(() => !old.some(isAlive));
+    await until(() => !old.some(isRunning));
     second.process.kill('SIGTERM');
     await ended(second.process);
     expect(second.process.exitCode).toBe(0);
-    await until(() => !isAlive(database));
+    await until(() => !isRunning(database));
   });
 });

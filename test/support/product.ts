@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/lib/free-port.js';
+import { isRunning } from '../../src/lib/process-stat.js';
 import { call } from './api.js';
 import { putCluster } from './cluster.js';
 import { descendantsOf } from './process-tree.js';
@@ -113,14 +114,5 @@ function kill(pid: number): void {
     process.kill(pid, 'SIGKILL');
   } catch {
     // It ended by itself in the same moment.
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    // A killed child of ours stays a zombie until it is reaped: its state is Z.
-    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
   }
 }

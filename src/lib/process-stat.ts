@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+
+/** What the system says of a process, where there is a /proc. */
+export interface ProcessStat {
+  /** One letter: `R` running, `S` sleeping, `Z` ended and not reaped by its parent, … */
+  state: string;
+  /** Clock ticks since boot at which it started; tells it from a later process with the same number. */
+  startTime: string;
+}
+
+/** Ended, though the number is taken until the parent has asked for the outcome; some parents never ask. */
+const ENDED = new Set(['Z', 'X', 'x']);
+
+/** Undefined without such a process, and on a system without /proc. */
+export function processStat(pid: number): ProcessStat | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return undefined;
+  }
+  // The name in parentheses may hold spaces and parentheses itself.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', startTime: fields[19] ?? '' };
+}
+
+/** Whether a process lives, whoever's it is. A zombie doesn't: it holds no file, no port and no memory any more. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+  }
+  const stat = processStat(pid);
+  return stat === undefined || !ENDED.has(stat.state);
+}
+
+/**
+ * Whether the very process that started at `startTime` lives, and not merely a later one with its number. An empty
+ * start says nothing, as where there is no /proc: then the number decides.
+ */
+export function isStillRunning(pid: number, startTime: string): boolean {
+  if (!isRunning(pid)) return false;
+  const now = processStat(pid)?.startTime ?? '';
+  return now === '' || startTime === '' || now === startTime;
+}
