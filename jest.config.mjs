@@ -1,3 +1,8 @@
+import { fileURLToPath } from 'node:url';
+
+// Workers and the processes under test compile what another has compiled before only once.
+process.env.NODE_COMPILE_CACHE = fileURLToPath(new URL('build/.compile-cache', import.meta.url));
+
 /**
  * Tests run from compiled ESM in build/, on Node's own modules (docs/decisions/0080); stacks point at the .ts files by their
  * source maps.
@@ -8,10 +13,12 @@ export default {
   transform: {},
   runtime: '<rootDir>/build/test/support/jest/runtime.js',
   testEnvironment: '<rootDir>/build/test/support/jest/environment.js',
+  testSequencer: '<rootDir>/build/test/support/jest/sequencer.js',
   globalSetup: '<rootDir>/build/test/support/global-setup.js',
   globalTeardown: '<rootDir>/build/test/support/global-teardown.js',
   testTimeout: 30_000,
-  maxWorkers: 2,
+  // Two for each of two cores: tests of faults and of browsers wait half of their time.
+  maxWorkers: 4,
   // A worker ends by stopping what its files shared (test/support/once-per-worker.ts).
   workerGracefulExitTimeout: 15_000,
   // A test that leaves a handle open hides a leak of the product: closing is part of what is tested.
