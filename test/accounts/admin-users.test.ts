@@ -1,54 +1,46 @@
+import { signUpAdmin } from '../support/admin.js';
 import { call, type ErrorAnswer, signUp, type UserFields } from '../support/api.js';
-import { type TestClock, testClock } from '../support/clock.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { testClock } from '../support/clock.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 interface UserAnswer extends UserFields {
   balance_usd: string;
 }
 
 describe('/api/admin/users', () => {
-  let db: TestDatabase;
-  let clock: TestClock;
-  let platform: TestPlatform;
+  const clock = testClock();
+  // It lists and searches all accounts.
+  const suite = usePlatform({ own: true, clock });
   let admin: { token: string; user: UserFields };
   beforeAll(async () => {
-    db = await createTestDatabase();
-    clock = testClock();
-    platform = await startTestPlatform(db, { clock });
-    admin = await signUp(platform.url, { email: 'admin@example.com', name: 'Root' });
-    await db.pool.query(`update accounts set role = 'admin' where id = $1`, [admin.user.id]);
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
+    admin = await signUpAdmin(suite, { email: 'admin@example.com', name: 'Root' });
   });
 
   const list = (query = '', token = admin.token) =>
-    call<UserAnswer[]>(platform.url, 'GET', `/api/admin/users${query}`, { token });
+    call<UserAnswer[]>(suite.url, 'GET', `/api/admin/users${query}`, { token });
   const patch = <T = UserAnswer>(id: string, body: unknown, token = admin.token) =>
-    call<T>(platform.url, 'PATCH', `/api/admin/users/${id}`, { token, body });
-  const me = async (token: string) => (await call(platform.url, 'GET', '/api/auth/me', { token })).status;
+    call<T>(suite.url, 'PATCH', `/api/admin/users/${id}`, { token, body });
+  const me = async (token: string) => (await call(suite.url, 'GET', '/api/auth/me', { token })).status;
 
   describe('access', () => {
     test('is for administrators only', async () => {
-      const { token, user } = await signUp(platform.url);
+      const { token, user } = await signUp(suite.url);
       for (const answer of [
-        await call<ErrorAnswer>(platform.url, 'GET', '/api/admin/users', { token }),
+        await call<ErrorAnswer>(suite.url, 'GET', '/api/admin/users', { token }),
         await patch<ErrorAnswer>(user.id, { role: 'admin' }, token),
       ]) {
         expect([answer.status, answer.body.error.code]).toEqual([403, 'forbidden']);
       }
-      expect((await call(platform.url, 'GET', '/api/admin/users')).status).toBe(401);
+      expect((await call(suite.url, 'GET', '/api/admin/users')).status).toBe(401);
     });
   });
 
   describe('GET', () => {
     test('lists accounts newest first, with balance and without secrets', async () => {
       clock.advance(1000);
-      const older = await signUp(platform.url);
+      const older = await signUp(suite.url);
       clock.advance(1000);
-      const newer = await signUp(platform.url);
+      const newer = await signUp(suite.url);
       const answer = await list('?limit=2');
       expect(answer.status).toBe(200);
       expect(answer.body).toEqual([
@@ -60,8 +52,8 @@ describe('/api/admin/users', () => {
     });
 
     test('searches mail and name without case and without wildcards', async () => {
-      const byMail = await signUp(platform.url, { email: 'needle_1@haystack.example' });
-      const byName = await signUp(platform.url, { name: '100% NEEDLE' });
+      const byMail = await signUp(suite.url, { email: 'needle_1@haystack.example' });
+      const byName = await signUp(suite.url, { name: '100% NEEDLE' });
       const ids = async (search: string) =>
         (await list(`?search=${encodeURIComponent(search)}`)).body.map((user) => user.id).sort();
       expect(await ids('Needle')).toEqual([byMail.user.id, byName.user.id].sort());
@@ -72,8 +64,8 @@ describe('/api/admin/users', () => {
     });
 
     test('leaves deleted accounts out', async () => {
-      const { token, user } = await signUp(platform.url, { name: 'Gone' });
-      await call(platform.url, 'DELETE', '/api/auth/me', {
+      const { token, user } = await signUp(suite.url, { name: 'Gone' });
+      await call(suite.url, 'DELETE', '/api/auth/me', {
         token,
         body: { password: 'correct horse battery staple' },
       });
@@ -83,7 +75,7 @@ describe('/api/admin/users', () => {
     test.each(['limit=0', 'limit=501', 'limit=x', 'offset=-1', 'offset=1.5', 'sort=name', 'search=%00'])(
       'refuses %s',
       async (query) => {
-        const answer = await call<ErrorAnswer>(platform.url, 'GET', `/api/admin/users?${query}`, {
+        const answer = await call<ErrorAnswer>(suite.url, 'GET', `/api/admin/users?${query}`, {
           token: admin.token,
         });
         expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
@@ -94,7 +86,7 @@ describe('/api/admin/users', () => {
 
   describe('PATCH', () => {
     test('a move to a paid plan grants its credits once per account, plan and month', async () => {
-      const { user } = await signUp(platform.url);
+      const { user } = await signUp(suite.url);
       const balances: string[] = [];
       for (const plan of ['starter', 'starter', 'pro', 'starter', 'free', 'pro']) {
         const answer = await patch(user.id, { plan });
@@ -109,7 +101,7 @@ describe('/api/admin/users', () => {
         '38.000000',
         '38.000000',
       ]);
-      const { rows } = await db.pool.query(
+      const { rows } = await suite.db.pool.query(
         `select seq::text, kind, idempotency_key from ledger_entries where account_id = $1 order by seq`,
         [user.id],
       );
@@ -122,29 +114,29 @@ describe('/api/admin/users', () => {
     });
 
     test('the same move at the same instant grants once', async () => {
-      const { user } = await signUp(platform.url);
+      const { user } = await signUp(suite.url);
       await Promise.all([1, 2, 3, 4].map(() => patch(user.id, { plan: 'team' })));
       const answer = await patch(user.id, { plan: 'team' });
       expect(answer.body.balance_usd).toBe('276.000000');
     });
 
     test('disabling ends sessions at once, and enabling does not bring them back', async () => {
-      const { token, user } = await signUp(platform.url);
+      const { token, user } = await signUp(suite.url);
       expect((await patch(user.id, { status: 'disabled' })).body.status).toBe('disabled');
       expect(await me(token)).toBe(401);
       await patch(user.id, { status: 'active' });
       expect(await me(token)).toBe(401);
-      const login = await call(platform.url, 'POST', '/api/auth/login', {
+      const login = await call(suite.url, 'POST', '/api/auth/login', {
         body: { email: user.email, password: 'correct horse battery staple' },
       });
       expect(login.status).toBe(200);
     });
 
     test('a change of the role ends sessions; the next one has the role', async () => {
-      const { token, user } = await signUp(platform.url);
+      const { token, user } = await signUp(suite.url);
       await patch(user.id, { role: 'admin' });
       expect(await me(token)).toBe(401);
-      const login = await call<{ access_token: string }>(platform.url, 'POST', '/api/auth/login', {
+      const login = await call<{ access_token: string }>(suite.url, 'POST', '/api/auth/login', {
         body: { email: user.email, password: 'correct horse battery staple' },
       });
       expect((await list('', login.body.access_token)).status).toBe(200);
@@ -153,7 +145,7 @@ describe('/api/admin/users', () => {
     });
 
     test('what stays the same ends nothing', async () => {
-      const { token, user } = await signUp(platform.url);
+      const { token, user } = await signUp(suite.url);
       await patch(user.id, { role: 'user', status: 'active', plan: 'free' });
       expect(await me(token)).toBe(200);
     });
@@ -175,7 +167,7 @@ describe('/api/admin/users', () => {
       ['balance', { balance: '1000' }],
       ['email', { email: 'other@example.com' }],
     ])('refuses a bad %s and changes nothing', async (field, body) => {
-      const { user } = await signUp(platform.url);
+      const { user } = await signUp(suite.url);
       const answer = await patch<ErrorAnswer>(user.id, { ...body });
       expect([answer.status, answer.body.error.details?.[0]?.field]).toEqual([422, field]);
       const after = await patch(user.id, { role: 'user' });
@@ -183,7 +175,7 @@ describe('/api/admin/users', () => {
     });
 
     test('refuses a change of nothing', async () => {
-      const { user } = await signUp(platform.url);
+      const { user } = await signUp(suite.url);
       const answer = await patch<ErrorAnswer>(user.id, {});
       expect(answer.status).toBe(422);
       expect(answer.body.error.details).toEqual([{ field: 'body', message: 'there is nothing to change' }]);

@@ -1,29 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { call, type ErrorAnswer, PASSWORD, sessionCookie, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 const PUBLIC = 'https://gateway.example.com';
 
 describe('writes with the session cookie', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db, { env: { PUBLIC_BASE_URL: PUBLIC } });
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
+  const suite = usePlatform({ env: { PUBLIC_BASE_URL: PUBLIC } });
 
   /** A log-out that a page made, with a fresh session each time. */
   const logout = async (headers: Record<string, string>) => {
-    const { token } = await signUp(platform.url);
-    const answer = await call<ErrorAnswer>(platform.url, 'POST', '/api/auth/logout', {
+    const { token } = await signUp(suite.url);
+    const answer = await call<ErrorAnswer>(suite.url, 'POST', '/api/auth/logout', {
       headers: { cookie: `pr_session=${token}`, ...headers },
     });
-    const after = await call(platform.url, 'GET', '/api/auth/me', { token });
+    const after = await call(suite.url, 'GET', '/api/auth/me', { token });
     return { status: answer.status, code: answer.body?.error.code, alive: after.status === 200 };
   };
 
@@ -38,7 +28,7 @@ describe('writes with the session cookie', () => {
   });
 
   test('pass from the host that was asked, when that is not the public one', async () => {
-    expect(await logout({ origin: platform.url })).toMatchObject({ status: 204 });
+    expect(await logout({ origin: suite.url })).toMatchObject({ status: 204 });
   });
 
   test.each([
@@ -58,8 +48,8 @@ describe('writes with the session cookie', () => {
   test.each(['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x'])(
     'are refused as a form of %s, even from this site',
     async (type) => {
-      const { token } = await signUp(platform.url);
-      const response = await call(platform.url, 'POST', '/api/auth/password', {
+      const { token } = await signUp(suite.url);
+      const response = await call(suite.url, 'POST', '/api/auth/password', {
         headers: { cookie: `pr_session=${token}`, origin: PUBLIC, 'content-type': type },
         body: { current_password: 'correct horse battery staple', new_password: 'a whole new password' },
       });
@@ -68,8 +58,8 @@ describe('writes with the session cookie', () => {
   );
 
   test('a bearer needs no origin: no browser sends it by itself', async () => {
-    const { token } = await signUp(platform.url);
-    const answer = await call(platform.url, 'POST', '/api/auth/logout', {
+    const { token } = await signUp(suite.url);
+    const answer = await call(suite.url, 'POST', '/api/auth/logout', {
       token,
       headers: { origin: 'https://app.example', 'sec-fetch-site': 'cross-site', cookie: 'pr_session=x' },
     });
@@ -77,8 +67,8 @@ describe('writes with the session cookie', () => {
   });
 
   test('reading is not writing', async () => {
-    const { token } = await signUp(platform.url);
-    const answer = await call(platform.url, 'GET', '/api/auth/me', {
+    const { token } = await signUp(suite.url);
+    const answer = await call(suite.url, 'GET', '/api/auth/me', {
       headers: { cookie: `pr_session=${token}`, 'sec-fetch-site': 'cross-site' },
     });
     expect(answer.status).toBe(200);
@@ -87,24 +77,18 @@ describe('writes with the session cookie', () => {
 });
 
 describe('log-in and sign-up, which set the session cookie', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  const suite = usePlatform({ env: { PUBLIC_BASE_URL: PUBLIC } });
+  let email: string;
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db, { env: { PUBLIC_BASE_URL: PUBLIC } });
-    await signUp(platform.url, { email: 'someone@example.com' });
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
+    email = (await signUp(suite.url)).user.email;
   });
 
   const ask = (path: string, headers: Record<string, string>) =>
-    call<ErrorAnswer>(platform.url, 'POST', `/api/auth/${path}`, {
+    call<ErrorAnswer>(suite.url, 'POST', `/api/auth/${path}`, {
       headers,
       body:
         path === 'login'
-          ? { email: 'someone@example.com', password: PASSWORD }
+          ? { email, password: PASSWORD }
           : { email: `${randomUUID()}@example.com`, password: PASSWORD, name: 'Ada' },
     });
 

@@ -1,8 +1,7 @@
 import { createHmac, createSecretKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { deriveKey, type KeyPurpose } from '../../src/lib/crypto.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 type Json = Record<string, unknown>;
 
@@ -10,25 +9,18 @@ const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).to
 const decode = (part: string): Json => JSON.parse(Buffer.from(part, 'base64url').toString()) as Json;
 
 describe('session tokens', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  const suite = usePlatform();
   let token: string;
   let header: Json;
   let claims: Json;
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-    ({ token } = await signUp(platform.url));
+    ({ token } = await signUp(suite.url));
     const [first, second] = token.split('.');
     header = decode(first!);
     claims = decode(second!);
   });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
 
-  const key = (purpose: KeyPurpose = 'session') => deriveKey(platform.config.jwtSecret, purpose);
+  const key = (purpose: KeyPurpose = 'session') => deriveKey(suite.platform.config.jwtSecret, purpose);
 
   const signed = (changes: Json = {}, headerChanges: Json = {}, secret: Buffer = key(), hash = 'sha256') => {
     const text = `${encode({ ...header, ...headerChanges })}.${encode({ ...claims, ...changes })}`;
@@ -39,7 +31,7 @@ describe('session tokens', () => {
   const signatureOf = (text: string) => text.split('.')[2]!;
   const now = () => Math.floor(Date.now() / 1000);
 
-  const me = (bearer: string) => call<ErrorAnswer>(platform.url, 'GET', '/api/auth/me', { token: bearer });
+  const me = (bearer: string) => call<ErrorAnswer>(suite.url, 'GET', '/api/auth/me', { token: bearer });
 
   test('are JWTs with every claim that is asked for', () => {
     expect(header).toEqual({ alg: 'HS256', typ: 'session+jwt' });
@@ -68,7 +60,10 @@ describe('session tokens', () => {
         return signed({}, {}, Buffer.from(pem));
       },
     ],
-    ['the configured secret itself as key', () => signed({}, {}, Buffer.from(platform.config.jwtSecret))],
+    [
+      'the configured secret itself as key',
+      () => signed({}, {}, Buffer.from(suite.platform.config.jwtSecret)),
+    ],
     ['the key of mail hashes', () => signed({}, {}, key('mail-hash'))],
     ['the key of data keys', () => signed({}, {}, key('data-key'))],
     ['an empty key', () => signed({}, {}, createSecretKey(Buffer.from([0])).export())],

@@ -1,44 +1,36 @@
 import { call, type ErrorAnswer, PASSWORD, signUp } from '../support/api.js';
-import { type TestClock, testClock } from '../support/clock.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { testClock } from '../support/clock.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 const MINUTE = 60_000;
 const HERE = '198.51.100.7';
 
 describe('limits on log-in and sign-up', () => {
-  let db: TestDatabase;
-  let clock: TestClock;
-  let platform: TestPlatform;
+  const clock = testClock();
+  const options = { clock, env: { SIGNUPS_PER_NETWORK_PER_DAY: '3' } };
   let second: TestPlatform;
   let counter = 0;
+  const suite = usePlatform(options);
   beforeAll(async () => {
-    db = await createTestDatabase();
-    clock = testClock();
-    const env = { SIGNUPS_PER_NETWORK_PER_DAY: '3' };
-    platform = await startTestPlatform(db, { clock, env });
-    second = await startTestPlatform(db, { clock, env });
+    second = await startTestPlatform(suite.db, options);
   });
-  afterAll(async () => {
-    await platform.close();
-    await second.close();
-    await db.close();
-  });
+  afterAll(() => second.close());
 
-  const login = (email: string, password: string, from: string, url = platform.url) =>
+  const login = (email: string, password: string, from: string, url = suite.url) =>
     call<ErrorAnswer>(url, 'POST', '/api/auth/login', {
       body: { email, password },
       headers: { 'x-forwarded-for': from },
     });
   const newMail = async (): Promise<string> => {
     const email = `limits-${counter++}@example.com`;
-    await signUp(platform.url, { email });
+    await signUp(suite.url, { email });
     return email;
   };
   const fail = (email: string, from: string, times: number) =>
     Promise.all(
       Array.from({ length: times }, (_, i) =>
-        login(email, 'a wrong password', from, i % 2 === 0 ? platform.url : second.url),
+        login(email, 'a wrong password', from, i % 2 === 0 ? suite.url : second.url),
       ),
     );
 
@@ -95,7 +87,7 @@ describe('limits on log-in and sign-up', () => {
   test('counts unknown mails the same, and keeps neither mail nor address', async () => {
     const answers = await fail('unknown@example.com', HERE, 11);
     expect(answers.filter((answer) => answer.status === 429)).toHaveLength(1);
-    const { rows } = await db.pool.query<{ row: string }>(
+    const { rows } = await suite.db.pool.query<{ row: string }>(
       'select to_jsonb(f)::text as row from login_failures f',
     );
     expect(rows.length).toBeGreaterThan(0);
@@ -106,17 +98,17 @@ describe('limits on log-in and sign-up', () => {
     const email = await newMail();
     const answers = await Promise.all(
       Array.from({ length: 12 }, () =>
-        call(platform.url, 'POST', '/api/auth/login', { body: { email, password: 'a wrong password' } }),
+        call(suite.url, 'POST', '/api/auth/login', { body: { email, password: 'a wrong password' } }),
       ),
     );
     expect(answers.every((answer) => answer.status === 401)).toBe(true);
   });
 
   test('also limits guesses of the password by a session that was taken over', async () => {
-    const { token } = await signUp(platform.url);
+    const { token } = await signUp(suite.url);
     const answers = await Promise.all(
       Array.from({ length: 12 }, () =>
-        call(platform.url, 'DELETE', '/api/auth/me', {
+        call(suite.url, 'DELETE', '/api/auth/me', {
           token,
           body: { password: 'a wrong password' },
           headers: { 'x-forwarded-for': HERE },
@@ -129,7 +121,7 @@ describe('limits on log-in and sign-up', () => {
 
   test('takes so many sign-ups per network and 24 hours', async () => {
     const signup = (from: string) =>
-      call<ErrorAnswer>(platform.url, 'POST', '/api/auth/signup', {
+      call<ErrorAnswer>(suite.url, 'POST', '/api/auth/signup', {
         body: { email: `many-${counter++}@example.com`, password: PASSWORD, name: 'Ada' },
         headers: { 'x-forwarded-for': from },
       });

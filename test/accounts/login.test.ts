@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   call,
   type ErrorAnswer,
@@ -7,56 +8,50 @@ import {
   signUp,
   type UserFields,
 } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 describe('POST /api/auth/login', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  const suite = usePlatform({ env: { PUBLIC_BASE_URL: 'https://gateway.example.com' } });
+  const email = `Login-${randomUUID()}@Example.com`;
+  const lowerCase = email.toLowerCase();
+  const nobody = `${randomUUID()}@example.com`;
   let user: UserFields;
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db, { env: { PUBLIC_BASE_URL: 'https://gateway.example.com' } });
-    ({ user } = await signUp(platform.url, { email: 'Login@Example.com' }));
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
+    ({ user } = await signUp(suite.url, { email }));
   });
 
-  const login = <T = SessionAnswer>(body: unknown) =>
-    call<T>(platform.url, 'POST', '/api/auth/login', { body });
+  const login = <T = SessionAnswer>(body: unknown) => call<T>(suite.url, 'POST', '/api/auth/login', { body });
 
   test('opens a session in the shape of the sign-up, without case of the mail', async () => {
-    const answer = await login({ email: 'lOGIN@example.com', password: PASSWORD });
+    const answer = await login({ email: email.toUpperCase(), password: PASSWORD });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ access_token: expect.any(String), token_type: 'bearer', user });
-    const me = await call<UserFields>(platform.url, 'GET', '/api/auth/me', {
+    const me = await call<UserFields>(suite.url, 'GET', '/api/auth/me', {
       token: answer.body.access_token,
     });
     expect(me.body.id).toBe(user.id);
   });
 
   test('sets a cookie that only https carries when the public address is https', async () => {
-    const cookie = sessionCookie(await login({ email: 'login@example.com', password: PASSWORD }))!;
+    const cookie = sessionCookie(await login({ email: lowerCase, password: PASSWORD }))!;
     expect(cookie.line).toMatch(/; Secure/);
   });
 
   test('gives each log-in a session of its own', async () => {
     const [first, second] = await Promise.all(
-      [1, 2].map(() => login({ email: 'login@example.com', password: PASSWORD })),
+      [1, 2].map(() => login({ email: lowerCase, password: PASSWORD })),
     );
     const token = first!.body.access_token;
     expect(token).not.toBe(second!.body.access_token);
-    await call(platform.url, 'POST', '/api/auth/logout', { token });
-    const other = await call(platform.url, 'GET', '/api/auth/me', { token: second!.body.access_token });
+    await call(suite.url, 'POST', '/api/auth/logout', { token });
+    const other = await call(suite.url, 'GET', '/api/auth/me', { token: second!.body.access_token });
     expect(other.status).toBe(200);
   });
 
   test.each([
-    ['a wrong password', { email: 'login@example.com', password: `${PASSWORD} ` }],
-    ['an unknown mail', { email: 'nobody@example.com', password: PASSWORD }],
-    ['a password longer than any', { email: 'login@example.com', password: 'x'.repeat(500) }],
+    ['a wrong password', { email: lowerCase, password: `${PASSWORD} ` }],
+    ['an unknown mail', { email: nobody, password: PASSWORD }],
+    ['a password longer than any', { email: lowerCase, password: 'x'.repeat(500) }],
   ])('answers %s with the same bytes', async (_what, body) => {
     const answer = await login<ErrorAnswer>(body);
     expect(answer.status).toBe(401);
@@ -67,14 +62,14 @@ describe('POST /api/auth/login', () => {
   });
 
   test('answers a disabled account like a wrong password', async () => {
-    const { user: disabled } = await signUp(platform.url, { email: 'disabled@example.com' });
-    await db.pool.query(`update accounts set status = 'disabled' where id = $1`, [disabled.id]);
-    const answer = await login<ErrorAnswer>({ email: 'disabled@example.com', password: PASSWORD });
+    const { user: disabled } = await signUp(suite.url);
+    await suite.db.pool.query(`update accounts set status = 'disabled' where id = $1`, [disabled.id]);
+    const answer = await login<ErrorAnswer>({ email: disabled.email, password: PASSWORD });
     expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_credentials']);
   });
 
   test('hashes for an unknown mail too, so that time tells nobody who has an account', async () => {
-    const emails = ['login@example.com', 'nobody@example.com'] as const;
+    const emails = [lowerCase, nobody] as const;
     const times: Record<string, number[]> = { [emails[0]]: [], [emails[1]]: [] };
     // In turns, so that a busy machine slows both.
     for (let i = 0; i < 15; i++) {

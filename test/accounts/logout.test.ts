@@ -1,49 +1,42 @@
 import { call, sessionCookie, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 describe('POST /api/auth/logout', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  const suite = usePlatform();
   let other: TestPlatform;
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-    other = await startTestPlatform(db);
+    other = await startTestPlatform(suite.db);
   });
-  afterAll(async () => {
-    await platform.close();
-    await other.close();
-    await db.close();
-  });
+  afterAll(() => other.close());
 
   const status = async (url: string, headers: Record<string, string>) =>
     (await call(url, 'GET', '/api/auth/me', { headers })).status;
 
   test('ends every token of the session, on every process at once', async () => {
-    const { token } = await signUp(platform.url);
+    const { token } = await signUp(suite.url);
     const renewed = sessionCookie(
-      await call(platform.url, 'GET', '/api/auth/me', { headers: { cookie: `pr_session=${token}` } }),
+      await call(suite.url, 'GET', '/api/auth/me', { headers: { cookie: `pr_session=${token}` } }),
     )!.value;
-    const answer = await call(platform.url, 'POST', '/api/auth/logout', { token });
+    const answer = await call(suite.url, 'POST', '/api/auth/logout', { token });
     expect([answer.status, answer.text]).toEqual([204, '']);
     expect(await status(other.url, { authorization: `Bearer ${token}` })).toBe(401);
     expect(await status(other.url, { cookie: `pr_session=${renewed}` })).toBe(401);
   });
 
   test('clears the cookie instead of renewing it', async () => {
-    const { token } = await signUp(platform.url);
-    const answer = await call(platform.url, 'POST', '/api/auth/logout', {
+    const { token } = await signUp(suite.url);
+    const answer = await call(suite.url, 'POST', '/api/auth/logout', {
       headers: { cookie: `pr_session=${token}`, 'content-type': 'application/json' },
     });
     expect(answer.status).toBe(204);
     expect(answer.headers.getSetCookie()).toHaveLength(1);
     expect(sessionCookie(answer)!.value).toBe('');
     expect(sessionCookie(answer)!.line).toMatch(/Expires=Thu, 01 Jan 1970/);
-    expect(await status(platform.url, { cookie: `pr_session=${token}` })).toBe(401);
+    expect(await status(suite.url, { cookie: `pr_session=${token}` })).toBe(401);
   });
 
   test('needs a session', async () => {
-    expect((await call(platform.url, 'POST', '/api/auth/logout')).status).toBe(401);
+    expect((await call(suite.url, 'POST', '/api/auth/logout')).status).toBe(401);
   });
 });

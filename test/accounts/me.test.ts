@@ -1,26 +1,16 @@
 import { call, type ErrorAnswer, PASSWORD, sessionCookie, signUp } from '../support/api.js';
-import { type TestClock, testClock } from '../support/clock.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { testClock } from '../support/clock.js';
+import { startTestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 const HOUR = 3_600_000;
 
 describe('GET /api/auth/me', () => {
-  let db: TestDatabase;
-  let clock: TestClock;
-  let platform: TestPlatform;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    clock = testClock();
-    platform = await startTestPlatform(db, { clock });
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
+  const clock = testClock();
+  const suite = usePlatform({ clock });
 
   const me = (request: { token?: string; cookie?: string; authorization?: string }) =>
-    call<ErrorAnswer>(platform.url, 'GET', '/api/auth/me', {
+    call<ErrorAnswer>(suite.url, 'GET', '/api/auth/me', {
       ...(request.token !== undefined && { token: request.token }),
       headers: {
         ...(request.cookie !== undefined && { cookie: `pr_session=${request.cookie}` }),
@@ -29,8 +19,8 @@ describe('GET /api/auth/me', () => {
     });
 
   test('shows account, plan and balance', async () => {
-    const { token, user } = await signUp(platform.url);
-    const answer = await call(platform.url, 'GET', '/api/auth/me', { token });
+    const { token, user } = await signUp(suite.url);
+    const answer = await call(suite.url, 'GET', '/api/auth/me', { token });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
       ...user,
@@ -57,14 +47,14 @@ describe('GET /api/auth/me', () => {
   });
 
   test('a bearer wins over the cookie, also when it is worthless', async () => {
-    const { token } = await signUp(platform.url);
+    const { token } = await signUp(suite.url);
     expect((await me({ cookie: token })).status).toBe(200);
     expect((await me({ cookie: token, token: 'worthless' })).status).toBe(401);
     expect((await me({ cookie: 'worthless', token })).status).toBe(200);
   });
 
   test('a token ends after its lifetime', async () => {
-    const { token } = await signUp(platform.url);
+    const { token } = await signUp(suite.url);
     clock.advance(HOUR - 1000);
     expect((await me({ token })).status).toBe(200);
     clock.advance(1000);
@@ -72,7 +62,7 @@ describe('GET /api/auth/me', () => {
   });
 
   test('the cookie is renewed with each request, the bearer is not', async () => {
-    const { token } = await signUp(platform.url);
+    const { token } = await signUp(suite.url);
     expect(sessionCookie(await me({ token }))).toBeUndefined();
     clock.advance(HOUR - 60_000);
     const renewed = sessionCookie(await me({ cookie: token }))!;
@@ -83,7 +73,7 @@ describe('GET /api/auth/me', () => {
   });
 
   test('renewals never lead beyond 12 hours after the log-in', async () => {
-    let { token: cookie } = await signUp(platform.url);
+    let { token: cookie } = await signUp(suite.url);
     for (let minute = 30; minute < 12 * 60; minute += 30) {
       clock.advance(HOUR / 2);
       const answer = await me({ cookie });
@@ -98,19 +88,19 @@ describe('GET /api/auth/me', () => {
   });
 
   test('a session ends at once when the account is disabled', async () => {
-    const { token, user } = await signUp(platform.url);
-    await db.pool.query(`update accounts set status = 'disabled' where id = $1`, [user.id]);
+    const { token, user } = await signUp(suite.url);
+    await suite.db.pool.query(`update accounts set status = 'disabled' where id = $1`, [user.id]);
     expect((await me({ token })).status).toBe(401);
   });
 
   test('tokens of the previous secret hold while it is rotated', async () => {
-    const { token } = await signUp(platform.url, { password: PASSWORD });
+    const { token } = await signUp(suite.url, { password: PASSWORD });
     const secrets = { JWT_SECRET: 'the-new-secret-0123456789abcdefghijkl' };
-    const rotated = await startTestPlatform(db, {
+    const rotated = await startTestPlatform(suite.db, {
       clock,
-      env: { ...secrets, JWT_SECRET_PREVIOUS: platform.config.jwtSecret },
+      env: { ...secrets, JWT_SECRET_PREVIOUS: suite.platform.config.jwtSecret },
     });
-    const done = await startTestPlatform(db, { clock, env: secrets });
+    const done = await startTestPlatform(suite.db, { clock, env: secrets });
     try {
       expect((await call(rotated.url, 'GET', '/api/auth/me', { token })).status).toBe(200);
       expect((await call(done.url, 'GET', '/api/auth/me', { token })).status).toBe(401);

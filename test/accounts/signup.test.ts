@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createEnvelope } from '../../src/lib/crypto.js';
 import {
   call,
@@ -7,33 +8,24 @@ import {
   sessionCookie,
   signUp,
 } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 describe('POST /api/auth/signup', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
+  const suite = usePlatform();
 
-  const post = <T = SessionAnswer>(body: unknown) =>
-    call<T>(platform.url, 'POST', '/api/auth/signup', { body });
+  const newMail = () => `${randomUUID()}@example.com`;
+  const post = <T = SessionAnswer>(body: unknown) => call<T>(suite.url, 'POST', '/api/auth/signup', { body });
 
   test('makes an account on the plan free and opens a session', async () => {
-    const answer = await post({ email: 'Ada@Example.com', password: PASSWORD, name: ' Ada Lovelace ' });
+    const email = `Ada-${randomUUID()}@Example.com`;
+    const answer = await post({ email, password: PASSWORD, name: ' Ada Lovelace ' });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
       access_token: expect.any(String),
       token_type: 'bearer',
       user: {
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-        email: 'Ada@Example.com',
+        email,
         name: 'Ada Lovelace',
         role: 'user',
         status: 'active',
@@ -41,12 +33,12 @@ describe('POST /api/auth/signup', () => {
         plan_id: 'free',
       },
     });
-    const me = await call(platform.url, 'GET', '/api/auth/me', { token: answer.body.access_token });
+    const me = await call(suite.url, 'GET', '/api/auth/me', { token: answer.body.access_token });
     expect(me.status).toBe(200);
   });
 
   test('sets the session cookie for browsers only, not for scripts', async () => {
-    const answer = await post({ email: 'cookie@example.com', password: PASSWORD, name: 'Ada' });
+    const answer = await post({ email: newMail(), password: PASSWORD, name: 'Ada' });
     const cookie = sessionCookie(answer)!;
     expect(cookie.value).toBe(answer.body.access_token);
     expect(cookie.line).toMatch(/; HttpOnly/);
@@ -57,13 +49,13 @@ describe('POST /api/auth/signup', () => {
   });
 
   test('grants one dollar as the first ledger entry', async () => {
-    const { user } = await signUp(platform.url);
-    const account = await db.pool.query(
+    const { user } = await signUp(suite.url);
+    const account = await suite.db.pool.query(
       'select balance::text, ledger_seq::text from accounts where id = $1',
       [user.id],
     );
     expect(account.rows).toEqual([{ balance: '1.000000000000', ledger_seq: '1' }]);
-    const ledger = await db.pool.query(
+    const ledger = await suite.db.pool.query(
       'select seq::text, kind, amount::text, balance_after::text from ledger_entries where account_id = $1',
       [user.id],
     );
@@ -73,27 +65,28 @@ describe('POST /api/auth/signup', () => {
   });
 
   test('grants it once per mail with plus-tags folded', async () => {
-    await signUp(platform.url, { email: 'folded@example.com' });
-    const second = await signUp(platform.url, { email: 'Folded+again@example.com' });
-    const me = await call<{ balance_usd: string }>(platform.url, 'GET', '/api/auth/me', {
+    const id = randomUUID();
+    await signUp(suite.url, { email: `folded-${id}@example.com` });
+    const second = await signUp(suite.url, { email: `Folded-${id}+again@example.com` });
+    const me = await call<{ balance_usd: string }>(suite.url, 'GET', '/api/auth/me', {
       token: second.token,
     });
     expect(me.body.balance_usd).toBe('0.000000');
   });
 
   test('gives each account a data key of its own, sealed for it alone', async () => {
-    const { user } = await signUp(platform.url);
-    const { rows } = await db.pool.query<{ data_key_sealed: string }>(
+    const { user } = await signUp(suite.url);
+    const { rows } = await suite.db.pool.query<{ data_key_sealed: string }>(
       'select data_key_sealed from accounts where id = $1',
       [user.id],
     );
-    const envelope = createEnvelope('data-key', platform.config.encryptionKey);
+    const envelope = createEnvelope('data-key', suite.platform.config.encryptionKey);
     expect(envelope.open(rows[0]!.data_key_sealed, `account:${user.id}:data_key`)).toHaveLength(32);
   });
 
   test('keeps no password, only its argon2id hash', async () => {
-    const { user } = await signUp(platform.url);
-    const { rows } = await db.pool.query<{ row: string }>(
+    const { user } = await signUp(suite.url);
+    const { rows } = await suite.db.pool.query<{ row: string }>(
       'select to_jsonb(a)::text as row from accounts a where id = $1',
       [user.id],
     );
@@ -102,14 +95,19 @@ describe('POST /api/auth/signup', () => {
   });
 
   test('refuses a mail that is taken, without case', async () => {
-    await signUp(platform.url, { email: 'taken@example.com' });
-    const answer = await post<ErrorAnswer>({ email: 'TAKEN@example.COM', password: PASSWORD, name: 'Eve' });
+    const { user } = await signUp(suite.url);
+    const answer = await post<ErrorAnswer>({
+      email: user.email.toUpperCase(),
+      password: PASSWORD,
+      name: 'Eve',
+    });
     expect([answer.status, answer.body.error.code]).toEqual([409, 'email_taken']);
   });
 
   test('makes one account of many sign-ups at the same instant', async () => {
+    const email = newMail();
     const tries = await Promise.all(
-      Array.from({ length: 6 }, () => post({ email: 'race@example.com', password: PASSWORD, name: 'Ada' })),
+      Array.from({ length: 6 }, () => post({ email, password: PASSWORD, name: 'Ada' })),
     );
     expect(tries.map((answer) => answer.status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
   });
@@ -135,6 +133,6 @@ describe('POST /api/auth/signup', () => {
   });
 
   test.each(['exactly8', 'ü'.repeat(128), '🔑'.repeat(8)])('takes the password %s', async (password) => {
-    await expect(signUp(platform.url, { password })).resolves.toBeDefined();
+    await expect(signUp(suite.url, { password })).resolves.toBeDefined();
   });
 });

@@ -2,17 +2,14 @@ import { flushBatch } from '../../src/metering/flush.store.js';
 import type { CreatedAlertOutput } from '../../src/services/alerts/alerts.outputs.js';
 import type { Payer } from '../metering/support.js';
 import { type ApiAnswer, call, type ErrorAnswer, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { type PlatformSuite, usePlatform } from '../support/platform-suite.js';
 import { callOf, limitKey } from './support.js';
 
 /** No name: nothing is asked of DNS. */
 export const HOOK = 'https://93.184.216.34/hook';
 
-export interface AlertsApi {
-  db: TestDatabase;
-  platform: TestPlatform;
+export interface AlertsApi extends PlatformSuite {
   /** Of somebody new in each test, who has one key. */
   token: string;
   payer: Payer;
@@ -26,26 +23,18 @@ export interface AlertsApi {
   finish(status: string): Promise<unknown>;
 }
 
-/** A platform for the tests of a file, each with somebody of its own. */
+/** The platform of the worker for the tests of a file, each with somebody of its own. */
 export function useAlertsApi(): AlertsApi {
-  // Set by the hooks below before anyone can read it.
-  const api = {} as AlertsApi;
-  beforeAll(async () => {
-    api.db = await createTestDatabase();
-    api.platform = await startTestPlatform(api.db);
-  });
-  afterAll(async () => {
-    await api.platform.close();
-    await api.db.close();
-  });
+  // What else it has is set by the hook below before anyone can read it.
+  const api = usePlatform() as AlertsApi;
   beforeEach(async () => {
-    const { token, user } = await signUp(api.platform.url);
+    const { token, user } = await signUp(api.url);
     api.token = token;
     api.payer = await createTestKey(api.db, { accountId: user.id });
     api.alerts = `/api/keys/${api.payer.keyId}/alerts`;
   });
   const send = <T>(method: string, path: string, body?: unknown) =>
-    call<T>(api.platform.url, method, path, { token: api.token, body });
+    call<T>(api.url, method, path, { token: api.token, body });
   return Object.assign(api, {
     send,
     async create(input: Record<string, unknown> = {}) {

@@ -5,9 +5,8 @@ import { createLogger } from '../../src/lib/logger.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { AlertEventOutput, CreatedAlertOutput } from '../../src/services/alerts/alerts.outputs.js';
 import { call, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
 import { type Received, type Receiver, startReceiver } from './delivery/receiver.js';
 import { startWorker } from './delivery/support.js';
@@ -23,26 +22,20 @@ function signatures({ headers, body }: Received, ...secrets: string[]): string[]
 }
 
 describe('an alert from the call to the receiver', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  // Its worker delivers whatever waits in the database.
+  const suite = usePlatform({ own: true, env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
   let receiver: Receiver;
   beforeAll(async () => {
-    db = await createTestDatabase();
     receiver = await startReceiver();
-    platform = await startTestPlatform(db, { env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
   });
-  afterAll(async () => {
-    await platform.close();
-    await receiver.close();
-    await db.close();
-  });
+  afterAll(() => receiver.close());
 
   test('a test, a firing and its repetition arrive, signed by the secret that was shown', async () => {
-    const ada = await signUp(platform.url);
-    const payer = await createTestKey(db, { accountId: ada.user.id });
-    await limitKey(db.pool, payer, 1);
+    const ada = await signUp(suite.url);
+    const payer = await createTestKey(suite.db, { accountId: ada.user.id });
+    await limitKey(suite.db.pool, payer, 1);
     const send = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-      const answer = await call<T>(platform.url, method, path, { token: ada.token, body });
+      const answer = await call<T>(suite.url, method, path, { token: ada.token, body });
       expect(answer.status).toBeLessThan(300);
       return answer.body;
     };
@@ -53,10 +46,10 @@ describe('an alert from the call to the receiver', () => {
       thresholds_pct: [80],
     });
     // It hardly looks by itself.
-    const worker = startWorker(db, { pollMs: 60_000 });
+    const worker = startWorker(suite.db, { pollMs: 60_000 });
     let heard = false;
     const listener = listen({
-      databaseUrl: db.url,
+      databaseUrl: suite.db.url,
       channel: ALERT_PENDING_CHANNEL,
       log: createLogger('test', 'silent'),
       onNotify: () => worker.wake(),
@@ -76,7 +69,7 @@ describe('an alert from the call to the receiver', () => {
     });
     expect(test.headers['webhook-signature']!.split(' ')).toEqual(signatures(test, signing_secret!));
 
-    await flushBatch(db.pool, [callOf(payer, 85)]);
+    await flushBatch(suite.db.pool, [callOf(payer, 85)]);
     worker.wake();
     const fired = await until(() => receiver.requests[1], { what: 'the alert' });
     expect(JSON.parse(String(fired.body))).toMatchObject({

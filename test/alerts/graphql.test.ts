@@ -2,9 +2,8 @@ import { flushBatch } from '../../src/metering/flush.store.js';
 import { codesOf, dataOf, operate } from '../graphql/support.js';
 import type { Payer } from '../metering/support.js';
 import { call, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { addKey, callOf, eventsOf, limitKey, subscribe } from './support.js';
 
 const HOOK = 'https://93.184.216.34/hook';
@@ -16,29 +15,18 @@ interface Alert {
 }
 
 describe('alerts in GraphQL', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
-  let url: string;
+  const suite = usePlatform();
   let token: string;
   let payer: Payer;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-    url = platform.url;
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
   beforeEach(async () => {
-    const ada = await signUp(url);
+    const ada = await signUp(suite.url);
     token = ada.token;
-    payer = await createTestKey(db, { accountId: ada.user.id });
+    payer = await createTestKey(suite.db, { accountId: ada.user.id });
   });
 
   const mutate = (mutation: string, fields: string, input: Record<string, unknown>) =>
     operate<Record<string, Record<string, unknown>>>(
-      url,
+      suite.url,
       `mutation ($input: ${mutation[0]!.toUpperCase()}${mutation.slice(1)}Input!) { ${mutation}(input: $input) { ${fields} } }`,
       { token, variables: { input } },
     );
@@ -67,7 +55,7 @@ describe('alerts in GraphQL', () => {
       active: true,
       keyId: payer.keyId,
     });
-    const rest = await call<Record<string, unknown>[]>(url, 'GET', `/api/keys/${payer.keyId}/alerts`, {
+    const rest = await call<Record<string, unknown>[]>(suite.url, 'GET', `/api/keys/${payer.keyId}/alerts`, {
       token,
     });
     expect(rest.body).toEqual([
@@ -119,20 +107,23 @@ describe('alerts in GraphQL', () => {
       thresholdPct: 50,
       apiKey: { id: payer.keyId },
     });
-    const [event] = await eventsOf(db.pool, payer);
-    await db.pool.query(`update alert_events set delivery_status = 'degraded', next_attempt_at = null`);
+    const [event] = await eventsOf(suite.db.pool, payer);
+    await suite.db.pool.query(
+      `update alert_events set delivery_status = 'degraded', next_attempt_at = null where id = $1`,
+      [event!.id],
+    );
     const again = await done('redeliverAlertEvent', fields, { eventId: event!.id });
     expect(again.alertEvent).toEqual(sent.alertEvent);
   });
 
   test('keys show their alerts and events, page by page, several keys in one statement each', async () => {
-    const keys = [payer, await addKey(db.pool, payer), await addKey(db.pool, payer)];
+    const keys = [payer, await addKey(suite.db.pool, payer), await addKey(suite.db.pool, payer)];
     for (const key of keys) {
-      await limitKey(db.pool, key, 1);
-      await subscribe(db.pool, key, [10, 20, 30]);
-      await flushBatch(db.pool, [callOf(key, 10)]);
-      await flushBatch(db.pool, [callOf(key, 10)]);
-      await flushBatch(db.pool, [callOf(key, 10)]);
+      await limitKey(suite.db.pool, key, 1);
+      await subscribe(suite.db.pool, key, [10, 20, 30]);
+      await flushBatch(suite.db.pool, [callOf(key, 10)]);
+      await flushBatch(suite.db.pool, [callOf(key, 10)]);
+      await flushBatch(suite.db.pool, [callOf(key, 10)]);
     }
     type Page = {
       nodes: { thresholdPct: number; keyId: string }[];
@@ -142,7 +133,7 @@ describe('alerts in GraphQL', () => {
       alertEvents(first: 2, after: $after) { nodes { thresholdPct keyId } pageInfo { hasNextPage endCursor } } } } } }`;
     const { viewer } = await dataOf<{
       viewer: { apiKeys: { nodes: { id: string; alerts: unknown[]; alertEvents: Page }[] } };
-    }>(url, query, { token });
+    }>(suite.url, query, { token });
     expect(viewer.apiKeys.nodes).toHaveLength(3);
     for (const key of viewer.apiKeys.nodes) {
       expect(key.alerts).toEqual([{ thresholdsPct: [10, 20, 30] }]);
@@ -153,9 +144,12 @@ describe('alerts in GraphQL', () => {
     }
     const all = `query ($after: String) { viewer { alertEvents(first: 5, after: $after) {
       nodes { thresholdPct keyId mtdSpendUsd apiKey { id } } pageInfo { hasNextPage endCursor } } } }`;
-    const first = await dataOf<{ viewer: { alertEvents: Page } }>(url, all, { token });
+    const first = await dataOf<{ viewer: { alertEvents: Page } }>(suite.url, all, { token });
     const after = first.viewer.alertEvents.pageInfo.endCursor;
-    const rest = await dataOf<{ viewer: { alertEvents: Page } }>(url, all, { token, variables: { after } });
+    const rest = await dataOf<{ viewer: { alertEvents: Page } }>(suite.url, all, {
+      token,
+      variables: { after },
+    });
     const seen = [...first.viewer.alertEvents.nodes, ...rest.viewer.alertEvents.nodes];
     expect(seen.map(({ thresholdPct }) => thresholdPct)).toEqual([30, 20, 10, 30, 20, 10, 30, 20, 10]);
     expect(rest.viewer.alertEvents.pageInfo.hasNextPage).toBe(false);
@@ -166,7 +160,9 @@ describe('alerts in GraphQL', () => {
       thresholdUsd: '0.250000',
     });
     const query = '{ viewer { lowBalanceThresholdUsd } }';
-    expect(await dataOf(url, query, { token })).toEqual({ viewer: { lowBalanceThresholdUsd: '0.250000' } });
+    expect(await dataOf(suite.url, query, { token })).toEqual({
+      viewer: { lowBalanceThresholdUsd: '0.250000' },
+    });
     expect(await done('setLowBalanceAlert', 'thresholdUsd', { thresholdUsd: null })).toEqual({
       thresholdUsd: null,
     });

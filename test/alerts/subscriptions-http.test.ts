@@ -142,7 +142,7 @@ describe('alert subscriptions over HTTP', () => {
     ];
     const before = await eventsOf(api.db.pool, api.payer);
     const owner = api.token;
-    const bob = await signUp(api.platform.url);
+    const bob = await signUp(api.url);
     api.token = bob.token;
     const other = await createTestKey(api.db, { accountId: bob.user.id });
     for (const [method, path, body] of requests) {

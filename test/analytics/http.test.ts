@@ -3,9 +3,8 @@ import { flushBatch } from '../../src/metering/flush.store.js';
 import { dataOf, operate } from '../graphql/support.js';
 import { recordOf } from '../metering/support.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 interface Analytics {
   window_days: number;
@@ -14,31 +13,23 @@ interface Analytics {
 }
 
 describe('analytics over HTTP', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  const suite = usePlatform();
   let ada: Awaited<ReturnType<typeof signUp>>;
   let keyId: string;
   let otherKeyId: string;
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-    ada = await signUp(platform.url);
+    ada = await signUp(suite.url);
     const accountId = ada.user.id;
-    ({ keyId } = await createTestKey(db, { accountId }));
-    ({ keyId: otherKeyId } = await createTestKey(db, { accountId }));
+    ({ keyId } = await createTestKey(suite.db, { accountId }));
+    ({ keyId: otherKeyId } = await createTestKey(suite.db, { accountId }));
     const calls = [keyId, keyId, otherKeyId, null].map((id) => ({
       ...recordOf({ accountId, keyId }),
       keyId: id,
     }));
-    await flushBatch(db.pool, calls);
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
+    await flushBatch(suite.db.pool, calls);
   });
 
-  const get = <T = Analytics>(path: string, token = ada.token) =>
-    call<T>(platform.url, 'GET', path, { token });
+  const get = <T = Analytics>(path: string, token = ada.token) => call<T>(suite.url, 'GET', path, { token });
   const ofKey = (id: string) => `/api/keys/${id}/analytics`;
 
   test('of a key are of its calls alone, those of the account of all', async () => {
@@ -70,7 +61,7 @@ describe('analytics over HTTP', () => {
   );
 
   test("404 for another's key, one that isn't there, and no id at all", async () => {
-    const { token } = await signUp(platform.url);
+    const { token } = await signUp(suite.url);
     for (const [id, whose] of [
       [keyId, token],
       [newId(), ada.token],
@@ -84,7 +75,7 @@ describe('analytics over HTTP', () => {
 
   test('401 without a session', async () => {
     for (const path of [ofKey(keyId), '/api/usage/analytics']) {
-      expect((await call(platform.url, 'GET', path)).status).toBe(401);
+      expect((await call(suite.url, 'GET', path)).status).toBe(401);
     }
   });
 
@@ -95,7 +86,7 @@ describe('analytics over HTTP', () => {
         apiKey: { analytics: { totalRequests: number; dailyBreakdown: unknown[]; topModels: unknown[] } };
       };
     }>(
-      platform.url,
+      suite.url,
       `query ($id: ID!) { viewer {
         analytics { totalRequests }
         apiKey(id: $id) { analytics(windowDays: 7) {
@@ -117,13 +108,9 @@ describe('analytics over HTTP', () => {
   });
 
   test('a window that is too long is refused in GraphQL as well', async () => {
-    const { body } = await operate(
-      platform.url,
-      '{ viewer { analytics(windowDays: 91) { totalRequests } } }',
-      {
-        token: ada.token,
-      },
-    );
+    const { body } = await operate(suite.url, '{ viewer { analytics(windowDays: 91) { totalRequests } } }', {
+      token: ada.token,
+    });
     expect(JSON.stringify(body)).toContain('validation_error');
   });
 });

@@ -52,9 +52,16 @@ export async function ledgerOf(db: TestDatabase, accountId: string): Promise<Led
   return found.rows;
 }
 
-/** What must hold of every account at any time: no gap, every step adds up, the balance is the sum. */
-export async function brokenLedgers(db: TestDatabase): Promise<unknown[]> {
-  const found = await db.pool.query(`
+/**
+ * What must hold of every account, or of the one that is named, at any time: no gap, every step adds up, the balance is
+ * the sum.
+ */
+export async function brokenLedgers(
+  db: Pick<TestDatabase, 'pool'>,
+  accountId: string | null = null,
+): Promise<unknown[]> {
+  const found = await db.pool.query(
+    `
     select a.id, a.balance, a.ledger_seq, l.* from accounts a left join lateral (
       select count(*) as entries, coalesce(sum(amount), 0) as total, coalesce(max(seq), 0) as newest,
         coalesce(bool_and(adds_up), true) as adds_up
@@ -62,6 +69,9 @@ export async function brokenLedgers(db: TestDatabase): Promise<unknown[]> {
         select amount, seq, balance_after = amount + lag(balance_after, 1, 0) over (order by seq) as adds_up
         from ledger_entries where account_id = a.id) e
     ) l on true
-    where a.balance <> l.total or a.ledger_seq <> l.newest or l.entries <> l.newest or not l.adds_up`);
+    where ($1::uuid is null or a.id = $1)
+      and (a.balance <> l.total or a.ledger_seq <> l.newest or l.entries <> l.newest or not l.adds_up)`,
+    [accountId],
+  );
   return found.rows;
 }

@@ -1,6 +1,5 @@
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { brokenLedgers } from './fixtures.js';
 
 interface Balance {
@@ -8,24 +7,18 @@ interface Balance {
 }
 
 describe('billing over HTTP', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  const suite = usePlatform();
   let token: string;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
+  let accountId: string;
   beforeEach(async () => {
-    token = (await signUp(platform.url)).token;
+    const ada = await signUp(suite.url);
+    token = ada.token;
+    accountId = ada.user.id;
   });
 
-  const get = <T = ErrorAnswer>(path: string) => call<T>(platform.url, 'GET', path, { token });
+  const get = <T = ErrorAnswer>(path: string) => call<T>(suite.url, 'GET', path, { token });
   const topUp = <T = ErrorAnswer>(body: unknown, key?: string) =>
-    call<T>(platform.url, 'POST', '/api/billing/topup', {
+    call<T>(suite.url, 'POST', '/api/billing/topup', {
       token,
       body,
       headers: key === undefined ? {} : { 'idempotency-key': key },
@@ -71,7 +64,7 @@ describe('billing over HTTP', () => {
     expect([conflict.status, conflict.body.error.code]).toEqual([409, 'idempotency_conflict']);
     const ledger = await get<{ kind: string }[]>('/api/billing/ledger');
     expect(ledger.body.map((entry) => entry.kind)).toEqual(['topup', 'starter']);
-    expect(await brokenLedgers(db)).toEqual([]);
+    expect(await brokenLedgers(suite.db, accountId)).toEqual([]);
   });
 
   test('the ledger and the usage list page by limit and offset', async () => {
@@ -111,7 +104,7 @@ describe('billing over HTTP', () => {
   });
 
   test('plans and models are public and never name the upstream', async () => {
-    const plans = await call<{ name: string }[]>(platform.url, 'GET', '/api/plans');
+    const plans = await call<{ name: string }[]>(suite.url, 'GET', '/api/plans');
     expect(plans.status).toBe(200);
     expect(plans.body.map((plan) => plan.name)).toEqual(['free', 'starter', 'pro', 'developer', 'team']);
     expect(plans.body[1]).toEqual({
@@ -121,7 +114,7 @@ describe('billing over HTTP', () => {
       allowed_models: ['gateway/fast', 'gateway/qwen-fast', 'gateway/embed'],
       requests_per_minute: 60,
     });
-    const models = await call<unknown[]>(platform.url, 'GET', '/api/models');
+    const models = await call<unknown[]>(suite.url, 'GET', '/api/models');
     expect(models.body).toHaveLength(6);
     expect(models.body[2]).toEqual({
       model_public_name: 'gateway/qwen-pro',
@@ -140,7 +133,7 @@ describe('billing over HTTP', () => {
     ['GET', '/api/usage'],
   ])('%s %s wants a session', async (method, path) => {
     const body = method === 'POST' ? { amount_usd: 10 } : undefined;
-    const answer = await call<ErrorAnswer>(platform.url, method, path, { body });
+    const answer = await call<ErrorAnswer>(suite.url, method, path, { body });
     expect([answer.status, answer.body.error.code]).toEqual([401, 'unauthorized']);
   });
 });

@@ -3,9 +3,8 @@ import { flushBatch } from '../../src/metering/flush.store.js';
 import { createBillingService } from '../../src/services/billing/billing.service.js';
 import { recordOf } from '../metering/support.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { watchPool } from '../support/watched-pool.js';
 import { contextOf } from './fixtures.js';
 
@@ -13,38 +12,33 @@ const PATH = '/api/usage.csv';
 const EVENTS = 2_500;
 
 describe('the export of usage', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  // Watches its pool.
+  const suite = usePlatform({ own: true });
   let token: string;
   let accountId: string;
   let keyId: string;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
   beforeEach(async () => {
-    const { token: given, user } = await signUp(platform.url);
+    const { token: given, user } = await signUp(suite.url);
     token = given;
     accountId = user.id;
-    ({ keyId } = await createTestKey(db, { accountId }));
+    ({ keyId } = await createTestKey(suite.db, { accountId }));
   });
 
-  const get = (path = PATH) => call<ErrorAnswer>(platform.url, 'GET', path, { token });
+  const get = (path = PATH) => call<ErrorAnswer>(suite.url, 'GET', path, { token });
   const linesOf = (text: string): string[] => text.split('\r\n').slice(0, -1);
 
   test('has the fields of the list, and nobody else’s events', async () => {
-    const { user } = await signUp(platform.url);
-    const stranger = { accountId: user.id, keyId: (await createTestKey(db, { accountId: user.id })).keyId };
-    await flushBatch(db.pool, [recordOf({ accountId, keyId }), recordOf(stranger)]);
+    const { user } = await signUp(suite.url);
+    const stranger = {
+      accountId: user.id,
+      keyId: (await createTestKey(suite.db, { accountId: user.id })).keyId,
+    };
+    await flushBatch(suite.db.pool, [recordOf({ accountId, keyId }), recordOf(stranger)]);
     const answer = await get();
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="usage.csv"');
-    const list = await call<{ items: Record<string, unknown>[] }>(platform.url, 'GET', '/api/usage', {
+    const list = await call<{ items: Record<string, unknown>[] }>(suite.url, 'GET', '/api/usage', {
       token,
     });
     const item = list.body.items[0]!;
@@ -61,7 +55,9 @@ describe('the export of usage', () => {
   });
 
   test('runs no formula that a caller put into a name', async () => {
-    await flushBatch(db.pool, [recordOf({ accountId, keyId }, { requestedModel: '=HYPERLINK("//x","y")' })]);
+    await flushBatch(suite.db.pool, [
+      recordOf({ accountId, keyId }, { requestedModel: '=HYPERLINK("//x","y")' }),
+    ]);
     expect((await get()).text).toContain(`,"'=HYPERLINK(""//x"",""y"")",`);
   });
 
@@ -70,13 +66,13 @@ describe('the export of usage', () => {
     const records = Array.from({ length: EVENTS }, (_, n) =>
       recordOf({ accountId, keyId }, { createdAt: createdAt - (n % 3) }),
     );
-    for (let n = 0; n < EVENTS; n += 500) await flushBatch(db.pool, records.slice(n, n + 500));
+    for (let n = 0; n < EVENTS; n += 500) await flushBatch(suite.db.pool, records.slice(n, n + 500));
     const lines = linesOf((await get()).text).slice(1);
     expect(lines.map((line) => line.split(',')[0]).sort()).toEqual(records.map(({ id }) => id).sort());
 
-    const context = contextOf(db, accountId);
+    const context = contextOf(suite.db, accountId);
     let pages = 0;
-    watchPool(await pgPool(db.orm), (text, ask) => {
+    watchPool(await pgPool(suite.db.orm), (text, ask) => {
       if (text.includes('from usage_events')) pages++;
       return ask();
     });
@@ -87,7 +83,7 @@ describe('the export of usage', () => {
   });
 
   test('401 without a session, 422 for what it does not take', async () => {
-    expect((await call(platform.url, 'GET', PATH)).status).toBe(401);
+    expect((await call(suite.url, 'GET', PATH)).status).toBe(401);
     const answer = await get(`${PATH}?limit=5`);
     expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
   });

@@ -3,9 +3,8 @@ import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { codesOf, dataOf, operate } from '../graphql/support.js';
 import { recordOf } from '../metering/support.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 const DAY_MS = 86_400_000;
 const LIST = `query ($filter: UsageFilterInput, $first: Int! = 50, $after: String) { viewer {
@@ -24,21 +23,18 @@ interface List {
 
 /** Which events a list or an export tells. */
 describe('a filter of usage', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  const suite = usePlatform({ env: { PUBLIC_BASE_URL: 'https://inference.example.com/' } });
   let token: string;
   let keyId: string;
   let otherKeyId: string;
   let ids: Record<'plain' | 'otherKey' | 'otherModel' | 'failed' | 'old', string>;
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db, { env: { PUBLIC_BASE_URL: 'https://inference.example.com/' } });
-    const { token: given, user } = await signUp(platform.url);
+    const { token: given, user } = await signUp(suite.url);
     token = given;
-    ({ keyId } = await createTestKey(db, { accountId: user.id }));
-    ({ keyId: otherKeyId } = await createTestKey(db, { accountId: user.id }));
-    const { user: stranger } = await signUp(platform.url);
-    const strange = await createTestKey(db, { accountId: stranger.id });
+    ({ keyId } = await createTestKey(suite.db, { accountId: user.id }));
+    ({ keyId: otherKeyId } = await createTestKey(suite.db, { accountId: user.id }));
+    const { user: stranger } = await signUp(suite.url);
+    const strange = await createTestKey(suite.db, { accountId: stranger.id });
     const now = Date.now();
     const own = (changes: Partial<UsageRecord>): UsageRecord =>
       recordOf({ accountId: user.id, keyId }, { createdAt: now, ...changes });
@@ -49,17 +45,13 @@ describe('a filter of usage', () => {
       failed: own({ status: 'error', errorCode: 'upstream_error', cost: 0n }),
       old: own({ createdAt: now - 3 * DAY_MS }),
     };
-    await flushBatch(db.pool, [
+    await flushBatch(suite.db.pool, [
       ...Object.values(records),
       recordOf({ accountId: stranger.id, keyId: strange.keyId }, { createdAt: now }),
     ]);
     ids = Object.fromEntries(
       Object.entries(records).map(([name, { id }]) => [name, id]),
     ) as unknown as typeof ids;
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
   });
 
   const CASES = (): [object, string, (keyof typeof ids)[]][] => [
@@ -79,9 +71,9 @@ describe('a filter of usage', () => {
   test('narrows the list and the export alike', async () => {
     for (const [filter, query, expected] of CASES()) {
       const wanted = expected.map((name) => ids[name]).sort();
-      const { viewer } = await dataOf<List>(platform.url, LIST, { token, variables: { filter } });
+      const { viewer } = await dataOf<List>(suite.url, LIST, { token, variables: { filter } });
       expect(viewer.usageEvents.nodes.map(({ id }) => id).sort()).toEqual(wanted);
-      const csv = await call(platform.url, 'GET', `/api/usage.csv${query}`, { token });
+      const csv = await call(suite.url, 'GET', `/api/usage.csv${query}`, { token });
       expect(csv.status).toBe(200);
       const lines = csv.text.split('\r\n').slice(1, -1);
       expect(lines.map((line) => line.split(',')[0]!).sort()).toEqual(wanted);
@@ -92,7 +84,7 @@ describe('a filter of usage', () => {
     const found: string[] = [];
     let after: string | undefined;
     for (let page = 0; page < 3; page++) {
-      const { viewer } = await dataOf<List>(platform.url, LIST, {
+      const { viewer } = await dataOf<List>(suite.url, LIST, {
         token,
         variables: { filter: { keyId, status: 'SUCCESS' }, first: 1, after },
       });
@@ -109,9 +101,9 @@ describe('a filter of usage', () => {
     ['windowDays', { windowDays: 91 }, '?window_days=91'],
     ['model', { model: '' }, '?model='],
   ])('that can’t be is refused by the name of its field: %s', async (_field, filter, query) => {
-    const listed = await operate(platform.url, LIST, { token, variables: { filter } });
+    const listed = await operate(suite.url, LIST, { token, variables: { filter } });
     expect(codesOf(listed)).toEqual(['validation_error']);
-    const answer = await call<ErrorAnswer>(platform.url, 'GET', `/api/usage.csv${query}`, { token });
+    const answer = await call<ErrorAnswer>(suite.url, 'GET', `/api/usage.csv${query}`, { token });
     expect([answer.status, answer.body.error.details?.map(({ field }) => field)]).toEqual([
       422,
       [query.slice(1).split('=')[0]],
@@ -126,7 +118,7 @@ describe('a filter of usage', () => {
         now: { totalRequests: number };
         before: { totalRequests: number; dailyBreakdown: { date: string; requests: number }[] };
       };
-    }>(platform.url, query, { token });
+    }>(suite.url, query, { token });
     expect(viewer.now.totalRequests).toBe(4);
     const dayOf = (daysAgo: number): string =>
       new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10);
@@ -138,7 +130,7 @@ describe('a filter of usage', () => {
       ],
     });
     const rest = await call<{ total_requests: number }>(
-      platform.url,
+      suite.url,
       'GET',
       '/api/usage/analytics?window_days=2&ends_days_ago=2',
       { token },
@@ -148,7 +140,7 @@ describe('a filter of usage', () => {
 
   test('the address that snippets carry is the public one, and no secret', async () => {
     const query = '{ installation { publicBaseUrl } }';
-    expect(await dataOf(platform.url, query)).toEqual({
+    expect(await dataOf(suite.url, query)).toEqual({
       installation: { publicBaseUrl: 'https://inference.example.com' },
     });
   });

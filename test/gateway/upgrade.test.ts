@@ -3,9 +3,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import { exchange, open, requestText } from '../hostile/raw.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestEdge, type TestEdge } from '../support/edge.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 
@@ -18,16 +17,12 @@ const HANDSHAKE = [
 
 /** A WebSocket goes to the platform, which alone knows where one may be opened and by whom. */
 describe('an upgrade', () => {
-  let db: TestDatabase;
+  const suite = usePlatform();
   let upstream: ScriptedUpstream;
   beforeAll(async () => {
-    db = await createTestDatabase();
     upstream = await startScriptedUpstream();
   });
-  afterAll(async () => {
-    await upstream.close();
-    await db.close();
-  });
+  afterAll(() => upstream.close());
 
   describe('of a path that the platform has', () => {
     let server: Server;
@@ -52,7 +47,7 @@ describe('an upgrade', () => {
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
       const platformUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      edge = await startTestEdge(db, { upstreamUrl: upstream.url, platformUrl });
+      edge = await startTestEdge(suite.db, { upstreamUrl: upstream.url, platformUrl });
     });
     afterAll(async () => {
       await edge.close();
@@ -160,7 +155,7 @@ describe('an upgrade', () => {
 
     test('does not hold up a shutdown', async () => {
       const platformUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const other = await startTestEdge(db, { upstreamUrl: upstream.url, platformUrl });
+      const other = await startTestEdge(suite.db, { upstreamUrl: upstream.url, platformUrl });
       const socket = new WebSocket(`${other.url.replace('http', 'ws')}/graphql`);
       await once(socket, 'open');
       const started = performance.now();
@@ -172,16 +167,11 @@ describe('an upgrade', () => {
   });
 
   describe('of a path that nobody has', () => {
-    let platform: TestPlatform;
     let edge: TestEdge;
     beforeAll(async () => {
-      platform = await startTestPlatform(db);
-      edge = await startTestEdge(db, { upstreamUrl: upstream.url, platformUrl: platform.url });
+      edge = await startTestEdge(suite.db, { upstreamUrl: upstream.url, platformUrl: suite.url });
     });
-    afterAll(async () => {
-      await edge.close();
-      await platform.close();
-    });
+    afterAll(() => edge.close());
 
     test.each(['/nothing', '/api/plans/x', '/v1/realtime', '/'])('is answered in HTTP: %s', async (path) => {
       const { statuses, closed, text } = await exchange(edge.url, requestText(`GET ${path}`, HANDSHAKE), {
@@ -194,7 +184,10 @@ describe('an upgrade', () => {
   });
 
   test('is a 502 without an address while the platform is away', async () => {
-    const lonely = await startTestEdge(db, { upstreamUrl: upstream.url, platformUrl: 'http://127.0.0.1:9' });
+    const lonely = await startTestEdge(suite.db, {
+      upstreamUrl: upstream.url,
+      platformUrl: 'http://127.0.0.1:9',
+    });
     try {
       const { statuses, closed, text } = await exchange(lonely.url, requestText('GET /graphql', HANDSHAKE), {
         halfClose: false,
@@ -214,7 +207,7 @@ describe('an upgrade', () => {
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const platformUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    const edge = await startTestEdge(db, { upstreamUrl: upstream.url, platformUrl });
+    const edge = await startTestEdge(suite.db, { upstreamUrl: upstream.url, platformUrl });
     const socket = open(edge.url);
     try {
       socket.write(requestText('GET /graphql', HANDSHAKE));

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { call, PASSWORD, sessionCookie, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { codesOf, dataOf, operate, operateAsPage } from './support.js';
 
 const SIGNUP = `mutation ($input: SignupInput!) { signup(input: $input) {
@@ -18,24 +17,13 @@ interface Session {
 }
 
 describe('accounts', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
-  let url: string;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-    url = platform.url;
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
+  const suite = usePlatform();
 
   const newcomer = () => ({ email: `${randomUUID()}@example.com`, password: PASSWORD, name: 'Ada' });
 
   test('signup makes an account with its starter credit, gives a token and sets the cookie', async () => {
     const input = newcomer();
-    const answer = await operate<{ signup: Session }>(url, SIGNUP, { variables: { input } });
+    const answer = await operate<{ signup: Session }>(suite.url, SIGNUP, { variables: { input } });
     const session = answer.body.data!.signup;
     expect(session).toMatchObject({
       tokenType: 'bearer',
@@ -54,15 +42,15 @@ describe('accounts', () => {
     const cookie = sessionCookie(answer)!;
     expect(cookie.value).toBe(session.accessToken);
     expect(cookie.line).toMatch(/HttpOnly; SameSite=Lax/);
-    const me = await call<{ id: string }>(url, 'GET', '/api/auth/me', { token: session.accessToken });
+    const me = await call<{ id: string }>(suite.url, 'GET', '/api/auth/me', { token: session.accessToken });
     expect(me.body.id).toBe(session.user.id);
   });
 
   test('signup names each field that is wrong, in the words of REST', async () => {
     const input = { email: 'nobody', password: 'short', name: '  ' };
-    const answer = await operate(url, SIGNUP, { variables: { input } });
+    const answer = await operate(suite.url, SIGNUP, { variables: { input } });
     expect(codesOf(answer)).toEqual(['validation_error']);
-    const rest = await call<{ error: { details: unknown } }>(url, 'POST', '/api/auth/signup', {
+    const rest = await call<{ error: { details: unknown } }>(suite.url, 'POST', '/api/auth/signup', {
       body: input,
     });
     expect(answer.body.errors![0]!.extensions.details).toEqual(rest.body.error.details);
@@ -72,34 +60,35 @@ describe('accounts', () => {
 
   test('signup with a taken mail is email_taken', async () => {
     const input = newcomer();
-    await dataOf(url, SIGNUP, { variables: { input } });
-    const again = await operate(url, SIGNUP, {
+    await dataOf(suite.url, SIGNUP, { variables: { input } });
+    const again = await operate(suite.url, SIGNUP, {
       variables: { input: { ...input, email: input.email.toUpperCase() } },
     });
     expect(codesOf(again)).toEqual(['email_taken']);
   });
 
   test('login opens a session of an account that REST made, and sets the cookie', async () => {
-    const { user } = await signUp(url, { email: 'rest@example.com' });
-    const input = { email: 'REST@example.com', password: PASSWORD };
-    const answer = await operate<{ login: Session }>(url, LOGIN, { variables: { input } });
+    const { user } = await signUp(suite.url);
+    const input = { email: user.email.toUpperCase(), password: PASSWORD };
+    const answer = await operate<{ login: Session }>(suite.url, LOGIN, { variables: { input } });
     expect(answer.body.data!.login.user.id).toBe(user.id);
     expect(sessionCookie(answer)!.value).toBe(answer.body.data!.login.accessToken);
   });
 
   test.each([
-    ['a wrong password', { email: 'rest2@example.com', password: 'wrong password' }],
-    ['an unknown mail', { email: 'nobody@example.com', password: PASSWORD }],
-  ])('login with %s is invalid_credentials and sets nothing', async (_what, input) => {
-    await signUp(url, { email: 'rest2@example.com' }).catch(() => undefined);
-    const answer = await operate(url, LOGIN, { variables: { input } });
+    ['a wrong password', { password: 'wrong password' }],
+    ['an unknown mail', { email: `${randomUUID()}@example.com` }],
+  ])('login with %s is invalid_credentials and sets nothing', async (_what, wrong) => {
+    const { user } = await signUp(suite.url);
+    const input = { email: user.email, password: PASSWORD, ...wrong };
+    const answer = await operate(suite.url, LOGIN, { variables: { input } });
     expect(codesOf(answer)).toEqual(['invalid_credentials']);
     expect(sessionCookie(answer)).toBeUndefined();
   });
 
   test('viewer is the account of the session, by bearer and by cookie', async () => {
-    const { token, user } = await signUp(url);
-    const byBearer = await dataOf(url, VIEWER, { token });
+    const { token, user } = await signUp(suite.url);
+    const byBearer = await dataOf(suite.url, VIEWER, { token });
     expect(byBearer).toMatchObject({
       viewer: {
         id: user.id,
@@ -109,91 +98,96 @@ describe('accounts', () => {
         plan: { name: 'free' },
       },
     });
-    const byCookie = await operateAsPage(url, 'query Viewer', { token });
+    const byCookie = await operateAsPage(suite.url, 'query Viewer', { token });
     expect(byCookie.body.data).toMatchObject({ viewer: { id: user.id, email: user.email } });
     // As with REST, each request renews it.
     expect(sessionCookie(byCookie)).toBeDefined();
   });
 
   test('logout ends the session and clears the cookie', async () => {
-    const { token } = await signUp(url);
-    const answer = await operateAsPage(url, 'mutation LogOut', { token });
+    const { token } = await signUp(suite.url);
+    const answer = await operateAsPage(suite.url, 'mutation LogOut', { token });
     expect(answer.body.data).toMatchObject({ logout: { success: true } });
     expect(sessionCookie(answer)!.line).toMatch(/^pr_session=;.*Expires=Thu, 01 Jan 1970/);
-    expect(codesOf(await operate(url, VIEWER, { token }))).toEqual(['unauthorized']);
+    expect(codesOf(await operate(suite.url, VIEWER, { token }))).toEqual(['unauthorized']);
   });
 
   test('changePassword ends all other sessions; the old password is worth nothing', async () => {
-    const { token, user } = await signUp(url);
-    const other = await dataOf<{ login: Session }>(url, LOGIN, {
+    const { token, user } = await signUp(suite.url);
+    const other = await dataOf<{ login: Session }>(suite.url, LOGIN, {
       variables: { input: { email: user.email, password: PASSWORD } },
     });
     const change = 'mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { success } }';
-    const wrong = await operate(url, change, {
+    const wrong = await operate(suite.url, change, {
       token,
       variables: { input: { currentPassword: 'not this one', newPassword: `${PASSWORD} 2` } },
     });
     expect(codesOf(wrong)).toEqual(['invalid_credentials']);
-    const weak = await operate(url, change, {
+    const weak = await operate(suite.url, change, {
       token,
       variables: { input: { currentPassword: PASSWORD, newPassword: 'password' } },
     });
     expect(weak.body.errors![0]!.extensions.details).toEqual([
       { field: 'newPassword', message: expect.stringContaining('most common') },
     ]);
-    await dataOf(url, change, {
+    await dataOf(suite.url, change, {
       token,
       variables: { input: { currentPassword: PASSWORD, newPassword: `${PASSWORD} 2` } },
     });
-    expect(codesOf(await operate(url, VIEWER, { token }))).toEqual([]);
-    expect(codesOf(await operate(url, VIEWER, { token: other.login.accessToken }))).toEqual(['unauthorized']);
-    const old = await operate(url, LOGIN, {
+    expect(codesOf(await operate(suite.url, VIEWER, { token }))).toEqual([]);
+    expect(codesOf(await operate(suite.url, VIEWER, { token: other.login.accessToken }))).toEqual([
+      'unauthorized',
+    ]);
+    const old = await operate(suite.url, LOGIN, {
       variables: { input: { email: user.email, password: PASSWORD } },
     });
     expect(codesOf(old)).toEqual(['invalid_credentials']);
   });
 
   test('deleteAccount takes the account away', async () => {
-    const { token, user } = await signUp(url);
+    const { token, user } = await signUp(suite.url);
     const remove = 'mutation ($input: DeleteAccountInput!) { deleteAccount(input: $input) { success } }';
-    const wrong = await operate(url, remove, { token, variables: { input: { password: 'not this one' } } });
+    const wrong = await operate(suite.url, remove, {
+      token,
+      variables: { input: { password: 'not this one' } },
+    });
     expect(codesOf(wrong)).toEqual(['invalid_credentials']);
-    await dataOf(url, remove, { token, variables: { input: { password: PASSWORD } } });
-    expect(codesOf(await operate(url, VIEWER, { token }))).toEqual(['unauthorized']);
-    const { rows } = await db.pool.query('select email, name from accounts where id = $1', [user.id]);
+    await dataOf(suite.url, remove, { token, variables: { input: { password: PASSWORD } } });
+    expect(codesOf(await operate(suite.url, VIEWER, { token }))).toEqual(['unauthorized']);
+    const { rows } = await suite.db.pool.query('select email, name from accounts where id = $1', [user.id]);
     expect(rows).toEqual([{ email: null, name: '' }]);
   });
 
   test('failed log-ins are counted together with those of REST', async () => {
     const headers = { 'x-forwarded-for': '198.51.100.7' };
-    const input = { email: 'guessed@example.com', password: 'a guess' };
+    const input = { email: `${randomUUID()}@example.com`, password: 'a guess' };
     for (let n = 0; n < 5; n++) {
-      const guess = await operate(url, LOGIN, { headers, variables: { input } });
+      const guess = await operate(suite.url, LOGIN, { headers, variables: { input } });
       expect(codesOf(guess)).toEqual(['invalid_credentials']);
-      expect((await call(url, 'POST', '/api/auth/login', { headers, body: input })).status).toBe(401);
+      expect((await call(suite.url, 'POST', '/api/auth/login', { headers, body: input })).status).toBe(401);
     }
-    const refused = await operate(url, LOGIN, { headers, variables: { input } });
+    const refused = await operate(suite.url, LOGIN, { headers, variables: { input } });
     expect(codesOf(refused)).toEqual(['rate_limit_exceeded']);
     expect(refused.body.errors![0]!.extensions.retryAfterSeconds).toBeGreaterThan(800);
-    expect((await call(url, 'POST', '/api/auth/login', { headers, body: input })).status).toBe(429);
+    expect((await call(suite.url, 'POST', '/api/auth/login', { headers, body: input })).status).toBe(429);
   });
 
   test('a page elsewhere can neither sign in nor act with the cookie', async () => {
-    const { token, user } = await signUp(url);
+    const { token, user } = await signUp(suite.url);
     const foreign = { origin: 'https://evil.example' };
-    const login = await operate(url, LOGIN, {
+    const login = await operate(suite.url, LOGIN, {
       headers: foreign,
       variables: { input: { email: user.email, password: PASSWORD } },
     });
     expect([login.status, codesOf(login)]).toEqual([403, ['cross_site_request']]);
-    const act = await operate(url, 'mutation { logout { success } }', {
+    const act = await operate(suite.url, 'mutation { logout { success } }', {
       headers: { ...foreign, cookie: `pr_session=${token}` },
     });
     expect([act.status, codesOf(act)]).toEqual([403, ['cross_site_request']]);
-    const sibling = await operate(url, VIEWER, {
+    const sibling = await operate(suite.url, VIEWER, {
       headers: { cookie: `pr_session=${token}`, 'sec-fetch-site': 'same-site' },
     });
     expect(sibling.status).toBe(403);
-    expect(codesOf(await operate(url, VIEWER, { token }))).toEqual([]);
+    expect(codesOf(await operate(suite.url, VIEWER, { token }))).toEqual([]);
   });
 });

@@ -1,9 +1,8 @@
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { recordOf } from '../metering/support.js';
 import { call, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { codesOf, dataOf, operate } from './support.js';
 
 const TOP_UP = `mutation ($input: TopUpInput!) { topUp(input: $input) {
@@ -35,22 +34,11 @@ interface Ledger {
 }
 
 describe('billing', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
-  let url: string;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-    url = platform.url;
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
+  const suite = usePlatform();
 
   test('plans and models are public, the same as those of REST', async () => {
     const data = await dataOf<{ plans: unknown[]; models: { modelPublicName: string }[] }>(
-      url,
+      suite.url,
       `{ plans { name monthlyPriceUsd includedCreditsUsd allowedModels requestsPerMinute }
          models { modelPublicName family contextWindow inputPricePerMillionUsd outputPricePerMillionUsd isFeatured } }`,
     );
@@ -60,7 +48,7 @@ describe('billing', () => {
       [data.plans, '/api/plans'],
       [data.models, '/api/models'],
     ] as const) {
-      const rest = await call<Record<string, unknown>[]>(url, 'GET', path);
+      const rest = await call<Record<string, unknown>[]>(suite.url, 'GET', path);
       const renamed = rest.body.map((item) =>
         Object.fromEntries(Object.entries(item).map(([name, value]) => [camel(name), value])),
       );
@@ -70,8 +58,8 @@ describe('billing', () => {
   });
 
   test('topUp adds credit, and the account in the same answer has it', async () => {
-    const { token } = await signUp(url);
-    const data = await dataOf(url, TOP_UP, { token, variables: { input: { amountUsd: 25 } } });
+    const { token } = await signUp(suite.url);
+    const data = await dataOf(suite.url, TOP_UP, { token, variables: { input: { amountUsd: 25 } } });
     expect(data).toEqual({
       topUp: {
         balanceUsd: '26.000000',
@@ -83,9 +71,9 @@ describe('billing', () => {
   });
 
   test('two top-ups of one document each show the account after themselves', async () => {
-    const { token } = await signUp(url);
+    const { token } = await signUp(suite.url);
     const data = await dataOf(
-      url,
+      suite.url,
       `mutation { a: topUp(input: { amountUsd: 10 }) { viewer { balanceUsd } }
                   b: topUp(input: { amountUsd: 25 }) { viewer { balanceUsd } } }`,
       { token },
@@ -97,17 +85,17 @@ describe('billing', () => {
   });
 
   test('topUp with an idempotency key moves money once, also when REST repeats it', async () => {
-    const { token } = await signUp(url);
+    const { token } = await signUp(suite.url);
     const variables = { input: { amountUsd: 10, idempotencyKey: 'once' } };
-    const first = await dataOf(url, TOP_UP, { token, variables });
-    expect(await dataOf(url, TOP_UP, { token, variables })).toEqual(first);
-    const rest = await call<{ balance_usd: string }>(url, 'POST', '/api/billing/topup', {
+    const first = await dataOf(suite.url, TOP_UP, { token, variables });
+    expect(await dataOf(suite.url, TOP_UP, { token, variables })).toEqual(first);
+    const rest = await call<{ balance_usd: string }>(suite.url, 'POST', '/api/billing/topup', {
       token,
       body: { amount_usd: 10 },
       headers: { 'idempotency-key': 'once' },
     });
     expect(rest.body.balance_usd).toBe('11.000000');
-    const other = await operate(url, TOP_UP, {
+    const other = await operate(suite.url, TOP_UP, {
       token,
       variables: { input: { amountUsd: 25, idempotencyKey: 'once' } },
     });
@@ -127,31 +115,31 @@ describe('billing', () => {
     [[], 'input'],
     [undefined, 'input'],
   ] as [unknown, string][])('topUp refuses %j by its field', async (input, field) => {
-    const { token } = await signUp(url);
-    const answer = await operate(url, TOP_UP, { token, variables: { input } });
+    const { token } = await signUp(suite.url);
+    const answer = await operate(suite.url, TOP_UP, { token, variables: { input } });
     const { code, details } = answer.body.errors![0]!.extensions;
     expect([code, details?.map((detail) => detail.field)]).toEqual(['validation_error', [field]]);
   });
 
   test('usageEvents pages by cursor while calls come in; each has its key and its model', async () => {
-    const { token, user } = await signUp(url);
-    const { keyId } = await createTestKey(db, { accountId: user.id });
+    const { token, user } = await signUp(suite.url);
+    const { keyId } = await createTestKey(suite.db, { accountId: user.id });
     const record = (changes = {}) => recordOf({ accountId: user.id, keyId }, changes);
     const at = Date.now();
     // Three of the same millisecond: the id decides.
     const records = [at - 5, at - 4, at - 3, at - 3, at - 3, at - 2].map((createdAt) =>
       record({ createdAt }),
     );
-    await flushBatch(db.pool, records);
+    await flushBatch(suite.db.pool, records);
     const seen: Usage['viewer']['usageEvents']['nodes'] = [];
     let after: string | undefined;
     for (let page = 0; ; page++) {
-      const { viewer } = await dataOf<Usage>(url, USAGE, { token, variables: { first: 2, after } });
+      const { viewer } = await dataOf<Usage>(suite.url, USAGE, { token, variables: { first: 2, after } });
       expect(viewer.usageEvents.totalCount).toBe(6 + page);
       seen.push(...viewer.usageEvents.nodes);
       if (!viewer.usageEvents.pageInfo.hasNextPage) break;
       after = viewer.usageEvents.pageInfo.endCursor;
-      await flushBatch(db.pool, [record()]);
+      await flushBatch(suite.db.pool, [record()]);
     }
     const expected = records.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
     expect(seen.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
@@ -163,21 +151,21 @@ describe('billing', () => {
       model: { family: 'gemma' },
       apiKey: { name: 'test' },
     });
-    await db.pool.query('delete from api_keys where id = $1', [keyId]);
-    const gone = await dataOf<Usage>(url, USAGE, { token, variables: { first: 1 } });
+    await suite.db.pool.query('delete from api_keys where id = $1', [keyId]);
+    const gone = await dataOf<Usage>(suite.url, USAGE, { token, variables: { first: 1 } });
     expect(gone.viewer.usageEvents.nodes[0]).toMatchObject({ keyId, apiKey: null });
   });
 
   test('ledgerEntries pages by cursor; a charge leads to its call', async () => {
-    const { token, user } = await signUp(url);
-    const { keyId } = await createTestKey(db, { accountId: user.id });
+    const { token, user } = await signUp(suite.url);
+    const { keyId } = await createTestKey(suite.db, { accountId: user.id });
     const records = [1, 2, 3].map(() => recordOf({ accountId: user.id, keyId }));
-    await flushBatch(db.pool, records);
-    await dataOf(url, TOP_UP, { token, variables: { input: { amountUsd: 10 } } });
+    await flushBatch(suite.db.pool, records);
+    await dataOf(suite.url, TOP_UP, { token, variables: { input: { amountUsd: 10 } } });
     const seen: Ledger['viewer']['ledgerEntries']['nodes'] = [];
     let after: string | undefined;
     for (;;) {
-      const { viewer } = await dataOf<Ledger>(url, LEDGER, { token, variables: { first: 2, after } });
+      const { viewer } = await dataOf<Ledger>(suite.url, LEDGER, { token, variables: { first: 2, after } });
       expect(viewer.ledgerEntries.totalCount).toBe(5);
       seen.push(...viewer.ledgerEntries.nodes);
       if (!viewer.ledgerEntries.pageInfo.hasNextPage) break;
@@ -194,10 +182,10 @@ describe('billing', () => {
   });
 
   test('a cursor of another list is refused', async () => {
-    const { token } = await signUp(url);
-    const { viewer } = await dataOf<Ledger>(url, LEDGER, { token, variables: { first: 1 } });
+    const { token } = await signUp(suite.url);
+    const { viewer } = await dataOf<Ledger>(suite.url, LEDGER, { token, variables: { first: 1 } });
     const after = viewer.ledgerEntries.pageInfo.endCursor;
-    expect(codesOf(await operate(url, USAGE, { token, variables: { first: 1, after } }))).toEqual([
+    expect(codesOf(await operate(suite.url, USAGE, { token, variables: { first: 1, after } }))).toEqual([
       'validation_error',
     ]);
   });

@@ -2,9 +2,8 @@ import { randomInt } from 'node:crypto';
 import { createSchema } from '../../src/graphql/schema.js';
 import { Random } from '../hostile/fuzz/random.js';
 import { signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { sized } from '../support/size.js';
 import { fuzzedRequest } from './fuzz-grammar.js';
 import type { GraphqlAnswer } from './support.js';
@@ -26,7 +25,6 @@ const CODES = new Set([
 const LEAKS =
   /\n\s+at .+:\d+:\d+|node_modules|\.[jt]s:\d+|postgres(?:ql)?:\/\/|ECONN|syntax error at|relation "/;
 
-/** RELIABILITY.md G18: 0 crashes, 0 5xx, 0 stack traces, 0 answers over 10 s. */
 /** Parser, validation, variables, services, data. */
 const DEPTHS = [
   'data',
@@ -37,22 +35,16 @@ const DEPTHS = [
   'forbidden',
 ];
 
+/** RELIABILITY.md G18: 0 crashes, 0 5xx, 0 stack traces, 0 answers over 10 s. */
 describe('whatever document is sent', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  const suite = usePlatform({
+    virtualKeys: { generate: async () => 'sk-virtual', remove: async () => undefined },
+  });
   let token: string;
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db, {
-      virtualKeys: { generate: async () => 'sk-virtual', remove: async () => undefined },
-    });
-    const signup = await signUp(platform.url);
+    const signup = await signUp(suite.url);
     token = signup.token;
-    await createTestKey(db, { accountId: signup.user.id });
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
+    await createTestKey(suite.db, { accountId: signup.user.id });
   });
 
   test(
@@ -65,7 +57,7 @@ describe('whatever document is sent', () => {
       for (let n = 0; n < DOCUMENTS || (missed().length > 0 && n < 8 * DOCUMENTS); n++) {
         const request = fuzzedRequest(schema, new Random(seed + n * 7_919));
         const began = performance.now();
-        const answer = await platform.app.inject({
+        const answer = await suite.platform.app.inject({
           method: 'POST',
           url: '/graphql',
           headers: {

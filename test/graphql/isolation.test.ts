@@ -4,9 +4,8 @@ import { createSchema } from '../../src/graphql/schema.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { callOf, eventsOf, limitKey, subscribe } from '../alerts/support.js';
 import { PASSWORD, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
 import { fieldDocuments } from './fields.js';
 import { codesOf, dataOf, follow, operate, socketClient } from './support.js';
@@ -19,8 +18,7 @@ const WHOLE = `{ viewer {
   ledgerEntries { nodes { id amountUsd } } usageEvents { nodes { id } } } }`;
 
 describe('what belongs to somebody', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  const suite = usePlatform();
   let ada: { token: string; user: { id: string } };
   let adaKey: { keyId: string; key: string };
   const mail = `ada-canary-${randomUUID()}@example.com`;
@@ -31,7 +29,6 @@ describe('what belongs to somebody', () => {
   let account = '';
   let alert = '';
   let event = '';
-  let newcomers = 0;
 
   /** Whoever asks, asks for what is Ada's. */
   const documents = () =>
@@ -43,7 +40,7 @@ describe('what belongs to somebody', () => {
       if (argument === 'dailyLimitUsd') return '"1.5"';
       if (argument === 'active') return 'false';
       if (argument === 'email') {
-        return JSON.stringify(owner === 'signup' ? `new-${newcomers++}@example.com` : mail);
+        return JSON.stringify(owner === 'signup' ? `${randomUUID()}@example.com` : mail);
       }
       if (argument === 'newPassword' || (owner === 'signup' && argument === 'password')) {
         return JSON.stringify(`${PASSWORD} 2`);
@@ -52,23 +49,17 @@ describe('what belongs to somebody', () => {
     });
 
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-    ada = await signUp(platform.url, { email: mail, name: 'Ada Canary' });
+    ada = await signUp(suite.url, { email: mail, name: 'Ada Canary' });
     account = ada.user.id;
-    adaKey = await createTestKey(db, { accountId: account });
+    adaKey = await createTestKey(suite.db, { accountId: account });
     key = adaKey.keyId;
-    await db.pool.query(`update api_keys set name = 'key-canary' where id = $1`, [key]);
+    await suite.db.pool.query(`update api_keys set name = 'key-canary' where id = $1`, [key]);
     const payer = { accountId: account, keyId: key };
-    alert = await subscribe(db.pool, payer, [1], { destination: 'https://alert-canary.example.com' });
-    await limitKey(db.pool, payer, 1);
-    await flushBatch(db.pool, [callOf(payer, 2)]);
-    event = (await eventsOf(db.pool, payer))[0]!.id;
+    alert = await subscribe(suite.db.pool, payer, [1], { destination: 'https://alert-canary.example.com' });
+    await limitKey(suite.db.pool, payer, 1);
+    await flushBatch(suite.db.pool, [callOf(payer, 2)]);
+    event = (await eventsOf(suite.db.pool, payer))[0]!.id;
     canaries = [mail, 'Ada Canary', 'key-canary', adaKey.key, 'alert-canary'];
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
   });
 
   const protectedFields = () =>
@@ -89,23 +80,23 @@ describe('what belongs to somebody', () => {
     [
       'a disabled account',
       async () => {
-        const { token, user } = await signUp(platform.url);
-        await db.pool.query(`update accounts set status = 'disabled' where id = $1`, [user.id]);
+        const { token, user } = await signUp(suite.url);
+        await suite.db.pool.query(`update accounts set status = 'disabled' where id = $1`, [user.id]);
         return token;
       },
     ],
     [
       'an ended session',
       async () => {
-        const { token } = await signUp(platform.url);
-        await dataOf(platform.url, 'mutation { logout { success } }', { token });
+        const { token } = await signUp(suite.url);
+        await dataOf(suite.url, 'mutation { logout { success } }', { token });
         return token;
       },
     ],
   ])('answers unauthorized to %s, field by field', async (_who, tokenOf) => {
     const token = await tokenOf();
     for (const { name, document } of protectedFields()) {
-      const answer = await operate(platform.url, document, token === undefined ? {} : { token });
+      const answer = await operate(suite.url, document, token === undefined ? {} : { token });
       expect([name, codesOf(answer)]).toEqual([name, ['unauthorized']]);
       expect([name, Object.values(answer.body.data ?? {})]).toEqual([name, answer.body.data ? [null] : []]);
       showsNothing(answer.text);
@@ -113,24 +104,24 @@ describe('what belongs to somebody', () => {
   });
 
   test('shows another account nothing of it, field by field, whatever ids they name', async () => {
-    const before = await dataOf(platform.url, WHOLE, { token: ada.token });
+    const before = await dataOf(suite.url, WHOLE, { token: ada.token });
     for (const { name, document, root } of documents().filter(({ kind }) => kind !== 'subscription')) {
       // Some of what Bob does ends his own session.
-      const bob = await signUp(platform.url);
-      const answer = await operate(platform.url, document, { token: bob.token });
+      const bob = await signUp(suite.url);
+      const answer = await operate(suite.url, document, { token: bob.token });
       showsNothing(answer.text);
       const named = [key, alert, event].some((id) => document.includes(id)) ? ['not_found'] : [];
       if (accessOf(root) === 'admin') expect([name, codesOf(answer)]).toEqual([name, ['forbidden']]);
       else if (named.length > 0) expect([name, codesOf(answer)]).toEqual([name, named]);
     }
-    expect(await dataOf(platform.url, WHOLE, { token: ada.token })).toEqual(before);
+    expect(await dataOf(suite.url, WHOLE, { token: ada.token })).toEqual(before);
   }, 120_000);
 
   test('is told live to nobody without a session', async () => {
     const subscriptions = documents().filter(({ kind }) => kind === 'subscription');
     expect(subscriptions.length).toBeGreaterThan(0);
     for (const token of [undefined, adaKey.key, 'nonsense']) {
-      const client = socketClient(platform.url, token === undefined ? {} : { token });
+      const client = socketClient(suite.url, token === undefined ? {} : { token });
       const followed = follow(client, subscriptions[0]!.document);
       await until(() => followed.ended, { what: 'the end of the connection' });
       expect(followed.error).toMatchObject({ code: 4403 });

@@ -1,7 +1,6 @@
 import { call, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { codesOf, dataOf, operate } from './support.js';
 
 const KEY = `id name keyPrefix lastFour status monthlyLimitUsd dailyLimitUsd spendTodayUsd spendMonthUsd hasUpstream
@@ -29,29 +28,18 @@ interface Keys {
 }
 
 describe('API keys', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
-  let url: string;
   let virtualKeys = 0;
   const removed: string[] = [];
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db, {
-      virtualKeys: {
-        generate: async () => `sk-virtual-${virtualKeys++}`,
-        remove: async (keys) => void removed.push(...keys),
-      },
-    });
-    url = platform.url;
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
+  const suite = usePlatform({
+    virtualKeys: {
+      generate: async () => `sk-virtual-${virtualKeys++}`,
+      remove: async (keys) => void removed.push(...keys),
+    },
   });
 
   const create = async (token: string, name = 'mine'): Promise<{ key: string; apiKey: Key }> => {
     const query = `mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { key apiKey { ${KEY} owner { id } } } }`;
-    const data = await dataOf<{ createApiKey: { key: string; apiKey: Key } }>(url, query, {
+    const data = await dataOf<{ createApiKey: { key: string; apiKey: Key } }>(suite.url, query, {
       token,
       variables: { input: { name } },
     });
@@ -60,14 +48,14 @@ describe('API keys', () => {
   const change = (token: string, mutation: string, input: Record<string, unknown>) => {
     const type = `${mutation[0]!.toUpperCase()}${mutation.slice(1)}Input!`;
     const query = `mutation ($input: ${type}) { ${mutation}(input: $input) { apiKey { ${KEY} } } }`;
-    return operate<Record<string, { apiKey: Record<string, unknown> }>>(url, query, {
+    return operate<Record<string, { apiKey: Record<string, unknown> }>>(suite.url, query, {
       token,
       variables: { input },
     });
   };
 
   test('createApiKey shows the secret once and makes the same key that REST shows', async () => {
-    const { token, user } = await signUp(url);
+    const { token, user } = await signUp(suite.url);
     const { key, apiKey } = await create(token, '  spaced  ');
     expect(key).toMatch(/^sk-pr-[0-9A-Za-z]{46}$/);
     expect(apiKey).toMatchObject({
@@ -81,22 +69,22 @@ describe('API keys', () => {
       lastFour: key.slice(-4),
       owner: { id: user.id },
     });
-    const rest = await call<Record<string, unknown>>(url, 'GET', `/api/keys/${apiKey.id}`, { token });
+    const rest = await call<Record<string, unknown>>(suite.url, 'GET', `/api/keys/${apiKey.id}`, { token });
     expect(rest.body).toMatchObject({
       name: 'spaced',
       key_prefix: apiKey.keyPrefix,
       created_at: apiKey.createdAt,
     });
-    const { text } = await operate(url, KEYS, { token, variables: { first: 10 } });
+    const { text } = await operate(suite.url, KEYS, { token, variables: { first: 10 } });
     expect(text).not.toContain(key.slice(10));
   });
 
   test.each(['', '   ', 'x'.repeat(101), 'two\nlines', 'n\u0000l'])(
     'createApiKey refuses the name %j',
     async (name) => {
-      const { token } = await signUp(url);
+      const { token } = await signUp(suite.url);
       const query = 'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { key } }';
-      const answer = await operate(url, query, { token, variables: { input: { name } } });
+      const answer = await operate(suite.url, query, { token, variables: { input: { name } } });
       expect(answer.body.errors![0]!.extensions).toMatchObject({
         code: 'validation_error',
         details: [{ field: 'name', message: expect.any(String) }],
@@ -105,14 +93,14 @@ describe('API keys', () => {
   );
 
   test('renameApiKey changes the label alone', async () => {
-    const { token } = await signUp(url);
+    const { token } = await signUp(suite.url);
     const { apiKey } = await create(token);
     const answer = await change(token, 'renameApiKey', { id: apiKey.id, name: 'other' });
     expect(answer.body.data!.renameApiKey!.apiKey).toEqual({ ...apiKey, name: 'other', owner: undefined });
   });
 
   test('setApiKeyLimits sets what is named, exactly, keeps what is left out, clears null', async () => {
-    const { token } = await signUp(url);
+    const { token } = await signUp(suite.url);
     const { apiKey } = await create(token);
     const limits = async (input: Record<string, unknown>) => {
       const answer = await change(token, 'setApiKeyLimits', { id: apiKey.id, ...input });
@@ -133,7 +121,7 @@ describe('API keys', () => {
     ['a text that is no number', { dailyLimitUsd: '1e3' }, 'dailyLimitUsd'],
     ['a list', { dailyLimitUsd: [1] }, 'dailyLimitUsd'],
   ])('setApiKeyLimits refuses %s by its field', async (_what, limits, field) => {
-    const { token } = await signUp(url);
+    const { token } = await signUp(suite.url);
     const { apiKey } = await create(token);
     const answer = await change(token, 'setApiKeyLimits', { id: apiKey.id, ...limits });
     const { code, details } = answer.body.errors![0]!.extensions;
@@ -141,13 +129,13 @@ describe('API keys', () => {
   });
 
   test('setApiKeyLimits without a limit has nothing to change', async () => {
-    const { token } = await signUp(url);
+    const { token } = await signUp(suite.url);
     const { apiKey } = await create(token);
     expect(codesOf(await change(token, 'setApiKeyLimits', { id: apiKey.id }))).toEqual(['validation_error']);
   });
 
   test('disableApiKey and enableApiKey switch it', async () => {
-    const { token } = await signUp(url);
+    const { token } = await signUp(suite.url);
     const { apiKey } = await create(token);
     const off = await change(token, 'disableApiKey', { id: apiKey.id });
     expect(off.body.data!.disableApiKey!.apiKey.status).toBe('DISABLED');
@@ -156,29 +144,29 @@ describe('API keys', () => {
   });
 
   test('deleteApiKey takes the key and its virtual key away', async () => {
-    const { token } = await signUp(url);
+    const { token } = await signUp(suite.url);
     const { apiKey } = await create(token);
     const query = 'mutation ($input: DeleteApiKeyInput!) { deleteApiKey(input: $input) { deletedApiKeyId } }';
     const variables = { input: { id: apiKey.id } };
     const before = removed.length;
-    expect(await dataOf(url, query, { token, variables })).toEqual({
+    expect(await dataOf(suite.url, query, { token, variables })).toEqual({
       deleteApiKey: { deletedApiKeyId: apiKey.id },
     });
     expect(removed).toHaveLength(before + 1);
-    expect(codesOf(await operate(url, query, { token, variables }))).toEqual(['not_found']);
-    const one = await operate(url, `{ viewer { apiKey(id: "${apiKey.id}") { id } } }`, { token });
+    expect(codesOf(await operate(suite.url, query, { token, variables }))).toEqual(['not_found']);
+    const one = await operate(suite.url, `{ viewer { apiKey(id: "${apiKey.id}") { id } } }`, { token });
     expect(one.body).toMatchObject({ data: { viewer: { apiKey: null } } });
     expect(codesOf(one)).toEqual(['not_found']);
   });
 
   test('apiKeys pages by cursor: newest first, each once, though keys come while somebody reads', async () => {
-    const { token } = await signUp(url);
+    const { token } = await signUp(suite.url);
     const ids: string[] = [];
     for (let n = 0; n < 7; n++) ids.unshift((await create(token, `key ${n}`)).apiKey.id);
     const seen: string[] = [];
     let after: string | undefined;
     for (let page = 0; ; page++) {
-      const { viewer } = await dataOf<Keys>(url, KEYS, { token, variables: { first: 3, after } });
+      const { viewer } = await dataOf<Keys>(suite.url, KEYS, { token, variables: { first: 3, after } });
       const { edges, nodes, pageInfo, totalCount } = viewer.apiKeys;
       expect(nodes.map(({ id }) => id)).toEqual(edges.map(({ node }) => node.id));
       expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0]!.cursor, edges.at(-1)!.cursor]);
@@ -189,8 +177,8 @@ describe('API keys', () => {
       await create(token, 'meanwhile');
     }
     expect(seen).toEqual(ids);
-    const nothing = await dataOf<Keys>(url, KEYS, {
-      token: (await signUp(url)).token,
+    const nothing = await dataOf<Keys>(suite.url, KEYS, {
+      token: (await signUp(suite.url)).token,
       variables: { first: 1 },
     });
     expect(nothing.viewer.apiKeys).toEqual({
@@ -210,16 +198,16 @@ describe('API keys', () => {
     [{ first: 1, after: 'x'.repeat(200) }, 'after'],
     [{ first: 1, after: '' }, 'after'],
   ])('apiKeys refuses %j by its field', async (variables, field) => {
-    const { token } = await signUp(url);
-    const answer = await operate(url, KEYS, { token, variables });
+    const { token } = await signUp(suite.url);
+    const answer = await operate(suite.url, KEYS, { token, variables });
     const { code, details } = answer.body.errors![0]!.extensions;
     expect([code, details?.map((detail) => detail.field)]).toEqual(['validation_error', [field]]);
   });
 
   test('usageByDay tells the spend of each day, days without calls included', async () => {
-    const { token, user } = await signUp(url);
-    const { keyId } = await createTestKey(db, { accountId: user.id });
-    await db.pool.query(
+    const { token, user } = await signUp(suite.url);
+    const { keyId } = await createTestKey(suite.db, { accountId: user.id });
+    await suite.db.pool.query(
       `insert into key_spend_days (key_id, day, spend) select $1, (now() at time zone 'UTC')::date - n, n + 0.5
        from unnest(array[0, 2, 6, 7]) n`,
       [keyId],
@@ -228,7 +216,7 @@ describe('API keys', () => {
       week: usageByDay(days: 7) { date costUsd } today: usageByDay(days: 1) { costUsd } } } }`;
     const data = await dataOf<{
       viewer: { apiKey: { week: { costUsd: string }[]; today: { costUsd: string }[] } };
-    }>(url, query, { token });
+    }>(suite.url, query, { token });
     const { week, today } = data.viewer.apiKey;
     expect(week.map(({ costUsd }) => costUsd)).toEqual([
       '6.500000',
@@ -241,7 +229,7 @@ describe('API keys', () => {
     ]);
     expect(today).toEqual([{ costUsd: '0.500000' }]);
     const tooMany = await operate(
-      url,
+      suite.url,
       `{ viewer { apiKey(id: "${keyId}") { usageByDay(days: 91) { date } } } }`,
       { token },
     );

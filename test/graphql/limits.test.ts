@@ -1,7 +1,6 @@
 import { getIntrospectionQuery } from 'graphql';
 import { call, PASSWORD, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
 import { codesOf, follow, type GraphqlAnswer, type GraphqlError, operate, socketClient } from './support.js';
 
@@ -77,26 +76,15 @@ const TOO_MUCH: [string, string, RegExp][] = [
 ];
 
 describe('limits of GraphQL', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
-  let closed: TestPlatform;
-  let url: string;
+  const suite = usePlatform();
+  const closed = usePlatform({ env: { GRAPHQL_INTROSPECTION: '0' } });
   let token: string;
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-    closed = await startTestPlatform(db, { env: { GRAPHQL_INTROSPECTION: '0' } });
-    url = platform.url;
-    token = (await signUp(url)).token;
-  });
-  afterAll(async () => {
-    await platform.close();
-    await closed.close();
-    await db.close();
+    token = (await signUp(suite.url)).token;
   });
 
   test.each(TOO_MUCH)('HTTP refuses %s and runs nothing', async (_what, document, message) => {
-    const answer = await operate(url, document, { token });
+    const answer = await operate(suite.url, document, { token });
     expect([answer.status, answer.body.data]).toEqual([400, undefined]);
     for (const error of answer.body.errors!) {
       expect(['GRAPHQL_PARSE_FAILED', INVALID]).toContain(error.extensions.code);
@@ -106,10 +94,10 @@ describe('limits of GraphQL', () => {
   });
 
   test.each(TOO_MUCH)('WebSocket refuses %s as well, in the same words', async (_what, document, message) => {
-    const client = socketClient(url, { token });
+    const client = socketClient(suite.url, { token });
     const followed = follow(client, document);
     await until(() => followed.ended, { what: 'an answer' });
-    const overHttp = await operate(url, document, { token });
+    const overHttp = await operate(suite.url, document, { token });
     expect(followed.results).toEqual([]);
     expect(followed.error).toEqual(overHttp.body.errors);
     expect((followed.error as GraphqlError[]).map((error) => error.message).join('\n')).toMatch(message);
@@ -120,31 +108,31 @@ describe('limits of GraphQL', () => {
     const query = `query ($days: Int) { viewer {
       apiKeys(first: 1) { nodes { usageByDay(days: $days) { date } } }
       more: apiKeys(first: 100) { nodes { usageByDay(days: 90) { date costUsd } } } } }`;
-    const answer = await operate(url, query, { token, variables: { days: null } });
+    const answer = await operate(suite.url, query, { token, variables: { days: null } });
     expect([answer.status, codesOf(answer)]).toEqual([400, [INVALID]]);
     expect(answer.body.errors![0]!.message).toMatch(/Argument "days"/);
   });
 
   test('a document may be 12 fields deep, fragments apart', async () => {
-    expect(codesOf(await operate(url, nested(7), { token }))).toEqual([]);
+    expect(codesOf(await operate(suite.url, nested(7), { token }))).toEqual([]);
     const introspection = (depth: number) =>
       `{ __type(name: "Query") { fields { type ${'{ ofType '.repeat(depth)} { name } ${'}'.repeat(depth)} } } }`;
-    expect(codesOf(await operate(url, introspection(7), { token }))).toEqual([]);
-    const tooDeep = await operate(url, introspection(9), { token });
+    expect(codesOf(await operate(suite.url, introspection(7), { token }))).toEqual([]);
+    const tooDeep = await operate(suite.url, introspection(9), { token });
     expect(tooDeep.body.errors![0]!.message).toBe('Query depth limit of 12 exceeded, found 13.');
   });
 
   test('the introspection of tools passes, one that is deeper than 20 does not', async () => {
-    const answer = await operate(url, getIntrospectionQuery(), { token });
+    const answer = await operate(suite.url, getIntrospectionQuery(), { token });
     expect(codesOf(answer)).toEqual([]);
     const deep = `{ __schema { types { fields { type ${'{ ofType '.repeat(17)} { name } ${'}'.repeat(17)} } } } }`;
-    const refused = await operate(url, deep, { token });
+    const refused = await operate(suite.url, deep, { token });
     expect(refused.body.errors![0]!.message).toMatch(/Query depth limit of 20 exceeded/);
   });
 
   test('where introspection is off neither it nor a suggestion tells names, over both transports', async () => {
     const misspelt = '{ viewer { balanceUs apiKeyz { nodes { id } } } plan { name } }';
-    const shown = await operate(url, misspelt, { token });
+    const shown = await operate(suite.url, misspelt, { token });
     expect(shown.text).toContain('Did you mean');
     for (const document of [
       '{ __schema { types { name } } }',
@@ -173,7 +161,7 @@ describe('limits of GraphQL', () => {
   });
 
   const post = (body: unknown, headers: Record<string, string> = {}) =>
-    call<GraphqlAnswer>(url, 'POST', '/graphql', { body, headers, token });
+    call<GraphqlAnswer>(suite.url, 'POST', '/graphql', { body, headers, token });
 
   test('a batch is refused as a whole', async () => {
     const answer = await post([{ query: '{ plans { name } }' }, { query: '{ plans { name } }' }]);
@@ -229,7 +217,7 @@ describe('limits of GraphQL', () => {
 
   test('nothing is asked by GET', async () => {
     const answer = await call<{ error: { code: string } }>(
-      url,
+      suite.url,
       'GET',
       `/graphql?query=${encodeURIComponent('{plans{name}}')}`,
       {
@@ -246,7 +234,7 @@ describe('limits of GraphQL', () => {
   });
 
   test('a subscription over HTTP is refused and says where it runs', async () => {
-    const answer = await operate(url, 'subscription { usageRecorded { id } }', { token });
+    const answer = await operate(suite.url, 'subscription { usageRecorded { id } }', { token });
     expect([answer.status, codesOf(answer)]).toEqual([400, ['OPERATION_RESOLUTION_FAILURE']]);
     expect(answer.body.errors![0]!.message).toMatch(/over WebSocket.*graphql-transport-ws/);
   });
@@ -259,10 +247,10 @@ describe('limits of GraphQL', () => {
   });
 
   test('one try to log in passes beside other mutations', async () => {
-    const { user } = await signUp(url);
+    const { user } = await signUp(suite.url);
     const document = `mutation { logout { success }
       login(input: { email: "${user.email}", password: "${PASSWORD}" }) { expiresIn } }`;
-    const { token: other } = await signUp(url);
-    expect(codesOf(await operate(url, document, { token: other }))).toEqual([]);
+    const { token: other } = await signUp(suite.url);
+    expect(codesOf(await operate(suite.url, document, { token: other }))).toEqual([]);
   });
 });

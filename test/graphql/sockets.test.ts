@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { flushBatch } from '../../src/metering/flush.store.js';
-import { migrateAndSeed } from '../../src/services/startup.js';
 import { createPayer, recordOf } from '../metering/support.js';
+import { signUpAdmin } from '../support/admin.js';
 import { call, PASSWORD, type SessionAnswer, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { createTestDatabase } from '../support/database.js';
+import { startTestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
 import { type RawSocket, rawSocket } from './raw-socket.js';
 import { dataOf, documentIdOf } from './support.js';
@@ -18,30 +19,18 @@ const subscribe = (id: string, query: string, variables?: unknown) => ({
 });
 
 describe('a WebSocket of GraphQL', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
-  let url: string;
+  const suite = usePlatform();
   let admin: string;
   const open: RawSocket[] = [];
-  const email = `${randomUUID()}@example.com`;
 
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db, { env: { ADMIN_EMAIL: email, ADMIN_PASSWORD: PASSWORD } });
-    url = platform.url;
-    await migrateAndSeed(db.orm, platform.config, platform.log);
-    const login = await call<SessionAnswer>(url, 'POST', '/api/auth/login', {
-      body: { email, password: PASSWORD },
-    });
-    admin = login.body.access_token;
+    admin = (await signUpAdmin(suite)).token;
   });
   afterEach(async () => {
     for (const { socket } of open.splice(0)) socket.terminate();
-    await until(() => platform.app.websocketServer.clients.size === 0, { what: 'no socket to be left' });
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
+    await until(() => suite.platform.app.websocketServer.clients.size === 0, {
+      what: 'no socket to be left',
+    });
   });
 
   const connect = async (...parameters: Parameters<typeof rawSocket>): Promise<RawSocket> => {
@@ -49,7 +38,9 @@ describe('a WebSocket of GraphQL', () => {
     open.push(socket);
     return socket;
   };
-  const signedIn = async (at = url): Promise<RawSocket & { token: string; id: string; email: string }> => {
+  const signedIn = async (
+    at = suite.url,
+  ): Promise<RawSocket & { token: string; id: string; email: string }> => {
     const { token, user } = await signUp(at);
     const socket = await connect(at);
     await socket.init(token);
@@ -70,9 +61,9 @@ describe('a WebSocket of GraphQL', () => {
   });
 
   test('takes the cookie where the page is ours', async () => {
-    const { token, user } = await signUp(url);
-    const headers = { cookie: `pr_session=${token}`, origin: url, 'sec-fetch-site': 'same-origin' };
-    const socket = await connect(url, { headers });
+    const { token, user } = await signUp(suite.url);
+    const headers = { cookie: `pr_session=${token}`, origin: suite.url, 'sec-fetch-site': 'same-origin' };
+    const socket = await connect(suite.url, { headers });
     await socket.init();
     const extensions = { documentId: documentIdOf('query Viewer') };
     socket.say({ id: '1', type: 'subscribe', payload: { query: '', extensions } });
@@ -80,8 +71,8 @@ describe('a WebSocket of GraphQL', () => {
   });
 
   test('a bearer wins over the cookie, also when it is worthless', async () => {
-    const { token } = await signUp(url);
-    const socket = await connect(url, { headers: { cookie: `pr_session=${token}` } });
+    const { token } = await signUp(suite.url);
+    const socket = await connect(suite.url, { headers: { cookie: `pr_session=${token}` } });
     socket.say({ type: 'connection_init', payload: { authorization: 'Bearer nonsense' } });
     expect((await socket.closed()).code).toBe(4403);
   });
@@ -92,19 +83,19 @@ describe('a WebSocket of GraphQL', () => {
     ['a sister site', { 'sec-fetch-site': 'same-site' }],
     ['another port of ours', { origin: 'http://127.0.0.1:1' }],
   ])('is refused at the upgrade to %s', async (_what, headers) => {
-    const refused = await rawSocket(url, { headers }).catch((error: unknown) => error);
+    const refused = await rawSocket(suite.url, { headers }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ status: 403, body: expect.stringContaining('cross_site_request') });
   });
 
   test.each([undefined, 'nonsense', 5, {}])('without a session it is closed: %j', async (authorization) => {
-    const socket = await connect(url);
+    const socket = await connect(suite.url);
     socket.say({ type: 'connection_init', payload: { authorization } });
     expect((await socket.closed()).code).toBe(4403);
     expect(socket.heard).toEqual([]);
   });
 
   test('an operation before the beginning closes it', async () => {
-    const socket = await connect(url);
+    const socket = await connect(suite.url);
     socket.say(subscribe('1', '{ plans { name } }'));
     expect((await socket.closed()).code).toBe(4401);
     expect(socket.heard).toEqual([]);
@@ -112,7 +103,7 @@ describe('a WebSocket of GraphQL', () => {
 
   test('who says nothing is closed after 5 s', async () => {
     const began = Date.now();
-    const socket = await connect(url);
+    const socket = await connect(suite.url);
     expect((await socket.closed()).code).toBe(4408);
     expect(Date.now() - began).toBeGreaterThan(4_500);
   });
@@ -142,7 +133,7 @@ describe('a WebSocket of GraphQL', () => {
 
   test('only graphql-transport-ws is spoken', async () => {
     for (const protocol of ['graphql-ws', 'chat']) {
-      const refused = await rawSocket(url, { protocol }).catch((error: Error) => error);
+      const refused = await rawSocket(suite.url, { protocol }).catch((error: Error) => error);
       expect(String(refused)).toMatch(/Server sent no subprotocol|refused/);
     }
   });
@@ -157,15 +148,15 @@ describe('a WebSocket of GraphQL', () => {
   });
 
   test('an account has at most 10, and another when one is gone', async () => {
-    const { token } = await signUp(url);
-    for (let n = 0; n < 10; n++) await (await connect(url)).init(token);
-    const eleventh = await connect(url);
+    const { token } = await signUp(suite.url);
+    for (let n = 0; n < 10; n++) await (await connect(suite.url)).init(token);
+    const eleventh = await connect(suite.url);
     eleventh.say({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
     expect((await eleventh.closed()).code).toBe(4429);
     await signedIn();
     open[0]!.socket.close();
     await open[0]!.closed();
-    await (await connect(url)).init(token);
+    await (await connect(suite.url)).init(token);
   });
 
   test('at most 20 operations run over one at a time', async () => {
@@ -188,20 +179,27 @@ describe('a WebSocket of GraphQL', () => {
     [
       'is disabled',
       (id: string) =>
-        dataOf(url, `mutation { disableUser(input: { id: "${id}" }) { user { id } } }`, { token: admin }),
+        dataOf(suite.url, `mutation { disableUser(input: { id: "${id}" }) { user { id } } }`, {
+          token: admin,
+        }),
     ],
     [
       'gets another role',
       (id: string) =>
-        dataOf(url, `mutation { setUserRole(input: { id: "${id}", role: ADMIN }) { user { id } } }`, {
+        dataOf(suite.url, `mutation { setUserRole(input: { id: "${id}", role: ADMIN }) { user { id } } }`, {
           token: admin,
         }),
     ],
-    ['logs out', (_id: string, token: string) => dataOf(url, 'mutation { logout { success } }', { token })],
+    [
+      'logs out',
+      (_id: string, token: string) => dataOf(suite.url, 'mutation { logout { success } }', { token }),
+    ],
     [
       'is deleted',
       (_id: string, token: string) =>
-        dataOf(url, `mutation { deleteAccount(input: { password: "${PASSWORD}" }) { success } }`, { token }),
+        dataOf(suite.url, `mutation { deleteAccount(input: { password: "${PASSWORD}" }) { success } }`, {
+          token,
+        }),
     ],
   ])('is closed within a second when its account %s; others stay', async (_what, end) => {
     const [socket, other] = [await signedIn(), await signedIn()];
@@ -216,12 +214,12 @@ describe('a WebSocket of GraphQL', () => {
 
   test('a change of password closes all but those of the session that made it', async () => {
     const mine = await signedIn();
-    const login = await call<SessionAnswer>(url, 'POST', '/api/auth/login', {
+    const login = await call<SessionAnswer>(suite.url, 'POST', '/api/auth/login', {
       body: { email: mine.email, password: PASSWORD },
     });
-    const other = await connect(url);
+    const other = await connect(suite.url);
     await other.init(login.body.access_token);
-    await call(url, 'POST', '/api/auth/password', {
+    await call(suite.url, 'POST', '/api/auth/password', {
       token: mine.token,
       body: { current_password: PASSWORD, new_password: `${PASSWORD} 2` },
     });
@@ -231,7 +229,7 @@ describe('a WebSocket of GraphQL', () => {
   });
 
   test('is closed when its token ends', async () => {
-    const brief = await startTestPlatform(db, { env: { ACCESS_TOKEN_TTL_SECONDS: '2' } });
+    const brief = await startTestPlatform(suite.db, { env: { ACCESS_TOKEN_TTL_SECONDS: '2' } });
     try {
       const socket = await signedIn(brief.url);
       socket.say(subscribe('1', USAGE));
@@ -244,14 +242,14 @@ describe('a WebSocket of GraphQL', () => {
   test('each operation is asked anew who it is, whatever was heard or not', async () => {
     const socket = await signedIn();
     // Behind the back of everybody: no signal says so.
-    await db.pool.query(`update accounts set status = 'disabled' where id = $1`, [socket.id]);
+    await suite.db.pool.query(`update accounts set status = 'disabled' where id = $1`, [socket.id]);
     socket.say(subscribe('1', '{ viewer { id } }'));
     expect(await socket.closed()).toEqual(FORBIDDEN);
     expect(socket.heard.filter(({ type }) => type === 'next')).toEqual([]);
   });
 
   test('who answers no ping is cut off', async () => {
-    const impatient = await startTestPlatform(db, { socketBounds: { pingIntervalMs: 150 } });
+    const impatient = await startTestPlatform(suite.db, { socketBounds: { pingIntervalMs: 150 } });
     try {
       const alive = await signedIn(impatient.url);
       const dead = await signedIn(impatient.url);
@@ -267,16 +265,16 @@ describe('a WebSocket of GraphQL', () => {
   });
 
   test('who reads nothing gets everything later, and each event once', async () => {
-    const { token, user } = await signUp(url);
-    const { keyId } = await createPayer(db.pool);
-    const socket = await connect(url);
+    const { token, user } = await signUp(suite.url);
+    const { keyId } = await createPayer(suite.db.pool);
+    const socket = await connect(suite.url);
     await socket.init(token);
     socket.say(subscribe('live', 'subscription { usageRecorded { id requestedModel } }'));
     const record = () => recordOf({ accountId: user.id, keyId }, { requestedModel: 'x'.repeat(2_000) });
     const tell = async (count: number): Promise<string[]> => {
       const records = Array.from({ length: count }, record);
-      await flushBatch(db.pool, records);
-      await db.pool.query(`select pg_notify('usage_flushed', $1)`, [user.id]);
+      await flushBatch(suite.db.pool, records);
+      await suite.db.pool.query(`select pg_notify('usage_flushed', $1)`, [user.id]);
       return records.map(({ id }) => id);
     };
     const heard = () =>
@@ -332,7 +330,7 @@ describe('a WebSocket of GraphQL', () => {
   });
 
   test('a stopping platform says so and waits for nobody', async () => {
-    const stopping = await startTestPlatform(db);
+    const stopping = await startTestPlatform(suite.db);
     const socket = await signedIn(stopping.url);
     const silent = await signedIn(stopping.url);
     silent.socket.pause();

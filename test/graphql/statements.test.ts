@@ -3,9 +3,8 @@ import { flushBatch } from '../../src/metering/flush.store.js';
 import { limitKey, subscribe } from '../alerts/support.js';
 import { recordOf } from '../metering/support.js';
 import { signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { watchPool } from '../support/watched-pool.js';
 import { dataOf } from './support.js';
 
@@ -14,37 +13,31 @@ const KEYS = 100;
 const SESSION = 1;
 
 describe('the statements of an operation', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  // Counts every statement of its pool.
+  const suite = usePlatform({ own: true });
   let token: string;
   let accountId: string;
   const asked: string[] = [];
 
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-    const signup = await signUp(platform.url);
+    const signup = await signUp(suite.url);
     token = signup.token;
     accountId = signup.user.id;
     for (let n = 0; n < KEYS; n++) {
-      const { keyId } = await createTestKey(db, { accountId });
-      await limitKey(db.pool, { accountId, keyId }, 0);
-      await subscribe(db.pool, { accountId, keyId }, [50, 100]);
-      await flushBatch(db.pool, [recordOf({ accountId, keyId })]);
+      const { keyId } = await createTestKey(suite.db, { accountId });
+      await limitKey(suite.db.pool, { accountId, keyId }, 0);
+      await subscribe(suite.db.pool, { accountId, keyId }, [50, 100]);
+      await flushBatch(suite.db.pool, [recordOf({ accountId, keyId })]);
     }
-    watchPool(await pgPool(db.orm), (text, ask) => {
+    watchPool(await pgPool(suite.db.orm), (text, ask) => {
       asked.push(text);
       return ask();
     });
   });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
 
   const counted = async <Data>(query: string): Promise<{ data: Data; statements: number }> => {
     asked.length = 0;
-    const data = await dataOf<Data>(platform.url, query, { token });
+    const data = await dataOf<Data>(suite.url, query, { token });
     return { data, statements: asked.length };
   };
 

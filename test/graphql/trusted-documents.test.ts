@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { call, PASSWORD, type SessionAnswer, sessionCookie, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { TEST_SECRETS } from '../support/secrets.js';
 import { until } from '../support/until.js';
 import { codesOf, documentIdOf, follow, type GraphqlAnswer, operate, socketClient } from './support.js';
@@ -18,30 +17,24 @@ describe('documents of the web pages', () => {
     ),
   });
 
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  // Its secrets are its own, and they seal what is in the database.
+  const suite = usePlatform({ own: true, env: production() });
   let email: string;
   let token: string;
   let cookie: string;
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db, { env: production() });
     ({
       token,
       user: { email },
-    } = await signUp(platform.url));
-    const answer = await call<SessionAnswer>(platform.url, 'POST', '/api/auth/login', {
+    } = await signUp(suite.url));
+    const answer = await call<SessionAnswer>(suite.url, 'POST', '/api/auth/login', {
       body: { email, password: PASSWORD },
     });
     cookie = `pr_session=${sessionCookie(answer)!.value}`;
   });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
 
   const byId = (documentId: unknown, headers: Record<string, string> = {}) =>
-    call<GraphqlAnswer<{ viewer: { email: string } }>>(platform.url, 'POST', '/graphql', {
+    call<GraphqlAnswer<{ viewer: { email: string } }>>(suite.url, 'POST', '/graphql', {
       headers,
       body: { documentId },
     });
@@ -57,7 +50,7 @@ describe('documents of the web pages', () => {
     ['nothing', {}],
     ['a text beside a null id', { query: QUERY, documentId: null }],
   ])('with the cookie alone %s is refused', async (_name, body) => {
-    const answer = await call<GraphqlAnswer>(platform.url, 'POST', '/graphql', { headers: { cookie }, body });
+    const answer = await call<GraphqlAnswer>(suite.url, 'POST', '/graphql', { headers: { cookie }, body });
     expect(answer.status).toBe(403);
     expect(codesOf(answer)).toEqual(['document_not_trusted']);
     expect(answer.text).not.toContain(email);
@@ -65,7 +58,7 @@ describe('documents of the web pages', () => {
 
   test('a text beside an id is not what runs', async () => {
     const body = { query: '{ plans { name } }', documentId: documentIdOf('query Viewer') };
-    const answer = await call<GraphqlAnswer>(platform.url, 'POST', '/graphql', { headers: { cookie }, body });
+    const answer = await call<GraphqlAnswer>(suite.url, 'POST', '/graphql', { headers: { cookie }, body });
     expect(Object.keys(answer.body.data!)).toEqual(['__typename', 'viewer']);
   });
 
@@ -82,17 +75,17 @@ describe('documents of the web pages', () => {
   );
 
   test('a bearer runs any text, the cookie beside it or not; so does whoever is nobody', async () => {
-    const session = await operate<{ viewer: { email: string } }>(platform.url, QUERY, {
+    const session = await operate<{ viewer: { email: string } }>(suite.url, QUERY, {
       token,
       headers: { cookie },
     });
     expect(session.body.data?.viewer.email).toBe(email);
-    const anonymous = await operate(platform.url, '{ plans { name } }');
+    const anonymous = await operate(suite.url, '{ plans { name } }');
     expect(anonymous.body.errors).toBeUndefined();
   });
 
   test('the same holds over WebSocket', async () => {
-    const client = socketClient(platform.url, { headers: { cookie, origin: platform.url } });
+    const client = socketClient(suite.url, { headers: { cookie, origin: suite.url } });
     const refused = follow(client, 'subscription { usageRecorded { id } }');
     await until(() => refused.ended);
     expect(refused.error).toMatchObject([{ extensions: { code: 'document_not_trusted' } }]);
@@ -108,24 +101,17 @@ describe('documents of the web pages', () => {
 });
 
 describe('outside production', () => {
+  const suite = usePlatform();
+
   test('a session by cookie may ask what it likes', async () => {
-    const db = await createTestDatabase();
-    const platform = await startTestPlatform(db);
-    try {
-      const { user } = await signUp(platform.url);
-      const login = await call<SessionAnswer>(platform.url, 'POST', '/api/auth/login', {
-        body: { email: user.email, password: PASSWORD },
-      });
-      const answer = await call<GraphqlAnswer<{ viewer: { email: string } }>>(
-        platform.url,
-        'POST',
-        '/graphql',
-        { headers: { cookie: `pr_session=${sessionCookie(login)!.value}` }, body: { query: QUERY } },
-      );
-      expect(answer.body.data?.viewer.email).toBe(user.email);
-    } finally {
-      await platform.close();
-      await db.close();
-    }
+    const { user } = await signUp(suite.url);
+    const login = await call<SessionAnswer>(suite.url, 'POST', '/api/auth/login', {
+      body: { email: user.email, password: PASSWORD },
+    });
+    const answer = await call<GraphqlAnswer<{ viewer: { email: string } }>>(suite.url, 'POST', '/graphql', {
+      headers: { cookie: `pr_session=${sessionCookie(login)!.value}` },
+      body: { query: QUERY },
+    });
+    expect(answer.body.data?.viewer.email).toBe(user.email);
   });
 });

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { migrateAndSeed } from '../../src/services/startup.js';
-import { PASSWORD, signUp, type UserFields } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { signUpAdmin } from '../support/admin.js';
+import { signUp, type UserFields } from '../support/api.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { codesOf, dataOf, operate } from './support.js';
 
 interface Users {
@@ -17,35 +16,21 @@ const USERS = `query ($first: Int, $after: String, $search: String) {
     nodes { id email } edges { cursor } pageInfo { hasNextPage endCursor } } }`;
 
 describe('administration', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
-  let url: string;
+  const suite = usePlatform();
+  /** Stands in the names of this file's accounts alone. */
+  const mark = randomUUID();
   let token: string;
   let adminId: string;
-  const email = `${randomUUID()}@example.com`;
-
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db, { env: { ADMIN_EMAIL: email, ADMIN_PASSWORD: PASSWORD } });
-    url = platform.url;
-    await migrateAndSeed(db.orm, platform.config, platform.log);
-    const { login } = await dataOf<{ login: { accessToken: string; user: { id: string } } }>(
-      url,
-      'mutation ($input: LoginInput!) { login(input: $input) { accessToken user { id } } }',
-      { variables: { input: { email, password: PASSWORD } } },
-    );
-    token = login.accessToken;
-    adminId = login.user.id;
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
+    const admin = await signUpAdmin(suite);
+    token = admin.token;
+    adminId = admin.user.id;
   });
 
   const change = (mutation: string, input: Record<string, unknown>, as = token) => {
     const type = `${mutation[0]!.toUpperCase()}${mutation.slice(1)}Input!`;
     const query = `mutation ($input: ${type}) { ${mutation}(input: $input) { user { id status role planId balanceUsd } } }`;
-    return operate<Record<string, { user: Record<string, unknown> }>>(url, query, {
+    return operate<Record<string, { user: Record<string, unknown> }>>(suite.url, query, {
       token: as,
       variables: { input },
     });
@@ -53,35 +38,36 @@ describe('administration', () => {
 
   test('users walks through all accounts, newest first, each once while others sign up', async () => {
     const made: UserFields[] = [];
-    for (let n = 0; n < 5; n++) made.push((await signUp(url, { name: 'Walked' })).user);
+    for (let n = 0; n < 5; n++) made.push((await signUp(suite.url, { name: `Walked ${mark}` })).user);
     const seen: string[] = [];
     let after: string | null = null;
     do {
-      const data: Users = await dataOf<Users>(url, USERS, {
+      const data: Users = await dataOf<Users>(suite.url, USERS, {
         token,
-        variables: { first: 2, after, search: 'Walked' },
+        variables: { first: 2, after, search: `Walked ${mark}` },
       });
       expect(data.users.edges.at(-1)!.cursor).toBe(data.users.pageInfo.endCursor);
       seen.push(...data.users.nodes.map(({ id }) => id));
-      await signUp(url, { name: 'Walked' });
+      await signUp(suite.url, { name: `Walked ${mark}` });
       after = data.users.pageInfo.hasNextPage ? data.users.pageInfo.endCursor : null;
     } while (after);
     expect(seen).toEqual(made.map(({ id }) => id).reverse());
   });
 
   test('users finds by mail and name, without case; the signs of a pattern are plain text', async () => {
-    const { user } = await signUp(url, { name: 'Percent % Under_score' });
+    const { user } = await signUp(suite.url, { name: `Percent % Under_score ${mark}` });
     const found = async (search: string) =>
-      (await dataOf<Users>(url, USERS, { token, variables: { first: 10, search } })).users.nodes.map(
+      (await dataOf<Users>(suite.url, USERS, { token, variables: { first: 10, search } })).users.nodes.map(
         ({ id }) => id,
       );
-    expect(await found('percent % under_')).toEqual([user.id]);
+    expect(await found(`percent % under_score ${mark}`)).toEqual([user.id]);
     expect(await found(user.email.toUpperCase())).toEqual([user.id]);
-    expect(await found('100%')).toEqual([]);
+    expect(await found(`percent%score ${mark}`)).toEqual([]);
+    expect(await found(`percent _ under_score ${mark}`)).toEqual([]);
   });
 
   test('setUserPlan moves an account and grants the included credits once', async () => {
-    const { user } = await signUp(url);
+    const { user } = await signUp(suite.url);
     const first = await change('setUserPlan', { id: user.id, plan: 'starter' });
     expect(first.body.data!.setUserPlan!.user).toMatchObject({ planId: 'starter', balanceUsd: '13.000000' });
     await change('setUserPlan', { id: user.id, plan: 'free' });
@@ -90,7 +76,7 @@ describe('administration', () => {
   });
 
   test('setUserPlan to a plan that does not exist is a fault of that field', async () => {
-    const { user } = await signUp(url);
+    const { user } = await signUp(suite.url);
     const answer = await change('setUserPlan', { id: user.id, plan: 'gold' });
     expect(answer.body.errors![0]!.extensions).toEqual({
       code: 'validation_error',
@@ -99,19 +85,19 @@ describe('administration', () => {
   });
 
   test('disableUser ends the sessions at once, enableUser lets the account act again', async () => {
-    const { user, token: hers } = await signUp(url);
+    const { user, token: hers } = await signUp(suite.url);
     expect((await change('disableUser', { id: user.id })).body.data!.disableUser!.user.status).toBe(
       'DISABLED',
     );
-    expect(codesOf(await operate(url, '{ viewer { id } }', { token: hers }))).toEqual(['unauthorized']);
+    expect(codesOf(await operate(suite.url, '{ viewer { id } }', { token: hers }))).toEqual(['unauthorized']);
     expect((await change('enableUser', { id: user.id })).body.data!.enableUser!.user.status).toBe('ACTIVE');
   });
 
   test('setUserRole makes an administrator, whose former sessions end', async () => {
-    const { user, token: hers } = await signUp(url);
+    const { user, token: hers } = await signUp(suite.url);
     const answer = await change('setUserRole', { id: user.id, role: 'ADMIN' });
     expect(answer.body.data!.setUserRole!.user.role).toBe('ADMIN');
-    expect(codesOf(await operate(url, '{ viewer { id } }', { token: hers }))).toEqual(['unauthorized']);
+    expect(codesOf(await operate(suite.url, '{ viewer { id } }', { token: hers }))).toEqual(['unauthorized']);
   });
 
   test('an administrator can neither disable nor demote themselves', async () => {
@@ -127,14 +113,14 @@ describe('administration', () => {
   );
 
   test('is forbidden to everybody else, who learn nothing of who exists', async () => {
-    const { token: hers } = await signUp(url);
-    const { user } = await signUp(url);
+    const { token: hers } = await signUp(suite.url);
+    const { user } = await signUp(suite.url);
     for (const id of [user.id, '01900000-0000-7000-8000-000000000000']) {
       for (const mutation of ['disableUser', 'enableUser']) {
         expect(codesOf(await change(mutation, { id }, hers))).toEqual(['forbidden']);
       }
     }
-    expect(codesOf(await operate(url, USERS, { token: hers, variables: { first: 1 } }))).toEqual([
+    expect(codesOf(await operate(suite.url, USERS, { token: hers, variables: { first: 1 } }))).toEqual([
       'forbidden',
     ]);
   });

@@ -1,8 +1,7 @@
 import { hasKeyForm } from '../../src/lib/key-form.js';
 import { createVirtualKeyClient } from '../../src/upstream/virtual-keys.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { type KeyProxy, MASTER_KEY, startKeyProxy } from './fixtures.js';
 
 interface Key {
@@ -12,29 +11,23 @@ interface Key {
 }
 
 describe('API keys over HTTP', () => {
-  let db: TestDatabase;
   let proxy: KeyProxy;
-  let platform: TestPlatform;
   let token: string;
   beforeAll(async () => {
-    db = await createTestDatabase();
     proxy = await startKeyProxy();
-    const virtualKeys = createVirtualKeyClient({ url: proxy.url, masterKey: MASTER_KEY, timeoutMs: 300 });
-    platform = await startTestPlatform(db, { virtualKeys });
   });
-  afterAll(async () => {
-    await platform.close();
-    await proxy.close();
-    await db.close();
-  });
+  const suite = usePlatform(() => ({
+    virtualKeys: createVirtualKeyClient({ url: proxy.url, masterKey: MASTER_KEY, timeoutMs: 300 }),
+  }));
+  afterAll(() => proxy.close());
   beforeEach(async () => {
     proxy.behaviour = 'works';
     proxy.keys.clear();
-    token = (await signUp(platform.url)).token;
+    token = (await signUp(suite.url)).token;
   });
 
   const send = <T = ErrorAnswer>(method: string, path: string, body?: unknown) =>
-    call<T>(platform.url, method, path, { token, body });
+    call<T>(suite.url, method, path, { token, body });
   const create = (name = 'laptop') => send<{ key: string; api_key: Key }>('POST', '/api/keys', { name });
 
   test('a key is made (201, secret once), read, listed, changed and deleted (204)', async () => {
@@ -109,7 +102,7 @@ describe('API keys over HTTP', () => {
 
   test("another's key, a malformed id and a missing key all answer 404 not_found, on every operation", async () => {
     const { api_key } = (await create()).body;
-    token = (await signUp(platform.url)).token;
+    token = (await signUp(suite.url)).token;
     const missing = await send('GET', '/api/keys/0193c1c0-0000-7000-8000-000000000000');
     for (const id of [api_key.id, 'x', '%00', `${api_key.id}'--`]) {
       for (const [method, body] of [['GET'], ['PATCH', { name: 'stolen' }], ['DELETE']] as const) {
@@ -128,7 +121,7 @@ describe('API keys over HTTP', () => {
     ['DELETE', '/api/keys/x'],
   ])('%s %s wants a session', async (method, path) => {
     const body = method === 'GET' || method === 'DELETE' ? undefined : { name: 'a' };
-    const answer = await call<ErrorAnswer>(platform.url, method, path, { body });
+    const answer = await call<ErrorAnswer>(suite.url, method, path, { body });
     expect([answer.status, answer.body.error.code]).toEqual([401, 'unauthorized']);
   });
 });

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { openApiText } from '../../src/cli/openapi-document.js';
 import { routeTable } from '../../src/platform/route-table.js';
 import { call } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 type Schema = { description?: string; anyOf?: Schema[]; properties?: Record<string, Schema>; items?: Schema };
 interface Operation {
@@ -79,39 +78,30 @@ describe('the OpenAPI document', () => {
 });
 
 describe('/docs/api', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
+  const suite = usePlatform();
 
   test('loads its script and document from this site only', async () => {
-    const page = await call(platform.url, 'GET', '/docs/api');
+    const page = await call(suite.url, 'GET', '/docs/api');
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.text).not.toMatch(/https?:\/\//);
-    const script = await call(platform.url, 'GET', '/docs/api/reference.js');
+    const script = await call(suite.url, 'GET', '/docs/api/reference.js');
     expect([script.status, script.headers.get('content-type')]).toEqual([
       200,
       'text/javascript; charset=utf-8',
     ]);
     expect(script.text.length).toBeGreaterThan(1_000_000);
-    const document = await call<Document>(platform.url, 'GET', '/openapi.json');
+    const document = await call<Document>(suite.url, 'GET', '/openapi.json');
     expect(document.body.paths['/api/auth/login']).toBeDefined();
   });
 
   test('is where a browser at the bare address is sent', async () => {
-    const { status, headers } = await call(platform.url, 'GET', '/', { redirect: 'manual' });
+    const { status, headers } = await call(suite.url, 'GET', '/', { redirect: 'manual' });
     expect([status, headers.get('location')]).toEqual([302, '/docs/api']);
   });
 
   test('runs the one inline script that carries the nonce of this answer', async () => {
-    const pages = await Promise.all([1, 2].map(() => call(platform.url, 'GET', '/docs/api')));
+    const pages = await Promise.all([1, 2].map(() => call(suite.url, 'GET', '/docs/api')));
     const nonces = pages.map((page) => {
       const policy = page.headers.get('content-security-policy')!;
       const nonce = /script-src 'self' 'nonce-([^']+)'/.exec(policy)![1]!;

@@ -9,25 +9,15 @@ import { createRegistry } from '../../src/lib/metrics.js';
 import { createPlatform } from '../../src/platform/app.js';
 import { createSignalBoard } from '../../src/services/live/signals.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe('answers to bad requests', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
+  const suite = usePlatform();
 
   const post = async (body: string | Buffer, headers: Record<string, string> = {}) => {
-    const response = await fetch(`${platform.url}/api/auth/login`, {
+    const response = await fetch(`${suite.url}/api/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body,
@@ -123,14 +113,14 @@ describe('answers to bad requests', () => {
     ['OPTIONS', '/api/auth/me'],
     ['GET', `/api/admin/users/${'x'.repeat(200)}`],
   ])('%s %s answers 404', async (method, path) => {
-    const answer = await call<ErrorAnswer>(platform.url, method, path);
+    const answer = await call<ErrorAnswer>(suite.url, method, path);
     expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found']);
     expect(answer.headers.get('x-request-id')).toMatch(UUID_V7);
   });
 
   test('what is no HTTP and what has endless headers is answered too', async () => {
     const raw = async (request: string): Promise<string> => {
-      const socket = connect(Number(new URL(platform.url).port), '127.0.0.1');
+      const socket = connect(Number(new URL(suite.url).port), '127.0.0.1');
       socket.write(request);
       return readText(socket);
     };
@@ -141,12 +131,12 @@ describe('answers to bad requests', () => {
 
   test('headers of 60 KB are taken, as by the edge', async () => {
     const headers = { 'x-padding': 'y'.repeat(60_000) };
-    expect((await call(platform.url, 'GET', '/api/plans', { headers })).status).toBe(200);
+    expect((await call(suite.url, 'GET', '/api/plans', { headers })).status).toBe(200);
   });
 
   test('answers of the API are closed to browsers of other sites', async () => {
-    const { token } = await signUp(platform.url);
-    const answer = await call(platform.url, 'GET', '/api/auth/me', { token });
+    const { token } = await signUp(suite.url);
+    const answer = await call(suite.url, 'GET', '/api/auth/me', { token });
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'cache-control': 'no-store',
       'content-security-policy': expect.stringContaining("default-src 'none'"),
@@ -159,10 +149,11 @@ describe('answers to bad requests', () => {
 });
 
 describe('answers while the database is away', () => {
+  const suite = usePlatform();
+
   test('are 503 with Retry-After, and say nothing about it', async () => {
-    const db = await createTestDatabase();
     const orm = await openOrm({ databaseUrl: 'postgres://127.0.0.1:1/away', processName: 'test' });
-    const running = await startTestPlatform(db);
+    const running = suite.platform;
     const lines: string[] = [];
     const log = createLogger('test', 'silent');
     const { app, close } = await createPlatform({
@@ -204,9 +195,7 @@ describe('answers while the database is away', () => {
       expect([serving.status, serving.body]).toEqual([200, { status: 'ok' }]);
     } finally {
       await close();
-      await running.close();
       await orm.close(true);
-      await db.close();
     }
   });
 });

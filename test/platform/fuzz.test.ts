@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { routeTable } from '../../src/platform/route-table.js';
-import { signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { signUpAdmin } from '../support/admin.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 const RUNS = 40;
 
@@ -35,19 +34,10 @@ const body = fc.oneof(
 );
 
 describe('whatever is sent', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  const suite = usePlatform();
   let token: string;
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-    const admin = await signUp(platform.url);
-    token = admin.token;
-    await db.pool.query(`update accounts set role = 'admin' where id = $1`, [admin.user.id]);
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
+    ({ token } = await signUpAdmin(suite));
   });
 
   // Log-out would end the session that the others need; GraphQL has fuzzing of its own.
@@ -66,7 +56,7 @@ describe('whatever is sent', () => {
           const search = Object.entries(query).map(
             ([name, text]) => `${name}=${encodeURIComponent(text.toWellFormed())}`,
           );
-          const answer = await platform.app.inject({
+          const answer = await suite.platform.app.inject({
             method: entry.method,
             url: entry.method === 'GET' ? `${url}?${search.join('&')}` : url,
             headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

@@ -1,27 +1,17 @@
 import { createRegistry } from '../../src/lib/metrics.js';
 import { call, signUp } from '../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 
 describe('the metrics of the platform', () => {
   const registry = createRegistry('test');
-  let db: TestDatabase;
-  let platform: TestPlatform;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db, { registry });
-  });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-  });
+  const suite = usePlatform({ registry });
 
   test('count requests by route, not by path, and errors by code', async () => {
-    const { token } = await signUp(platform.url);
+    const { token } = await signUp(suite.url);
     for (const id of ['one', 'two']) {
-      await call(platform.url, 'PATCH', `/api/admin/users/${id}`, { token, body: {} });
+      await call(suite.url, 'PATCH', `/api/admin/users/${id}`, { token, body: {} });
     }
-    await call(platform.url, 'GET', '/api/no/such/path');
+    await call(suite.url, 'GET', '/api/no/such/path');
     const text = await registry.metrics();
     const line = (start: string) => text.split('\n').find((entry) => entry.startsWith(start));
     const users = '{method="PATCH",route="/api/admin/users/:id"';

@@ -1,7 +1,6 @@
 import { get } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { createTestDatabase } from '../support/database.js';
-import { startTestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
 import { useStack } from '../support/stack-suite.js';
 
 interface RawAnswer {
@@ -144,19 +143,14 @@ describe('the pages and assets of the web build', () => {
 });
 
 describe('a checkout whose pages are not built', () => {
+  const suite = usePlatform({ web: null });
+
   test('serves its API and says of the pages what to do', async () => {
-    const db = await createTestDatabase();
-    const platform = await startTestPlatform(db, { web: null });
-    try {
-      for (const path of ['/login', '/graphql/playground', '/assets/app-1.js']) {
-        const answer = await getRaw(`${platform.url}${path}`);
-        expect(answer.status).toBe(503);
-        expect(answer.body.toString()).toContain('npm run build');
-      }
-      expect((await getRaw(`${platform.url}/api/models`)).status).toBe(200);
-    } finally {
-      await platform.close();
-      await db.close();
+    for (const path of ['/login', '/graphql/playground', '/assets/app-1.js']) {
+      const answer = await getRaw(`${suite.url}${path}`);
+      expect(answer.status).toBe(503);
+      expect(answer.body.toString()).toContain('npm run build');
     }
+    expect((await getRaw(`${suite.url}/api/models`)).status).toBe(200);
   });
 });

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../src/lib/free-port.js';
 import { call } from '../../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database.js';
-import { startTestPlatform, type TestPlatform } from '../../support/platform.js';
+import { usePlatform } from '../../support/platform-suite.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
 import { until } from '../../support/until.js';
 import { ended, fire, type Subscribed, subscribe } from './fixtures.js';
@@ -22,25 +21,19 @@ const LANGUAGES = [
 ] as const;
 
 describe('/docs/webhooks', () => {
-  let db: TestDatabase;
-  let platform: TestPlatform;
+  // Its workers deliver whatever waits in the database.
+  const suite = usePlatform({ own: true });
   let page: string;
   const folder = mkdtempSync(join(tmpdir(), 'gateway-webhooks-'));
   beforeAll(async () => {
-    db = await createTestDatabase();
-    platform = await startTestPlatform(db);
-    page = (await call(platform.url, 'GET', '/docs/webhooks')).text;
+    page = (await call(suite.url, 'GET', '/docs/webhooks')).text;
   });
-  afterAll(async () => {
-    await platform.close();
-    await db.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => rmSync(folder, { recursive: true }));
   const blocks = () =>
     [...page.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code>/g)].map(([, block]) => plain(block!));
 
   test('is a page of this site alone, reached from /docs', async () => {
-    expect((await call(platform.url, 'GET', '/docs')).text).toContain('href="/docs/webhooks"');
+    expect((await call(suite.url, 'GET', '/docs')).text).toContain('href="/docs/webhooks"');
     expect(page).not.toMatch(/(?:src|href)="https?:|<script|style="/);
     for (const id of ['event', 'headers', 'verifying', 'delivery', 'destinations']) {
       expect(page).toContain(`<section id="${id}">`);
@@ -49,8 +42,11 @@ describe('/docs/webhooks', () => {
 
   test('shows body and headers as they are sent', async () => {
     const receiver = await startReceiver();
-    const worker = startWorker(db);
-    await ended(db.pool, await fire(db.pool, await subscribe(db.pool, `${receiver.url}/ok`)));
+    const worker = startWorker(suite.db);
+    await ended(
+      suite.db.pool,
+      await fire(suite.db.pool, await subscribe(suite.db.pool, `${receiver.url}/ok`)),
+    );
     await worker.stop(1_000);
     await receiver.close();
     const { body, rawHeaders } = receiver.requests[0] as Received;
@@ -79,7 +75,7 @@ describe('/docs/webhooks', () => {
       url = `http://127.0.0.1:${port}/hook`;
       // The second secret: one that is about to be dropped.
       const [now, before] = [1, 2].map(() => `whsec_${randomBytes(24).toString('base64')}`);
-      to = await subscribe(db.pool, url, { secret: `${now} ${before}` });
+      to = await subscribe(suite.db.pool, url, { secret: `${now} ${before}` });
       child = spawn(command, [join(folder, file)], {
         env: {
           PATH: process.env.PATH,
@@ -107,11 +103,11 @@ describe('/docs/webhooks', () => {
     /** A real delivery by a worker whose clock is off by so many seconds. */
     const deliver = async (offSeconds: number, operatorSecret: string = TEST_SECRETS.WEBHOOK_SECRET) => {
       const clock = { now: () => Date.now() + offSeconds * 1000 };
-      const worker = startWorker(db, {
+      const worker = startWorker(suite.db, {
         senders: { webhook: webhookSender({ clock, operatorSecret }), email: null },
       });
-      const id = await fire(db.pool, to);
-      const { delivery_status, response_code } = await ended(db.pool, id);
+      const id = await fire(suite.db.pool, to);
+      const { delivery_status, response_code } = await ended(suite.db.pool, id);
       await worker.stop(1_000);
       return [delivery_status, response_code];
     };
@@ -134,8 +130,8 @@ describe('/docs/webhooks', () => {
 
     test('refuses whatever else was changed, and tells a repetition once', async () => {
       const receiver = await startReceiver();
-      const worker = startWorker(db);
-      await ended(db.pool, await fire(db.pool, { ...to, destination: `${receiver.url}/ok` }));
+      const worker = startWorker(suite.db);
+      await ended(suite.db.pool, await fire(suite.db.pool, { ...to, destination: `${receiver.url}/ok` }));
       await worker.stop(1_000);
       await receiver.close();
       const { headers, body } = receiver.requests[0] as Received;
