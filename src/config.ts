@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { cidrs, email, flag, mailFrom, oneOf, port, seconds, text, url, whole } from './config-fields.js';
 import { checkDataDir, dataDirFault } from './lib/data-dir.js';
 import { generatedSecret } from './lib/generated-secret.js';
+import { PASSWORD_PROFILES, type PasswordHashing } from './lib/password-profiles.js';
 import { isWeakSecret } from './lib/weak-secret.js';
 
 /** The only reader of process.env. Names and defaults are those of the run contract (docs/operations.md). */
@@ -36,6 +37,7 @@ const schema = z.object({
   WEBHOOK_SECRET: secret.optional(),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   ACCESS_TOKEN_TTL_SECONDS: seconds.default(3600),
+  PASSWORD_HASH_PROFILE: oneOf(['owasp', 'test']).default('owasp'),
   SMTP_URL: url(/^smtps?$/, 'smtp').optional(),
   MAIL_FROM: mailFrom.optional(),
   ADMIN_EMAIL: email.optional(),
@@ -95,6 +97,9 @@ function productionFaults(raw: Raw): string[] {
       faults.push(`${name}: has the value of ${twin}; each needs one of its own`);
     }
     seen.set(value, twin ?? name);
+  }
+  if (raw.PASSWORD_HASH_PROFILE === 'test') {
+    faults.push('PASSWORD_HASH_PROFILE: test is for tests and protects no password; unset it in production');
   }
   return faults;
 }
@@ -206,6 +211,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     encryptionKey: secrets.ENCRYPTION_KEY,
     encryptionKeyPrevious: raw.ENCRYPTION_KEY_PREVIOUS,
     accessTokenTtlSeconds: raw.ACCESS_TOKEN_TTL_SECONDS,
+    /** What a hash of a password costs. */
+    passwordHashing: PASSWORD_PROFILES[raw.PASSWORD_HASH_PROFILE] as PasswordHashing,
     /** Signs every webhook of this installation. */
     webhookSecret: secrets.WEBHOOK_SECRET,
     webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE,

@@ -5,6 +5,7 @@ import { createEgress } from '../lib/egress/egress.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry } from '../lib/metrics.js';
 import { createPlatform } from '../platform/app.js';
+import { createPasswords } from '../services/accounts/passwords.js';
 import { createPseudonyms } from '../services/accounts/pseudonyms.rules.js';
 import { createEnvelopes } from '../services/envelopes.js';
 import { createSignalBoard } from '../services/live/signals.js';
@@ -32,6 +33,7 @@ export async function openApiText(): Promise<string> {
     config,
     clock: systemClock,
     envelopes: createEnvelopes(config),
+    passwords: createPasswords(config.passwordHashing),
     pseudonyms: createPseudonyms(Buffer.from(SECRET)),
     virtualKeys: createVirtualKeyClient({ url: NOWHERE, masterKey: SECRET }),
     signals,

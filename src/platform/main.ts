@@ -9,7 +9,7 @@ import { onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { loadWebBuild } from '../pages/web-build.js';
-import { prepareDummyHash } from '../services/accounts/passwords.js';
+import { createPasswords } from '../services/accounts/passwords.js';
 import { createEnvelopes } from '../services/envelopes.js';
 import { type OpenSignals, openSignals } from '../services/live/open-signals.js';
 import { migrateAndSeedOrExit } from '../services/startup.js';
@@ -44,7 +44,8 @@ await startOrExit('platform', async () => {
   await waitForDatabase(orm, log);
   (await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
   const pseudonyms = await migrateAndSeedOrExit(orm, config, log);
-  await prepareDummyHash();
+  const passwords = createPasswords(config.passwordHashing);
+  await passwords.dummyHash();
 
   const databaseIsReady = databaseReadiness(orm);
   const ready = async (): Promise<boolean> => serving && databaseIsReady();
@@ -54,6 +55,7 @@ await startOrExit('platform', async () => {
     config,
     clock: systemClock,
     envelopes: createEnvelopes(config),
+    passwords,
     pseudonyms,
     virtualKeys: createVirtualKeyClient({ url: config.upstreamUrl, masterKey: config.upstreamMasterKey }),
     signals,

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.js';
 import type { Envelope } from '../lib/crypto.js';
 import type { Egress } from '../lib/egress/egress.js';
 import type { VirtualKeyClient } from '../upstream/virtual-keys.js';
+import type { Passwords } from './accounts/passwords.js';
 import type { Pseudonyms } from './accounts/pseudonyms.rules.js';
 import type { Signals } from './live/signals.js';
 
@@ -18,6 +19,7 @@ export interface ServiceDeps {
     /** What signs the deliveries of one webhook subscription. */
     alertSecret: Envelope;
   };
+  passwords: Passwords;
   /** Names of mails and networks, under the key that the database holds. */
   pseudonyms: Pseudonyms;
   virtualKeys: VirtualKeyClient;

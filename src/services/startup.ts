@@ -5,6 +5,7 @@ import { seedCatalog } from '../db/seed.js';
 import { systemClock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import { seedAdmin } from './accounts/admin-seed.js';
+import { createPasswords } from './accounts/passwords.js';
 import { openPseudonymKey, PseudonymKeyError } from './accounts/pseudonym-key.store.js';
 import { createPseudonyms, type Pseudonyms } from './accounts/pseudonyms.rules.js';
 import { ensurePartitions } from './partitions/partitions.store.js';
@@ -25,7 +26,8 @@ export async function migrateAndSeed(orm: MikroORM, config: Config, log: Logger)
     pseudonyms = createPseudonyms(await openPseudonymKey(em, config));
     await seedCatalog(em);
     await ensurePartitions(em, systemClock.now());
-    await seedAdmin(em, { config, clock: systemClock, log, pseudonyms });
+    const passwords = createPasswords(config.passwordHashing);
+    await seedAdmin(em, { config, clock: systemClock, log, passwords, pseudonyms });
   });
   if (applied.length > 0) log.info({ applied }, 'migrations applied');
   return pseudonyms!;

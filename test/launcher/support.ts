@@ -86,7 +86,13 @@ export function testLaunch(
 ): TestLaunch {
   let text = '';
   const config = loadConfig(
-    { PORT: '0', DATA_DIR: dataDir, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none', ...env },
+    {
+      PORT: '0',
+      DATA_DIR: dataDir,
+      DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+      PASSWORD_HASH_PROFILE: 'test',
+      ...env,
+    },
     'launcher',
   );
   const narrator = createNarrator({

@@ -24,6 +24,7 @@ describe('the platform process', () => {
   const environment = (): Record<string, string> => ({
     NODE_ENV: 'test',
     LOG_LEVEL: 'silent',
+    PASSWORD_HASH_PROFILE: 'test',
     DATABASE_URL: db.url,
     UPSTREAM_URL: 'http://127.0.0.1:9',
     ...TEST_SECRETS,

@@ -9,6 +9,7 @@ import { createRegistry } from '../../src/lib/metrics.js';
 import { bindRouteTable } from '../../src/lib/route-table.js';
 import { createPlatform, type Platform } from '../../src/platform/app.js';
 import { type RouteEntry, routeTable } from '../../src/platform/route-table.js';
+import { createPasswords } from '../../src/services/accounts/passwords.js';
 import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.js';
 import { createSignalBoard } from '../../src/services/live/signals.js';
 import { createServices } from '../../src/services.js';
@@ -32,6 +33,7 @@ describe('the route table', () => {
         dataKey: createEnvelope('data-key', 'x'),
         alertSecret: createEnvelope('alert-secret', 'x'),
       },
+      passwords: createPasswords(config.passwordHashing),
       pseudonyms: createPseudonyms(Buffer.from('x')),
       egress: createEgress({ allowPrivate: false }),
       virtualKeys: { generate: () => Promise.reject(new Error()), remove: () => Promise.reject(new Error()) },

@@ -10,6 +10,7 @@ import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
 import { loadWebBuild, type WebBuild } from '../../src/pages/web-build.js';
 import { createPlatform, type Platform } from '../../src/platform/app.js';
+import { createPasswords } from '../../src/services/accounts/passwords.js';
 import { openPseudonymKey } from '../../src/services/accounts/pseudonym-key.store.js';
 import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.js';
 import { createEnvelopes } from '../../src/services/envelopes.js';
@@ -42,6 +43,7 @@ export interface TestPlatform {
 const testEnv = {
   NODE_ENV: 'test',
   LOG_LEVEL: 'silent',
+  PASSWORD_HASH_PROFILE: 'test',
   ...TEST_SECRETS,
   UPSTREAM_URL: 'http://127.0.0.1:9',
   DATA_DIR: join(tmpdir(), 'gateway-test-data'),
@@ -76,6 +78,7 @@ export async function startTestPlatform(
     config,
     clock,
     signals,
+    passwords: createPasswords(config.passwordHashing),
     pseudonyms: createPseudonyms(await openPseudonymKey(db.orm.em.fork(), config)),
     virtualKeys,
     envelopes: createEnvelopes(config),

@@ -56,6 +56,7 @@ export async function createProduct(): Promise<Product> {
           PATH: process.env.PATH,
           DATA_DIR: dataDir,
           PORT: String(port),
+          PASSWORD_HASH_PROFILE: 'test',
           ADMIN_EMAIL: ADMIN.email,
           ADMIN_PASSWORD: ADMIN.password,
         },

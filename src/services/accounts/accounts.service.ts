@@ -18,7 +18,6 @@ import {
   setPassword,
 } from './accounts.store.js';
 import { createLoginLimits, limitSignups } from './limits.service.js';
-import { hashPassword, passwordMatches } from './passwords.js';
 import { createSessionsService, type OpenedSession, type SessionsService } from './sessions.service.js';
 import { createUsersService, type UsersService } from './users.service.js';
 import { findPlan } from './users.store.js';
@@ -53,7 +52,7 @@ export interface AccountsService extends Omit<SessionsService, 'open'>, UsersSer
 }
 
 export function createAccountsService(deps: ServiceDeps): AccountsService {
-  const names = deps.pseudonyms;
+  const { passwords, pseudonyms: names } = deps;
   const limits = createLoginLimits(deps);
   const { open, ...sessions } = createSessionsService(deps);
 
@@ -63,7 +62,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
     const account = await findById(context.em, viewer.accountId);
     if (!account) throw new AppError('unauthorized');
     const right = await limits.attempt(context, account.email, () =>
-      passwordMatches(password, account.password_hash),
+      passwords.match(password, account.password_hash),
     );
     if (!right) throw new AppError('invalid_credentials', { message: 'The password is wrong.' });
     return account;
@@ -82,7 +81,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
     async signup(context, input) {
       // Looked up first only to spare the hash; the unique index decides.
       if (await findByEmailKey(context.em, emailKeyOf(input.email))) throw new AppError('email_taken');
-      const passwordHash = await hashPassword(input.password);
+      const passwordHash = await passwords.hash(input.password);
       const networkHash = names.network(context.network);
       const account = await context.em.transactional(async (em) => {
         await limitSignups(context, em, networkHash, deps);
@@ -119,7 +118,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
     },
     async changePassword(context, input) {
       const account = await provenAccount(context, input.current_password);
-      const passwordHash = await hashPassword(input.new_password);
+      const passwordHash = await passwords.hash(input.new_password);
       const survivingSessionId = requireViewer(context).sessionId;
       await context.em.transactional(async (em) => {
         await lockProven(em, account);

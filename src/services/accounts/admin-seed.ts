@@ -7,7 +7,7 @@ import type { Logger } from '../../lib/logger.js';
 import { createAccount } from './account-creation.js';
 import { emailKeyOf } from './accounts.rules.js';
 import { type AccountRow, deleteKeys, findByEmailKey, setPassword, updateRights } from './accounts.store.js';
-import { hashPassword } from './passwords.js';
+import type { Passwords } from './passwords.js';
 import type { Pseudonyms } from './pseudonyms.rules.js';
 
 const ADMIN_NAME = 'Administrator';
@@ -15,6 +15,7 @@ const ADMIN_NAME = 'Administrator';
 export interface AdminSeedDeps {
   config: Config;
   clock: Clock;
+  passwords: Passwords;
   pseudonyms: Pseudonyms;
   log: Logger;
 }
@@ -37,7 +38,7 @@ export async function seedAdmin(em: EntityManager, deps: AdminSeedDeps): Promise
     );
     return;
   }
-  const passwordHash = await hashPassword(config.adminPassword);
+  const passwordHash = await deps.passwords.hash(config.adminPassword);
   if (existing) {
     await promote(em, existing, passwordHash);
     log.warn(

@@ -2,43 +2,53 @@ import { randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import { AppError } from '../../errors.js';
 import { createGate, GateFullError } from '../../lib/gate.js';
-
-/** OWASP's argon2id: 19 MiB, two passes, one lane. The package's default algorithm is argon2id. */
-const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+import type { PasswordHashing } from '../../lib/password-profiles.js';
 
 /** Hashing takes a core for tens of milliseconds: log-ins must not starve the rest of the process. */
 const AT_ONCE = 4;
 const WAITING = 200;
 const RETRY_AFTER_SECONDS = 2;
-const gate = createGate({ atOnce: AT_ONCE, waiting: WAITING });
 
-async function gated<T>(task: () => Promise<T>): Promise<T> {
-  try {
-    return await gate.run(task);
-  } catch (error) {
-    if (!(error instanceof GateFullError)) throw error;
-    throw new AppError('service_unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
-  }
+/** Hashes passwords and compares them. */
+export interface Passwords {
+  /** @throws AppError `service_unavailable` when too many hashes wait. */
+  hash(password: string): Promise<string>;
+  /**
+   * Whether a password is right, also for a hash of other parameters. Without a hash (no such account) the same work
+   * is done for nothing, so that the time of the answer doesn't tell who has an account.
+   * @throws AppError `service_unavailable` when too many hashes wait.
+   */
+  match(password: string, passwordHash: string | undefined): Promise<boolean>;
+  /** The hash that unknown mails are compared with. Asked for at the start, it is made before anyone waits for it. */
+  dummyHash(): Promise<string>;
 }
 
-/** @throws AppError `service_unavailable` when too many hashes wait. */
-export const hashPassword = (password: string): Promise<string> => gated(() => hash(password, PARAMETERS));
+/** The passwords of one process, hashed with the parameters that `config.passwordHashing` holds. */
+export function createPasswords(parameters: PasswordHashing): Passwords {
+  const gate = createGate({ atOnce: AT_ONCE, waiting: WAITING });
+  const gated = async <T>(task: () => Promise<T>): Promise<T> => {
+    try {
+      return await gate.run(task);
+    } catch (error) {
+      if (!(error instanceof GateFullError)) throw error;
+      throw new AppError('service_unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
+    }
+  };
 
-let dummyHash: Promise<string> | undefined;
+  let dummy: Promise<string> | undefined;
+  const dummyHash = (): Promise<string> => {
+    dummy ??= hash(randomBytes(16).toString('hex'), parameters);
+    return dummy;
+  };
 
-/** Makes the hash that unknown mails are compared with before anyone waits for it. */
-export function prepareDummyHash(): Promise<string> {
-  dummyHash ??= hash(randomBytes(16).toString('hex'), PARAMETERS);
-  return dummyHash;
-}
-
-/**
- * Whether a password is right. Without a hash (no such account) the same work is done for nothing, so that the time
- * of the answer doesn't tell who has an account.
- * @throws AppError `service_unavailable` when too many hashes wait.
- */
-export async function passwordMatches(password: string, passwordHash: string | undefined): Promise<boolean> {
-  const compared = passwordHash ?? (await prepareDummyHash());
-  const right = await gated(() => verify(compared, password));
-  return right && passwordHash !== undefined;
+  return {
+    // The package's default algorithm is argon2id.
+    hash: (password) => gated(() => hash(password, parameters)),
+    async match(password, passwordHash) {
+      const compared = passwordHash ?? (await dummyHash());
+      const right = await gated(() => verify(compared, password));
+      return right && passwordHash !== undefined;
+    },
+    dummyHash,
+  };
 }

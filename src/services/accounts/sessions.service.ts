@@ -7,7 +7,6 @@ import type { LoginInput } from './accounts.inputs.js';
 import { emailKeyOf, type UserView, userView } from './accounts.rules.js';
 import { type AccountRow, findByEmailKey } from './accounts.store.js';
 import { createLoginLimits } from './limits.service.js';
-import { passwordMatches } from './passwords.js';
 import { ABSOLUTE_LIFETIME_SECONDS, createSessionTokens, type VerifiedClaims } from './session-tokens.js';
 import { endSession, findLiveSession } from './sessions.store.js';
 
@@ -41,7 +40,7 @@ export interface SessionsService {
 }
 
 export function createSessionsService(deps: ServiceDeps): SessionsService {
-  const { config, clock } = deps;
+  const { config, clock, passwords } = deps;
   const limits = createLoginLimits(deps);
   const tokens = createSessionTokens({
     secret: config.jwtSecret,
@@ -66,7 +65,7 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
       let account: AccountRow | undefined;
       const right = await limits.attempt(context, input.email, async () => {
         account = await findByEmailKey(context.em, emailKeyOf(input.email));
-        return passwordMatches(input.password, account?.password_hash);
+        return passwords.match(input.password, account?.password_hash);
       });
       if (!right || account?.status !== 'active') throw new AppError('invalid_credentials');
       return open(context, account);

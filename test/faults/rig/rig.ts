@@ -101,6 +101,7 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
     DATABASE_URL: databaseUrl.href,
     DATA_DIR: dataDir,
     LOG_LEVEL: process.env.FAULTS_LOG ?? 'warn',
+    PASSWORD_HASH_PROFILE: 'test',
     PLATFORM_PORT: String(platformPort),
     PROXY_PORT: String(proxyPort),
     PLATFORM_URL: at(links.platform, platformPort),
