@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SupervisedChild, supervise } from '../../src/launcher/supervisor.js';
+import { urlInDist } from '../support/dist.js';
 import { until } from '../support/until.js';
 import { isAlive, readJournal, spec, temporaryFolder } from './support.js';
 
@@ -99,7 +100,7 @@ describe('a supervised process', () => {
 
   test('learns by the end of its channel that the launcher was killed', async () => {
     const worker = spec(folder.path, 'worker');
-    const supervisor = new URL('../../src/launcher/supervisor.js', import.meta.url).href;
+    const supervisor = urlInDist('launcher/supervisor.js');
     const code = `const { supervise } = await import(${JSON.stringify(supervisor)});
       supervise(${JSON.stringify({ ...worker, env: {} })}, { say() {}, onFatal() {} });`;
     const launcher = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'ignore' });
