@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { fastify } from 'fastify';
 import { ConfigError, loadConfig, type ProcessRole } from '../src/config.js';
 import { temporaryFolder } from './launcher/support.js';
+import { inDist } from './support/dist.js';
 
 const STRONG = 'q7Zp0s9dKxL2mVnB4cYwR8tEhJ6uGfA1iOzXvCbN';
 const production = {
@@ -267,9 +267,11 @@ describe('the configuration', () => {
     });
 
     test('ends the process with code 78 and one line', () => {
-      const start = fileURLToPath(new URL('../src/start.js', import.meta.url));
       const env = { PATH: process.env.PATH, DATA_DIR: '/dev/null/x' };
-      const { status, stderr, stdout } = spawnSync(process.execPath, [start], { env, encoding: 'utf8' });
+      const { status, stderr, stdout } = spawnSync(process.execPath, [inDist('start.js')], {
+        env,
+        encoding: 'utf8',
+      });
       expect({ status, stdout }).toEqual({ status: 78, stdout: '' });
       expect(stderr).toBe(
         "configuration: DATA_DIR: /dev/null/x can't be used: it, or a part of its path, is a file (EEXIST)\n",

@@ -5,7 +5,7 @@ import { flushBatch } from '../../src/metering/flush.store.js';
 import { createAlertFeed } from '../../src/services/live/alert-feed.js';
 import { createSignalBoard } from '../../src/services/live/signals.js';
 import { contextOf } from '../billing/fixtures.js';
-import { dataOf, follow, socketClient } from '../graphql/support.js';
+import { dataOf, follow, letIn, socketClient } from '../graphql/support.js';
 import { createPayer } from '../metering/support.js';
 import { postChat } from '../support/edge.js';
 import { useStack } from '../support/stack-suite.js';
@@ -19,6 +19,7 @@ interface Fired {
 }
 
 describe('alertFired', () => {
+  // Without the jobs of the product: alerts stay as they fired.
   const suite = useStack();
 
   test('a call through the edge tells its owner, nobody else, and wakes whoever delivers', async () => {
@@ -33,18 +34,17 @@ describe('alertFired', () => {
         listening = true;
       },
     });
-    const [ada, bob] = [await suite.stack.signUp(), await suite.stack.signUp()];
+    const [ada, bob] = [await suite.signUp(), await suite.signUp()];
     const payer = { accountId: ada.accountId, keyId: ada.keyId };
     await limitKey(suite.db.pool, payer, 0.000001);
     await subscribe(suite.db.pool, payer, [50, 100]);
-    const clients = [ada, bob].map(({ token }) => socketClient(suite.stack.url, { token }));
+    const clients = [ada, bob].map(({ token }) => socketClient(suite.url, { token }));
+    const connected = clients.map(letIn);
     const [ofAda, ofBob] = clients.map((client) => follow<Fired>(client, FIRED));
-    await until(() => listening && suite.stack.platform.app.websocketServer.clients.size === 2, {
-      what: 'everybody to be connected',
-    });
+    await Promise.all([...connected, until(() => listening, { what: 'the listener to listen' })]);
     // A query over the same platform is answered after the subscription stands.
-    await dataOf(suite.stack.url, '{ viewer { id } }', { token: ada.token });
-    for (let n = 0; n < 3; n++) expect((await postChat(suite.stack.url, ada.key)).status).toBe(200);
+    await dataOf(suite.url, '{ viewer { id } }', { token: ada.token });
+    for (let n = 0; n < 3; n++) expect((await postChat(suite.url, ada.key)).status).toBe(200);
     await until(() => ofAda!.results.length >= 2, { what: 'two alerts' });
     const told = ofAda!.results.map(({ data }) => data!.alertFired);
     expect(told.map(({ thresholdPct }) => thresholdPct).sort()).toEqual([100, 50]);

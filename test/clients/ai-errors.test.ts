@@ -23,7 +23,7 @@ describe('ai: errors', () => {
   });
 
   test('upstream_unconfigured says what to do', async () => {
-    const { key } = await createTestKey(suite.db, { virtualKey: null });
+    const { key } = await createTestKey(suite.product.db, { virtualKey: null });
     const error = await thrownBy(() =>
       generateText({ model: providerOf(suite, key)('gateway/fast'), prompt: `${FAST} Hello`, maxRetries: 0 }),
     );

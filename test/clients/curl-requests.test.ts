@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { curl } from './curl.js';
 import { FAST, useClients } from './support.js';
 
@@ -78,9 +76,8 @@ describe('curl: requests', () => {
   });
 
   test('a key with a no-break space pasted along is refused, not half accepted', async () => {
-    const file = join(suite.stack.edge.config.dataDir, 'headers');
-    writeFileSync(file, `Authorization: Bearer ${suite.user.key}\u00a0\n`);
-    const { stdout } = await curl(['-H', `@${file}`, ...JSON_TYPE, '-d', question(), chatUrl()]);
+    const header = `Authorization: Bearer ${suite.user.key}\u00a0\n`;
+    const { stdout } = await curl(['-H', '@-', ...JSON_TYPE, '-d', question(), chatUrl()], header);
     expect((JSON.parse(stdout) as Answer).error?.code).toBe('invalid_api_key');
   });
 

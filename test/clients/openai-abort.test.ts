@@ -1,10 +1,11 @@
 import OpenAI from 'openai';
 import type { UsageRow } from '../support/edge.js';
+import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
 import { thrownBy, useClients, watchedFetch } from './support.js';
 
 /** Who leaves pays for what was generated and no more; the node stops working for nobody. */
-const suite = useClients();
+const suite = useClients(useStack);
 
 const user = (content: string) => [{ role: 'user' as const, content }];
 
@@ -17,7 +18,7 @@ async function eventNumber(count: number): Promise<UsageRow> {
 }
 
 const nodeIdle = () =>
-  until(() => suite.stack.proxy.simulator.stats().running === 0, {
+  until(() => suite.product.stack.proxy.simulator.stats().running === 0, {
     timeoutMs: 1_000,
     what: 'the node to be left',
   });
@@ -85,7 +86,9 @@ describe('openai: leaving', () => {
           { signal: controller.signal },
         ),
     );
-    await until(() => suite.stack.proxy.simulator.stats().running === 1, { what: 'the node to begin' });
+    await until(() => suite.product.stack.proxy.simulator.stats().running === 1, {
+      what: 'the node to begin',
+    });
     controller.abort();
     expect(await asked).toBeInstanceOf(OpenAI.APIUserAbortError);
     await nodeIdle();

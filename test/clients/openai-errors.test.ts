@@ -37,10 +37,10 @@ describe('openai: refusals', () => {
   });
 
   test('401 within a second of disabling the key', async () => {
-    const { key, keyId, token } = await suite.stack.signUp();
+    const { key, keyId, token } = await suite.product.signUp();
     const client = suite.openai({ apiKey: key });
     await client.models.list();
-    await suite.stack.api(token, 'PATCH', `/api/keys/${keyId}`, { status: 'disabled' });
+    await suite.product.api(token, 'PATCH', `/api/keys/${keyId}`, { status: 'disabled' });
     await until(
       () =>
         client.models.list().then(
@@ -52,7 +52,7 @@ describe('openai: refusals', () => {
   });
 
   test('402 for an account that spent everything; not repeated', async () => {
-    const poor = await suite.stack.signUp('free');
+    const poor = await suite.product.signUp('free');
     await suite.openai({ apiKey: poor.key }).chat.completions.create({
       model: 'gateway/fast',
       // Ten million tokens at $0.1 per million: the starter credit to the last cent.
@@ -65,8 +65,8 @@ describe('openai: refusals', () => {
   });
 
   test('402 for a key whose daily cap is reached; the header forbids repeating', async () => {
-    const capped = await suite.stack.signUp();
-    await suite.stack.api(capped.token, 'PATCH', `/api/keys/${capped.keyId}`, { daily_limit_usd: 0 });
+    const capped = await suite.product.signUp();
+    await suite.product.api(capped.token, 'PATCH', `/api/keys/${capped.keyId}`, { daily_limit_usd: 0 });
     const { error, tries } = await refused({ apiKey: capped.key });
     expect(error).toMatchObject({ status: 402, code: 'daily_cap_exceeded', type: 'insufficient_quota' });
     expect(error.headers!.get('x-should-retry')).toBe('false');
@@ -74,7 +74,7 @@ describe('openai: refusals', () => {
   });
 
   test.each(['gateway/qwen-pro', 'gpt-4o'])('403 for %s on plan free', async (model) => {
-    const { key } = await suite.stack.signUp('free');
+    const { key } = await suite.product.signUp('free');
     const { error, tries } = await refused({ apiKey: key }, { model });
     expect(error).toBeInstanceOf(OpenAI.PermissionDeniedError);
     expect(error).toMatchObject({ code: 'model_not_allowed', param: 'model' });

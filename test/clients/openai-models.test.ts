@@ -22,7 +22,7 @@ describe('openai: models', () => {
   });
 
   test('plan free lists its two', async () => {
-    const { key } = await suite.stack.signUp('free');
+    const { key } = await suite.product.signUp('free');
     const { data } = await suite.openai({ apiKey: key }).models.list();
     expect(data.map(({ id }) => id).sort()).toEqual(['gateway/embed', 'gateway/fast']);
   });

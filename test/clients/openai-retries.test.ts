@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import type { Clock } from '../../src/lib/clock.js';
 import { createTestKey } from '../support/edge.js';
+import { useStack } from '../support/stack-suite.js';
 import { FAST, thrownBy, useClients, watchedFetch } from './support.js';
 
 /** Real time, shifted by a test. */
@@ -8,7 +9,7 @@ const clock: Clock & { offsetMs: number } = {
   offsetMs: 0,
   now: () => Date.now() + clock.offsetMs,
 };
-const suite = useClients({ clock });
+const suite = useClients(() => useStack({ clock }));
 
 const ask = (client: OpenAI, controls: string) =>
   client.chat.completions.create({
@@ -24,7 +25,7 @@ function watched(apiKey = suite.user.key) {
 
 describe('openai: retries', () => {
   test('429 is repeated when Retry-After says so, and then answered', async () => {
-    const free = await suite.stack.signUp('free');
+    const free = await suite.product.signUp('free');
     const filler = suite.openai({ apiKey: free.key });
     // 59 s ago the minute was filled: in a second there is room again.
     clock.offsetMs = -59_000;
@@ -39,7 +40,7 @@ describe('openai: retries', () => {
   });
 
   test('429 without room is a RateLimitError, and no usage', async () => {
-    const free = await suite.stack.signUp('free');
+    const free = await suite.product.signUp('free');
     const client = suite.openai({ apiKey: free.key });
     await Promise.all(Array.from({ length: 20 }, () => ask(client, FAST)));
     const error = await thrownBy(() => ask(client, FAST));
@@ -52,7 +53,7 @@ describe('openai: retries', () => {
   });
 
   test('503 upstream_unconfigured is not repeated', async () => {
-    const { key } = await createTestKey(suite.db, { virtualKey: null });
+    const { key } = await createTestKey(suite.product.db, { virtualKey: null });
     const { client, calls } = watched(key);
     const error = await thrownBy(() => ask(client, FAST));
     expect(error).toBeInstanceOf(OpenAI.InternalServerError);

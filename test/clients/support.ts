@@ -3,8 +3,8 @@ import { costOf, type Money, parseMoney, pricePerToken } from '../../src/lib/mon
 import type { ModelOutput } from '../../src/services/billing/billing.outputs.js';
 import { type UsageRow, usageOf } from '../support/edge.js';
 import { checkInvariants } from '../support/invariants.js';
-import type { StackUser, TestStackOptions } from '../support/stack.js';
-import { type StackSuite, useStack } from '../support/stack-suite.js';
+import { type ProductSuite, useProduct } from '../support/product-suite.js';
+import type { StackUser } from '../support/stack.js';
 
 /** Makes the simulator answer without its realistic pauses. */
 export const FAST = '[[sim ttft_ms=1 chunk_ms=0]]';
@@ -16,7 +16,11 @@ export interface Tokens {
   output: number;
 }
 
-export interface ClientSuite extends StackSuite {
+/** What clients call: the shared product, or a stack of the file's own. */
+type Called = Pick<ProductSuite, 'url' | 'db' | 'signUp' | 'api' | 'settled'>;
+
+export interface ClientSuite<Product extends Called = Called> {
+  readonly product: Product;
   /** Somebody on plan `team`. */
   readonly user: StackUser;
   /** Address for SDKs, with its `/v1`. */
@@ -30,44 +34,37 @@ export interface ClientSuite extends StackSuite {
   usage(user?: StackUser): Promise<UsageRow[]>;
 }
 
-/** Gives a test file the whole stack and a customer, and ends it with the proof that every invariant holds. */
-export function useClients(options: TestStackOptions = {}): ClientSuite {
-  // Before the stack's own, which closes it.
+/** Gives a test file the product and a customer, and ends it with the proof that every invariant holds. */
+export function useClients(): ClientSuite;
+export function useClients<Product extends Called>(use: () => Product): ClientSuite<Product>;
+export function useClients(use: () => Called = useProduct): ClientSuite {
+  // Before the end of a stack of the file's own.
   afterAll(async () => {
-    await suite.stack.settled();
-    expect(await checkInvariants(suite.db.pool)).toEqual([]);
+    await product.settled();
+    expect(await checkInvariants(product.db.pool)).toEqual([]);
   });
-  const suite = useStack(options);
+  const product = use();
   let somebody: StackUser;
   beforeAll(async () => {
-    somebody = await suite.stack.signUp();
+    somebody = await product.signUp();
   });
   return {
-    get db() {
-      return suite.db;
-    },
-    get stack() {
-      return suite.stack;
-    },
+    product,
     get user() {
       return somebody;
     },
     get baseUrl() {
-      return `${suite.stack.url}/v1`;
+      return `${product.url}/v1`;
     },
     openai: (settings = {}) =>
-      new OpenAI({ apiKey: somebody.key, baseURL: `${suite.stack.url}/v1`, maxRetries: 0, ...settings }),
+      new OpenAI({ apiKey: somebody.key, baseURL: `${product.url}/v1`, maxRetries: 0, ...settings }),
     async balance(user = somebody) {
-      await suite.stack.settled();
-      const answer = await suite.stack.api<{ balance_usd: string }>(
-        user.token,
-        'GET',
-        '/api/billing/balance',
-      );
+      await product.settled();
+      const answer = await product.api<{ balance_usd: string }>(user.token, 'GET', '/api/billing/balance');
       return parseMoney(answer.balance_usd);
     },
     async priceOf(tokens) {
-      const models = await suite.stack.api<ModelOutput[]>('', 'GET', '/api/models');
+      const models = await product.api<ModelOutput[]>('', 'GET', '/api/models');
       return tokens.reduce((sum, { model, input, output }) => {
         const found = models.find(({ model_public_name: name }) => name === model);
         if (!found) throw new Error(`no price for ${model}`);
@@ -76,8 +73,8 @@ export function useClients(options: TestStackOptions = {}): ClientSuite {
       }, 0n);
     },
     async usage(user = somebody) {
-      await suite.stack.settled();
-      return usageOf(suite.db, user.accountId);
+      await product.settled();
+      return usageOf(product.db, user.accountId);
     },
   };
 }

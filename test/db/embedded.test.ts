@@ -8,6 +8,7 @@ import { leftBehind } from '../../src/db/server-process.js';
 import { freePort } from '../../src/lib/free-port.js';
 import { isRunning } from '../../src/lib/process-stat.js';
 import { temporaryFolder } from '../launcher/support.js';
+import { urlInDist } from '../support/dist.js';
 import { descendantsOf } from '../support/process-tree.js';
 import { until } from '../support/until.js';
 
@@ -115,7 +116,7 @@ describe('the embedded database', () => {
   });
 
   describe('whose making is cut short', () => {
-    const module = new URL('../../src/db/embedded.js', import.meta.url).href;
+    const module = urlInDist('db/embedded.js');
     const drafts = () =>
       readdirSync(join(folder.path, 'data')).filter((name) => /^postgres\.(?:new-|password)/.test(name));
     /** Whether initdb has written the file by which a cluster is known, and isn't done. */

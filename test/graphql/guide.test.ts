@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema, parse, validate } from 'graphql';
@@ -6,32 +7,32 @@ import { createSchema, schemaText } from '../../src/graphql/schema.js';
 import { subscriptionExample } from '../../src/pages/docs/subscription-example.js';
 import { call, PASSWORD, signUp } from '../support/api.js';
 import { postChat } from '../support/edge.js';
-import { useStack } from '../support/stack-suite.js';
+import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
 
 const plain = (html: string): string =>
   html.replace(/&#(\d+);/g, (_all, number: string) => String.fromCharCode(Number(number)));
 
 describe('/docs/graphql', () => {
-  const suite = useStack();
+  const suite = useProduct();
 
   test('is a page of this site alone, reached from /docs', async () => {
-    const index = await call(suite.stack.url, 'GET', '/docs');
+    const index = await call(suite.url, 'GET', '/docs');
     expect(index.text).toContain('href="/docs/graphql"');
-    const page = await call(suite.stack.url, 'GET', '/docs/graphql');
+    const page = await call(suite.url, 'GET', '/docs/graphql');
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.text).not.toMatch(/(?:src|href)="https?:|<script|style="/);
     for (const id of ['authentication', 'errors', 'paging', 'subscriptions', 'limits']) {
       expect(page.text).toContain(`<section id="${id}">`);
     }
     expect(plain(page.text)).toContain(subscriptionExample.trim());
-    const style = await call(suite.stack.url, 'GET', '/docs/style.css');
+    const style = await call(suite.url, 'GET', '/docs/style.css');
     expect([style.status, style.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
   });
 
   test('its documents fit the schema', async () => {
     const schema = buildSchema(schemaText(createSchema()));
-    const page = await call(suite.stack.url, 'GET', '/docs/graphql');
+    const page = await call(suite.url, 'GET', '/docs/graphql');
     const blocks = [...page.text.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code>/g)].map(([, block]) =>
       plain(block!),
     );
@@ -47,15 +48,15 @@ describe('/docs/graphql', () => {
   });
 
   test('its example runs as it stands and prints a call that is made meanwhile', async () => {
-    const email = 'reader@example.com';
-    const { token } = await signUp(suite.stack.url, { email });
-    const { key } = await suite.stack.api<{ key: string }>(token, 'POST', '/api/keys', { name: 'example' });
+    const email = `${randomUUID()}@example.com`;
+    const { token } = await signUp(suite.url, { email });
+    const { key } = await suite.api<{ key: string }>(token, 'POST', '/api/keys', { name: 'example' });
     // Inside the checkout, so that it finds graphql-ws.
     const folder = mkdtempSync(join(process.cwd(), 'build', 'example-'));
     const path = join(folder, 'usage.mjs');
     writeFileSync(path, subscriptionExample);
     const child = spawn(process.execPath, [path], {
-      env: { GATEWAY_URL: suite.stack.url, GATEWAY_EMAIL: email, GATEWAY_PASSWORD: PASSWORD },
+      env: { GATEWAY_URL: suite.url, GATEWAY_EMAIL: email, GATEWAY_PASSWORD: PASSWORD },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
@@ -64,7 +65,7 @@ describe('/docs/graphql', () => {
       await until(() => output.includes('connected'), { what: `the example to connect: ${output}` });
       await until(
         async () => {
-          expect((await postChat(suite.stack.url, key)).status).toBe(200);
+          expect((await postChat(suite.url, key)).status).toBe(200);
           await until(() => output.includes('gateway/fast'), { timeoutMs: 500 }).catch(() => undefined);
           return output.includes('gateway/fast');
         },
@@ -84,7 +85,7 @@ describe('/docs/graphql', () => {
     const path = join(folder, 'usage.mjs');
     writeFileSync(path, subscriptionExample.replace('shouldRetry: () => true', 'retryAttempts: 0'));
     const child = spawn(process.execPath, [path], {
-      env: { GATEWAY_URL: suite.stack.url, GATEWAY_EMAIL: 'nobody@example.com', GATEWAY_PASSWORD: 'x' },
+      env: { GATEWAY_URL: suite.url, GATEWAY_EMAIL: 'nobody@example.com', GATEWAY_PASSWORD: 'x' },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let output = '';

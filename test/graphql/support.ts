@@ -83,6 +83,12 @@ export function socketClient(url: string, { token, headers = {} }: SocketOptions
   });
 }
 
+/** Resolves once the client's socket is open and the server has let it in; to be called before it connects. */
+export const letIn = (client: Client): Promise<void> =>
+  new Promise((resolve) => {
+    client.on('connected', () => resolve());
+  });
+
 /** Everything that one operation over a socket gives until it ends or is left. */
 export interface Followed<Data> {
   results: ExecutionResult<Data>[];

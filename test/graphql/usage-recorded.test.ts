@@ -1,7 +1,7 @@
 import { postChat } from '../support/edge.js';
-import { useStack } from '../support/stack-suite.js';
+import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
-import { dataOf, follow, socketClient } from './support.js';
+import { dataOf, follow, letIn, socketClient } from './support.js';
 
 const USAGE = 'subscription { usageRecorded { id costUsd status modelPublicName apiKey { id name } } }';
 
@@ -10,20 +10,19 @@ interface Recorded {
 }
 
 describe('usageRecorded through the edge', () => {
-  const suite = useStack();
+  const suite = useProduct();
 
   test('tells the caller of each call once, with its exact cost, and nobody else', async () => {
-    const [ada, bob] = [await suite.stack.signUp(), await suite.stack.signUp()];
-    const clients = [ada, bob].map(({ token }) => socketClient(suite.stack.url, { token }));
+    const [ada, bob] = [await suite.signUp(), await suite.signUp()];
+    const clients = [ada, bob].map(({ token }) => socketClient(suite.url, { token }));
+    const connected = clients.map(letIn);
     const [ofAda, ofBob] = clients.map((client) => follow<Recorded>(client, USAGE));
-    await until(() => suite.stack.platform.app.websocketServer.clients.size === 2, {
-      what: 'both to be connected',
-    });
+    await Promise.all(connected);
     // A query over the same socket is answered after the subscription stands.
-    await dataOf(suite.stack.url, '{ viewer { id } }', { token: ada.token });
+    await dataOf(suite.url, '{ viewer { id } }', { token: ada.token });
     const ids: string[] = [];
     for (let call = 0; call < 5; call++) {
-      const answer = await postChat(suite.stack.url, ada.key);
+      const answer = await postChat(suite.url, ada.key);
       expect(answer.status).toBe(200);
       ids.push(answer.headers.get('x-request-id')!);
     }

@@ -1,11 +1,11 @@
 import { codeOf, type ExchangeOptions, exchange, requestText } from './raw.js';
-import { useProduct } from './suite.js';
+import { useHostileSuite } from './suite.js';
 
 const BODY = '{"model":"gateway/fast","messages":[]}';
 const CHUNKED = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
 
 describe('a request that two readers could read in two ways', () => {
-  const suite = useProduct();
+  const suite = useHostileSuite();
   const bearer = () => `Authorization: Bearer ${suite.caller.key}`;
   const send = (text: string, options: ExchangeOptions = {}) =>
     exchange(suite.edge.url, text, { halfClose: false, timeoutMs: 3_000, ...options });

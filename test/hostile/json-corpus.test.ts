@@ -2,7 +2,7 @@ import { dumpTables } from '../support/dump.js';
 import { operations } from './fuzz/operations.js';
 import { Random } from './fuzz/random.js';
 import { type Schema, sample } from './fuzz/values.js';
-import { useProduct } from './suite.js';
+import { useHostileSuite } from './suite.js';
 
 /** RELIABILITY.md T24: JSON that means something else to whoever reads it next. */
 const TYPES: [string, string][] = [
@@ -82,7 +82,7 @@ const writers = operations().filter(
 );
 
 describe('JSON that means something else to whoever reads it next', () => {
-  const suite = useProduct();
+  const suite = useHostileSuite();
   let before: unknown;
   let rows: Map<string, string[]>;
   beforeAll(async () => {

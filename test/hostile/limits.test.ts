@@ -1,6 +1,6 @@
 import { routeTable } from '../../src/platform/route-table.js';
 import { codeOf, exchange, requestText } from './raw.js';
-import { useProduct } from './suite.js';
+import { useHostileSuite } from './suite.js';
 
 const MIB = 2 ** 20;
 const V1_BYTES = 10 * MIB;
@@ -21,7 +21,7 @@ const chunked = (text: string): string => {
 
 /** RELIABILITY.md T25: what is allowed is allowed to the last byte, and not one more. */
 describe('at the limit', () => {
-  const suite = useProduct();
+  const suite = useHostileSuite();
   const framings = ['Content-Length', 'chunked'] as const;
 
   async function send(line: string, headers: string[], body: string, framing: (typeof framings)[number]) {

@@ -1,5 +1,5 @@
 import { exchange, requestText } from './raw.js';
-import { useProduct } from './suite.js';
+import { useHostileSuite } from './suite.js';
 
 const TARGETS = [
   '/api/admin/users',
@@ -91,7 +91,7 @@ const OVERRIDES = [
 ];
 
 describe('no spelling of a path, host or method', () => {
-  const suite = useProduct();
+  const suite = useHostileSuite();
   const ask = async (line: string, headers: string[], host?: string) =>
     exchange(suite.edge.url, requestText(line, ['Connection: close', ...headers], '', host), {
       halfClose: false,

@@ -5,7 +5,7 @@ import { chat } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 import { open, requestText } from './raw.js';
 import { slowClients, startAttack } from './slow/slow.js';
-import { useProduct } from './suite.js';
+import { useHostileSuite } from './suite.js';
 
 /** RELIABILITY.md G16 in small; its long form has 2,000 and 500. */
 const LORIS = 200;
@@ -37,7 +37,7 @@ describe('clients that send or read slowly, against the processes of the product
 });
 
 describe('clients that send slowly', () => {
-  const suite = useProduct({
+  const suite = useHostileSuite({
     bounds: { headersTimeoutMs: 1_000, requestTimeoutMs: 2_000, checkIntervalMs: 100 },
   });
 
@@ -80,7 +80,7 @@ describe('clients that send slowly', () => {
 });
 
 describe('one address', () => {
-  const suite = useProduct({ bounds: { socketsPerAddress: 20, countLoopback: true } });
+  const suite = useHostileSuite({ bounds: { socketsPerAddress: 20, countLoopback: true } });
 
   test('has so many connections and no more; those that close make room', async () => {
     // Those of the sign-ups may still be open.
@@ -109,7 +109,7 @@ describe('one address', () => {
 });
 
 describe('bodies in memory', () => {
-  const suite = useProduct({ bounds: { bodyBytes: 300_000, bodyBytesPerAccount: 200_000 } });
+  const suite = useHostileSuite({ bounds: { bodyBytes: 300_000, bodyBytesPerAccount: 200_000 } });
   const hold = async (key: string, bytes: number, chunked: boolean): Promise<Socket> => {
     const socket = open(suite.edge.url);
     const framing = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${bytes + 1}`;

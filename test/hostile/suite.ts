@@ -18,8 +18,8 @@ export interface HostileSuite {
   readonly admin: string;
 }
 
-/** The real edge in front of the real platform, over real HTTP, with a user, an admin and a key. */
-export function useProduct(options: { bounds?: Partial<EdgeBounds> } = {}): HostileSuite {
+/** The real edge in front of the real platform in this process, over real HTTP, with a user, an admin and a key. */
+export function useHostileSuite(options: { bounds?: Partial<EdgeBounds> } = {}): HostileSuite {
   const suite = {} as { -readonly [K in keyof HostileSuite]: HostileSuite[K] };
   beforeAll(async () => {
     suite.db = await createTestDatabase();

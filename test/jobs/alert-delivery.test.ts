@@ -2,9 +2,9 @@ import { ALERT_PENDING_CHANNEL } from '../../src/db/invalidation.js';
 import { freePort } from '../../src/lib/free-port.js';
 import { ended, fire, readEvent, subscribe } from '../alerts/delivery/fixtures.js';
 import { type Receiver, startReceiver } from '../alerts/delivery/receiver.js';
-import { rigProcess } from '../faults/rig/processes.js';
 import { temporaryFolder } from '../launcher/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { productProcess } from '../support/product-process.js';
 import { TEST_SECRETS } from '../support/secrets.js';
 import { until } from '../support/until.js';
 
@@ -24,7 +24,7 @@ describe('the jobs process without scheduled jobs', () => {
 
   test('delivers alerts within two seconds of their notice, counts them, and lets them end when it is stopped', async () => {
     const metricsPort = await freePort();
-    const jobs = rigProcess('jobs', {
+    const jobs = productProcess('jobs', {
       PATH: process.env.PATH,
       NODE_ENV: 'development',
       DATABASE_URL: db.url,

@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SupervisedChild, supervise } from '../../src/launcher/supervisor.js';
 import { isRunning } from '../../src/lib/process-stat.js';
+import { urlInDist } from '../support/dist.js';
 import { until } from '../support/until.js';
 import { readJournal, spec, temporaryFolder } from './support.js';
 
@@ -100,7 +101,7 @@ describe('a supervised process', () => {
 
   test('learns by the end of its channel that the launcher was killed', async () => {
     const worker = spec(folder.path, 'worker');
-    const supervisor = new URL('../../src/launcher/supervisor.js', import.meta.url).href;
+    const supervisor = urlInDist('launcher/supervisor.js');
     const code = `const { supervise } = await import(${JSON.stringify(supervisor)});
       supervise(${JSON.stringify({ ...worker, env: {} })}, { say() {}, onFatal() {} });`;
     const launcher = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'ignore' });

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning } from '../../src/lib/process-stat.js';
+import { urlInDist } from '../support/dist.js';
 import { until } from '../support/until.js';
 import { readJournal, script, temporaryFolder } from './support.js';
 
-const launcherModule = (name: string): string =>
-  new URL(`../../src/launcher/${name}.js`, import.meta.url).href;
+const launcherModule = (name: string): string => urlInDist(`launcher/${name}.js`);
 
 /** The launcher in a process of its own, with its real database and jobs; the other three are small scripts. */
 describe('npm start', () => {
@@ -37,7 +37,7 @@ describe('npm start', () => {
     const program = join(folder.path, 'start.mjs');
     writeFileSync(
       program,
-      `import { loadConfigOrExit } from ${JSON.stringify(new URL('../../src/config.js', import.meta.url).href)};
+      `import { loadConfigOrExit } from ${JSON.stringify(urlInDist('config.js'))};
 import { describeChildren } from ${JSON.stringify(launcherModule('children'))};
 import { launch } from ${JSON.stringify(launcherModule('launch'))};
 import { createNarrator } from ${JSON.stringify(launcherModule('narrator'))};

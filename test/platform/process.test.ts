@@ -1,14 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/lib/free-port.js';
 import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { inDist } from '../support/dist.js';
 import { TEST_SECRETS } from '../support/secrets.js';
 import { until } from '../support/until.js';
 
-const MAIN = fileURLToPath(new URL('../../src/platform/main.js', import.meta.url));
+const MAIN = inDist('platform/main.js');
 
 describe('the platform process', () => {
   let db: TestDatabase;

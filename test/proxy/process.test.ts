@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { inDist } from '../support/dist.js';
 import { until } from '../support/until.js';
 import { ask, chunksOf, post } from './support.js';
 
@@ -25,7 +26,7 @@ describe('the process of the model proxy', () => {
   });
 
   function start(environment: Record<string, string> = {}) {
-    const child = fork(resolve('build/src/proxy/main.js'), {
+    const child = fork(inDist('proxy/main.js'), {
       silent: true,
       execArgv: [],
       env: {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { inDist } from './dist.js';
 import { TEST_SECRETS } from './secrets.js';
 
 /** Runs one of the commands of `src/cli` as a person would. @returns Its exit code, and all that it said. */
@@ -9,7 +9,7 @@ export async function runCommand(
   args: readonly string[],
   env: Record<string, string>,
 ): Promise<{ code: number; output: string }> {
-  const child = spawn(process.execPath, [resolve(`build/src/cli/${name}.js`), ...args], {
+  const child = spawn(process.execPath, [inDist(`cli/${name}.js`), ...args], {
     env: { PATH: process.env.PATH, ...TEST_SECRETS, ...env },
   });
   let output = '';

@@ -2,15 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/lib/free-port.js';
 import { isRunning } from '../../src/lib/process-stat.js';
 import { call } from './api.js';
 import { putCluster } from './cluster.js';
+import { inDist } from './dist.js';
 import { descendantsOf } from './process-tree.js';
 import { until } from './until.js';
 
-const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 const ADMIN = { email: 'admin@example.com', password: 'an admin of the tests' };
 
 /** The whole product as `npm start` runs it, in a data folder of its own. */
@@ -49,7 +48,7 @@ export async function createProduct(): Promise<Product> {
     dataDir,
     async start() {
       let output = '';
-      launcher = spawn(process.execPath, [START], {
+      launcher = spawn(process.execPath, [inDist('start.js')], {
         stdio: ['ignore', 'pipe', 'pipe'],
         detached: true,
         env: {

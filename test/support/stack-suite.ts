@@ -1,17 +1,23 @@
-import { createTestDatabase, type TestDatabase } from './database.js';
+import { createTestDatabase } from './database.js';
+import type { ProductSuite } from './product-suite.js';
 import { startTestStack, type TestStack, type TestStackOptions } from './stack.js';
 
-export interface StackSuite {
-  readonly db: TestDatabase;
+export interface StackSuite extends Pick<ProductSuite, 'url' | 'db' | 'signUp' | 'api' | 'settled'> {
+  /** Its parts, to reach into. */
   readonly stack: TestStack;
 }
 
-/** Gives a test file a database and the whole stack over it, closed at its end. */
+/**
+ * Gives a test file a database and the whole stack over it, closed at its end. For what must be reached from inside, such as
+ * the edge's clock; whoever only calls takes the product that all share (`useProduct`).
+ */
 export function useStack(options?: TestStackOptions): StackSuite {
-  const suite = {} as { db: TestDatabase; stack: TestStack };
+  const suite = {} as { -readonly [Part in keyof StackSuite]: StackSuite[Part] };
   beforeAll(async () => {
     suite.db = await createTestDatabase();
     suite.stack = await startTestStack(suite.db, options);
+    const { url, signUp, api, settled } = suite.stack;
+    Object.assign(suite, { url, signUp, api, settled });
   }, 60_000);
   afterAll(async () => {
     await suite.stack?.close();

@@ -2,22 +2,22 @@ import type { Page } from 'playwright-core';
 import { call, PASSWORD } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
+import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack.js';
-import { useStack } from '../support/stack-suite.js';
 import { openAs } from './dashboard.js';
 
 /** Money and identity, as their owner handles them. */
 describeInBrowser('billing and profile of the dashboard', () => {
   const browser = useBrowser();
-  const suite = useStack();
+  const suite = useProduct();
   let user: StackUser;
   let email: string;
   beforeEach(async () => {
-    user = await suite.stack.signUp('free');
-    ({ email } = await suite.stack.api<{ email: string }>(user.token, 'GET', '/api/auth/me'));
+    user = await suite.signUp('free');
+    ({ email } = await suite.api<{ email: string }>(user.token, 'GET', '/api/auth/me'));
   });
 
-  const open = (path: string): Promise<Page> => openAs(browser, suite.stack, user, path);
+  const open = (path: string): Promise<Page> => openAs(browser, suite, user, path);
 
   test('credit is added at once, by keyboard, and stands in the ledger with what was charged', async () => {
     const page = await open('/dashboard/billing');
@@ -36,7 +36,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
       '$51.00',
       expect.any(String),
     ]);
-    expect((await postChat(suite.stack.url, user.key)).status).toBe(200);
+    expect((await postChat(suite.url, user.key)).status).toBe(200);
     await ledger.filter({ hasText: /^Call: gateway\/fast/ }).waitFor();
     const { rows } = await suite.db.pool.query<{ balance: string }>(
       'select trim_scale(balance)::text as balance from accounts where id = $1',
@@ -68,7 +68,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
     await page.getByText('Is one of the most common passwords').waitFor();
     await change(PASSWORD, `${PASSWORD} 2`);
     await page.getByText('The password is changed').waitFor();
-    const login = await call(suite.stack.url, 'POST', '/api/auth/login', {
+    const login = await call(suite.url, 'POST', '/api/auth/login', {
       body: { email, password: `${PASSWORD} 2` },
     });
     expect(login.status).toBe(200);
@@ -85,14 +85,14 @@ describeInBrowser('billing and profile of the dashboard', () => {
     await dialog.getByLabel('Type the mail address').fill(email);
     await remove.click();
     await page.waitForURL('**/signup');
-    expect((await postChat(suite.stack.url, user.key)).status).toBe(401);
+    expect((await postChat(suite.url, user.key)).status).toBe(401);
     const { rows } = await suite.db.pool.query('select 1 from accounts where email = $1', [email]);
     expect(rows).toEqual([]);
   });
 
   test('a page that can’t be loaded says so with the id to quote, and works again by a click', async () => {
-    const page = await browser.open(suite.stack.url, { expectedErrors: /50[03]|status of 500/ });
-    await page.context().addCookies([{ name: 'pr_session', value: user.token, url: suite.stack.url }]);
+    const page = await browser.open(suite.url, { expectedErrors: /50[03]|status of 500/ });
+    await page.context().addCookies([{ name: 'pr_session', value: user.token, url: suite.url }]);
     let broken = true;
     await page.route('**/graphql', async (route) => {
       const isLedger = route.request().postData()?.includes('"after"') ?? false;

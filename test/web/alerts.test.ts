@@ -1,9 +1,9 @@
 import { type Receiver, startReceiver } from '../alerts/delivery/receiver.js';
-import { startWorker } from '../alerts/delivery/support.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
+import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack.js';
-import { useStack } from '../support/stack-suite.js';
+import { until } from '../support/until.js';
 import { expectGoodLooks, openAs } from './dashboard.js';
 
 /** A public address, so that nobody asks names; nothing is sent there. */
@@ -14,20 +14,23 @@ describeInBrowser('the alerts of the dashboard', () => {
   const browser = useBrowser();
   let receiver: Receiver;
   let user: StackUser;
-  let worker: ReturnType<typeof startWorker> | undefined;
+  /** Whoever receives answers only then: what waits is seen to wait. */
+  let release: (() => void) | undefined;
   beforeAll(async () => {
-    receiver = await startReceiver();
+    receiver = await startReceiver({
+      onRequest(_received, response) {
+        if (release) return true;
+        release = () => void response.writeHead(204).end();
+        return false;
+      },
+    });
   });
-  // Before the stack's own, which closes the database that the worker works over.
-  afterAll(async () => {
-    await worker?.stop(5_000);
-    await receiver?.close();
-  });
-  const suite = useStack();
+  afterAll(() => receiver?.close());
+  const suite = useProduct();
 
   test('the owner of a key sets a limit, is told when it is reached, and sees how that went', async () => {
-    user = await suite.stack.signUp('team');
-    const page = await openAs(browser, suite.stack, user, `/dashboard/keys/${user.keyId}?tab=alerts`);
+    user = await suite.signUp('team');
+    const page = await openAs(browser, suite, user, `/dashboard/keys/${user.keyId}?tab=alerts`);
     const dialog = page.getByRole('dialog');
     await page.getByText('this one has no limit').waitFor();
     await expectGoodLooks(page, 'alerts-no-limit');
@@ -73,19 +76,20 @@ describeInBrowser('the alerts of the dashboard', () => {
     );
     await dialog.getByRole('button', { name: 'I saved it' }).click();
     await dialog.waitFor({ state: 'hidden' });
-    await suite.db.pool.query(`update alert_subscriptions set destination = $1 where kind = 'webhook'`, [
-      `${receiver.url}/ok`,
-    ]);
+    await suite.db.pool.query(
+      `update alert_subscriptions set destination = $1 where kind = 'webhook' and account_id = $2`,
+      [`${receiver.url}/ok`, user.accountId],
+    );
 
     // It fires, and says so on whichever page its owner is.
     await page.goto('/dashboard/usage');
     await page.getByText('Each call with one of your keys').waitFor();
-    expect((await postChat(suite.stack.url, user.key)).status).toBe(200);
+    expect((await postChat(suite.url, user.key)).status).toBe(200);
     await page.getByText(/Key of a test has spent \d+% of its monthly limit/).waitFor();
     await page.getByRole('link', { name: 'Show its alerts' }).click();
     const history = page.getByRole('region', { name: 'History of alerts' }).locator('tbody tr');
     await history.filter({ hasText: 'pending' }).first().waitFor();
-    worker = startWorker(suite.db);
+    (await until(() => release, { what: 'the delivery' }))();
     await history.filter({ hasText: /^100% of the month.*sent.*204/s }).waitFor();
     await history.filter({ hasText: 'degraded' }).nth(4).waitFor();
     await page.getByText('mail is not set up on this installation').first().waitFor();
@@ -104,7 +108,7 @@ describeInBrowser('the alerts of the dashboard', () => {
   });
 
   test('alerts of all keys stand on one page, and a low balance is told by mail', async () => {
-    const page = await openAs(browser, suite.stack, user, '/dashboard/alerts');
+    const page = await openAs(browser, suite, user, '/dashboard/alerts');
     await page.getByText('100% of the month, of a test').first().waitFor();
     await page.goto('/dashboard/profile');
     await page.getByRole('button', { name: 'Edit mail below' }).click();

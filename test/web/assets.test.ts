@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { usePlatform } from '../support/platform-suite.js';
-import { useStack } from '../support/stack-suite.js';
+import { useProduct } from '../support/product-suite.js';
 
 interface RawAnswer {
   status: number;
@@ -26,10 +26,10 @@ function getRaw(url: string, headers: Record<string, string> = {}, method = 'GET
 
 /** What a browser gets of web/, over the edge as the public address does. */
 describe('the pages and assets of the web build', () => {
-  const suite = useStack();
+  const suite = useProduct();
   let script: string;
   beforeAll(async () => {
-    const document = await fetch(`${suite.stack.url}/login`);
+    const document = await fetch(`${suite.url}/login`);
     script = /src="(\/assets\/app-[^"]+\.js)"/.exec(await document.text())![1]!;
   });
 
@@ -37,8 +37,8 @@ describe('the pages and assets of the web build', () => {
     ['br', brotliDecompressSync],
     ['gzip', gunzipSync],
   ])('an asset comes as %s to whoever takes it, ready made', async (encoding, decompress) => {
-    const plain = await getRaw(`${suite.stack.url}${script}`);
-    const answer = await getRaw(`${suite.stack.url}${script}`, {
+    const plain = await getRaw(`${suite.url}${script}`);
+    const answer = await getRaw(`${suite.url}${script}`, {
       'accept-encoding': `${encoding};q=0.8, identity`,
     });
     expect(answer.headers).toMatchObject({
@@ -53,25 +53,25 @@ describe('the pages and assets of the web build', () => {
   });
 
   test.each(['', 'identity', 'br;q=0, gzip; q=0', 'deflate'])('and as it is for %j', async (accepted) => {
-    const answer = await getRaw(`${suite.stack.url}${script}`, { 'accept-encoding': accepted });
+    const answer = await getRaw(`${suite.url}${script}`, { 'accept-encoding': accepted });
     expect(answer.status).toBe(200);
     expect(answer.headers).not.toHaveProperty('content-encoding');
     expect(answer.body.toString()).toContain('import');
   });
 
   test('an asset may be kept for ever, and what is kept is confirmed without a body', async () => {
-    const answer = await getRaw(`${suite.stack.url}${script}`, { 'accept-encoding': 'br' });
+    const answer = await getRaw(`${suite.url}${script}`, { 'accept-encoding': 'br' });
     expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
     const etag = String(answer.headers.etag);
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
-      const again = await getRaw(`${suite.stack.url}${script}`, {
+      const again = await getRaw(`${suite.url}${script}`, {
         'accept-encoding': 'br',
         'if-none-match': known,
       });
       expect([again.status, again.body.length]).toEqual([304, 0]);
       expect(again.headers).toMatchObject({ etag, vary: 'accept-encoding' });
     }
-    const other = await getRaw(`${suite.stack.url}${script}`, {
+    const other = await getRaw(`${suite.url}${script}`, {
       'accept-encoding': 'gzip',
       'if-none-match': etag,
     });
@@ -79,8 +79,8 @@ describe('the pages and assets of the web build', () => {
   });
 
   test('HEAD says the size and sends nothing', async () => {
-    const head = await getRaw(`${suite.stack.url}${script}`, { 'accept-encoding': 'br' }, 'HEAD');
-    const whole = await getRaw(`${suite.stack.url}${script}`, { 'accept-encoding': 'br' });
+    const head = await getRaw(`${suite.url}${script}`, { 'accept-encoding': 'br' }, 'HEAD');
+    const whole = await getRaw(`${suite.url}${script}`, { 'accept-encoding': 'br' });
     expect([head.status, head.body.length]).toEqual([200, 0]);
     expect(head.headers['content-length']).toBe(String(whole.body.length));
   });
@@ -88,7 +88,7 @@ describe('the pages and assets of the web build', () => {
   test.each(['/assets/app-gone.js', '/assets/', '/assets/../manifest.json', '/assets/%2e%2e/manifest.json'])(
     '%s is nothing, and nobody remembers that',
     async (path) => {
-      const answer = await getRaw(`${suite.stack.url}${path}`);
+      const answer = await getRaw(`${suite.url}${path}`);
       expect(answer.status).toBe(404);
       expect(answer.headers['cache-control']).toBe('no-store');
     },
@@ -98,8 +98,8 @@ describe('the pages and assets of the web build', () => {
     '%s is the dashboard, with a nonce of its own in every answer',
     async (path) => {
       const [first, second] = await Promise.all([
-        getRaw(`${suite.stack.url}${path}`),
-        getRaw(`${suite.stack.url}${path}`),
+        getRaw(`${suite.url}${path}`),
+        getRaw(`${suite.url}${path}`),
       ]);
       const nonces = [first, second].map(({ headers, body }) => {
         const policy = String(headers['content-security-policy']);
@@ -118,25 +118,25 @@ describe('the pages and assets of the web build', () => {
   );
 
   test('the playground runs scripts of this site only', async () => {
-    const { headers, status } = await getRaw(`${suite.stack.url}/graphql/playground`);
+    const { headers, status } = await getRaw(`${suite.url}/graphql/playground`);
     expect(status).toBe(200);
     expect(headers['content-security-policy']).toMatch(/script-src 'self'; worker-src 'self';/);
   });
 
   test('no document has an inline script or asks another host', async () => {
     for (const path of ['/login', '/graphql/playground']) {
-      const text = (await getRaw(`${suite.stack.url}${path}`)).body.toString();
+      const text = (await getRaw(`${suite.url}${path}`)).body.toString();
       expect(text.match(/<script\b[^>]*>[^<]/g)).toBeNull();
       expect(text.match(/(?:src|href)="(?!\/|data:)[^"]*"/g)).toBeNull();
     }
   });
 
   test('the largest asset passes the edge in a moment', async () => {
-    const document = (await getRaw(`${suite.stack.url}/graphql/playground`)).body.toString();
+    const document = (await getRaw(`${suite.url}/graphql/playground`)).body.toString();
     const large = /src="(\/assets\/graphql-playground-[^"]+\.js)"/.exec(document)![1]!;
-    await getRaw(`${suite.stack.url}${large}`);
+    await getRaw(`${suite.url}${large}`);
     const began = performance.now();
-    const { body } = await getRaw(`${suite.stack.url}${large}`);
+    const { body } = await getRaw(`${suite.url}${large}`);
     expect(body.length).toBeGreaterThan(500_000);
     expect(performance.now() - began).toBeLessThan(1_000);
   });

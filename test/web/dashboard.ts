@@ -12,7 +12,8 @@ import {
   WIDE,
 } from '../support/browser.js';
 import type { TestDatabase } from '../support/database.js';
-import type { StackUser, TestStack } from '../support/stack.js';
+import type { ProductSuite } from '../support/product-suite.js';
+import type { StackUser } from '../support/stack.js';
 
 /** Both themes in both widths; for tests alone, each of them once. */
 export const LOOKS = [
@@ -47,13 +48,13 @@ export async function expectGoodLooks(page: Page, name: string): Promise<void> {
 /** A page of the dashboard as somebody who is signed in has it. */
 export async function openAs(
   browser: TestBrowser,
-  stack: TestStack,
+  { url }: Pick<ProductSuite, 'url'>,
   { token }: Pick<StackUser, 'token'>,
   path: string,
   options: PageOptions = {},
 ): Promise<Page> {
-  const page = await browser.open(stack.url, options);
-  await page.context().addCookies([{ name: 'pr_session', value: token, url: stack.url }]);
+  const page = await browser.open(url, options);
+  await page.context().addCookies([{ name: 'pr_session', value: token, url }]);
   await page.goto(path);
   return page;
 }

@@ -3,13 +3,13 @@ import type { Page } from 'playwright-core';
 import { PASSWORD, signUp } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js';
-import { useStack } from '../support/stack-suite.js';
+import { useProduct } from '../support/product-suite.js';
 import { LOOKS } from './dashboard.js';
 
 /** How people come in, in a real browser, over the edge. */
 describeInBrowser('the way into the dashboard', () => {
   const browser = useBrowser();
-  const suite = useStack();
+  const suite = useProduct();
 
   const logIn = async (page: Page, email: string, password: string): Promise<void> => {
     await page.getByLabel('Email').fill(email);
@@ -18,7 +18,7 @@ describeInBrowser('the way into the dashboard', () => {
   };
 
   test('sign-up takes three fields and ends on the dashboard with a dollar of credit', async () => {
-    const page = await browser.open(suite.stack.url);
+    const page = await browser.open(suite.url);
     await page.goto('/signup');
     await page.getByLabel('Name').fill('Ada');
     await page.getByLabel('Email').fill(`${randomUUID()}@example.com`);
@@ -31,8 +31,8 @@ describeInBrowser('the way into the dashboard', () => {
   });
 
   test('whoever asked for a page is brought back to it after the log-in', async () => {
-    const { user } = await signUp(suite.stack.url);
-    const page = await browser.open(suite.stack.url);
+    const { user } = await signUp(suite.url);
+    const page = await browser.open(suite.url);
     await page.goto('/dashboard?window=7');
     await page.waitForURL('**/login?next=*');
     await logIn(page, user.email, PASSWORD);
@@ -44,12 +44,12 @@ describeInBrowser('the way into the dashboard', () => {
   });
 
   test('but never elsewhere, whatever the address says', async () => {
-    const { user } = await signUp(suite.stack.url);
-    const page = await browser.open(suite.stack.url);
+    const { user } = await signUp(suite.url);
+    const page = await browser.open(suite.url);
     const addressOf = (next: string): string => `/login?next=${encodeURIComponent(next)}`;
     await page.goto(addressOf('https://evil.example/dashboard'));
     await logIn(page, user.email, PASSWORD);
-    await page.waitForURL(`${suite.stack.url}/dashboard`);
+    await page.waitForURL(`${suite.url}/dashboard`);
     for (const next of [
       '//evil.example',
       '/\\evil.example',
@@ -58,12 +58,12 @@ describeInBrowser('the way into the dashboard', () => {
       '/dashboardx',
     ]) {
       await page.goto(addressOf(next));
-      await page.waitForURL(`${suite.stack.url}/dashboard`);
+      await page.waitForURL(`${suite.url}/dashboard`);
     }
   });
 
   test('a wrong password is said, and what was typed stays', async () => {
-    const page = await browser.open(suite.stack.url);
+    const page = await browser.open(suite.url);
     await page.goto('/login');
     await logIn(page, 'nobody@example.com', 'not the password');
     await page.getByRole('alert').getByText('Email or password is wrong').waitFor();
@@ -72,7 +72,7 @@ describeInBrowser('the way into the dashboard', () => {
   });
 
   test('a form says what is wrong beside the field, before anything is sent', async () => {
-    const page = await browser.open(suite.stack.url);
+    const page = await browser.open(suite.url);
     await page.goto('/signup');
     await page.getByLabel('Name').fill('Ada');
     await page.getByLabel('Email').fill('ada');
@@ -85,8 +85,8 @@ describeInBrowser('the way into the dashboard', () => {
   });
 
   test('log-out ends the session, and the way back leads to the log-in', async () => {
-    const { user } = await signUp(suite.stack.url);
-    const page = await browser.open(suite.stack.url);
+    const { user } = await signUp(suite.url);
+    const page = await browser.open(suite.url);
     await page.goto('/login');
     await logIn(page, user.email, PASSWORD);
     await page.waitForURL('**/dashboard');
@@ -99,7 +99,7 @@ describeInBrowser('the way into the dashboard', () => {
   });
 
   test.each(LOOKS)('every page is accessible in %s at %j, and fits', async (colorScheme, viewport) => {
-    const page = await browser.open(suite.stack.url, { colorScheme, viewport });
+    const page = await browser.open(suite.url, { colorScheme, viewport });
     const check = async (name: string): Promise<void> => {
       await expectAccessible(page);
       expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(viewport.width);
@@ -117,8 +117,8 @@ describeInBrowser('the way into the dashboard', () => {
   });
 
   test('is gone through by keyboard alone', async () => {
-    const { user } = await signUp(suite.stack.url);
-    const page = await browser.open(suite.stack.url);
+    const { user } = await signUp(suite.url);
+    const page = await browser.open(suite.url);
     await page.goto('/login');
     await page.getByText('gateway/embed').waitFor();
     const focused = (): Promise<string> =>
@@ -155,7 +155,7 @@ describeInBrowser('the way into the dashboard', () => {
     test.each(['light', 'dark'] as const)(
       'follows a %s system, in the first frame too',
       async (colorScheme) => {
-        const page = await browser.open(suite.stack.url, { colorScheme });
+        const page = await browser.open(suite.url, { colorScheme });
         await page.addInitScript(WATCH);
         await page.goto('/login');
         await page.getByText('gateway/embed').waitFor();
@@ -164,7 +164,7 @@ describeInBrowser('the way into the dashboard', () => {
     );
 
     test('can be chosen, is kept, and shows without a flash of the other', async () => {
-      const page = await browser.open(suite.stack.url, { colorScheme: 'light' });
+      const page = await browser.open(suite.url, { colorScheme: 'light' });
       await page.addInitScript(WATCH);
       await page.goto('/login');
       await page.getByRole('button', { name: 'Theme: system. Change to light' }).click();

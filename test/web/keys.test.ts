@@ -2,27 +2,27 @@ import type { Page } from 'playwright-core';
 import { call, PASSWORD } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { errorOf, postChat } from '../support/edge.js';
+import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack.js';
-import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
 import { openAs } from './dashboard.js';
 
 /** What the owner of keys does with them, and what their callers notice of it. */
 describeInBrowser('the keys of the dashboard', () => {
   const browser = useBrowser();
-  const suite = useStack();
+  const suite = useProduct();
   let user: StackUser;
   beforeEach(async () => {
-    user = await suite.stack.signUp('team');
+    user = await suite.signUp('team');
   });
 
-  const open = (path: string): Promise<Page> => openAs(browser, suite.stack, user, path);
+  const open = (path: string): Promise<Page> => openAs(browser, suite, user, path);
   const dialog = (page: Page) => page.getByRole('dialog');
-  const statusOf = async (): Promise<number> => (await postChat(suite.stack.url, user.key)).status;
+  const statusOf = async (): Promise<number> => (await postChat(suite.url, user.key)).status;
 
   test('a key is made by keyboard, shown once, and not lost by accident', async () => {
     const page = await open('/dashboard/keys');
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: suite.stack.url });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: suite.url });
     await page.getByRole('link', { name: 'of a test' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Type a command' }).waitFor();
@@ -46,13 +46,13 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.waitForURL('**/dashboard/keys');
     await page.getByRole('link', { name: 'ci', exact: true }).waitFor();
     expect(await page.locator('body').innerText()).not.toContain(key);
-    expect((await postChat(suite.stack.url, key)).status).toBe(200);
+    expect((await postChat(suite.url, key)).status).toBe(200);
   });
 
   test('a daily cap is set where it stands, and refuses at once; "no limit" takes it away', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
     expect(await statusOf()).toBe(200);
-    await suite.stack.settled();
+    await suite.settled();
     await page
       .getByText(/^\$0\.0000\d+, no limit$/)
       .first()
@@ -65,7 +65,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.keyboard.press('Enter');
     await page.getByText('of $0.000001 reached').waitFor();
     await until(async () => (await statusOf()) === 402, { what: 'the cap to refuse' });
-    expect((await errorOf(await postChat(suite.stack.url, user.key))).code).toBe('daily_cap_exceeded');
+    expect((await errorOf(await postChat(suite.url, user.key))).code).toBe('daily_cap_exceeded');
     await page
       .getByText(/starts again at \d{4}-\d\d-\d\d 00:00 UTC/)
       .first()
@@ -114,7 +114,7 @@ describeInBrowser('the keys of the dashboard', () => {
 
   test('days are gone through by keyboard and read as a table, and a model leads to its calls', async () => {
     expect(await statusOf()).toBe(200);
-    await suite.stack.settled();
+    await suite.settled();
     const page = await open(`/dashboard/keys/${user.keyId}?tab=analytics`);
     const today = page.getByRole('img', { name: /: \$0\.0000\d+, 1 request, 0 errors$/ });
     await today.focus();
@@ -137,7 +137,7 @@ describeInBrowser('the keys of the dashboard', () => {
   test('whoever has to log in again finds the page and what was typed', async () => {
     const page = await open('/dashboard/keys?create=true');
     await dialog(page).getByLabel('Name').fill('half a na');
-    await call(suite.stack.url, 'POST', '/api/auth/logout', { token: user.token });
+    await call(suite.url, 'POST', '/api/auth/logout', { token: user.token });
     await page.waitForURL('**/login?next=*');
     const { rows } = await suite.db.pool.query<{ email: string }>(
       'select email from accounts where id = $1',

@@ -2,18 +2,13 @@ import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
 import { signUp } from '../support/api.js';
 import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js';
-import { createProduct, type Product } from '../support/product.js';
+import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
 
-/** An integrator who has nothing but a browser and an SDK, on the product as `npm start` runs it. */
+/** An integrator who has nothing but a browser and an SDK. */
 describeInBrowser('the GraphQL playground', () => {
   const browser = useBrowser();
-  let product: Product;
-  beforeAll(async () => {
-    product = await createProduct();
-    await product.start();
-  }, 90_000);
-  afterAll(() => product.remove(), 60_000);
+  const product = useProduct();
 
   const tab = async (page: Page, name: string): Promise<void> => {
     await page.getByRole('tab', { name, exact: true }).click();

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
+import { signUp } from '../support/api.js';
 import { describeInBrowser, KEEP_SCREENS, NARROW, useBrowser } from '../support/browser.js';
+import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack.js';
-import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
 import { expectGoodLooks, openAs, twoWeeksOfCalls } from './dashboard.js';
 
@@ -11,29 +12,23 @@ const VARIANTS = ['keys-create', 'key-analytics-table', 'key-caps', 'usage-none'
 /** Every page of the dashboard: nothing grave to axe, nothing that scrolls sideways, in both themes and widths. */
 describeInBrowser('the screens of the dashboard', () => {
   const browser = useBrowser();
-  const suite = useStack();
+  const suite = useProduct();
   let user: StackUser;
-  let newcomer: StackUser;
+  let newcomer: Pick<StackUser, 'token'>;
   beforeAll(async () => {
-    user = await suite.stack.signUp('team');
-    newcomer = await suite.stack.signUp('free');
+    user = await suite.signUp('team');
+    newcomer = await signUp(suite.url);
     await twoWeeksOfCalls(suite.db, user);
-    await suite.stack.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, {
+    await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, {
       name: 'production, chat service',
       monthly_limit_usd: 0.05,
       daily_limit_usd: 25,
     });
-    await suite.stack.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 50 });
-    const { api_key: other } = await suite.stack.api<{ api_key: { id: string } }>(
-      user.token,
-      'POST',
-      '/api/keys',
-      {
-        name: 'ci',
-      },
-    );
-    await suite.stack.api(user.token, 'PATCH', `/api/keys/${other.id}`, { status: 'disabled' });
-    await suite.db.pool.query('delete from api_keys where account_id = $1', [newcomer.accountId]);
+    await suite.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 50 });
+    const { api_key: other } = await suite.api<{ api_key: { id: string } }>(user.token, 'POST', '/api/keys', {
+      name: 'ci',
+    });
+    await suite.api(user.token, 'PATCH', `/api/keys/${other.id}`, { status: 'disabled' });
   }, 60_000);
 
   const click = (role: 'button' | 'link', name: string | RegExp) => (page: Page) =>
@@ -72,7 +67,7 @@ describeInBrowser('the screens of the dashboard', () => {
   };
 
   test('are accessible in light and dark, and fit desktop and phone', async () => {
-    const page = await openAs(browser, suite.stack, user, '/dashboard');
+    const page = await openAs(browser, suite, user, '/dashboard');
     for (const [name, address, act, sign] of screens()) {
       await page.goto(address);
       await page.locator('h1').waitFor();
@@ -83,7 +78,7 @@ describeInBrowser('the screens of the dashboard', () => {
   }, 120_000);
 
   test('likewise those of somebody who has nothing yet', async () => {
-    const page = await openAs(browser, suite.stack, newcomer, '/dashboard');
+    const page = await openAs(browser, suite, newcomer, '/dashboard');
     for (const [name, address, sign] of [
       ['first-run', '/dashboard', 'Make my first key'],
       ['keys-empty', '/dashboard/keys', 'Your keys will stand here'],
@@ -97,7 +92,7 @@ describeInBrowser('the screens of the dashboard', () => {
   });
 
   test('the row of pages on a phone shows where one is', async () => {
-    const page = await openAs(browser, suite.stack, user, '/dashboard/profile', { viewport: NARROW });
+    const page = await openAs(browser, suite, user, '/dashboard/profile', { viewport: NARROW });
     await page.getByRole('heading', { name: 'Profile' }).waitFor();
     const entry = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Profile' });
     await until(

@@ -1,38 +1,46 @@
 import type { Page } from 'playwright-core';
+import { newId } from '../../src/lib/ids.js';
 import { call, PASSWORD, type SessionAnswer } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
+import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack.js';
-import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
 import { LOOKS } from './dashboard.js';
 
 /** What stands around every page of somebody who is signed in. */
 describeInBrowser('the shell of the dashboard', () => {
   const browser = useBrowser();
-  const suite = useStack();
+  const suite = useProduct();
   let user: StackUser;
   beforeAll(async () => {
-    user = await suite.stack.signUp('free');
+    user = await suite.signUp('free');
   }, 60_000);
 
   /** The dashboard of `user`, with the cookie of a session as a browser would have it. */
   const open = async (options: Parameters<typeof browser.open>[1] = {}): Promise<Page> => {
-    const page = await browser.open(suite.stack.url, options);
-    await page.context().addCookies([{ name: 'pr_session', value: user.token, url: suite.stack.url }]);
+    const page = await browser.open(suite.url, options);
+    await page.context().addCookies([{ name: 'pr_session', value: user.token, url: suite.url }]);
     await page.goto('/dashboard');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     return page;
   };
   const setBalance = (amount: string): Promise<unknown> =>
-    suite.db.pool.query('update accounts set balance = $2 where id = $1', [user.accountId, amount]);
+    suite.db.pool.query(
+      `with a as (
+         update accounts set balance = $2, ledger_seq = ledger_seq + 1 where id = $1
+         returning old.balance as before, new.balance as after, new.ledger_seq as seq)
+       insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, created_at)
+       select $3, $1, seq, 'adjustment', after - before, after, now() from a`,
+      [user.accountId, amount, newId()],
+    );
 
   test('shows the balance to the last digit, and each charge without a reload', async () => {
     const page = await open();
     await page.getByRole('banner').getByText('$1.00').waitFor();
-    expect((await postChat(suite.stack.url, user.key)).status).toBe(200);
-    await suite.stack.settled();
+    expect((await postChat(suite.url, user.key)).status).toBe(200);
+    await suite.settled();
     const { rows } = await suite.db.pool.query<{ balance: string }>(
       'select balance::text from accounts where id = $1',
       [user.accountId],
@@ -84,10 +92,10 @@ describeInBrowser('the shell of the dashboard', () => {
     const page = await open();
     await page.goto('/dashboard?window=30');
     await page.getByText(/^Balance/).waitFor();
-    const other = await call<SessionAnswer>(suite.stack.url, 'POST', '/api/auth/login', {
+    const other = await call<SessionAnswer>(suite.url, 'POST', '/api/auth/login', {
       body: { email: await emailOf(), password: PASSWORD },
     });
-    await call(suite.stack.url, 'POST', '/api/auth/logout', { token: user.token });
+    await call(suite.url, 'POST', '/api/auth/logout', { token: user.token });
     await page.waitForURL('**/login?next=*');
     await page.getByLabel('Email').fill(await emailOf());
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { subscribe } from '../../alerts/delivery/fixtures.js';
 import { type Received, type Receiver, startReceiver } from '../../alerts/delivery/receiver.js';
+import { type ProductProcess, productProcess } from '../../support/product-process.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
 import { until } from '../../support/until.js';
 import { type Entry, steadyLoad } from '../rig/client.js';
-import { type RigProcess, rigProcess } from '../rig/processes.js';
 import { type Rig, startRig } from '../rig/rig.js';
 import { ownerOfPort } from '../rig/socket-owner.js';
 import { largest, percentile, type Result, scaled } from './goal.js';
@@ -66,8 +66,8 @@ export async function alerts(scale: number): Promise<Result> {
   }
 }
 
-function deliveryProcess(rig: Rig): RigProcess {
-  return rigProcess('jobs', {
+function deliveryProcess(rig: Rig): ProductProcess {
+  return productProcess('jobs', {
     PATH: process.env.PATH,
     NODE_ENV: 'development',
     DATABASE_URL: rig.postgres.url,
@@ -80,11 +80,11 @@ function deliveryProcess(rig: Rig): RigProcess {
 }
 
 /** Kills the process that made the next request, before that is answered. */
-function createKiller(workers: readonly RigProcess[], kills: Kill[]) {
-  let armed: ((victim: RigProcess) => void) | undefined;
+function createKiller(workers: readonly ProductProcess[], kills: Kill[]) {
+  let armed: ((victim: ProductProcess) => void) | undefined;
   return {
     next: () =>
-      new Promise<RigProcess>((resolve) => {
+      new Promise<ProductProcess>((resolve) => {
         armed = resolve;
       }),
     onRequest({ headers }: Received, response: ServerResponse): boolean | undefined {

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../src/lib/free-port.js';
 import { createTestKey, type TestKey, type TestKeyOptions } from '../../support/edge.js';
+import { type ProductEdge, productEdges } from '../../support/product-edges.js';
+import { type ProductProcess, productProcess } from '../../support/product-process.js';
 import { createTestRedis, type TestRedis } from '../../support/redis.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
 import { createTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
 import { CallIds } from './call-ids.js';
 import { Journal } from './client.js';
-import { type RigEdge, rigEdges } from './edges.js';
 import { type Front, startFront } from './front.js';
 import { type RigPostgres, startRigPostgres } from './postgres.js';
-import { type RigProcess, rigProcess } from './processes.js';
 import { type Random, seededRandom } from './random.js';
 import { type RigUpstream, startRigUpstream } from './upstream.js';
 
@@ -48,14 +48,14 @@ export interface Rig {
   readonly postgres: RigPostgres;
   readonly upstream: RigUpstream;
   /** The first of the edges. */
-  readonly edge: RigEdge;
-  readonly edges: readonly RigEdge[];
+  readonly edge: ProductEdge;
+  readonly edges: readonly ProductEdge[];
   /** Before several edges. */
   readonly front: Front | undefined;
   readonly redis: TestRedis | undefined;
-  readonly platform: RigProcess;
-  readonly jobs: RigProcess;
-  readonly proxy: RigProcess;
+  readonly platform: ProductProcess;
+  readonly jobs: ProductProcess;
+  readonly proxy: ProductProcess;
   readonly links: { database: TcpProxy; upstream: TcpProxy; platform: TcpProxy };
   readonly journal: Journal;
   /** How often Redis did not answer an edge in time: then edges decide without each other. */
@@ -110,9 +110,11 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
     ...TEST_SECRETS,
     ...options.env,
   };
-  const start = (name: Parameters<typeof rigProcess>[0], env: NodeJS.ProcessEnv = common): RigProcess =>
-    rigProcess(name, env, options.keptOutputBytes);
-  const edges = await rigEdges(
+  const start = (
+    name: Parameters<typeof productProcess>[0],
+    env: NodeJS.ProcessEnv = common,
+  ): ProductProcess => productProcess(name, env, options.keptOutputBytes);
+  const edges = await productEdges(
     count,
     {
       ...common,

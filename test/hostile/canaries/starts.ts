@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { inDist } from '../../support/dist.js';
 import { LONG } from '../../support/size.js';
 import type { Aviary } from './canaries.js';
 
 const MAINS = {
-  launcher: '../../../src/start.js',
-  edge: '../../../src/gateway/main.js',
-  platform: '../../../src/platform/main.js',
-  jobs: '../../../src/jobs/main.js',
-  proxy: '../../../src/proxy/main.js',
+  launcher: 'start.js',
+  edge: 'gateway/main.js',
+  platform: 'platform/main.js',
+  jobs: 'jobs/main.js',
+  proxy: 'proxy/main.js',
 } as const;
 /** Who waits for a database says so at once, and after a minute the same again. */
 const WAITS = /waiting up to|waits for/;
@@ -22,7 +22,7 @@ const AT_ONCE = 2;
 function failingStart(name: keyof typeof MAINS, env: Record<string, string>): Promise<string> {
   return new Promise((resolve) => {
     let output = '';
-    const child = spawn(process.execPath, [fileURLToPath(new URL(MAINS[name], import.meta.url))], {
+    const child = spawn(process.execPath, [inDist(MAINS[name])], {
       env: { PATH: process.env.PATH, LOG_LEVEL: 'trace', ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });

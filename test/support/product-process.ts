@@ -1,11 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { until } from '../../support/until.js';
+import type { Socket } from 'node:net';
+import { inDist } from './dist.js';
+import { until } from './until.js';
 
 /** A process of the product, as an operator starts it alone. */
-export interface RigProcess {
+export interface ProductProcess {
   readonly name: string;
   pid(): number;
   running(): boolean;
@@ -22,18 +23,19 @@ export interface RigProcess {
   held(): Promise<number>;
   /** What it wrote, newest part. */
   output(): string;
+  /** From here on the driver may end while the process runs: it ends by itself when its channel is closed. */
+  leaveBehind(): void;
 }
 
-const ROOT = new URL('../../../src/', import.meta.url);
 const HELD = new URL('held.js', import.meta.url).href;
 const KEPT_OUTPUT = 64 * 1024;
 
 /** Prepares a process with the given environment; `start` starts it, again after an end. */
-export function rigProcess(
+export function productProcess(
   name: 'gateway' | 'platform' | 'jobs' | 'proxy',
   env: NodeJS.ProcessEnv,
   keptOutputBytes = KEPT_OUTPUT,
-): RigProcess {
+): ProductProcess {
   let child: ChildProcess | undefined;
   let output = '';
   const running = () => child !== undefined && child.exitCode === null && child.signalCode === null;
@@ -44,7 +46,7 @@ export function rigProcess(
     async start() {
       const began = performance.now();
       let ready = false;
-      const started = fork(fileURLToPath(new URL(`${name}/main.js`, ROOT)), {
+      const started = fork(inDist(`${name}/main.js`), {
         silent: true,
         execArgv: ['--import', HELD],
         env,
@@ -95,5 +97,10 @@ export function rigProcess(
       return told;
     },
     output: () => output,
+    leaveBehind() {
+      child!.unref();
+      child!.channel?.unref();
+      for (const stream of [child!.stdout, child!.stderr]) (stream as Socket).unref();
+    },
   };
 }

@@ -1,0 +1,12 @@
+import { fileURLToPath } from 'node:url';
+
+const DIST = new URL('../../../dist/', import.meta.url);
+
+/** Address of a compiled module of the product, such as `launcher/supervisor.js`, for a script that imports it. */
+export const urlInDist = (name: string): string => new URL(name, DIST).href;
+
+/**
+ * Path of a compiled file of the product, such as `gateway/main.js`. Tests start what an operator starts: the build in
+ * `dist/`, not its copy beside the tests.
+ */
+export const inDist = (name: string): string => fileURLToPath(urlInDist(name));

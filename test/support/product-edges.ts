@@ -1,0 +1,47 @@
+import { freePort } from '../../src/lib/free-port.js';
+import { metricOf } from './metric.js';
+import { type ProductProcess, productProcess } from './product-process.js';
+
+/** An edge with its own addresses. */
+export interface ProductEdge extends ProductProcess {
+  readonly port: number;
+  readonly url: string;
+  readonly metricsUrl: string;
+  /** Sum of a metric over all labels; with `label`, over those lines that contain it. */
+  metric(name: string, label?: string): Promise<number>;
+}
+
+/** Prepares so many edges on free ports of loopback. */
+export async function productEdges(
+  count: number,
+  env: NodeJS.ProcessEnv,
+  keptOutputBytes?: number,
+): Promise<ProductEdge[]> {
+  const ports = await freePorts(2 * count);
+  return Array.from({ length: count }, (_, i) =>
+    productEdge(ports[i]!, ports[count + i]!, env, keptOutputBytes),
+  );
+}
+
+function productEdge(
+  port: number,
+  metricsPort: number,
+  env: NodeJS.ProcessEnv,
+  keptOutputBytes?: number,
+): ProductEdge {
+  const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
+  const own = { ...env, PORT: String(port), METRICS_PORT: String(metricsPort) };
+  return Object.assign(productProcess('gateway', own, keptOutputBytes), {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    metricsUrl,
+    metric: (name: string, label?: string) => metricOf(metricsUrl, name, label),
+  });
+}
+
+/** Free ports of loopback, each another: two that are asked for one after the other may be the same. */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
+}

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { call, PASSWORD, type SessionAnswer, signUp } from './api.js';
+import { createTestDatabase, type TestDatabase } from './database.js';
+import { metricOf } from './metric.js';
+import { freePorts } from './product-edges.js';
+import { type ProductProcess, productProcess } from './product-process.js';
+import { TEST_SECRETS } from './secrets.js';
+import type { StackUser } from './stack.js';
+import { until } from './until.js';
+
+export interface ProductOptions {
+  /** Variables of all its processes over those of the tests. */
+  env?: Record<string, string>;
+}
+
+/** Edge, platform, jobs and model proxy with its simulator, each a process of `dist/`, over one database. */
+export interface RunningProduct {
+  /** The edge's address, and the public one: the only one that a customer has. */
+  url: string;
+  db: TestDatabase;
+  /** Signs somebody up and makes a key, all over the edge; an administrator moves the account to `plan`. */
+  signUp(plan?: string): Promise<StackUser>;
+  /** One call of `/api` over the edge; throws unless it answers 2xx. */
+  api<T>(token: string, method: string, path: string, body?: unknown): Promise<T>;
+  /** Waits until every call that was answered is committed. */
+  settled(): Promise<void>;
+  /** @throws Error with the output of each process that has ended. */
+  expectRunning(): void;
+  stop(): Promise<void>;
+}
+
+/** Starts all processes at once, which takes a second or three, and waits until they serve. */
+export async function startProduct({ env }: ProductOptions = {}): Promise<RunningProduct> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-running-'));
+  chmodSync(folder, 0o755);
+  const db = await createTestDatabase();
+  const [port, platformPort, proxyPort, metricsPort] = await freePorts(4);
+  const url = `http://127.0.0.1:${port}`;
+  const adminEmail = `${randomUUID()}@example.com`;
+  const common = {
+    PATH: process.env.PATH,
+    NODE_ENV: 'development',
+    LOG_LEVEL: 'warn',
+    DATABASE_URL: db.url,
+    DATA_DIR: join(folder, 'data'),
+    PORT: String(port),
+    PUBLIC_BASE_URL: url,
+    PLATFORM_PORT: String(platformPort),
+    PLATFORM_URL: `http://127.0.0.1:${platformPort}`,
+    PROXY_PORT: String(proxyPort),
+    UPSTREAM_URL: `http://127.0.0.1:${proxyPort}`,
+    PROXY_CONFIG: patientRouting(folder),
+    ADMIN_EMAIL: adminEmail,
+    ADMIN_PASSWORD: PASSWORD,
+    ...TEST_SECRETS,
+    ...env,
+  };
+  const processes = [
+    productProcess('gateway', { ...common, METRICS_PORT: String(metricsPort) }),
+    productProcess('platform', common),
+    // Receivers of tests are of this machine; whoever subscribes is still told that such an address won't do.
+    productProcess('jobs', { ...common, WEBHOOK_ALLOW_PRIVATE: '1' }),
+    productProcess('proxy', common),
+  ];
+  const api = async <T>(token: string, method: string, path: string, body?: unknown): Promise<T> => {
+    const answer = await call<T>(url, method, path, { token, body });
+    if (answer.status > 299) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
+    return answer.body;
+  };
+  const logInAdmin = async (): Promise<string> => {
+    const credentials = { email: adminEmail, password: PASSWORD };
+    return (await api<SessionAnswer>('', 'POST', '/api/auth/login', credentials)).access_token;
+  };
+  let admin: Promise<string> | undefined;
+
+  const product: RunningProduct = {
+    url,
+    db,
+    api,
+    async signUp(plan = 'team') {
+      const { token, user } = await signUp(url);
+      if (plan !== 'free') {
+        admin ??= logInAdmin();
+        await api(await admin, 'PATCH', `/api/admin/users/${user.id}`, { plan });
+      }
+      const made = await api<{ key: string; api_key: { id: string; has_upstream: boolean } }>(
+        token,
+        'POST',
+        '/api/keys',
+        { name: 'of a test' },
+      );
+      if (!made.api_key.has_upstream) throw new Error('the key has no virtual key');
+      return { token, accountId: user.id, keyId: made.api_key.id, key: made.key };
+    },
+    async settled() {
+      const metrics = `http://127.0.0.1:${metricsPort}/metrics`;
+      await until(async () => (await metricOf(metrics, 'metering_spool_events')) === 0, {
+        what: 'the spool to be empty',
+      });
+    },
+    expectRunning() {
+      const ended = processes.filter((one) => !one.running());
+      if (ended.length === 0) return;
+      throw new Error(ended.map((one) => `${one.name} has ended:\n${one.output()}`).join('\n'));
+    },
+    async stop() {
+      await Promise.all(processes.map((one) => endOf(one)));
+      await db.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  try {
+    await Promise.all(processes.map((one) => one.start()));
+  } catch (error) {
+    await product.stop();
+    throw error;
+  }
+  for (const one of processes) one.leaveBehind();
+  return product;
+}
+
+/** How it ends tells nothing that a test looks at; only a run that counts coverage waits for what they write. */
+const endOf = async (one: ProductProcess): Promise<unknown> =>
+  one.running() && one.end(process.env.NODE_V8_COVERAGE ? 'SIGTERM' : 'SIGKILL');
+
+/**
+ * The routing of the checkout, but calls are broken on purpose here: that must not take long, nor park what the next call
+ * needs.
+ */
+function patientRouting(folder: string): string {
+  const path = join(folder, 'routing.json');
+  const routing = parse(readFileSync('proxy.config.yaml', 'utf8')) as {
+    router_settings: Record<string, unknown>;
+  };
+  Object.assign(routing.router_settings, { retry_after: 0.02, allowed_fails: 1_000 });
+  // JSON is YAML.
+  writeFileSync(path, JSON.stringify(routing));
+  return path;
+}
