@@ -30,6 +30,8 @@ export interface LaunchOptions {
   /** Other programs in the children's places, for tests. */
   describe?: typeof describeChildren;
   backOff?: BackOff;
+  /** How long a configured port may stay taken before that ends the start. */
+  portPatienceMs?: number;
 }
 
 export interface Launcher {
@@ -56,7 +58,8 @@ class StartFailure extends Error {
 }
 
 /** Starts database and children of one installation and keeps them running. */
-export function launch({ config, narrator, describe = describeChildren, backOff }: LaunchOptions): Launcher {
+export function launch(options: LaunchOptions): Launcher {
+  const { config, narrator, describe = describeChildren, backOff, portPatienceMs } = options;
   const children = new Map<string, SupervisedChild>();
   const giveUp = new AbortController();
   let database: KeptDatabase | undefined;
@@ -90,7 +93,7 @@ export function launch({ config, narrator, describe = describeChildren, backOff 
       const { pid, note } = error.holder;
       throw new StartFailure(`already running from ${config.dataDir}: process ${pid}, ${note}`, 1);
     }
-    const fault = await configuredPortFault(config, giveUp.signal);
+    const fault = await configuredPortFault(config, giveUp.signal, portPatienceMs);
     if (fault && !giveUp.signal.aborted) throw new StartFailure(fault, CONFIG_EXIT_CODE);
   };
 

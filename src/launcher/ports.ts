@@ -34,12 +34,16 @@ export async function choosePorts(config: Config): Promise<Ports> {
   return { edge: await choose(edge), platform: await choose(platform), proxy: await choose(proxy) };
 }
 
-/** Waits until every configured port can be taken. Gives a line for the person if one can't. */
-export async function configuredPortFault(config: Config, giveUp: AbortSignal): Promise<string | undefined> {
+/** Waits, `patienceMs` at most, until every configured port can be taken. Gives a line for the person if one can't. */
+export async function configuredPortFault(
+  config: Config,
+  giveUp: AbortSignal,
+  patienceMs = PATIENCE_MS,
+): Promise<string | undefined> {
   const { edge, ...internal } = settingOf(config);
   const inner = [...Object.values(internal), ...metricsSettings(config)].filter(({ port }) => port !== 0);
   // Port 0 is always free, so that this tries the public address.
-  const faults = await Promise.all([edge, ...inner].map((setting) => faultOf(setting, giveUp)));
+  const faults = await Promise.all([edge, ...inner].map((setting) => faultOf(setting, giveUp, patienceMs)));
   return faults.find((fault) => fault !== undefined);
 }
 
@@ -49,8 +53,12 @@ export function lostPortFault(config: Config, name: string): string | undefined 
   return setting?.port ? describeFault('EADDRINUSE', setting) : undefined;
 }
 
-async function faultOf(setting: Setting, giveUp: AbortSignal): Promise<string | undefined> {
-  for (const end = Date.now() + PATIENCE_MS; ; ) {
+async function faultOf(
+  setting: Setting,
+  giveUp: AbortSignal,
+  patienceMs: number,
+): Promise<string | undefined> {
+  for (const end = Date.now() + patienceMs; ; ) {
     try {
       await takeBriefly(setting.host, setting.port);
       return undefined;

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { newId } from '../../src/lib/ids.js';
-import { runAudit } from '../../src/services/audit/audit.service.js';
+import { type Finding, runAudit } from '../../src/services/audit/audit.service.js';
 import { invariants } from '../../src/services/audit/audit.store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { jobContext } from './support.js';
@@ -10,6 +10,11 @@ const KEY = newId();
 const EVENT = newId();
 const ERROR = newId();
 const AT = '2026-11-30T23:59:59.999Z';
+
+interface BrokenBooks {
+  execute(statement: string): Promise<unknown>;
+  audit(): Promise<{ broken: Finding[]; logged: Record<string, unknown>[] }>;
+}
 
 /** An account that got 1 dollar, was charged for one call of 1,000 + 500 tokens, and had one that failed. */
 async function plantCleanBooks(pool: Pool): Promise<void> {
@@ -180,11 +185,32 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
 
 describe('the audit', () => {
   let database: TestDatabase;
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     await plantCleanBooks(database.pool);
   });
-  afterEach(() => database.close());
+  afterAll(() => database.close());
+
+  /** Breaks the books in a transaction that is rolled back, so that the next test finds them clean. */
+  const inVain = async (work: (books: BrokenBooks) => Promise<void>): Promise<void> => {
+    const rollback = new Error('the end of the test');
+    const done = database.orm.em.transactional(async (em) => {
+      // The audit's own transaction is one within ours: it sees what is broken.
+      const inside = Object.assign(em, { fork: () => em });
+      await work({
+        execute: (statement) => em.execute(statement),
+        async audit() {
+          const { context, logged } = jobContext({ em: inside });
+          const findings = await runAudit(context);
+          return { broken: findings.filter(({ violations }) => violations > 0), logged };
+        },
+      });
+      throw rollback;
+    });
+    await done.catch((error: unknown) => {
+      if (error !== rollback) throw error;
+    });
+  };
 
   test('finds nothing in clean books', async () => {
     const { context, logged } = jobContext(database.orm);
@@ -205,11 +231,12 @@ describe('the audit', () => {
     ['that was set after the last call', `update alert_subscriptions set updated_at = '${AT}'`],
     ['of a limit that was set after the last call', `update api_keys set monthly_limit_changed_at = '${AT}'`],
   ])('misses no firing of a threshold %s', async (_what, statement) => {
-    await database.pool.query('delete from alert_events');
-    await database.pool.query('delete from threshold_firings');
-    await database.pool.query(statement);
-    const findings = await runAudit(jobContext(database.orm).context);
-    expect(findings.filter(({ violations }) => violations > 0)).toEqual([]);
+    await inVain(async ({ execute, audit }) => {
+      await execute('delete from alert_events');
+      await execute('delete from threshold_firings');
+      await execute(statement);
+      expect((await audit()).broken).toEqual([]);
+    });
   });
 
   test.each([
@@ -223,32 +250,29 @@ describe('the audit', () => {
     'key_id = null',
     'widget_id = key_id',
   ])('finds a roll-up of which %s is not true, unless its hour waits to be rolled up', async (change) => {
-    await database.pool.query(`update usage_rollups set ${change}`);
-    if (/^(?:key|widget)_id/.test(change))
-      await database.pool.query(`update usage_latency_days set ${change}`);
-    const broken = async () =>
-      (await runAudit(jobContext(database.orm).context))
-        .filter(({ violations }) => violations > 0)
-        .map(({ invariant }) => invariant.name);
-    expect(await broken()).toEqual(['I10-rollup']);
-    await database.pool.query(
-      `insert into rollup_dirty values ('2026-11-30T22:00:00Z'), ('2026-11-30T23:00:00Z')`,
-    );
-    expect(await broken()).toEqual([]);
+    await inVain(async ({ execute, audit }) => {
+      await execute(`update usage_rollups set ${change}`);
+      if (/^(?:key|widget)_id/.test(change)) await execute(`update usage_latency_days set ${change}`);
+      const names = async () => (await audit()).broken.map(({ invariant }) => invariant.name);
+      expect(await names()).toEqual(['I10-rollup']);
+      await execute(`insert into rollup_dirty values ('2026-11-30T22:00:00Z'), ('2026-11-30T23:00:00Z')`);
+      expect(await names()).toEqual([]);
+    });
   });
 
   test.each(Object.keys(corruptions))(
     'finds a planted violation of %s, names it, and nothing else',
     async (name) => {
       const { statements, also = [] } = corruptions[name]!;
-      for (const statement of statements) await database.pool.query(statement);
-      const { context, logged } = jobContext(database.orm);
-      const broken = (await runAudit(context)).filter(({ violations }) => violations > 0);
-      expect(broken.map(({ invariant }) => invariant.name).sort()).toEqual([name, ...also].sort());
-      expect(logged.map((line) => [line.level, line.invariant]).sort()).toEqual(
-        [name, ...also].map((invariant) => [50, invariant]).sort(),
-      );
-      expect(broken[0]!.subjects.length).toBeGreaterThan(0);
+      await inVain(async ({ execute, audit }) => {
+        for (const statement of statements) await execute(statement);
+        const { broken, logged } = await audit();
+        expect(broken.map(({ invariant }) => invariant.name).sort()).toEqual([name, ...also].sort());
+        expect(logged.map((line) => [line.level, line.invariant]).sort()).toEqual(
+          [name, ...also].map((invariant) => [50, invariant]).sort(),
+        );
+        expect(broken[0]!.subjects.length).toBeGreaterThan(0);
+      });
     },
   );
 });

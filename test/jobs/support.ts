@@ -1,12 +1,12 @@
 import { Writable } from 'node:stream';
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { pino } from 'pino';
 import type { ServiceContext } from '../../src/context.js';
 import { systemClock } from '../../src/lib/clock.js';
 
 /** A context as a job gets it, whose log lines are kept. */
 export function jobContext(
-  orm: MikroORM,
+  orm: { em: Pick<EntityManager, 'fork'> },
   nowMs?: number,
 ): { context: ServiceContext; logged: Record<string, unknown>[] } {
   const logged: Record<string, unknown>[] = [];

@@ -178,9 +178,12 @@ describe('the launcher', () => {
     test('stops with one line that names it', async () => {
       const other = await occupy();
       const launchWith = async (name: string): Promise<void> => {
-        const { launcher, output } = testLaunch(join(folder.path, name), fakeChildren(folder.path), {
-          [name]: String(other.port),
-        });
+        const { launcher, output } = testLaunch(
+          join(folder.path, name),
+          fakeChildren(folder.path),
+          { [name]: String(other.port) },
+          { portPatienceMs: 250 },
+        );
         expect(await launcher.ended).toBe(78);
         expect(output().trim().split('\n')).toEqual([
           expect.stringContaining(` ${name}: ${other.port} on 127.0.0.1 is in use by another program`),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config.js';
 import type { Children, describeChildren } from '../../src/launcher/children.js';
-import { type Launcher, launch } from '../../src/launcher/launch.js';
+import { type Launcher, type LaunchOptions, launch } from '../../src/launcher/launch.js';
 import { createNarrator } from '../../src/launcher/narrator.js';
 import type { ChildSpec } from '../../src/launcher/supervisor.js';
 
@@ -83,6 +83,7 @@ export function testLaunch(
   dataDir: string,
   describe: typeof describeChildren,
   env: NodeJS.ProcessEnv = {},
+  options: Pick<LaunchOptions, 'portPatienceMs'> = {},
 ): TestLaunch {
   let text = '';
   const config = loadConfig(
@@ -101,5 +102,5 @@ export function testLaunch(
     },
   });
   const backOff = { firstMs: 20, maxMs: 80, resetAfterMs: 30_000 };
-  return { launcher: launch({ config, narrator, describe, backOff }), output: () => text };
+  return { launcher: launch({ config, narrator, describe, backOff, ...options }), output: () => text };
 }

@@ -7,7 +7,8 @@ import { type DeliveryOptions, deliverAlert } from './delivery.js';
 import type { Senders } from './delivery.rules.js';
 import { type TakenAlert, takeDueAlerts } from './delivery.store.js';
 
-export interface DeliveryWorkerOptions extends Pick<DeliveryOptions, 'onAttempt' | 'onAttempted' | 'onEnd'> {
+export interface DeliveryWorkerOptions
+  extends Pick<DeliveryOptions, 'onAttempt' | 'onAttempted' | 'onEnd' | 'pausesMs'> {
   /** An entity manager of its own for each statement. */
   em(): EntityManager;
   senders: Senders;

@@ -27,6 +27,8 @@ export interface DeliveryOptions {
   stopping: AbortSignal;
   /** `performance.now()` at which the lease has ended. */
   leasedUntil: number;
+  /** Before the second attempt and before the third. */
+  pausesMs?: readonly number[] | undefined;
   onAttempt?(alert: TakenAlert, number: number): void;
   onAttempted?(alert: TakenAlert, result: Outcome['result']): void;
   /** Its end was recorded by this process. */
@@ -41,6 +43,7 @@ const RECORD_AGAIN_MS = 250;
  * left to others, when the lease is over, when somebody else holds it, or when the process stops.
  */
 export async function deliverAlert(alert: TakenAlert, options: DeliveryOptions): Promise<void> {
+  const { pausesMs = PAUSES_MS } = options;
   const send = planDelivery(alert, options.senders);
   if (typeof send !== 'function') return finish(alert, send, options);
   for (;;) {
@@ -51,7 +54,7 @@ export async function deliverAlert(alert: TakenAlert, options: DeliveryOptions):
     options.onAttempted?.(alert, outcome.result);
     if (outcome.result !== 'again') return finish(alert, outcome, options);
     if (number >= MAX_ATTEMPTS) return finish(alert, givenUp(outcome), options);
-    const pauseMs = PAUSES_MS[number - 1]!;
+    const pauseMs = pausesMs[number - 1]!;
     if (await isCalledOff(pauseMs, options.stopping)) {
       return releaseAlert(options.em(), alert, pauseMs);
     }

@@ -112,6 +112,6 @@ export function ended(pool: Pool, id: string, timeoutMs = 15_000): Promise<Event
       const row = await readEvent(pool, id);
       return row.delivery_status === 'pending' ? undefined : row;
     },
-    { timeoutMs, what: 'the delivery to end' },
+    { timeoutMs, intervalMs: 5, what: 'the delivery to end' },
   );
 }

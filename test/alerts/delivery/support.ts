@@ -24,7 +24,7 @@ export const webhookSender = (options: Partial<WebhookSenderOptions> = {}) =>
     ...options,
   });
 
-/** A worker that looks often. */
+/** A worker that looks often, and waits shortly between two attempts. */
 export function startWorker(
   db: Pick<TestDatabase, 'orm'>,
   options: Partial<DeliveryWorkerOptions> = {},
@@ -34,6 +34,7 @@ export function startWorker(
     senders: { webhook: webhookSender(), email: null },
     log: pino({ level: 'silent' }),
     pollMs: 20,
+    pausesMs: [50, 150],
     limits: { total: 64, perLane: 64, perAccount: 64 },
     ...options,
   });

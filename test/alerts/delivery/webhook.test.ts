@@ -9,16 +9,20 @@ import { LARGE_BYTES, type Receiver, startReceiver } from './receiver.js';
 import { startWorker, takenAlert, webhookSender } from './support.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** Long enough for a local answer, short enough to wait for three times. */
-const ATTEMPT_MS = 400;
+/** Short enough to wait for three times where no answer comes. */
+const HASTY_MS = 400;
+const NO_ANSWER = /^\/(?:hang|trickle)/;
 
 describe('a webhook', () => {
   let db: TestDatabase;
   let receiver: Receiver;
-  let worker: DeliveryWorker;
+  /** A database whose worker waits shortly for an answer; the other one has the product's patience. */
+  let hasty: TestDatabase;
+  let workers: DeliveryWorker[];
   let patience: Promise<{ outcome: unknown; ms: number }[]>;
+  let recovery: Promise<EventRow & { id: string }>;
   beforeAll(async () => {
-    db = await createTestDatabase();
+    [db, hasty] = await Promise.all([createTestDatabase(), createTestDatabase()]);
     receiver = await startReceiver();
     // Measured beside the other tests.
     patience = Promise.all(
@@ -29,18 +33,32 @@ describe('a webhook', () => {
         return { outcome, ms: performance.now() - began };
       }),
     );
-    worker = startWorker(db, { senders: { webhook: webhookSender({ attemptMs: ATTEMPT_MS }), email: null } });
+    recovery = recover();
+    const senders = { webhook: webhookSender({ attemptMs: HASTY_MS }), email: null };
+    workers = [startWorker(db), startWorker(hasty, { senders })];
   });
   afterAll(async () => {
-    await worker.stop(5_000);
+    await Promise.all(workers.map((worker) => worker.stop(5_000)));
     await patience;
+    await recovery;
     await receiver.close();
-    await db.close();
+    await Promise.all([db.close(), hasty.close()]);
   });
 
-  const send = async (path: string): Promise<EventRow & { id: string }> => {
-    const id = await fire(db.pool, await subscribe(db.pool, receiver.url + path));
-    return { ...(await ended(db.pool, id)), id };
+  /** By a worker of its own, since the others pause shortly. Measured beside the other tests. */
+  const recover = async (): Promise<EventRow & { id: string }> => {
+    const own = await createTestDatabase();
+    const real = startWorker(own, { pausesMs: undefined });
+    const id = await fire(own.pool, await subscribe(own.pool, `${receiver.url}/recovers`));
+    const row = await ended(own.pool, id);
+    await real.stop(5_000);
+    await own.close();
+    return { ...row, id };
+  };
+
+  const sendTo = async (url: string): Promise<EventRow> => {
+    const { pool } = NO_ANSWER.test(new URL(url).pathname) ? hasty : db;
+    return ended(pool, await fire(pool, await subscribe(pool, url)));
   };
 
   test('says exactly what was promised, signed over the very bytes in both ways', async () => {
@@ -136,7 +154,7 @@ describe('a webhook', () => {
     ['/kept', 'failed', 308, 'The receiver answered 308: redirects are not followed.'],
   ])('answered by %s ends after one attempt as %s', async (path, delivery_status, response_code, error) => {
     const followed = receiver.to('/ok').length;
-    expect(await send(path)).toMatchObject({
+    expect(await sendTo(receiver.url + path)).toMatchObject({
       ...{ delivery_status, response_code, error_message: error, attempts: 1 },
     });
     expect(receiver.to(path)).toHaveLength(1);
@@ -150,7 +168,7 @@ describe('a webhook', () => {
   });
 
   test('is tried again after 500, with the same id and bytes, after 0.5 and 1.5 seconds', async () => {
-    const { id, ...row } = await send('/recovers');
+    const { id, ...row } = await recovery;
     expect(row).toMatchObject({
       delivery_status: 'sent',
       attempts: 3,
@@ -183,7 +201,7 @@ describe('a webhook', () => {
     };
     const rows = await Promise.all(
       Object.keys(endings).map(async (url) => {
-        const row = await ended(db.pool, await fire(db.pool, await subscribe(db.pool, url)));
+        const row = await sendTo(url);
         return [url, row.delivery_status, row.attempts, row.response_code, row.error_message];
       }),
     );

@@ -1,6 +1,9 @@
 import { pino } from 'pino';
 import { openOrm } from '../../../src/db/orm.js';
-import { startWorker } from './support.js';
+import { startWorker, webhookSender } from './support.js';
+
+/** Longer than a stopped process stands still: the answer that waits in its socket is what it goes on with. */
+const ATTEMPT_MS = 60_000;
 
 /**
  * A process that delivers alerts, to be killed or stopped. Its log is its output.
@@ -8,5 +11,12 @@ import { startWorker } from './support.js';
  */
 const [databaseUrl, leaseMs] = process.argv.slice(2) as [string, string];
 const orm = await openOrm({ databaseUrl, processName: 'test-worker', poolSize: 2 });
-startWorker({ orm }, { leaseMs: Number(leaseMs), log: pino({ level: 'warn' }) });
+startWorker(
+  { orm },
+  {
+    leaseMs: Number(leaseMs),
+    log: pino({ level: 'warn' }),
+    senders: { webhook: webhookSender({ attemptMs: ATTEMPT_MS }), email: null },
+  },
+);
 process.stdout.write('started\n');
