@@ -4,6 +4,7 @@ import { ended, fire, readEvent, subscribe } from '../alerts/delivery/fixtures.j
 import { type Receiver, startReceiver } from '../alerts/delivery/receiver.js';
 import { temporaryFolder } from '../launcher/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { INHERITED_ENV } from '../support/inherited-env.js';
 import { productProcess } from '../support/product-process.js';
 import { TEST_SECRETS } from '../support/secrets.js';
 import { until } from '../support/until.js';
@@ -25,7 +26,7 @@ describe('the jobs process without scheduled jobs', () => {
   test('delivers alerts within two seconds of their notice, counts them, and lets them end when it is stopped', async () => {
     const metricsPort = await freePort();
     const jobs = productProcess('jobs', {
-      PATH: process.env.PATH,
+      ...INHERITED_ENV,
       NODE_ENV: 'development',
       DATABASE_URL: db.url,
       DATA_DIR: folder.path,

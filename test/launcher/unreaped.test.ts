@@ -7,6 +7,7 @@ import { LockedError, takeLock } from '../../src/launcher/lock.js';
 import { isRunning, isStillRunning, processStat } from '../../src/lib/process-stat.js';
 import { isGone, ownIdentity } from '../../src/metering/owner.js';
 import { putCluster } from '../support/cluster.js';
+import { INHERITED_ENV } from '../support/inherited-env.js';
 import { descendantsOf } from '../support/process-tree.js';
 import { startUnreaped, type Unreaped } from '../support/unreaped.js';
 import { until } from '../support/until.js';
@@ -84,7 +85,7 @@ describe('a process that was killed and that nobody reaps', () => {
     const dataDir = join(folder.path, 'data');
     mkdirSync(dataDir);
     await putCluster(dataDir);
-    const env = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error' };
+    const env = { ...INHERITED_ENV, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error' };
     unreaped = await startUnreaped(process.execPath, [START], env);
     const { pid, output, kill } = unreaped;
     await until(() => output().includes('Ready at'), { timeoutMs: 30_000 });

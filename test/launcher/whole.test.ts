@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning } from '../../src/lib/process-stat.js';
 import { urlInDist } from '../support/dist.js';
+import { INHERITED_ENV } from '../support/inherited-env.js';
 import { until } from '../support/until.js';
 import { readJournal, script, temporaryFolder } from './support.js';
 
@@ -52,7 +53,7 @@ process.exitCode = await launcher.ended;
     const launcher = spawn(process.execPath, [program], {
       detached: true,
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { PATH: process.env.PATH, DATA_DIR: dataDir(), PORT: '0', LOG_LEVEL: 'error' },
+      env: { ...INHERITED_ENV, DATA_DIR: dataDir(), PORT: '0', LOG_LEVEL: 'error' },
     });
     launchers.push(launcher);
     let text = '';

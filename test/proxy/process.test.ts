@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { inDist } from '../support/dist.js';
+import { INHERITED_ENV } from '../support/inherited-env.js';
 import { until } from '../support/until.js';
 import { ask, chunksOf, post } from './support.js';
 
@@ -30,7 +31,7 @@ describe('the process of the model proxy', () => {
       silent: true,
       execArgv: [],
       env: {
-        PATH: process.env.PATH,
+        ...INHERITED_ENV,
         NODE_ENV: 'development',
         DATABASE_URL: db.url,
         DATA_DIR: directory,

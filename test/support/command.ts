@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { inDist } from './dist.js';
+import { INHERITED_ENV } from './inherited-env.js';
 import { TEST_SECRETS } from './secrets.js';
 
 /** Runs one of the commands of `src/cli` as a person would. @returns Its exit code, and all that it said. */
@@ -10,7 +11,7 @@ export async function runCommand(
   env: Record<string, string>,
 ): Promise<{ code: number; output: string }> {
   const child = spawn(process.execPath, [inDist(`cli/${name}.js`), ...args], {
-    env: { PATH: process.env.PATH, ...TEST_SECRETS, ...env },
+    env: { ...INHERITED_ENV, ...TEST_SECRETS, ...env },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (output += bytes));

@@ -7,6 +7,7 @@ import { isRunning } from '../../src/lib/process-stat.js';
 import { call } from './api.js';
 import { putCluster } from './cluster.js';
 import { inDist } from './dist.js';
+import { INHERITED_ENV } from './inherited-env.js';
 import { descendantsOf } from './process-tree.js';
 import { until } from './until.js';
 
@@ -52,7 +53,7 @@ export async function createProduct(): Promise<Product> {
         stdio: ['ignore', 'pipe', 'pipe'],
         detached: true,
         env: {
-          PATH: process.env.PATH,
+          ...INHERITED_ENV,
           DATA_DIR: dataDir,
           PORT: String(port),
           PASSWORD_HASH_PROFILE: 'test',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { call, PASSWORD, type SessionAnswer, signUp } from './api.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
+import { INHERITED_ENV } from './inherited-env.js';
 import { metricOf } from './metric.js';
 import { freePorts } from './product-edges.js';
 import { type ProductProcess, productProcess } from './product-process.js';
@@ -42,7 +43,7 @@ export async function startProduct({ env }: ProductOptions = {}): Promise<Runnin
   const url = `http://127.0.0.1:${port}`;
   const adminEmail = `${randomUUID()}@example.com`;
   const common = {
-    PATH: process.env.PATH,
+    ...INHERITED_ENV,
     NODE_ENV: 'development',
     LOG_LEVEL: 'warn',
     DATABASE_URL: db.url,

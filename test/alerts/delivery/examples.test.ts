@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../src/lib/free-port.js';
 import { call } from '../../support/api.js';
+import { INHERITED_ENV } from '../../support/inherited-env.js';
 import { usePlatform } from '../../support/platform-suite.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
 import { until } from '../../support/until.js';
@@ -78,7 +79,7 @@ describe('/docs/webhooks', () => {
       to = await subscribe(suite.db.pool, url, { secret: `${now} ${before}` });
       child = spawn(command, [join(folder, file)], {
         env: {
-          PATH: process.env.PATH,
+          ...INHERITED_ENV,
           PORT: String(port),
           SIGNING_SECRET: before,
           OPERATOR_SECRET: TEST_SECRETS.WEBHOOK_SECRET,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../src/lib/free-port.js';
 import { createTestKey, type TestKey, type TestKeyOptions } from '../../support/edge.js';
+import { INHERITED_ENV } from '../../support/inherited-env.js';
 import { type ProductEdge, productEdges } from '../../support/product-edges.js';
 import { type ProductProcess, productProcess } from '../../support/product-process.js';
 import { createTestRedis, type TestRedis } from '../../support/redis.js';
@@ -96,7 +97,7 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
     `http://127.0.0.1:${options.direct ? port : link.port}`;
   const databaseUrl = new URL(options.direct ? postgres.url : links.database.urlOf(postgres.url));
   const common = {
-    PATH: process.env.PATH,
+    ...INHERITED_ENV,
     NODE_ENV: 'development',
     DATABASE_URL: databaseUrl.href,
     DATA_DIR: dataDir,

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inDist } from '../../support/dist.js';
+import { INHERITED_ENV } from '../../support/inherited-env.js';
 import { LONG } from '../../support/size.js';
 import type { Aviary } from './canaries.js';
 
@@ -23,7 +24,7 @@ function failingStart(name: keyof typeof MAINS, env: Record<string, string>): Pr
   return new Promise((resolve) => {
     let output = '';
     const child = spawn(process.execPath, [inDist(MAINS[name])], {
-      env: { PATH: process.env.PATH, LOG_LEVEL: 'trace', ...env },
+      env: { ...INHERITED_ENV, LOG_LEVEL: 'trace', ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     // It serves: who needs no database does so without one.
