@@ -13,6 +13,7 @@ export default {
   transform: {},
   runtime: '<rootDir>/build/test/support/jest/runtime.js',
   testEnvironment: '<rootDir>/build/test/support/jest/environment.js',
+  runner: '<rootDir>/build/test/support/jest/runner.js',
   testSequencer: '<rootDir>/build/test/support/jest/sequencer.js',
   globalSetup: '<rootDir>/build/test/support/global-setup.js',
   globalTeardown: '<rootDir>/build/test/support/global-teardown.js',

@@ -1,9 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits for a condition instead of sleeping: polls until it gives something truthy. */
+/**
+ * Waits for a condition instead of sleeping: polls until it gives something truthy. How long is patience with a busy machine;
+ * a test that means a bound of the product names it.
+ */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 10_000, intervalMs = 20, what = 'condition' } = {},
+  { timeoutMs = 30_000, intervalMs = 20, what = 'condition' } = {},
 ): Promise<NonNullable<T>> {
   const end = Date.now() + timeoutMs;
   for (;;) {

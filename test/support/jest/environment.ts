@@ -1,4 +1,5 @@
 import { ModernFakeTimers } from '@jest/fake-timers';
+import { stretchLimits } from './patience.js';
 import { Stopwatch } from './times.js';
 
 interface EnvironmentConfig {
@@ -44,6 +45,10 @@ export class NativeEnvironment {
   }
 
   async setup(): Promise<void> {}
+
+  handleTestEvent({ name }: { name: string }, state: Parameters<typeof stretchLimits>[0]): void {
+    if (name === 'run_start') stretchLimits(state);
+  }
 
   /** Jest wraps console and process.exit for each file: the next file starts from Node's own. */
   async teardown(): Promise<void> {
