@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { flushBatch } from '../../src/metering/flush.store.js';
-import { createPayer, recordOf } from '../metering/support.js';
+import { recordOf } from '../metering/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, PASSWORD, type SessionAnswer, signUp } from '../support/api.js';
 import { createTestDatabase } from '../support/database.js';
+import { createTestKey } from '../support/edge.js';
 import { startTestPlatform } from '../support/platform.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
@@ -266,7 +267,7 @@ describe('a WebSocket of GraphQL', () => {
 
   test('who reads nothing gets everything later, and each event once', async () => {
     const { token, user } = await signUp(suite.url);
-    const { keyId } = await createPayer(suite.db.pool);
+    const { keyId } = await createTestKey(suite.db, { accountId: user.id });
     const socket = await connect(suite.url);
     await socket.init(token);
     socket.say(subscribe('live', 'subscription { usageRecorded { id requestedModel } }'));

@@ -21,8 +21,9 @@ interface Rig {
 
 /**
  * Gives a test file a platform over a database. Without options, or with `env` alone, both are the worker's: files that
- * ask for the same `env` share a platform, all files the database. They keep apart by their own accounts, so a mail or a
- * name that is looked for must be the file's own. With any other option both are the file's and closed at its end.
+ * ask for the same `env` share a platform, all files the database. They keep apart by their own accounts: a mail or a name
+ * that is looked for is the file's own, and rows that a test writes are such as the product writes, since lists of other
+ * files may show them. With any other option both are the file's and closed at its end.
  *
  * Options that are known only after another `beforeAll` come from a function; they are the file's own.
  */
