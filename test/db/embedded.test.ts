@@ -8,6 +8,7 @@ import { leftBehind } from '../../src/db/server-process.js';
 import { freePort } from '../../src/lib/free-port.js';
 import { isRunning } from '../../src/lib/process-stat.js';
 import { temporaryFolder } from '../launcher/support.js';
+import { putCluster } from '../support/cluster.js';
 import { urlInDist } from '../support/dist.js';
 import { descendantsOf } from '../support/process-tree.js';
 import { until } from '../support/until.js';
@@ -25,12 +26,14 @@ describe('the embedded database', () => {
   });
 
   const directory = () => join(folder.path, 'data', 'postgres');
+  /** A cluster with the product's database, for what is not about its making. */
+  const putMade = () => putCluster(join(folder.path, 'data'));
   const start = async (): Promise<EmbeddedPostgres> => {
     const server = await startEmbeddedPostgres({ directory: directory() });
     servers.push(server);
     return server;
   };
-  const query = async (server: EmbeddedPostgres, text: string, database = 'app') => {
+  const query = async (server: EmbeddedPostgres, text: string, database = 'gateway') => {
     const client = new pg.Client({ connectionString: server.url(database) });
     await client.connect();
     try {
@@ -44,8 +47,8 @@ describe('the embedded database', () => {
   test('is made in a folder that does not exist, and keeps its rows over an orderly restart', async () => {
     const first = await start();
     expect(first.origin).toBe('created');
-    await ensureDatabase(first, 'app');
-    await ensureDatabase(first, 'app');
+    await ensureDatabase(first, 'gateway');
+    await ensureDatabase(first, 'gateway');
     await query(first, 'create table t as select 1 as one');
     await first.stop();
     const second = await start();
@@ -54,12 +57,10 @@ describe('the embedded database', () => {
   });
 
   test('takes another port where another server, which lets everybody in, was faster', async () => {
-    const other = await startEmbeddedPostgres({
-      directory: join(folder.path, 'other', 'postgres'),
-      disposable: true,
-    });
-    servers.push(other);
-    const ports = [other.port, await freePort()];
+    await putMade();
+    // The one of all tests.
+    const other = new URL(process.env.TEST_POSTGRES_URL!);
+    const ports = [Number(other.port), await freePort()];
     const server = await startEmbeddedPostgres({
       directory: directory(),
       choosePort: async () => ports.shift()!,
@@ -70,6 +71,7 @@ describe('the embedded database', () => {
   });
 
   test('asks for its password, and listens on loopback only', async () => {
+    await putMade();
     const server = await start();
     const url = new URL(server.url('postgres'));
     expect(url.hostname).toBe('127.0.0.1');
@@ -83,8 +85,8 @@ describe('the embedded database', () => {
   });
 
   test('that a killed launcher left running is adopted, rows and all, and can be stopped', async () => {
+    await putMade();
     const first = await start();
-    await ensureDatabase(first, 'app');
     await query(first, 'create table t as select 1 as one');
     const running = pid();
     const second = await start();
@@ -95,8 +97,8 @@ describe('the embedded database', () => {
   });
 
   test('that was killed hard is started again with everything that was committed', async () => {
+    await putMade();
     const first = await start();
-    await ensureDatabase(first, 'app');
     await query(first, 'create table t as select 1 as one');
     const killed = pid();
     process.kill(killed, 'SIGKILL');
@@ -107,8 +109,7 @@ describe('the embedded database', () => {
   });
 
   test('whose process file is empty is started, and nobody takes its nothing for a process to stop', async () => {
-    const first = await start();
-    await first.stop();
+    await putMade();
     const path = join(directory(), 'postmaster.pid');
     writeFileSync(path, '');
     expect(leftBehind(directory())).toBeUndefined();
@@ -176,8 +177,7 @@ describe('the embedded database', () => {
 
   describe('that can not be started', () => {
     const attempt = async () => {
-      const first = await start();
-      await first.stop();
+      await putMade();
       const stopping = new AbortController();
       const notes: string[] = [];
       return {

@@ -11,7 +11,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { postChat } from '../support/edge.js';
 import { until } from '../support/until.js';
 import { compose, interpolate, ours } from './compose.js';
-import { buildStages, linkPackages, parseDockerfile, type Stage } from './dockerfile.js';
+import { buildStages, layOutBuild, parseDockerfile, type Stage } from './dockerfile.js';
 import { installProduction } from './packages.js';
 
 const run = promisify(execFile);
@@ -38,8 +38,8 @@ describe('the Dockerfile', () => {
       ignored: readFileSync('.dockerignore', 'utf8').split('\n').filter(Boolean),
       folder,
       replaced: { 'npm ci --omit=dev': installProduction },
-      // `npm run build` installs what is missing: here nothing is.
-      prepared: { build: linkPackages },
+      // `npm run build` installs and builds what is missing: here nothing is, unless the context lacks a source.
+      prepared: { build: layOutBuild },
     });
     image = [...stages.values()].at(-1)!;
     app = image.root + image.workdir;
@@ -146,17 +146,20 @@ describe('the Dockerfile', () => {
         () => false,
       );
     };
-    const ready = (name: string, child: ChildProcess) =>
-      until(
+    const ready = async (name: string, child: ChildProcess): Promise<void> => {
+      await until(
         async () => {
           if (child.exitCode !== null) throw new Error(`${name} ended:\n${output}`);
-          return healthy(name);
+          // The check is a process each time: asked by it once there is somebody to answer.
+          return fetch(local(`${name} metrics`)).catch(() => undefined);
         },
-        { timeoutMs: START_MS, intervalMs: 200, what: `${name} to be healthy` },
+        { timeoutMs: START_MS, what: `${name} to listen` },
       );
+      await until(() => healthy(name), { timeoutMs: START_MS, what: `${name} to be healthy` });
+    };
 
     const inside = ['platform', 'jobs', 'proxy'].map((name) => [name, start(name)] as const);
-    for (const [name, child] of inside) await ready(name, child);
+    await Promise.all(inside.map(([name, child]) => ready(name, child)));
     const edge = start('edge-1');
     await ready('edge-1', edge);
 
@@ -174,11 +177,12 @@ describe('the Dockerfile', () => {
     edge.kill('SIGTERM');
     expect((await ended)[0]).toBe(0);
     await until(async () => (await fetch(`${url}/health`).catch(() => undefined)) === undefined);
-    for (const [, child] of inside) {
+    const codes = inside.map(async ([, child]) => {
       const gone = once(child, 'exit');
       child.kill('SIGTERM');
-      expect((await gone)[0]).toBe(0);
-    }
+      return (await gone)[0];
+    });
+    expect(await Promise.all(codes)).toEqual([0, 0, 0]);
   }, 240_000);
 
   test('refuses an unfinished .env: each secret that is missing is named', () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -108,7 +108,12 @@ function copy(stage: Stage, text: string, options: BuildOptions, stages: Map<str
     const source = from === undefined ? resolve(options.context, path) : stages.get(from)!.root + path;
     if (from === undefined && source === options.context) copyContext(target, options);
     // With several sources the target is a folder; one folder is copied as the target.
-    else copyInto(source, paths.length > 1 || target.endsWith(stage.workdir) ? join(target, path) : target);
+    else {
+      const place = paths.length > 1 || target.endsWith(stage.workdir) ? join(target, path) : target;
+      // What another stage has made is copied once: it is moved, which costs nothing.
+      if (from === undefined) copyInto(source, place);
+      else moveInto(source, place);
+    }
   }
 }
 
@@ -122,6 +127,12 @@ function copyInto(source: string, target: string): void {
   if (!existsSync(source)) throw new Error(`COPY: there is no ${source}`);
   mkdirSync(dirname(target), { recursive: true });
   cpSync(source, target, { recursive: true, verbatimSymlinks: true });
+}
+
+function moveInto(source: string, target: string): void {
+  if (!existsSync(source)) throw new Error(`COPY: there is no ${source}, or it was copied before`);
+  mkdirSync(dirname(target), { recursive: true });
+  renameSync(source, target);
 }
 
 async function runStep(stage: Stage, text: string, { replaced }: BuildOptions): Promise<void> {
@@ -139,6 +150,11 @@ async function runStep(stage: Stage, text: string, { replaced }: BuildOptions): 
   });
 }
 
-/** The checkout's packages, as a link: what is built with them is the same. */
-export const linkPackages: Installer = (folder) =>
+/**
+ * The checkout's packages, as a link, and a copy of what it has built. A build does again what was made of other files
+ * than those of its context, and only that: each output has the hash of its sources beside it.
+ */
+export const layOutBuild: Installer = (folder) => {
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  cpSync(resolve('dist'), join(folder, 'dist'), { recursive: true, preserveTimestamps: true });
+};

@@ -1,19 +1,22 @@
-import { cpSync, existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+
+/** The packages within a package, which have entries of their own, and what only people and compilers read. */
+const NOT_RUN = /^node_modules$|\.(?:d\.[cm]?ts|map|md)$/;
 
 interface Locked {
   dev?: boolean;
   devOptional?: boolean;
 }
 
-/** Copies a package without the packages within it, by hard links where the file system can. */
-function copyPackage(source: string, target: string): void {
+/** Copies a package by hard links where the file system can. */
+function linkPackage(source: string, target: string): void {
   mkdirSync(target, { recursive: true });
   for (const entry of readdirSync(source, { withFileTypes: true })) {
-    if (entry.name === 'node_modules') continue;
+    if (NOT_RUN.test(entry.name)) continue;
     const [from, to] = [join(source, entry.name), join(target, entry.name)];
-    if (entry.isDirectory()) copyPackage(from, to);
-    else if (lstatSync(from).isSymbolicLink()) cpSync(from, to, { verbatimSymlinks: true });
+    if (entry.isDirectory()) linkPackage(from, to);
+    else if (entry.isSymbolicLink()) cpSync(from, to, { verbatimSymlinks: true });
     else linkOrCopy(from, to);
   }
 }
@@ -36,7 +39,7 @@ export function installProduction(folder: string): void {
   for (const [path, { dev, devOptional }] of Object.entries(lock.packages)) {
     // Packages of other platforms stand in the lockfile and not here.
     if (path === '' || dev || devOptional || !existsSync(join(installed, path))) continue;
-    copyPackage(join(installed, path), join(folder, path));
+    linkPackage(join(installed, path), join(folder, path));
   }
   const commands = join(installed, 'node_modules/.bin');
   for (const name of readdirSync(commands)) {

@@ -14,20 +14,26 @@ import { until } from '../support/until.js';
 import { jobContext } from './support.js';
 
 const LOCK_MS = 600;
+const POLL_MS = 20;
+/** Several looks, in which nothing may happen. */
+const LOOKS_MS = 10 * POLL_MS;
 
 describe('scheduled jobs', () => {
   let database: TestDatabase;
   let runners: JobRunner[];
   let runs: string[];
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     await ensureJobSchema(database.orm, database.pool);
+  });
+  afterAll(() => database.close());
+  beforeEach(() => {
     runners = [];
     runs = [];
   });
   afterEach(async () => {
     await Promise.all(runners.map((runner) => runner.stop(5_000)));
-    await database.close();
+    await database.pool.query('truncate agenda_jobs');
   });
 
   const start = async (...jobs: JobDefinition[]): Promise<JobRunner> => {
@@ -37,7 +43,7 @@ describe('scheduled jobs', () => {
       log: pino({ level: 'silent' }),
       context: () => jobContext(database.orm).context,
       onRun: (name, outcome) => runs.push(`${name} ${outcome}`),
-      pollMs: 50,
+      pollMs: POLL_MS,
       lockLifetimeMs: LOCK_MS,
     });
     runners.push(runner);
@@ -67,7 +73,7 @@ describe('scheduled jobs', () => {
     expect(due.getTime() - Date.now()).toBeGreaterThan(3_500_000);
     await first.stop(5_000);
     await start(job(async () => undefined));
-    await delay(300);
+    await delay(LOOKS_MS);
     expect(runs).toEqual(['work success']);
     expect((await row()).next_run_at).toEqual(due);
   });
@@ -88,7 +94,7 @@ describe('scheduled jobs', () => {
     });
     await Promise.all([start(work), start(work), start(work)]);
     await until(() => count > 0);
-    await delay(300);
+    await delay(LOOKS_MS);
     expect(count).toBe(1);
     expect((await database.pool.query('select 1 from agenda_jobs')).rowCount).toBe(1);
   });

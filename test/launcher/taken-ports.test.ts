@@ -2,9 +2,12 @@ import { createServer, type Server } from 'node:net';
 import { describeChildren, type Ports } from '../../src/launcher/children.js';
 import { call } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { type TestLaunch, temporaryFolder, testLaunch } from './support.js';
+import { fakeChildren, type TestLaunch, temporaryFolder, testLaunch } from './support.js';
 
-/** The real processes; only the ports that the launcher found free are not any more when they take them. */
+/**
+ * The ports that the launcher found free are not any more when they are taken. Whoever loses one is the real process
+ * each time, beside small ones in the places of the others; in the end all are real.
+ */
 describe('the launcher whose choice of ports others were faster to take', () => {
   let db: TestDatabase;
   let folder: ReturnType<typeof temporaryFolder>;
@@ -29,8 +32,10 @@ describe('the launcher whose choice of ports others were faster to take', () => 
       folder.path,
       (config, databaseUrl, ports) => {
         const name = taken[attempts.push(ports) - 1];
-        if (name) others.push(createServer((socket) => socket.destroy()).listen(ports[name], '127.0.0.1'));
-        return describeChildren(config, databaseUrl, ports);
+        const real = describeChildren(config, databaseUrl, ports);
+        if (!name) return real;
+        others.push(createServer((socket) => socket.destroy()).listen(ports[name], '127.0.0.1'));
+        return { ...fakeChildren(folder.path)(config, databaseUrl, ports), [name]: real[name] };
       },
       { DATABASE_URL: db.url, LOG_LEVEL: 'fatal' },
     );

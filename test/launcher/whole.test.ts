@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning } from '../../src/lib/process-stat.js';
+import { putCluster } from '../support/cluster.js';
 import { urlInDist } from '../support/dist.js';
 import { INHERITED_ENV } from '../support/inherited-env.js';
 import { until } from '../support/until.js';
@@ -87,6 +88,7 @@ process.exitCode = await launcher.ended;
   });
 
   test('after a SIGKILL starts again on the database that was left, and its old children are gone', async () => {
+    await putCluster(dataDir());
     const first = start();
     await until(() => first.output().includes('Ready at'), { timeoutMs: 30_000 });
     const database = databasePid();

@@ -10,11 +10,26 @@ import { until } from '../support/until.js';
 
 const MAIN = inDist('platform/main.js');
 
+const ADMIN = { ADMIN_EMAIL: 'root@example.com', ADMIN_PASSWORD: 'the password of root' };
+
+interface Started {
+  child: ChildProcess;
+  /** What it says once it serves. */
+  ready: Promise<{ type: string; url: string }>;
+}
+
 describe('the platform process', () => {
   let db: TestDatabase;
   const children: ChildProcess[] = [];
+  /** Started together; the first one serves two tests, the second of which ends it. */
+  let serving: Started;
+  let orphan: Started;
+  let metricsPort: number;
   beforeAll(async () => {
     db = await createTestDatabase();
+    metricsPort = await freePort();
+    serving = start({ ...ADMIN, METRICS_PORT: String(metricsPort) });
+    orphan = start();
   });
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');
@@ -30,45 +45,20 @@ describe('the platform process', () => {
     ...TEST_SECRETS,
   });
 
-  const start = async (env: Record<string, string> = {}): Promise<{ child: ChildProcess; url: string }> => {
+  const start = (env: Record<string, string> = {}): Started => {
     const child = fork(MAIN, {
       execArgv: ['--no-warnings'],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       env: { ...environment(), ...env },
     });
     children.push(child);
-    const [message] = (await once(child, 'message')) as [{ type: string; url: string }];
-    expect(message.type).toBe('ready');
-    return { child, url: message.url };
+    const ready = once(child, 'message').then(([message]) => message as { type: string; url: string });
+    return { child, ready };
   };
   const end = async (child: ChildProcess): Promise<unknown[]> => once(child, 'exit');
 
-  test('says when it is ready, serves, and ends orderly on SIGTERM', async () => {
-    const { child, url } = await start({
-      ADMIN_EMAIL: 'root@example.com',
-      ADMIN_PASSWORD: 'the password of root',
-    });
-    expect(new URL(url).hostname).toBe('127.0.0.1');
-    const { token } = await signUp(url);
-    expect((await call(url, 'GET', '/api/auth/me', { token })).status).toBe(200);
-    expect((await call(url, 'GET', '/health/ready')).body).toEqual({ status: 'ok' });
-    const admin = { email: 'root@example.com', password: 'the password of root' };
-    expect((await call(url, 'POST', '/api/auth/login', { body: admin })).status).toBe(200);
-    const ended = end(child);
-    child.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
-  });
-
-  test('ends when the launcher that started it is gone', async () => {
-    const { child } = await start();
-    const ended = end(child);
-    child.disconnect();
-    expect(await ended).toEqual([0, null]);
-  });
-
   test('is not ready on either port while the database refuses it, and again afterwards', async () => {
-    const metricsPort = await freePort();
-    const { url } = await start({ METRICS_PORT: String(metricsPort) });
+    const { url } = await serving.ready;
     const both = async () => [
       (await call(url, 'GET', '/health/ready')).status,
       (await call(`http://127.0.0.1:${metricsPort}`, 'GET', '/health/ready')).status,
@@ -80,6 +70,29 @@ describe('the platform process', () => {
     await bothSay(503);
     await db.pool.query('alter table away rename to mikro_orm_migrations');
     await bothSay(200);
+  });
+
+  test('says when it is ready, serves, and ends orderly on SIGTERM', async () => {
+    const { child, ready } = serving;
+    const { type, url } = await ready;
+    expect(type).toBe('ready');
+    expect(new URL(url).hostname).toBe('127.0.0.1');
+    const { token } = await signUp(url);
+    expect((await call(url, 'GET', '/api/auth/me', { token })).status).toBe(200);
+    expect((await call(url, 'GET', '/health/ready')).body).toEqual({ status: 'ok' });
+    const admin = { email: ADMIN.ADMIN_EMAIL, password: ADMIN.ADMIN_PASSWORD };
+    expect((await call(url, 'POST', '/api/auth/login', { body: admin })).status).toBe(200);
+    const ended = end(child);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  });
+
+  test('ends when the launcher that started it is gone', async () => {
+    const { child, ready } = orphan;
+    expect((await ready).type).toBe('ready');
+    const ended = end(child);
+    child.disconnect();
+    expect(await ended).toEqual([0, null]);
   });
 
   test('ends with one line and code 1 when its start fails', async () => {

@@ -10,15 +10,53 @@ import { until } from '../support/until.js';
 import { ask, chunksOf, post } from './support.js';
 
 const MASTER_KEY = 'sk-master-of-more-than-thirty-two-bytes';
+const OWN_KEY = 'sk-another-master-key-of-more-than-32-bytes';
+const OWN_KEY_ROUTING = readFileSync(resolve('proxy.config.yaml'), 'utf8').replace(
+  'os.environ/UPSTREAM_MASTER_KEY',
+  OWN_KEY,
+);
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  JWT_SECRET: 'Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZg',
+  ENCRYPTION_KEY: 'cXV4Zm9vYmFyYmF6MTIzNDU2Nzg5MGFiY2RlZg',
+  WEBHOOK_SECRET: 'YmF6cXV4Zm9vYmFyMTIzNDU2Nzg5MGFiY2RlZg',
+};
+
+interface Started {
+  child: ChildProcess;
+  /** What it says once it serves. */
+  ready: Promise<{ type: string; url: string }>;
+  exited: Promise<{ code: number | null; errors: string }>;
+  /** What it has logged. */
+  output(): string;
+}
 
 describe('the process of the model proxy', () => {
   let db: TestDatabase;
   let directory: string;
   const children: ChildProcess[] = [];
 
+  /** Started together, each a second of a core; a test takes the ones that it is about. */
+  let started: Record<'usual' | 'refused' | 'allowed' | 'wrongKey' | 'ownKey' | 'wrongLine', Started>;
+  const file = (name: string) => join(directory, name);
+
   beforeAll(async () => {
     db = await createTestDatabase();
     directory = mkdtempSync(join(tmpdir(), 'gateway-proxy-'));
+    writeFileSync(file('literal.yaml'), OWN_KEY_ROUTING);
+    writeFileSync(
+      file('routing.yaml'),
+      'model_list:\n  - model_name: a\n    litellm_params: { model: openai/x }\n',
+    );
+    const ownKey = { PROXY_CONFIG: file('literal.yaml'), UPSTREAM_MASTER_KEY: OWN_KEY, LOG_LEVEL: 'info' };
+    started = {
+      usual: start(),
+      refused: start(PRODUCTION),
+      allowed: start({ ...PRODUCTION, ALLOW_SIMULATOR: '1' }),
+      wrongKey: start({ PROXY_CONFIG: file('literal.yaml') }),
+      ownKey: start(ownKey),
+      wrongLine: start({ PROXY_CONFIG: file('routing.yaml') }),
+    };
   });
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');
@@ -26,7 +64,7 @@ describe('the process of the model proxy', () => {
     await db.close();
   });
 
-  function start(environment: Record<string, string> = {}) {
+  function start(environment: Record<string, string> = {}): Started {
     const child = fork(inDist('proxy/main.js'), {
       silent: true,
       execArgv: [],
@@ -41,19 +79,24 @@ describe('the process of the model proxy', () => {
       },
     });
     children.push(child);
+    let output = '';
+    child.stdout!.on('data', (bytes) => {
+      output += bytes;
+    });
     let errors = '';
     child.stderr!.on('data', (bytes) => {
       errors += bytes;
     });
     const exited = once(child, 'exit').then(([code]) => ({ code: code as number | null, errors }));
     const ready = once(child, 'message').then(([message]) => message as { type: string; url: string });
-    return { child, exited, ready };
+    return { child, exited, ready, output: () => output };
   }
 
-  const chat = (url: string, body: unknown) => post(`${url}/v1/chat/completions`, MASTER_KEY, body);
+  const chat = (url: string, body: unknown, key = MASTER_KEY) =>
+    post(`${url}/v1/chat/completions`, key, body);
 
   test('brings its own simulator, and finishes streams before it ends', async () => {
-    const { child, exited, ready } = start();
+    const { child, exited, ready } = started.usual;
     const { type, url } = await ready;
     expect(type).toBe('ready');
     expect((await fetch(`${url}/health/ready`)).status).toBe(200);
@@ -69,38 +112,25 @@ describe('the process of the model proxy', () => {
     expect((await exited).code).toBe(0);
   });
 
+  test('refuses to serve simulations in production with one line, unless allowed', async () => {
+    const refused = await started.refused.exited;
+    expect(refused.code).toBe(78);
+    expect(refused.errors.trim().split('\n')).toEqual([
+      expect.stringMatching(/^configuration: PROXY_CONFIG: gateway\/fast, .*simulator.*ALLOW_SIMULATOR=1$/),
+    ]);
+    const { url } = await started.allowed.ready;
+    expect((await chat(url, ask('hello'))).status).toBe(200);
+  });
+
   test('ends when its parent is gone', async () => {
-    const { child, exited, ready } = start();
+    const { child, exited, ready } = started.allowed;
     await ready;
     child.disconnect();
     expect((await exited).code).toBe(0);
   });
 
-  const production = {
-    NODE_ENV: 'production',
-    JWT_SECRET: 'Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZg',
-    ENCRYPTION_KEY: 'cXV4Zm9vYmFyYmF6MTIzNDU2Nzg5MGFiY2RlZg',
-    WEBHOOK_SECRET: 'YmF6cXV4Zm9vYmFyMTIzNDU2Nzg5MGFiY2RlZg',
-  };
-
-  test('refuses to serve simulations in production with one line, unless allowed', async () => {
-    const refused = await start(production).exited;
-    expect(refused.code).toBe(78);
-    expect(refused.errors.trim().split('\n')).toEqual([
-      expect.stringMatching(/^configuration: PROXY_CONFIG: gateway\/fast, .*simulator.*ALLOW_SIMULATOR=1$/),
-    ]);
-    const { child, ready } = start({ ...production, ALLOW_SIMULATOR: '1' });
-    const { url } = await ready;
-    expect((await chat(url, ask('hello'))).status).toBe(200);
-    child.kill('SIGKILL');
-  });
-
   test('refuses a master key of its own in the routing file, without telling it', async () => {
-    const path = join(directory, 'literal.yaml');
-    const text = readFileSync(resolve('proxy.config.yaml'), 'utf8');
-    const literal = 'sk-another-master-key-of-more-than-32-bytes';
-    writeFileSync(path, text.replace('os.environ/UPSTREAM_MASTER_KEY', literal));
-    const { code, errors } = await start({ PROXY_CONFIG: path }).exited;
+    const { code, errors } = await started.wrongKey.exited;
     expect([code, errors.trim().split('\n')]).toEqual([
       78,
       [
@@ -109,50 +139,40 @@ describe('the process of the model proxy', () => {
         ),
       ],
     ]);
-    expect(errors).not.toContain(literal);
-    const { child, ready } = start({ PROXY_CONFIG: path, UPSTREAM_MASTER_KEY: literal });
-    const { url } = await ready;
-    expect((await post(`${url}/v1/chat/completions`, literal, ask('hello'))).status).toBe(200);
-    child.kill('SIGKILL');
+    expect(errors).not.toContain(OWN_KEY);
+    const { url } = await started.ownKey.ready;
+    expect((await chat(url, ask('hello'), OWN_KEY)).status).toBe(200);
   });
 
   test('reads the file again on SIGHUP; a faulty one changes nothing and is told', async () => {
-    const path = join(directory, 'changing.yaml');
-    const text = readFileSync(resolve('proxy.config.yaml'), 'utf8');
-    writeFileSync(path, text);
-    const { child, ready } = start({ PROXY_CONFIG: path, LOG_LEVEL: 'info' });
-    let output = '';
-    child.stdout!.on('data', (bytes) => {
-      output += bytes;
-    });
+    const path = file('literal.yaml');
+    const { child, ready, output } = started.ownKey;
     const { url } = await ready;
     const models = async () => {
-      const headers = { authorization: `Bearer ${MASTER_KEY}` };
+      const headers = { authorization: `Bearer ${OWN_KEY}` };
       const { data } = (await (await fetch(`${url}/v1/models`, { headers })).json()) as {
         data: { id: string }[];
       };
       return data.map(({ id }) => id);
     };
-    const slow = chat(url, ask('[[sim words=40 chunk_ms=20]] go on', { stream: true }));
+    const slow = chat(url, ask('[[sim words=40 chunk_ms=20]] go on', { stream: true }), OWN_KEY);
     writeFileSync(path, 'model_list: 7\n');
     child.kill('SIGHUP');
-    await until(() => output.includes('changing.yaml:1: model_list: must be a list of deployments'));
-    expect(output).toContain('the former routing stays');
+    await until(() => output().includes('literal.yaml:1: model_list: must be a list of deployments'));
+    expect(output()).toContain('the former routing stays');
     expect(await models()).toContain('gateway/fast');
 
-    writeFileSync(path, text.replace('model_name: gateway/embed', 'model_name: gateway/other'));
+    writeFileSync(path, OWN_KEY_ROUTING.replace('model_name: gateway/embed', 'model_name: gateway/other'));
     child.kill('SIGHUP');
     await until(async () => (await models()).includes('gateway/other'));
-    await until(() => output.includes('the model table has no gateway/other'));
-    expect((await chat(url, ask('hello'))).status).toBe(200);
+    await until(() => output().includes('the model table has no gateway/other'));
+    expect((await chat(url, ask('hello'), OWN_KEY)).status).toBe(200);
     expect((await (await slow).text()).endsWith('data: [DONE]\n\n')).toBe(true);
     child.kill('SIGKILL');
   });
 
   test('says which line of the routing file is wrong', async () => {
-    const path = join(directory, 'routing.yaml');
-    writeFileSync(path, 'model_list:\n  - model_name: a\n    litellm_params: { model: openai/x }\n');
-    const { code, errors } = await start({ PROXY_CONFIG: path }).exited;
+    const { code, errors } = await started.wrongLine.exited;
     expect(code).toBe(78);
     expect(errors).toContain('configuration: routing.yaml:3: model_list[0].litellm_params.api_base');
   });
