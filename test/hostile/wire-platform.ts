@@ -4,8 +4,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 /** A platform that is nothing but a wire: what the edge sends it, byte for byte, one text per connection. */
 export interface WirePlatform {
   url: string;
-  /** Everything that arrived since the last `reset`, all connections one after the other. */
-  received(): string;
+  /** Everything that arrived since the last `reset`, all connections one after the other, or those with a mark in them. */
+  received(mark?: string): string;
   reset(): void;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function startWirePlatform(): Promise<WirePlatform> {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    received: () => texts.join(''),
+    received: (mark = '') => texts.filter((text) => text.includes(mark)).join(''),
     reset() {
       texts = [];
     },
