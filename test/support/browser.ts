@@ -1,9 +1,12 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { oncePerWorker } from './once-per-worker.js';
 
 const CANDIDATES = [
   process.env.CHROMIUM_PATH,
+  // The same engine without a browser's windows around it: a page takes a third of the processor time.
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -26,6 +29,33 @@ if (!chromiumPath) {
   );
 }
 
+/** What Playwright switches off as far as it is about pages; a switch that is given again replaces its own. */
+const PLAYWRIGHT_DISABLES = [
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  'LensOverlay',
+  'MediaRouter',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'OptimizationHints',
+  'NetworkTimeServiceQuerying',
+  'AimEnabled',
+  'PreconnectToSearch',
+];
+/**
+ * A context is a window of Chromium, though nobody sees it: its address bar brings two pages in a process of their own, and
+ * another process is kept in reserve. Together they take as much as the page under test.
+ */
+const UNSEEN_FEATURES = [
+  'SpareRendererForSitePerProcess',
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxFullPopup',
+];
+
 function launchBrowser(): Promise<Browser> {
   if (!chromiumPath) throw new Error('no Chromium: install it or set CHROMIUM_PATH');
   return chromium.launch({
@@ -38,6 +68,8 @@ function launchBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      '--disable-extensions',
+      `--disable-features=${[...PLAYWRIGHT_DISABLES, ...UNSEEN_FEATURES]}`,
       // Nobody but this machine is found: what a page asks of others fails, and is a fault of the test's.
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
     ],
@@ -97,20 +129,20 @@ export interface TestBrowser {
 /** Pages are slow where two of them share a core. */
 const TEST_TIMEOUT_MS = 60_000;
 
-/** A browser for the tests of a `describe`. */
+/** A browser for the tests of a `describe`, which all files of the worker share. */
 export function useBrowser(): TestBrowser {
   jest.setTimeout(TEST_TIMEOUT_MS);
   let browser: Browser;
   const opened: { page: Page; faults: PageFaults }[] = [];
   beforeAll(async () => {
-    browser = await launchBrowser();
+    browser = await oncePerWorker('browser', launchBrowser, (launched) => launched.close());
+    if (!browser.isConnected()) throw new Error('the browser that test files share has ended');
   }, 60_000);
   afterEach(async () => {
     const done = opened.splice(0);
     await Promise.all(done.map(({ page }) => page.context().close()));
     expect(done.map(({ faults }) => faults)).toEqual(done.map(() => ({ foreign: [], errors: [] })));
   });
-  afterAll(() => browser?.close());
   return {
     async open(origin, { expectedErrors, ...options } = {}) {
       const context = await browser.newContext({

@@ -4,7 +4,7 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack.js';
-import { openAs } from './dashboard.js';
+import { openAs, pageOf } from './dashboard.js';
 
 /** Money and identity, as their owner handles them. */
 describeInBrowser('billing and profile of the dashboard', () => {
@@ -91,8 +91,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
   });
 
   test('a page that can’t be loaded says so with the id to quote, and works again by a click', async () => {
-    const page = await browser.open(suite.url, { expectedErrors: /50[03]|status of 500/ });
-    await page.context().addCookies([{ name: 'pr_session', value: user.token, url: suite.url }]);
+    const page = await pageOf(browser, suite, user, { expectedErrors: /50[03]|status of 500/ });
     let broken = true;
     await page.route('**/graphql', async (route) => {
       const isLedger = route.request().postData()?.includes('"after"') ?? false;

@@ -45,16 +45,27 @@ export async function expectGoodLooks(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
 }
 
-/** A page of the dashboard as somebody who is signed in has it. */
-export async function openAs(
+/** An empty page of somebody who is signed in, with the cookie as a browser would have it. */
+export async function pageOf(
   browser: TestBrowser,
   { url }: Pick<ProductSuite, 'url'>,
   { token }: Pick<StackUser, 'token'>,
-  path: string,
   options: PageOptions = {},
 ): Promise<Page> {
   const page = await browser.open(url, options);
   await page.context().addCookies([{ name: 'pr_session', value: token, url }]);
+  return page;
+}
+
+/** A page of the dashboard as somebody who is signed in has it. */
+export async function openAs(
+  browser: TestBrowser,
+  product: Pick<ProductSuite, 'url'>,
+  user: Pick<StackUser, 'token'>,
+  path: string,
+  options: PageOptions = {},
+): Promise<Page> {
+  const page = await pageOf(browser, product, user, options);
   await page.goto(path);
   return page;
 }

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
-import { PASSWORD } from '../support/api.js';
+import { PASSWORD, signUp as signUpByApi } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks } from './dashboard.js';
+import { expectGoodLooks, openAs, pageOf } from './dashboard.js';
 
 const run = promisify(execFile);
 
@@ -16,7 +16,7 @@ describeInBrowser('somebody new', () => {
   const browser = useBrowser();
   const suite = useProduct();
 
-  const signUp = async (email = `${randomUUID()}@example.com`): Promise<Page> => {
+  const signUp = async (email: string): Promise<Page> => {
     const page = await browser.open(suite.url, { timezoneId: 'UTC' });
     await page.goto('/signup');
     await page.getByLabel('Name').fill('Ada');
@@ -75,7 +75,7 @@ describeInBrowser('somebody new', () => {
   });
 
   test('sees a call that fails for what it is, and goes on waiting', async () => {
-    const page = await signUp();
+    const page = await openAs(browser, suite, await signUpByApi(suite.url), '/dashboard');
     await page.getByRole('button', { name: 'Make my first key' }).click();
     const key = await page.getByRole('region', { name: 'API key' }).innerText();
     const client = new OpenAI({ baseURL: `${suite.url}/v1`, apiKey: key, maxRetries: 0 });
@@ -88,21 +88,19 @@ describeInBrowser('somebody new', () => {
   });
 
   test('watches the usage list: new calls come on top, filtered, without moving what is read', async () => {
-    const page = await signUp();
-    await page.getByRole('button', { name: 'Make my first key' }).click();
-    const key = await page.getByRole('region', { name: 'API key' }).innerText();
-    const client = new OpenAI({ baseURL: `${suite.url}/v1`, apiKey: key, maxRetries: 0 });
+    const user = await suite.signUp('free');
+    const client = new OpenAI({ baseURL: `${suite.url}/v1`, apiKey: user.key, maxRetries: 0 });
     const ask = (model: 'chat' | 'embed') =>
       model === 'chat'
         ? client.chat.completions.create({
             model: 'gateway/fast',
-            messages: [{ role: 'user', content: 'Hi' }],
+            messages: [{ role: 'user', content: '[[sim ttft_ms=1 chunk_ms=0]] Hi' }],
           })
         : client.embeddings.create({ model: 'gateway/embed', input: 'Hi' });
     for (let call = 0; call < 12; call++) await ask('chat');
     await suite.settled();
-    await page.setViewportSize({ width: 1280, height: 360 });
-    await page.goto('/dashboard/usage?model=gateway%2Ffast');
+    const viewport = { width: 1280, height: 360 };
+    const page = await openAs(browser, suite, user, '/dashboard/usage?model=gateway%2Ffast', { viewport });
     const rows = page.getByRole('region', { name: 'Calls' }).locator('tbody tr');
     await rows.nth(11).waitFor();
     await page.evaluate('window.scrollTo(0, document.body.scrollHeight)');
@@ -133,9 +131,8 @@ describeInBrowser('somebody new', () => {
     ['was away', false],
     ['had never stood', true],
   ])('misses no call that came while the connection %s', async (_what, fromTheStart) => {
-    const page = await signUp();
-    await page.getByRole('button', { name: 'Make my first key' }).click();
-    const key = await page.getByRole('region', { name: 'API key' }).innerText();
+    const user = await suite.signUp('free');
+    const page = await pageOf(browser, suite, user);
     const sockets: { close(): Promise<void> }[] = [];
     let away = fromTheStart;
     await page.routeWebSocket('**/graphql', async (socket) => {
@@ -148,7 +145,7 @@ describeInBrowser('somebody new', () => {
     if (!fromTheStart) await until(() => sockets.length > 0, { what: 'the socket to be there' });
     away = true;
     await Promise.all(sockets.splice(0).map((socket) => socket.close()));
-    const client = new OpenAI({ baseURL: `${suite.url}/v1`, apiKey: key, maxRetries: 0 });
+    const client = new OpenAI({ baseURL: `${suite.url}/v1`, apiKey: user.key, maxRetries: 0 });
     await client.embeddings.create({ model: 'gateway/embed', input: 'Hi' });
     await suite.settled();
     away = false;

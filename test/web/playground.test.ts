@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
-import { signUp } from '../support/api.js';
+import { type SessionAnswer, signUp } from '../support/api.js';
 import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
@@ -9,6 +9,17 @@ import { until } from '../support/until.js';
 describeInBrowser('the GraphQL playground', () => {
   const browser = useBrowser();
   const product = useProduct();
+  // Whom the tabs sign up as they stand: nobody may be that before, on a product that is shared.
+  afterAll(async () => {
+    const credentials = { email: 'you@example.com', password: 'choose a long one' };
+    const { access_token: token } = await product.api<SessionAnswer>(
+      '',
+      'POST',
+      '/api/auth/login',
+      credentials,
+    );
+    await product.api(token, 'DELETE', '/api/auth/me', { password: credentials.password });
+  });
 
   const tab = async (page: Page, name: string): Promise<void> => {
     await page.getByRole('tab', { name, exact: true }).click();

@@ -2,12 +2,12 @@ import type { Page } from 'playwright-core';
 import { newId } from '../../src/lib/ids.js';
 import { call, PASSWORD, type SessionAnswer } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
-import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js';
+import { describeInBrowser, type PageOptions, screenshot, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack.js';
 import { until } from '../support/until.js';
-import { LOOKS } from './dashboard.js';
+import { LOOKS, openAs } from './dashboard.js';
 
 /** What stands around every page of somebody who is signed in. */
 describeInBrowser('the shell of the dashboard', () => {
@@ -18,11 +18,8 @@ describeInBrowser('the shell of the dashboard', () => {
     user = await suite.signUp('free');
   }, 60_000);
 
-  /** The dashboard of `user`, with the cookie of a session as a browser would have it. */
-  const open = async (options: Parameters<typeof browser.open>[1] = {}): Promise<Page> => {
-    const page = await browser.open(suite.url, options);
-    await page.context().addCookies([{ name: 'pr_session', value: user.token, url: suite.url }]);
-    await page.goto('/dashboard');
+  const open = async (options: PageOptions = {}): Promise<Page> => {
+    const page = await openAs(browser, suite, user, '/dashboard', options);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     return page;
   };
