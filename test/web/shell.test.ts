@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { newId } from '../../src/lib/ids.js';
-import { call, PASSWORD, type SessionAnswer } from '../support/api.js';
+import { call, PASSWORD } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, type PageOptions, screenshot, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
@@ -14,9 +14,9 @@ describeInBrowser('the shell of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
   let user: StackUser;
-  beforeAll(async () => {
+  beforeEach(async () => {
     user = await suite.signUp('free');
-  }, 60_000);
+  });
 
   const open = async (options: PageOptions = {}): Promise<Page> => {
     const page = await openAs(browser, suite, user, '/dashboard', options);
@@ -89,16 +89,12 @@ describeInBrowser('the shell of the dashboard', () => {
     const page = await open();
     await page.goto('/dashboard?window=30');
     await page.getByText(/^Balance/).waitFor();
-    const other = await call<SessionAnswer>(suite.url, 'POST', '/api/auth/login', {
-      body: { email: await emailOf(), password: PASSWORD },
-    });
     await call(suite.url, 'POST', '/api/auth/logout', { token: user.token });
     await page.waitForURL('**/login?next=*');
     await page.getByLabel('Email').fill(await emailOf());
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.waitForURL('**/dashboard?window=30');
-    user = { ...user, token: other.body.access_token };
   });
 
   const emailOf = async (): Promise<string> => {
