@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { openOrm } from '../../src/db/orm.js';
+import { until } from './until.js';
 
 export interface TestDatabase {
   url: string;
@@ -17,20 +18,30 @@ const serverUrl = (): string => {
   return url;
 };
 
-async function onServer(statement: string): Promise<void> {
+async function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: serverUrl() });
   await client.connect();
   try {
-    await client.query(statement);
+    return await work(client);
   } finally {
     await client.end();
   }
 }
 
+/** Drops a database. Connections that were told to end are given the time to: cut, they would say so as an error. */
+async function drop(client: pg.Client, name: string): Promise<void> {
+  const sessions = async () =>
+    (await client.query('select 1 from pg_stat_activity where datname = $1', [name])).rowCount;
+  await until(async () => (await sessions()) === 0, { timeoutMs: 1_000, intervalMs: 10 }).catch(
+    () => undefined,
+  );
+  await client.query(`drop database if exists ${name} with (force)`);
+}
+
 /** A database of the test file's own, cloned in about 25 ms: migrated and seeded, or with `template0` an empty one. */
 export async function createTestDatabase(template: 'tmpl' | 'template0' = 'tmpl'): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await onServer(`create database ${name} template ${template} strategy wal_log`);
+  await onServer((client) => client.query(`create database ${name} template ${template} strategy wal_log`));
   const url = new URL(serverUrl());
   url.pathname = `/${name}`;
   const orm = await openOrm({ databaseUrl: url.href, processName: 'test' });
@@ -43,7 +54,7 @@ export async function createTestDatabase(template: 'tmpl' | 'template0' = 'tmpl'
     async close() {
       await pool.end();
       await orm.close(true);
-      await onServer(`drop database if exists ${name} with (force)`);
+      await onServer((client) => drop(client, name));
     },
   };
 }
