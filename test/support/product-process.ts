@@ -72,6 +72,8 @@ export function productProcess(
       const current = child!;
       if (running()) {
         const gone = once(current, 'exit');
+        // Of one that was left behind the driver would not wait for the end.
+        current.ref();
         current.kill(signal);
         await gone;
       }
