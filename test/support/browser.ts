@@ -5,8 +5,6 @@ import { oncePerWorker } from './once-per-worker.js';
 
 const CANDIDATES = [
   process.env.CHROMIUM_PATH,
-  // The same engine without a browser's windows around it: a page takes a third of the processor time.
-  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
