@@ -58,6 +58,8 @@ describeInBrowser('the shell of the dashboard', () => {
 
   test('the command palette opens by its keys, finds by a few letters, and gives the focus back', async () => {
     const page = await open({ colorScheme: 'light' });
+    // What the header waits for is there: nothing takes the focus away any more.
+    await page.getByRole('banner').getByText('$1.00').waitFor();
     const button = page.getByRole('button', { name: 'Commands' });
     await button.focus();
     await page.keyboard.press('Control+k');
