@@ -10,8 +10,8 @@ describeInBrowser('the API reference in a real browser', () => {
     const page = await browser.open(suite.url);
     const pending = new Set<string>();
     page.on('request', (request) => pending.add(request.url()));
-    for (const ended of ['requestfinished', 'requestfailed'] as const)
-      page.on(ended, (request) => pending.delete(request.url()));
+    page.on('requestfinished', (request) => pending.delete(request.url()));
+    page.on('requestfailed', (request) => pending.delete(request.url()));
     await page.goto('/docs/api');
     await page.getByText('/api/billing/topup').first().waitFor({ timeout: 20_000 });
     expect(await page.title()).toBe('API reference');
