@@ -71,6 +71,9 @@ describeInBrowser('the shell of the dashboard', () => {
     await field.waitFor({ state: 'hidden' });
     await until(() => button.evaluate((element) => element === element.ownerDocument.activeElement), {
       what: 'the focus to be back',
+    }).catch(async () => {
+      const focused = await page.evaluate<string>('document.activeElement?.outerHTML.slice(0, 300)');
+      expect(focused).toBe('the button');
     });
 
     await page.keyboard.press('Control+k');

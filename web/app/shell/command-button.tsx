@@ -1,10 +1,13 @@
 import { Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { IconCommand } from '@tabler/icons-react';
-import { lazy, Suspense, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useCommands } from './use-commands';
 
 const CommandPalette = lazy(() => import('./command-palette'));
+
+/** Longer than the dialog takes to be gone, and than its own way to give the focus back. */
+const GONE_MS = 50;
 
 const isMac = /Mac|iP(?:hone|ad)/.test(navigator.platform);
 
@@ -24,6 +27,14 @@ export function CommandButton() {
     setOpened(false);
     focused.current?.focus();
   };
+  // A dialog that is slow to go takes the focus with it. Whoever has focused something since keeps that.
+  useEffect(() => {
+    if (opened) return;
+    const timer = setTimeout(() => {
+      if (document.activeElement === document.body) focused.current?.focus();
+    }, GONE_MS);
+    return () => clearTimeout(timer);
+  }, [opened]);
   // Also while a field has the focus: the combination means nothing there.
   useHotkeys([['mod+K', open]], []);
   return (
