@@ -4,7 +4,7 @@ import type { ModelOutput } from '../../src/services/billing/billing.outputs.js'
 import { type UsageRow, usageOf } from '../support/edge.js';
 import { checkInvariants } from '../support/invariants.js';
 import { type ProductSuite, useProduct } from '../support/product-suite.js';
-import type { StackUser } from '../support/stack.js';
+import type { StackUser } from '../support/stack-callers.js';
 
 /** Makes the simulator answer without its realistic pauses. */
 export const FAST = '[[sim ttft_ms=1 chunk_ms=0]]';

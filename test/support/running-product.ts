@@ -3,14 +3,14 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { call, PASSWORD, type SessionAnswer, signUp } from './api.js';
+import { PASSWORD, type SessionAnswer } from './api.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { INHERITED_ENV } from './inherited-env.js';
 import { metricOf } from './metric.js';
 import { freePorts } from './product-edges.js';
 import { type ProductProcess, productProcess } from './product-process.js';
 import { TEST_SECRETS } from './secrets.js';
-import type { StackUser } from './stack.js';
+import { type StackCallers, stackCallers } from './stack-callers.js';
 import { until } from './until.js';
 
 export interface ProductOptions {
@@ -19,14 +19,10 @@ export interface ProductOptions {
 }
 
 /** Edge, platform, jobs and model proxy with its simulator, each a process of `dist/`, over one database. */
-export interface RunningProduct {
+export interface RunningProduct extends StackCallers {
   /** The edge's address, and the public one: the only one that a customer has. */
   url: string;
   db: TestDatabase;
-  /** Signs somebody up and makes a key, all over the edge; an administrator moves the account to `plan`. */
-  signUp(plan?: string): Promise<StackUser>;
-  /** One call of `/api` over the edge; throws unless it answers 2xx. */
-  api<T>(token: string, method: string, path: string, body?: unknown): Promise<T>;
   /** Waits until every call that was answered is committed. */
   settled(): Promise<void>;
   /** @throws Error with the output of each process that has ended. */
@@ -67,36 +63,15 @@ export async function startProduct({ env }: ProductOptions = {}): Promise<Runnin
     productProcess('jobs', { ...common, WEBHOOK_ALLOW_PRIVATE: '1' }),
     productProcess('proxy', common),
   ];
-  const api = async <T>(token: string, method: string, path: string, body?: unknown): Promise<T> => {
-    const answer = await call<T>(url, method, path, { token, body });
-    if (answer.status > 299) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
-    return answer.body;
-  };
-  const logInAdmin = async (): Promise<string> => {
+  const callers = stackCallers(url, async (api) => {
     const credentials = { email: adminEmail, password: PASSWORD };
     return (await api<SessionAnswer>('', 'POST', '/api/auth/login', credentials)).access_token;
-  };
-  let admin: Promise<string> | undefined;
+  });
 
   const product: RunningProduct = {
     url,
     db,
-    api,
-    async signUp(plan = 'team') {
-      const { token, user } = await signUp(url);
-      if (plan !== 'free') {
-        admin ??= logInAdmin();
-        await api(await admin, 'PATCH', `/api/admin/users/${user.id}`, { plan });
-      }
-      const made = await api<{ key: string; api_key: { id: string; has_upstream: boolean } }>(
-        token,
-        'POST',
-        '/api/keys',
-        { name: 'of a test' },
-      );
-      if (!made.api_key.has_upstream) throw new Error('the key has no virtual key');
-      return { token, accountId: user.id, keyId: made.api_key.id, key: made.key };
-    },
+    ...callers,
     async settled() {
       const metrics = `http://127.0.0.1:${metricsPort}/metrics`;
       await until(async () => (await metricOf(metrics, 'metering_spool_events')) === 0, {

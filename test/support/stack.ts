@@ -2,31 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/lib/clock.js';
 import { migrateAndSeed } from '../../src/services/startup.js';
 import { createVirtualKeyClient } from '../../src/upstream/virtual-keys.js';
-import { call, PASSWORD, type SessionAnswer, signUp } from './api.js';
+import { PASSWORD, type SessionAnswer } from './api.js';
 import type { TestDatabase } from './database.js';
 import { startTestEdge, type TestEdge } from './edge.js';
 import { startTestPlatform, type TestPlatform } from './platform.js';
 import { startTestProxy, type TestProxy } from './proxy.js';
+import { type StackCallers, stackCallers } from './stack-callers.js';
 
-export interface StackUser {
-  /** Of the session. */
-  token: string;
-  accountId: string;
-  keyId: string;
-  /** The secret. */
-  key: string;
-}
-
-export interface TestStack {
+export interface TestStack extends StackCallers {
   /** The edge's address: the only one that a customer has. */
   url: string;
   proxy: TestProxy;
   platform: TestPlatform;
   edge: TestEdge;
-  /** Signs somebody up and makes a key, all over the edge; an administrator moves the account to `plan`. */
-  signUp(plan?: string): Promise<StackUser>;
-  /** One call of `/api` over the edge; throws unless it answers 2xx. */
-  api<T>(token: string, method: string, path: string, body?: unknown): Promise<T>;
   /** Waits until every recorded call is committed. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -53,42 +41,18 @@ export async function startTestStack(db: TestDatabase, options: TestStackOptions
   });
   const { url } = edge;
 
-  const api = async <T>(token: string, method: string, path: string, body?: unknown): Promise<T> => {
-    const answer = await call<T>(url, method, path, { token, body });
-    if (answer.status > 299) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
-    return answer.body;
-  };
-  const logInAdmin = async (): Promise<string> => {
+  const callers = stackCallers(url, async (api) => {
     await migrateAndSeed(db.orm, platform.config, platform.log);
-    const answer = await api<SessionAnswer>('', 'POST', '/api/auth/login', {
-      email: adminEmail,
-      password: PASSWORD,
-    });
-    return answer.access_token;
-  };
-  let admin: Promise<string> | undefined;
+    const credentials = { email: adminEmail, password: PASSWORD };
+    return (await api<SessionAnswer>('', 'POST', '/api/auth/login', credentials)).access_token;
+  });
 
   return {
     url,
     proxy,
     platform,
     edge,
-    api,
-    async signUp(plan = 'team') {
-      const { token, user } = await signUp(url);
-      if (plan !== 'free') {
-        admin ??= logInAdmin();
-        await api(await admin, 'PATCH', `/api/admin/users/${user.id}`, { plan });
-      }
-      const made = await api<{ key: string; api_key: { id: string; has_upstream: boolean } }>(
-        token,
-        'POST',
-        '/api/keys',
-        { name: 'of a test' },
-      );
-      if (!made.api_key.has_upstream) throw new Error('the key has no virtual key');
-      return { token, accountId: user.id, keyId: made.api_key.id, key: made.key };
-    },
+    ...callers,
     settled: edge.settled,
     async close() {
       await edge.close();

@@ -3,7 +3,7 @@ import { call, PASSWORD } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
-import type { StackUser } from '../support/stack.js';
+import type { StackUser } from '../support/stack-callers.js';
 import { openAs, pageOf } from './dashboard.js';
 
 /** Money and identity, as their owner handles them. */

@@ -2,7 +2,7 @@ import { type Receiver, startReceiver } from '../alerts/delivery/receiver.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
-import type { StackUser } from '../support/stack.js';
+import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
 import { expectGoodLooks, openAs } from './dashboard.js';
 

@@ -13,7 +13,7 @@ import {
 } from '../support/browser.js';
 import type { TestDatabase } from '../support/database.js';
 import type { ProductSuite } from '../support/product-suite.js';
-import type { StackUser } from '../support/stack.js';
+import type { StackUser } from '../support/stack-callers.js';
 
 /** Both themes in both widths; for tests alone, each of them once. */
 export const LOOKS = [

@@ -3,7 +3,7 @@ import { call, PASSWORD } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { errorOf, postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
-import type { StackUser } from '../support/stack.js';
+import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
 import { openAs } from './dashboard.js';
 

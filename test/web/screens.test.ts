@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { signUp } from '../support/api.js';
 import { describeInBrowser, KEEP_SCREENS, NARROW, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
-import type { StackUser } from '../support/stack.js';
+import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
 import { expectGoodLooks, openAs, twoWeeksOfCalls } from './dashboard.js';
 

@@ -5,7 +5,7 @@ import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, type PageOptions, screenshot, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
-import type { StackUser } from '../support/stack.js';
+import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
 import { LOOKS, openAs } from './dashboard.js';
 
