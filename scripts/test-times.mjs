@@ -12,7 +12,7 @@ import { join } from 'node:path';
 
 const DOCUMENT = 'docs/testing.md';
 const [BEGIN, END] = ['<!-- times -->', '<!-- /times -->'];
-/** Files below this share are one line: the list is there to find what costs. */
+/** Faster files share one line: the list is for finding what is slow. */
 const LISTED_MS = 1_500;
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-times-'));

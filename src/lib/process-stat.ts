@@ -4,15 +4,18 @@ import { readFileSync } from 'node:fs';
 export interface ProcessStat {
   /** One letter: `R` running, `S` sleeping, `Z` ended and not reaped by its parent, … */
   state: string;
-  /** Clock ticks since boot at which it started; tells it from a later process with the same number. */
+  /** Start time in clock ticks since boot: a later process that reuses the pid has another. */
   startTime: string;
 }
 
 /** Ended, though the number is taken until the parent has asked for the outcome; some parents never ask. */
 const ENDED = new Set(['Z', 'X', 'x']);
 
-/** Undefined without such a process, and on a system without /proc. */
-export function processStat(pid: number): ProcessStat | undefined {
+/**
+ * The fields of `/proc/<pid>/stat` after the name, from the state on. Undefined without such a process, and on a system
+ * without /proc.
+ */
+export function statFields(pid: number): string[] | undefined {
   let text: string;
   try {
     text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -20,8 +23,13 @@ export function processStat(pid: number): ProcessStat | undefined {
     return undefined;
   }
   // The name in parentheses may hold spaces and parentheses itself.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0] ?? '', startTime: fields[19] ?? '' };
+  return text.slice(text.lastIndexOf(')') + 2).split(' ');
+}
+
+/** Undefined without such a process, and on a system without /proc. */
+export function processStat(pid: number): ProcessStat | undefined {
+  const fields = statFields(pid);
+  return fields && { state: fields[0] ?? '', startTime: fields[19] ?? '' };
 }
 
 /** Whether a process lives, whoever's it is. A zombie doesn't: it holds no file, no port and no memory any more. */

@@ -79,7 +79,7 @@ describe('a password', () => {
   });
 
   test.each(Object.entries(PASSWORD_PROFILES))(
-    'of nobody is compared with a hash of the same parameters: %s',
+    'for an unknown account is compared with a hash of the same parameters: %s',
     async (_name, parameters) => {
       const passwords = createPasswords(parameters);
       const dummy = await passwords.dummyHash();
@@ -92,7 +92,7 @@ describe('a password', () => {
     },
   );
 
-  test('of an unknown mail is hashed too, so that time tells nobody who has an account', async () => {
+  test('for an unknown account is hashed too, so that response times do not reveal who has one', async () => {
     await signUp(platform.url, { email: 'known@example.com' });
     const emails = ['known@example.com', 'nobody@example.com'] as const;
     const times: Record<string, number[]> = { [emails[0]]: [], [emails[1]]: [] };

@@ -1,6 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
+import { statFields } from '../../src/lib/process-stat.js';
+import { childrenOf } from '../support/process-tree.js';
 
 /** Clock ticks of /proc, per second: 100 on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
@@ -27,20 +29,11 @@ export function machineLine(cores: Cores | undefined): string {
   return `${cpus().length} cores (${model}), ${memory} GiB, ${process.platform} ${process.arch}, Node ${process.version}; ${pinned}`;
 }
 
-const statOf = (pid: number): string[] | undefined => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return undefined;
-  }
-};
-
 /** Microseconds of CPU that processes have used, all of their threads and reaped children included. */
 export function cpuMicros(pids: number[]): number {
   let ticks = 0;
   for (const pid of pids) {
-    const fields = statOf(pid);
+    const fields = statFields(pid);
     for (const index of [11, 12, 13, 14]) ticks += Number(fields?.[index] ?? 0);
   }
   return (ticks / TICKS_PER_SECOND) * 1e6;
@@ -57,10 +50,4 @@ export function rssKilobytes(pids: number[]): number {
 }
 
 /** A process and its direct children: nginx with its worker, PostgreSQL with its backends. */
-export function family(pid: number): number[] {
-  const children = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((other) => Number(statOf(other)?.[1]) === pid);
-  return [pid, ...children];
-}
+export const family = (pid: number): number[] => [pid, ...childrenOf(pid)];

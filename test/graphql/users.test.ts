@@ -17,7 +17,7 @@ const USERS = `query ($first: Int, $after: String, $search: String) {
 
 describe('administration', () => {
   const suite = usePlatform();
-  /** Stands in the names of this file's accounts alone. */
+  /** Appears only in the names of this file's accounts. */
   const mark = randomUUID();
   let token: string;
   let adminId: string;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { statFields } from '../../src/lib/process-stat.js';
 import { type Rig, startRig } from '../faults/rig/rig.js';
 import type { TestKey } from '../support/edge.js';
 import { chat, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
@@ -64,7 +64,7 @@ describe('10 MiB', () => {
 
   /** Processor time of the edge, all of its threads. */
   function processorMs(): number {
-    const fields = readFileSync(`/proc/${rig.edge.pid()}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    const fields = statFields(rig.edge.pid())!;
     return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
   }
 

@@ -1,4 +1,5 @@
 import type { EdgeBounds } from '../../src/gateway/edge-bounds.js';
+import { signUpAdmin } from '../support/admin.js';
 import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey, startTestEdge, type TestEdge, type TestKey } from '../support/edge.js';
@@ -36,9 +37,7 @@ export function useHostileSuite(options: { bounds?: Partial<EdgeBounds> } = {}):
     await suite.db.pool.query(`update plans set requests_per_minute = 100000 where id = 'team'`);
     suite.caller = await createTestKey(suite.db, { balance: '1000' });
     suite.user = (await signUp(suite.edge.url)).token;
-    const admin = await signUp(suite.edge.url);
-    await suite.db.pool.query(`update accounts set role = 'admin' where id = $1`, [admin.user.id]);
-    suite.admin = admin.token;
+    suite.admin = (await signUpAdmin({ db: suite.db, url: suite.edge.url })).token;
     const check = await call(suite.edge.url, 'GET', '/api/admin/users', { token: suite.admin });
     if (check.status !== 200) throw new Error(`the admin got ${check.status}`);
   });

@@ -158,7 +158,7 @@ describe('the bootstrap', () => {
     expect(existsSync(at('dist/one.js'))).toBe(true);
   });
 
-  test('takes over the lock of a process that was killed and that nobody reaps', async () => {
+  test('takes over the lock of a killed process that was never reaped', async () => {
     const holder = await startUnreaped('sleep', ['600']);
     try {
       writeFileSync(at('.bootstrap.lock'), `${holder.pid} ${processStat(holder.pid)!.startTime}\n`);

@@ -1,19 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { statFields } from '../../src/lib/process-stat.js';
 
 /** Pids of the direct children of a process. */
-export function childrenOf(pid: number): number[] {
-  const children: number[] = [];
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      const parent = Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ')[0]);
-      if (parent === pid) children.push(Number(name));
-    } catch {
-      // Gone meanwhile.
-    }
-  }
-  return children;
-}
+export const childrenOf = (pid: number): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((other) => Number(statFields(other)?.[1]) === pid);
 
 /** Every process below one, however deep. */
 export function descendantsOf(pid: number): number[] {

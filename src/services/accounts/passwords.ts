@@ -14,12 +14,12 @@ export interface Passwords {
   /** @throws AppError `service_unavailable` when too many hashes wait. */
   hash(password: string): Promise<string>;
   /**
-   * Whether a password is right, also for a hash of other parameters. Without a hash (no such account) the same work
-   * is done for nothing, so that the time of the answer doesn't tell who has an account.
+   * Whether a password is right, also for a hash made with other parameters. Without a hash (no such account) it does
+   * the same work, so that response times don't reveal whether an account exists.
    * @throws AppError `service_unavailable` when too many hashes wait.
    */
   match(password: string, passwordHash: string | undefined): Promise<boolean>;
-  /** The hash that unknown mails are compared with. Asked for at the start, it is made before anyone waits for it. */
+  /** The hash that unknown email addresses are compared with. Call it at start-up, so that no request waits for it. */
   dummyHash(): Promise<string>;
 }
 

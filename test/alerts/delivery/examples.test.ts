@@ -117,7 +117,7 @@ describe('/docs/webhooks', () => {
       const lines = output.split('\n').length;
       expect(await deliver(0)).toEqual(['sent', 204]);
       expect(await deliver(-290)).toEqual(['sent', 204]);
-      await until(() => output.split('\n').length === lines + 2, { what: 'both to be told' });
+      await until(() => output.split('\n').length === lines + 2, { what: 'two new lines of output' });
       expect(output.split('\n')[lines - 1]!.trim()).toBe('sk-pr-abcd…wxyz has spent 80%: $8.123456789');
     });
 

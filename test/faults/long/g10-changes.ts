@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { signUpAdmin } from '../../support/admin.js';
 import { call, signUp } from '../../support/api.js';
 import { until } from '../../support/until.js';
 import type { Rig } from '../rig/rig.js';
@@ -97,8 +98,7 @@ const CHANGES_OF_A_KEY: Record<string, Change> = {
 /** G10: changes on the platform, until both edges know; and the same with every connection of LISTEN cut at once. */
 export function changes(scale: number): Promise<Result[]> {
   return withRig('G10', { edges: 2, whole: true }, async (rig) => {
-    const admin = await signUp(rig.url);
-    await rig.postgres.pool.query(`update accounts set role = 'admin' where id = $1`, [admin.user.id]);
+    const admin = await signUpAdmin({ db: rig.postgres, url: rig.url });
     const told = await measure(rig, admin.token, scaled(CHANGES, scale, 21));
     const cutting = cutListen(rig);
     const untold = await measure(rig, admin.token, scaled(CHANGES_WITHOUT_LISTEN, scale, 7));

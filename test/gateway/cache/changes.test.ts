@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import pg from 'pg';
+import { signUpAdmin } from '../../support/admin.js';
 import { call, signUp } from '../../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { postChat, startTestEdge, type TestEdge } from '../../support/edge.js';
@@ -40,9 +41,7 @@ describe('a change is effective on every edge', () => {
     const options = { upstreamUrl: upstream.url, platformUrl: platform.url };
     edges = [await startTestEdge(db, options), await startTestEdge(db, options)];
     await db.pool.query('update plans set requests_per_minute = 100000');
-    const account = await signUp(platform.url);
-    await db.pool.query(`update accounts set role = 'admin' where id = $1`, [account.user.id]);
-    admin = account.token;
+    admin = (await signUpAdmin({ db, url: platform.url })).token;
   });
   afterAll(async () => {
     time.stop();

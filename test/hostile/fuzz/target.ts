@@ -1,4 +1,5 @@
 import { type Rig, startRig } from '../../faults/rig/rig.js';
+import { signUpAdmin } from '../../support/admin.js';
 import { call, signUp } from '../../support/api.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
 import type { FuzzTarget } from './fuzz.js';
@@ -19,9 +20,8 @@ export async function startFuzzRig(name: string): Promise<FuzzRig> {
     await pool.query('update plans set requests_per_minute = 10000000');
     const [caller] = await rig.customers(1);
     const user = await signUp(rig.url);
-    const admin = await signUp(rig.url);
+    const admin = await signUpAdmin({ db: rig.postgres, url: rig.url });
     const nobody = await signUp(rig.url);
-    await pool.query(`update accounts set role = 'admin' where id = $1`, [admin.user.id]);
     const key = await call<{ api_key: { id: string } }>(rig.url, 'POST', '/api/keys', {
       token: user.token,
       body: { name: 'fuzzed' },

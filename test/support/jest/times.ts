@@ -1,6 +1,7 @@
 import { ChildProcess } from 'node:child_process';
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { statFields } from '../../../src/lib/process-stat.js';
 
 /** Where one test file spent its time. Milliseconds, but for `processes`. */
 export interface FileTimes {
@@ -28,9 +29,8 @@ const CSTIME = 14;
 const counts = { processes: 0, argon2: 0 };
 
 function childrenMs(): number {
-  const stat = readFileSync('/proc/self/stat', 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[CUTIME]) + Number(fields[CSTIME])) * CLOCK_TICK_MS;
+  const fields = statFields(process.pid);
+  return (Number(fields?.[CUTIME]) + Number(fields?.[CSTIME])) * CLOCK_TICK_MS;
 }
 
 /** Wraps what is counted, before any test or product module is loaded. */
