@@ -18,8 +18,8 @@ export default {
   globalSetup: '<rootDir>/build/test/support/global-setup.js',
   globalTeardown: '<rootDir>/build/test/support/global-teardown.js',
   testTimeout: 30_000,
-  // One for files that load processes, two for all others (test/support/jest/runner.ts): a core each, and one for what waits.
-  maxWorkers: 3,
+  // Two for files that load processes, two for all others (test/support/jest/runner.ts): each waits for a third of its time.
+  maxWorkers: 4,
   // A worker ends by stopping what its files shared (test/support/once-per-worker.ts).
   workerGracefulExitTimeout: 15_000,
   // A test that leaves a handle open hides a leak of the product: closing is part of what is tested.

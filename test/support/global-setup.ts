@@ -1,15 +1,14 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/db/embedded.js';
 import { prepareDatabase } from './prepared-database.js';
+import { makeScratch } from './scratch.js';
 
 /** One real PostgreSQL for the whole run, with a migrated and seeded template that each test file clones. */
 export default async function globalSetup(): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'gateway-test-'));
-  const { chmodSync } = await import('node:fs');
-  chmodSync(directory, 0o755);
+  const directory = makeScratch();
+  // Whatever a test file puts aside goes with the run, even where the file was killed.
+  process.env.TMPDIR = directory;
   const server = await startEmbeddedPostgres({ directory: join(directory, 'postgres'), disposable: true });
   await prepareDatabase(server, 'tmpl');
   const client = new pg.Client({ connectionString: server.url('postgres') });

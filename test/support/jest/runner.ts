@@ -11,8 +11,8 @@ type Constructed = ConstructorParameters<typeof TestRunner>;
 const LOADED = /\/build\/test\/(?:journeys|hostile|faults|deploy|launcher|db)\//;
 
 /**
- * Two lanes side by side: files that start processes and load them, with a third of the workers, and all others. The first wait
- * for most of their time, but several of them at once would be a busier machine than any that they are about.
+ * Two lanes side by side: files that start processes and load them, with half of the workers, and all others. The first wait
+ * for most of their time, but more of them at once would be a busier machine than any that they are about.
  */
 class Lanes extends TestRunner {
   readonly #config: Constructed[0];
@@ -37,10 +37,10 @@ class Lanes extends TestRunner {
     if (options.serial || maxWorkers < 2 || loaded.length === 0 || others.length === 0) {
       return super.runTests(tests, watcher, options);
     }
-    const third = Math.max(1, Math.floor(maxWorkers / 3));
+    const half = Math.floor(maxWorkers / 2);
     await Promise.all([
-      this.#lane(third).runTests(loaded, watcher, options),
-      this.#lane(maxWorkers - third).runTests(others, watcher, options),
+      this.#lane(half).runTests(loaded, watcher, options),
+      this.#lane(maxWorkers - half).runTests(others, watcher, options),
     ]);
   }
 
