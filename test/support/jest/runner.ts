@@ -8,7 +8,7 @@ type Listening = Parameters<Runner['on']>;
 type Constructed = ConstructorParameters<typeof TestRunner>;
 
 /** Files that start processes of their own, load them and measure what callers see. */
-const LOADED = /\/build\/test\/(?:journeys|hostile|faults|deploy|launcher|db)\//;
+const LOADED = /\/build\/test\/(?:(?:journeys|hostile|faults|deploy|launcher|db)\/|web\/build)/;
 
 /**
  * Two lanes side by side: files that start processes and load them, with half of the workers, and all others. The first wait

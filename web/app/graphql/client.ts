@@ -8,6 +8,8 @@ const IDLE_SOCKET_MS = 5_000;
 const PING_MS = 20_000;
 /** After an outage everybody comes back within this, not all at once. */
 const RETRY_MS = { first: 500, most: 15_000 };
+/** What the page has read before its socket stands may be out of date by then; within this nobody has done anything yet. */
+const PROMPT_MS = 250;
 /** How the server closes a socket whose session has ended. */
 const SESSION_ENDED = 4403;
 
@@ -34,10 +36,11 @@ interface SessionListeners {
  * The client of one session: its cache must not outlive it. The cookie says who asks, so that only documents of the
  * build are sent, by their id and without their text (web/tools/documents.mjs).
  * @param onDoubt is called when the server no longer takes the session.
- * @param onReturn is called when the socket is there again: what came meanwhile has not been told.
+ * @param onReturn is called when the socket is there again, or late for the first time: what came meanwhile has not been told.
  */
 export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Client {
   let isReturn = false;
+  const createdAtMs = performance.now();
   const socket = createSocket({
     url: new URL(ENDPOINT, location.href.replace(/^http/, 'ws')).href,
     lazyCloseTimeout: IDLE_SOCKET_MS,
@@ -47,7 +50,7 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
     retryWait: waitToRetry,
     on: {
       connected: () => {
-        if (isReturn) onReturn();
+        if (isReturn || performance.now() - createdAtMs > PROMPT_MS) onReturn();
       },
       closed: (event) => {
         // Also one that never came to stand: the page has been there for as long without it.
