@@ -103,6 +103,6 @@ export const virtualKeyEnvelope = createEnvelope('virtual-key', ENCRYPTION_KEY);
 export function keysServiceAt(url: string, masterKey = MASTER_KEY) {
   return createKeysService({
     envelopes: { virtualKey: virtualKeyEnvelope },
-    virtualKeys: createVirtualKeyClient({ url, masterKey, timeoutMs: 300 }),
+    virtualKeys: createVirtualKeyClient({ url, masterKey, timeoutMs: 1_500 }),
   });
 }

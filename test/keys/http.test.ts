@@ -17,7 +17,7 @@ describe('API keys over HTTP', () => {
     proxy = await startKeyProxy();
   });
   const suite = usePlatform(() => ({
-    virtualKeys: createVirtualKeyClient({ url: proxy.url, masterKey: MASTER_KEY, timeoutMs: 300 }),
+    virtualKeys: createVirtualKeyClient({ url: proxy.url, masterKey: MASTER_KEY, timeoutMs: 1_500 }),
   }));
   afterAll(() => proxy.close());
   beforeEach(async () => {
