@@ -18,7 +18,7 @@ export default {
   globalSetup: '<rootDir>/build/test/support/global-setup.js',
   globalTeardown: '<rootDir>/build/test/support/global-teardown.js',
   testTimeout: 30_000,
-  // Two for files that load processes, two for all others (test/support/jest/runner.ts): each waits for a third of its time.
+  // In three lanes (test/support/jest/runner.ts); each worker waits for a third of its time.
   maxWorkers: 4,
   // A worker ends by stopping what its files shared (test/support/once-per-worker.ts).
   workerGracefulExitTimeout: 15_000,

@@ -29,7 +29,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
     await page.getByText('Added $50.').waitFor();
     await page.getByRole('banner').getByText('$51.00').waitFor();
     const ledger = page.getByRole('region', { name: 'Ledger' }).locator('tbody tr');
-    await ledger.nth(1).waitFor();
+    await ledger.filter({ hasText: 'Top-up' }).waitFor();
     expect((await ledger.first().innerText()).split('\t')).toEqual([
       'Top-up',
       '+$50.00',

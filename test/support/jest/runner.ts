@@ -7,13 +7,15 @@ type Arguments = Parameters<Runner['runTests']>;
 type Listening = Parameters<Runner['on']>;
 type Constructed = ConstructorParameters<typeof TestRunner>;
 
-/** Files that start processes of their own, load them and measure what callers see. */
-const LOADED = /\/build\/test\/(?:(?:journeys|hostile|faults|deploy|launcher|db)\/|web\/build)/;
-
 /**
- * Two lanes side by side: files that start processes and load them, with half of the workers, and all others. The first wait
- * for most of their time, but more of them at once would be a busier machine than any that they are about.
+ * Files that start processes of their own, load them and measure what callers see. They wait for most of their time, but more
+ * than two of them at once would be a busier machine than any that they are about.
  */
+const LOADED = /\/build\/test\/(?:(?:journeys|hostile|faults|deploy|launcher|db)\/|web\/build)/;
+/** Files that look at the platform, most of them in a browser: what these share is started by one worker only. */
+const PLATFORM = /\/build\/test\/(?:web|graphql|platform|accounts|billing|analytics|keys|live)\//;
+
+/** Lanes side by side, each with workers of its own: half of them for the loaded files, a quarter for the platform's. */
 class Lanes extends TestRunner {
   readonly #config: Constructed[0];
   readonly #context: Constructed[1];
@@ -33,15 +35,16 @@ class Lanes extends TestRunner {
   override async runTests(...[tests, watcher, options]: Arguments): Promise<void> {
     const { maxWorkers } = this.#config;
     const loaded = tests.filter(({ path }) => LOADED.test(path));
-    const others = tests.filter(({ path }) => !LOADED.test(path));
-    if (options.serial || maxWorkers < 2 || loaded.length === 0 || others.length === 0) {
-      return super.runTests(tests, watcher, options);
-    }
-    const half = Math.floor(maxWorkers / 2);
-    await Promise.all([
-      this.#lane(half).runTests(loaded, watcher, options),
-      this.#lane(maxWorkers - half).runTests(others, watcher, options),
-    ]);
+    const platform = tests.filter(({ path }) => !LOADED.test(path) && PLATFORM.test(path));
+    const others = tests.filter(({ path }) => !LOADED.test(path) && !PLATFORM.test(path));
+    const lanes = [loaded, platform, others].filter((files) => files.length > 0);
+    if (options.serial || maxWorkers < 4 || lanes.length < 2) return super.runTests(tests, watcher, options);
+    const quarter = Math.floor(maxWorkers / 4);
+    await Promise.all(
+      lanes.map((files) =>
+        this.#lane(files === loaded ? maxWorkers - 2 * quarter : quarter).runTests(files, watcher, options),
+      ),
+    );
   }
 
   /** A runner with so many workers. Who listens to this one hears of its files. */
