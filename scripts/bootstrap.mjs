@@ -310,16 +310,16 @@ try {
   if (major < 20) throw new Failure(`Node.js 20 or newer is needed, this is ${process.versions.node}`);
   releaseLock = await takeLock();
   await install();
+  const compile = async () => {
+    await build({ project: 'tsconfig.json', output: 'dist', folders: ['src'], base: 'src' });
+    // The tests' copy of the sources has the same errors: each is told once.
+    if (withTests)
+      await build({ project: 'tsconfig.test.json', output: 'build', folders: ['src', 'test'], base: '.' });
+  };
   // Side by side; neither is left running when the other fails.
-  const builds = await Promise.allSettled([
-    build({ project: 'tsconfig.json', output: 'dist', folders: ['src'], base: 'src' }),
-    buildWeb(),
-  ]);
+  const builds = await Promise.allSettled([compile(), buildWeb()]);
   const failed = builds.find(({ status }) => status === 'rejected');
   if (failed) throw failed.reason;
-  if (withTests) {
-    await build({ project: 'tsconfig.test.json', output: 'build', folders: ['src', 'test'], base: '.' });
-  }
 } catch (error) {
   if (!(error instanceof Failure)) throw error;
   process.stderr.write(`${error.message}\n`);
