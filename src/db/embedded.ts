@@ -8,6 +8,7 @@ import { ensureDataDir } from '../lib/data-dir.js';
 import { freePort } from '../lib/free-port.js';
 import { generatedSecret } from '../lib/generated-secret.js';
 import { isRunning } from '../lib/process-stat.js';
+import { SESSION_LIMITS } from './bounded.js';
 import { makeCluster, removeDrafts } from './new-cluster.js';
 import {
   closedFolder,
@@ -103,6 +104,7 @@ async function answers(url: string): Promise<boolean> {
     connectionString: url,
     connectionTimeoutMillis: ANSWER_MS,
     query_timeout: ANSWER_MS,
+    ...SESSION_LIMITS,
   });
   client.on('error', () => undefined);
   try {

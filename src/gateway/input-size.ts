@@ -64,8 +64,10 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 
 const URL_KEY = Buffer.from('_url"');
-const IMAGE_KEY = Buffer.from('"image');
-const OTHER_KEYS = ['"video', '"audio', '"file', '"document'].map((text) => Buffer.from(text));
+/** What a key that ends so may begin with. */
+const IMAGE = '"image';
+const OTHERS = ['"video', '"audio', '"file', '"document'];
+const LONGEST = 9;
 /** Parts that name or carry a file. */
 const FILE_KEYS = ['"file_id"', '"file_data"'].map((text) => Buffer.from(text));
 const FILE = Buffer.from('"file_');
@@ -86,16 +88,14 @@ function countImages(body: Buffer): number | undefined {
   let hits = 0;
   for (let at = body.indexOf(URL_KEY); at >= 0; at = body.indexOf(URL_KEY, at + URL_KEY.length)) {
     if (++hits > MAX_HITS) return undefined;
+    const before = body.toString('latin1', Math.max(0, at - LONGEST), at);
+    const image = before.endsWith(IMAGE);
+    if (!image && !OTHERS.some((text) => before.endsWith(text))) continue;
     if (!isKey(body, at + URL_KEY.length)) continue;
-    if (endsWith(body, at, IMAGE_KEY)) images++;
-    else if (OTHER_KEYS.some((key) => endsWith(body, at, key))) return undefined;
-    if (images > MAX_IMAGES) return undefined;
+    if (!image || ++images > MAX_IMAGES) return undefined;
   }
   return images;
 }
-
-const endsWith = (body: Buffer, end: number, text: Buffer): boolean =>
-  end >= text.length && body.compare(text, 0, text.length, end - text.length, end) === 0;
 
 /** Whether what ends at `from` is a key: a colon follows. */
 function isKey(body: Buffer, from: number): boolean {

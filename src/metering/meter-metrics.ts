@@ -12,7 +12,7 @@ export interface MeterMetrics {
 /** Registers the meter's metrics; depth and age are read when they are scraped. */
 export function createMeterMetrics(
   registry: Registry,
-  backlog: () => { events: number; oldestMs: number },
+  backlog: () => { events: number; oldestMs: number; held: number },
 ): MeterMetrics {
   const registers = [registry];
   new Gauge({
@@ -29,6 +29,14 @@ export function createMeterMetrics(
     registers,
     collect() {
       this.set(backlog().oldestMs / 1000);
+    },
+  });
+  new Gauge({
+    name: 'metering_held_events',
+    help: 'Those of them whose account is locked in the database by somebody else.',
+    registers,
+    collect() {
+      this.set(backlog().held);
     },
   });
   return {

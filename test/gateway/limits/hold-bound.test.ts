@@ -120,6 +120,11 @@ describe('the hold is at least what a truthful node can report', () => {
     );
   });
 
+  test('for tools that a template writes out over many lines', () => {
+    const tools = [{ enum: Array.from({ length: 2_000 }, () => 1) }];
+    holdsFor({ messages: [{ role: 'user', content: '' }], tools, max_tokens: 1 }, 0, mostOfChat);
+  });
+
   test('for any embeddings', () => {
     fc.assert(
       fc.property(embeddings, style, (body, how) => holdsFor(body, how, mostOfEmbeddings)),

@@ -56,9 +56,9 @@ describe('parallel calls whose cost their size does not show', () => {
       { type: 'text', text: 'What is this?' },
       { type: 'image_url', image_url: { url: 'https://images.example/1' } },
     ];
-    const script = chat({ usage: { prompt_tokens: 8_000, completion_tokens: 1, total_tokens: 8_001 } });
-    const body = { model: 'gateway/fast', messages: [{ role: 'user', content }], max_tokens: 1 };
-    const { statuses, left, dearest } = await flood('/v1/chat/completions', script, '0.002', body);
+    const script = chat({ usage: { prompt_tokens: 16_000, completion_tokens: 1, total_tokens: 16_001 } });
+    const body = { model: 'gateway/qwen-pro', messages: [{ role: 'user', content }], max_tokens: 1 };
+    const { statuses, left, dearest } = await flood('/v1/chat/completions', script, '0.006', body);
     expect(new Set(statuses)).toEqual(new Set([200, 402]));
     expect(left).toBeGreaterThanOrEqual(FLOOR - dearest);
   });
