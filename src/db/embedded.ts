@@ -266,6 +266,7 @@ export async function ensureDatabase(server: EmbeddedPostgres, name: string): Pr
     connectionString: server.url('postgres'),
     connectionTimeoutMillis: CREATE_MS,
     query_timeout: CREATE_MS,
+    ...SESSION_LIMITS,
   });
   client.on('error', () => undefined);
   await client.connect();

@@ -12,7 +12,8 @@ export interface MeterMetrics {
 /** Registers the meter's metrics; depth and age are read when they are scraped. */
 export function createMeterMetrics(
   registry: Registry,
-  backlog: () => { events: number; oldestMs: number; held: number },
+  backlog: () => { events: number; oldestMs: number },
+  held: () => number,
 ): MeterMetrics {
   const registers = [registry];
   new Gauge({
@@ -36,7 +37,7 @@ export function createMeterMetrics(
     help: 'Those of them whose account is locked in the database by somebody else.',
     registers,
     collect() {
-      this.set(backlog().held);
+      this.set(held());
     },
   });
   return {

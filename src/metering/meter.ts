@@ -75,7 +75,11 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
   });
   replayEnds.catch(() => undefined);
 
-  const metrics = createMeterMetrics(options.registry, () => recorder.backlog());
+  const metrics = createMeterMetrics(
+    options.registry,
+    () => recorder.backlog(),
+    () => flusher.heldEvents(),
+  );
   const flusher = new Flusher({
     pool,
     log,

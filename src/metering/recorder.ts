@@ -130,14 +130,14 @@ export class Recorder {
     return !(this.options.spool.failing() && this.options.flusher.failing());
   }
 
-  backlog(): { events: number; oldestMs: number; held: number } {
+  backlog(): { events: number; oldestMs: number } {
     const spilled = [...this.spilled.values()];
     const events = spilled.reduce((sum, segment) => sum + segment.events, this.options.flusher.size());
     const times = [this.options.flusher.oldestSince(), spilled[0]?.since].filter(
       (time) => time !== undefined,
     );
     const oldestMs = times.length > 0 ? Math.max(0, this.options.clock.now() - Math.min(...times)) : 0;
-    return { events, oldestMs, held: this.options.flusher.heldEvents() };
+    return { events, oldestMs };
   }
 
   /** Position of the newest event. */

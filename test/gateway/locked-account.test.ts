@@ -4,7 +4,7 @@ import { useEdge } from '../support/edge-suite.js';
 import { checkInvariants } from '../support/invariants.js';
 import { until } from '../support/until.js';
 
-/** Two minutes are nothing to a session that somebody has forgotten; two seconds are what another customer waits. */
+/** As long as another customer may wait for a charge, while the lock stays for the whole test. */
 const OTHERS_WAIT_MS = 2_000;
 /** Of the scripted answer: 12 × $0.10 and 34 × $0.30 per million. */
 const AFTER_ONE = '0.999988600000';

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { createPriceCeilings } from '../../../src/gateway/limits/price-ceiling.js';
 import { inspectAtOnce } from '../../../src/gateway/request-body.js';
 import { costOf, type Money } from '../../../src/lib/money.js';
 import { costBound, estimateInput } from '../../../src/upstream/usage.js';
@@ -129,6 +130,58 @@ describe('the hold is at least what a truthful node can report', () => {
     fc.assert(
       fc.property(embeddings, style, (body, how) => holdsFor(body, how, mostOfEmbeddings)),
       { numRuns: sized(300, 3_000) },
+    );
+  });
+
+  test('for any model that may stand in, at its own prices and in its own window', () => {
+    const draft = fc.record({
+      contextWindow: fc.integer({ min: 1_000, max: 200_000 }),
+      priceIn: fc.bigInt(0n, 10n),
+      priceOut: fc.bigInt(0n, 10n),
+    });
+    const fallbacks = fc.option(fc.subarray([1, 2, 3]), { nil: undefined });
+    const calls = fc.record({
+      bytes: fc.nat(400_000),
+      maxTokens: count,
+      choices: fc.integer({ min: 1, max: 128 }),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(draft, { minLength: 4, maxLength: 4 }),
+        fallbacks,
+        calls,
+        (drafts, others, call) => {
+          const models = drafts.map((model, at) => ({
+            ...model,
+            publicName: String(at),
+            kind: 'chat' as const,
+          }));
+          const ceilingOf = createPriceCeilings(
+            {
+              get: (name) => models[Number(name)],
+              all: () => models,
+              reload: async () => undefined,
+              stop: () => undefined,
+            },
+            {
+              ownerOf: () => '',
+              fallbacksOf: () => others?.map(String),
+              version: () => 1,
+              stop: async () => undefined,
+            },
+          );
+          const input = { bytes: call.bytes, images: 0, batchTokens: 0, promptTokens: call.bytes };
+          const hold = costBound({ ...call, input }, ceilingOf(models[0]!));
+          for (const at of [0, ...(others ?? [1, 2, 3])]) {
+            const { contextWindow, priceIn, priceOut } = models[at]!;
+            const answer = Math.min(call.maxTokens ?? contextWindow, contextWindow) * call.choices;
+            expect(hold).toBeGreaterThanOrEqual(
+              costOf(Math.min(call.bytes, contextWindow), answer, priceIn, priceOut),
+            );
+          }
+        },
+      ),
+      { numRuns: sized(200, 2_000) },
     );
   });
 
