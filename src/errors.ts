@@ -154,6 +154,8 @@ export interface ErrorOptions {
   details?: FieldIssue[];
   /** Seconds, sent as `Retry-After`. */
   retryAfterSeconds?: number;
+  /** The same in milliseconds where that is known more exactly; sent beside it on `/v1`. */
+  retryAfterMs?: number;
   cause?: unknown;
 }
 

@@ -1,5 +1,11 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 
+/**
+ * What every connection of ours asks the server for: a transaction whose process froze or forgot it ends, and with it its
+ * locks. No transaction of ours waits for anything but the database, or for longer than a migration's other connection.
+ */
+export const SESSION_LIMITS = { idle_in_transaction_session_timeout: 30_000 };
+
 export interface Question {
   name?: string;
   text: string;

@@ -8,6 +8,7 @@ import { ensureDataDir } from '../lib/data-dir.js';
 import { freePort } from '../lib/free-port.js';
 import { generatedSecret } from '../lib/generated-secret.js';
 import { isRunning } from '../lib/process-stat.js';
+import { SESSION_LIMITS } from './bounded.js';
 import { makeCluster, removeDrafts } from './new-cluster.js';
 import {
   closedFolder,
@@ -103,6 +104,7 @@ async function answers(url: string): Promise<boolean> {
     connectionString: url,
     connectionTimeoutMillis: ANSWER_MS,
     query_timeout: ANSWER_MS,
+    ...SESSION_LIMITS,
   });
   client.on('error', () => undefined);
   try {
@@ -264,6 +266,7 @@ export async function ensureDatabase(server: EmbeddedPostgres, name: string): Pr
     connectionString: server.url('postgres'),
     connectionTimeoutMillis: CREATE_MS,
     query_timeout: CREATE_MS,
+    ...SESSION_LIMITS,
   });
   client.on('error', () => undefined);
   await client.connect();

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
+import { SESSION_LIMITS } from './bounded.js';
 
 export interface Listener {
   /** Whether the connection stands at the moment. */
@@ -61,6 +62,7 @@ export function listen(options: ListenOptions): Listener {
       connectionTimeoutMillis: PROBE_TIMEOUT_MS,
       query_timeout: PROBE_TIMEOUT_MS,
       keepAlive: true,
+      ...SESSION_LIMITS,
     });
     client = next;
     next.on('error', () => lose(next));

@@ -4,7 +4,7 @@ import { advisoryLocks } from './locks.js';
 import { patiently } from './patience.js';
 
 /** The newest migration that this build knows. */
-export const SCHEMA_VERSION = 'Migration20261122000000';
+export const SCHEMA_VERSION = 'Migration20261123000000';
 
 /** A statement of a migration, and the wait for another process's, may take so long. */
 const TIMEOUT_MS = 60_000;

@@ -4,6 +4,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { entities } from '../entities/index.js';
+import { SESSION_LIMITS } from './bounded.js';
 import { guardConnection, STATEMENT_TIMEOUT_MS } from './patience.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -30,6 +31,7 @@ export function ormOptions({ databaseUrl, processName, poolSize = 5 }: OrmOption
     driverOptions: {
       application_name: `gateway-${processName}`,
       statement_timeout: STATEMENT_TIMEOUT_MS,
+      ...SESSION_LIMITS,
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
       keepAlive: true,
       onPoolCreated: (pool: Pool) => void pool.on('connect', guardConnection),

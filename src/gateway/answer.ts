@@ -14,6 +14,7 @@ const EXPOSED = [
   'x-ratelimit-remaining-requests',
   'x-ratelimit-reset-requests',
   'retry-after',
+  'retry-after-ms',
   'x-should-retry',
 ].join(', ');
 
@@ -93,6 +94,19 @@ export interface V1ErrorOptions extends ErrorOptions {
   status?: number;
 }
 
+/** OpenAI's SDKs 4 and 5 take a minute or more for nonsense: they try again at once instead, and then give up. */
+const MAX_RETRY_SECONDS = 59;
+const MAX_RETRY_MS = 59_999;
+
+function pushRetryAfter(headers: AnswerHeaders, seconds: number, ms = seconds * 1_000): void {
+  headers.push(
+    'retry-after',
+    String(Math.min(MAX_RETRY_SECONDS, Math.ceil(seconds))),
+    'retry-after-ms',
+    String(Math.min(MAX_RETRY_MS, Math.ceil(ms))),
+  );
+}
+
 /** Ends an answer with an error in the contract's shape. */
 export function answerError(
   response: ServerResponse,
@@ -100,7 +114,8 @@ export function answerError(
   options: V1ErrorOptions,
   headers: AnswerHeaders,
 ): void {
-  if (options.retryAfterSeconds !== undefined) headers.push('retry-after', String(options.retryAfterSeconds));
+  if (options.retryAfterSeconds !== undefined)
+    pushRetryAfter(headers, options.retryAfterSeconds, options.retryAfterMs);
   if (options.noRetry) headers.push('x-should-retry', 'false');
   const body = Buffer.from(JSON.stringify(errorBody(code, options)));
   answerJson(response, options.status ?? errorEntry(code).status, headers, body);

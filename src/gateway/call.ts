@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Clock } from '../lib/clock.js';
 import { costOf } from '../lib/money.js';
 import type { Endpoint, Meter, OpenIntent, UsageRecord } from '../metering/usage-record.js';
-import { estimateTokens, readUsage, type TokenCounts } from '../upstream/usage.js';
+import { estimateInput, readUsage, type TokenCounts } from '../upstream/usage.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import type { EdgeMetrics } from './edge-metrics.js';
 import type { KeyEntry } from './key-states.js';
@@ -93,7 +93,7 @@ export class Call {
     const reported = readUsage(success.usage, endpoint);
     const model = this.deps.catalog.get(success.servedModel) ?? admission.model;
     const tokens: TokenCounts = reported ?? {
-      inputTokens: Math.min(estimateTokens(body.inputBytes), model.contextWindow),
+      inputTokens: estimateInput(body.input, endpoint, model.contextWindow),
       outputTokens: success.estimateOutput(),
     };
     this.#settle(
@@ -107,7 +107,7 @@ export class Call {
         clientAborted: success.clientAborted ?? false,
         estimated: reported === undefined,
         anomalous:
-          tokens.inputTokens > model.contextWindow ||
+          tokens.inputTokens > Math.max(model.contextWindow, body.input.batchTokens) ||
           tokens.outputTokens > model.contextWindow * body.choices,
       }),
       written,

@@ -4,6 +4,8 @@ import { AppError } from '../errors.js';
 import { checkedMembers, checkInParts } from '../lib/json-check.js';
 import { JsonScanError, type Member, scanMembers } from '../lib/json-scan.js';
 import type { EmbeddingEncoding } from '../upstream/embedding-encoding.js';
+import type { InputSize } from '../upstream/usage.js';
+import { inputSize } from './input-size.js';
 import { isRemoved } from './removed-fields.js';
 
 /** What the edge reads of a body; everything else is the upstream's business. */
@@ -17,8 +19,7 @@ export interface InspectedBody {
   /** Whether the client itself asked for the usage chunk. */
   usageAsked: boolean;
   encoding: EmbeddingEncoding;
-  /** Bytes of `messages` or `input`: the basis of estimates and holds. */
-  inputBytes: number;
+  input: InputSize;
   /** What goes upstream. */
   forward: Buffer;
 }
@@ -82,7 +83,7 @@ function inspected(body: Buffer, members: Member[]): InspectedBody {
     maxTokens: readMaxTokens(fields),
     usageAsked,
     encoding: fields.encoding_format === 'base64' ? 'base64' : 'float',
-    inputBytes: inputBytes(members),
+    input: inputSize(body, members),
     forward: prepare(body, members, stream && !usageAsked, options),
   };
 }
@@ -177,14 +178,6 @@ function readMaxTokens(fields: Record<string, unknown>): number | null {
   const other = readCount(fields, 'max_completion_tokens', MAX_COUNT);
   if (one === null || other === null) return one ?? other;
   return Math.max(one, other);
-}
-
-function inputBytes(members: Member[]): number {
-  let bytes = 0;
-  for (const { key, valueStart, end } of members) {
-    if (key === 'messages' || key === 'input' || key === 'tools') bytes += end - valueStart;
-  }
-  return bytes;
 }
 
 function prepare(

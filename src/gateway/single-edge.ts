@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { SESSION_LIMITS } from '../db/bounded.js';
 import { advisoryLocks } from '../db/locks.js';
 import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
@@ -81,6 +82,7 @@ async function openSession(databaseUrl: string, take: boolean): Promise<Attempt>
     connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
+    ...SESSION_LIMITS,
   });
   session.on('error', () => undefined);
   let held = false;

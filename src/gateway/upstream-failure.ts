@@ -10,7 +10,6 @@ export interface UpstreamFailure {
 }
 
 const DEFAULT_RETRY_SECONDS = 5;
-const MAX_RETRY_SECONDS = 600;
 const PARAM = /^[\w.[\]-]{1,60}$/;
 
 /** A budget or limit that the operator set at an external model proxy is no fault of the caller's request. */
@@ -97,5 +96,5 @@ function readError(body: Buffer): ErrorFields {
 function readRetryAfter(value: string | undefined): number {
   const seconds = Number(value);
   if (!Number.isFinite(seconds) || seconds <= 0) return DEFAULT_RETRY_SECONDS;
-  return Math.min(MAX_RETRY_SECONDS, Math.ceil(seconds));
+  return Math.ceil(seconds);
 }

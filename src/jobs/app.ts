@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ServiceContext } from '../context.js';
+import { SESSION_LIMITS } from '../db/bounded.js';
 import { guardConnection, STATEMENT_TIMEOUT_MS } from '../db/patience.js';
 import { systemClock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
@@ -70,6 +71,7 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
     application_name: 'gateway-jobs-schedule',
     max: POOL_SIZE,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    ...SESSION_LIMITS,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     keepAlive: true,
   });

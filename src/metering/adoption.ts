@@ -1,4 +1,5 @@
 import type { Logger } from '../lib/logger.js';
+import type { Handed } from './hand-over.js';
 import { adoptOrphans, formerOwners } from './orphans.js';
 import type { Owner } from './owner.js';
 import { replayFolder } from './replay.js';
@@ -12,7 +13,7 @@ export interface AdoptionOptions {
   own: string;
   self: Owner;
   log: Logger;
-  commit(records: UsageRecord[]): Promise<void>;
+  commit(records: UsageRecord[]): Promise<Handed>;
   /** Everything of these processes is committed. */
   onReplayed(events: number, owners: string[]): void;
 }
@@ -21,6 +22,8 @@ export interface AdoptionOptions {
 export class Adoption {
   /** Taken and not yet replayed. */
   private readonly folders = new Set<string>();
+  /** Those of them whose last events wait for accounts that are locked. */
+  private readonly waiting = new Map<string, Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   private stopped = false;
@@ -38,6 +41,7 @@ export class Adoption {
     this.stopped = true;
     clearInterval(this.timer);
     await this.running;
+    await Promise.all(this.waiting.values());
     return this.folders.size === 0;
   }
 
@@ -49,19 +53,36 @@ export class Adoption {
   }
 
   private async run(): Promise<void> {
-    const { directory, own, self, log, commit, onReplayed } = this.options;
+    const { directory, own, self } = this.options;
     try {
       for (const folder of await adoptOrphans(directory, own, self)) this.folders.add(folder);
       for (const folder of [...this.folders].sort()) {
         if (this.stopped) return;
-        const owners = await formerOwners(folder);
-        const events = await replayFolder(folder, { directory, log, commit });
+        if (!this.waiting.has(folder)) await this.replay(folder);
+      }
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  /** Resolves when everything in a folder is committed, or waits for nothing but locked accounts: the next one begins. */
+  private async replay(folder: string): Promise<void> {
+    const { directory, log, commit, onReplayed } = this.options;
+    const owners = await formerOwners(folder);
+    const { events, waits, settled } = await replayFolder(folder, { directory, log, commit });
+    const over = settled
+      .then(() => {
         this.folders.delete(folder);
         onReplayed(events, owners);
         log.info({ events }, 'replayed the spool of a process that is gone');
-      }
-    } catch (error) {
-      if (!this.stopped) log.error({ err: error }, 'adopting spools failed: tried again');
-    }
+      })
+      .catch((error: unknown) => this.failed(error))
+      .finally(() => this.waiting.delete(folder));
+    this.waiting.set(folder, over);
+    if (!waits) await over;
+  }
+
+  private failed(error: unknown): void {
+    if (!this.stopped) this.options.log.error({ err: error }, 'adopting spools failed: tried again');
   }
 }

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { askWithin, connectWithin } from '../db/bounded.js';
+import { askWithin, connectWithin, queryWithin } from '../db/bounded.js';
 import { STATEMENT_TIMEOUT_MS } from '../db/patience.js';
 import { parseMoney } from '../lib/money.js';
 import type { FlushResult, UsageRecord } from './usage-record.js';
@@ -58,6 +58,20 @@ export async function flushBatch(pool: Pool, records: readonly UsageRecord[]): P
     client.release(isServerError(failure) ? undefined : failure);
     throw failure;
   }
+}
+
+/**
+ * Those of the accounts that nobody has locked.
+ * @throws Error of the database
+ */
+export async function unlockedAccounts(pool: Pool, accountIds: readonly string[]): Promise<Set<string>> {
+  const question = {
+    name: 'metering-unlocked',
+    text: 'select unlocked_accounts($1)::text as id',
+    values: [`{${accountIds}}`],
+  };
+  const rows = await queryWithin<{ id: string }>(pool, question, CONNECT_TIMEOUT_MS);
+  return new Set(rows.map(({ id }) => id));
 }
 
 async function write(client: PoolClient, records: readonly UsageRecord[]): Promise<BatchResult> {
@@ -144,6 +158,11 @@ function quoted(text: string | null): string {
 /** Whether the server itself reported the error, so that the connection still stands. */
 function isServerError(error: Error): boolean {
   return 'severity' in error && (error as { severity?: unknown }).severity === 'ERROR';
+}
+
+/** Whether somebody else had locked a row or a table for longer than a flush waits. */
+export function isLockFault(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === '55P03';
 }
 
 /**

@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import type { Pool } from 'pg';
 import type { Logger } from '../lib/logger.js';
-import { type BatchResult, flushBatch, isDataFault } from './flush.store.js';
+import { type BatchResult, flushBatch, isDataFault, isLockFault } from './flush.store.js';
+import { HeldAccounts } from './held-accounts.js';
 import type { MeterMetrics } from './meter-metrics.js';
 import { UNKNOWN_ACCOUNT } from './poison.js';
 import type { FlushResult, UsageRecord } from './usage-record.js';
@@ -17,6 +18,8 @@ export interface Pending {
   since: number;
   /** Called once: it is committed, or set aside since the database refuses it. */
   settled(): void;
+  /** Called when its account is locked: it may take as long as somebody holds the lock. */
+  delayed?(): void;
 }
 
 export interface FlusherOptions {
@@ -54,6 +57,7 @@ export class Flusher {
   private urgent: Pending[] = [];
   private inFlight: Pending[] = [];
   private suspects: Suspect[] = [];
+  private readonly held: HeldAccounts;
   private failures = 0;
   private timer: NodeJS.Timeout | undefined;
   private timerDueAt = Number.POSITIVE_INFINITY;
@@ -61,7 +65,14 @@ export class Flusher {
   private hurried = false;
   private stopped = false;
 
-  constructor(private readonly options: FlusherOptions) {}
+  constructor(private readonly options: FlusherOptions) {
+    this.held = new HeldAccounts({
+      pool: options.pool,
+      log: options.log,
+      commit: (batch) => this.commit(batch),
+      takeOut: (accountId) => this.takeOut(accountId),
+    });
+  }
 
   add(pending: Pending): void {
     this.queue.push(pending);
@@ -80,7 +91,14 @@ export class Flusher {
   }
 
   size(): number {
-    return this.queue.length + this.urgent.length + this.inFlight.length + this.suspects.length;
+    return (
+      this.queue.length + this.urgent.length + this.inFlight.length + this.suspects.length + this.held.events
+    );
+  }
+
+  /** How many of them wait for accounts that are locked. */
+  heldEvents(): number {
+    return this.held.events;
   }
 
   /** Every event that is not settled. */
@@ -89,13 +107,15 @@ export class Flusher {
     yield* this.urgent;
     yield* this.queue;
     for (const suspect of this.suspects) yield suspect.pending;
+    yield* this.held.pendings();
   }
 
   /** When the oldest unsettled event was recorded. */
   oldestSince(): number | undefined {
     const heads = [this.inFlight[0], this.urgent[0], this.queue[0], this.suspects[0]?.pending];
     const times = heads.flatMap((pending) => (pending ? [pending.since] : []));
-    return times.length > 0 ? Math.min(...times) : undefined;
+    const oldest = Math.min(this.held.oldestSince(), ...times);
+    return oldest === Number.POSITIVE_INFINITY ? undefined : oldest;
   }
 
   /** Flushes without waiting for a batch to fill, until nothing is pending. */
@@ -135,25 +155,30 @@ export class Flusher {
       this.queue.length < FULL_BATCH &&
       this.urgent.length === 0 &&
       this.suspects.length === 0 &&
+      this.held.empty &&
       !this.hurried
     );
   }
 
   /** Milliseconds until there is something to do; undefined when nothing is pending. */
   private waitMs(now: number): number | undefined {
-    const suspectWait = Math.max(0, Math.min(...this.suspects.map((suspect) => suspect.dueAt)) - now);
+    const apart = this.suspects.map((suspect) => suspect.dueAt);
+    const apartWait = Math.max(0, Math.min(this.held.dueAt(), ...apart) - now);
     const queued = this.queue.length + this.urgent.length;
-    if (queued === 0) return this.suspects.length > 0 ? suspectWait : undefined;
+    if (queued === 0) return apartWait < Number.POSITIVE_INFINITY ? apartWait : undefined;
     if (this.failures > 0) return jittered(this.failures);
     const atOnce = this.hurried || this.urgent.length > 0 || queued >= FULL_BATCH;
-    return atOnce ? 0 : Math.min(FLUSH_DELAY_MS, suspectWait);
+    return atOnce ? 0 : Math.min(FLUSH_DELAY_MS, apartWait);
   }
 
   private async run(): Promise<void> {
+    this.held.progress();
     try {
       await this.retrySuspects();
-      this.inFlight = [...this.urgent.splice(0, MAX_BATCH)];
-      this.inFlight.push(...this.queue.splice(0, MAX_BATCH - this.inFlight.length));
+      await this.held.retry();
+      const batch = this.urgent.splice(0, MAX_BATCH);
+      batch.push(...this.queue.splice(0, MAX_BATCH - batch.length));
+      this.inFlight = this.held.keepOut(batch);
       if (this.inFlight.length > 0) await this.commit(this.inFlight);
       if (this.failures > 0) this.options.log.info({ events: this.size() }, 'usage is flushed again');
       this.failures = 0;
@@ -185,10 +210,13 @@ export class Flusher {
       );
       this.options.metrics.flushSeconds.observe((performance.now() - start) / 1000);
       this.options.metrics.batchEvents.observe(batch.length);
+      this.held.progress();
       await this.settleBatch(batch, result);
     } catch (error) {
-      if (!isDataFault(error)) throw error;
+      const locked = isLockFault(error);
+      if (!locked && !isDataFault(error)) throw error;
       this.options.metrics.flushFailures.inc();
+      if (locked) return this.held.setApart(batch, error);
       if (batch.length === 1) return this.suspect(batch[0]!, (error as Error).message);
       const middle = batch.length >> 1;
       await this.commit(batch.slice(0, middle));
@@ -218,20 +246,30 @@ export class Flusher {
   }
 
   private settle(pendings: Pending[]): void {
-    if (pendings === this.inFlight && this.suspects.length === 0) {
+    if (pendings === this.inFlight && this.suspects.length === 0 && this.held.empty) {
       this.inFlight = [];
       for (const pending of pendings) pending.settled();
       return;
     }
     const done = new Set(pendings);
+    this.held.remove(pendings);
     this.inFlight = this.inFlight.filter((pending) => !done.has(pending));
     if (this.suspects.length > 0) this.suspects = this.suspects.filter(({ pending }) => !done.has(pending));
     for (const pending of pendings) pending.settled();
   }
 
+  private takeOut(accountId: string): Pending[] {
+    const isOther = ({ record }: Pending): boolean => record.accountId !== accountId;
+    const taken = [...this.suspects.map(({ pending }) => pending), ...this.inFlight];
+    this.suspects = this.suspects.filter(({ pending }) => isOther(pending));
+    this.inFlight = this.inFlight.filter(isOther);
+    return taken.filter((pending) => !isOther(pending));
+  }
+
   /** Tries an event by itself some more times, apart from the others, and then sets it aside. */
   private async suspect(pending: Pending, reason: string): Promise<void> {
     this.inFlight = this.inFlight.filter((other) => other !== pending);
+    this.held.remove([pending]);
     let suspect = this.suspects.find((known) => known.pending === pending);
     if (!suspect) {
       suspect = { pending, tries: 0, dueAt: 0 };

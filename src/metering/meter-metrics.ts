@@ -13,6 +13,7 @@ export interface MeterMetrics {
 export function createMeterMetrics(
   registry: Registry,
   backlog: () => { events: number; oldestMs: number },
+  held: () => number,
 ): MeterMetrics {
   const registers = [registry];
   new Gauge({
@@ -29,6 +30,14 @@ export function createMeterMetrics(
     registers,
     collect() {
       this.set(backlog().oldestMs / 1000);
+    },
+  });
+  new Gauge({
+    name: 'metering_held_events',
+    help: 'Those of them whose account is locked in the database by somebody else.',
+    registers,
+    collect() {
+      this.set(held());
     },
   });
   return {

@@ -10,6 +10,7 @@ import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
 import { Adoption } from './adoption.js';
 import { Flusher } from './flusher.js';
+import { handOver } from './hand-over.js';
 import { createMeterMetrics } from './meter-metrics.js';
 import { beat } from './orphans.js';
 import { OWNER_FILE, ownIdentity, writeOwner } from './owner.js';
@@ -17,7 +18,7 @@ import { setPoisonAside } from './poison.js';
 import { Recorder } from './recorder.js';
 import { realDisk, type SpoolDisk } from './segment.js';
 import { Spool } from './spool.js';
-import type { FlushResult, Meter, UsageRecord } from './usage-record.js';
+import type { FlushResult, Meter } from './usage-record.js';
 
 export interface MeterOptions {
   /** Holds one folder per process, `<DATA_DIR>/spool`; shared by all processes that may adopt each other's. */
@@ -74,7 +75,11 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
   });
   replayEnds.catch(() => undefined);
 
-  const metrics = createMeterMetrics(options.registry, () => recorder.backlog());
+  const metrics = createMeterMetrics(
+    options.registry,
+    () => recorder.backlog(),
+    () => flusher.heldEvents(),
+  );
   const flusher = new Flusher({
     pool,
     log,
@@ -96,22 +101,12 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
   const memoryEvents = options.memoryEvents ?? MEMORY_EVENTS;
   const recorder = new Recorder({ spool, flusher, clock, log, memoryEvents });
 
-  const commit = (records: UsageRecord[]): Promise<void> => {
-    const all = records.map(
-      (record) =>
-        new Promise<void>((settled) => {
-          const position = Number.POSITIVE_INFINITY;
-          flusher.add({ record, own: false, position, since: clock.now(), settled });
-        }),
-    );
-    return Promise.race([Promise.all(all).then(() => undefined), replayEnds]);
-  };
   const adoption = new Adoption({
     directory,
     own: folder,
     self: ownIdentity(),
     log,
-    commit,
+    commit: (records) => handOver(flusher, records, clock.now(), replayEnds),
     onReplayed(events, owners) {
       metrics.replayed.inc(events);
       options.onReplayed?.(owners);

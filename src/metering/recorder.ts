@@ -33,6 +33,10 @@ class Entry implements Pending, Spooled {
   settled(): void {
     this.recorder.settled(this);
   }
+
+  delayed(): void {
+    this.recorder.delayed(this);
+  }
 }
 
 interface SpilledSegment {
@@ -115,6 +119,11 @@ export class Recorder {
     this.refill();
   }
 
+  /** Its account is locked: an answer that waits for the commit could wait for ever. */
+  delayed(entry: Entry): void {
+    this.waive(entry, new Error('neither spool nor database took the event'));
+  }
+
   accepting(): boolean {
     if (this.closed) return false;
     if (this.unspooled.size >= MAX_UNSPOOLED) return false;
@@ -167,7 +176,7 @@ export class Recorder {
     const { flusher, memoryEvents, log } = this.options;
     if (this.refilling || this.closed || flusher.failing()) return;
     if (this.spillFrom === undefined && this.spilled.size === 0) return;
-    if (flusher.size() > memoryEvents / 2) return;
+    if (this.inMemory() > memoryEvents / 2) return;
     this.refilling = true;
     this.readSpilled()
       .catch((error: unknown) => log.error({ err: error }, 'reading spilled usage events failed'))
@@ -234,10 +243,16 @@ export class Recorder {
     this.release(entry);
   }
 
+  /** Events that take up memory: those of locked accounts have as much of their own. */
+  private inMemory(): number {
+    const { flusher, memoryEvents } = this.options;
+    return flusher.size() - Math.min(flusher.heldEvents(), memoryEvents);
+  }
+
   /** Hands a spooled event to the flusher, or leaves it on the disk while memory is full. */
   private pass(entry: Entry, segment: number): void {
     const { flusher, memoryEvents, spool } = this.options;
-    if (this.spillFrom === undefined && flusher.size() >= memoryEvents) this.spillFrom = spool.rotate();
+    if (this.spillFrom === undefined && this.inMemory() >= memoryEvents) this.spillFrom = spool.rotate();
     if (this.spillFrom === undefined || segment < this.spillFrom) {
       flusher.add(entry);
       return;

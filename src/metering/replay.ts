@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import type { Logger } from '../lib/logger.js';
 import { TERMINATED } from './flush.store.js';
+import type { Handed } from './hand-over.js';
 import { segmentFiles, setDamagedAside } from './orphans.js';
 import { decodeFrames, HEADER_BYTES, headerState, nextFrame, type SpoolEntry } from './spool-record.js';
 import type { CallIntent, UsageRecord } from './usage-record.js';
@@ -12,8 +13,8 @@ export interface ReplayOptions {
   /** The folder that holds all processes' spools. */
   directory: string;
   log: Logger;
-  /** Resolves when the records are committed or set aside. @throws Error when the process stops. */
-  commit(records: UsageRecord[]): Promise<void>;
+  /** Resolves when the records are committed, set aside or wait for locked accounts. @throws Error when the process stops. */
+  commit(records: UsageRecord[]): Promise<Handed>;
 }
 
 /**
@@ -59,12 +60,22 @@ async function* readSegment(bytes: Buffer, onDamage: (offset: number) => void): 
   }
 }
 
+export interface Replayed extends Handed {
+  /** How many events were read. */
+  events: number;
+}
+
 /**
  * Commits everything in a dead process's folder and then removes it. Its files stay until all of it is committed,
- * so that a replay that is cut short starts again, which changes nothing.
- * @returns How many events were read.
+ * so that a replay that is cut short starts again, which changes nothing. Resolves when everything is handed over; the
+ * folder is removed before `settled` resolves.
  */
-export async function replayFolder(folder: string, options: ReplayOptions): Promise<number> {
+export async function replayFolder(folder: string, options: ReplayOptions): Promise<Replayed> {
+  const waiting: Promise<void>[] = [];
+  const commit = async (records: UsageRecord[]): Promise<void> => {
+    const { waits, settled } = await options.commit(records);
+    if (waits) waiting.push(settled);
+  };
   const open = new Map<string, CallIntent>();
   const damaged = new Set<string>();
   let events = 0;
@@ -94,14 +105,17 @@ export async function replayFolder(folder: string, options: ReplayOptions): Prom
         }
       }
       events += records.length;
-      if (records.length > 0) await options.commit(records);
+      if (records.length > 0) await commit(records);
     }
   }
   const terminated = [...open.values()].map(terminatedEvent);
-  for (let i = 0; i < terminated.length; i += SLICE) await options.commit(terminated.slice(i, i + SLICE));
-  for (const path of damaged) await setDamagedAside(options.directory, path);
-  await rm(folder, { recursive: true, force: true });
-  return events + terminated.length;
+  for (let i = 0; i < terminated.length; i += SLICE) await commit(terminated.slice(i, i + SLICE));
+  const remove = async (): Promise<void> => {
+    await Promise.all(waiting);
+    for (const path of damaged) await setDamagedAside(options.directory, path);
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { events: events + terminated.length, waits: waiting.length > 0, settled: remove() };
 }
 
 /** The finished events of one whole segment, in slices. */

@@ -42,15 +42,43 @@ export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / 4);
 }
 
+/** How much input a body has: the basis of holds and estimates. */
+export interface InputSize {
+  /** Bytes of all that may become input tokens. */
+  bytes: number;
+  /** Images that the messages name. */
+  images: number;
+  /** Most tokens of `input`: each of its elements has a context of its own, so that nothing bounds their sum. */
+  batchTokens: number;
+  /** Most tokens of all else, which shares one context. Infinity: as many as it takes. */
+  promptTokens: number;
+}
+
 /**
- * Upper bound of what a call can cost: every input byte a token up to the context, and the rest of the context (or
- * `maxTokens` where it is less) generated `choices` times.
+ * Tokens of an image for want of a count: what OpenAI documents for 1024 × 1024 pixels in high detail
+ * (https://platform.openai.com/docs/guides/images-vision#calculating-costs).
+ */
+const TYPICAL_IMAGE_TOKENS = 765;
+
+/** Tokens of the input for want of a count. A prompt is at most one context, embeddings are as many as there are. */
+export function estimateInput(
+  input: InputSize,
+  endpoint: 'chat' | 'embeddings',
+  contextWindow: number,
+): number {
+  const tokens = estimateTokens(input.bytes) + input.images * TYPICAL_IMAGE_TOKENS;
+  return endpoint === 'chat' ? Math.min(tokens, contextWindow) : tokens;
+}
+
+/**
+ * Upper bound of what a call can cost: all of its input, a prompt up to the context, and the context (or `maxTokens`
+ * where it is less) generated `choices` times. A node reports the prompt once, however many answers it gives.
  */
 export function costBound(
-  call: { inputBytes: number; maxTokens: number | null; choices: number },
+  call: { input: InputSize; maxTokens: number | null; choices: number },
   model: { contextWindow: number; priceIn: Money; priceOut: Money },
 ): Money {
-  const input = Math.min(call.inputBytes, model.contextWindow);
+  const input = call.input.batchTokens + Math.min(call.input.promptTokens, model.contextWindow);
   // How many tokens the input really is isn't known: the whole context may be left for the output.
   const output = Math.min(call.maxTokens ?? model.contextWindow, model.contextWindow) * call.choices;
   return costOf(input, output, model.priceIn, model.priceOut);

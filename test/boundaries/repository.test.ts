@@ -17,6 +17,14 @@ describe('the repository', () => {
     expect(readers).toEqual(['config.js']);
   });
 
+  test('opens every connection to the database with the limits of a session', () => {
+    const openings = compiledFiles().flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/new pg\.(?:Pool|Client)\(\{[^}]*\}/g)].map(([text]) => text),
+    );
+    expect(openings.length).toBeGreaterThan(3);
+    expect(openings.filter((text) => !text.includes('...SESSION_LIMITS'))).toEqual([]);
+  });
+
   test('names no registry in its lockfile, so that it installs from whatever one is configured', () => {
     const lockfile = readFileSync('package-lock.json', 'utf8');
     const { packages } = JSON.parse(lockfile) as {

@@ -86,6 +86,7 @@ export interface SeenCall {
   headers: Headers;
   status: number;
   requestId: string | null;
+  retryAfterMs: number;
   /** When the answer's head came, milliseconds. */
   at: number;
 }
@@ -105,6 +106,7 @@ export function watchedFetch(): { fetch: typeof fetch; calls: SeenCall[] } {
         headers: new Headers(init?.headers),
         status: response.status,
         requestId: response.headers.get('x-request-id'),
+        retryAfterMs: Number(response.headers.get('retry-after-ms')),
         at: performance.now(),
       });
       return response;

@@ -14,6 +14,16 @@ const GIVEN_UP_MS = 1_000;
 const PATIENT_MS = 5_000;
 const POOL_SIZE = 3;
 
+test('a connection asks the server to end a transaction that stands still', async () => {
+  const db = await createTestDatabase();
+  const { rows } = await sql<{ wait: string }>`
+    select current_setting('idle_in_transaction_session_timeout') as wait`.execute(
+    db.orm.em.fork().getKysely(),
+  );
+  expect(rows).toEqual([{ wait: '30s' }]);
+  await db.close();
+});
+
 describe('a database that takes questions and answers none', () => {
   let db: TestDatabase;
   let link: TcpProxy;

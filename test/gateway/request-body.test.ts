@@ -177,7 +177,7 @@ describe('a body', () => {
       model: 'modèle',
       choices: 3,
       maxTokens: 9,
-      inputBytes: 6,
+      input: { bytes: 6 },
       encoding: 'base64',
       stream: false,
     });

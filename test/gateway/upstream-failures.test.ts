@@ -73,14 +73,19 @@ describe('an upstream that fails', () => {
     [
       '503 of a parked group',
       raw(503, nodeError('parked', 'upstream_unavailable'), { 'retry-after': '60' }),
-      '60',
+      '59',
     ],
+    ['429 for ten minutes', raw(429, 'no json', { 'retry-after': '600' }), '59'],
     ['429 without Retry-After', raw(429, 'no json'), '5'],
   ])('with %s is a 503 upstream_unavailable with Retry-After', async (_what, script, retryAfter) => {
     suite.upstream.answer(script);
     const response = await postChat(suite.edge.url, caller.key);
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe(retryAfter);
+    expect(Number(response.headers.get('retry-after-ms'))).toBeLessThan(60_000);
+    expect(Math.ceil(Number(response.headers.get('retry-after-ms')) / 1_000)).toBeGreaterThanOrEqual(
+      Number(retryAfter),
+    );
     const error = await errorOf(response);
     expect(error.code).toBe('upstream_unavailable');
     expect(error.message).not.toContain('ids');

@@ -14,7 +14,7 @@ import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { DOLLAR, type Money } from '../../src/lib/money.js';
 import type { FlushResult, UsageRecord } from '../../src/metering/usage-record.js';
 
-/** One token in costs a thousandth of a cent, one out nothing: a hold is `inputBytes` × 1e-5 dollars. */
+/** One token in costs a thousandth of a cent, one out nothing: a hold is the input's tokens × 1e-5 dollars. */
 export const UNIT: Money = DOLLAR / 100_000n;
 const MODEL: CatalogModel = {
   publicName: 'm',
@@ -23,6 +23,15 @@ const MODEL: CatalogModel = {
   priceIn: UNIT,
   priceOut: 0n,
 };
+
+/** A body whose hold is `units`. */
+export const bodyOf = (units: number): InspectedBody =>
+  ({
+    model: 'm',
+    input: { bytes: units, images: 0, batchTokens: 0, promptTokens: units },
+    maxTokens: 1,
+    choices: 1,
+  }) as InspectedBody;
 
 /** A caller that a test lets go. */
 export class TestCaller extends EventEmitter implements Caller {
@@ -131,7 +140,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     log: lines,
     pending: [],
     async admit(units, caller = new TestCaller()) {
-      const body = { model: 'm', inputBytes: units, maxTokens: 1, choices: 1 } as InspectedBody;
+      const body = bodyOf(units);
       return limits.admit(entry, body, caller);
     },
     settle(admission, cost) {

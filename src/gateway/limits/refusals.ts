@@ -57,6 +57,7 @@ export function rateExceeded(rate: WindowDecision): AdmissionError {
   const error = new AdmissionError('rate_limit_exceeded', {
     message: `Your plan allows ${rate.limit} requests per minute. Try again in ${seconds} s.`,
     retryAfterSeconds: seconds,
+    retryAfterMs: rate.resetMs,
   });
   error.rate = rate;
   return error;

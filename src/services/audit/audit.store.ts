@@ -1,6 +1,11 @@
 import { alertInvariants } from './alert-invariants.store.js';
 import type { Invariant } from './invariant.js';
 
+/** Between two edges' clocks, and what rounding to milliseconds takes. */
+const ORDER_GRACE = `interval '1 second'`;
+/** An edge serves what it knows of an account for so long while the database is away. */
+const STALE_BALANCE = `interval '1 minute'`;
+
 /** RELIABILITY.md (c) on our tables. Equality of money is exact, without tolerance. */
 export const invariants: readonly Invariant[] = [
   {
@@ -61,14 +66,25 @@ export const invariants: readonly Invariant[] = [
   },
   {
     name: 'I7',
-    guarantee: 'No call takes an account further below the floor than the price of its dearest call.',
-    // An adjustment may take money back that was spent already: such an account says nothing about holds.
-    sql: `select l.account_id as subject
-      from ledger_entries l
-        join (select account_id, max(cost) as dearest from usage_events group by 1) u using (account_id)
-      where l.kind = 'usage' and not exists (
-        select 1 from ledger_entries a where a.account_id = l.account_id and a.kind = 'adjustment' and a.amount < 0)
-      group by l.account_id, u.dearest having min(l.balance_after) < 0.001 - u.dearest`,
+    guarantee:
+      'No charge takes an account further below the floor than the price of the dearest call that began while the charged one ran.',
+    // The call that was admitted last among those charged so far saw the floor above all holds: only its own price may
+    // be missing. It began no sooner than the one that this entry charges. A second's grace: two edges have two clocks.
+    // An adjustment may take money back that calls in flight had been promised, and an edge learns of it a little later.
+    sql: `with below as materialized (
+        select l.account_id, l.seq, l.balance_after, l.created_at - u.latency_ms * interval '1 millisecond' as began
+        from ledger_entries l join usage_events u on u.id = l.event_id and u.created_at = l.created_at
+        where l.kind = 'usage' and l.balance_after < 0.001 - u.cost)
+      select distinct b.account_id as subject
+      from below b
+      where b.balance_after < 0.001 - (
+          select max(u.cost) from usage_events u join ledger_entries l on l.id = u.id and l.seq <= b.seq
+          where u.account_id = b.account_id and u.created_at >= b.began - ${ORDER_GRACE}
+            and u.created_at - u.latency_ms * interval '1 millisecond' >= b.began - ${ORDER_GRACE})
+        and not exists (
+          select from ledger_entries a
+          where a.account_id = b.account_id and a.kind = 'adjustment' and a.amount < 0 and a.seq < b.seq
+            and a.created_at > b.began - ${STALE_BALANCE})`,
   },
   {
     name: 'I8',

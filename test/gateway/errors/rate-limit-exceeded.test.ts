@@ -32,6 +32,23 @@ describe('429 rate_limit_exceeded', () => {
     expect((await postChat(suite.edge.url, one.key)).status).toBe(200);
   });
 
+  test('never tells a wait of a minute, which SDKs take for none, and tells milliseconds beside it', async () => {
+    const { key } = await createTestKey(suite.db, { plan: 'free' });
+    const statuses = await Promise.all(
+      Array.from({ length: 20 }, async () => (await postChat(suite.edge.url, key)).status),
+    );
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    const told = async () => {
+      const { status, headers } = await postChat(suite.edge.url, key);
+      return [status, headers.get('retry-after'), headers.get('retry-after-ms')];
+    };
+    expect(await told()).toEqual([429, '59', '59999']);
+    now += 250;
+    expect(await told()).toEqual([429, '59', '59750']);
+    now += 20_000;
+    expect(await told()).toEqual([429, '40', '39750']);
+  });
+
   test('does not count calls that another check refuses, nor the model list', async () => {
     const { key } = await createTestKey(suite.db, { plan: 'free' });
     for (let i = 0; i < 30; i++) {

@@ -2,6 +2,7 @@ import type { Admission } from '../../../src/gateway/limits/limits.js';
 import { DOLLAR } from '../../../src/lib/money.js';
 import { testClock } from '../../support/clock.js';
 import {
+  bodyOf,
   Ledger,
   type LimitsEdge,
   type LimitsEdgeOptions,
@@ -27,8 +28,7 @@ describe('limits of the only edge', () => {
 
   test('the answer is there at once while there is room: no promise, nothing awaited', async () => {
     await start(10n);
-    const body = { model: 'm', inputBytes: 3, maxTokens: 1, choices: 1 };
-    const admission = edge.limits.admit(edge.entry, body as never, new TestCaller());
+    const admission = edge.limits.admit(edge.entry, bodyOf(3), new TestCaller());
     expect(admission).toMatchObject({ held: true, hold: UNIT * 3n });
     edge.settle(admission as Admission, 0n);
   });

@@ -1,0 +1,171 @@
+import type { Pool } from 'pg';
+import type { Logger } from '../lib/logger.js';
+import { unlockedAccounts } from './flush.store.js';
+import type { Pending } from './flusher.js';
+
+/** The events of an account that somebody has locked, oldest first. */
+interface Held {
+  pendings: Pending[];
+  tries: number;
+  /** Monotonic milliseconds of the next try. */
+  dueAt: number;
+}
+
+export interface HeldAccountsDeps {
+  pool: Pool;
+  log: Logger;
+  /** Commits events, or calls `setApart` again. */
+  commit(batch: Pending[]): Promise<void>;
+  /** Hands over all events of an account that are under way, oldest first: from now on they wait here. */
+  takeOut(accountId: string): Pending[];
+}
+
+const RETRY_BASE_MS = 125;
+const RETRY_MAX_MS = 2_000;
+const MAX_BATCH = 1_000;
+/**
+ * So many flushes in a row that wait for locks in vain mean that a table is locked and not some rows: halving 1,000
+ * accounts finds the one in ten.
+ */
+const MAX_FAULTS = 12;
+/** Each try of an account that is locked in other rows than its own takes as long as a flush waits. */
+const MAX_TRIES_IN_VAIN = 3;
+
+const accountOf = ({ record }: Pending): string => record.accountId;
+
+/** Accounts that somebody has locked: their events wait here, in order, so that nobody else's wait. */
+export class HeldAccounts {
+  readonly #accounts = new Map<string, Held>();
+  #events = 0;
+  /** In a row, since something was committed. */
+  #faults = 0;
+
+  constructor(private readonly deps: HeldAccountsDeps) {}
+
+  /** How many events wait. */
+  get events(): number {
+    return this.#events;
+  }
+
+  get empty(): boolean {
+    return this.#accounts.size === 0;
+  }
+
+  /** When the next account is to be tried, in monotonic milliseconds; Infinity when none waits. */
+  dueAt(): number {
+    return Math.min(Number.POSITIVE_INFINITY, ...[...this.#accounts.values()].map(({ dueAt }) => dueAt));
+  }
+
+  /** When the oldest event was recorded; Infinity when none waits. */
+  oldestSince(): number {
+    const firsts = [...this.#accounts.values()].map(({ pendings }) => pendings[0]!.since);
+    return Math.min(Number.POSITIVE_INFINITY, ...firsts);
+  }
+
+  *pendings(): Generator<Pending> {
+    for (const { pendings } of this.#accounts.values()) yield* pendings;
+  }
+
+  /** The events of a batch whose accounts don't wait; the others are put behind those that do. */
+  keepOut(batch: Pending[]): Pending[] {
+    if (this.empty) return batch;
+    return batch.filter((pending) => {
+      const held = this.#accounts.get(accountOf(pending));
+      if (held) this.#add(held, [pending]);
+      return !held;
+    });
+  }
+
+  /** Takes events out that are settled, or that wait elsewhere now. */
+  remove(done: readonly Pending[]): void {
+    if (this.empty) return;
+    const gone = new Set(done);
+    for (const id of new Set(done.map(accountOf))) {
+      const held = this.#accounts.get(id);
+      if (!held) continue;
+      const left = held.pendings.filter((pending) => !gone.has(pending));
+      this.#events -= held.pendings.length - left.length;
+      held.pendings = left;
+      if (left.length === 0) this.#accounts.delete(id);
+    }
+  }
+
+  /** Something was committed, or another round of flushes begins. */
+  progress(): void {
+    this.#faults = 0;
+  }
+
+  /**
+   * Somebody holds a lock that a batch needs: the accounts that are locked wait here, and all others are committed.
+   * Where the lock isn't on an account itself, halving finds whose it is.
+   * @throws `fault` when a table seems to be locked.
+   */
+  async setApart(batch: Pending[], fault: unknown): Promise<void> {
+    if (++this.#faults > MAX_FAULTS) throw fault;
+    const ids = [...new Set(batch.map(accountOf))];
+    const free = ids.length > 1 ? await this.#unlocked(ids) : [];
+    const isFree = new Set(free);
+    for (const id of ids) if (!isFree.has(id)) this.#hold(id);
+    const rest = batch.filter((pending) => isFree.has(accountOf(pending)));
+    if (free.length < ids.length) {
+      if (rest.length > 0) await this.deps.commit(rest);
+      return;
+    }
+    const half = new Set(ids.slice(0, ids.length >> 1));
+    await this.deps.commit(rest.filter((pending) => half.has(accountOf(pending))));
+    await this.deps.commit(rest.filter((pending) => !half.has(accountOf(pending))));
+  }
+
+  /** Tries the accounts that are due, each by itself, as far as nobody has them locked. */
+  async retry(): Promise<void> {
+    const now = performance.now();
+    const due = [...this.#accounts].filter(([, { dueAt }]) => dueAt <= now).map(([id]) => id);
+    if (due.length === 0) return;
+    const free = new Set(await this.#unlocked(due));
+    for (const id of due) if (!free.has(id)) this.#postpone(this.#accounts.get(id)!);
+    for (const id of free) if (this.#faults < MAX_TRIES_IN_VAIN) await this.#commit(id);
+  }
+
+  async #unlocked(ids: string[]): Promise<string[]> {
+    const unlocked = await unlockedAccounts(this.deps.pool, ids);
+    // The database writes ids in one way; records may in another.
+    return ids.filter((id) => unlocked.has(id.toLowerCase()));
+  }
+
+  async #commit(accountId: string): Promise<void> {
+    const waiting = [...this.#accounts.get(accountId)!.pendings];
+    for (let from = 0; from < waiting.length; from += MAX_BATCH) {
+      const batch = waiting.slice(from, from + MAX_BATCH);
+      await this.deps.commit(batch);
+      // Locked anew: what comes behind waits with it.
+      if (this.#accounts.get(accountId)?.pendings[0] === batch[0]) return;
+    }
+    this.deps.log.info({ accountId, events: waiting.length }, 'the usage of a locked account is flushed');
+  }
+
+  #hold(accountId: string): void {
+    const known = this.#accounts.get(accountId);
+    if (known) {
+      this.#postpone(known);
+      return;
+    }
+    const held: Held = { pendings: [], tries: 0, dueAt: 0 };
+    this.#accounts.set(accountId, held);
+    this.#postpone(held);
+    this.#add(held, this.deps.takeOut(accountId));
+    this.deps.log.warn({ accountId }, 'an account is locked in the database: its usage waits');
+  }
+
+  #postpone(held: Held): void {
+    held.tries++;
+    held.dueAt = performance.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** held.tries);
+  }
+
+  #add(held: Held, pendings: readonly Pending[]): void {
+    this.#events += pendings.length;
+    for (const pending of pendings) {
+      held.pendings.push(pending);
+      pending.delayed?.();
+    }
+  }
+}

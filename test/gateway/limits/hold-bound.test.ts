@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { createPriceCeilings } from '../../../src/gateway/limits/price-ceiling.js';
+import { inspectAtOnce } from '../../../src/gateway/request-body.js';
+import { costOf, type Money } from '../../../src/lib/money.js';
+import { costBound, estimateInput } from '../../../src/upstream/usage.js';
+import { sized } from '../../support/size.js';
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+const WINDOW = 60_000;
+const MODEL = { contextWindow: WINDOW, priceIn: 3n as Money, priceOut: 7n as Money };
+
+/** What a node may count at most for a text: every byte a token. */
+const textTokens = (text: string): number => Buffer.byteLength(text);
+
+/** What a chat template writes of an object: indented by four, as Llama's does. */
+const templated = (value: Json | undefined): number =>
+  value === undefined ? 0 : textTokens(JSON.stringify(value, null, 4).replace(/\n +/g, '\n    '));
+
+interface Part {
+  type: string;
+  text?: string;
+  image_url?: { url: string };
+}
+
+/** Most tokens that a truthful node reports for a chat: one window holds the prompt, and the answers each the rest. */
+function mostOfChat(body: Record<string, Json>): { input: number; output: number } {
+  const messages = body.messages as unknown as { role: string; content: string | Part[] }[];
+  let input = 500 + templated(body.tools) + templated(body.functions) + templated(body.documents);
+  for (const { role, content } of messages) {
+    input += 8 + textTokens(role);
+    for (const part of typeof content === 'string' ? [{ type: 'text', text: content }] : content)
+      input += textTokens(part.text ?? '') + (part.image_url ? 16_384 : 0);
+  }
+  const choices = Math.max(Number(body.n ?? 1), Number(body.best_of ?? 1));
+  const named = [body.max_tokens, body.max_completion_tokens].filter((count) => typeof count === 'number');
+  const most = named.length > 0 ? Math.max(...(named as number[])) : WINDOW;
+  return { input: Math.min(WINDOW, input), output: choices * Math.min(WINDOW, most) };
+}
+
+/** Nothing bounds the sum of embeddings: each input has a window and two marks of its own. */
+function mostOfEmbeddings({ input }: Record<string, Json>): { input: number; output: number } {
+  const inputs = typeof input === 'string' ? [input] : (input as (string | number[] | number)[]);
+  const tokens = typeof inputs[0] === 'number' ? [inputs.length + 2] : inputs.map(tokensOf);
+  return { input: tokens.reduce((sum, count) => sum + count, 0), output: 0 };
+}
+
+const tokensOf = (one: string | number[] | number): number =>
+  Math.min(WINDOW, 2 + (typeof one === 'string' ? textTokens(one) : (one as number[]).length));
+
+/** JSON as clients write it: as it comes, with room, all beyond ASCII escaped, or with names that hide in escapes. */
+const written = (body: Json, style: number): Buffer => {
+  const plain = style === 1 ? JSON.stringify(body, null, 2) : JSON.stringify(body);
+  if (style === 2) return Buffer.from(plain.replace(/[^\x20-\x7e]/g, escapeOf));
+  return Buffer.from(style === 3 ? plain.replaceAll('image_url', 'im\\u0061ge\\u005furl') : plain);
+};
+
+const escapeOf = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ maxLength: 200 }));
+const part = fc.oneof(
+  fc.record({ type: fc.constant('text'), text }),
+  fc.record({
+    type: fc.constantFrom('image_url', 'input_image'),
+    image_url: fc.record({ url: fc.webUrl(), detail: fc.constantFrom('low', 'high') }),
+  }),
+  fc.record({ image_url: fc.record({ url: fc.webUrl() }) }),
+);
+const message = fc.record({
+  role: fc.constantFrom('system', 'user', 'assistant', 'tool'),
+  content: fc.oneof(text, fc.array(part, { maxLength: 3 })),
+});
+const values = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
+const count = fc.option(fc.integer({ min: 1, max: 100_000 }));
+const chat = fc.record(
+  {
+    messages: fc.array(message, { minLength: 1, maxLength: 6 }),
+    tools: fc.oneof(fc.array(values, { maxLength: 3 }), fc.array(fc.nat(9), { maxLength: 400 })),
+    functions: fc.array(values, { maxLength: 2 }),
+    documents: fc.array(fc.record({ title: text, text }), { maxLength: 2 }),
+    max_tokens: count,
+    max_completion_tokens: count,
+    n: fc.option(fc.integer({ min: 1, max: 128 })),
+    best_of: fc.option(fc.integer({ min: 1, max: 128 })),
+  },
+  { requiredKeys: ['messages'] },
+);
+const embeddings = fc.record({
+  input: fc.oneof(
+    text,
+    fc.array(text, { minLength: 1, maxLength: 50 }),
+    fc.array(fc.nat(150_000), { minLength: 1, maxLength: 50 }),
+    fc.array(fc.array(fc.nat(150_000), { minLength: 1, maxLength: 50 }), { minLength: 1, maxLength: 20 }),
+  ),
+});
+
+const holdsFor = (
+  body: Record<string, unknown>,
+  style: number,
+  most: (body: Record<string, Json>) => { input: number; output: number },
+): void => {
+  const full = { model: 'm', ...body } as Record<string, Json>;
+  const inspected = inspectAtOnce(written(full, style));
+  const { input, output } = most(full);
+  const hold = costBound(inspected, MODEL);
+  expect(hold).toBeGreaterThanOrEqual(costOf(input, output, MODEL.priceIn, MODEL.priceOut));
+  const endpoint = 'input' in full ? 'embeddings' : 'chat';
+  const estimated = estimateInput(inspected.input, endpoint, WINDOW);
+  expect(costBound({ ...inspected, maxTokens: 1 }, MODEL)).toBeGreaterThanOrEqual(
+    costOf(estimated, 0, MODEL.priceIn, MODEL.priceOut),
+  );
+};
+
+describe('the hold is at least what a truthful node can report', () => {
+  const style = fc.nat(3);
+
+  test('for any chat', () => {
+    fc.assert(
+      fc.property(chat, style, (body, how) => holdsFor(body, how, mostOfChat)),
+      { numRuns: sized(500, 5_000) },
+    );
+  });
+
+  test('for tools that a template writes out over many lines', () => {
+    const tools = [{ enum: Array.from({ length: 2_000 }, () => 1) }];
+    holdsFor({ messages: [{ role: 'user', content: '' }], tools, max_tokens: 1 }, 0, mostOfChat);
+  });
+
+  test('for any embeddings', () => {
+    fc.assert(
+      fc.property(embeddings, style, (body, how) => holdsFor(body, how, mostOfEmbeddings)),
+      { numRuns: sized(300, 3_000) },
+    );
+  });
+
+  test('for any model that may stand in, at its own prices and in its own window', () => {
+    const draft = fc.record({
+      contextWindow: fc.integer({ min: 1_000, max: 200_000 }),
+      priceIn: fc.bigInt(0n, 10n),
+      priceOut: fc.bigInt(0n, 10n),
+    });
+    const fallbacks = fc.option(fc.subarray([1, 2, 3]), { nil: undefined });
+    const calls = fc.record({
+      bytes: fc.nat(400_000),
+      maxTokens: count,
+      choices: fc.integer({ min: 1, max: 128 }),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(draft, { minLength: 4, maxLength: 4 }),
+        fallbacks,
+        calls,
+        (drafts, others, call) => {
+          const models = drafts.map((model, at) => ({
+            ...model,
+            publicName: String(at),
+            kind: 'chat' as const,
+          }));
+          const ceilingOf = createPriceCeilings(
+            {
+              get: (name) => models[Number(name)],
+              all: () => models,
+              reload: async () => undefined,
+              stop: () => undefined,
+            },
+            {
+              ownerOf: () => '',
+              fallbacksOf: () => others?.map(String),
+              version: () => 1,
+              stop: async () => undefined,
+            },
+          );
+          const input = { bytes: call.bytes, images: 0, batchTokens: 0, promptTokens: call.bytes };
+          const hold = costBound({ ...call, input }, ceilingOf(models[0]!));
+          for (const at of [0, ...(others ?? [1, 2, 3])]) {
+            const { contextWindow, priceIn, priceOut } = models[at]!;
+            const answer = Math.min(call.maxTokens ?? contextWindow, contextWindow) * call.choices;
+            expect(hold).toBeGreaterThanOrEqual(
+              costOf(Math.min(call.bytes, contextWindow), answer, priceIn, priceOut),
+            );
+          }
+        },
+      ),
+      { numRuns: sized(200, 2_000) },
+    );
+  });
+
+  const bound = (body: unknown): Money =>
+    costBound(inspectAtOnce(Buffer.from(JSON.stringify({ model: 'm', ...(body as object) }))), {
+      ...MODEL,
+      priceOut: 0n,
+    });
+  const withPart = (part: object) => ({ messages: [{ role: 'user', content: [part] }] });
+  const window = MODEL.priceIn * BigInt(WINDOW);
+
+  test.each([
+    ['a video', withPart({ type: 'video_url', video_url: { url: 'https://a.example/v' } })],
+    ['a sound', withPart({ type: 'audio_url', audio_url: { url: 'https://a.example/a' } })],
+    ['a file', withPart({ type: 'file', file: { file_id: 'file-1' } })],
+    ['a hundred images', withPart({ urls: Array.from({ length: 100 }, () => ({ image_url: 'u' })) })],
+  ])('and the whole context for %s, whose tokens nothing shows', (_what, body) => {
+    expect(bound(body)).toBe(window);
+  });
+
+  test('and no more than its bytes and the template for what only speaks of images', () => {
+    const content =
+      'Set {"type":"image_url"} or "file_id" and \\u00e9, as in "image_url": "https://a.example".';
+    expect(bound({ messages: [{ role: 'user', content }] })).toBeLessThan(window / 30n);
+  });
+
+  test.each(['max_tokens', 'max_completion_tokens'])('and the context where %s is null or absent', (name) => {
+    const hold = (limit: object) =>
+      costBound(inspectAtOnce(Buffer.from(JSON.stringify({ model: 'm', ...limit }))), MODEL);
+    const full = MODEL.priceOut * BigInt(WINDOW);
+    expect(hold({})).toBe(full);
+    expect(hold({ [name]: null })).toBe(full);
+    expect(hold({ [name]: 10 })).toBe(MODEL.priceOut * 10n);
+    expect(hold({ [name]: 10, n: 3, best_of: 5 })).toBe(MODEL.priceOut * 50n);
+    expect(hold({ [name]: 1_000_000, n: 2 })).toBe(full * 2n);
+  });
+});

@@ -1,0 +1,83 @@
+import { runAudit } from '../../../src/services/audit/audit.service.js';
+import { jobContext } from '../../jobs/support.js';
+import { balanceOf, createTestKey, type TestKey, usageOf } from '../../support/edge.js';
+import { useEdge } from '../../support/edge-suite.js';
+import { chat, raw, type Script } from '../../support/scripted-upstream.js';
+
+const FLOOR = 0.001;
+const PARALLEL = 16;
+
+/** An account with little money sends many calls at once. */
+describe('parallel calls whose cost their size does not show', () => {
+  const suite = useEdge();
+
+  const post = async (path: string, { key }: TestKey, body: object): Promise<number> => {
+    const response = await fetch(suite.edge.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  };
+
+  /** The balance that is left, the dearest call and the violations that the audit finds. */
+  const flood = async (path: string, script: Script, balance: string, body: object) => {
+    const payer = await createTestKey(suite.db, { balance });
+    suite.upstream.answer(script);
+    const statuses = await Promise.all(Array.from({ length: PARALLEL }, () => post(path, payer, body)));
+    await suite.edge.settled();
+    const costs = (await usageOf(suite.db, payer.accountId)).map(({ cost }) => Number(cost));
+    return {
+      statuses,
+      left: Number(await balanceOf(suite.db, payer.accountId)),
+      dearest: Math.max(...costs),
+    };
+  };
+
+  test('embeddings of many inputs go below the floor by one call at most', async () => {
+    const inputs = Array.from({ length: 20 }, () => 'a '.repeat(4_000));
+    const answer = JSON.stringify({
+      object: 'list',
+      data: [{ object: 'embedding', index: 0, embedding: [1] }],
+      model: 'gateway/embed',
+      usage: { prompt_tokens: 20 * 8_000, total_tokens: 20 * 8_000 },
+    });
+    const body = { model: 'gateway/embed', input: inputs };
+    const { statuses, left, dearest } = await flood('/v1/embeddings', raw(200, answer), '0.012', body);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0);
+    expect(new Set(statuses)).toEqual(new Set([200, 402]));
+    expect(dearest).toBeCloseTo(0.008, 9);
+    expect(left).toBeGreaterThanOrEqual(FLOOR - dearest);
+  });
+
+  test('chats with images of a short address go below the floor by one call at most', async () => {
+    const content = [
+      { type: 'text', text: 'What is this?' },
+      { type: 'image_url', image_url: { url: 'https://images.example/1' } },
+    ];
+    const script = chat({ usage: { prompt_tokens: 16_000, completion_tokens: 1, total_tokens: 16_001 } });
+    const body = { model: 'gateway/qwen-pro', messages: [{ role: 'user', content }], max_tokens: 1 };
+    const { statuses, left, dearest } = await flood('/v1/chat/completions', script, '0.006', body);
+    expect(new Set(statuses)).toEqual(new Set([200, 402]));
+    expect(left).toBeGreaterThanOrEqual(FLOOR - dearest);
+  });
+
+  test('the audit finds nothing in the books of both', async () => {
+    const { context } = jobContext(suite.db.orm);
+    expect((await runAudit(context)).filter(({ violations }) => violations > 0)).toEqual([]);
+  });
+
+  test('embeddings without usage are estimated for all of their inputs', async () => {
+    const { key, accountId } = await createTestKey(suite.db);
+    suite.upstream.answer(raw(200, JSON.stringify({ object: 'list', data: [], model: 'gateway/embed' })));
+    const input = Array.from({ length: 10 }, () => 'word '.repeat(1_600));
+    expect(
+      await post('/v1/embeddings', { key, accountId, keyId: '' }, { model: 'gateway/embed', input }),
+    ).toBe(200);
+    await suite.edge.settled();
+    const [usage] = await usageOf(suite.db, accountId);
+    expect(usage).toMatchObject({ estimated: true, anomalous: false });
+    expect(usage!.input_tokens).toBeGreaterThanOrEqual(20_000);
+  });
+});

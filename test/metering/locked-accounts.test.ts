@@ -1,0 +1,147 @@
+import { readdirSync } from 'node:fs';
+import type { PoolClient } from 'pg';
+import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { checkInvariants } from '../support/invariants.js';
+import { until } from '../support/until.js';
+import {
+  createPayer,
+  finish,
+  leaveSpool,
+  metricOf,
+  openMeter,
+  type Payer,
+  recordOf,
+  temporaryFolder,
+} from './support.js';
+
+describe('a meter with accounts that somebody has locked', () => {
+  let db: TestDatabase;
+  let folder: ReturnType<typeof temporaryFolder>;
+  let session: PoolClient;
+  let victim: Payer;
+  let other: Payer;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+  });
+  afterAll(() => db.close());
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    [victim, other] = [await createPayer(db.pool), await createPayer(db.pool)];
+    session = await db.pool.connect();
+    await session.query('begin');
+  });
+  afterEach(async () => {
+    session.release();
+    folder.remove();
+    expect(await checkInvariants(db.pool)).toEqual([]);
+  });
+
+  const lock = (payers: Payer[]) =>
+    session.query('select from accounts where id = any($1) for update', [
+      payers.map(({ accountId }) => accountId),
+    ]);
+  /** Ids of an account's charges, in the ledger's order. */
+  const charges = async ({ accountId }: Payer): Promise<string[]> =>
+    (
+      await db.pool.query<{ event_id: string }>(
+        `select event_id from ledger_entries where account_id = $1 and kind = 'usage' order by seq`,
+        [accountId],
+      )
+    ).rows.map((row) => row.event_id);
+  const idsOf = (records: UsageRecord[]): string[] => records.map(({ id }) => id);
+  let second = 0;
+  /** One after another by their own times, too. */
+  const some = (payer: Payer, count: number): UsageRecord[] =>
+    Array.from({ length: count }, () =>
+      recordOf(payer, { createdAt: Date.UTC(2026, 10, 1) + second++ * 1_000 }),
+    );
+  const chargedWith = (payer: Payer, records: UsageRecord[], timeoutMs = 2_000) =>
+    until(async () => (await charges(payer)).length === records.length, { timeoutMs, what: 'the charges' });
+
+  test('commits all others, and theirs in order once the lock is gone; nothing twice, nothing lost', async () => {
+    await lock([victim]);
+    const { meter, flushed, registry } = await openMeter(folder.path, db.pool);
+    const [theirs, others]: [UsageRecord[], UsageRecord[]] = [[], []];
+    for (let round = 1; round <= 3; round++) {
+      const records = [some(victim, 7), some(other, 5)] as const;
+      theirs.push(...records[0]);
+      others.push(...records[1]);
+      await Promise.all(records.flat().map((record) => finish(meter, record)));
+      await chargedWith(other, others);
+    }
+    expect(await charges(victim)).toEqual([]);
+    expect(await metricOf(registry, 'metering_held_events')).toBe(21);
+    expect(meter.backlog().events).toBe(21);
+    await session.query('rollback');
+    expect(await meter.drain(10_000)).toBe(true);
+    expect(await charges(victim)).toEqual(idsOf(theirs));
+    expect(flushed.flatMap(({ own }) => own.map(({ id }) => id)).sort()).toEqual(
+      idsOf([...theirs, ...others]).sort(),
+    );
+    await meter.stop();
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  test('finds one of hundreds', async () => {
+    const crowd = await Promise.all(Array.from({ length: 200 }, () => createPayer(db.pool)));
+    const locked = [crowd[0]!, crowd[77]!, crowd[199]!];
+    await lock(locked);
+    const { meter } = await openMeter(folder.path, db.pool);
+    const records = crowd.flatMap((payer) => some(payer, 1));
+    await Promise.all(records.map((record) => finish(meter, record)));
+    const left = await until(() => (meter.backlog().events === 3 ? meter.backlog() : undefined), {
+      timeoutMs: 2_000,
+    });
+    expect(left.events).toBe(3);
+    await session.query('rollback');
+    expect(await meter.drain(10_000)).toBe(true);
+    await meter.stop();
+  });
+
+  test('waits with everybody while a whole table is locked, and goes on', async () => {
+    await session.query('lock table usage_events in exclusive mode');
+    const crowd = await Promise.all(Array.from({ length: 20 }, () => createPayer(db.pool)));
+    const { meter, registry } = await openMeter(folder.path, db.pool);
+    const records = crowd.flatMap((payer) => some(payer, 2));
+    await Promise.all(records.map((record) => finish(meter, record)));
+    await until(async () => (await metricOf(registry, 'metering_flush_failures_total')) > 1, {
+      timeoutMs: 5_000,
+    });
+    await session.query('rollback');
+    expect(await meter.drain(10_000)).toBe(true);
+    await Promise.all(crowd.map(async (payer) => expect(await charges(payer)).toHaveLength(2)));
+    await meter.stop();
+  });
+
+  test('stops within seconds, leaves their events to the next start, which charges them', async () => {
+    await lock([victim]);
+    const first = await openMeter(folder.path, db.pool, { patienceMs: 200 });
+    const [theirs, others] = [some(victim, 3), some(other, 3)];
+    await Promise.all([...theirs, ...others].map((record) => finish(first.meter, record)));
+    await chargedWith(other, others);
+    await first.meter.stop();
+    expect(readdirSync(folder.path)).toHaveLength(1);
+    await session.query('rollback');
+    const next = await openMeter(folder.path, db.pool);
+    expect(await charges(victim)).toEqual(idsOf(theirs));
+    expect(await charges(other)).toEqual(idsOf(others));
+    await next.meter.stop();
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  test('replays the spools of dead processes all the same: only their own events wait', async () => {
+    await lock([victim]);
+    const [theirs, others, later] = [some(victim, 2), some(other, 2), some(other, 2)];
+    leaveSpool(folder.path, [[...theirs, ...others]]);
+    leaveSpool(folder.path, [later]);
+    const { meter } = await openMeter(folder.path, db.pool);
+    expect((await charges(other)).sort()).toEqual(idsOf([...others, ...later]).sort());
+    expect(await charges(victim)).toEqual([]);
+    await session.query('rollback');
+    await chargedWith(victim, theirs, 5_000);
+    await until(() => readdirSync(folder.path).length === 1, { what: 'the folders to go' });
+    await meter.stop();
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+});
