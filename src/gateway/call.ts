@@ -31,6 +31,8 @@ export interface Success {
   usage: unknown;
   /** Output tokens to charge when that is missing or odd. */
   estimateOutput(): number;
+  /** Output tokens to charge where the usage tells less, since it isn't of the whole answer. */
+  leastOutput?: number;
   servedModel: string;
   clientAborted?: boolean;
 }
@@ -92,9 +94,10 @@ export class Call {
     const { endpoint, body, admission } = this.input;
     const reported = readUsage(success.usage, endpoint);
     const model = this.deps.catalog.get(success.servedModel) ?? admission.model;
-    const tokens: TokenCounts = reported ?? {
-      inputTokens: Math.min(estimateTokens(body.inputBytes), model.contextWindow),
-      outputTokens: success.estimateOutput(),
+    const told = reported !== undefined && reported.outputTokens >= (success.leastOutput ?? 0);
+    const tokens: TokenCounts = {
+      inputTokens: reported?.inputTokens ?? Math.min(estimateTokens(body.inputBytes), model.contextWindow),
+      outputTokens: told ? reported.outputTokens : success.estimateOutput(),
     };
     this.#settle(
       this.#record(model, {
@@ -105,7 +108,7 @@ export class Call {
         errorCode: null,
         httpStatus: 200,
         clientAborted: success.clientAborted ?? false,
-        estimated: reported === undefined,
+        estimated: !told,
         anomalous:
           tokens.inputTokens > model.contextWindow ||
           tokens.outputTokens > model.contextWindow * body.choices,

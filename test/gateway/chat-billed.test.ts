@@ -69,7 +69,7 @@ describe('a chat call that succeeds', () => {
   test('comes back byte for byte, and with no header of the upstream', async () => {
     const { key } = await createTestKey(suite.db);
     const answer =
-      '{"model":"gateway/fast" , "choices":[ {"message":{"tool_calls":[{"function":{"arguments":"{\\"a\\":1}"}}]}} ],"usage":{"prompt_tokens":1,"completion_tokens":1},"x":{"y":[1.0]}}';
+      '{"model":"gateway/fast" , "choices":[ {"message":{"tool_calls":[{"function":{"arguments":"{\\"a\\":1}"}}]}} ],"usage":{"prompt_tokens":1,"completion_tokens":1},"timings":{"y":[1.0]}}';
     suite.upstream.answer((_request, response) =>
       response
         .writeHead(200, {
