@@ -15,6 +15,7 @@ const EXPOSED = [
   'x-ratelimit-reset-requests',
   'retry-after',
   'x-should-retry',
+  'x-gateway-dropped-fields',
 ].join(', ');
 
 /** The headers that every answer of `/v1` carries, and those that a browser's script needs to read it. */

@@ -80,6 +80,10 @@ export class Relay implements UpstreamHandler, RelayContext {
     private readonly onOver: (relay: Relay) => void,
   ) {}
 
+  get requestId(): string {
+    return this.call.input.id;
+  }
+
   start(): void {
     const { id, endpoint, admission, body } = this.call.input;
     this.response.on('close', () => this.#closed());
@@ -145,7 +149,10 @@ export class Relay implements UpstreamHandler, RelayContext {
   }
 
   headers(): AnswerHeaders {
-    return v1Headers(this.response, this.call.input.id, this.call.input.admission.rate);
+    const { id, admission, body } = this.call.input;
+    const headers = v1Headers(this.response, id, admission.rate);
+    if (body.dropped !== undefined) headers.push('x-gateway-dropped-fields', body.dropped);
+    return headers;
   }
 
   servedModel(name: string): string {
