@@ -82,10 +82,8 @@ export class StreamAnswer implements RelayAnswer {
     if (this.#over) return;
     switch (this.#check.read(event)) {
       case 'chunk':
-        this.#count();
-        this.#send(this.#check.out);
-        return;
       case 'comment':
+        this.#count();
         this.#send(this.#check.out);
         return;
       case 'nothing':
@@ -95,11 +93,17 @@ export class StreamAnswer implements RelayAnswer {
         this.#complete();
         return;
       case 'error':
-        this.context.fail(mapErrorChunk(this.#check.error));
+        this.#break(mapErrorChunk(this.#check.error));
         return;
       case 'garbage':
-        this.context.fail({ code: 'upstream_error', options: {} });
+        this.#break({ code: 'upstream_error', options: {} });
     }
+  }
+
+  /** Nothing counts that comes behind, be it in the same read. */
+  #break(failure: UpstreamFailure): void {
+    this.context.fail(failure);
+    this.#over = true;
   }
 
   #count(): void {

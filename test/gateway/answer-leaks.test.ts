@@ -128,7 +128,8 @@ describe('what an upstream says of itself', () => {
       const answer = await postChat(suite.edge.url, key);
       expect([answer.status, (await errorOf(answer.clone())).code]).toEqual([502, 'upstream_error']);
       await clean(answer);
-      suite.upstream.answer(stream([`data: ${body}\n\n`, usageEvent(5, 5), DONE_EVENT]));
+      // In one piece: what stands behind the error is none of the answer.
+      suite.upstream.answer(stream([`data: ${body}\n\n${delta('a')}${usageEvent(5, 5)}${DONE_EVENT}`]));
       const first = await postChat(suite.edge.url, key, { stream: true });
       expect([first.status, (await errorOf(first.clone())).code]).toEqual([502, 'upstream_error']);
       await clean(first);

@@ -67,6 +67,7 @@ describe('what a stream costs', () => {
     ['zero', [bytes, usageEvent(0, 0), DONE_EVENT], 0],
     ['less than its bytes', [usageEvent(9, 9), bytes, usageEvent(5, 3), DONE_EVENT], 3],
     ['beside the last token', [counted('x'.repeat(400), 1), counted('y', 2), DONE_EVENT], 2],
+    ['in an event with a comment', [bytes, `: ping\n${usageEvent(5, 8)}`, DONE_EVENT], 8],
     [
       'before an end without text',
       [bytes, usageEvent(5, 7), chunkEvent({ choices: [{ delta: {}, finish_reason: 'stop' }] }), DONE_EVENT],
