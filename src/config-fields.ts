@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isSteering } from './lib/steering-fields.js';
 
 /** Kinds of variables. Each says in plain words what it wants; the name of the variable is put before. */
 
@@ -53,6 +54,26 @@ export const text = (min: number, max: number) => {
   const error = `must have ${min} to ${max} characters`;
   return z.string().min(min, { error }).max(max, { error });
 };
+
+const MOST_BODY_FIELDS = 100;
+
+/** Members of bodies that go to the nodes beside the known ones, separated by commas. */
+export const bodyFields = z.string().transform((list, context) => {
+  const names = list
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+  const fault = (message: string): void => void context.addIssue({ code: 'custom', message });
+  if (names.length > MOST_BODY_FIELDS) fault(`must have at most ${MOST_BODY_FIELDS} names`);
+  for (const name of names) {
+    const shown = JSON.stringify(name.slice(0, 64));
+    if (!/^[\w.-]{1,64}$/.test(name)) fault(`${shown} is no name of a field`);
+    else if (isSteering(name)) {
+      fault(`${shown} would steer the model proxy, or override the bound on what a call may generate`);
+    }
+  }
+  return names;
+});
 
 /** Networks whose word about the caller is believed, separated by commas. */
 export const cidrs = z.string().transform((list, context) => {

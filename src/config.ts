@@ -1,6 +1,18 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { cidrs, email, flag, mailFrom, oneOf, port, seconds, text, url, whole } from './config-fields.js';
+import {
+  bodyFields,
+  cidrs,
+  email,
+  flag,
+  mailFrom,
+  oneOf,
+  port,
+  seconds,
+  text,
+  url,
+  whole,
+} from './config-fields.js';
 import { checkDataDir, dataDirFault } from './lib/data-dir.js';
 import { generatedSecret } from './lib/generated-secret.js';
 import { PASSWORD_PROFILES, type PasswordHashing } from './lib/password-profiles.js';
@@ -30,6 +42,7 @@ const schema = z.object({
   UPSTREAM_URL: url(/^https?$/, 'http or https').optional(),
   UPSTREAM_MASTER_KEY: secret.optional(),
   ALLOW_SIMULATOR: flag.default(false),
+  ALLOWED_BODY_FIELDS: bodyFields.default([]),
   JWT_SECRET: secret.optional(),
   JWT_SECRET_PREVIOUS: secret.optional(),
   ENCRYPTION_KEY: secret.optional(),
@@ -206,6 +219,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     upstreamTimeoutMs: raw.UPSTREAM_TIMEOUT_SECONDS * 1000,
     upstreamIdleMs: raw.UPSTREAM_IDLE_SECONDS * 1000,
     allowSimulator: raw.ALLOW_SIMULATOR,
+    /** Members of `/v1` bodies that go upstream beside the known ones. */
+    allowedBodyFields: raw.ALLOWED_BODY_FIELDS,
     jwtSecret: secrets.JWT_SECRET,
     jwtSecretPrevious: raw.JWT_SECRET_PREVIOUS,
     encryptionKey: secrets.ENCRYPTION_KEY,

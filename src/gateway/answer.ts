@@ -16,6 +16,7 @@ const EXPOSED = [
   'retry-after',
   'retry-after-ms',
   'x-should-retry',
+  'x-gateway-dropped-fields',
 ].join(', ');
 
 /** The headers that every answer of `/v1` carries, and those that a browser's script needs to read it. */

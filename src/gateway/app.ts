@@ -95,6 +95,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     headersTimeoutMs: config.upstreamTimeoutMs,
     bodyTimeoutMs: config.upstreamIdleMs,
+    echoes: !config.externalUpstream,
   });
   const routes = await createModelRoutes(upstreamUrl.origin, basePath, config.upstreamMasterKey);
   const mayAdmit = (): boolean => deps.lock?.mayAdmit() ?? true;
@@ -183,7 +184,10 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const bodies = new BodyBudget(bounds);
   metrics.bodyBytes(() => bodies.usedBytes);
   const relay = { upstream, basePath, catalog, metrics, stalledReaderMs: bounds.stalledReaderMs };
-  const v1: V1Deps = { cache, catalog, limits, meter, metrics, clock, log, routes, relay, active, bodies };
+  const v1: V1Deps = {
+    ...{ cache, catalog, limits, meter, metrics, clock, log, routes, relay, active, bodies },
+    allowedFields: new Set(config.allowedBodyFields),
+  };
   await app.register(async (scope) => v1Routes(scope, v1));
   takeCallsFirst(app.server, {
     maxHeaders: bounds.maxHeaders,

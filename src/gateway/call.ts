@@ -31,6 +31,8 @@ export interface Success {
   usage: unknown;
   /** Output tokens to charge when that is missing or odd. */
   estimateOutput(): number;
+  /** Output tokens to charge where the usage tells less, since it isn't of the whole answer. */
+  leastOutput?: number;
   servedModel: string;
   clientAborted?: boolean;
 }
@@ -92,10 +94,8 @@ export class Call {
     const { endpoint, body, admission } = this.input;
     const reported = readUsage(success.usage, endpoint);
     const model = this.deps.catalog.get(success.servedModel) ?? admission.model;
-    const tokens: TokenCounts = reported ?? {
-      inputTokens: estimateInput(body.input, endpoint, model.contextWindow),
-      outputTokens: success.estimateOutput(),
-    };
+    const told = reported !== undefined && reported.outputTokens >= (success.leastOutput ?? 0);
+    const tokens: TokenCounts = told ? reported : this.#estimate(reported, model, success);
     this.#settle(
       this.#record(model, {
         inputTokens: tokens.inputTokens,
@@ -105,13 +105,24 @@ export class Call {
         errorCode: null,
         httpStatus: 200,
         clientAborted: success.clientAborted ?? false,
-        estimated: reported === undefined,
+        estimated: !told,
         anomalous:
           tokens.inputTokens > Math.max(model.contextWindow, body.input.batchTokens) ||
           tokens.outputTokens > model.contextWindow * body.choices,
       }),
       written,
     );
+  }
+
+  /** What counts for want of a final usage: never more than the call could have generated, which is what was held. */
+  #estimate(early: TokenCounts | undefined, model: CatalogModel, success: Success): TokenCounts {
+    const { endpoint, body } = this.input;
+    const { contextWindow } = model;
+    const most = Math.min(body.maxTokens ?? contextWindow, contextWindow) * body.choices;
+    return {
+      inputTokens: early?.inputTokens || estimateInput(body.input, endpoint, contextWindow),
+      outputTokens: Math.min(success.estimateOutput(), most),
+    };
   }
 
   /** Records a call that is free, since who receives an error pays nothing. */

@@ -4,11 +4,15 @@ import type { Endpoint, UsageRecord } from '../metering/usage-record.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
+/** What of an upstream's answer goes no further: members at its top, or lines of a stream that are no data. */
+export type DroppedKind = 'member' | 'line';
+
 /** Metrics of the inference path. Every name is explained in docs/operations.md. */
 export interface EdgeMetrics {
   /** A finished `/v1` answer; `code` is `ok` or the error code. */
   answered(endpoint: string, code: string): void;
   recorded(record: UsageRecord): void;
+  dropped(endpoint: Endpoint, kind: DroppedKind, count: number): void;
   /** Says where the gauge of request bodies in memory reads from. */
   bodyBytes(read: () => number): void;
 }
@@ -81,6 +85,14 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
     },
     registry,
   );
+  const dropped = tally(
+    {
+      name: 'gateway_dropped_answer_parts_total',
+      help: 'Members and lines of upstream answers that are not passed on',
+      labelNames: ['endpoint', 'kind'],
+    },
+    registry,
+  );
   const flags = new Counter({
     name: 'gateway_flagged_events_total',
     help: 'Usage events that are estimated, anomalous or cut by the client',
@@ -89,6 +101,7 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
   });
   return {
     answered: (endpoint, code) => requests(1, endpoint, code),
+    dropped: (endpoint, kind, count) => dropped(count, endpoint, kind),
     bodyBytes(read) {
       new Gauge({
         name: 'gateway_request_body_bytes',

@@ -1,15 +1,23 @@
 import type { ServerResponse } from 'node:http';
-import { memberValue, replaceValue, scanMembers } from '../lib/json-scan.js';
+import { memberValue, scanMembers } from '../lib/json-scan.js';
 import { convertEmbeddings, encodingOf } from '../upstream/embedding-encoding.js';
 import { estimateTokens } from '../upstream/usage.js';
 import { answerJson } from './answer.js';
+import {
+  type AnswerMembers,
+  CHAT_MEMBERS,
+  EMBEDDINGS_MEMBERS,
+  type KnownMembers,
+  readAnswer,
+  rebuildAnswer,
+  textOf,
+} from './answer-members.js';
 import type { Call, Success } from './call.js';
 import type { RelayAnswer, RelayContext } from './relay.js';
+import { mapErrorChunk } from './upstream-failure.js';
 
 /** Largest answer that is held back until its event is written. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** Answers may nest deeper than requests: schemas and tool results are the model's. */
-const MAX_ANSWER_DEPTH = 512;
 
 interface Answer {
   body: Buffer;
@@ -18,10 +26,10 @@ interface Answer {
   success: Success;
 }
 
-/** Only these differ between latin1 and UTF-8. */
-const NON_ASCII = /[\x80-\xff]/;
-
 class GarbageError extends Error {}
+
+/** The upstream told an error, whatever its status said. */
+class ToldError extends Error {}
 
 /** A whole JSON answer: kept until its usage event is written, then sent in one write. */
 export class JsonAnswer implements RelayAnswer {
@@ -48,8 +56,10 @@ export class JsonAnswer implements RelayAnswer {
     let answer: Answer;
     try {
       answer = this.call.input.endpoint === 'chat' ? this.#chat(body) : this.#embeddings(body);
-    } catch {
-      this.context.fail({ code: 'upstream_error', options: {} });
+    } catch (error) {
+      this.context.fail(
+        error instanceof ToldError ? mapErrorChunk(body) : { code: 'upstream_error', options: {} },
+      );
       return;
     }
     this.call.succeed(answer.success, (error) => {
@@ -70,16 +80,14 @@ export class JsonAnswer implements RelayAnswer {
   #chat(body: Buffer): Answer {
     const text = body.toString('latin1');
     const fields = JSON.parse(text) as Record<string, unknown> | null;
+    const { members, served, checked } = this.#read(body, CHAT_MEMBERS);
     if (!Array.isArray(fields?.choices)) throw new GarbageError();
     const choices: unknown[] = fields.choices;
-    const name = typeof fields.model === 'string' ? fields.model : '';
-    const model = NON_ASCII.test(name) ? Buffer.from(name, 'latin1').toString() : name;
-    const served = this.context.servedModel(model);
     return {
-      body: served === model ? body : restamp(body, served),
-      text: served === model ? text : undefined,
+      body: checked,
+      text: checked === body ? text : undefined,
       success: {
-        usage: fields.usage,
+        usage: members.usage && fields.usage,
         servedModel: served,
         estimateOutput: () => estimateAnswer(choices),
       },
@@ -87,18 +95,13 @@ export class JsonAnswer implements RelayAnswer {
   }
 
   #embeddings(body: Buffer): Answer {
-    const members = new Map(scanMembers(body, MAX_ANSWER_DEPTH).map((member) => [member.key, member]));
-    const data = members.get('data');
-    if (!data || body[data.valueStart] !== 0x5b) throw new GarbageError();
-    const model = members.get('model');
-    const name = model ? memberValue(body, model) : '';
-    const served = this.context.servedModel(typeof name === 'string' ? name : '');
-    const usage = members.get('usage');
+    const { members, served, checked } = this.#read(body, EMBEDDINGS_MEMBERS);
+    const { content, usage } = members;
+    if (!content || body[content.valueStart] !== 0x5b) throw new GarbageError();
     const wanted = this.call.input.body.encoding;
-    const stamped = served === name ? body : restamp(body, served);
-    const kind = encodingOf(stamped);
+    const kind = encodingOf(checked);
     return {
-      body: kind !== undefined && kind !== wanted ? convertEmbeddings(stamped, wanted) : stamped,
+      body: kind !== undefined && kind !== wanted ? convertEmbeddings(checked, wanted) : checked,
       text: undefined,
       success: {
         usage: usage ? memberValue(body, usage) : undefined,
@@ -107,11 +110,18 @@ export class JsonAnswer implements RelayAnswer {
       },
     };
   }
-}
 
-function restamp(body: Buffer, model: string): Buffer {
-  const member = scanMembers(body, MAX_ANSWER_DEPTH).find(({ key }) => key === 'model');
-  return member ? replaceValue(body, member, model) : body;
+  /** The known members of an answer, the model that served, and the answer with nothing else and under that name. */
+  #read(body: Buffer, known: KnownMembers): { members: AnswerMembers; served: string; checked: Buffer } {
+    // Schemas and tool results are the model's, which may nest as they like.
+    const members = readAnswer(body, scanMembers(body, Number.POSITIVE_INFINITY), known);
+    if (members.isError) throw new ToldError();
+    const name = members.model && textOf(body, members.model);
+    const served = this.context.servedModel(name ?? '');
+    if (members.dropped > 0) this.context.dropped('member', members.dropped);
+    const asItCame = members.dropped === 0 && (!members.model || served === name);
+    return { members, served, checked: asItCame ? body : rebuildAnswer(body, members, served).json };
+  }
 }
 
 /** Tokens of an answer that reports none: its texts and tool calls, four bytes each. */
@@ -121,7 +131,7 @@ function estimateAnswer(choices: unknown[]): number {
     const message = (choice as { message?: Record<string, unknown> } | null)?.message;
     for (const part of [
       message?.content,
-      message?.reasoning_content,
+      message?.reasoning_content ?? message?.reasoning,
       message?.tool_calls,
       message?.refusal,
     ]) {

@@ -1,37 +1,29 @@
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
-import { memberValue, replaceValue, scanMembers } from '../lib/json-scan.js';
-import { eventData, SseSplitter } from '../upstream/sse-splitter.js';
-import { isUsageOnly } from '../upstream/usage.js';
+import { SseSplitter } from '../upstream/sse-splitter.js';
+import { estimateTokens, readUsage } from '../upstream/usage.js';
 import { errorEvent } from './answer.js';
-import type { Call } from './call.js';
+import type { Call, Success } from './call.js';
+import { ChunkCheck } from './chunk-check.js';
 import type { RelayAnswer, RelayContext } from './relay.js';
 import { mapErrorChunk, type UpstreamFailure } from './upstream-failure.js';
 
-const DONE = Buffer.from('[DONE]');
-const ERROR_KEY = '"error"';
-const USAGE_KEY = '"usage"';
-/** A delta that carries something generated; the opening chunk with role and empty content does not. */
-const TOKEN = /"(?:content|reasoning_content|reasoning|refusal|arguments|name|text)"\s*:\s*"[^"]/;
-const USAGE_NULL = /"usage"\s*:\s*null/;
+const DONE_EVENT = Buffer.from('data: [DONE]\n\n');
 
-interface ChunkFields {
-  error?: unknown;
-  usage?: unknown;
-  choices?: unknown;
-}
-
-/** A stream of server-sent events: bytes pass as they come, usage is read on the side. */
+/** A stream of server-sent events: checked chunks pass as they come, usage is read on the side. */
 export class StreamAnswer implements RelayAnswer {
   readonly #splitter = new SseSplitter();
   /** Adjacent events that go out in one write. */
   #run: Buffer | undefined;
   #started = false;
   #over = false;
+  readonly #check: ChunkCheck;
   #deltas = 0;
+  /** Bytes of generated text. */
+  #textBytes = 0;
   #usage: unknown;
-  #servedModel: string | undefined;
-  #restamping = false;
+  /** Whether nothing was generated behind the usage that is known. */
+  #usageIsLast = false;
   /** Whether this answer's chunked framing is ours to write. */
   #framing = false;
   #headLeft = false;
@@ -41,7 +33,9 @@ export class StreamAnswer implements RelayAnswer {
     private readonly context: RelayContext,
     private readonly response: ServerResponse,
     private readonly call: Call,
-  ) {}
+  ) {
+    this.#check = new ChunkCheck(context, call.input.body);
+  }
 
   data(chunk: Buffer): boolean {
     if (this.#over) return true;
@@ -81,89 +75,72 @@ export class StreamAnswer implements RelayAnswer {
       );
       return;
     }
-    this.call.succeed(
-      {
-        usage: this.#usage,
-        estimateOutput: () => this.#deltas,
-        servedModel: this.#served(),
-        clientAborted: true,
-      },
-      () => undefined,
-    );
+    this.call.succeed(this.#success(true), () => undefined);
   }
 
   #take(event: Buffer): void {
     if (this.#over) return;
-    const data = eventData(event);
-    if (data?.equals(DONE)) this.#complete(event);
-    else if (!data) this.#send(event);
-    else this.#takeChunk(event, data);
+    switch (this.#check.read(event)) {
+      case 'chunk':
+      case 'comment':
+        this.#count();
+        this.#send(this.#check.out);
+        return;
+      case 'nothing':
+        this.#count();
+        return;
+      case 'done':
+        this.#complete();
+        return;
+      case 'error':
+        this.#break(mapErrorChunk(this.#check.error));
+        return;
+      case 'garbage':
+        this.#break({ code: 'upstream_error', options: {} });
+    }
   }
 
-  #takeChunk(event: Buffer, data: Buffer): void {
-    if (this.#servedModel === undefined) this.#readModel(data);
-    const text = data.toString('latin1');
-    const mayFail = text.includes(ERROR_KEY);
-    const mayCount = text.includes(USAGE_KEY) && !USAGE_NULL.test(text);
-    if (mayFail || mayCount) {
-      const fields = parse(data);
-      if (fields?.error) {
-        this.context.fail(mapErrorChunk(data));
-        return;
-      }
-      if (fields?.usage) {
-        this.#usage = fields.usage;
-        if (!this.call.input.body.usageAsked && isUsageOnly(fields.choices)) return;
-      }
-    }
-    if (TOKEN.test(text)) {
+  /** Nothing counts that comes behind, be it in the same read. */
+  #break(failure: UpstreamFailure): void {
+    this.context.fail(failure);
+    this.#over = true;
+  }
+
+  #count(): void {
+    const { textBytes, usage } = this.#check;
+    if (textBytes > 0) {
       this.#deltas++;
+      this.#textBytes += textBytes;
+      this.#usageIsLast = false;
       this.call.firstToken();
     }
-    this.#send(this.#restamping ? this.#restamp(event, data) : event);
+    if (usage === undefined) return;
+    this.#usage = usage;
+    this.#usageIsLast = true;
   }
 
-  #complete(event: Buffer): void {
+  #complete(): void {
     this.#over = true;
     this.#start();
     this.#flush();
-    this.call.succeed(
-      { usage: this.#usage, estimateOutput: () => this.#deltas, servedModel: this.#served() },
-      (error) => this.#end(error ? errorEvent('service_unavailable') : event),
+    this.call.succeed(this.#success(false), (error) =>
+      this.#end(error ? errorEvent('service_unavailable') : DONE_EVENT),
     );
   }
 
-  #readModel(data: Buffer): void {
-    try {
-      const member = scanMembers(data, 512).find(({ key }) => key === 'model');
-      const name = member ? memberValue(data, member) : undefined;
-      if (typeof name !== 'string') return;
-      this.#servedModel = this.context.servedModel(name);
-      this.#restamping = this.#servedModel !== name;
-    } catch {
-      // Not JSON: it passes as it is, and the model asked for counts as the one that served.
-    }
-  }
-
-  /** The event with the public name in its payload; its other lines and its line ends stay as they came. */
-  #restamp(event: Buffer, data: Buffer): Buffer {
-    let stamped: Buffer;
-    try {
-      const member = scanMembers(data, 512).find(({ key }) => key === 'model');
-      if (!member) return event;
-      stamped = replaceValue(data, member, this.#served());
-    } catch {
-      return event;
-    }
-    // A payload over several lines was joined into a buffer of its own: it goes out as one line.
-    if (data.buffer !== event.buffer)
-      return Buffer.concat([Buffer.from('data: '), stamped, Buffer.from('\n\n')]);
-    const start = data.byteOffset - event.byteOffset;
-    return Buffer.concat([event.subarray(0, start), stamped, event.subarray(start + data.length)]);
-  }
-
-  #served(): string {
-    return this.#servedModel ?? this.call.input.body.model;
+  /** What was generated, and what of it the usage tells: of a stream that goes on or was cut not all. */
+  #success(clientAborted: boolean): Success {
+    const generated = Math.max(this.#deltas, estimateTokens(this.#textBytes));
+    const told = readUsage(this.#usage, 'chat')?.outputTokens ?? 0;
+    // A running count that stands at zero is none.
+    const isWhole = this.#usageIsLast && (!clientAborted || told >= this.#deltas);
+    return {
+      usage: this.#usage,
+      estimateOutput: () => generated,
+      leastOutput: isWhole ? 0 : generated,
+      servedModel: this.#check.servedModel ?? this.call.input.body.model,
+      clientAborted,
+    };
   }
 
   #start(): void {
@@ -247,12 +224,4 @@ function framed(bytes: Buffer, end: string): (Buffer | string)[] {
   frame.set(bytes, head.length);
   frame.write(end, head.length + bytes.length, 'latin1');
   return [frame];
-}
-
-function parse(data: Buffer): ChunkFields | undefined {
-  try {
-    return JSON.parse(data.toString()) as ChunkFields;
-  } catch {
-    return undefined;
-  }
 }

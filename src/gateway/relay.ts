@@ -4,7 +4,7 @@ import { type AnswerHeaders, answerError, v1Headers } from './answer.js';
 import type { BodyShare } from './body-budget.js';
 import type { Call } from './call.js';
 import type { Catalog } from './catalog.js';
-import type { EdgeMetrics } from './edge-metrics.js';
+import type { DroppedKind, EdgeMetrics } from './edge-metrics.js';
 import { JsonAnswer } from './relay-json.js';
 import { StreamAnswer } from './relay-stream.js';
 import type { UpstreamClient } from './upstream/client.js';
@@ -29,6 +29,8 @@ export interface RelayContext {
   headers(): AnswerHeaders;
   /** The public name that served, from what the upstream's answer says. */
   servedModel(name: string): string;
+  /** Counts what doesn't go on of the upstream's answer. */
+  dropped(kind: DroppedKind, count: number): void;
   /** Ends the call with a failure of the upstream. */
   fail(failure: UpstreamFailure): void;
   /** Counts bytes of an answer that stay in memory until it has left; false: there is no room, and the call has failed. */
@@ -77,6 +79,10 @@ export class Relay implements UpstreamHandler, RelayContext {
     private readonly share: BodyShare,
     private readonly onOver: (relay: Relay) => void,
   ) {}
+
+  get requestId(): string {
+    return this.call.input.id;
+  }
 
   start(): void {
     const { id, endpoint, admission, body } = this.call.input;
@@ -143,11 +149,18 @@ export class Relay implements UpstreamHandler, RelayContext {
   }
 
   headers(): AnswerHeaders {
-    return v1Headers(this.response, this.call.input.id, this.call.input.admission.rate);
+    const { id, admission, body } = this.call.input;
+    const headers = v1Headers(this.response, id, admission.rate);
+    if (body.dropped !== undefined) headers.push('x-gateway-dropped-fields', body.dropped);
+    return headers;
   }
 
   servedModel(name: string): string {
     return this.deps.catalog.get(name) ? name : this.call.input.body.model;
+  }
+
+  dropped(kind: DroppedKind, count: number): void {
+    this.deps.metrics.dropped(this.call.input.endpoint, kind, count);
   }
 
   sent(): void {

@@ -5,8 +5,8 @@ import { checkedMembers, checkInParts } from '../lib/json-check.js';
 import { JsonScanError, type Member, scanMembers } from '../lib/json-scan.js';
 import type { EmbeddingEncoding } from '../upstream/embedding-encoding.js';
 import type { InputSize } from '../upstream/usage.js';
+import { type AllowedFields, isForwarded, toldNames } from './body-fields.js';
 import { inputSize } from './input-size.js';
-import { isRemoved } from './removed-fields.js';
 
 /** What the edge reads of a body; everything else is the upstream's business. */
 export interface InspectedBody {
@@ -22,6 +22,8 @@ export interface InspectedBody {
   input: InputSize;
   /** What goes upstream. */
   forward: Buffer;
+  /** Names of members that don't, as the value of a header; undefined when there are none. */
+  dropped: string | undefined;
 }
 
 /** Two readers could see two values of these; each has a bit of its own. */
@@ -47,35 +49,36 @@ const invalid = (message: string, param?: string): AppError =>
 const INCLUDE_USAGE = Buffer.from('"stream_options":{"include_usage":true}');
 
 /**
- * Reads a body of `/v1` and prepares what goes upstream: raw bytes as they came, but for fields that must go and
- * the option that asks for usage in streams. A body that takes long is read by and by.
+ * Reads a body of `/v1` and prepares what goes upstream: raw bytes as they came, but for members that are neither
+ * known nor `allowed` and the option that asks for usage in streams. A body that takes long is read by and by.
  * @throws AppError `invalid_body`
  */
-export function inspectBody(body: Buffer): InspectedBody | Promise<InspectedBody> {
-  return body.length > TURN_BYTES ? inspectInTurns(body) : inspectAtOnce(body);
+export function inspectBody(body: Buffer, allowed: AllowedFields): InspectedBody | Promise<InspectedBody> {
+  return body.length > TURN_BYTES ? inspectInTurns(body, allowed) : inspectAtOnce(body, allowed);
 }
 
 /** @throws AppError `invalid_body` */
-export function inspectAtOnce(body: Buffer): InspectedBody {
+export function inspectAtOnce(body: Buffer, allowed: AllowedFields): InspectedBody {
   if (body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
-  return inspected(body, scan(body));
+  return inspected(body, scan(body), allowed);
 }
 
-async function inspectInTurns(body: Buffer): Promise<InspectedBody> {
+async function inspectInTurns(body: Buffer, allowed: AllowedFields): Promise<InspectedBody> {
   const check = checkInParts(body, MAX_DEPTH, MAX_MEMBERS, TURN_BYTES);
   for (;;) {
     const { done, value } = refusing(() => check.next());
     await nextTurn();
-    if (done) return inspected(body, value);
+    if (done) return inspected(body, value, allowed);
   }
 }
 
-function inspected(body: Buffer, members: Member[]): InspectedBody {
+function inspected(body: Buffer, members: Member[], allowed: AllowedFields): InspectedBody {
   checkOnce(members);
   const fields = body.length > PARSED_BYTES ? readFields(body, members) : parse(body);
   const stream = readBoolean(fields, 'stream');
   const options = readOptions(fields);
   const usageAsked = stream && options?.include_usage === true;
+  const kept = members.filter(({ key }) => isForwarded(key, allowed));
   return {
     model: readModel(fields),
     stream,
@@ -83,8 +86,9 @@ function inspected(body: Buffer, members: Member[]): InspectedBody {
     maxTokens: readMaxTokens(fields),
     usageAsked,
     encoding: fields.encoding_format === 'base64' ? 'base64' : 'float',
-    input: inputSize(body, members),
-    forward: prepare(body, members, stream && !usageAsked, options),
+    input: inputSize(body, kept),
+    forward: prepare(body, members, kept, stream && !usageAsked, options),
+    dropped: kept.length < members.length ? droppedNames(members, allowed) : undefined,
   };
 }
 
@@ -180,16 +184,18 @@ function readMaxTokens(fields: Record<string, unknown>): number | null {
   return Math.max(one, other);
 }
 
+const droppedNames = (members: Member[], allowed: AllowedFields): string =>
+  toldNames(members.map(({ key }) => key).filter((key) => !isForwarded(key, allowed)));
+
 function prepare(
   body: Buffer,
   members: Member[],
+  known: Member[],
   addUsage: boolean,
   options: Record<string, unknown> | null,
 ): Buffer {
-  const goes = ({ key }: Member): boolean => isRemoved(key) || (addUsage && key === 'stream_options');
-  const kept = members.some(goes) ? members.filter((member) => !goes(member)) : members;
-  if (kept === members && !addUsage) return body;
-  if (kept.length === members.length) return insertFirst(body, members);
+  const kept = addUsage ? known.filter(({ key }) => key !== 'stream_options') : known;
+  if (kept.length === members.length) return addUsage ? insertFirst(body, members) : body;
   const parts = kept.map((member) => body.subarray(member.start, member.end));
   if (addUsage) parts.push(usageOption(options));
   return Buffer.concat([

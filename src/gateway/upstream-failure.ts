@@ -74,11 +74,13 @@ interface ErrorFields {
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** OpenAI's `error`, as an object or a text; FastAPI's `detail`, as a text or around it. */
+/** OpenAI's `error`, as an object or a text; FastAPI's `detail`, as a text or around it; vLLM's `object: "error"` of old. */
 function readError(body: Buffer): ErrorFields {
   try {
-    const { error, detail } = JSON.parse(body.toString()) as { error?: unknown; detail?: unknown };
-    const told = error ?? (detail as { error?: unknown } | undefined)?.error ?? detail;
+    const fields = JSON.parse(body.toString()) as { error?: unknown; detail?: unknown; object?: unknown };
+    const { error, detail } = fields;
+    const itself = fields.object === 'error' ? fields : undefined;
+    const told = error ?? (detail as { error?: unknown } | undefined)?.error ?? detail ?? itself;
     if (typeof told !== 'object' || told === null) return { message: textOf(told) };
     const { message, type, code, param } = told as Record<string, unknown>;
     return {

@@ -8,6 +8,7 @@ import type { Endpoint, Meter } from '../metering/usage-record.js';
 import { answerError, answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate } from './authenticate.js';
 import { type BodyBudget, BodyShare } from './body-budget.js';
+import type { AllowedFields } from './body-fields.js';
 import { Call } from './call.js';
 import type { Catalog } from './catalog.js';
 import type { EdgeMetrics } from './edge-metrics.js';
@@ -35,6 +36,8 @@ export interface V1Deps {
   /** Relays in flight; shutdown ends what is left of them. */
   active: SlotSet<Relay>;
   bodies: BodyBudget;
+  /** Members of bodies that go upstream beside the known ones. */
+  allowedFields: AllowedFields;
 }
 
 /** The inference API: `/v1/chat/completions`, `/v1/embeddings`, `/v1/models`; 404 for the rest. */
@@ -112,7 +115,7 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
     const read = (inspected: InspectedBody): void =>
       forward(deps, exchange, endpoint, entry, inspected, share, failed);
     try {
-      const inspected = inspectBody(body);
+      const inspected = inspectBody(body, deps.allowedFields);
       if (inspected instanceof Promise) inspected.then(unlessGone(response, read)).catch(failed);
       else read(inspected);
     } catch (thrown) {

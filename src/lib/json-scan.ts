@@ -28,7 +28,8 @@ const CLOSE_BRACKET = 0x5d;
 const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-function skipSpace(json: Buffer, from: number): number {
+/** Offset of the first byte from `from` on that is no white space. */
+export function skipSpace(json: Buffer, from: number): number {
   let at = from;
   // A read beyond the end would make all others slower.
   while (at < json.length && isSpace(json[at])) at++;
@@ -38,8 +39,11 @@ function skipSpace(json: Buffer, from: number): number {
 /** Strings longer than this are crossed by native search, whose call costs more than a short walk. */
 const SHORT_STRING_BYTES = 48;
 
-/** Offset just past the string that opens at `from`. */
-function skipString(json: Buffer, from: number): number {
+/**
+ * Offset just past the string that opens at `from`.
+ * @throws JsonScanError when it does not end.
+ */
+export function skipString(json: Buffer, from: number): number {
   let at = from + 1;
   for (;;) {
     // Walked after each escaped quote anew: there may be millions of them.

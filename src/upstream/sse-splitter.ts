@@ -66,6 +66,7 @@ function eventEnd(bytes: Buffer, from: number): number {
 
 const DATA = Buffer.from('data:');
 const SPACE = 0x20;
+const COLON = 0x3a;
 
 /** The payload of an event, its `data:` lines joined; undefined for a comment or an event without data. */
 export function eventData(event: Buffer): Buffer | undefined {
@@ -75,6 +76,46 @@ export function eventData(event: Buffer): Buffer | undefined {
   }
   return joinDataLines(event);
 }
+
+/** Whether an event is one line of data and nothing else. */
+export const isDataAlone = (event: Buffer): boolean =>
+  startsWithData(event, 0) && !hasMoreLines(event, event.indexOf(LF));
+
+/** The lines of an event that carry no data. */
+export interface OtherLines {
+  comments: number;
+  /** `id:`, `event:`, `retry:` and whatever else. */
+  fields: number;
+  /** An error that stands in the line's name instead of the data: `event: error`, or llama.cpp's `error: {…}`. */
+  error: Buffer | undefined;
+}
+
+const ERROR_LINE = /^error:|^event: ?error\s*$/;
+/** A field's name and the beginning of its value. */
+const LINE_START_BYTES = 32;
+
+/** Reads what else stands in an event beside its data. */
+export function otherLines(event: Buffer): OtherLines {
+  const found: OtherLines = { comments: 0, fields: 0, error: undefined };
+  let at = startOf(event);
+  for (let end = event.indexOf(LF, at); end >= 0; end = event.indexOf(LF, at)) {
+    const line = event.subarray(at, event[end - 1] === CR ? Math.max(at, end - 1) : end);
+    at = end + 1;
+    if (line.length === 0 || startsWithData(line, 0)) continue;
+    if (line[0] === COLON) {
+      found.comments++;
+      continue;
+    }
+    found.fields++;
+    if (!ERROR_LINE.test(line.toString('latin1', 0, LINE_START_BYTES))) continue;
+    found.error = eventData(event) ?? line.subarray(line.indexOf(COLON) + 1);
+  }
+  return found;
+}
+
+/** A byte order mark may open the stream. */
+const startOf = (event: Buffer): number =>
+  event[0] === 0xef && event[1] === 0xbb && event[2] === 0xbf ? 3 : 0;
 
 const startsWithData = (bytes: Buffer, at: number): boolean =>
   bytes[at] === 0x64 &&
@@ -96,8 +137,7 @@ function payload(bytes: Buffer, from: number, lineFeed: number): Buffer {
 
 function joinDataLines(event: Buffer): Buffer | undefined {
   const parts: Buffer[] = [];
-  // A byte order mark may open the stream.
-  let at = event[0] === 0xef && event[1] === 0xbb && event[2] === 0xbf ? 3 : 0;
+  let at = startOf(event);
   while (at < event.length) {
     const lineFeed = event.indexOf(LF, at);
     if (lineFeed < 0) break;

@@ -44,7 +44,7 @@ describe('a chat call that succeeds', () => {
   test('reaches the upstream with the virtual key, byte for byte, and nothing of the caller but the body', async () => {
     const { key } = await createTestKey(suite.db, { virtualKey: 'sk-virtual-7' });
     const body =
-      '{ "model" : "gateway/fast",\n "messages":[{"role":"user","content":"Grüße 😀"}], "unknown_field": [1, 2.50, null] }';
+      '{ "model" : "gateway/fast",\n "messages":[{"role":"user","content":"Grüße 😀"}], "documents": [1, 2.50, null] }';
     await postChat(suite.edge.url, key, body, {
       'x-litellm-tags': 'a',
       'x-pass-api-key': 'b',
@@ -69,7 +69,7 @@ describe('a chat call that succeeds', () => {
   test('comes back byte for byte, and with no header of the upstream', async () => {
     const { key } = await createTestKey(suite.db);
     const answer =
-      '{"model":"gateway/fast" , "choices":[ {"message":{"tool_calls":[{"function":{"arguments":"{\\"a\\":1}"}}]}} ],"usage":{"prompt_tokens":1,"completion_tokens":1},"x":{"y":[1.0]}}';
+      '{"model":"gateway/fast" , "choices":[ {"message":{"tool_calls":[{"function":{"arguments":"{\\"a\\":1}"}}]}} ],"usage":{"prompt_tokens":1,"completion_tokens":1},"timings":{"y":[1.0]}}';
     suite.upstream.answer((_request, response) =>
       response
         .writeHead(200, {

@@ -14,6 +14,11 @@ export interface UpstreamClientOptions {
   headersTimeoutMs: number;
   /** Between two pieces of an answer. */
   bodyTimeoutMs: number;
+  /**
+   * Whether it names in `x-request-id` the call that it answers, as our own proxy does. Of another it is known once it
+   * has done so; some send ids of their own.
+   */
+  echoes?: boolean;
 }
 
 const LONGEST_TICK_MS = 500;
@@ -42,8 +47,11 @@ export class UpstreamClient implements ConnectionOwner {
   /** The one that rested last is taken first, so that those that are too many grow old. */
   readonly #free: Connection[] = [];
   readonly #ticker: NodeJS.Timeout;
+  #echoes: boolean;
 
-  constructor({ url, connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs }: UpstreamClientOptions) {
+  constructor(options: UpstreamClientOptions) {
+    const { url, connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, echoes = false } = options;
+    this.#echoes = echoes;
     const tls = url.protocol === 'https:';
     const host = url.hostname.replace(/^\[|\]$/g, '');
     this.#destination = { host, port: Number(url.port) || (tls ? 443 : 80), tls };
@@ -87,6 +95,12 @@ export class UpstreamClient implements ConnectionOwner {
     this.#all.delete(connection);
     const at = this.#free.indexOf(connection);
     if (at !== -1) this.#free.splice(at, 1);
+  }
+
+  isAnswerTo(requestId: string, told: string | undefined): boolean {
+    if (told === undefined) return true;
+    if (told === requestId) this.#echoes = true;
+    return told === requestId || !this.#echoes;
   }
 
   #rested(): Connection | undefined {

@@ -1,9 +1,12 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { type ResponseHead, ResponseParseError } from './response-head.js';
 import { ResponseReader, type ResponseSink } from './response-reader.js';
 
 /** Who made a call. After its end, an error or an abort it hears nothing more. */
 export interface UpstreamHandler extends ResponseSink {
+  /** The call's `x-request-id`, where it sends one. */
+  readonly requestId?: string;
   /** The answer came whole. */
   onEnd(): void;
   onError(error: Error): void;
@@ -35,6 +38,8 @@ export interface ConnectionOwner {
   free(connection: Connection): void;
   /** It can carry none any more. */
   gone(connection: Connection): void;
+  /** Whether an answer may be to this call, by the `x-request-id` that it names, if any. */
+  isAnswerTo(requestId: string, told: string | undefined): boolean;
 }
 
 /** One for all connections: what was read is taken from it before the next read begins. */
@@ -53,6 +58,8 @@ export class Connection {
   #head = '';
   #body: Buffer | undefined;
   #connected = false;
+  /** Whether an answer has begun before its request had left: it may have been to none, and so may all that follow. */
+  #early = false;
   #paused = false;
   /** Ticks since the upstream was last heard of. */
   #waited = 0;
@@ -92,7 +99,7 @@ export class Connection {
     if (!this.#handler || !body) return;
     this.#head = '';
     this.#body = undefined;
-    this.#reader = new ResponseReader(this.#handler);
+    this.#reader = new ResponseReader(this.#handler, this.#check);
     const socket = this.#socket;
     if (body.length <= ONE_PIECE_BYTES) {
       socket.write(head + body.toString('latin1'), 'latin1');
@@ -165,6 +172,13 @@ export class Connection {
     return socket;
   }
 
+  /** What came unasked is the next call's answer, and from then on each call gets that of the one before. */
+  readonly #check = (head: ResponseHead): void => {
+    const asked = this.#handler?.requestId;
+    if (asked !== undefined && !this.owner.isAnswerTo(asked, head.requestId))
+      throw new ResponseParseError('the answer is to another call');
+  };
+
   #opened(): void {
     this.#connected = true;
     this.#waited = 0;
@@ -182,6 +196,7 @@ export class Connection {
       this.#lost(new Error('the upstream sent what no call had asked for'));
       return;
     }
+    if (!reader.begun && this.#socket.writableLength > 0) this.#early = true;
     try {
       reader.read(bytes);
     } catch (error) {
@@ -198,8 +213,8 @@ export class Connection {
     this.#handler = undefined;
     this.#reader = undefined;
     this.#goOn();
-    // An answer that came before its request had left: what is left of it would be read as the next one.
-    const unsent = this.#socket.writableLength > 0;
+    // What is left of a request that was answered before it had left would be read as the next one.
+    const unsent = this.#early || this.#socket.writableLength > 0;
     if (idleMs < this.patience.tickMs || unsent || !this.#socket.writable) {
       this.#drop();
     } else {
@@ -239,6 +254,7 @@ export class Connection {
     this.#socket.on('error', () => undefined);
     this.#socket.destroy();
     this.#connected = false;
+    this.#early = false;
     this.#socket = this.#open();
     this.send();
   }

@@ -3,6 +3,8 @@ export interface ResponseHead {
   status: number;
   contentType: string;
   retryAfter: string | undefined;
+  /** The request that it answers, where the upstream says so. */
+  requestId: string | undefined;
 }
 
 /** How the end of a body is known: after so many bytes, by chunks, or by the end of the connection. */
@@ -41,6 +43,7 @@ export function parseHead(text: string): ParsedHead {
     status: Number(text.slice(9, 12)),
     contentType: '',
     retryAfter: undefined,
+    requestId: undefined,
     framing: 'close',
     idleMs: text.charCodeAt(7) === 0x31 ? DEFAULT_IDLE_MS : 0,
   };
@@ -68,17 +71,35 @@ function takeField(head: ParsedHead, text: string, start: number, colon: number,
       return;
     }
     case 11:
-      if (isNamed(text, start, colon, 'retry-after')) head.retryAfter = text.slice(colon + 1, end).trim();
+      if (isNamed(text, start, colon, 'retry-after')) head.retryAfter = fieldValue(text, colon, end);
       return;
     case 12:
-      if (isNamed(text, start, colon, 'content-type')) head.contentType = text.slice(colon + 1, end).trim();
+      if (isNamed(text, start, colon, 'content-type')) head.contentType = fieldValue(text, colon, end);
+      else if (isNamed(text, start, colon, 'x-request-id')) head.requestId = fieldValue(text, colon, end);
       return;
     case 14:
-      if (isNamed(text, start, colon, 'content-length')) frame(head, lengthOf(text.slice(colon + 1, end)));
+      if (isNamed(text, start, colon, 'content-length')) frame(head, lengthOf(fieldValue(text, colon, end)));
       return;
     case 17:
-      if (isNamed(text, start, colon, 'transfer-encoding')) frame(head, codingOf(text.slice(colon + 1, end)));
+      if (isNamed(text, start, colon, 'transfer-encoding'))
+        frame(head, codingOf(fieldValue(text, colon, end)));
   }
+}
+
+const SPACE = 0x20;
+const TAB = 0x09;
+const isBlank = (code: number): boolean => code === SPACE || code === TAB;
+
+/**
+ * A field's value without the white space around it. That is spaces and tabs alone: with what else `trim` takes away,
+ * a length in front of \xa0 would be one for us and none for others.
+ */
+function fieldValue(text: string, colon: number, end: number): string {
+  let from = colon + 1;
+  let to = end;
+  while (from < to && isBlank(text.charCodeAt(from))) from++;
+  while (to > from && isBlank(text.charCodeAt(to - 1))) to--;
+  return text.slice(from, to);
 }
 
 function isNamed(text: string, start: number, colon: number, name: string): boolean {
@@ -90,15 +111,13 @@ function frame(head: ParsedHead, framing: BodyFraming): void {
   head.framing = framing;
 }
 
-function lengthOf(value: string): number {
-  const digits = value.trim();
+function lengthOf(digits: string): number {
   if (!DIGITS.test(digits)) throw new ResponseParseError('the length is no number');
   return Number(digits);
 }
 
 function codingOf(value: string): 'chunked' {
-  if (value.trim().toLowerCase() !== 'chunked')
-    throw new ResponseParseError('the transfer coding is unknown');
+  if (value.toLowerCase() !== 'chunked') throw new ResponseParseError('the transfer coding is unknown');
   return 'chunked';
 }
 

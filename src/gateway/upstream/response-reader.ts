@@ -26,7 +26,13 @@ export class ResponseReader {
   #stopped = false;
   #polluted = false;
 
-  constructor(private readonly sink: ResponseSink) {}
+  /**
+   * @param accepts Throws where the head's answer is not one to this call.
+   */
+  constructor(
+    private readonly sink: ResponseSink,
+    private readonly accepts?: (head: ResponseHead) => void,
+  ) {}
 
   /** Milliseconds that the connection may rest for; 0: it can't serve another call. */
   get idleMs(): number {
@@ -89,6 +95,7 @@ export class ResponseReader {
   }
 
   #begin(head: ParsedHead): void {
+    this.accepts?.(head);
     this.#head = head;
     if (head.framing === 'chunked') this.#chunked = new ChunkedDecoder();
     else this.#left = head.framing === 'close' ? Number.POSITIVE_INFINITY : head.framing;

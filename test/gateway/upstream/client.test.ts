@@ -181,6 +181,54 @@ describe('the client of the upstream', () => {
     expect(upstream.sockets).toHaveLength(2);
   });
 
+  test('uses a connection no more on which an answer began before its request had left', async () => {
+    const body = 'x'.repeat(20_000_000);
+    upstream.onSent = (socket, at) => {
+      const sent = upstream.sent[at]!;
+      if (!socket.bytesWritten) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no');
+      // The rest comes when nothing of the request is left on its way.
+      if (sent.length === sent.indexOf('\r\n\r\n') + 4 + body.length) socket.write('k');
+    };
+    expect(await call(body)).toMatchObject({ body: 'ok', ends: 1, errors: [] });
+    upstream.onSent = (socket) => socket.write(OK);
+    expect(await call()).toMatchObject({ body: 'ok', errors: [] });
+    expect(upstream.sockets).toHaveLength(2);
+  });
+
+  describe('of calls that are told apart', () => {
+    class Named extends Heard {
+      constructor(readonly requestId: string) {
+        super();
+      }
+    }
+    const answerTo = (id: string) => OK.replace('\r\n', `\r\nX-Request-ID: ${id} \r\n`);
+    const named = (id: string, from = client) => done(post(new Named(id), '{}', from));
+    const another = failure('to another call');
+
+    test('takes no answer to another one once the upstream names them, and cuts the connection', async () => {
+      upstream.onSent = (socket) => socket.write(answerTo('a'));
+      expect(await named('a')).toMatchObject({ body: 'ok', errors: [] });
+      expect(await named('b')).toMatchObject({ status: 0, body: '', ends: 0, errors: another });
+      await until(() => upstream.sockets[0]!.destroyed);
+      expect(await named('a')).toMatchObject({ body: 'ok', errors: [] });
+      upstream.onSent = (socket) => socket.write(OK);
+      expect(await named('c')).toMatchObject({ body: 'ok', errors: [] });
+      expect(upstream.sockets).toHaveLength(2);
+    });
+
+    test('takes none from the first call on where the upstream is known to name them', async () => {
+      const strict = new UpstreamClient({ url: new URL(`http://${address}`), ...timeouts, echoes: true });
+      upstream.onSent = (socket) => socket.write(answerTo('a'));
+      expect(await named('b', strict)).toMatchObject({ status: 0, errors: another });
+      strict.destroy();
+    });
+
+    test('takes all from an upstream that has ids of its own', async () => {
+      upstream.onSent = (socket) => socket.write(answerTo('req_1'));
+      for (const id of ['a', 'b']) expect(await named(id)).toMatchObject({ body: 'ok', errors: [] });
+    });
+  });
+
   test('tells once that nobody listens, that the connection broke, or that the answer is garbage', async () => {
     const gone = new UpstreamClient({ url: new URL('http://127.0.0.1:1'), ...timeouts });
     const refused = await done(post(new Heard(), '{}', gone));

@@ -176,6 +176,11 @@ describe('what a connection does after an answer', () => {
     expect(read([bytes(`${chunked}x`)])).toMatchObject({ body: '', done: true, idleMs: 0 });
   });
 
+  test('spaces and tabs around a value are none of it', () => {
+    const answer = 'HTTP/1.1 200 OK\r\ncontent-length:\t 2 \t\r\nx-request-id: \ta b\t \r\n\r\nok';
+    expect(read([bytes(answer)])).toMatchObject({ body: 'ok', done: true, head: { requestId: 'a b' } });
+  });
+
   test.each([204, 304])('a %d has no body', (status) => {
     expect(read([bytes(`HTTP/1.1 ${status} X\r\ncontent-length: 5\r\n\r\n`)])).toMatchObject({ done: true });
   });
@@ -197,6 +202,9 @@ describe('an answer that readers could read in two ways is refused', () => {
     ['two codings', head('transfer-encoding: gzip, chunked\r\n')],
     ['an unknown coding', head('transfer-encoding: xchunked\r\n')],
     ['a signed length', head('content-length: +1\r\n')],
+    ['a length behind what only some call white space', head('content-length: \xa01\r\n')],
+    ['a length in front of it', head('content-length: 1\xa0\r\n')],
+    ['a coding behind it', head('transfer-encoding: \xa0chunked\r\n')],
     ['a length in hex', head('content-length: 0x1\r\n')],
     ['a huge length', head(`content-length: ${'9'.repeat(20)}\r\n`)],
     ['no length', head('content-length:\r\n')],

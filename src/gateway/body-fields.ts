@@ -1,0 +1,88 @@
+/** Members of nearly every call: found without a look at the others. */
+const USUAL = new Set([
+  'model',
+  'messages',
+  'input',
+  'stream',
+  'stream_options',
+  'temperature',
+  'top_p',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'stop',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'encoding_format',
+  'presence_penalty',
+  'frequency_penalty',
+  'seed',
+  'user',
+]);
+
+/** The rest of OpenAI's own, for chats and embeddings. `metadata` is missing: model proxies take orders from it. */
+const OPENAI = [
+  'audio',
+  'dimensions',
+  'function_call',
+  'functions',
+  'logit_bias',
+  'logprobs',
+  'modalities',
+  'parallel_tool_calls',
+  'prediction',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'reasoning_effort',
+  'safety_identifier',
+  'service_tier',
+  'store',
+  'top_logprobs',
+  'verbosity',
+  'web_search_options',
+];
+
+/**
+ * What vLLM, SGLang, TGI, llama.cpp and Ollama document for sampling and for what is read and shown of an answer. Not
+ * among them is what reaches for other calls (`priority`, `id_slot`, `request_id`), other weights (`lora_path`), other
+ * hosts or code of the caller's (`chat_template`, `custom_logit_processor`).
+ */
+const NODES = [
+  ...['add_generation_prompt', 'add_special_tokens', 'allowed_token_ids', 'bad_words', 'best_of'],
+  ...['cache_prompt', 'cache_salt', 'chat_template_kwargs', 'continue_final_message', 'documents'],
+  ...['dry_allowed_length', 'dry_base', 'dry_multiplier', 'dry_penalty_last_n', 'dry_sequence_breakers'],
+  ...['dynatemp_exponent', 'dynatemp_range', 'ebnf', 'echo', 'grammar', 'guided_choice'],
+  ...['guided_decoding_backend', 'guided_grammar', 'guided_json', 'guided_regex'],
+  ...['guided_whitespace_pattern', 'guideline', 'ignore_eos', 'include_reasoning'],
+  ...['include_stop_str_in_output', 'json_schema', 'length_penalty', 'min_keep', 'min_p', 'min_tokens'],
+  ...['mirostat', 'mirostat_eta', 'mirostat_tau', 'no_stop_trim'],
+  ...['prompt_logprobs', 'reasoning_format', 'regex', 'repeat_last_n', 'repeat_penalty'],
+  ...['repetition_penalty', 'return_progress', 'return_token_ids', 'return_tokens_as_token_ids'],
+  ...['samplers', 'separate_reasoning', 'skip_special_tokens', 'spaces_between_special_tokens'],
+  ...['stop_regex', 'stop_token_ids', 'stream_reasoning', 'structural_tag', 'structured_outputs'],
+  ...['timings_per_token', 'tool_prompt', 'top_k', 'top_n_sigma', 'truncate_prompt_tokens'],
+  ...['typical_p', 'use_beam_search', 'xtc_probability', 'xtc_threshold'],
+];
+
+const KNOWN = new Set([...OPENAI, ...NODES]);
+
+/** Names that go upstream beside the known ones (`ALLOWED_BODY_FIELDS`, which refuses those that steer). */
+export type AllowedFields = ReadonlySet<string>;
+
+/** Whether a member of a body goes upstream. */
+export const isForwarded = (name: string, allowed: AllowedFields): boolean =>
+  USUAL.has(name) || KNOWN.has(name) || allowed.has(name);
+
+const MOST_TOLD = 16;
+const LONGEST_TOLD = 64;
+
+/** The names of members that went no further as the value of a header: bounded, and of plain characters alone. */
+export function toldNames(names: readonly string[]): string {
+  const unique = [...new Set(names)];
+  const told = unique
+    .slice(0, MOST_TOLD)
+    .map((name) => name.slice(0, LONGEST_TOLD).replace(/[^\w.-]/g, '?') || '?');
+  const more = unique.length - told.length;
+  return more > 0 ? `${told.join(', ')}, and ${more} more` : told.join(', ');
+}

@@ -1,0 +1,184 @@
+import { memberValue, scanMembers } from '../lib/json-scan.js';
+import { type GeneratedText, generatedText } from '../upstream/generated-text.js';
+import { eventData, isDataAlone, otherLines } from '../upstream/sse-splitter.js';
+import { isUsageOnly } from '../upstream/usage.js';
+import { type AnswerMembers, CHAT_MEMBERS, readAnswer, rebuildAnswer, textOf } from './answer-members.js';
+import { ChunkLayout } from './chunk-layout.js';
+import type { RelayContext } from './relay.js';
+import type { InspectedBody } from './request-body.js';
+
+/** What an event of a stream is. `nothing` has no part for the client. */
+export type EventKind = 'chunk' | 'comment' | 'nothing' | 'done' | 'error' | 'garbage';
+
+/** Whom the check asks and tells. */
+export type ChunkContext = Pick<RelayContext, 'servedModel' | 'dropped'>;
+
+const COMMENT = Buffer.from(':\n\n');
+const DATA = Buffer.from('data: ');
+const EVENT_END = Buffer.from('\n\n');
+const DONE = '[DONE]';
+/** So many layouts in vain: the chunks of this stream differ elsewhere, and only now and then one is worth noting. */
+const MOST_VAIN_LAYOUTS = 8;
+const SELDOM = 16;
+
+/**
+ * Checks the events of a chat stream. What goes on of a chunk are the members that are known, under the public name of
+ * the model; of other lines nothing but that there was a comment. The fields tell of the event that was read last.
+ */
+export class ChunkCheck {
+  /** What goes on, of chunks and comments. */
+  out: Buffer = COMMENT;
+  /** Bytes of generated text. */
+  textBytes = 0;
+  /** What the chunk reports, whatever it is; undefined when it reports nothing. */
+  usage: unknown;
+  /** The payload of an error. */
+  error: Buffer = COMMENT;
+  /** Known from the first chunk that names a model. */
+  servedModel: string | undefined;
+
+  #layout: ChunkLayout | undefined;
+  /** Layouts that were noted without use. */
+  #vain = 0;
+
+  constructor(
+    private readonly context: ChunkContext,
+    private readonly asked: Pick<InspectedBody, 'model' | 'usageAsked'>,
+  ) {}
+
+  read(event: Buffer): EventKind {
+    this.usage = undefined;
+    const layout = this.#layout;
+    const textBytes = layout ? layout.textBytes(event) : -1;
+    if (!layout || textBytes < 0) return this.#readLines(event);
+    this.#vain = 0;
+    this.textBytes = textBytes + layout.otherBytes;
+    this.out = layout.rebuild(event);
+    if (layout.dropped > 0) this.context.dropped('member', layout.dropped);
+    return 'chunk';
+  }
+
+  #readLines(event: Buffer): EventKind {
+    this.textBytes = 0;
+    this.out = COMMENT;
+    if (isDataAlone(event)) return this.#readData(event, eventData(event)!, true);
+    const { comments, fields, error } = otherLines(event);
+    if (error) {
+      this.error = error;
+      return 'error';
+    }
+    if (fields > 0) this.context.dropped('line', fields);
+    const data = eventData(event);
+    const kind = data ? this.#readData(event, data, false) : 'nothing';
+    return kind === 'nothing' && comments > 0 ? 'comment' : kind;
+  }
+
+  #readData(event: Buffer, data: Buffer, alone: boolean): EventKind {
+    const text = trimmed(data);
+    if (text.length === 0) return 'nothing';
+    if (text.length === DONE.length && text.toString('latin1') === DONE) return 'done';
+    const payload = oneLine(data, alone);
+    let answer: AnswerMembers;
+    try {
+      answer = readAnswer(payload, scanMembers(payload, Number.POSITIVE_INFINITY), CHAT_MEMBERS);
+    } catch {
+      return 'garbage';
+    }
+    if (answer.isError) {
+      this.error = payload;
+      return 'error';
+    }
+    return this.#readChunk(event, payload, answer, alone && payload === data);
+  }
+
+  /** `plain`: the event is the payload and what must stand around it. */
+  #readChunk(event: Buffer, payload: Buffer, answer: AnswerMembers, plain: boolean): EventKind {
+    const { content } = answer;
+    const texts = content ? generatedText(payload, content.valueStart, content.end) : NO_TEXT;
+    this.textBytes = texts.bytes;
+    this.usage = readUsage(payload, answer);
+    if (this.usage !== undefined && texts.bytes === 0 && !this.asked.usageAsked) {
+      if (content && isUsageOnly(parsed(payload, content))) return 'nothing';
+    }
+    const kept = this.#restamps(payload, answer) || answer.dropped > 0;
+    const rebuilt = kept ? rebuildAnswer(payload, answer, this.#served()) : undefined;
+    if (answer.dropped > 0) this.context.dropped('member', answer.dropped);
+    if (rebuilt) this.out = Buffer.concat([DATA, rebuilt.json, EVENT_END]);
+    else this.out = plain ? event : Buffer.concat([DATA, payload, EVENT_END]);
+    if (plain && this.usage === undefined) {
+      this.#note(event, payload, answer, texts, rebuilt?.contentAt);
+    }
+    return 'chunk';
+  }
+
+  /** Whether the model's name must be another one. */
+  #restamps(payload: Buffer, { model }: AnswerMembers): boolean {
+    if (!model) return false;
+    const name = textOf(payload, model);
+    if (name !== undefined) this.servedModel ??= this.context.servedModel(name);
+    return name !== this.#served();
+  }
+
+  #served(): string {
+    return this.servedModel ?? this.asked.model;
+  }
+
+  /** Notes how a chunk is laid out that has been checked. `contentAt`: where its choices stand in what was rebuilt. */
+  #note(
+    event: Buffer,
+    payload: Buffer,
+    { content, dropped }: AnswerMembers,
+    { first, bytes }: GeneratedText,
+    contentAt: number | undefined,
+  ): void {
+    if (!content || !first) return;
+    if (++this.#vain > MOST_VAIN_LAYOUTS && this.#vain % SELDOM !== 0) return;
+    const offset = payload.byteOffset - event.byteOffset;
+    const place = { start: offset + first.start, end: offset + first.end };
+    const moved = contentAt === undefined ? 0 : DATA.length + contentAt - content.valueStart;
+    const rebuilt =
+      contentAt === undefined
+        ? undefined
+        : { event: this.out, start: first.start + moved, end: first.end + moved };
+    this.#layout = new ChunkLayout(event, place, rebuilt, bytes - first.bytes, dropped);
+  }
+}
+
+const NO_TEXT: GeneratedText = { bytes: 0, first: undefined };
+
+/** Usage that says something; a value that is no JSON is odd and not missing. */
+function readUsage(payload: Buffer, { usage }: AnswerMembers): unknown {
+  return usage && payload[usage.valueStart] !== 0x6e ? parsed(payload, usage) || undefined : undefined;
+}
+
+function parsed(payload: Buffer, member: NonNullable<AnswerMembers['usage']>): unknown {
+  try {
+    return memberValue(payload, member);
+  } catch {
+    return 'odd';
+  }
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const TAB = 0x09;
+
+const isBlank = (byte: number | undefined): boolean =>
+  byte === SPACE || byte === TAB || byte === CR || byte === LF;
+
+function trimmed(data: Buffer): Buffer {
+  let start = 0;
+  let end = data.length;
+  while (start < end && isBlank(data[start])) start++;
+  while (end > start && isBlank(data[end - 1])) end--;
+  return start === 0 && end === data.length ? data : data.subarray(start, end);
+}
+
+/** The payload without ends of lines, which are white space in JSON and would end the line of data. */
+function oneLine(data: Buffer, alone: boolean): Buffer {
+  if (!data.includes(CR) && (alone || !data.includes(LF))) return data;
+  const copy = Buffer.from(data);
+  for (let at = 0; at < copy.length; at++) if (copy[at] === CR || copy[at] === LF) copy[at] = SPACE;
+  return copy;
+}

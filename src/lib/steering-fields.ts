@@ -1,0 +1,105 @@
+/**
+ * Members of a `/v1` body that never go upstream, whatever the operator allows: some model proxies take them for orders
+ * about routing, keys, prices or logs (RELIABILITY.md T2), and some nodes take them for another bound on what they
+ * generate than the one that was held money for.
+ */
+const STEERING = new Set([
+  'additional_drop_params',
+  'allowed_model_region',
+  'allowed_openai_params',
+  'api_base',
+  'api_key',
+  'api_type',
+  'api_version',
+  'base_model',
+  'base_url',
+  'cache',
+  'caching',
+  'callbacks',
+  'client',
+  'configurable_clientside_auth_params',
+  'content_policy_fallbacks',
+  'context_window_fallbacks',
+  'cooldown_time',
+  'custom_llm_provider',
+  'default_fallbacks',
+  'deployment_id',
+  'disable_fallbacks',
+  'drop_params',
+  'enforced_params',
+  'extra_body',
+  'extra_headers',
+  'failure_callback',
+  'fallbacks',
+  'guardrail_config',
+  'guardrails',
+  'headers',
+  'input_cost_per_second',
+  'input_cost_per_token',
+  'kv_transfer_params',
+  'logger_fn',
+  'max_retries',
+  'metadata',
+  'model_config',
+  'model_info',
+  'model_list',
+  'no-log',
+  'no_log',
+  'num_retries',
+  'organization',
+  'output_cost_per_second',
+  'output_cost_per_token',
+  'prompt_id',
+  'prompt_label',
+  'prompt_variables',
+  'prompt_version',
+  'provider_specific_header',
+  'proxy_server_request',
+  'region_name',
+  'request_timeout',
+  'retry_policy',
+  'router_settings',
+  'secret_fields',
+  'service_callback',
+  'specific_deployment',
+  'success_callback',
+  'tags',
+  'timeout',
+  'ttl',
+  'turn_off_message_logging',
+  'use_in_pass_through',
+  'user_config',
+]);
+
+const STEERING_PREFIX =
+  /^(?:mock_|litellm_|x-litellm-|x_litellm_|user_api_key|aws_|azure_|vertex_|google_|s3_|ssl_|gcs_|langfuse_|langsmith_|langtrace_|posthog_|arize_|lunary_|humanloop_|weave_|wandb_|slack_|bootstrap_)/;
+
+/** Answers and their length by another name: llama.cpp, Ollama, TGI and SGLang read these before OpenAI's own. */
+const BOUND = new Set([
+  'generation_config',
+  'max_gen_len',
+  'max_gen_length',
+  'max_length',
+  'max_seq_len',
+  'max_sequence_length',
+  'min_new_tokens',
+  'n_cmpl',
+  'n_keep',
+  'n_predict',
+  'num_beams',
+  'num_ctx',
+  'num_predict',
+  'num_return_sequences',
+  'options',
+  'parameters',
+  'sampling_params',
+]);
+const BOUND_FORM = /^max_.*tokens/;
+const OWN_BOUNDS = new Set(['max_tokens', 'max_completion_tokens']);
+
+/** Whether a member of a body never goes upstream, in whatever case its name is written. */
+export function isSteering(name: string): boolean {
+  if (OWN_BOUNDS.has(name)) return false;
+  const lower = name.toLowerCase();
+  return STEERING.has(lower) || STEERING_PREFIX.test(lower) || BOUND.has(lower) || BOUND_FORM.test(lower);
+}

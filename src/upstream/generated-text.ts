@@ -1,0 +1,82 @@
+import { skipSpace, skipString } from '../lib/json-scan.js';
+
+/** Members of choices and deltas whose texts the model has generated. */
+const GENERATED = new Set([
+  'content',
+  'reasoning_content',
+  'reasoning',
+  'refusal',
+  'arguments',
+  'name',
+  'text',
+]);
+/** Most names are told by their length. */
+const LENGTHS = new Set([...GENERATED].map((name) => name.length));
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+
+/** A string of JSON, its quotes included. */
+export interface TextPlace {
+  start: number;
+  end: number;
+  /** Bytes of the text that it stands for. */
+  bytes: number;
+}
+
+/** The texts that a model has generated in a piece of JSON. */
+export interface GeneratedText {
+  /** Their bytes, each text counted once: nodes send a thought under two names. */
+  bytes: number;
+  /** The first one that isn't empty, or else the first one. */
+  first: TextPlace | undefined;
+}
+
+/** Finds the generated texts between two offsets of JSON that has been scanned before. */
+export function generatedText(json: Buffer, from: number, end: number): GeneratedText {
+  const found: GeneratedText = { bytes: 0, first: undefined };
+  let firstRaw = '';
+  let others: Set<string> | undefined;
+  for (let at = from; at < end; ) {
+    if (json[at] !== QUOTE) {
+      at++;
+      continue;
+    }
+    const start = at;
+    at = skipString(json, start);
+    const value = valueOfGenerated(json, start, at);
+    if (value < 0) continue;
+    at = skipString(json, value);
+    const raw = json.toString('latin1', value, at);
+    const place = { start: value, end: at, bytes: textBytes(json, value, at, raw.includes('\\')) };
+    if (!found.first || found.first.bytes === 0) {
+      found.first = place;
+      firstRaw = raw;
+      found.bytes = place.bytes;
+    } else if (raw !== firstRaw && !others?.has(raw)) {
+      others ??= new Set();
+      others.add(raw);
+      found.bytes += place.bytes;
+    }
+  }
+  return found;
+}
+
+/** Where the text begins whose name is the string from `start` to `end`; -1 when it is no name of a generated text. */
+function valueOfGenerated(json: Buffer, start: number, end: number): number {
+  if (!LENGTHS.has(end - start - 2)) return -1;
+  const colon = skipSpace(json, end);
+  if (json[colon] !== COLON || !GENERATED.has(json.toString('latin1', start + 1, end - 1))) return -1;
+  const value = skipSpace(json, colon + 1);
+  return json[value] === QUOTE ? value : -1;
+}
+
+/** Bytes of the text that the string from `start` to `end`, its quotes included, stands for. */
+export function textBytes(json: Buffer, start: number, end: number, escaped: boolean): number {
+  if (!escaped) return end - start - 2;
+  try {
+    return Buffer.byteLength(JSON.parse(json.toString('utf8', start, end)) as string);
+  } catch {
+    return end - start - 2;
+  }
+}

@@ -1,0 +1,88 @@
+import { createTestKey, postChat, type UsageRow, usageOf } from '../support/edge.js';
+import { useEdge } from '../support/edge-suite.js';
+import { chunkEvent, DONE_EVENT, delta, stream, usageEvent } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
+
+describe('what a stream costs', () => {
+  const suite = useEdge();
+  const counted = (content: string, output: number): string =>
+    chunkEvent({
+      choices: [{ index: 0, delta: { content } }],
+      usage: { prompt_tokens: 5, completion_tokens: output },
+    });
+
+  /** The event of a stream of these parts; `leaves`: the client goes once it has them all. */
+  async function charged(parts: string[], { leaves = false } = {}): Promise<UsageRow> {
+    const { key, accountId } = await createTestKey(suite.db);
+    suite.upstream.answer(stream(parts, { finish: !leaves }));
+    const response = await postChat(suite.edge.url, key, { stream: true });
+    expect(response.status).toBe(200);
+    if (leaves) {
+      const reader = response.body!.getReader();
+      const passed = parts.filter((part) => !part.includes('"choices":[]')).join('').length;
+      for (let read = 0; read < passed; ) read += (await reader.read()).value!.length;
+      await reader.cancel();
+      await until(() => suite.upstream.seen.at(-1)!.aborted);
+    } else await response.arrayBuffer();
+    await suite.edge.settled();
+    return (await usageOf(suite.db, accountId))[0]!;
+  }
+  const large = delta('x'.repeat(100_000));
+  const bytes = delta('x'.repeat(20_000));
+
+  test.each([
+    ['no usage: the bytes in one delta', [large, DONE_EVENT], 25_000],
+    ['no usage: the deltas where they are more', [...Array(9).fill(delta('x')), DONE_EVENT], 9],
+    [
+      'no usage: the bytes of tool calls and thoughts, a thought under two names once',
+      [
+        chunkEvent({
+          choices: [{ delta: { tool_calls: [{ function: { arguments: 'y'.repeat(4_000) } }] } }],
+        }),
+        chunkEvent({
+          choices: [{ delta: { reasoning: 'z'.repeat(400), reasoning_content: 'z'.repeat(400) } }],
+        }),
+        DONE_EVENT,
+      ],
+      1_100,
+    ],
+    ['an early usage of zero', [usageEvent(0, 0), bytes, DONE_EVENT], 5_000],
+    ['a running usage that stops', [counted('a', 1), bytes, DONE_EVENT], 5_001],
+  ])('is the largest of what is known, and flagged, with %s', async (_what, parts, output) => {
+    expect(await charged(parts)).toMatchObject({ output_tokens: output, estimated: true, status: 'success' });
+  });
+
+  test.each([
+    ['an early usage of zero', [usageEvent(0, 0), bytes], 5_000],
+    ['a running usage of zero', [counted('x'.repeat(20_000), 0)], 5_000],
+    ['a running usage that stops', [counted('a', 1), bytes], 5_001],
+    ['no usage', [large], 25_000],
+  ])('is as much for a client that leaves, with %s', async (_what, parts, output) => {
+    expect(await charged(parts, { leaves: true })).toMatchObject({
+      ...{ output_tokens: output, estimated: true, status: 'success', client_aborted: true },
+    });
+  });
+
+  test.each([
+    ['zero', [bytes, usageEvent(0, 0), DONE_EVENT], 0],
+    ['less than its bytes', [usageEvent(9, 9), bytes, usageEvent(5, 3), DONE_EVENT], 3],
+    ['beside the last token', [counted('x'.repeat(400), 1), counted('y', 2), DONE_EVENT], 2],
+    ['in an event with a comment', [bytes, `: ping\n${usageEvent(5, 8)}`, DONE_EVENT], 8],
+    [
+      'before an end without text',
+      [bytes, usageEvent(5, 7), chunkEvent({ choices: [{ delta: {}, finish_reason: 'stop' }] }), DONE_EVENT],
+      7,
+    ],
+  ])('is what the usage behind the last token tells: %s', async (_what, parts, output) => {
+    expect(await charged(parts)).toMatchObject({ output_tokens: output, estimated: false });
+  });
+
+  test.each(['data: [DONE] \n\n', 'data:[DONE]\t\n\n', 'data: [DONE]\r\r\n\r\n', 'id: 1\ndata: [DONE]\n\n'])(
+    'is due at its end, however that is written: %j',
+    async (end) => {
+      expect(await charged([delta('a'), usageEvent(3, 4), end])).toMatchObject({
+        ...{ status: 'success', input_tokens: 3, output_tokens: 4 },
+      });
+    },
+  );
+});
