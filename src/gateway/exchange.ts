@@ -1,14 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Endpoint } from '../metering/usage-record.js';
 import type { KeyEntry } from './key-states.js';
+import { closeWithConnection } from './queued-answers.js';
 
 /** What metrics call a request's endpoint, refused or not; anything unknown is one label, however many paths are tried. */
 export type EndpointLabel = Endpoint | 'models' | 'other';
 
 /** A request of `/v1` and its answer. */
 export class Exchange {
-  /** Set before a byte of the body is read; null: no key, or none that is active. */
+  /** Set before a byte of the body is read, and again when all of it is there; null: no key, or none that is active. */
   keyEntry: KeyEntry | null = null;
+  /** Bytes of the body that were taken so far. */
+  bodyBytes = 0;
 
   constructor(
     /** `x-request-id`, and the id of the usage event. */
@@ -16,5 +19,12 @@ export class Exchange {
     readonly endpoint: EndpointLabel,
     readonly request: IncomingMessage,
     readonly response: ServerResponse,
-  ) {}
+  ) {
+    if (response.socket === null) closeWithConnection(request, response);
+  }
+
+  /** Whether the client has left. */
+  get gone(): boolean {
+    return this.request.socket.destroyed;
+  }
 }
