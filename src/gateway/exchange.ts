@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Endpoint } from '../metering/usage-record.js';
 import type { KeyEntry } from './key-states.js';
-import { closeWithConnection } from './queued-answers.js';
 
 /** What metrics call a request's endpoint, refused or not; anything unknown is one label, however many paths are tried. */
 export type EndpointLabel = Endpoint | 'models' | 'other';
@@ -19,9 +18,7 @@ export class Exchange {
     readonly endpoint: EndpointLabel,
     readonly request: IncomingMessage,
     readonly response: ServerResponse,
-  ) {
-    if (response.socket === null) closeWithConnection(request, response);
-  }
+  ) {}
 
   /** Whether the client has left. */
   get gone(): boolean {

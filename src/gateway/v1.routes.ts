@@ -104,8 +104,8 @@ function activeKey(exchange: Exchange, error: Error | null, entry: KeyEntry | nu
 function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: KeyEntry): void {
   const { request, response } = exchange;
   const share = new BodyShare(deps.bodies, entry.account.id);
-  // However the request ends, and wherever it is by then.
-  response.once('close', () => share.release());
+  // Sent once however the request ends, and wherever it is by then; also to an answer that waits behind another.
+  response.on('close', () => share.release());
   const failed = (error: unknown): void => {
     share.release();
     answerFailure(deps, error, exchange);
