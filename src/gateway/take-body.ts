@@ -88,7 +88,10 @@ export function takeBody(
  * client in the middle of sending sees a broken connection in place of its answer.
  */
 export function cutSoon(request: IncomingMessage): void {
-  const cut = setTimeout(() => request.socket.destroy(), LINGER_MS);
+  const cut = setTimeout(() => {
+    // A whole body that nobody has read yet: its answer waits behind another, which goes on.
+    if (!request.complete) request.socket.destroy();
+  }, LINGER_MS);
   cut.unref();
   request.once('close', () => clearTimeout(cut));
 }

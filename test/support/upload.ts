@@ -12,7 +12,8 @@ export interface UploadOptions {
 
 /** A call whose body a test sends piece by piece, over a connection of its own. */
 export class Upload {
-  #text = '';
+  /** All that came back. */
+  text = '';
 
   private constructor(
     readonly socket: Socket,
@@ -20,7 +21,7 @@ export class Upload {
   ) {
     socket.on('error', () => undefined);
     socket.on('data', (piece: Buffer) => {
-      this.#text += piece.toString('latin1');
+      this.text += piece.toString('latin1');
     });
   }
 
@@ -41,7 +42,7 @@ export class Upload {
       ].join('\r\n'),
     );
     if (asked)
-      await until(() => /HTTP\/1\.1 \d/.test(upload.#text), { what: 'the edge to ask', intervalMs: 2 });
+      await until(() => /HTTP\/1\.1 \d/.test(upload.text), { what: 'the edge to ask', intervalMs: 2 });
     return upload;
   }
 
@@ -56,17 +57,17 @@ export class Upload {
 
   /** Status of the answer, interim ones left out; undefined: none yet. */
   get status(): number | undefined {
-    const found = /HTTP\/1\.1 ([2-5]\d\d) /.exec(this.#text)?.[1];
+    const found = /HTTP\/1\.1 ([2-5]\d\d) /.exec(this.text)?.[1];
     return found === undefined ? undefined : Number(found);
   }
 
   /** Status and code, once the answer is there. */
   async answer(): Promise<{ status: number; code: string | undefined; text: string }> {
-    const status = await until(() => (this.#text.trimEnd().endsWith('}') ? this.status : undefined), {
+    const status = await until(() => (this.text.trimEnd().endsWith('}') ? this.status : undefined), {
       what: 'the answer',
       intervalMs: 2,
     });
-    return { status, code: /"code":"(\w+)"/.exec(this.#text)?.[1], text: this.#text };
+    return { status, code: /"code":"(\w+)"/.exec(this.text)?.[1], text: this.text };
   }
 }
 
