@@ -29,7 +29,7 @@ export interface KeyEntry {
 export class KeyStates {
   readonly #accounts = new Map<string, AccountState>();
   readonly #days = new Map<string, KeyDayState>();
-  /** Those that the last sweep found without an entry. */
+  /** Those that the last sweep found without an entry and without money. */
   #unusedAccounts = new Set<string>();
   #unusedDays = new Set<string>();
 
@@ -81,7 +81,7 @@ export class KeyStates {
   }
 
   /**
-   * Forgets states that hold no money and to which no entry has referred since the last sweep. A call that has just
+   * Forgets states that have held no money, and to which no entry has referred, since the last sweep. A call that has just
    * got its entry may hold or charge a moment after the entry is gone, and must not do so on a state that nobody else
    * sees.
    */
@@ -135,7 +135,7 @@ export class KeyStates {
   }
 }
 
-/** Deletes idle states that are unused as they were at the last sweep. @returns Those that are unused now. */
+/** Deletes idle states that are unused as they were at the last sweep. @returns Those that are so for the first time. */
 function forget(
   states: Map<string, { readonly idle: boolean }>,
   used: ReadonlySet<string>,
@@ -143,8 +143,8 @@ function forget(
 ): Set<string> {
   const unused = new Set<string>();
   for (const [id, state] of states) {
-    if (used.has(id)) continue;
-    if (state.idle && unusedBefore.has(id)) states.delete(id);
+    if (used.has(id) || !state.idle) continue;
+    if (unusedBefore.has(id)) states.delete(id);
     else unused.add(id);
   }
   return unused;

@@ -47,6 +47,8 @@ describe('what is known of an account', () => {
     expect(known.account('account')).toBe(account);
     account.charge(-DOLLAR);
     known.sweep([]);
+    expect(known.account('account')).toBe(account);
+    known.sweep([]);
     expect(known.size).toBe(0);
   });
 });
