@@ -3,6 +3,12 @@ import { SlidingWindow } from '../lib/sliding-window.js';
 
 const MINUTE_MS = 60_000;
 
+/** What an account's refusals have taken of their budget by a time (`limits/refusal-budget.ts`). */
+export interface Refused {
+  units: number;
+  at: number;
+}
+
 /**
  * What this edge knows of an account's money. `balance` is the database's at ledger sequence `seq`; `pending` is
  * what this process has recorded and not yet seen committed; `holds` is the upper bound of the calls in flight.
@@ -17,6 +23,8 @@ export class AccountState {
   asked: Money = 0n;
   asking = 0;
   readonly window: SlidingWindow;
+  /** Its calls that were refused lately; undefined: none. */
+  refused: Refused | undefined;
   #seq: bigint;
 
   constructor(

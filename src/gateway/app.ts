@@ -31,6 +31,7 @@ import { routeTable } from './route-table.js';
 import { takeCallsFirst } from './shortcut.js';
 import type { EdgeLock } from './single-edge.js';
 import { isWebSocketUpgrade } from './upgrade.js';
+import { UploadPace } from './upload-pace.js';
 import { UpstreamClient } from './upstream/client.js';
 import { answer, type V1Deps, v1Routes } from './v1.routes.js';
 
@@ -184,8 +185,10 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const bodies = new BodyBudget(bounds);
   metrics.bodyBytes(() => bodies.usedBytes);
   const relay = { upstream, basePath, catalog, metrics, stalledReaderMs: bounds.stalledReaderMs };
+  const pace = new UploadPace(bounds);
   const v1: V1Deps = {
-    ...{ cache, catalog, limits, meter, metrics, clock, log, routes, relay, active, bodies },
+    ...{ cache, catalog, limits, meter, metrics, clock, log, routes, relay, active },
+    ...{ bodies, pace },
     allowedFields: new Set(config.allowedBodyFields),
   };
   await app.register(async (scope) => v1Routes(scope, v1));

@@ -42,15 +42,14 @@ function countAuthorization(rawHeaders: string[]): number {
   return count;
 }
 
+/** Called with an active key; null: there is none, or it can't be looked up, for which the error stands. */
+type Found = (error: Error | null, entry: KeyEntry | null) => void;
+
 /**
  * Calls back with the active key that a request presents, or null: `invalid_api_key`. In the same turn when the key
  * is warm.
  */
-export function authenticate(
-  request: IncomingMessage,
-  cache: KeyCache,
-  done: (error: Error | null, entry: KeyEntry | null) => void,
-): void {
+export function authenticate(request: IncomingMessage, cache: KeyCache, done: Found): void {
   const credential = presented(request);
   if (credential === null) {
     done(null, null);
@@ -58,15 +57,20 @@ export function authenticate(
   }
   const { key, hashed } = credential;
   const known = cache.peek(hashed);
-  if (known !== undefined) {
-    done(null, activeOnly(known));
-    return;
-  }
+  if (known !== undefined) done(null, activeOnly(known));
   // A key that is known has the form; any other is looked up only if it has.
-  if (!hasKeyForm(key)) {
-    done(null, null);
-    return;
-  }
+  else if (!hasKeyForm(key)) done(null, null);
+  else load(cache, hashed, done);
+}
+
+/** Looks again at a key that was active a while ago: one reading of a Map, unless it has changed. */
+export function authenticateAgain({ hash: hashed }: KeyEntry, cache: KeyCache, done: Found): void {
+  const known = cache.peek(hashed);
+  if (known !== undefined) done(null, activeOnly(known));
+  else load(cache, hashed, done);
+}
+
+function load(cache: KeyCache, hashed: string, done: Found): void {
   cache.load(hashed).then(
     (entry) => done(null, activeOnly(entry)),
     (error: Error) => done(error, null),

@@ -10,7 +10,7 @@ export interface EdgeBounds {
   headersTimeoutMs: number;
   /** From there to the end of the body. */
   requestTimeoutMs: number;
-  /** How often Node looks for those that are over their time: its default of 30 s would add as much to both. */
+  /** How often we and Node look for those that are over their time: Node's default of 30 s would add as much to it. */
   checkIntervalMs: number;
   maxHeaderBytes: number;
   maxHeaders: number;
@@ -19,9 +19,12 @@ export interface EdgeBounds {
   /** Connections of one address (IPv6: of one /64). Loopback and trusted proxies carry many clients: not counted. */
   socketsPerAddress: number;
   countLoopback: boolean;
-  /** Bodies of `/v1` in memory, of all callers and of one account. */
-  bodyBytes: number;
-  bodyBytesPerAccount: number;
+  /** Memory for the bodies and whole answers of `/v1`: for requests of up to 64 KiB, and for larger ones. */
+  smallBodyBytes: number;
+  largeBodyBytes: number;
+  /** The least rate of an upload, and how far it may fall behind. */
+  uploadBytesPerSecond: number;
+  uploadStallMs: number;
 }
 
 const MIB = 2 ** 20;
@@ -35,8 +38,10 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
   stalledReaderMs: 60_000,
   socketsPerAddress: 4_096,
   countLoopback: false,
-  bodyBytes: 256 * MIB,
-  bodyBytesPerAccount: 128 * MIB,
+  smallBodyBytes: 64 * MIB,
+  largeBodyBytes: 192 * MIB,
+  uploadBytesPerSecond: 4 * 1024,
+  uploadStallMs: 10_000,
 };
 
 /**

@@ -7,8 +7,10 @@ export type EndpointLabel = Endpoint | 'models' | 'other';
 
 /** A request of `/v1` and its answer. */
 export class Exchange {
-  /** Set before a byte of the body is read; null: no key, or none that is active. */
+  /** Set before a byte of the body is read, and again when all of it is there; null: no key, or none that is active. */
   keyEntry: KeyEntry | null = null;
+  /** Bytes of the body that were taken so far. */
+  bodyBytes = 0;
 
   constructor(
     /** `x-request-id`, and the id of the usage event. */
@@ -17,4 +19,9 @@ export class Exchange {
     readonly request: IncomingMessage,
     readonly response: ServerResponse,
   ) {}
+
+  /** Whether the client has left. */
+  get gone(): boolean {
+    return this.request.socket.destroyed;
+  }
 }

@@ -29,6 +29,9 @@ export interface KeyEntry {
 export class KeyStates {
   readonly #accounts = new Map<string, AccountState>();
   readonly #days = new Map<string, KeyDayState>();
+  /** Those that the last sweep found without an entry and without money. */
+  #unusedAccounts = new Set<string>();
+  #unusedDays = new Set<string>();
 
   constructor(private readonly deps: { envelope: Envelope; log: Logger }) {}
 
@@ -77,7 +80,11 @@ export class KeyStates {
     for (const { keyId, day, spend } of result.keyDays) this.#days.get(keyId)?.committed(day, spend);
   }
 
-  /** Forgets states that none of the entries refers to and that hold no money. */
+  /**
+   * Forgets states that have held no money, and to which no entry has referred, since the last sweep. A call that has just
+   * got its entry may hold or charge a moment after the entry is gone, and must not do so on a state that nobody else
+   * sees.
+   */
   sweep(slots: Iterable<{ entry: KeyEntry }>): void {
     const accounts = new Set<string>();
     const keys = new Set<string>();
@@ -85,11 +92,12 @@ export class KeyStates {
       accounts.add(entry.account.id);
       keys.add(entry.keyId);
     }
-    for (const [id, state] of this.#accounts) if (!accounts.has(id) && state.idle) this.#accounts.delete(id);
-    for (const [id, state] of this.#days) if (!keys.has(id) && state.idle) this.#days.delete(id);
+    this.#unusedAccounts = forget(this.#accounts, accounts, this.#unusedAccounts);
+    this.#unusedDays = forget(this.#days, keys, this.#unusedDays);
   }
 
   #accountOf(row: KeyRow): AccountState {
+    this.#unusedAccounts.delete(row.accountId);
     const known = this.#accounts.get(row.accountId);
     if (known) {
       known.observe(row.balance, row.ledgerSeq);
@@ -102,6 +110,7 @@ export class KeyStates {
   }
 
   #dayOf(keyId: string): KeyDayState {
+    this.#unusedDays.delete(keyId);
     const known = this.#days.get(keyId);
     if (known) return known;
     const day = new KeyDayState();
@@ -124,4 +133,19 @@ export class KeyStates {
       return null;
     }
   }
+}
+
+/** Deletes idle states that are unused as they were at the last sweep. @returns Those that are so for the first time. */
+function forget(
+  states: Map<string, { readonly idle: boolean }>,
+  used: ReadonlySet<string>,
+  unusedBefore: ReadonlySet<string>,
+): Set<string> {
+  const unused = new Set<string>();
+  for (const [id, state] of states) {
+    if (used.has(id) || !state.idle) continue;
+    if (unusedBefore.has(id)) states.delete(id);
+    else unused.add(id);
+  }
+  return unused;
 }

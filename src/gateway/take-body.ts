@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.js';
-import type { BodyShare } from './body-budget.js';
+import { type BodyShare, SMALL_BODY_BYTES } from './body-budget.js';
+import type { Exchange } from './exchange.js';
 import { V1_BODY_LIMIT_BYTES } from './route-table.js';
+import type { UploadPace } from './upload-pace.js';
 
 /** Long enough for an honest client to notice its answer, too short to be worth sending into. */
 const LINGER_MS = 2_000;
@@ -11,14 +13,28 @@ const tooLarge = (): AppError =>
     message: `The body is larger than ${V1_BODY_LIMIT_BYTES / 2 ** 20} MiB.`,
   });
 
+/** A body that came too slowly: answered with status 408. */
+export class SlowBodyError extends AppError {
+  constructor() {
+    super('invalid_request', { message: 'The body came too slowly. Send it without pauses.' });
+  }
+}
+
+export interface TakeBodyOptions {
+  share: BodyShare;
+  pace: UploadPace;
+  /** Called once, as soon as the body is known to be larger than 64 KiB. What it throws refuses the rest. */
+  onLarge(): void;
+}
+
 /**
- * Takes a body's announced length from the budget before a byte of it is read.
- * @throws AppError `body_too_large`, `service_unavailable`
+ * Refuses by its announced length a body that nobody wants to read. Announcing takes nothing from the budget.
+ * @throws AppError `body_too_large`, and what `onLarge` throws
  */
-export function reserveBody(request: IncomingMessage, share: BodyShare): void {
-  const announced = Number(request.headers['content-length'] ?? 0);
+export function checkAnnounced({ headers }: IncomingMessage, { onLarge }: TakeBodyOptions): void {
+  const announced = Number(headers['content-length'] ?? 0);
   if (announced > V1_BODY_LIMIT_BYTES) throw tooLarge();
-  share.grow(announced);
+  if (announced > SMALL_BODY_BYTES) onLarge();
 }
 
 /**
@@ -27,30 +43,35 @@ export function reserveBody(request: IncomingMessage, share: BodyShare): void {
  * so that the client can read its answer.
  */
 export function takeBody(
-  request: IncomingMessage,
-  share: BodyShare,
-  done: (error: AppError | null, body: Buffer | null) => void,
+  exchange: Exchange,
+  { share, pace, onLarge }: TakeBodyOptions,
+  done: (error: unknown, body: Buffer | null) => void,
 ): void {
-  const counted = request.headers['transfer-encoding'] !== undefined;
+  const { request } = exchange;
+  const announced = request.headers['content-length'] !== undefined;
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;
-  let bytes = 0;
   let over = false;
-  const end = (error: AppError | null, body: Buffer | null): void => {
+  const end = (error: unknown, body: Buffer | null): void => {
     if (over) return;
     over = true;
+    unwatch();
+    first = undefined;
+    more = undefined;
     done(error, body);
   };
+  const unwatch = pace.watch(exchange, () => end(new SlowBodyError(), null));
   request.on('data', (chunk: Buffer) => {
     if (over) return;
-    bytes += chunk.length;
+    const before = exchange.bodyBytes;
+    const bytes = before + chunk.length;
+    exchange.bodyBytes = bytes;
     try {
       if (bytes > V1_BODY_LIMIT_BYTES) throw tooLarge();
-      if (counted) share.grow(chunk.length);
+      if (!announced && before <= SMALL_BODY_BYTES && bytes > SMALL_BODY_BYTES) onLarge();
+      share.receive(chunk.length);
     } catch (error) {
-      first = undefined;
-      more = undefined;
-      end(error as AppError, null);
+      end(error, null);
       return;
     }
     // Nearly every body comes in one piece.
@@ -58,7 +79,7 @@ export function takeBody(
     else if (more) more.push(chunk);
     else more = [first, chunk];
   });
-  request.on('end', () => end(null, more ? Buffer.concat(more, bytes) : (first ?? EMPTY)));
+  request.on('end', () => end(null, more ? Buffer.concat(more, exchange.bodyBytes) : (first ?? EMPTY)));
   request.on('error', () => end(null, null));
 }
 
@@ -67,7 +88,10 @@ export function takeBody(
  * client in the middle of sending sees a broken connection in place of its answer.
  */
 export function cutSoon(request: IncomingMessage): void {
-  const cut = setTimeout(() => request.socket.destroy(), LINGER_MS);
+  const cut = setTimeout(() => {
+    // A whole body that nobody has read yet: its answer waits behind another, which goes on.
+    if (!request.complete) request.socket.destroy();
+  }, LINGER_MS);
   cut.unref();
   request.once('close', () => clearTimeout(cut));
 }

@@ -6,7 +6,7 @@ import type { Logger } from '../lib/logger.js';
 import type { SlotSet } from '../lib/slot-set.js';
 import type { Endpoint, Meter } from '../metering/usage-record.js';
 import { answerError, answerJson, answerPreflight, v1Headers } from './answer.js';
-import { authenticate } from './authenticate.js';
+import { authenticate, authenticateAgain } from './authenticate.js';
 import { type BodyBudget, BodyShare } from './body-budget.js';
 import type { AllowedFields } from './body-fields.js';
 import { Call } from './call.js';
@@ -16,12 +16,14 @@ import { type EndpointLabel, Exchange } from './exchange.js';
 import type { KeyCache } from './key-cache.js';
 import type { KeyEntry } from './key-states.js';
 import { type Admission, CallerGoneError, type Limits } from './limits/limits.js';
+import { countRefusal, refuseBeyondBudget, refuseLarge } from './limits/refusal-budget.js';
 import { AdmissionError } from './limits/refusals.js';
 import type { ModelRoutes } from './model-routes.js';
 import { Relay, type RelayDeps } from './relay.js';
 import { type InspectedBody, inspectBody } from './request-body.js';
 import { askForBody, originForm } from './request-guard.js';
-import { cutSoon, reserveBody, takeBody } from './take-body.js';
+import { checkAnnounced, cutSoon, SlowBodyError, takeBody } from './take-body.js';
+import type { UploadPace } from './upload-pace.js';
 
 export interface V1Deps {
   cache: KeyCache;
@@ -38,6 +40,7 @@ export interface V1Deps {
   bodies: BodyBudget;
   /** Members of bodies that go upstream beside the known ones. */
   allowedFields: AllowedFields;
+  pace: UploadPace;
 }
 
 /** The inference API: `/v1/chat/completions`, `/v1/embeddings`, `/v1/models`; 404 for the rest. */
@@ -61,8 +64,12 @@ const NEVER_REACHED = (): void => {
 
 /** Answers a request of `/v1`, whatever it is. Never throws. */
 export function answer(deps: V1Deps, exchange: Exchange): void {
+  attempt(deps, exchange, () => check(deps, exchange));
+}
+
+function attempt(deps: V1Deps, exchange: Exchange, step: () => void): void {
   try {
-    check(deps, exchange);
+    step();
   } catch (error) {
     answerFailure(deps, error, exchange);
   }
@@ -75,52 +82,67 @@ function check(deps: V1Deps, exchange: Exchange): void {
     answerPreflight(response, id, request.headers['access-control-request-headers']);
     return;
   }
-  authenticate(request, deps.cache, (error, entry) => {
-    if (!entry) {
-      const failure = error
-        ? new AppError('service_unavailable', { retryAfterSeconds: 1 })
-        : new AppError('invalid_api_key');
-      sendError(deps, exchange, failure);
-      return;
-    }
-    exchange.keyEntry = entry;
-    if (endpoint === 'other') refuse(deps, exchange);
-    else if (encodedBody(request)) sendError(deps, exchange, new AppError('unsupported_media_type'));
-    else if (endpoint === 'models') listModels(deps, exchange, entry);
-    else takeCall(deps, exchange, endpoint, entry);
-  });
+  authenticate(request, deps.cache, (error, found) =>
+    attempt(deps, exchange, () => {
+      const entry = activeKey(exchange, error, found);
+      refuseBeyondBudget(entry.account, deps.clock.now());
+      if (endpoint === 'other') throw notSupported(request);
+      if (encodedBody(request)) throw new AppError('unsupported_media_type');
+      if (endpoint === 'models') listModels(deps, exchange, entry);
+      else takeCall(deps, exchange, endpoint, entry);
+    }),
+  );
+}
+
+/** What a look-up of the key found, after which the client may be gone. */
+function activeKey(exchange: Exchange, error: Error | null, entry: KeyEntry | null): KeyEntry {
+  if (exchange.gone) throw new CallerGoneError();
+  if (error) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
+  exchange.keyEntry = entry;
+  if (!entry) throw new AppError('invalid_api_key');
+  return entry;
 }
 
 /** Reads the body, within the budget that all bodies share, and forwards the call. */
 function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: KeyEntry): void {
   const { request, response } = exchange;
   const share = new BodyShare(deps.bodies, entry.account.id);
+  // Sent once however the request ends, and wherever it is by then; also to an answer that waits behind another.
+  response.on('close', () => share.release());
   const failed = (error: unknown): void => {
     share.release();
     answerFailure(deps, error, exchange);
-    if ((error as AppError).code === 'body_too_large') cutSoon(request);
+  };
+  const options = {
+    share,
+    pace: deps.pace,
+    onLarge: () => refuseLarge(entry.account, deps.clock.now()),
   };
   try {
-    reserveBody(request, share);
+    checkAnnounced(request, options);
     askForBody(request, response);
   } catch (error) {
     failed(error);
     return;
   }
-  takeBody(request, share, (error, body) => {
+  takeBody(exchange, options, (error, body) => {
     if (!body) {
       failed(error ?? new CallerGoneError());
       return;
     }
-    const read = (inspected: InspectedBody): void =>
-      forward(deps, exchange, endpoint, entry, inspected, share, failed);
-    try {
-      const inspected = inspectBody(body, deps.allowedFields);
-      if (inspected instanceof Promise) inspected.then(unlessGone(response, read)).catch(failed);
-      else read(inspected);
-    } catch (thrown) {
-      failed(thrown);
-    }
+    // An upload may take its time, in which the key can have changed.
+    authenticateAgain(entry, deps.cache, (unread, found) => {
+      try {
+        const current = activeKey(exchange, unread, found);
+        const read = (inspected: InspectedBody): void =>
+          forward(deps, exchange, endpoint, current, inspected, share, failed);
+        const inspected = inspectBody(body, deps.allowedFields);
+        if (inspected instanceof Promise) inspected.then(unlessGone(response, read)).catch(failed);
+        else read(inspected);
+      } catch (thrown) {
+        failed(thrown);
+      }
+    });
   });
 }
 
@@ -137,11 +159,11 @@ function encodedBody(request: IncomingMessage): boolean {
   return encoding !== undefined && encoding !== 'identity';
 }
 
-function refuse(deps: V1Deps, exchange: Exchange): void {
-  const [path] = originForm(exchange.request).split('?', 1);
-  const asked = `${exchange.request.method} ${path!.slice(0, 100)}`;
+function notSupported(request: IncomingMessage): AppError {
+  const [path] = originForm(request).split('?', 1);
+  const asked = `${request.method} ${path!.slice(0, 100)}`;
   const message = `${asked} is not supported. There are POST /v1/chat/completions, POST /v1/embeddings and GET /v1/models.`;
-  sendError(deps, exchange, new AppError('endpoint_not_supported', { message }));
+  return new AppError('endpoint_not_supported', { message });
 }
 
 function listModels(deps: V1Deps, { id, response }: Exchange, entry: KeyEntry): void {
@@ -181,10 +203,7 @@ function forward(
   if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
   const start = (admission: Admission): void => {
     const call = new Call(deps, { id, endpoint, entry, admission, body });
-    const relay = new Relay(deps.relay, response, call, share, (over) => {
-      share.release();
-      deps.active.delete(slot, over);
-    });
+    const relay = new Relay(deps.relay, response, call, share, (over) => deps.active.delete(slot, over));
     const slot = deps.active.add(relay);
     relay.start();
   };
@@ -208,15 +227,22 @@ function answerFailure(deps: V1Deps, error: unknown, exchange: Exchange): void {
 }
 
 function sendError(deps: V1Deps, exchange: Exchange, error: AppError): void {
-  const { id, response, keyEntry, endpoint } = exchange;
+  const { id, request, response, keyEntry, endpoint } = exchange;
+  const now = deps.clock.now();
   const refused = error instanceof AdmissionError ? error : undefined;
   // Refusals too tell the state of the limit, without counting against it.
-  const rate = refused?.rate ?? keyEntry?.account.window.peek(deps.clock.now());
+  const rate = refused?.rate ?? keyEntry?.account.window.peek(now);
+  const status = error instanceof SlowBodyError ? 408 : error.status;
   answerError(
     response,
     error.code,
-    { ...error.options, noRetry: refused?.noRetry },
+    { ...error.options, noRetry: refused?.noRetry, status },
     v1Headers(response, id, rate),
   );
+  if (keyEntry) countRefusal(keyEntry.account, now, error, exchange.bodyBytes);
+  if (hasBody(request) && !request.complete) cutSoon(request);
   deps.metrics.answered(endpoint, error.code);
 }
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

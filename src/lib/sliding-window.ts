@@ -9,7 +9,9 @@ export interface WindowDecision {
 }
 
 /**
- * At most `limit` in any `windowMs`: a ring of the times of those that were allowed. Exact, and O(1) a try.
+ * At most `limit` in any `windowMs`: a ring of the times of those that were allowed. Exact, and O(1) a try. When the
+ * clock steps back, those that count keep their ages: the newest is taken to be of now, which frees nothing early and
+ * holds nothing for longer than a window.
  */
 export class SlidingWindow {
   #times: Float64Array;
@@ -30,12 +32,17 @@ export class SlidingWindow {
   take(now: number, upTo = this.limit): WindowDecision {
     this.#expire(now);
     if (this.#count >= upTo) return this.#refusal(now, upTo);
-    this.note(now);
+    this.#add(now);
     return { allowed: true, limit: this.limit, remaining: upTo - this.#count, resetMs: this.windowMs };
   }
 
   /** Adds one that somebody else has allowed; when the ring is full, in place of the oldest. */
   note(now: number): void {
+    this.#follow(now);
+    this.#add(now);
+  }
+
+  #add(now: number): void {
     this.#times[this.#next] = now;
     this.#next = (this.#next + 1) % this.#times.length;
     this.#count = Math.min(this.#count + 1, this.#times.length);
@@ -78,7 +85,16 @@ export class SlidingWindow {
     return this.#times[this.#index(1)]!;
   }
 
+  /** Moves all times back with a clock that has stepped back. */
+  #follow(now: number): void {
+    if (this.#count === 0) return;
+    const ahead = this.#newest() - now;
+    if (ahead <= 0) return;
+    for (let back = this.#count; back > 0; back--) this.#times[this.#index(back)]! -= ahead;
+  }
+
   #expire(now: number): void {
+    this.#follow(now);
     while (this.#count > 0 && this.#times[this.#index(this.#count)]! <= now - this.windowMs) this.#count--;
   }
 

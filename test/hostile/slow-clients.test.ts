@@ -109,7 +109,7 @@ describe('one address', () => {
 });
 
 describe('bodies in memory', () => {
-  const suite = useHostileSuite({ bounds: { bodyBytes: 300_000, bodyBytesPerAccount: 200_000 } });
+  const suite = useHostileSuite({ bounds: { smallBodyBytes: 100_000, largeBodyBytes: 1_000_000 } });
   const hold = async (key: string, bytes: number, chunked: boolean): Promise<Socket> => {
     const socket = open(suite.edge.url);
     const framing = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${bytes + 1}`;
@@ -118,12 +118,13 @@ describe('bodies in memory', () => {
       framing,
       'Expect: 100-continue',
     ]);
-    // Asked for the body, the edge has counted what it was told.
+    const before = await used();
     const asked = new Promise((resolve) => socket.once('data', resolve));
     socket.write(head);
     await asked;
     const text = 'x'.repeat(bytes);
     socket.write(chunked ? `${bytes.toString(16)}\r\n${text}\r\n` : text);
+    await until(async () => (await used()) >= before + bytes, { what: 'the bytes to be counted' });
     return socket;
   };
   const call = (bytes: number) =>
@@ -145,9 +146,8 @@ describe('bodies in memory', () => {
       const other = await createTestKey(suite.db);
       const sockets = [
         await hold(other.key, 150_000, chunked),
-        await hold(suite.caller.key, 100_000, chunked),
+        await hold(suite.caller.key, 130_000, chunked),
       ];
-      await until(async () => (await used()) >= 250_000);
       const refused = await call(60_000);
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
       expect(await refused.json()).toMatchObject({ error: { code: 'service_unavailable' } });
@@ -165,6 +165,7 @@ describe('bodies in memory', () => {
     const second = await hold(other.key, 50_000, true);
     socket.destroy();
     second.destroy();
+    await until(async () => (await used()) === 0, { what: 'the budget to be free' });
   });
 
   test('have a bound for answers that are sent whole: 503, free of charge, and room again after', async () => {
@@ -176,13 +177,13 @@ describe('bodies in memory', () => {
         body: '{"model":"gateway/fast","messages":[]}',
       });
     const answerOf = (bytes: number) => chat({ filler: 'x'.repeat(bytes) });
-    suite.upstream.answer(answerOf(210_000));
+    suite.upstream.answer(answerOf(510_000));
     const refused = await ask();
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await refused.json()).toMatchObject({ error: { code: 'service_unavailable' } });
-    suite.upstream.answer(answerOf(150_000));
+    suite.upstream.answer(answerOf(450_000));
     const { length } = await (await ask()).text();
-    expect(length).toBeGreaterThan(150_000);
+    expect(length).toBeGreaterThan(450_000);
     await until(async () => (await used()) === 0, { what: 'the budget to be free' });
     await suite.edge.settled();
     const [failed, served] = await usageOf(suite.db, accountId);

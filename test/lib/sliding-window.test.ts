@@ -58,4 +58,44 @@ describe('a sliding window', () => {
       }),
     );
   });
+
+  test('is right a window after it saw its clock step back, and never lets more through than real time allows', () => {
+    const steps = fc.array(
+      fc.record({
+        wait: fc.integer({ min: 0, max: 40_000 }),
+        back: fc.oneof(fc.constant(0), fc.constant(0), fc.integer({ min: 1, max: 7_200_000 })),
+        tries: fc.integer({ min: 0, max: 6 }),
+        noted: fc.boolean(),
+      }),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5 }), steps, (limit, list) => {
+        const window = new SlidingWindow(limit, WINDOW_MS);
+        let [real, clock] = [0, 100_000_000];
+        let letIn: number[] = [];
+        const inLastWindow = () => letIn.filter((time) => time > real - WINDOW_MS);
+        for (const { wait, back, tries, noted } of list) {
+          real += wait;
+          clock += wait - back;
+          for (let i = 0; i < tries; i++) {
+            // Somebody else, who counts in real time, may have decided.
+            if (noted && inLastWindow().length < limit) {
+              window.note(clock);
+              letIn.push(real);
+              continue;
+            }
+            const { allowed, resetMs } = window.take(clock);
+            if (allowed) letIn.push(real);
+            expect(resetMs).toBeLessThanOrEqual(WINDOW_MS);
+          }
+          letIn = inLastWindow();
+          expect(letIn.length).toBeLessThanOrEqual(limit);
+        }
+        window.peek(clock);
+        clock += WINDOW_MS;
+        expect(window.peek(clock)).toMatchObject({ allowed: true, remaining: limit, resetMs: 0 });
+      }),
+    );
+  });
 });

@@ -136,6 +136,10 @@ local now = time_ms()
 redis.call('ZREMRANGEBYSCORE', rate, '-inf', string.format('%.0f', now - 60000))
 local count = redis.call('ZCARD', rate)
 if count >= limit then
+  -- Times ahead of now: Redis's clock has stepped back. They count as of now, so that they are gone within a minute.
+  local ahead = redis.call('ZRANGEBYSCORE', rate, string.format('(%.0f', now), '+inf')
+  for _, one in ipairs(ahead) do redis.call('ZADD', rate, string.format('%.0f', now), one) end
+  if #ahead > 0 then redis.call('PEXPIRE', rate, 61000) end
   local wait = 60000
   if limit > 0 then
     local at = redis.call('ZRANGE', rate, count - limit, count - limit, 'WITHSCORES')

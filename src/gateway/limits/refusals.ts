@@ -62,3 +62,17 @@ export function rateExceeded(rate: WindowDecision): AdmissionError {
   error.rate = rate;
   return error;
 }
+
+/** Too many of an account's calls were refused: for a while none of it is looked at. */
+export function refusalsExceeded(perMinute: number, rate: WindowDecision): AdmissionError {
+  const seconds = Math.min(MAX_WAIT_SECONDS, Math.ceil(rate.resetMs / 1000));
+  const error = new AdmissionError('rate_limit_exceeded', {
+    message: `More than ${perMinute} calls of this account were refused within a minute. Correct what their errors name, and try again in ${seconds} s.`,
+    retryAfterSeconds: seconds,
+  });
+  error.rate = rate;
+  return error;
+}
+
+/** SDKs take `Retry-After` for a mistake from a minute on. */
+const MAX_WAIT_SECONDS = 59;

@@ -49,6 +49,23 @@ describe('429 rate_limit_exceeded', () => {
     expect(await told()).toEqual([429, '40', '39750']);
   });
 
+  test('is over a minute later, also when the clock steps back an hour', async () => {
+    const { key } = await createTestKey(suite.db, { plan: 'free' });
+    for (let i = 0; i < 20; i++) {
+      expect((await postChat(suite.edge.url, key)).status).toBe(200);
+      now += 1_000;
+    }
+    now -= 3_600_000;
+    const refused = await postChat(suite.edge.url, key);
+    // The oldest is 19 s old, as it was when the newest came.
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '41']);
+    now += 41_000;
+    expect((await postChat(suite.edge.url, key)).status).toBe(200);
+    now += 60_000;
+    const { headers } = await postChat(suite.edge.url, key);
+    expect(headers.get('x-ratelimit-remaining-requests')).toBe('19');
+  });
+
   test('does not count calls that another check refuses, nor the model list', async () => {
     const { key } = await createTestKey(suite.db, { plan: 'free' });
     for (let i = 0; i < 30; i++) {
