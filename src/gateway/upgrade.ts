@@ -1,9 +1,4 @@
-import {
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  ServerResponse,
-} from 'node:http';
+import { request as httpRequest, type IncomingMessage, ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -31,8 +26,10 @@ export interface UpgradeOptions {
   platformUrl: string;
   /** Headers that say where a request comes from. */
   forwarded(request: FastifyRequest): Record<string, string>;
-  /** The headers of an answer that concern the client. */
-  endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders;
+  /** Sends an answer that refuses. */
+  refused(reply: FastifyReply, answer: IncomingMessage): void;
+  /** The handshake is over: the connection is no request any more. */
+  granted(request: FastifyRequest): void;
   /** Answers a client whose request the platform did not take. */
   failed(reply: FastifyReply, error: Error): void;
 }
@@ -42,16 +39,6 @@ export interface Upgrades {
   pass(request: FastifyRequest, reply: FastifyReply): boolean;
   /** Cuts every connection that was upgraded. */
   close(): void;
-}
-
-/** Only WebSocket is spoken here. Any other upgrade is ignored, as HTTP allows: the request is an ordinary one. */
-export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
-  return (
-    method === 'GET' &&
-    headers.upgrade?.toLowerCase() === 'websocket' &&
-    headers['content-length'] === undefined &&
-    headers['transfer-encoding'] === undefined
-  );
 }
 
 /**
@@ -105,6 +92,7 @@ function passOn(
     reply.hijack();
     reply.raw.detachSocket(client);
     answered();
+    options.granted(request);
     client.write(grant(answer));
     client.write(first);
     join(client, platform);
@@ -113,7 +101,7 @@ function passOn(
   });
   asked.on('response', (answer) => {
     answered();
-    reply.code(answer.statusCode!).headers(options.endToEnd(answer.headers)).send(answer);
+    options.refused(reply, answer);
   });
   asked.on('error', (error) => {
     answered();

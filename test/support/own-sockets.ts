@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+/** Inodes of the sockets that this process holds open, whatever it or the other end thinks of them. */
+function ownInodes(): Set<string> {
+  const inodes = readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${fd}`))?.[1];
+    } catch {
+      // The descriptor of the folder itself, or closed in the same moment.
+      return undefined;
+    }
+  });
+  return new Set(inodes.filter((inode) => inode !== undefined));
+}
+
+const portOf = (address: string): number => Number.parseInt(address.split(':')[1] ?? '', 16);
+
+/**
+ * Of how many of these clients' connections this process still holds the server's end: what the system says, not what a
+ * client sees.
+ */
+export function serverEnds(clients: readonly { localPort?: number }[]): number {
+  const ports = new Set(clients.map(({ localPort }) => localPort));
+  const own = ownInodes();
+  return readFileSync('/proc/self/net/tcp', 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , remote = '', , , , , , , inode = '']) => ports.has(portOf(remote)) && own.has(inode))
+    .length;
+}
