@@ -1,20 +1,14 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import { CONNECTION_BOUNDS, type ConnectionBounds } from '../lib/cut-connections.js';
+import { CONNECTION_BOUNDS, type RequestBounds } from '../lib/cut-connections.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { isLoopback, networkOf } from '../lib/network.js';
 
 /** What one client, or all of them together, may take of the edge (RELIABILITY.md T25). */
-export interface EdgeBounds extends ConnectionBounds {
-  /** From the first byte, or the connection itself, to the end of the headers. */
-  headersTimeoutMs: number;
-  /** From there to the end of the body. */
-  requestTimeoutMs: number;
-  /** How often all connections are looked at: Node's default of 30 s would add as much to both. */
-  checkIntervalMs: number;
-  /** From an answer to the next request on its connection. */
-  keepAliveMs: number;
+export interface EdgeBounds extends RequestBounds {
+  /** From a request to become a WebSocket to the platform's word. */
+  upgradeTimeoutMs: number;
   maxHeaderBytes: number;
   maxHeaders: number;
   /** Connections of one address (IPv6: of one /64). Loopback and trusted proxies carry many clients: not counted. */
@@ -43,6 +37,7 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 58_000,
   keepAliveMs: 72_000,
+  upgradeTimeoutMs: 10_000,
   maxHeaderBytes: MAX_HEADER_BYTES,
   maxHeaders: 200,
   socketsPerAddress: 4_096,

@@ -84,6 +84,8 @@ class HeldAnswer {
   bytes = 0;
   behindSince = 0;
   readonly #kept: Buffer[] = [];
+  /** The system takes no more for now. */
+  #full = false;
   #paused = false;
   #complete = false;
 
@@ -112,8 +114,8 @@ class HeldAnswer {
   #take(chunk: Buffer): void {
     const { response } = this;
     if (response.destroyed) return;
-    if (this.#kept.length === 0 && !response.writableNeedDrain) {
-      response.write(chunk);
+    if (!this.#full) {
+      this.#full = !response.write(chunk);
       return;
     }
     this.#kept.push(chunk);
@@ -126,10 +128,11 @@ class HeldAnswer {
   #drained(): void {
     const { response } = this;
     let taken = 0;
-    while (this.#kept.length > 0 && !response.writableNeedDrain) {
+    this.#full = false;
+    while (this.#kept.length > 0 && !this.#full) {
       const chunk = this.#kept.shift()!;
       taken += chunk.length;
-      response.write(chunk);
+      this.#full = !response.write(chunk);
     }
     const mayGoOn = this.all.taken(this, taken);
     if (this.#complete) {

@@ -81,6 +81,7 @@ export async function passthrough(
   };
   const upgrades = acceptUpgrades(app, {
     platformUrl,
+    timeoutMs: bounds.upgradeTimeoutMs,
     forwarded: forwardedHeaders,
     granted: ({ place }) => place.leave(),
     refused: (reply, answer) =>

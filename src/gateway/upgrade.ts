@@ -3,8 +3,6 @@ import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** From the connection to the platform to its answer. */
-const ANSWER_TIMEOUT_MS = 10_000;
 /** For the last bytes to an end whose other end is gone. */
 const LINGER_MS = 1_000;
 const KEEP_ALIVE_MS = 30_000;
@@ -24,6 +22,8 @@ const GRANTED = ['sec-websocket-accept', 'sec-websocket-protocol'] as const;
 
 export interface UpgradeOptions {
   platformUrl: string;
+  /** From the connection to the platform to its answer. */
+  timeoutMs: number;
   /** Headers that say where a request comes from. */
   forwarded(request: FastifyRequest): Record<string, string>;
   /** Sends an answer that refuses. */
@@ -60,6 +60,8 @@ export function acceptUpgrades(app: FastifyInstance, options: UpgradeOptions): U
     response.shouldKeepAlive = false;
     response.assignSocket(socket);
     response.on('finish', () => socket.destroySoon());
+    // Node does so for connections that it has not given away.
+    socket.on('drain', () => response.emit('drain'));
     waiting.set(request, socket);
     app.routing(request, response);
   });
@@ -110,7 +112,7 @@ function passOn(
   asked.end();
 }
 
-function ask(request: FastifyRequest, { platformUrl, forwarded }: UpgradeOptions) {
+function ask(request: FastifyRequest, { platformUrl, timeoutMs, forwarded }: UpgradeOptions) {
   const { headers, url } = request.raw;
   const copied = ASKED.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
   const send = platformUrl.startsWith('https:') ? httpsRequest : httpRequest;
@@ -123,9 +125,7 @@ function ask(request: FastifyRequest, { platformUrl, forwarded }: UpgradeOptions
       upgrade: 'websocket',
     },
   });
-  asked.setTimeout(ANSWER_TIMEOUT_MS, () =>
-    asked.destroy(new Error('the platform did not answer an upgrade')),
-  );
+  asked.setTimeout(timeoutMs, () => asked.destroy(new Error('the platform did not answer an upgrade')));
   return asked;
 }
 

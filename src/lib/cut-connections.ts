@@ -9,7 +9,7 @@ export interface ConnectionBounds {
   lingerMs: number;
   /** The same while bytes still come. */
   lingerTotalMs: number;
-  /** How often all connections are looked at: what is added to each of these at most. */
+  /** How often all connections are looked at, also by Node, whose default of 30 s would add as much to each bound. */
   checkIntervalMs: number;
 }
 
@@ -19,6 +19,16 @@ export const CONNECTION_BOUNDS: Readonly<ConnectionBounds> = {
   lingerTotalMs: 10_000,
   checkIntervalMs: 1_000,
 };
+
+/** How long a client may take to send; Node's own limits. */
+export interface RequestBounds extends ConnectionBounds {
+  /** From the connection itself, or the first byte, to the end of the headers. */
+  headersTimeoutMs: number;
+  /** From there to the end of the body. */
+  requestTimeoutMs: number;
+  /** From an answer to the next request on its connection. */
+  keepAliveMs: number;
+}
 
 /** What the last look saw of a connection, and since when. */
 class Watched {

@@ -7,7 +7,7 @@ import type { Config } from '../config.js';
 import { graphqlRoutes } from '../graphql/routes.js';
 import type { SocketBounds } from '../graphql/socket.js';
 import type { Clock } from '../lib/clock.js';
-import { CONNECTION_BOUNDS, type ConnectionBounds, cutConnections } from '../lib/cut-connections.js';
+import { CONNECTION_BOUNDS, cutConnections, type RequestBounds } from '../lib/cut-connections.js';
 import { FORWARDED_HEADER_BYTES, MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
@@ -55,17 +55,7 @@ export interface PlatformDeps {
   table?: readonly RouteEntry[];
   socketBounds?: Partial<SocketBounds> | undefined;
   /** The product's unless a test can't wait for them. */
-  bounds?: Partial<PlatformBounds> | undefined;
-}
-
-/** How long whoever reaches this process itself may take; behind the edge nobody takes so long. */
-export interface PlatformBounds extends ConnectionBounds {
-  /** From the connection, or the first byte, to the end of the headers. */
-  headersTimeoutMs: number;
-  /** From there to the end of the body. */
-  requestTimeoutMs: number;
-  /** From an answer to the next request on its connection. */
-  keepAliveMs: number;
+  bounds?: Partial<RequestBounds> | undefined;
 }
 
 export interface Platform {
@@ -77,7 +67,8 @@ export interface Platform {
 /** The edge of this machine speaks for its clients; others do only where `TRUST_PROXY` names them. */
 const OWN_EDGE = ['127.0.0.1', '::1'];
 const WEBSOCKET_URL = /^\/graphql(?:\?|$)/;
-const PLATFORM_BOUNDS: Readonly<PlatformBounds> = {
+/** Whoever reaches this process itself; behind the edge nobody takes so long. */
+const BOUNDS: Readonly<RequestBounds> = {
   ...CONNECTION_BOUNDS,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
@@ -89,7 +80,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   const { config, services } = deps;
   const publicUrl = new URL(config.publicBaseUrl);
   const https = publicUrl.protocol === 'https:';
-  const bounds: PlatformBounds = { ...PLATFORM_BOUNDS, ...deps.bounds };
+  const bounds: RequestBounds = { ...BOUNDS, ...deps.bounds };
   const app: RestApp = fastify({
     ...fastifyLogger(deps.log),
     genReqId: newId,

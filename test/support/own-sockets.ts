@@ -15,16 +15,20 @@ function ownInodes(): Set<string> {
 
 const portOf = (address: string): number => Number.parseInt(address.split(':')[1] ?? '', 16);
 
-/**
- * Of how many of these clients' connections this process still holds the server's end: what the system says, not what a
- * client sees.
- */
-export function serverEnds(clients: readonly { localPort?: number }[]): number {
-  const ports = new Set(clients.map(({ localPort }) => localPort));
+/** Ports of the clients whose connection's other end this process holds: what the system says, not what a client sees. */
+export function heldPorts(): Set<number> {
   const own = ownInodes();
-  return readFileSync('/proc/self/net/tcp', 'utf8')
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, , remote = '', , , , , , , inode = '']) => ports.has(portOf(remote)) && own.has(inode))
-    .length;
+  const rows = readFileSync('/proc/self/net/tcp', 'utf8').split('\n');
+  const fields = rows.map((line) => line.trim().split(/\s+/));
+  return new Set(
+    fields
+      .filter(([, , , , , , , , , inode = '']) => own.has(inode))
+      .map(([, , remote = '']) => portOf(remote)),
+  );
+}
+
+/** Of how many of these clients' connections this process still holds the server's end. */
+export function serverEnds(clients: readonly { localPort?: number }[]): number {
+  const held = heldPorts();
+  return clients.filter(({ localPort }) => localPort !== undefined && held.has(localPort)).length;
 }
