@@ -6,11 +6,13 @@ import { decodeInvalidation, INVALIDATION_CHANNEL } from '../db/invalidation.js'
 import { listen } from '../db/listen.js';
 import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
+import { cutConnections } from '../lib/cut-connections.js';
 import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import type { Logger } from '../lib/logger.js';
 import { bindRouteTable } from '../lib/route-table.js';
 import { SlotSet } from '../lib/slot-set.js';
+import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import type { MeterOptions } from '../metering/meter.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
 import { BodyBudget } from './body-budget.js';
@@ -30,7 +32,6 @@ import { guardRequests, knowAllMethods, originForm, refuseUnroutable } from './r
 import { routeTable } from './route-table.js';
 import { takeCallsFirst } from './shortcut.js';
 import type { EdgeLock } from './single-edge.js';
-import { isWebSocketUpgrade } from './upgrade.js';
 import { UploadPace } from './upload-pace.js';
 import { UpstreamClient } from './upstream/client.js';
 import { answer, type V1Deps, v1Routes } from './v1.routes.js';
@@ -71,7 +72,6 @@ export interface Edge {
  * for each reader that takes nothing.
  */
 const SOCKET_BUFFER_BYTES = 16 * 1024;
-const KEEP_ALIVE_MS = 72_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const FLUSH_ON_STOP_MS = 5_000;
 /**
@@ -146,7 +146,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     bodyLimit: 1,
     exposeHeadRoutes: false,
     requestTimeout: bounds.requestTimeoutMs,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveTimeout: bounds.keepAliveMs,
     forceCloseConnections: 'idle',
     // While draining, calls on kept-alive connections are still served; each answer closes its connection.
     return503OnClosing: false,
@@ -168,6 +168,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   knowAllMethods(app);
   guardRequests(app, bounds, log);
   capSockets(app.server, bounds, trustedPeer(config.trustProxy));
+  cutConnections(app.server, bounds);
   bindRouteTable(app, routeTable);
   app.addHook('onRequest', (_request, reply, done) => {
     if (draining) reply.raw.setHeader('connection', 'close');
@@ -197,9 +198,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     draining: () => draining,
     answer: (exchange) => answer(v1, exchange),
   });
-  await app.register(async (scope) =>
-    passthrough(scope, { platformUrl: config.platformUrl!, log, stalledReaderMs: bounds.stalledReaderMs }),
-  );
+  await app.register(async (scope) => passthrough(scope, { platformUrl: config.platformUrl!, log, bounds }));
 
   return {
     listen: () => app.listen({ host: config.host, port: config.port }),

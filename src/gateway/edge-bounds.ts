@@ -1,24 +1,30 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { CONNECTION_BOUNDS, type RequestBounds } from '../lib/cut-connections.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { isLoopback, networkOf } from '../lib/network.js';
 
 /** What one client, or all of them together, may take of the edge (RELIABILITY.md T25). */
-export interface EdgeBounds {
-  /** From the first byte, or the connection itself, to the end of the headers. */
-  headersTimeoutMs: number;
-  /** From there to the end of the body. */
-  requestTimeoutMs: number;
-  /** How often we and Node look for those that are over their time: Node's default of 30 s would add as much to it. */
-  checkIntervalMs: number;
+export interface EdgeBounds extends RequestBounds {
+  /** From a request to become a WebSocket to the platform's word. */
+  upgradeTimeoutMs: number;
   maxHeaderBytes: number;
   maxHeaders: number;
-  /** An answer of the platform of which no byte is taken for so long is cut; those of `/v1` have a limit of their own. */
-  stalledReaderMs: number;
   /** Connections of one address (IPv6: of one /64). Loopback and trusted proxies carry many clients: not counted. */
   socketsPerAddress: number;
   countLoopback: boolean;
+  /** Requests that pass to the platform: all connections to it, of one client at once, of one client with those in line. */
+  platformConnections: number;
+  passedAtOncePerClient: number;
+  passedPerClient: number;
+  /** Bytes kept between clients and the platform: of all, of one client, of one answer. */
+  heldBytes: number;
+  heldBytesPerClient: number;
+  heldBytesPerAnswer: number;
+  /** Answers for which there is no room, so that the platform waits for their readers: of all, of one client. */
+  waitingReaders: number;
+  waitingReadersPerClient: number;
   /** Memory for the bodies and whole answers of `/v1`: for requests of up to 64 KiB, and for larger ones. */
   smallBodyBytes: number;
   largeBodyBytes: number;
@@ -30,14 +36,23 @@ export interface EdgeBounds {
 const MIB = 2 ** 20;
 
 export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
+  ...CONNECTION_BOUNDS,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 58_000,
-  checkIntervalMs: 1_000,
+  keepAliveMs: 72_000,
+  upgradeTimeoutMs: 10_000,
   maxHeaderBytes: MAX_HEADER_BYTES,
   maxHeaders: 200,
-  stalledReaderMs: 60_000,
   socketsPerAddress: 4_096,
   countLoopback: false,
+  platformConnections: 128,
+  passedAtOncePerClient: 48,
+  passedPerClient: 512,
+  heldBytes: 64 * MIB,
+  heldBytesPerClient: 16 * MIB,
+  heldBytesPerAnswer: 8 * MIB,
+  waitingReaders: 64,
+  waitingReadersPerClient: 24,
   smallBodyBytes: 64 * MIB,
   largeBodyBytes: 192 * MIB,
   uploadBytesPerSecond: 4 * 1024,
@@ -87,7 +102,7 @@ export function trustedPeer(cidrs: readonly string[]): (address: string) => bool
 }
 
 /** One IPv4 address, or the /64 that one subscriber has. */
-function clientOf(address: string): string {
+export function clientOf(address: string): string {
   const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
   return isIPv4(plain) ? plain : networkOf(address);
 }

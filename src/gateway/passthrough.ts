@@ -1,16 +1,29 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import httpProxy from '@fastify/http-proxy';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { errorBody } from '../errors.js';
+import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
+import { clientOf, type EdgeBounds } from './edge-bounds.js';
+import { HeldAnswers } from './held-answers.js';
+import { hasHeldBody, holdBody } from './held-body.js';
+import { HeldBytes } from './held-bytes.js';
+import { inOwnTurn } from './own-turn.js';
+import { PassLine, type Place } from './pass-line.js';
 import { askForBody } from './request-guard.js';
 import { acceptUpgrades } from './upgrade.js';
 
 export interface PassthroughOptions {
   platformUrl: string;
   log: Logger;
-  /** An answer of which no byte is taken for so long is cut: it holds a connection to the platform. */
-  stalledReaderMs: number;
+  bounds: EdgeBounds;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of a request that passes to the platform; set before anything else is done with it. */
+    place: Place;
+  }
 }
 
 /** What a client says of proxies before us; only we know, so none of it passes. */
@@ -20,6 +33,9 @@ const FORWARDED = /^(?:x-forwarded-|x-real-ip$|forwarded$|via$|true-client-ip$|c
  * the client, and some of them make our own client of the platform throw. `Expect` was answered by us.
  */
 const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-connection|upgrade|te|trailer|expect|http2-settings)$/;
+/** A platform that stands still. */
+const ANSWER_TIMEOUT_MS = 60_000;
+const RETRY_AFTER_SECONDS = 1;
 
 function forwardedHeaders({ ip, protocol, raw }: FastifyRequest): Record<string, string> {
   const headers: Record<string, string> = { 'x-forwarded-for': ip, 'x-forwarded-proto': protocol };
@@ -30,38 +46,101 @@ function forwardedHeaders({ ip, protocol, raw }: FastifyRequest): Record<string,
 const endToEnd = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.test(name)));
 
-/** Passes everything that isn't ours to the platform, WebSocket upgrades included. */
+/** Refuses for now. */
+function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, message: string): void {
+  const { headers } = request.raw;
+  // The rest of a body would have to be read before the next request.
+  if (headers['content-length'] || headers['transfer-encoding']) reply.header('connection', 'close');
+  reply
+    .code(errorEntry(code).status)
+    .header('x-request-id', request.id)
+    .header('retry-after', RETRY_AFTER_SECONDS)
+    .send(errorBody(code, { message }));
+}
+
+/**
+ * Passes everything that isn't ours to the platform, WebSocket upgrades included. Connections to it are few and shared by
+ * all, so that none waits for a client: bodies are there before they are passed on, answers are taken as they come, and
+ * each client has its share.
+ */
 export async function passthrough(
   app: FastifyInstance,
-  { platformUrl, log, stalledReaderMs }: PassthroughOptions,
+  { platformUrl, log, bounds }: PassthroughOptions,
 ): Promise<void> {
+  const line = new PassLine(bounds);
+  const held = new HeldBytes(bounds);
+  const answers = new HeldAnswers(held, bounds);
   const failed = (reply: FastifyReply, error: Error): void => {
     log.warn({ err: error }, 'the platform did not answer');
     reply.code(502).send(errorBody('platform_unavailable'));
   };
-  const upgrades = acceptUpgrades(app, { platformUrl, forwarded: forwardedHeaders, endToEnd, failed });
+  const send = (reply: FastifyReply, body: Readable): void => {
+    reply.hijack();
+    reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
+    answers.send(reply.request.place.name, body, reply.raw);
+  };
+  const upgrades = acceptUpgrades(app, {
+    platformUrl,
+    timeoutMs: bounds.upgradeTimeoutMs,
+    forwarded: forwardedHeaders,
+    granted: ({ place }) => place.leave(),
+    refused: (reply, answer) =>
+      send(reply.code(answer.statusCode!).headers(endToEnd(answer.headers)), answer),
+    failed,
+  });
   app.addHook('preClose', (done) => {
     upgrades.close();
     done();
   });
+  app.decorateRequest('place', undefined as never);
   app.addHook('onRequest', (request, reply, done) => {
-    if (upgrades.pass(request, reply)) return;
-    // Node takes the limit back when the answer is complete.
-    request.raw.socket.setTimeout(stalledReaderMs);
-    askForBody(request.raw, reply.raw);
-    done();
+    const place = line.enter(clientOf(request.ip));
+    if (!place) {
+      refuse(request, reply, 'rate_limit_exceeded', 'Too many requests of this address are under way.');
+      return;
+    }
+    request.place = place;
+    const begin = (): void => {
+      if (upgrades.pass(request, reply)) return;
+      askForBody(request.raw, reply.raw);
+      done();
+    };
+    inOwnTurn(request.raw, reply.raw, begin, () => place.leave());
+  });
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    if (!hasHeldBody(request.raw)) {
+      done(null, payload);
+      return;
+    }
+    holdBody(request.raw, request.place.name, held, (body) => {
+      if (body) done(null, body);
+      else refuse(request, reply, 'service_unavailable', 'Too many large requests are under way.');
+    });
   });
   // Fastify reads text/plain by itself; here every body passes unread, and the platform judges its type.
   app.removeAllContentTypeParsers();
   await app.register(httpProxy, {
     upstream: platformUrl,
     disableRequestLogging: true,
-    undici: { connections: 128, pipelining: 1, keepAliveTimeout: 4_000 },
+    undici: {
+      connections: bounds.platformConnections,
+      pipelining: 1,
+      keepAliveTimeout: 4_000,
+      headersTimeout: ANSWER_TIMEOUT_MS,
+    },
     // Its connections end with the edge; by default they would outlive it, those without any request included.
     destroyAgent: true,
+    handler: ({ place }, reply, dest, options) => {
+      place.start(() => {
+        try {
+          reply.from(dest, { ...options, retryDelay: onceAnswered(() => place.finish()) });
+        } catch (error) {
+          place.finish();
+          reply.send(error);
+        }
+      });
+    },
     replyOptions: {
-      // Otherwise a GET that got 503 is sent up to ten times more, which a platform in trouble needs least.
-      retryDelay: () => null,
       rewriteRequestHeaders: (request, headers) => {
         const kept = Object.fromEntries(
           Object.entries(headers).filter(([name]) => !FORWARDED.test(name) && !HOP_BY_HOP.test(name)),
@@ -69,7 +148,25 @@ export async function passthrough(
         return { ...kept, ...forwardedHeaders(request as unknown as FastifyRequest) };
       },
       rewriteHeaders: endToEnd,
+      onResponse(_request, reply, { stream }) {
+        if (reply.sent) stream.destroy();
+        else send(reply as unknown as FastifyReply, stream);
+      },
       onError: (reply, { error }) => failed(reply as unknown as FastifyReply, error),
     },
   });
+}
+
+/**
+ * What decides on another try is the only one that is told of each answer, also when nobody waits for it any more. There
+ * is no other try: a platform in trouble needs that least. `free` is called when the connection is.
+ */
+function onceAnswered(free: () => void) {
+  return (details: unknown): null => {
+    const { res } = details as { res?: { stream: Readable } };
+    // Nobody else listens to an answer that comes too late for its client.
+    if (res) res.stream.once('close', free).on('error', () => undefined);
+    else free();
+    return null;
+  };
 }

@@ -1,15 +1,8 @@
-import {
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  ServerResponse,
-} from 'node:http';
+import { request as httpRequest, type IncomingMessage, ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** From the connection to the platform to its answer. */
-const ANSWER_TIMEOUT_MS = 10_000;
 /** For the last bytes to an end whose other end is gone. */
 const LINGER_MS = 1_000;
 const KEEP_ALIVE_MS = 30_000;
@@ -29,10 +22,14 @@ const GRANTED = ['sec-websocket-accept', 'sec-websocket-protocol'] as const;
 
 export interface UpgradeOptions {
   platformUrl: string;
+  /** From the connection to the platform to its answer. */
+  timeoutMs: number;
   /** Headers that say where a request comes from. */
   forwarded(request: FastifyRequest): Record<string, string>;
-  /** The headers of an answer that concern the client. */
-  endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders;
+  /** Sends an answer that refuses. */
+  refused(reply: FastifyReply, answer: IncomingMessage): void;
+  /** The handshake is over: the connection is no request any more. */
+  granted(request: FastifyRequest): void;
   /** Answers a client whose request the platform did not take. */
   failed(reply: FastifyReply, error: Error): void;
 }
@@ -42,16 +39,6 @@ export interface Upgrades {
   pass(request: FastifyRequest, reply: FastifyReply): boolean;
   /** Cuts every connection that was upgraded. */
   close(): void;
-}
-
-/** Only WebSocket is spoken here. Any other upgrade is ignored, as HTTP allows: the request is an ordinary one. */
-export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
-  return (
-    method === 'GET' &&
-    headers.upgrade?.toLowerCase() === 'websocket' &&
-    headers['content-length'] === undefined &&
-    headers['transfer-encoding'] === undefined
-  );
 }
 
 /**
@@ -73,6 +60,8 @@ export function acceptUpgrades(app: FastifyInstance, options: UpgradeOptions): U
     response.shouldKeepAlive = false;
     response.assignSocket(socket);
     response.on('finish', () => socket.destroySoon());
+    // Node does so for connections that it has not given away.
+    socket.on('drain', () => response.emit('drain'));
     waiting.set(request, socket);
     app.routing(request, response);
   });
@@ -105,6 +94,7 @@ function passOn(
     reply.hijack();
     reply.raw.detachSocket(client);
     answered();
+    options.granted(request);
     client.write(grant(answer));
     client.write(first);
     join(client, platform);
@@ -113,7 +103,7 @@ function passOn(
   });
   asked.on('response', (answer) => {
     answered();
-    reply.code(answer.statusCode!).headers(options.endToEnd(answer.headers)).send(answer);
+    options.refused(reply, answer);
   });
   asked.on('error', (error) => {
     answered();
@@ -122,7 +112,7 @@ function passOn(
   asked.end();
 }
 
-function ask(request: FastifyRequest, { platformUrl, forwarded }: UpgradeOptions) {
+function ask(request: FastifyRequest, { platformUrl, timeoutMs, forwarded }: UpgradeOptions) {
   const { headers, url } = request.raw;
   const copied = ASKED.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
   const send = platformUrl.startsWith('https:') ? httpsRequest : httpRequest;
@@ -135,9 +125,7 @@ function ask(request: FastifyRequest, { platformUrl, forwarded }: UpgradeOptions
       upgrade: 'websocket',
     },
   });
-  asked.setTimeout(ANSWER_TIMEOUT_MS, () =>
-    asked.destroy(new Error('the platform did not answer an upgrade')),
-  );
+  asked.setTimeout(timeoutMs, () => asked.destroy(new Error('the platform did not answer an upgrade')));
   return asked;
 }
 

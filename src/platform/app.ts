@@ -7,12 +7,14 @@ import type { Config } from '../config.js';
 import { graphqlRoutes } from '../graphql/routes.js';
 import type { SocketBounds } from '../graphql/socket.js';
 import type { Clock } from '../lib/clock.js';
+import { CONNECTION_BOUNDS, cutConnections, type RequestBounds } from '../lib/cut-connections.js';
 import { FORWARDED_HEADER_BYTES, MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { isLoopback, networkOf } from '../lib/network.js';
 import { bindRouteTable } from '../lib/route-table.js';
+import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import { docsPages } from '../pages/docs.routes.js';
 import { webRoutes } from '../pages/web.routes.js';
 import type { WebBuild } from '../pages/web-build.js';
@@ -52,6 +54,8 @@ export interface PlatformDeps {
   /** The whole product's unless a test brings its own. */
   table?: readonly RouteEntry[];
   socketBounds?: Partial<SocketBounds> | undefined;
+  /** The product's unless a test can't wait for them. */
+  bounds?: Partial<RequestBounds> | undefined;
 }
 
 export interface Platform {
@@ -63,27 +67,33 @@ export interface Platform {
 /** The edge of this machine speaks for its clients; others do only where `TRUST_PROXY` names them. */
 const OWN_EDGE = ['127.0.0.1', '::1'];
 const WEBSOCKET_URL = /^\/graphql(?:\?|$)/;
-const REQUEST_TIMEOUT_MS = 30_000;
-const HEADERS_TIMEOUT_MS = 10_000;
-/** Node looks for requests over their time every 30 s unless told otherwise. */
-const CHECK_INTERVAL_MS = 1_000;
+/** Whoever reaches this process itself; behind the edge nobody takes so long. */
+const BOUNDS: Readonly<RequestBounds> = {
+  ...CONNECTION_BOUNDS,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  keepAliveMs: 72_000,
+};
 
 /** Builds the platform: every route with its guards. Nothing listens yet. */
 export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   const { config, services } = deps;
   const publicUrl = new URL(config.publicBaseUrl);
   const https = publicUrl.protocol === 'https:';
+  const bounds: RequestBounds = { ...BOUNDS, ...deps.bounds };
   const app: RestApp = fastify({
     ...fastifyLogger(deps.log),
     genReqId: newId,
     trustProxy: [...OWN_EDGE, ...config.trustProxy],
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: bounds.requestTimeoutMs,
+    keepAliveTimeout: bounds.keepAliveMs,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES + FORWARDED_HEADER_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      headersTimeout: bounds.headersTimeoutMs,
+      connectionsCheckingInterval: bounds.checkIntervalMs,
       // Elsewhere an upgrade is asked for in vain and the request is answered as it is, with its body.
-      shouldUpgradeCallback: ({ url }) => WEBSOCKET_URL.test(url ?? ''),
+      shouldUpgradeCallback: (request) =>
+        isWebSocketUpgrade(request) && WEBSOCKET_URL.test(request.url ?? ''),
     },
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenHttp,
@@ -93,6 +103,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     },
   }).withTypeProvider<ZodTypeProvider>();
   const closing = idleCloser(app.server);
+  cutConnections(app.server, bounds);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
 

@@ -4,6 +4,7 @@ import Fastify from 'fastify';
 import type { Registry } from 'prom-client';
 import { type ErrorCode, errorEntry } from '../errors.js';
 import { sha256 } from '../lib/crypto.js';
+import { CONNECTION_BOUNDS, cutConnections, type RequestBounds } from '../lib/cut-connections.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
@@ -23,6 +24,13 @@ import { type ProxyTime, processTime } from './time.js';
 import type { KeyCheck, VirtualKeys } from './virtual-keys.js';
 
 const DRAIN_TIMEOUT_MS = 30_000;
+/** As at the edge: this port may be open to others than the edge. */
+const BOUNDS: Readonly<RequestBounds> = {
+  ...CONNECTION_BOUNDS,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  keepAliveMs: 72_000,
+};
 const BEARER = /^Bearer +(\S+)$/i;
 
 export interface ProxyDeps {
@@ -39,6 +47,8 @@ export interface ProxyDeps {
   random?: Random;
   /** Milliseconds that calls in flight have to end when it closes. */
   drainTimeoutMs?: number;
+  /** The product's unless a test can't wait for them. */
+  bounds?: Partial<RequestBounds> | undefined;
 }
 
 export interface ModelProxy {
@@ -103,15 +113,23 @@ function requireAuth(keys: VirtualKeys, isMaster: (hash: Buffer) => boolean) {
 export function createProxy(deps: ProxyDeps): ModelProxy {
   const { keys, log } = deps;
   const isMaster = masterCheck(deps.masterKey);
+  const bounds: RequestBounds = { ...BOUNDS, ...deps.bounds };
   const app: FastifyInstance = Fastify({
     ...fastifyLogger(log),
     // A logger of its own for every request costs more than it tells.
     childLoggerFactory: (logger) => logger,
-    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    requestTimeout: bounds.requestTimeoutMs,
+    keepAliveTimeout: bounds.keepAliveMs,
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: bounds.headersTimeoutMs,
+      connectionsCheckingInterval: bounds.checkIntervalMs,
+    },
     // A call that reaches us while we drain is served; the answer says that the connection closes.
     return503OnClosing: false,
   });
   const closing = idleCloser(app.server);
+  cutConnections(app.server, bounds);
   const relay = createRelay();
   const time = deps.time ?? processTime;
   let { routing } = deps;

@@ -9,7 +9,7 @@ import { createEgress } from '../../src/lib/egress/egress.js';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
 import { loadWebBuild, type WebBuild } from '../../src/pages/web-build.js';
-import { createPlatform, type Platform } from '../../src/platform/app.js';
+import { createPlatform, type Platform, type PlatformDeps } from '../../src/platform/app.js';
 import { createPasswords } from '../../src/services/accounts/passwords.js';
 import { openPseudonymKey } from '../../src/services/accounts/pseudonym-key.store.js';
 import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.js';
@@ -27,6 +27,7 @@ export interface TestPlatformOptions {
   virtualKeys?: VirtualKeyClient;
   registry?: Registry;
   socketBounds?: Partial<SocketBounds>;
+  bounds?: PlatformDeps['bounds'];
   /** The pages of this checkout unless told; `null`: none. */
   web?: WebBuild | null;
 }
@@ -68,6 +69,7 @@ export async function startTestPlatform(
     virtualKeys = noVirtualKeys,
     registry = createRegistry('test'),
     socketBounds,
+    bounds,
     web,
   }: TestPlatformOptions = {},
 ): Promise<TestPlatform> {
@@ -93,6 +95,7 @@ export async function startTestPlatform(
     registry,
     signals,
     socketBounds,
+    bounds,
     ready: () => schemaIsCurrent(db.orm),
     web: web === undefined ? loadWebBuild() : (web ?? undefined),
   });

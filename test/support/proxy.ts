@@ -36,6 +36,7 @@ export interface TestProxyOptions {
   log?: ProxyDeps['log'];
   time?: ProxyDeps['time'];
   random?: ProxyDeps['random'];
+  bounds?: ProxyDeps['bounds'];
 }
 
 /** The model proxy on a free port, in process, in front of a simulator of its own. Virtual keys lie in `db`. */
@@ -58,6 +59,7 @@ export async function startTestProxy(db: TestDatabase, options: TestProxyOptions
     registry: options.registry,
     time: options.time,
     random: options.random,
+    bounds: options.bounds,
     drainTimeoutMs: 2_000,
   });
   const url = await proxy.app.listen({ port: 0, host: '127.0.0.1' });

@@ -17,6 +17,8 @@ export type Script = (request: SeenRequest, response: ServerResponse) => unknown
 export interface ScriptedUpstream {
   url: string;
   seen: SeenRequest[];
+  /** Requests whose headers have come, with or without their body. */
+  begun(): number;
   /** What the next calls get. */
   answer(script: Script): void;
   close(): Promise<void>;
@@ -26,8 +28,10 @@ export interface ScriptedUpstream {
 export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const seen: SeenRequest[] = [];
   let script: Script = (_request, response) => chat()(_request, response);
+  let begun = 0;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
+    begun++;
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const record: SeenRequest = {
@@ -53,6 +57,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
+    begun: () => begun,
     answer(next) {
       script = next;
     },

@@ -1,0 +1,85 @@
+import type { EdgeBounds } from './edge-bounds.js';
+
+interface Client {
+  places: number;
+  running: number;
+  line: Place[];
+}
+
+/**
+ * Shares the connections to the platform out among clients: of each so many requests are with the platform at once, some
+ * more wait in its own line, and what is beyond is refused.
+ */
+export class PassLine {
+  readonly #clients = new Map<string, Client>();
+
+  constructor(private readonly bounds: Pick<EdgeBounds, 'passedPerClient' | 'passedAtOncePerClient'>) {}
+
+  /** A place for a request; undefined when its client has too many. */
+  enter(name: string): Place | undefined {
+    const client = this.#clients.get(name) ?? { places: 0, running: 0, line: [] };
+    if (client.places >= this.bounds.passedPerClient) return undefined;
+    client.places++;
+    this.#clients.set(name, client);
+    return new Place(name, client, this.bounds.passedAtOncePerClient, () => {
+      if (client.places === 0 && client.running === 0) this.#clients.delete(name);
+    });
+  }
+}
+
+/** One request's way through the line. */
+export class Place {
+  #go: (() => void) | undefined;
+  #left = false;
+  #running = false;
+
+  constructor(
+    /** Whose request it is. */
+    readonly name: string,
+    private readonly client: Client,
+    private readonly atOnce: number,
+    private readonly onEmpty: () => void,
+  ) {}
+
+  /** Calls back when it is this request's turn, at once where there is room; never when its client has left before. */
+  start(go: () => void): void {
+    if (this.#left) return;
+    this.#go = go;
+    this.client.line.push(this);
+    this.#next();
+  }
+
+  /** The platform is done with the request. */
+  finish(): void {
+    if (!this.#running) return;
+    this.#running = false;
+    this.client.running--;
+    this.#next();
+    this.onEmpty();
+  }
+
+  /** The client has its answer, or is gone. What the platform still does for it counts until that is over. */
+  leave(): void {
+    if (this.#left) return;
+    this.#left = true;
+    this.client.places--;
+    const at = this.client.line.indexOf(this);
+    if (at >= 0) this.client.line.splice(at, 1);
+    this.onEmpty();
+  }
+
+  #next(): void {
+    const { client } = this;
+    while (client.running < this.atOnce) {
+      const next = client.line.shift();
+      if (!next) return;
+      next.#run();
+    }
+  }
+
+  #run(): void {
+    this.#running = true;
+    this.client.running++;
+    this.#go?.();
+  }
+}
