@@ -4,6 +4,7 @@ import { AppError } from '../errors.js';
 import { checkedMembers, checkInParts } from '../lib/json-check.js';
 import { JsonScanError, type Member, scanMembers } from '../lib/json-scan.js';
 import type { EmbeddingEncoding } from '../upstream/embedding-encoding.js';
+import { checkInputs } from './embedding-inputs.js';
 import { isRemoved } from './removed-fields.js';
 
 /** What the edge reads of a body; everything else is the upstream's business. */
@@ -30,7 +31,7 @@ const ONCE = new Map(
   ),
 );
 
-const READ = new Set([...ONCE.keys(), 'encoding_format']);
+const READ = new Set([...ONCE.keys(), 'encoding_format', 'dimensions']);
 
 const MAX_DEPTH = 64;
 /** At the top level, where each is looked at; the API has some forty. */
@@ -72,6 +73,7 @@ async function inspectInTurns(body: Buffer): Promise<InspectedBody> {
 function inspected(body: Buffer, members: Member[]): InspectedBody {
   checkOnce(members);
   const fields = body.length > PARSED_BYTES ? readFields(body, members) : parse(body);
+  checkInputs(body, members, fields.dimensions);
   const stream = readBoolean(fields, 'stream');
   const options = readOptions(fields);
   const usageAsked = stream && options?.include_usage === true;
