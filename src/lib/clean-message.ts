@@ -55,7 +55,7 @@ function isKnown(token: string): boolean {
 }
 
 /** A name that stands for another. */
-export interface Renamed {
+interface Renamed {
   from: string;
   to: string;
 }

@@ -13,7 +13,7 @@ const QUESTIONS: Readonly<Record<string, object>> = {
 };
 
 /** Sends a small call to a node. */
-export type Send = (path: string, body: Buffer) => Promise<Dispatcher.ResponseData>;
+type Send = (path: string, body: Buffer) => Promise<Dispatcher.ResponseData>;
 
 async function asked(deployment: Deployment, path: string, send: Send): Promise<'answered' | 'refused'> {
   const question = { model: deployment.upstreamModel, ...QUESTIONS[path] };

@@ -39,7 +39,7 @@ export interface Router {
   serves(candidate: Candidate, since: number): boolean | Promise<boolean>;
 }
 
-export interface CallFailure extends Failure {
+interface CallFailure extends Failure {
   /** One of few words, for log and metrics. */
   reason: string;
 }

@@ -127,6 +127,8 @@ export async function startSimulator({
       },
       (error: unknown) => {
         if (error instanceof Refusal) reply.refuse(error);
+        // A connection that breaks would say that the node is gone.
+        else if (!response.headersSent && !response.destroyed) reply.error(500, 'The simulator failed.');
         else response.destroy();
       },
     );
