@@ -25,7 +25,7 @@ export const seconds = z
   .string()
   .trim()
   .refine(
-    (text) => /^\d*\.?\d+$/.test(text) && Number(text) > 0 && Number(text) <= DAY,
+    (text) => /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) && Number(text) > 0 && Number(text) <= DAY,
     `must be a number of seconds above 0, at most ${DAY}`,
   )
   .transform(Number);

@@ -16,6 +16,7 @@ import {
 import { checkDataDir, dataDirFault } from './lib/data-dir.js';
 import { generatedSecret } from './lib/generated-secret.js';
 import { PASSWORD_PROFILES, type PasswordHashing } from './lib/password-profiles.js';
+import { withoutEndSlashes } from './lib/trim-end.js';
 import { isWeakSecret } from './lib/weak-secret.js';
 
 /** The only reader of process.env. Names and defaults are those of the run contract (docs/operations.md). */
@@ -43,6 +44,7 @@ const schema = z.object({
   UPSTREAM_MASTER_KEY: secret.optional(),
   ALLOW_SIMULATOR: flag.default(false),
   ALLOWED_BODY_FIELDS: bodyFields.default([]),
+  SIMULATOR_CONTROLS: flag.optional(),
   JWT_SECRET: secret.optional(),
   JWT_SECRET_PREVIOUS: secret.optional(),
   ENCRYPTION_KEY: secret.optional(),
@@ -194,7 +196,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
   if (role === 'launcher') faults.push(...portFaults(raw));
   if (faults.length > 0) throw new ConfigError(faults);
   const dataDir = resolve(raw.DATA_DIR);
-  const publicBaseUrl = (raw.PUBLIC_BASE_URL ?? `http://localhost:${raw.PORT}`).replace(/\/+$/, '');
+  const publicBaseUrl = withoutEndSlashes(raw.PUBLIC_BASE_URL ?? `http://localhost:${raw.PORT}`);
   const secrets = useDataDir(dataDir, role, () => resolveSecrets(raw, dataDir));
   return {
     role,
@@ -214,13 +216,15 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     proxyConfigPath: resolve(raw.PROXY_CONFIG),
     /** Whether an external model proxy stands upstream. */
     externalUpstream: raw.UPSTREAM_URL !== undefined,
-    upstreamUrl: (raw.UPSTREAM_URL ?? `http://127.0.0.1:${raw.PROXY_PORT ?? 0}`).replace(/\/+$/, ''),
+    upstreamUrl: withoutEndSlashes(raw.UPSTREAM_URL ?? `http://127.0.0.1:${raw.PROXY_PORT ?? 0}`),
     upstreamMasterKey: secrets.UPSTREAM_MASTER_KEY,
     upstreamTimeoutMs: raw.UPSTREAM_TIMEOUT_SECONDS * 1000,
     upstreamIdleMs: raw.UPSTREAM_IDLE_SECONDS * 1000,
     allowSimulator: raw.ALLOW_SIMULATOR,
     /** Members of `/v1` bodies that go upstream beside the known ones. */
     allowedBodyFields: raw.ALLOWED_BODY_FIELDS,
+    /** Whether prompts may tell the simulator to fail or to be slow. */
+    simulatorControls: raw.SIMULATOR_CONTROLS ?? !production,
     jwtSecret: secrets.JWT_SECRET,
     jwtSecretPrevious: raw.JWT_SECRET_PREVIOUS,
     encryptionKey: secrets.ENCRYPTION_KEY,

@@ -110,6 +110,7 @@ describe('the configuration', () => {
         `ALLOWED_BODY_FIELDS: "${name}" would steer the model proxy, or override the bound on what a call may generate`,
       ],
     ),
+    ['SIMULATOR_CONTROLS', { SIMULATOR_CONTROLS: 'on' }, 'SIMULATOR_CONTROLS: must be 0 or 1'],
     ['ADMIN_EMAIL', { ADMIN_EMAIL: 'root' }, 'ADMIN_EMAIL: must be a mail address'],
     ['ADMIN_PASSWORD', { ADMIN_PASSWORD: 'short' }, 'ADMIN_PASSWORD: must have 8 to 128 characters'],
     [
@@ -137,6 +138,15 @@ describe('the configuration', () => {
       'TRUST_PROXY: "0.0.0.0/0" would believe everybody; name the networks of your proxies',
     ],
   ])('refuses a wrong %s: %j', (_name, env, line) => expect(faults(env)).toEqual([line]));
+
+  test.each([
+    [{}, true],
+    [{ SIMULATOR_CONTROLS: '0' }, false],
+    [production, false],
+    [{ ...production, SIMULATOR_CONTROLS: '1' }, true],
+  ])('lets prompts steer the simulator outside production, or where told to: %j', (env, steered) => {
+    expect(load(env).simulatorControls).toBe(steered);
+  });
 
   test('knows where mail goes only with SMTP_URL, and takes a sender with a name', () => {
     expect(load({ MAIL_FROM: 'a@example.com' }).mail).toBeNull();

@@ -6,6 +6,7 @@ import { JsonScanError, type Member, scanMembers } from '../lib/json-scan.js';
 import type { EmbeddingEncoding } from '../upstream/embedding-encoding.js';
 import type { InputSize } from '../upstream/usage.js';
 import { type AllowedFields, isForwarded, toldNames } from './body-fields.js';
+import { checkInputs } from './embedding-inputs.js';
 import { inputSize } from './input-size.js';
 
 /** What the edge reads of a body; everything else is the upstream's business. */
@@ -33,7 +34,7 @@ const ONCE = new Map(
   ),
 );
 
-const READ = new Set([...ONCE.keys(), 'encoding_format']);
+const READ = new Set([...ONCE.keys(), 'encoding_format', 'dimensions']);
 
 const MAX_DEPTH = 64;
 /** At the top level, where each is looked at; the API has some forty. */
@@ -75,6 +76,7 @@ async function inspectInTurns(body: Buffer, allowed: AllowedFields): Promise<Ins
 function inspected(body: Buffer, members: Member[], allowed: AllowedFields): InspectedBody {
   checkOnce(members);
   const fields = body.length > PARSED_BYTES ? readFields(body, members) : parse(body);
+  checkInputs(body, members, fields.dimensions);
   const stream = readBoolean(fields, 'stream');
   const options = readOptions(fields);
   const usageAsked = stream && options?.include_usage === true;

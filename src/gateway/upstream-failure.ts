@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.js';
-import { cleanMessage } from '../lib/clean-message.js';
+import { cleanMessage, isKnownField } from '../lib/clean-message.js';
 import type { V1ErrorOptions } from './answer.js';
 import { unwrapMessage } from './upstream-words.js';
 
@@ -11,6 +11,7 @@ export interface UpstreamFailure {
 
 const DEFAULT_RETRY_SECONDS = 5;
 const PARAM = /^[\w.[\]-]{1,60}$/;
+const REFUSED = 'The model refused the request.';
 
 /** A budget or limit that the operator set at an external model proxy is no fault of the caller's request. */
 const BUDGET = /Budget has been exceeded!|ExceededBudget:|exceeded budget for|crossed budget/;
@@ -19,7 +20,8 @@ const NO_DEPLOYMENT = /No (?:healthy )?deployments? available/;
 const TRY_AGAIN = /Try again in (\d{1,6}(?:\.\d+)?) seconds/;
 
 /**
- * Maps an error answer of the model proxy. Its 400 and 422 are the caller's to mend: same status, message cleaned.
+ * Maps an error answer of the model proxy. Its 400 and 422 are the caller's to mend: same status, and the message as far
+ * as its words are known.
  * Everything else is told in our words, so that nothing of the upstream leaks.
  */
 export function mapStatus(status: number, body: Buffer, retryAfter: string | undefined): UpstreamFailure {
@@ -35,7 +37,7 @@ export function mapStatus(status: number, body: Buffer, retryAfter: string | und
     return { code: 'upstream_unavailable', options: { retryAfterSeconds: readRetryAfter(told) } };
   }
   if (status === 400 || status === 422) {
-    const words = cleanMessage(unwrapMessage(message) ?? 'The model refused the request.');
+    const words = cleanMessage(unwrapMessage(message) ?? '') ?? REFUSED;
     return { code: 'invalid_request', options: { status, message: words, param } };
   }
   if (status === 408 || status === 504) return { code: 'upstream_timeout', options: {} };
@@ -87,8 +89,7 @@ function readError(body: Buffer): ErrorFields {
       message: textOf(message),
       type: textOf(type),
       code: typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
-      // Python's None comes as a text.
-      param: typeof param === 'string' && PARAM.test(param) && param !== 'None' ? param : undefined,
+      param: typeof param === 'string' && isKnownField(param) ? param : undefined,
     };
   } catch {
     return {};

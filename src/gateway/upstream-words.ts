@@ -7,10 +7,9 @@
 const PREFIX = /^\s*(?:(?:litellm\.)?[A-Z]\w*(?:Error|Exception)\s*(?::|-)\s*|Error code: \d{3}\s*-\s*)/;
 /** Where the proxy's own words begin behind the node's. */
 const TAIL =
-  /Received Model Group=|Available Model Group Fallbacks=|No fallback model group found|LiteLLM Retried:|model=\S{1,200} context_window_fallbacks=|context_window_fallbacks=/;
-/** `provider/model` as routing files write it, and a model that is named like an argument. */
-const INTERNAL_NAMES =
-  /\b(?:openai|azure|hosted_vllm|vllm|openai_like|custom_openai|litellm_proxy|ollama|ollama_chat|huggingface|lm_studio|llamafile|text-completion-openai)\/[\w.:/-]+|(?<=\bmodel[=:]\s?['"`]?)(?!gateway\/)[\w.:/-]+/g;
+  /Received Model Group=|Available Model Group Fallbacks=|No fallback model group found|LiteLLM Retried:|context_window_fallbacks=/;
+/** The argument that LiteLLM names before its fallbacks. */
+const MODEL_ARGUMENT = 'model=';
 const MAX_WRAPS = 6;
 const MAX_LENGTH = 8_192;
 const TRAILING = new Set([' ', '\n', '\t', '.']);
@@ -20,6 +19,8 @@ function beforeTail(message: string): string {
   const at = message.search(TAIL);
   if (at < 0) return message.trim();
   let end = at;
+  const last = message.lastIndexOf(' ', at - 2) + 1;
+  if (message[at - 1] === ' ' && message.startsWith(MODEL_ARGUMENT, last)) end = last;
   while (end > 0 && TRAILING.has(message[end - 1]!)) end--;
   return message.slice(0, end).trim();
 }
@@ -52,7 +53,6 @@ export function unwrapMessage(message: string): string | undefined {
   const told = text
     .split(/(?<=[.!?])\s+/)
     .filter((sentence) => !/litellm/i.test(sentence))
-    .join(' ')
-    .replace(INTERNAL_NAMES, '[model]');
+    .join(' ');
   return told === '' ? undefined : told;
 }

@@ -62,7 +62,10 @@ const inCamelCase = ({ field, message }: FieldIssue): FieldIssue => ({
 });
 
 /** Names of the schema are for those who may read it. */
-const withoutSuggestion = (message: string): string => message.replace(/\s*Did you mean .*$/s, '');
+function withoutSuggestion(message: string): string {
+  const at = message.indexOf('Did you mean ');
+  return at < 0 ? message : message.slice(0, at).trimEnd();
+}
 
 /** What was really thrown stands inside: graphql wraps it, sometimes twice. */
 function shownError(error: GraphQLError): AppError {

@@ -1,10 +1,11 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { decimalText } from '../lib/money-input.js';
+import { trimEnd } from '../lib/trim-end.js';
 
 const DECIMAL = /^-?\d{1,24}(?:\.\d{1,12})?$/;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
-const plain = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+const plain = (text: string): string => (text.includes('.') ? trimEnd(trimEnd(text, '0'), '.') : text);
 
 /**
  * The number of a decimal, as a service takes it. A text that no number can hold exactly is refused instead of being

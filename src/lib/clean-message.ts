@@ -1,35 +1,86 @@
-/** Longest message of an upstream that is passed on. */
+import { KNOWN_FIELDS, KNOWN_REFUSALS } from './known-refusals.js';
+
+/** Longest message of a node that is passed on, and how much of one is looked at. */
 const MAX_LENGTH = 500;
+const MAX_READ = 4 * MAX_LENGTH;
+/** Of a message of which fewer words are known, too little is left to help. */
+const KNOWN_SHARE = 2 / 3;
+const MASK = '[…]';
 
-const ADDRESSES: readonly RegExp[] = [
-  // Schemes with whatever follows: addresses of nodes, documentation of the proxy, connection strings.
-  /\b[a-z][a-z0-9+.-]*:\/\/[^\s'"<>)\]}\\`]*/gi,
-  // IPv6, with or without brackets and port; two colons at least and a digit, so that "a: b" and "::" stay.
-  /\[?(?<![\w:])(?=[:]*[0-9a-f])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])\]?(?::\d{1,5})?/gi,
-  /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b/g,
-  // host:port, and names with dots that end like hosts do.
-  /\b[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)*:\d{2,5}\b/gi,
-  /\b(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:internal|local|lan|svc|cluster|intranet|corp|home|arpa|com|net|org|io|ai|dev|example|test)\b/gi,
-  /\b(?:localhost|host\.docker)\b/gi,
-];
+/** White space, quotes, brackets and some signs stand between tokens; what joins the parts of an address doesn't. */
+const TOKEN = /[^\s'"`()[\]{}<>,;=]+/g;
+const CONTROL = /[\p{Cc}\p{Cf}]+/gu;
+const SAYS_SOMETHING = /[\p{L}\p{N}]/u;
+const NUMBER = /^-?\d{1,7}(?:\.\d{1,6})?%?$/;
+const INDEX = /^\d{1,4}$/;
+/** The public name of a model, as the model table has them. */
+const PUBLIC_NAME = /^gateway\/[a-z][a-z0-9-]{0,60}$/;
 
-const SECRETS: readonly [RegExp, string][] = [
-  // Keys of providers and of the proxy.
-  [/\b(?:sk|pk|hf|key|token)[-_][\w-]{6,}/gi, '[key]'],
-  [/\bBearer\s+\S+/gi, '[key]'],
-  // Absolute paths of a file system.
-  [/(?:^|(?<=[\s'"(=]))\/(?:[\w.@-]+\/)+[\w.@-]*/g, '[path]'],
-  [/\b[A-Z]:\\[^\s'"]+/g, '[path]'],
-];
+/** What may follow a word. */
+const ENDS = new Set(['.', ':', '!', '?']);
 
-/** The text without addresses of hosts. Quotes and braces stay, so that JSON stays JSON. */
-export function cleanAddresses(text: string): string {
-  return ADDRESSES.reduce((cleaned, pattern) => cleaned.replace(pattern, '[address]'), text);
+/** Where a token without the punctuation around it begins and ends. What begins with a colon may be a port. */
+function coreOf(token: string): [number, number] {
+  let start = 0;
+  let end = token.length;
+  while (start < end && token[start] === '.') start++;
+  while (end > start && ENDS.has(token[end - 1]!)) end--;
+  return [start, end];
 }
 
-/** Takes addresses, keys and paths out of an upstream's message, so that it can be shown to a customer. */
-export function cleanMessage(message: string): string {
-  let text = cleanAddresses(message.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, 4 * MAX_LENGTH));
-  for (const [pattern, replacement] of SECRETS) text = text.replace(pattern, replacement);
-  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 1)}…` : text;
+const wordOf = (token: string): string => token.slice(...coreOf(token)).toLowerCase();
+
+const WORDS: ReadonlySet<string> = new Set(
+  KNOWN_REFUSALS.flatMap((refusal) => refusal.match(TOKEN) ?? [])
+    .map(wordOf)
+    // A number is known by its form, and these are examples.
+    .filter((word) => !/^[-\d.%/]*$/.test(word)),
+);
+
+/** Whether a text is the name of a request's member, or a path to one: `messages.0.content`, `tools[0].function.name`. */
+export function isKnownField(name: string): boolean {
+  if (name.length > 100) return false;
+  const [first = '', ...rest] = name.replaceAll('[', '.').replaceAll(']', '').split('.');
+  return KNOWN_FIELDS.has(first) && rest.every((part) => KNOWN_FIELDS.has(part) || INDEX.test(part));
+}
+
+function isKnown(token: string): boolean {
+  return (
+    !SAYS_SOMETHING.test(token) ||
+    WORDS.has(token.toLowerCase()) ||
+    NUMBER.test(token) ||
+    isKnownField(token) ||
+    PUBLIC_NAME.test(token)
+  );
+}
+
+/** A name that stands for another. */
+interface Renamed {
+  from: string;
+  to: string;
+}
+
+/**
+ * What a caller may read of a node's message: the words of the refusals that are known, numbers, names of members and
+ * of public models; `[…]` stands for the rest. Undefined when hardly anything is left. Its time is linear, and it looks
+ * at no more than it could pass on.
+ */
+export function cleanMessage(message: string, renamed?: Renamed): string | undefined {
+  let words = 0;
+  let unknown = 0;
+  const clean = message
+    .slice(0, MAX_READ)
+    .replace(CONTROL, ' ')
+    .replace(TOKEN, (token) => {
+      const [start, end] = coreOf(token);
+      const core = token.slice(start, end);
+      words++;
+      if (core === renamed?.from) return token.slice(0, start) + renamed.to + token.slice(end);
+      if (isKnown(core)) return token;
+      unknown++;
+      return MASK + token.slice(end);
+    })
+    .trim();
+  if (words === unknown || words - unknown < KNOWN_SHARE * words) return undefined;
+  return clean.length > MAX_LENGTH ? `${clean.slice(0, MAX_LENGTH - 1)}…` : clean;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isUuid } from './ids.js';
+import { trimEnd } from './trim-end.js';
 
 /**
  * Pages by position instead of by number, for lists that grow at their head while somebody reads on: an entry neither
@@ -30,7 +31,7 @@ const POSITION_DIGITS = /^\d{1,18}$/;
 
 // Without Buffer: the forms of the web pages check by the same schemas.
 const encode = (position: string): string =>
-  btoa(position).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  trimEnd(btoa(position).replaceAll('+', '-').replaceAll('/', '_'), '=');
 
 /** Empty for what isn't base64. */
 function decode(cursor: string): string {

@@ -54,7 +54,7 @@ export function plainWords(message: string): string {
   const [, what, sign, amount] =
     /^Too (?:big|small): expected (\w+) to (?:have|be) ([<>]=?)(\S+)/.exec(message) ?? [];
   if (what && sign && amount) return bound(what, sign, amount);
-  const [, expected, received] = /^Invalid input: expected (.+), received (.+)$/.exec(message) ?? [];
+  const [, expected, received] = /^Invalid input: expected ([^,]+), received ([^,]+)$/.exec(message) ?? [];
   if (expected && received) return wrongType(expected, received);
   const [, options] = /^Invalid (?:option: expected one of|input: expected) (".+)$/.exec(message) ?? [];
   if (options) {

@@ -84,7 +84,11 @@ function skipContainer(json: Buffer, from: number, maxDepth: number): number {
   throw new JsonScanError('a bracket does not close');
 }
 
-function skipValue(json: Buffer, from: number, maxDepth: number): number {
+/**
+ * Offset just past the value that begins at `from`.
+ * @throws JsonScanError
+ */
+export function skipValue(json: Buffer, from: number, maxDepth: number): number {
   const byte = json[from];
   if (byte === QUOTE) return skipString(json, from);
   if (byte === OPEN_BRACE || byte === OPEN_BRACKET) return skipContainer(json, from, maxDepth);

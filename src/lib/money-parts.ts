@@ -1,3 +1,5 @@
+import { trimEnd } from './trim-end.js';
+
 /** A decimal of the API in the parts of docs/style.md: dollars and cents in ink, what is behind them muted. */
 export interface MoneyParts {
   /** With sign, dollar sign and thousands apart: `-$1,234.50`. */
@@ -10,8 +12,15 @@ export interface MoneyParts {
 export function moneyParts(decimal: string): MoneyParts {
   const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal) ?? [];
   const cents = fraction.slice(0, 2).padEnd(2, '0');
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
-  return { main: `${sign}$${grouped}.${cents}`, rest: fraction.slice(2).replace(/0+$/, '') };
+  return { main: `${sign}$${grouped(whole)}.${cents}`, rest: trimEnd(fraction.slice(2), '0') };
+}
+
+/** The digits with a comma before each three. */
+function grouped(digits: string): string {
+  const first = digits.length % 3 || 3;
+  const groups = [digits.slice(0, first)];
+  for (let at = first; at < digits.length; at += 3) groups.push(digits.slice(at, at + 3));
+  return groups.join();
 }
 
 /** Where a balance stands (docs/style.md): calls stop below $0.001, a word of warning comes below $1. */

@@ -1,3 +1,5 @@
+import { trimEnd } from './trim-end.js';
+
 /**
  * Money is a bigint count of 1e-12 dollars. One token at a price of p dollars per million costs exactly
  * p × 1e6 of these units as long as p has at most six decimals, so that no charge is ever rounded.
@@ -20,7 +22,7 @@ export function parseMoney(text: string): Money {
   if (TWELVE_DECIMALS.test(text)) return BigInt(text.slice(0, -SCALE - 1) + text.slice(-SCALE));
   const match = DECIMAL.exec(text);
   if (!match) throw new RangeError('not a plain decimal number');
-  const fraction = (match[3] ?? '').replace(/0+$/, '');
+  const fraction = trimEnd(match[3] ?? '', '0');
   if (fraction.length > SCALE) throw new RangeError('more than 12 decimals');
   const units = BigInt(match[2]!) * DOLLAR + BigInt(fraction.padEnd(SCALE, '0'));
   return match[1] ? -units : units;
@@ -31,7 +33,7 @@ export function formatMoney(units: Money): string {
   const sign = units < 0n ? '-' : '';
   const digits = (units < 0n ? -units : units).toString().padStart(SCALE + 1, '0');
   const whole = digits.slice(0, -SCALE);
-  const fraction = digits.slice(-SCALE).replace(/0+$/, '').padEnd(MIN_DECIMALS, '0');
+  const fraction = trimEnd(digits.slice(-SCALE), '0').padEnd(MIN_DECIMALS, '0');
   return `${sign}${whole}.${fraction}`;
 }
 

@@ -54,6 +54,14 @@ export function tableError(
   return { status, type: error.type, code, message: error.message, retryAfterSeconds };
 }
 
+export const answerTooLarge: ProxyError = {
+  status: 400,
+  type: 'invalid_request_error',
+  code: 'invalid_request',
+  message:
+    'The answer is too large. Ask for less in one request: fewer inputs, a smaller n, max_tokens or top_logprobs.',
+};
+
 export const upstreamFailed = tableError('upstream_error', 502);
 export const upstreamTooSlow = tableError('upstream_timeout', 504);
 

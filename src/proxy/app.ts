@@ -18,7 +18,7 @@ import { modelInfoRoutes } from './model-info-routes.js';
 import { createProxyMetrics } from './proxy-metrics.js';
 import { createRelay } from './relay.js';
 import { type RouteEntry, routeTable } from './route-table.js';
-import { createRouter, type Router } from './router.js';
+import { createRouter, type Router, type RouterDeps } from './router.js';
 import type { Routing } from './routing.js';
 import { type ProxyTime, processTime } from './time.js';
 import type { KeyCheck, VirtualKeys } from './virtual-keys.js';
@@ -31,6 +31,8 @@ const BOUNDS: Readonly<RequestBounds> = {
   requestTimeoutMs: 60_000,
   keepAliveMs: 72_000,
 };
+/** Above what a node that serves takes for one token, and short enough for a call to wait for. */
+const MAX_PROBE_MS = 5_000;
 const BEARER = /^Bearer +(\S+)$/i;
 
 export interface ProxyDeps {
@@ -61,6 +63,17 @@ export interface ModelProxy {
   close(): Promise<void>;
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whose call it is: the account of the virtual key. */
+    account: string;
+  }
+}
+
+/** What the edge sends with a call and looks for in its answer; it makes nothing longer. */
+const REQUEST_ID = /^[!-~]{1,200}$/;
+const MASTER = 'master';
+
 const bearerOf = (request: FastifyRequest): string | undefined =>
   BEARER.exec(request.headers.authorization ?? '')?.[1];
 
@@ -84,27 +97,44 @@ function masterCheck(masterKey: string): (hash: Buffer) => boolean {
   return (hash) => timingSafeEqual(hash, expected);
 }
 
+/** Every answer names the call that it belongs to, so that the edge sees when it has got another's. */
+function echoRequestId({ headers }: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const id = headers['x-request-id'];
+  if (typeof id === 'string' && REQUEST_ID.test(id)) reply.raw.setHeader('x-request-id', id);
+  done();
+}
+
 /** Asks for what the matched route's entry says, on the headers, before a byte of the body is read. */
 function requireAuth(keys: VirtualKeys, isMaster: (hash: Buffer) => boolean) {
-  const judge = (check: KeyCheck, reply: FastifyReply, done: () => void): void => {
-    if (check === 'known') done();
-    else if (check === 'unavailable') sendError(reply, keysUnavailable);
+  const judge = (
+    check: KeyCheck,
+    hash: Buffer,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: () => void,
+  ): void => {
+    if (check === 'known') {
+      request.account = keys.ownerOf(hash);
+      done();
+    } else if (check === 'unavailable') sendError(reply, keysUnavailable);
     else sendError(reply, unauthorised('Authentication Error, invalid proxy server token passed.'));
   };
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const auth = boundEntry<RouteEntry>(request)?.auth ?? 'none';
     const key = auth === 'none' ? undefined : bearerOf(request);
     const hash = key === undefined ? undefined : sha256(key);
-    if (auth === 'none' || (hash && isMaster(hash))) done();
-    else if (auth === 'master') {
+    if (auth === 'none' || (hash && isMaster(hash))) {
+      request.account = MASTER;
+      done();
+    } else if (auth === 'master') {
       sendError(reply, unauthorised('Authentication Error, only the master key may do this.'));
-    } else if (key === undefined) {
+    } else if (key === undefined || hash === undefined) {
       sendError(reply, unauthorised('Authentication Error, no API key passed in.'));
     } else {
       const check = keys.check(key, hash);
       // A key in memory goes on in the same turn. A look-up never rejects.
-      if (typeof check === 'string') judge(check, reply, done);
-      else void check.then((found) => judge(found, reply, done));
+      if (typeof check === 'string') judge(check, hash, request, reply, done);
+      else void check.then((found) => judge(found, hash, request, reply, done));
     }
   };
 }
@@ -135,11 +165,21 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   let { routing } = deps;
   let router: Router;
   const metrics = createProxyMetrics(deps.registry, () => router.states());
-  router = createRouter(routing, { time, log, metrics });
+  const firstByteMs = (): number => routing.settings.timeoutMs ?? deps.timeouts.firstByteMs;
+  const routerDeps: RouterDeps = {
+    time,
+    log,
+    metrics,
+    probe: (deployment, path) =>
+      relay.probe(deployment, path, Math.min(MAX_PROBE_MS, deployment.timeoutMs ?? firstByteMs())),
+  };
+  router = createRouter(routing, routerDeps);
   let draining = false;
   const ready = (): boolean => !draining;
 
   bindRouteTable(app, routeTable);
+  app.decorateRequest('account', '');
+  app.addHook('onRequest', echoRequestId);
   app.addHook('onRequest', requireAuth(keys, isMaster));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
@@ -168,7 +208,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     random: deps.random ?? Math.random,
     metrics,
     timeouts: () => ({
-      firstByteMs: routing.settings.timeoutMs ?? deps.timeouts.firstByteMs,
+      firstByteMs: firstByteMs(),
       totalMs: deps.timeouts.firstByteMs,
       idleMs: deps.timeouts.idleMs,
     }),
@@ -181,7 +221,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     ready,
     reload(next) {
       routing = next;
-      router = createRouter(next, { time, log, metrics }, router);
+      router = createRouter(next, routerDeps, router);
       relay.retain(next.deployments);
     },
     async close() {

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { answerJson, bodyOf, type ProxyError } from './answers.js';
-import { judgeFailure, judgePayload, judgeStatus, type Verdict } from './node-errors.js';
-import { modelValue, restampJson, SseRestamper, UpstreamGarbage } from './restamp.js';
+import { judgeFailure, judgePayload, judgeStatus, tooLarge, type Verdict } from './node-errors.js';
+import { AnswerTooLarge, modelValue, restampJson, SseRestamper, UpstreamGarbage } from './restamp.js';
 import type { Deployment } from './routing.js';
 
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -18,16 +18,23 @@ export type AttemptEnd =
   | { kind: 'client_gone' }
   /** The node refused the caller's request, and the caller has been told. */
   | { kind: 'refused'; outcome: string }
-  /** It failed before a byte of it left: the caller can still be told anything. */
-  | { kind: 'failed'; error: ProxyError; reason: string }
+  /** It failed before a byte of it left: the caller can still be told anything. `certain`: no request can have caused it. */
+  | { kind: 'failed'; error: ProxyError; reason: string; certain: boolean }
   /** It failed after bytes had left; the answer has been cut. */
-  | { kind: 'broken'; reason: string };
+  | { kind: 'broken'; reason: string }
+  /** It was larger than what is taken, after bytes had left; the answer has been cut. */
+  | { kind: 'too_large' };
 
 /** An error where something else should have come; nothing has left yet. */
 class ErrorAnswer extends Error {
   constructor(readonly verdict: Verdict) {
     super('the node answered with an error');
   }
+}
+
+function verdictOn(failure: unknown): Verdict {
+  if (failure instanceof ErrorAnswer) return failure.verdict;
+  return failure instanceof AnswerTooLarge ? tooLarge : judgeFailure(failure);
 }
 
 const contentType = (headers: IncomingHttpHeaders): string => {
@@ -115,8 +122,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
       return;
     }
     this.#bytes += chunk.length;
-    const limit = this.#status > 299 ? MAX_ERROR_BYTES : MAX_ANSWER_BYTES;
-    if (this.#bytes > limit) this.#fail(new UpstreamGarbage('the answer is too large'));
+    if (this.#status > 299 && this.#bytes > MAX_ERROR_BYTES) this.#guarded(() => this.#endError(''));
+    else if (this.#bytes > MAX_ANSWER_BYTES) this.#fail(new AnswerTooLarge('more than 64 MiB'));
     else this.#chunks.push(chunk);
   }
 
@@ -143,15 +150,17 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #endWhole(): void {
     const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
     this.#chunks = [];
-    if (this.#status > 299) {
-      const text = body.toString('utf8');
-      throw new ErrorAnswer(judgeStatus(this.#status, text, this.#retryAfter, this.deployment));
-    }
+    if (this.#status > 299) this.#endError(body.toString('utf8'));
     const answer = restampJson(body, modelValue(this.deployment.group), (payload) => {
       throw new ErrorAnswer(judgePayload(payload, this.deployment));
     });
     answerJson(this.response, 200, answer);
     this.#finish({ kind: 'ok' });
+  }
+
+  /** Whose fault an error is says its status; words that are too many to be read are left out. */
+  #endError(text: string): never {
+    throw new ErrorAnswer(judgeStatus(this.#status, text, this.#retryAfter, this.deployment));
   }
 
   #endStream(controller: Dispatcher.DispatchController, stream: SseRestamper): void {
@@ -194,10 +203,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.response.headersSent) {
       // A clean end would say that the answer is whole.
       this.response.destroy();
-      this.#finish({ kind: 'broken', reason: this.#spoilt ?? judgeFailure(failure).reason });
+      const large = this.#spoilt === undefined && failure instanceof AnswerTooLarge;
+      const reason = this.#spoilt ?? judgeFailure(failure).reason;
+      this.#finish(large ? { kind: 'too_large' } : { kind: 'broken', reason });
       return;
     }
-    const verdict = failure instanceof ErrorAnswer ? failure.verdict : judgeFailure(failure);
+    const verdict = verdictOn(failure);
     if (verdict.kind === 'refused') {
       answerJson(this.response, verdict.status, Buffer.from(JSON.stringify(verdict.body)));
     }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { within } from '../lib/within.js';
 import { answerJson, bodyOf, type ProxyError, tableError } from './answers.js';
 import type { Attempt, AttemptEnd } from './attempt.js';
 import type { Candidate, Group, Random } from './group.js';
@@ -27,7 +28,14 @@ export interface CallDeps {
   timeouts(): CallTimeouts;
 }
 
-/** How a call ended, for metrics: `ok`, `client_gone`, `stream_broken`, `upstream_400` and its like, or an error code. */
+type FailedEnd = Extract<AttemptEnd, { kind: 'failed' | 'broken' }>;
+/** `slow`: the node serves others, and this answer alone took too long. */
+type TryEnd = AttemptEnd | { kind: 'slow'; error: ProxyError };
+
+/**
+ * How a call ended, for metrics: `ok`, `client_gone`, `stream_broken`, `answer_too_large`, `upstream_400` and its like, or
+ * an error code.
+ */
 export type Outcome = string;
 
 const NONE: ReadonlySet<Candidate> = new Set();
@@ -90,7 +98,9 @@ export class Call {
       if (end.kind === 'refused') return end.outcome;
       if (end.kind === 'client_gone') return 'client_gone';
       if (end.kind === 'broken') return 'stream_broken';
+      if (end.kind === 'too_large') return 'answer_too_large';
       this.#error = end.error;
+      if (end.kind === 'slow') return this.#giveUp();
       if (retries >= router.settings.numRetries) {
         return group.isParked(this.deps.time.now()) ? undefined : this.#giveUp();
       }
@@ -107,7 +117,7 @@ export class Call {
   ): Promise<Candidate | undefined> {
     const { time, random } = this.deps;
     const now = time.now();
-    if (this.#error && now >= this.#deadline) return undefined;
+    if (this.#gone || (this.#error && now >= this.#deadline)) return undefined;
     const fresh = group.pick(now, random, tried);
     if (fresh || tried.size === 0 || group.isParked(now)) return fresh;
     if (now + retryAfterMs >= this.#deadline) return undefined;
@@ -117,29 +127,47 @@ export class Call {
     return group.pick(time.now(), random, NONE);
   }
 
-  async #try(candidate: Candidate): Promise<AttemptEnd> {
+  async #try(candidate: Candidate): Promise<TryEnd> {
     const { relay, time, metrics } = this.deps;
     const { deployment } = candidate;
     const limits = this.deps.timeouts();
     const ownMs = deployment.timeoutMs ?? limits.firstByteMs;
     const firstByteMs = Math.max(1, Math.min(ownMs, this.#deadline - time.now()));
     const timeouts = { firstByteMs, idleMs: deployment.idleMs ?? limits.idleMs };
-    this.#attempt = relay.attempt(deployment, this.asked, timeouts, this.response, this.#forget);
+    const began = time.now();
+    this.#attempt = relay.attempt(deployment, this.asked, timeouts, this.response, () => {
+      // A stream may go on for minutes: what was asked isn't kept for it once there is no other try.
+      this.asked.body = NOTHING;
+      candidate.health.answering(time.now());
+    });
     const end = await this.#attempt.ended;
     this.#attempt = undefined;
-    const router = this.deps.router();
-    if (end.kind === 'ok') router.succeeded(candidate);
-    // One that had less time than is its due, since others had used it up, has not failed.
-    const unfair = firstByteMs < FAIR_SHARE * ownMs && 'reason' in end && end.reason === 'timeout';
-    if ((end.kind === 'failed' || end.kind === 'broken') && !unfair) router.failed(candidate, end.reason);
     metrics.attempted(deployment, 'reason' in end ? end.reason : end.kind);
-    return end;
+    if (end.kind === 'ok') this.deps.router().succeeded(candidate, this.asked.path);
+    if (end.kind !== 'failed' && end.kind !== 'broken') return end;
+    // One that had less time than is its due, since others had used it up, has not failed.
+    if (end.reason === 'timeout' && firstByteMs < FAIR_SHARE * ownMs) return end;
+    return this.#blame(candidate, end, began);
   }
 
-  /** A stream may go on for minutes: what was asked isn't kept for it once there is no other try. */
-  readonly #forget = (): void => {
-    this.asked.body = NOTHING;
-  };
+  /**
+   * Reports a failure, and waits until it is decided what follows from it; no longer than the call may take. A whole
+   * answer that isn't there in time may merely be a large one: where the node serves others, that is the caller's doing.
+   */
+  async #blame(candidate: Candidate, end: FailedEnd, began: number): Promise<TryEnd> {
+    const { account, stream } = this.asked;
+    const router = this.deps.router();
+    const certain = end.kind === 'failed' && end.certain;
+    const whole = end.reason === 'timeout' && !stream && !certain;
+    let decided: TryEnd = end;
+    const decide = async (): Promise<void> => {
+      if (end.kind === 'failed' && whole && (await router.serves(candidate, began)))
+        decided = { kind: 'slow', error: end.error };
+      else await router.failed(candidate, { account, reason: end.reason, certain: certain || whole });
+    };
+    await within(Math.max(0, this.#deadline - this.deps.time.now()), decide());
+    return decided;
+  }
 
   #giveUp(): Outcome {
     return this.#answer(this.#error ?? tableError('upstream_unavailable', 503, 1));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Money, parseMoney } from '../lib/money.js';
+import { withoutEndSlashes } from '../lib/trim-end.js';
 
 /**
  * What this proxy reads of a routing file. Keys that it doesn't know are LiteLLM's business and pass. Numbers that
@@ -16,14 +17,14 @@ const PROVIDERS = [
   'llamafile',
   'lm_studio',
 ];
-const NUMBER = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,2}))?$/;
+const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?$/;
 
 /** Exact value of a YAML number such as `0.0000001` or `1e-07`. @throws RangeError */
 export function costPerToken(text: string): Money {
   const match = NUMBER.exec(text);
   if (!match || !(match[2] || match[3])) throw new RangeError('not a number');
   if (match[1] === '-') throw new RangeError('negative');
-  const digits = `${match[2]}${match[3]}`;
+  const digits = `${match[2]}${match[3] ?? ''}`;
   const point = (match[2] ?? '').length + Number(match[4] ?? 0);
   const whole = point > 0 ? digits.slice(0, point).padEnd(point, '0') : '0';
   const fraction = point >= 0 ? digits.slice(point) : '0'.repeat(-point) + digits;
@@ -62,7 +63,7 @@ const upstreamModel = z
 
 const apiBase = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address such as http://10.0.0.5:8000/v1' })
-  .transform((text) => text.replace(/\/+$/, ''));
+  .transform(withoutEndSlashes);
 
 const deployment = z.looseObject({
   model_name: z.string().min(1).max(200),

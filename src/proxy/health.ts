@@ -2,13 +2,28 @@ import type { RouterSettings } from './routing.js';
 
 /**
  * What a report changed. `parked_again`: parked with no success since the last time, so that its state is the same as
- * before; `serving`: it answers after having been parked.
+ * before; `serving`: it answers after having been parked; `suspect`: it would be parked, but one account's requests may
+ * be all that is wrong.
  */
-export type Change = 'none' | 'parked' | 'parked_again' | 'serving';
+export type Change = 'none' | 'parked' | 'parked_again' | 'serving' | 'suspect';
+
+/** A call that failed. */
+export interface Failure {
+  /** Who called. */
+  account: string;
+  /** No request can be the reason: the node could not be reached, or failed a call of our own too. */
+  certain: boolean;
+}
 
 /** How one deployment fares. All times are milliseconds of a `ProxyTime`. */
 export class Health {
   #fails = 0;
+  /** Of these, the ones that no request can have caused. */
+  #certain = 0;
+  /** The account that met all of them; null: several. */
+  #account: string | null | undefined;
+  #answeredAt = Number.NEGATIVE_INFINITY;
+  #path: string | undefined;
   #parkedUntil = Number.NEGATIVE_INFINITY;
   /** Parked, and no success since: it is told once, however often it is parked again. */
   #down = false;
@@ -27,8 +42,28 @@ export class Health {
     return Math.max(0, this.#parkedUntil - now);
   }
 
-  succeeded(now: number): Change {
+  /** Whether it has answered anybody since then. */
+  answeredSince(then: number): boolean {
+    return this.#answeredAt >= then;
+  }
+
+  /** What it last served: `/chat/completions` or `/embeddings`; undefined when it has served nothing yet. */
+  get path(): string | undefined {
+    return this.#path;
+  }
+
+  /** It answers a call, though that isn't over yet. */
+  answering(now: number): void {
+    this.#answeredAt = now;
+  }
+
+  /** It has answered: a caller on that path, or else a call of our own. */
+  succeeded(now: number, path = this.#path): Change {
+    this.#answeredAt = now;
+    this.#path = path;
     this.#fails = 0;
+    this.#certain = 0;
+    this.#account = undefined;
     // A call that began before doesn't bring it back ahead of its time.
     if (!this.#down || this.isParked(now)) return 'none';
     this.#down = false;
@@ -39,10 +74,20 @@ export class Health {
    * A call failed through its fault. Only a success resets the count, so that after its time a deployment which is
    * still dead is parked again by the first call that finds out. Calls that began before it was parked don't count.
    */
-  failed(now: number, { allowedFails, cooldownMs }: RouterSettings): Change {
+  failed(now: number, settings: RouterSettings, { account, certain }: Failure): Change {
     if (this.isParked(now)) return 'none';
     this.#fails++;
+    if (certain) this.#certain++;
+    this.#account = this.#account === undefined || this.#account === account ? account : null;
+    const { allowedFails, cooldownMs } = settings;
     if (this.#fails < allowedFails || cooldownMs === 0) return 'none';
+    if (this.#account !== null && this.#certain < Math.max(1, allowedFails)) return 'suspect';
+    return this.park(now, settings);
+  }
+
+  /** Takes no calls for the settings' time. */
+  park(now: number, { cooldownMs }: RouterSettings): Change {
+    if (this.isParked(now)) return 'none';
     this.#parkedUntil = now + cooldownMs;
     if (this.#down) return 'parked_again';
     this.#down = true;

@@ -1,24 +1,32 @@
 import { errors } from 'undici';
 import { errorEntry } from '../errors.js';
-import { cleanAddresses } from '../lib/clean-message.js';
-import { bodyOf, type ProxyError, tableError, upstreamFailed, upstreamTooSlow } from './answers.js';
-import { cleanStrings, publicNames } from './public-words.js';
+import { cleanMessage, isKnownField } from '../lib/clean-message.js';
+import {
+  answerTooLarge,
+  bodyOf,
+  type ProxyError,
+  tableError,
+  upstreamFailed,
+  upstreamTooSlow,
+} from './answers.js';
+import { fieldErrors, shownFieldErrors } from './field-errors.js';
 import { UpstreamGarbage } from './restamp.js';
 import type { Deployment } from './routing.js';
 
 const MAX_RETRY_AFTER_SECONDS = 3_600;
 const DEFAULT_RETRY_AFTER_SECONDS = 5;
 const REFUSED = 'The model refused the request.';
+const MAX_READ = 8_192;
 
 /** Judges a failure to get an answer, or all of it. */
 export function judgeFailure(failure: unknown): Extract<Verdict, { kind: 'failed' }> {
-  const slow =
-    failure instanceof errors.HeadersTimeoutError ||
-    failure instanceof errors.BodyTimeoutError ||
-    failure instanceof errors.ConnectTimeoutError;
-  if (slow) return { kind: 'failed', error: upstreamTooSlow, reason: 'timeout' };
-  const reason = failure instanceof UpstreamGarbage ? 'garbage' : 'connection';
-  return { kind: 'failed', error: upstreamFailed, reason };
+  const unconnected = failure instanceof errors.ConnectTimeoutError;
+  const slow = failure instanceof errors.HeadersTimeoutError || failure instanceof errors.BodyTimeoutError;
+  if (slow || unconnected) {
+    return { kind: 'failed', error: upstreamTooSlow, reason: 'timeout', certain: unconnected };
+  }
+  const certain = !(failure instanceof UpstreamGarbage);
+  return { kind: 'failed', error: upstreamFailed, reason: certain ? 'connection' : 'garbage', certain };
 }
 
 function retryAfterOf(header: string | undefined): number {
@@ -27,46 +35,48 @@ function retryAfterOf(header: string | undefined): number {
   return Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS);
 }
 
-/** FastAPI says `detail`, others `message`, OpenAI `error.message`. */
-function messageOf(body: Record<string, unknown>): string {
-  for (const candidate of [body.message, body.detail, body.error]) {
-    if (typeof candidate === 'string' && candidate !== '') return candidate;
-  }
-  return REFUSED;
+/** OpenAI says `error.message`, others `error` or `message`, FastAPI `detail`, as a text or as a list of fields. */
+function messageOf(body: Record<string, unknown>, told: Record<string, unknown>): string {
+  const text = [told.message, body.message, body.error, body.detail].find((one) => typeof one === 'string');
+  // Behind the errors of fields Python shows what was sent: it is cut away before it is looked through.
+  const message = ((text as string | undefined) ?? '').slice(0, MAX_READ);
+  return fieldErrors(body.detail) ?? shownFieldErrors(message) ?? message;
 }
 
-/** The node's own 400 or 422: the caller's fault, so its words go on, cleaned of addresses and internal names. */
-function refusal(text: string, deployment: Deployment): Record<string, unknown> {
-  let parsed: unknown;
+/** The node's own 400 or 422: the caller's fault, so its words go on, as far as they are known to be harmless. */
+function refusal(text: string, { upstreamModel, group }: Deployment): Record<string, unknown> {
+  const body = objectOf(text);
+  const told = typeof body.error === 'object' ? ((body.error ?? {}) as Record<string, unknown>) : {};
+  const message = cleanMessage(messageOf(body, told), { from: upstreamModel, to: group }) ?? REFUSED;
+  const { type } = errorEntry('invalid_request');
+  const param = typeof told.param === 'string' && isKnownField(told.param) ? told.param : null;
+  const code = typeof told.code === 'number' ? told.code : 'invalid_request';
+  return { error: { message, type, param, code } };
+}
+
+function objectOf(text: string): Record<string, unknown> {
   try {
-    parsed = JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
-    parsed = undefined;
+    return {};
   }
-  const clean = (words: string): string =>
-    publicNames(cleanAddresses(words), deployment.upstreamModel, deployment.group);
-  const body = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Record<string, unknown>;
-  if (typeof body.error === 'object' && body.error !== null) {
-    const { message, type, param, code } = body.error as Record<string, unknown>;
-    return {
-      error: {
-        message: typeof message === 'string' ? clean(message) : REFUSED,
-        type: typeof type === 'string' ? clean(type) : 'invalid_request_error',
-        param: (cleanStrings(param, clean) as unknown) ?? null,
-        code: (cleanStrings(code, clean) as unknown) ?? null,
-      },
-    };
-  }
-  const { type } = errorEntry('invalid_body');
-  return { error: { message: clean(messageOf(body)), type, param: null, code: 'invalid_body' } };
 }
 
 /** Whose fault a node's error is, and what the caller is told. */
 export type Verdict =
   /** The caller's own: another deployment would say the same, and this one is none the worse for it. */
   | { kind: 'refused'; status: number; body: Record<string, unknown>; outcome: string }
-  /** The deployment's: another may do better. */
-  | { kind: 'failed'; error: ProxyError; reason: string };
+  /** The deployment's: another may do better. `certain`: no request can have caused it. */
+  | { kind: 'failed'; error: ProxyError; reason: string; certain: boolean };
+
+/** More was asked for than is taken of an answer. */
+export const tooLarge: Extract<Verdict, { kind: 'refused' }> = {
+  kind: 'refused',
+  status: answerTooLarge.status,
+  body: bodyOf(answerTooLarge),
+  outcome: 'answer_too_large',
+};
 
 /** A request that is too large for a node, or of a form it doesn't take, says nothing about the node. */
 const OVERSIZED = new Set([411, 413, 414, 415, 431]);
@@ -90,12 +100,14 @@ export function judgeStatus(
       kind: 'failed',
       error: tableError('upstream_unavailable', 503, retryAfterOf(retryAfter)),
       reason,
+      certain: false,
     };
   }
   return {
     kind: 'failed',
     error: status === 408 || status === 504 ? upstreamTooSlow : upstreamFailed,
     reason,
+    certain: false,
   };
 }
 

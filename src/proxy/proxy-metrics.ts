@@ -9,6 +9,8 @@ export interface ProxyMetrics {
   attempted(deployment: Deployment, outcome: string): void;
   /** A deployment was parked, be it for the first time or again. */
   parked(deployment: Deployment): void;
+  /** A deployment that was about to be parked was asked by a small call of our own. */
+  probed(deployment: Deployment, serves: boolean): void;
   /** A call went to another group than its own. */
   fellBack(model: string, served: string): void;
 }
@@ -17,6 +19,7 @@ const IGNORED: ProxyMetrics = {
   finished: () => undefined,
   attempted: () => undefined,
   parked: () => undefined,
+  probed: () => undefined,
   fellBack: () => undefined,
 };
 
@@ -55,6 +58,12 @@ export function createProxyMetrics(
     labelNames: ['model', 'deployment'],
     registers,
   });
+  const probes = new Counter({
+    name: 'proxy_probes_total',
+    help: 'Small calls of our own to a deployment that one account alone saw fail, by outcome (ok, failed)',
+    labelNames: ['model', 'deployment', 'outcome'],
+    registers,
+  });
   const fallbacks = new Counter({
     name: 'proxy_fallbacks_total',
     help: 'Calls that another model answered, since all deployments of their own were parked',
@@ -87,6 +96,8 @@ export function createProxyMetrics(
     },
     attempted: ({ group, id }, outcome) => tried(group, id, outcome).inc(),
     parked: ({ group, id }) => parkings.inc({ model: group, deployment: id }),
+    probed: ({ group, id }, serves) =>
+      probes.inc({ model: group, deployment: id, outcome: serves ? 'ok' : 'failed' }),
     fellBack: (model, served) => fallbacks.inc({ model, served }),
   };
 }

@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { Pool } from 'undici';
 import { replaceValues } from '../lib/json-scan.js';
+import { withoutEndSlashes } from '../lib/trim-end.js';
 import { Attempt } from './attempt.js';
+import { probe } from './probe.js';
 import type { Asked } from './request.js';
 import { modelValue } from './restamp.js';
 import type { Deployment } from './routing.js';
@@ -25,6 +27,8 @@ export interface Relay {
     response: ServerResponse,
     onLeaving: () => void,
   ): Attempt;
+  /** Whether a node serves, as a small call of our own finds in that time: see probe.ts. Never rejects. */
+  probe(deployment: Deployment, path: string | undefined, timeoutMs: number): Promise<boolean>;
   /** Lets go of nodes that none of these deployments has; calls in flight to them end first. */
   retain(deployments: readonly Deployment[]): void;
   close(): Promise<void>;
@@ -70,7 +74,7 @@ export function createRelay(): Relay {
       const { origin, pathname } = new URL(deployment.apiBase);
       wire = {
         pool: poolOf(origin),
-        basePath: pathname.replace(/\/+$/, ''),
+        basePath: withoutEndSlashes(pathname),
         model: modelValue(deployment.upstreamModel),
         headers: {
           whole: headersFor(deployment, 'application/json'),
@@ -94,6 +98,13 @@ export function createRelay(): Relay {
         attempt,
       );
       return attempt;
+    },
+    probe(deployment, path, timeoutMs) {
+      const { pool, basePath, headers } = wireOf(deployment);
+      const signal = AbortSignal.timeout(timeoutMs);
+      return probe(deployment, path, (to, body) =>
+        pool.request({ method: 'POST', path: basePath + to, headers: headers.whole, body, signal }),
+      );
     },
     retain(deployments) {
       const origins = new Set(deployments.map(originOf));

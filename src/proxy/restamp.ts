@@ -16,6 +16,11 @@ export class UpstreamGarbage extends Error {
   override name = 'UpstreamGarbage';
 }
 
+/** The answer, or a piece of it, is larger than what is taken: who asked for that much has caused it. */
+export class AnswerTooLarge extends Error {
+  override name = 'AnswerTooLarge';
+}
+
 /** The value of `model` as JSON bytes. */
 export const modelValue = (publicName: string): Buffer => Buffer.from(JSON.stringify(publicName));
 
@@ -84,7 +89,7 @@ export class SseRestamper {
     return this.done;
   }
 
-  /** What may leave now, in pieces, perhaps none. @throws UpstreamGarbage */
+  /** What may leave now, in pieces, perhaps none. @throws UpstreamGarbage, AnswerTooLarge */
   push(chunk: Buffer): Buffer[] {
     const out: Buffer[] = [];
     const mayBePlain = !chunk.includes(ERROR_KEY);
@@ -122,7 +127,7 @@ export class SseRestamper {
 
   private hold(bytes: number): void {
     this.heldBytes += bytes;
-    if (this.heldBytes > MAX_EVENT_BYTES) throw new UpstreamGarbage('an event of more than 1 MiB');
+    if (this.heldBytes > MAX_EVENT_BYTES) throw new AnswerTooLarge('an event of more than 1 MiB');
   }
 
   private takeLine(piece: Buffer, out: Buffer[]): void {

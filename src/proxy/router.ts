@@ -1,6 +1,6 @@
 import type { Logger } from '../lib/logger.js';
 import { type Candidate, Group } from './group.js';
-import { Health } from './health.js';
+import { type Change, type Failure, Health } from './health.js';
 import type { ProxyMetrics } from './proxy-metrics.js';
 import type { Deployment, RouterSettings, Routing } from './routing.js';
 import type { ProxyTime } from './time.js';
@@ -28,16 +28,28 @@ export interface Router {
   /** Public names in the file's order. */
   models(): PublicModel[];
   states(): DeploymentState[];
-  /** Reports a whole answer of a deployment. */
-  succeeded(candidate: Candidate): void;
-  /** Reports a call that failed by the deployment's fault; `reason` is one of few words. */
-  failed(candidate: Candidate, reason: string): void;
+  /** Reports a whole answer of a deployment to a call on `path`. */
+  succeeded(candidate: Candidate, path: string): void;
+  /**
+   * Reports a call that failed by the deployment's fault. Where one account's requests may be the reason, the node is
+   * asked before it is parked; the promise ends when that is decided, and never rejects.
+   */
+  failed(candidate: Candidate, failure: CallFailure): Promise<void> | undefined;
+  /** Whether a deployment serves others than a call that began then and has no answer: asks it if need be. Never rejects. */
+  serves(candidate: Candidate, since: number): boolean | Promise<boolean>;
+}
+
+interface CallFailure extends Failure {
+  /** One of few words, for log and metrics. */
+  reason: string;
 }
 
 export interface RouterDeps {
   time: ProxyTime;
   log: Logger;
-  metrics: Pick<ProxyMetrics, 'parked'>;
+  metrics: Pick<ProxyMetrics, 'parked' | 'probed'>;
+  /** Asks a node by a small call of our own whether it serves, on `path` where that is known. Never rejects. */
+  probe(deployment: Deployment, path: string | undefined): Promise<boolean>;
 }
 
 /** Whether a deployment of a new reading is the one that was there, so that its state still says something. */
@@ -61,9 +73,10 @@ function candidatesOf(deployments: readonly Deployment[], before: readonly Candi
  */
 export function createRouter(
   { deployments, settings }: Pick<Routing, 'deployments' | 'settings'>,
-  { time, log, metrics }: RouterDeps,
+  deps: RouterDeps,
   before?: Router,
 ): Router {
+  const { time, log, metrics } = deps;
   const candidates = candidatesOf(deployments, before?.candidates ?? []);
   const groups = new Map<string, Group>();
   for (const { deployment } of candidates) {
@@ -83,6 +96,33 @@ export function createRouter(
       return [name, [group, ...standIns.filter((other) => other !== group)]] as const;
     }),
   );
+  const tell = (change: Change, { deployment }: Candidate, reason?: string): void => {
+    const { id, group } = deployment;
+    if (change === 'serving') log.info({ deployment: id, model: group }, 'a deployment serves again');
+    if (change !== 'parked' && change !== 'parked_again') return;
+    metrics.parked(deployment);
+    const now = time.now();
+    const left = groups.get(group)?.candidates.filter((one) => !one.health.isParked(now)).length ?? 0;
+    const facts = { deployment: id, model: group, reason, cooldownMs: settings.cooldownMs, left };
+    if (change === 'parked') log.warn(facts, 'a deployment is parked');
+    else log.debug(facts, 'a deployment is parked again');
+  };
+  const asking = new Map<Health, Promise<boolean>>();
+  /** However many calls want to know, the node is asked once at a time. */
+  const ask = (candidate: Candidate): Promise<boolean> => {
+    const { deployment, health } = candidate;
+    let asked = asking.get(health);
+    if (!asked) {
+      asked = deps.probe(deployment, health.path).then((serves) => {
+        asking.delete(health);
+        metrics.probed(deployment, serves);
+        if (serves) tell(health.succeeded(time.now()), candidate);
+        return serves;
+      });
+      asking.set(health, asked);
+    }
+    return asked;
+  };
   return {
     settings,
     candidates,
@@ -100,21 +140,20 @@ export function createRouter(
         parkedForMs: health.parkedFor(now),
       }));
     },
-    succeeded({ deployment, health }) {
-      if (health.succeeded(time.now()) === 'serving') {
-        log.info({ deployment: deployment.id, model: deployment.group }, 'a deployment serves again');
+    succeeded(candidate, path) {
+      tell(candidate.health.succeeded(time.now(), path), candidate);
+    },
+    failed(candidate, failure) {
+      const { health } = candidate;
+      const change = health.failed(time.now(), settings, failure);
+      if (change !== 'suspect') {
+        tell(change, candidate, failure.reason);
+        return undefined;
       }
+      return ask(candidate).then((serves) => {
+        if (!serves) tell(health.park(time.now(), settings), candidate, failure.reason);
+      });
     },
-    failed({ deployment, health }, reason) {
-      const now = time.now();
-      const change = health.failed(now, settings);
-      if (change === 'none') return;
-      metrics.parked(deployment);
-      const { id, group } = deployment;
-      const left = groups.get(group)?.candidates.filter((one) => !one.health.isParked(now)).length ?? 0;
-      const facts = { deployment: id, model: group, reason, cooldownMs: settings.cooldownMs, left };
-      if (change === 'parked') log.warn(facts, 'a deployment is parked');
-      else log.debug(facts, 'a deployment is parked again');
-    },
+    serves: (candidate, since) => candidate.health.answeredSince(since) || ask(candidate),
   };
 }

@@ -23,7 +23,12 @@ export interface RoutingSource {
 
 type SourceConfig = Pick<
   Config,
-  'proxyConfigPath' | 'environment' | 'production' | 'allowSimulator' | 'upstreamMasterKey'
+  | 'proxyConfigPath'
+  | 'environment'
+  | 'production'
+  | 'allowSimulator'
+  | 'simulatorControls'
+  | 'upstreamMasterKey'
 >;
 
 export function createRoutingSource(config: SourceConfig): RoutingSource {
@@ -40,7 +45,11 @@ export function createRoutingSource(config: SourceConfig): RoutingSource {
       if (given || !wantsSimulator(draft)) return draft;
       const models = draft.deployments.filter(({ simulated }) => simulated).map((one) => one.upstreamModel);
       // It runs until the process ends: calls of the former routing may still be there.
-      simulator = await startSimulator({ clock: systemClock, models: [...new Set(models)] });
+      simulator = await startSimulator({
+        clock: systemClock,
+        models: [...new Set(models)],
+        controls: config.simulatorControls,
+      });
       return parseRouting(text, name, { ...config.environment, [SIMULATOR_VARIABLE]: simulator.url });
     },
     simulated: () => simulator !== undefined,

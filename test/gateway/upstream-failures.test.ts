@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 
 const CANARY = 'http://10.9.8.7:8000/v1';
 const nodeError = (message: string, code: unknown = null) =>
-  JSON.stringify({ error: { message, type: 'x', param: null, code } });
+  JSON.stringify({ error: { message, type: 'x', param: 'gpu-7.eu.acme.cloud', code } });
 
 describe('an upstream that fails', () => {
   const suite = useEdge({ env: { UPSTREAM_TIMEOUT_SECONDS: '0.5', UPSTREAM_IDLE_SECONDS: '0.5' } });
@@ -42,7 +42,7 @@ describe('an upstream that fails', () => {
     expect(response.status).toBe(status);
     const error = await errorOf(response);
     expect(error).toEqual({
-      message: 'temperature must be below 2 ([address])',
+      message: 'temperature must be below 2 ([…])',
       type: 'invalid_request_error',
       param: null,
       code: 'invalid_request',

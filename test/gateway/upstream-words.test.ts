@@ -28,11 +28,6 @@ describe('the words that a model proxy wraps around a refusal', () => {
       'vLLM does not support the parameter seed.',
     ],
     [
-      'the names of the models behind it',
-      'litellm.BadRequestError: hosted_vllm/gemma-3-4b takes no images, ask model=gemma-3-4b without',
-      '[model] takes no images, ask model=[model] without',
-    ],
-    [
       'the public name, which may stay',
       'Invalid model name passed in model=gateway/fast. Call `/v1/models` to view available models.',
       'Invalid model name passed in model=gateway/fast. Call `/v1/models` to view available models.',

@@ -4,6 +4,8 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
 import { ask, post } from './support.js';
 
+const REFUSED = 'The model refused the request.';
+
 /** A node that does what a test says, and remembers what it was sent. */
 const routing = (nodeUrl: string, deadUrl: string) => `model_list:
   - model_name: gateway/fast
@@ -75,9 +77,9 @@ describe('what a node does wrong', () => {
   });
 
   test.each([400, 422])(
-    'its %i goes on with the message cleaned of addresses and its own names',
+    'its %i goes on with the words that are known, and without its own names',
     async (status) => {
-      const message = `gemma-3-4b at http://${nodeHost}/v1 (10.1.2.3:8000, gpu-1.svc.cluster.local, [fd00::1]) wants n < 3, ratio 3:1`;
+      const message = `gemma-3-4b does not support n above 3 in one request (http://${nodeHost}/v1, 10.1.2.3:8000, gpu-7.eu.acme.cloud, unix:/run/vllm.sock)`;
       act = answerWith(
         status,
         JSON.stringify({ error: { message, type: 'BadRequestError', param: 'n', code: 400 } }),
@@ -86,8 +88,8 @@ describe('what a node does wrong', () => {
       expect(response.status).toBe(status);
       expect(await response.json()).toEqual({
         error: {
-          message: 'gateway/fast at [address] ([address], [address], [address]) wants n < 3, ratio 3:1',
-          type: 'BadRequestError',
+          message: 'gateway/fast does not support n above 3 in one request ([…], […], […], […])',
+          type: 'invalid_request_error',
           param: 'n',
           code: 400,
         },
@@ -98,14 +100,26 @@ describe('what a node does wrong', () => {
   test.each([
     ['{"detail":"n is too large"}', 'n is too large'],
     ['{"object":"error","message":"too long","code":400}', 'too long'],
-    ['{"detail":[{"loc":["body"],"msg":"x"}]}', 'The model refused the request.'],
-    ['<html>bad</html>', 'The model refused the request.'],
-    ['', 'The model refused the request.'],
+    ['{"detail":[{"loc":["body","messages"],"msg":"Field required"}]}', 'messages: Field required'],
+    [
+      JSON.stringify({
+        error: {
+          message:
+            "1 validation error:\n  {'type': 'string_type', 'loc': ('body', 'messages', 0, 'content'), 'msg': 'Input should be a valid string', 'input': {'host': 'gpu-7.eu.acme.cloud'}}",
+        },
+      }),
+      'messages.0.content: Input should be a valid string',
+    ],
+    ['{"detail":[{"loc":["body"],"msg":"out of memory on gpu-7.eu.acme.cloud"}]}', REFUSED],
+    ['{"error":{"message":"CUDA error at worker7","param":"gpu-7.eu.acme.cloud","code":"worker7"}}', REFUSED],
+    ['<html>bad</html>', REFUSED],
+    ['', REFUSED],
   ])('its 400 in another form is put into ours: %s', async (body, message) => {
     act = answerWith(400, body);
     const response = await call(ask('x'));
     expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ error: { message, type: 'invalid_request_error' } });
+    const error = { message, type: 'invalid_request_error', param: null, code: 'invalid_request' };
+    expect(await response.json()).toEqual({ error });
   });
 
   const failed = {
@@ -236,7 +250,7 @@ describe('what a node does wrong', () => {
     act = answerWith(200, `${prefix}${errorOf(400)}\n\n`, headers);
     const response = await call(ask('x', { stream: prefix !== '' }));
     expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ error: { message: 'gateway/fast at [address]' } });
+    expect(await response.json()).toMatchObject({ error: { message: 'gateway/fast at […]' } });
   });
 
   test('an error after the first event goes on in our words', async () => {
@@ -253,7 +267,7 @@ describe('what a node does wrong', () => {
       .map((event) => JSON.parse(event.slice(6)));
     expect(events[0]).toEqual({ model: 'gateway/fast' });
     expect(events[1]).toEqual(failed);
-    expect(events[2].error.message).toBe('gateway/fast at [address]');
+    expect(events[2].error.message).toBe('gateway/fast at […]');
   });
 
   test.each([413, 431])('its %i, which says nothing about the node, becomes 502', async (status) => {

@@ -37,7 +37,10 @@ describe('the process of the model proxy', () => {
   const children: ChildProcess[] = [];
 
   /** Started together, each a second of a core; a test takes the ones that it is about. */
-  let started: Record<'usual' | 'refused' | 'allowed' | 'wrongKey' | 'ownKey' | 'wrongLine', Started>;
+  let started: Record<
+    'usual' | 'refused' | 'allowed' | 'steered' | 'wrongKey' | 'ownKey' | 'wrongLine',
+    Started
+  >;
   const file = (name: string) => join(directory, name);
 
   beforeAll(async () => {
@@ -53,6 +56,7 @@ describe('the process of the model proxy', () => {
       usual: start(),
       refused: start(PRODUCTION),
       allowed: start({ ...PRODUCTION, ALLOW_SIMULATOR: '1' }),
+      steered: start({ ...PRODUCTION, ALLOW_SIMULATOR: '1', SIMULATOR_CONTROLS: '1' }),
       wrongKey: start({ PROXY_CONFIG: file('literal.yaml') }),
       ownKey: start(ownKey),
       wrongLine: start({ PROXY_CONFIG: file('routing.yaml') }),
@@ -120,6 +124,16 @@ describe('the process of the model proxy', () => {
     ]);
     const { url } = await started.allowed.ready;
     expect((await chat(url, ask('hello'))).status).toBe(200);
+  });
+
+  test('lets nobody steer the simulator in production, unless told to', async () => {
+    const faulty = ask('[[sim status=400 ttft_ms=0]] hello');
+    const { url } = await started.allowed.ready;
+    const answer = await chat(url, faulty);
+    expect(answer.status).toBe(200);
+    // It is text like any other.
+    expect(await answer.text()).toMatch(/simulated/);
+    expect((await chat((await started.steered.ready).url, faulty)).status).toBe(400);
   });
 
   test('ends when its parent is gone', async () => {

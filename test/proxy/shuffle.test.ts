@@ -15,6 +15,8 @@ const PARKED = {
   fallbacks: new Map(),
 };
 
+const UNREACHED = { account: 'a', certain: true };
+
 const groupOf = (weights: readonly number[]) =>
   new Group(
     'gateway/fast',
@@ -57,13 +59,13 @@ describe('the shuffle', () => {
   test('gives nothing to a weight of 0 while another can, and all to it when none can', () => {
     const group = groupOf([0, 2, 1]);
     expect(draw(group, 'zero')[0]).toBe(0);
-    for (const { health } of group.candidates.slice(1)) health.failed(0, PARKED);
+    for (const { health } of group.candidates.slice(1)) health.failed(0, PARKED, UNREACHED);
     expect(draw(group, 'zero')).toEqual([DRAWS, 0, 0]);
   });
 
   test('spreads the share of a parked or tried deployment over the others', () => {
     const group = groupOf([1, 2, 3]);
-    group.candidates[2]!.health.failed(0, PARKED);
+    group.candidates[2]!.health.failed(0, PARKED, UNREACHED);
     const counts = draw(group, 'parked');
     expect(counts[2]).toBe(0);
     expect(chiSquare(counts, [1, 2, 0])).toBeLessThan(CRITICAL[1]!);
@@ -74,7 +76,7 @@ describe('the shuffle', () => {
   test('has nobody to pick when all are parked or tried', () => {
     const group = groupOf([1, 1]);
     expect(group.pick(0, Math.random, new Set(group.candidates))).toBeUndefined();
-    for (const { health } of group.candidates) health.failed(0, PARKED);
+    for (const { health } of group.candidates) health.failed(0, PARKED, UNREACHED);
     expect(group.pick(0, Math.random, new Set())).toBeUndefined();
     expect(group.pick(60_000, Math.random, new Set())).toBeDefined();
   });

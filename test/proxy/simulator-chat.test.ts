@@ -96,6 +96,27 @@ describe('the simulator', () => {
     expect(textOf(chunks)).toBe(body.choices[0]?.message.content);
   });
 
+  test.each<[string, object]>([
+    ['a billion items', { type: 'array', minItems: 1e9 }],
+    ['a billion characters', { type: 'array', items: { type: 'string', minLength: 1e9 } }],
+    [
+      'a large constant time and again',
+      { type: 'array', minItems: 5_000, items: { const: 'x'.repeat(50_000) } },
+    ],
+    [
+      'itself, twice in each',
+      { required: ['a', 'b'], properties: { a: { $ref: '#' }, b: { $ref: '#' } }, type: 'object' },
+    ],
+    ['itself, and nothing else', { allOf: [{ $ref: '#' }, { $ref: '#' }] }],
+  ])('answers a schema that asks for %s', async (_what, schema) => {
+    const response_format = { type: 'json_schema', json_schema: { name: 'large', schema } };
+    const before = process.cpuUsage();
+    const response = await raw({ response_format, n: 4 });
+    expect([200, 500]).toContain(response.status);
+    expect((await response.text()).length).toBeLessThan(500_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(2_000);
+  });
+
   test('gives n choices that differ, streamed in turns', async () => {
     const body = await chat({ n: 3 });
     const texts = body.choices.map((choice) => choice.message.content);

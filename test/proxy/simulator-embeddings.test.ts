@@ -36,6 +36,25 @@ describe('embeddings', () => {
     };
   };
 
+  test('of many large texts keep nobody waiting', async () => {
+    const input = Array.from({ length: 100 }, (_, i) =>
+      Array.from({ length: 400 }, (_unused, word) => `w${i * word}`).join(' '),
+    );
+    let done = false;
+    let others = 0;
+    const large = call({ input }).finally(() => {
+      done = true;
+    });
+    while (!done) {
+      await (await fetch(`${proxy.url}/health`)).text();
+      others++;
+    }
+    const { status, body } = await large;
+    expect([status, body.data.length]).toEqual([200, 100]);
+    // Made at once they would let two through, one before and one after.
+    expect(others).toBeGreaterThan(8);
+  });
+
   test('have 768 dimensions and unit length for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

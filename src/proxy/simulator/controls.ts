@@ -88,7 +88,9 @@ const parsers: Record<Name, { parse: Parser; form: string }> = {
 /** Names of all controls, in the order of their documentation. */
 export const CONTROL_NAMES = Object.keys(parsers) as Name[];
 
-const BLOCK = /\[\[sim\b([^\]]*)\]\]/g;
+/** No bracket within one: a text of many beginnings is still read once. */
+const BLOCK = /\[\[sim\b([^[\]]*)\]\]/g;
+const MAX_SHOWN = 40;
 
 /** A control that isn't known or has a value of another form; the message helps. */
 export class ControlError extends Error {
@@ -106,7 +108,8 @@ export function readControls(text: string): { controls: Controls; rest: string }
       const [name = '', value = ''] = assignment.split(/=(.*)/s, 2);
       const parser = Object.hasOwn(parsers, name) ? parsers[name as Name] : undefined;
       if (!parser) {
-        throw new ControlError(`unknown simulator control ${name}; known are ${CONTROL_NAMES.join(', ')}`);
+        const shown = name.slice(0, MAX_SHOWN);
+        throw new ControlError(`unknown simulator control ${shown}; known are ${CONTROL_NAMES.join(', ')}`);
       }
       const parsed = parser.parse(value);
       if (parsed === undefined) throw new ControlError(`simulator control ${name} takes ${parser.form}`);

@@ -33,6 +33,12 @@ export class Reply {
     if (milliseconds > 0) await delay(milliseconds, undefined, { signal: this.gone.signal });
   }
 
+  /** Lets others have their turn. @throws AbortError when the caller has left meanwhile */
+  async turn(): Promise<void> {
+    await nextTurn();
+    this.gone.signal.throwIfAborted();
+  }
+
   private headers(contentType: string, controls: Controls): OutgoingHttpHeaders {
     const headers: OutgoingHttpHeaders = { 'content-type': controls.content_type ?? contentType };
     if (controls.retry_after !== undefined) headers['retry-after'] = String(controls.retry_after);

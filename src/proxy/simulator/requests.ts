@@ -113,7 +113,9 @@ function parse<T>(schema: z.ZodType<T>, raw: unknown): T {
   throw new Refusal(`${path || 'The body'} ${plainWords(issue.message)}`, path || null);
 }
 
-function controlsOf(text: string): { controls: Controls; rest: string } {
+/** `steered`: whether controls are looked for at all. */
+function controlsOf(text: string, steered: boolean): { controls: Controls; rest: string } {
+  if (!steered) return { controls: {}, rest: text };
   try {
     return readControls(text);
   } catch (error) {
@@ -130,20 +132,20 @@ function textOf(content: ChatBody['messages'][number]['content']): string {
 const isEmbeddingModel = (model: string): boolean => model.includes('embed');
 
 /** @throws Refusal */
-export function readChat(raw: unknown): ChatRequest {
+export function readChat(raw: unknown, steered: boolean): ChatRequest {
   const body = parse(chatSchema, raw);
   if (isEmbeddingModel(body.model))
     throw new Refusal('The model does not support chat completions.', 'model');
   const texts = body.messages.map(({ content }) => textOf(content));
   const last = body.messages.findLastIndex(({ role }) => role === 'user');
-  const { controls, rest } = controlsOf(last < 0 ? '' : texts[last]!);
+  const { controls, rest } = controlsOf(last < 0 ? '' : texts[last]!, steered);
   if (last >= 0) texts[last] = rest;
   const prompt = body.messages.map(({ role }, index) => `${role}: ${texts[index]}`).join('\n');
   return { body, controls, prompt, question: last < 0 ? (texts.at(-1) ?? '') : rest };
 }
 
 /** @throws Refusal */
-export function readEmbedding(raw: unknown): EmbeddingRequest {
+export function readEmbedding(raw: unknown, steered: boolean): EmbeddingRequest {
   const body = parse(embeddingSchema, raw);
   if (!isEmbeddingModel(body.model)) throw new Refusal('The model does not support embeddings.', 'model');
   const input = (Array.isArray(body.input) ? body.input : [body.input]) as (string | number | number[])[];
@@ -153,7 +155,7 @@ export function readEmbedding(raw: unknown): EmbeddingRequest {
     if (typeof item !== 'string') {
       return { text: item.map((token) => `token${token}`).join(' '), tokens: item.length };
     }
-    const { rest, ...found } = controlsOf(item);
+    const { rest, ...found } = controlsOf(item, steered);
     controls = { ...controls, ...found.controls };
     return { text: rest, tokens: Math.max(1, estimateTokens(rest)) };
   });

@@ -7,6 +7,10 @@ type Schema = Record<string, unknown>;
 /** Below this depth only what is required is made, so that recursive schemas end. */
 const DEEP = 5;
 const BOTTOMLESS = 40;
+/** A schema of a line can ask for more than there is memory or time: beyond this all that is left is null. */
+const MAX_CHARACTERS = 20_000;
+/** What each value counts beside its own characters. */
+const VALUE_COST = 10;
 const FORMATS: Record<string, string> = {
   'date-time': '2026-01-15T12:00:00Z',
   date: '2026-01-15',
@@ -29,6 +33,14 @@ interface Making {
   chance: Chance;
   /** Words that strings are made of. */
   topics: readonly string[];
+  /** Characters that may still be made. */
+  left: number;
+}
+
+/** Counts a text that goes into the answer; whether there was still room for it. */
+function takes(making: Making, characters: number): boolean {
+  making.left -= characters + VALUE_COST;
+  return making.left >= 0;
 }
 
 function resolvePointer(root: Schema, reference: string): Schema {
@@ -106,13 +118,13 @@ function makeNumber(schema: Schema, chance: Chance, integer: boolean): number {
   return chance.integer(first, last) * step;
 }
 
-function makeString(schema: Schema, { chance, topics }: Making): string {
+function makeString(schema: Schema, { chance, topics, left }: Making): string {
   const format = typeof schema.format === 'string' ? schema.format : '';
   if (format === 'uuid') {
     return `${chance.hex(8)}-${chance.hex(4)}-4${chance.hex(3)}-8${chance.hex(3)}-${chance.hex(12)}`;
   }
   if (Object.hasOwn(FORMATS, format)) return FORMATS[format]!;
-  const low = number(schema.minLength) ?? 0;
+  const low = Math.min(number(schema.minLength) ?? 0, left);
   const high = number(schema.maxLength) ?? Number.POSITIVE_INFINITY;
   let text = topics.length > 0 ? chance.pick(topics) : 'simulated';
   while (text.length < low) text += ' simulated';
@@ -123,12 +135,16 @@ function makeArray(schema: Schema, making: Making, depth: number): unknown[] {
   const prefix = Array.isArray(schema.prefixItems) ? schema.prefixItems.filter(isSchema) : [];
   const low = number(schema.minItems) ?? 0;
   const high = number(schema.maxItems) ?? Number.POSITIVE_INFINITY;
-  const wanted = Math.min(Math.max(low, prefix.length, depth >= DEEP ? 0 : 2), high);
+  const wanted = Math.min(
+    Math.max(low, prefix.length, depth >= DEEP ? 0 : 2),
+    high,
+    making.left / VALUE_COST,
+  );
   const items = isSchema(schema.items) ? schema.items : {};
   const all = Array.from({ length: wanted }, (_, index) => make(prefix[index] ?? items, making, depth + 1));
   if (schema.uniqueItems !== true) return all;
   const seen = new Map(all.map((item) => [JSON.stringify(item), item]));
-  for (let tries = 0; seen.size < low && tries < 100; tries++) {
+  for (let tries = 0; seen.size < wanted && tries < 100; tries++) {
     const item = make(items, making, depth + 1);
     seen.set(JSON.stringify(item), item);
   }
@@ -140,18 +156,21 @@ function makeObject(schema: Schema, making: Making, depth: number): Schema {
   const required = Array.isArray(schema.required) ? (schema.required as string[]) : [];
   const names = depth >= DEEP ? required : [...new Set([...Object.keys(properties), ...required])];
   return Object.fromEntries(
-    names.map((name) => {
-      const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      return [name, make(isSchema(property) ? property : {}, making, depth + 1)];
-    }),
+    names
+      .filter((name) => takes(making, name.length))
+      .map((name) => {
+        const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+        return [name, make(isSchema(property) ? property : {}, making, depth + 1)];
+      }),
   );
 }
 
 function make(schema: Schema, making: Making, depth: number): unknown {
-  if (depth > BOTTOMLESS) return null;
+  if (depth > BOTTOMLESS || !takes(making, 0)) return null;
   const at = plain(schema, making, depth);
-  if ('const' in at) return at.const;
-  if (Array.isArray(at.enum) && at.enum.length > 0) return making.chance.pick(at.enum);
+  const choices = Array.isArray(at.enum) && at.enum.length > 0 ? at.enum : undefined;
+  const fixed = 'const' in at ? at.const : choices && making.chance.pick(choices);
+  if (fixed !== undefined) return takes(making, JSON.stringify(fixed).length) ? fixed : null;
   switch (typeOf(at, depth)) {
     case 'object':
       return makeObject(at, making, depth);
@@ -165,13 +184,15 @@ function make(schema: Schema, making: Making, depth: number): unknown {
       return making.chance.next() < 0.5;
     case 'null':
       return null;
-    default:
-      return makeString(at, making);
+    default: {
+      const text = makeString(at, making);
+      return takes(making, text.length) ? text : null;
+    }
   }
 }
 
 /** A value that fits `schema`: types, enums, constants, bounds, required members, arrays, unions, references. */
 export function valueFor(schema: unknown, chance: Chance, topics: readonly string[]): unknown {
   const root = isSchema(schema) ? schema : {};
-  return make(root, { root, chance, topics }, 0);
+  return make(root, { root, chance, topics, left: MAX_CHARACTERS }, 0);
 }

@@ -7,7 +7,7 @@ import type { Controls } from './controls.js';
 import { chanceOf } from './random.js';
 import { type Pace, Reply } from './reply.js';
 import { Refusal, readChat, readEmbedding } from './requests.js';
-import { chatBody, chatEvents, embeddingBody, toJson } from './wire.js';
+import { chatBody, chatEvents, embeddingJson, toJson } from './wire.js';
 
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 /** When a status control stands in a stream that is to begin with an error, that error carries it. */
@@ -18,6 +18,8 @@ export interface SimulatorOptions {
   clock: Clock;
   /** Model ids that `GET /v1/models` lists. Every model is answered. */
   models: readonly string[];
+  /** Whether prompts may steer it by controls; true unless given. Without, a control is text like any other. */
+  controls?: boolean;
   /** Port on loopback; 0 is a free one. */
   port?: number;
 }
@@ -56,13 +58,18 @@ function paceOf(prompt: string, controls: Controls): Pace {
 }
 
 /** An OpenAI-compatible node without a model: deterministic answers, and faults on demand (docs/simulator.md). */
-export async function startSimulator({ clock, models, port = 0 }: SimulatorOptions): Promise<Simulator> {
+export async function startSimulator({
+  clock,
+  models,
+  controls: steered = true,
+  port = 0,
+}: SimulatorOptions): Promise<Simulator> {
   let url = '';
   const counts = { begun: 0, running: 0, abandoned: 0 };
   const seconds = (): number => Math.floor(clock.now() / 1000);
 
   const chat = async (raw: unknown, reply: Reply): Promise<void> => {
-    const request = readChat(raw);
+    const request = readChat(raw, steered);
     const { body, controls, prompt } = request;
     const stream = body.stream === true;
     await reply.wait(controls.delay_ms ?? 0);
@@ -81,7 +88,7 @@ export async function startSimulator({ clock, models, port = 0 }: SimulatorOptio
   };
 
   const embeddings = async (raw: unknown, reply: Reply): Promise<void> => {
-    const request = readEmbedding(raw);
+    const request = readEmbedding(raw, steered);
     const { controls } = request;
     await reply.wait(controls.delay_ms ?? 0);
     if (isErrorStatus(controls, false)) {
@@ -89,7 +96,7 @@ export async function startSimulator({ clock, models, port = 0 }: SimulatorOptio
       return reply.error(status, `simulated error ${status}`, controls);
     }
     await reply.wait(controls.ttft_ms ?? 0);
-    return reply.json(toJson(embeddingBody(request)), controls);
+    return reply.json(await embeddingJson(request, () => reply.turn()), controls);
   };
 
   const listModels = (reply: Reply): Promise<void> => {
@@ -120,6 +127,8 @@ export async function startSimulator({ clock, models, port = 0 }: SimulatorOptio
       },
       (error: unknown) => {
         if (error instanceof Refusal) reply.refuse(error);
+        // A connection that breaks would say that the node is gone.
+        else if (!response.headersSent && !response.destroyed) reply.error(500, 'The simulator failed.');
         else response.destroy();
       },
     );

@@ -118,21 +118,31 @@ export function* chatEvents(
   }
 }
 
-export function embeddingBody(request: EmbeddingRequest) {
+/** Milliseconds of work after which others get a turn. */
+const TURN_MS = 10;
+
+/**
+ * The answer to an embeddings call as JSON. Thousands of vectors take seconds, in which the model proxy around serves
+ * others: `turn` lets them, and throws when the caller has left.
+ */
+export async function embeddingJson(request: EmbeddingRequest, turn: () => Promise<void>): Promise<string> {
   const { inputs, encoding, controls } = request;
+  const items: string[] = [];
+  let since = performance.now();
+  for (const [index, { text }] of inputs.entries()) {
+    const vector = embed(text);
+    const embedding = encoding === 'base64' ? toBase64(vector) : Array.from(vector);
+    items.push(JSON.stringify({ object: 'embedding', index, embedding }));
+    if (performance.now() - since < TURN_MS) continue;
+    await turn();
+    since = performance.now();
+  }
   const counted = inputs.reduce((sum, { tokens }) => sum + tokens, 0);
-  return {
+  const rest = toJson({
     object: 'list',
     model: request.model,
     system_fingerprint: FINGERPRINT,
-    data: inputs.map(({ text }, index) => {
-      const vector = embed(text);
-      return {
-        object: 'embedding',
-        index,
-        embedding: encoding === 'base64' ? toBase64(vector) : Array.from(vector),
-      };
-    }),
     usage: usageBlock(controls.tokens?.[0] ?? counted, undefined, controls.usage),
-  };
+  });
+  return `${rest.slice(0, -1)},"data":[${items.join()}]}`;
 }

@@ -1,0 +1,40 @@
+import { isKnownField } from '../lib/clean-message.js';
+
+const MAX_SHOWN = 5;
+const INDEX = /^\d{1,4}$/;
+/** pydantic's errors as Python shows them; vLLM sends them as a message. */
+const SHOWN = /'loc': \(([^()]{1,200})\), 'msg': (?:'([^']{1,200})'|"([^"]{1,200})")/g;
+
+/** What stands around the field, and the names of types that pydantic puts between, are left out. */
+function pathOf(parts: readonly string[]): string {
+  const known = parts.filter((part) => part !== 'body' && (isKnownField(part) || INDEX.test(part)));
+  return known.join('.');
+}
+
+function told(errors: readonly { path: string; message: string }[]): string | undefined {
+  const shown = errors
+    .slice(0, MAX_SHOWN)
+    .map(({ path, message }) => (path ? `${path}: ${message}` : message));
+  return shown.length > 0 ? shown.join('; ') : undefined;
+}
+
+/** FastAPI's list of errors, one field each, as a sentence; undefined when it is none. */
+export function fieldErrors(detail: unknown): string | undefined {
+  if (!Array.isArray(detail)) return undefined;
+  const errors = detail.slice(0, MAX_SHOWN).flatMap((item: unknown) => {
+    const { loc, msg } = (item ?? {}) as { loc?: unknown; msg?: unknown };
+    return Array.isArray(loc) && typeof msg === 'string'
+      ? { path: pathOf(loc.map(String)), message: msg }
+      : [];
+  });
+  return told(errors);
+}
+
+/** The same list where Python has made a text of it. */
+export function shownFieldErrors(message: string): string | undefined {
+  const errors = [...message.matchAll(SHOWN)].map(([, loc = '', single, double]) => ({
+    path: pathOf(loc.split(',').map((part) => part.trim().replaceAll("'", ''))),
+    message: single ?? double ?? '',
+  }));
+  return told(errors);
+}
