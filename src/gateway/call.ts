@@ -94,7 +94,11 @@ export class Call {
     const model = this.deps.catalog.get(success.servedModel) ?? admission.model;
     const tokens: TokenCounts = reported ?? {
       inputTokens: estimateInput(body.input, endpoint, model.contextWindow),
-      outputTokens: success.estimateOutput(),
+      // A token can be longer than four bytes: nobody pays for more than was asked for, and held.
+      outputTokens: Math.min(
+        success.estimateOutput(),
+        (body.maxTokens ?? Number.POSITIVE_INFINITY) * body.choices,
+      ),
     };
     this.#settle(
       this.#record(model, {
