@@ -13,6 +13,8 @@ const NO_INPUT = new Set([
 ]);
 /** Nodes take these as they are. A chat template writes the others anew. */
 const TEXTS = new Set(['messages', 'input', 'prompt']);
+/** With these a prompt can grow beyond all that the body shows: a template of one's own, larger images, pages found. */
+const UNBOUNDED = new Set(['chat_template', 'mm_processor_kwargs', 'media_io_kwargs', 'web_search_options']);
 /** Indented and escaped by a template, a byte of JSON becomes at most so many. */
 const REWRITTEN = 4;
 /** What a chat template adds of its own: its preamble, the default system prompt, how tools are called. */
@@ -39,6 +41,7 @@ export function inputSize(body: Buffer, members: readonly Member[]): InputSize {
     const length = end - valueStart;
     bytes += length;
     if (key === 'input') batchTokens += length;
+    else if (UNBOUNDED.has(key)) promptTokens = Number.POSITIVE_INFINITY;
     else promptTokens += TEXTS.has(key) ? length : length * REWRITTEN;
   }
   if (promptTokens === 0) return { bytes, images: 0, batchTokens, promptTokens };
