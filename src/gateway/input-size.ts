@@ -13,6 +13,8 @@ const NO_INPUT = new Set([
 ]);
 /** Nodes take these as they are. A chat template writes the others anew. */
 const TEXTS = new Set(['messages', 'input', 'prompt']);
+/** With these a prompt can grow beyond all that the body shows: a template of one's own, larger images, pages found. */
+const UNBOUNDED = new Set(['chat_template', 'mm_processor_kwargs', 'media_io_kwargs', 'web_search_options']);
 /** Indented and escaped by a template, a byte of JSON becomes at most so many. */
 const REWRITTEN = 4;
 /** What a chat template adds of its own: its preamble, the default system prompt, how tools are called. */
@@ -39,6 +41,7 @@ export function inputSize(body: Buffer, members: readonly Member[]): InputSize {
     const length = end - valueStart;
     bytes += length;
     if (key === 'input') batchTokens += length;
+    else if (UNBOUNDED.has(key)) promptTokens = Number.POSITIVE_INFINITY;
     else promptTokens += TEXTS.has(key) ? length : length * REWRITTEN;
   }
   if (promptTokens === 0) return { bytes, images: 0, batchTokens, promptTokens };
@@ -63,14 +66,14 @@ const OPEN_BRACKET = 0x5b;
 const COLON = 0x3a;
 const SPACE = 0x20;
 
-const URL_KEY = Buffer.from('_url"');
-/** What a key that ends so may begin with. */
+/** Ends of keys, searched by their underscore, which is rare, and what stands before them. */
+const KEYS = [
+  { end: Buffer.from('_url"'), names: ['"image', '"video', '"audio', '"file', '"document'] },
+  { end: Buffer.from('_id"'), names: ['"file'] },
+  { end: Buffer.from('_data"'), names: ['"file'] },
+];
+const LONGEST_NAME = 9;
 const IMAGE = '"image';
-const OTHERS = ['"video', '"audio', '"file', '"document'];
-const LONGEST = 9;
-/** Parts that name or carry a file. */
-const FILE_KEYS = ['"file_id"', '"file_data"'].map((text) => Buffer.from(text));
-const FILE = Buffer.from('"file_');
 const ESCAPE = Buffer.from('\\u00');
 /** Letters and the underscore: no encoder escapes them, so that who does hides a name. */
 const HIDING = ['\\u005', '\\u006', '\\u007'].map((text) => Buffer.from(text));
@@ -82,17 +85,16 @@ const HIDING = ['\\u005', '\\u006', '\\u007'].map((text) => Buffer.from(text));
 function countImages(body: Buffer): number | undefined {
   const escaped = body.indexOf(ESCAPE);
   if (escaped >= 0 && HIDING.some((text) => body.indexOf(text, escaped) >= 0)) return undefined;
-  const file = body.indexOf(FILE);
-  if (file >= 0 && FILE_KEYS.some((key) => hasKey(body, key, file))) return undefined;
   let images = 0;
   let hits = 0;
-  for (let at = body.indexOf(URL_KEY); at >= 0; at = body.indexOf(URL_KEY, at + URL_KEY.length)) {
-    if (++hits > MAX_HITS) return undefined;
-    const before = body.toString('latin1', Math.max(0, at - LONGEST), at);
-    const image = before.endsWith(IMAGE);
-    if (!image && !OTHERS.some((text) => before.endsWith(text))) continue;
-    if (!isKey(body, at + URL_KEY.length)) continue;
-    if (!image || ++images > MAX_IMAGES) return undefined;
+  for (const { end, names } of KEYS) {
+    for (let at = body.indexOf(end); at >= 0; at = body.indexOf(end, at + end.length)) {
+      if (++hits > MAX_HITS) return undefined;
+      const before = body.toString('latin1', Math.max(0, at - LONGEST_NAME), at);
+      const name = names.find((one) => before.endsWith(one));
+      if (name === undefined || !isKey(body, at + end.length)) continue;
+      if (name !== IMAGE || ++images > MAX_IMAGES) return undefined;
+    }
   }
   return images;
 }
@@ -102,11 +104,4 @@ function isKey(body: Buffer, from: number): boolean {
   let at = from;
   while (at < body.length && body[at]! <= SPACE) at++;
   return body[at] === COLON;
-}
-
-function hasKey(body: Buffer, key: Buffer, from: number): boolean {
-  for (let at = body.indexOf(key, from), hits = 0; at >= 0; at = body.indexOf(key, at + key.length)) {
-    if (isKey(body, at + key.length) || ++hits > MAX_HITS) return true;
-  }
-  return false;
 }

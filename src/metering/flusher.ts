@@ -165,8 +165,9 @@ export class Flusher {
     const apart = this.suspects.map((suspect) => suspect.dueAt);
     const apartWait = Math.max(0, Math.min(this.held.dueAt(), ...apart) - now);
     const queued = this.queue.length + this.urgent.length;
-    if (queued === 0) return apartWait < Number.POSITIVE_INFINITY ? apartWait : undefined;
+    if (queued === 0 && apartWait === Number.POSITIVE_INFINITY) return undefined;
     if (this.failures > 0) return jittered(this.failures);
+    if (queued === 0) return apartWait;
     const atOnce = this.hurried || this.urgent.length > 0 || queued >= FULL_BATCH;
     return atOnce ? 0 : Math.min(FLUSH_DELAY_MS, apartWait);
   }
@@ -299,7 +300,9 @@ export class Flusher {
 
   private async retrySuspects(): Promise<void> {
     const now = performance.now();
-    for (const suspect of this.suspects.filter(({ dueAt }) => dueAt <= now))
-      await this.commit([suspect.pending]);
+    for (const suspect of this.suspects.filter(({ dueAt }) => dueAt <= now)) {
+      // It may wait for its account by now.
+      if (this.suspects.includes(suspect)) await this.commit([suspect.pending]);
+    }
   }
 }

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import type { PoolClient } from 'pg';
+import type { SpoolDisk } from '../../src/metering/segment.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { checkInvariants } from '../support/invariants.js';
@@ -14,6 +15,13 @@ import {
   recordOf,
   temporaryFolder,
 } from './support.js';
+
+const fullDisk: SpoolDisk = {
+  write() {
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  },
+  sync: () => Promise.resolve(),
+};
 
 describe('a meter with accounts that somebody has locked', () => {
   let db: TestDatabase;
@@ -111,6 +119,46 @@ describe('a meter with accounts that somebody has locked', () => {
     await session.query('rollback');
     expect(await meter.drain(10_000)).toBe(true);
     await Promise.all(crowd.map(async (payer) => expect(await charges(payer)).toHaveLength(2)));
+    await meter.stop();
+  });
+
+  test('has memory of its own for them; beyond it all wait on the disk, and nothing is lost', async () => {
+    await lock([victim]);
+    const { meter } = await openMeter(folder.path, db.pool, { memoryEvents: 40 });
+    const others: UsageRecord[] = [];
+    const theirs = some(victim, 40);
+    const record = (records: UsageRecord[]) => Promise.all(records.map((one) => finish(meter, one)));
+    await record(theirs);
+    for (let round = 0; round < 2; round++) {
+      const more = some(other, 15);
+      others.push(...more);
+      await record(more);
+      await chargedWith(other, others);
+    }
+    for (let round = 0; round < 4; round++) {
+      const more = [some(victim, 30), some(other, 10)] as const;
+      theirs.push(...more[0]);
+      others.push(...more[1]);
+      await record(more.flat());
+    }
+    await session.query('rollback');
+    expect(await meter.drain(10_000)).toBe(true);
+    expect(await charges(victim)).toEqual(idsOf(theirs));
+    expect(await charges(other)).toEqual(idsOf(others));
+    await meter.stop();
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  test('ends answers that wait for a commit, since the disk is full, and charges nothing for them', async () => {
+    const { meter } = await openMeter(folder.path, db.pool, { disk: fullDisk });
+    await lock([victim]);
+    const [theirs, others] = [some(victim, 2), some(other, 2)];
+    const outcomes = await Promise.allSettled([...theirs, ...others].map((one) => finish(meter, one)));
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled', 'fulfilled']);
+    expect((await charges(other)).sort()).toEqual(idsOf(others).sort());
+    await session.query('rollback');
+    expect(await meter.drain(10_000)).toBe(true);
+    expect(await charges(victim)).toEqual([]);
     await meter.stop();
   });
 

@@ -200,6 +200,9 @@ describe('the hold is at least what a truthful node can report', () => {
     ['a video', withPart({ type: 'video_url', video_url: { url: 'https://a.example/v' } })],
     ['a sound', withPart({ type: 'audio_url', audio_url: { url: 'https://a.example/a' } })],
     ['a file', withPart({ type: 'file', file: { file_id: 'file-1' } })],
+    ['a template of its own', { chat_template: '{% for i in range(100000) %}x{% endfor %}', messages: [] }],
+    ['images as large as it likes', { mm_processor_kwargs: { max_pixels: 1e9 }, messages: [] }],
+    ['a search of the web', { web_search_options: {}, messages: [] }],
     ['a hundred images', withPart({ urls: Array.from({ length: 100 }, () => ({ image_url: 'u' })) })],
   ])('and the whole context for %s, whose tokens nothing shows', (_what, body) => {
     expect(bound(body)).toBe(window);

@@ -68,6 +68,15 @@ describe('parallel calls whose cost their size does not show', () => {
     expect((await runAudit(context)).filter(({ violations }) => violations > 0)).toEqual([]);
   });
 
+  test('an answer without usage is estimated at max_tokens at most', async () => {
+    const payer = await createTestKey(suite.db);
+    suite.upstream.answer(chat({ usage: undefined }));
+    const body = { model: 'gateway/fast', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1 };
+    expect(await post('/v1/chat/completions', payer, body)).toBe(200);
+    await suite.edge.settled();
+    expect(await usageOf(suite.db, payer.accountId)).toMatchObject([{ estimated: true, output_tokens: 1 }]);
+  });
+
   test('embeddings without usage are estimated for all of their inputs', async () => {
     const { key, accountId } = await createTestKey(suite.db);
     suite.upstream.answer(raw(200, JSON.stringify({ object: 'list', data: [], model: 'gateway/embed' })));
