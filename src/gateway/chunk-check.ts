@@ -97,11 +97,11 @@ export class ChunkCheck {
     const texts = content ? generatedText(payload, content.valueStart, content.end) : NO_TEXT;
     this.textBytes = texts.bytes;
     this.usage = readUsage(payload, answer);
+    const changes = this.#restamps(payload, answer) || answer.dropped > 0;
     if (this.usage !== undefined && texts.bytes === 0 && !this.asked.usageAsked) {
       if (content && isUsageOnly(parsed(payload, content))) return 'nothing';
     }
-    const kept = this.#restamps(payload, answer) || answer.dropped > 0;
-    const rebuilt = kept ? rebuildAnswer(payload, answer, this.#served()) : undefined;
+    const rebuilt = changes ? rebuildAnswer(payload, answer, this.#served()) : undefined;
     if (answer.dropped > 0) this.context.dropped('member', answer.dropped);
     if (rebuilt) this.out = Buffer.concat([DATA, rebuilt.json, EVENT_END]);
     else this.out = plain ? event : Buffer.concat([DATA, payload, EVENT_END]);
