@@ -57,7 +57,7 @@ export const text = (min: number, max: number) => {
 
 const MOST_BODY_FIELDS = 100;
 
-/** Members of bodies that go to the nodes beside the known ones, separated by commas. */
+/** Additional body members to forward, separated by commas. */
 export const bodyFields = z.string().transform((list, context) => {
   const names = list
     .split(',')

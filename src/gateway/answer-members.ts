@@ -6,9 +6,9 @@ export type KnownMembers = ReadonlyMap<string, number>;
 const known = (names: string[]): KnownMembers => new Map(names.map((name, bit) => [name, 1 << bit]));
 
 /**
- * What stands at the top of an answer or chunk goes on when SDKs and clients know it: OpenAI's own members and the
- * documented extensions of vLLM, SGLang, llama.cpp, LiteLLM, Azure and Perplexity. Anything else is the upstream's own
- * business (`kv_transfer_params` names hosts, `provider` a supplier, `__verbose` the whole prompt).
+ * Top-level members of answers and chunks that pass: OpenAI's own and the documented extensions that SDKs read, of
+ * vLLM, SGLang, llama.cpp, LiteLLM, Azure and Perplexity. The rest tells about the upstream: `kv_transfer_params` names
+ * hosts, `provider` a supplier, `__verbose` repeats the prompt.
  */
 export const CHAT_MEMBERS: KnownMembers = known([
   'id',
@@ -32,11 +32,11 @@ export const CHAT_MEMBERS: KnownMembers = known([
 /** Likewise, of an embeddings answer. */
 export const EMBEDDINGS_MEMBERS: KnownMembers = known(['id', 'object', 'created', 'model', 'data', 'usage']);
 
-/** The members of an answer, looked through. */
+/** The members of an answer, sorted out. */
 export interface AnswerMembers {
-  /** Those that go on, in order: of two with one name the last, which is the one that parsers take. */
+  /** Those that pass, in order. Of duplicates only the last passes, the one that parsers take. */
   kept: Member[];
-  /** How many don't. */
+  /** How many were dropped. */
   dropped: number;
   /** Whether the answer is an error, whatever else it says. */
   isError: boolean;
@@ -46,7 +46,7 @@ export interface AnswerMembers {
   content: Member | undefined;
 }
 
-/** Looks through the members of an answer or chunk. `known` is what may stand there. */
+/** Sorts out the members of an answer or chunk. `known` lists those that may pass. */
 export function readAnswer(json: Buffer, members: Member[], known: KnownMembers): AnswerMembers {
   const answer: AnswerMembers = {
     kept: members,
@@ -58,7 +58,7 @@ export function readAnswer(json: Buffer, members: Member[], known: KnownMembers)
   };
   let seen = 0;
   const kept: Member[] = [];
-  // From the end: of two members with one name the last one counts.
+  // From the end, since the last of duplicates counts.
   for (let i = members.length - 1; i >= 0; i--) {
     const member = members[i]!;
     const { key } = member;
@@ -76,12 +76,12 @@ export function readAnswer(json: Buffer, members: Member[], known: KnownMembers)
   return answer;
 }
 
-/** `error` with anything in it, as everybody sends it, or `object: "error"`, as vLLM and SGLang did. */
+/** `error` with any content, the common form, or `object: "error"`, the form of older vLLM and SGLang. */
 function saysError(json: Buffer, member: Member): boolean {
   const { key, valueStart, end } = member;
   if (key === 'error') return !NO_ERROR.has(json.toString('latin1', valueStart, end));
   if (key !== 'object' || end - valueStart > LONGEST_ERROR_BYTES) return false;
-  // Usually its length tells; an escape could hide it.
+  // The length usually settles it, unless an escape hides the word.
   const plain = end - valueStart !== ERROR_BYTES && !hasEscape(json, valueStart, end);
   return !plain && textOf(json, member) === 'error';
 }
@@ -107,10 +107,10 @@ export function textOf(json: Buffer, { valueStart, end }: Member): string | unde
   }
 }
 
-/** An answer made anew from the members that go on. */
+/** An answer rebuilt from the members that pass. */
 export interface RebuiltAnswer {
   json: Buffer;
-  /** Where the value of `choices` stands in it. */
+  /** Offset of the value of `choices`. */
   contentAt: number;
 }
 
@@ -118,7 +118,7 @@ const OPEN = Buffer.from('{');
 const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from('}');
 
-/** The answer with nothing but the members that go on, and `model` as the name in it. */
+/** Rebuilds an answer from the members that pass, with `model` as its model's name. */
 export function rebuildAnswer(json: Buffer, answer: AnswerMembers, model: string): RebuiltAnswer {
   const parts: Buffer[] = [];
   let length = 0;

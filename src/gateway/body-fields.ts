@@ -1,4 +1,4 @@
-/** Members of nearly every call: found without a look at the others. */
+/** Members of nearly every call, checked first. */
 const USUAL = new Set([
   'model',
   'messages',
@@ -21,7 +21,7 @@ const USUAL = new Set([
   'user',
 ]);
 
-/** The rest of OpenAI's own, for chats and embeddings. `metadata` is missing: model proxies take orders from it. */
+/** The rest of OpenAI's own, for chat and embeddings. Not `metadata`, which model proxies obey. */
 const OPENAI = [
   'audio',
   'dimensions',
@@ -44,9 +44,9 @@ const OPENAI = [
 ];
 
 /**
- * What vLLM, SGLang, TGI, llama.cpp and Ollama document for sampling and for what is read and shown of an answer. Not
- * among them is what reaches for other calls (`priority`, `id_slot`, `request_id`), other weights (`lora_path`), other
- * hosts or code of the caller's (`chat_template`, `custom_logit_processor`).
+ * Sampling and output members that vLLM, SGLang, TGI, llama.cpp and Ollama document. Left out are those that affect
+ * other calls (`priority`, `id_slot`, `request_id`), choose other weights (`lora_path`) or hosts, or run the caller's
+ * code (`chat_template`, `custom_logit_processor`).
  */
 const NODES = [
   ...['add_generation_prompt', 'add_special_tokens', 'allowed_token_ids', 'bad_words', 'best_of'],
@@ -77,7 +77,7 @@ export const isForwarded = (name: string, allowed: AllowedFields): boolean =>
 const MOST_TOLD = 16;
 const LONGEST_TOLD = 64;
 
-/** The names of members that went no further as the value of a header: bounded, and of plain characters alone. */
+/** Names of dropped members as a header value: bounded, and safe characters only. */
 export function toldNames(names: readonly string[]): string {
   const unique = [...new Set(names)];
   const told = unique

@@ -31,7 +31,7 @@ export interface Success {
   usage: unknown;
   /** Output tokens to charge when that is missing or odd. */
   estimateOutput(): number;
-  /** Output tokens to charge where the usage tells less, since it isn't of the whole answer. */
+  /** Fewest output tokens to charge, when the usage may not cover the whole answer. */
   leastOutput?: number;
   servedModel: string;
   clientAborted?: boolean;

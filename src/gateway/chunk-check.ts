@@ -7,38 +7,38 @@ import { ChunkLayout } from './chunk-layout.js';
 import type { RelayContext } from './relay.js';
 import type { InspectedBody } from './request-body.js';
 
-/** What an event of a stream is. `nothing` has no part for the client. */
+/** What an event of a stream is. `nothing` sends the client nothing. */
 export type EventKind = 'chunk' | 'comment' | 'nothing' | 'done' | 'error' | 'garbage';
 
-/** Whom the check asks and tells. */
+/** What the check needs of its relay. */
 export type ChunkContext = Pick<RelayContext, 'servedModel' | 'dropped'>;
 
 const COMMENT = Buffer.from(':\n\n');
 const DATA = Buffer.from('data: ');
 const EVENT_END = Buffer.from('\n\n');
 const DONE = '[DONE]';
-/** So many layouts in vain: the chunks of this stream differ elsewhere, and only now and then one is worth noting. */
+/** After this many unused layouts the stream's chunks clearly differ elsewhere: note only one in `SELDOM`. */
 const MOST_VAIN_LAYOUTS = 8;
 const SELDOM = 16;
 
 /**
- * Checks the events of a chat stream. What goes on of a chunk are the members that are known, under the public name of
- * the model; of other lines nothing but that there was a comment. The fields tell of the event that was read last.
+ * Checks the events of a chat stream. A chunk passes with its known members and the model's public name. Other lines
+ * don't pass; a comment becomes an empty one. The fields describe the event that was read last.
  */
 export class ChunkCheck {
-  /** What goes on, of chunks and comments. */
+  /** The event to send, for chunks and comments. */
   out: Buffer = COMMENT;
   /** Bytes of generated text. */
   textBytes = 0;
-  /** What the chunk reports, whatever it is; undefined when it reports nothing. */
+  /** The chunk's `usage`, valid or not; undefined when there is none. */
   usage: unknown;
   /** The payload of an error. */
   error: Buffer = COMMENT;
-  /** Known from the first chunk that names a model. */
+  /** Set by the first chunk that names a model. */
   servedModel: string | undefined;
 
   #layout: ChunkLayout | undefined;
-  /** Layouts that were noted without use. */
+  /** Layouts noted since the last one that matched. */
   #vain = 0;
 
   constructor(
@@ -91,17 +91,17 @@ export class ChunkCheck {
     return this.#readChunk(event, payload, answer, alone && payload === data);
   }
 
-  /** `plain`: the event is the payload and what must stand around it. */
+  /** `plain`: the event is a single data line with this payload. */
   #readChunk(event: Buffer, payload: Buffer, answer: AnswerMembers, plain: boolean): EventKind {
     const { content } = answer;
     const texts = content ? generatedText(payload, content.valueStart, content.end) : NO_TEXT;
     this.textBytes = texts.bytes;
     this.usage = readUsage(payload, answer);
+    const changes = this.#restamps(payload, answer) || answer.dropped > 0;
     if (this.usage !== undefined && texts.bytes === 0 && !this.asked.usageAsked) {
       if (content && isUsageOnly(parsed(payload, content))) return 'nothing';
     }
-    const kept = this.#restamps(payload, answer) || answer.dropped > 0;
-    const rebuilt = kept ? rebuildAnswer(payload, answer, this.#served()) : undefined;
+    const rebuilt = changes ? rebuildAnswer(payload, answer, this.#served()) : undefined;
     if (answer.dropped > 0) this.context.dropped('member', answer.dropped);
     if (rebuilt) this.out = Buffer.concat([DATA, rebuilt.json, EVENT_END]);
     else this.out = plain ? event : Buffer.concat([DATA, payload, EVENT_END]);
@@ -111,7 +111,7 @@ export class ChunkCheck {
     return 'chunk';
   }
 
-  /** Whether the model's name must be another one. */
+  /** Whether the model's name must be replaced. */
   #restamps(payload: Buffer, { model }: AnswerMembers): boolean {
     if (!model) return false;
     const name = textOf(payload, model);
@@ -123,7 +123,7 @@ export class ChunkCheck {
     return this.servedModel ?? this.asked.model;
   }
 
-  /** Notes how a chunk is laid out that has been checked. `contentAt`: where its choices stand in what was rebuilt. */
+  /** Notes the layout of a checked chunk. `contentAt`: offset of the choices in what was rebuilt, if anything was. */
   #note(
     event: Buffer,
     payload: Buffer,
@@ -146,7 +146,7 @@ export class ChunkCheck {
 
 const NO_TEXT: GeneratedText = { bytes: 0, first: undefined };
 
-/** Usage that says something; a value that is no JSON is odd and not missing. */
+/** The chunk's usage unless it is null or empty. A value that isn't JSON counts as odd, not as missing. */
 function readUsage(payload: Buffer, { usage }: AnswerMembers): unknown {
   return usage && payload[usage.valueStart] !== 0x6e ? parsed(payload, usage) || undefined : undefined;
 }
@@ -175,7 +175,7 @@ function trimmed(data: Buffer): Buffer {
   return start === 0 && end === data.length ? data : data.subarray(start, end);
 }
 
-/** The payload without ends of lines, which are white space in JSON and would end the line of data. */
+/** The payload with line ends replaced by spaces: JSON allows them between tokens, but they would end the data line. */
 function oneLine(data: Buffer, alone: boolean): Buffer {
   if (!data.includes(CR) && (alone || !data.includes(LF))) return data;
   const copy = Buffer.from(data);

@@ -7,9 +7,8 @@ const SPACE = 0x20;
 const LONGEST_TEXT_BYTES = 4_096;
 
 /**
- * How a checked chunk is laid out: what stands before its generated text and what behind it. Nodes write all chunks of
- * a stream alike, so that one with the same bytes around another text needs no second look: where both are strings of
- * JSON, all else is what was checked.
+ * The layout of a checked chunk: the bytes before and after its generated text. Nodes write all chunks of a stream
+ * alike. A chunk with the same bytes around another JSON string has the same members, so it needs no second check.
  */
 export class ChunkLayout {
   readonly #head: Buffer;
@@ -19,9 +18,9 @@ export class ChunkLayout {
 
   /**
    * @param event The event as it came, and where its text stands in it.
-   * @param rebuilt The event as it goes on, where that is another one.
-   * @param otherBytes Bytes of generated texts around the one that changes.
-   * @param dropped Members that don't go on.
+   * @param rebuilt The event to send instead, if it was changed.
+   * @param otherBytes Bytes of generated text besides the one that varies.
+   * @param dropped Number of dropped members.
    */
   constructor(
     event: Buffer,
@@ -38,7 +37,7 @@ export class ChunkLayout {
     this.#newTail = Buffer.from(rebuilt.event.subarray(rebuilt.end - 1));
   }
 
-  /** Bytes of the generated text of an event that is laid out like this; -1 when it isn't. */
+  /** Bytes of generated text in an event with this layout; -1 when its layout differs. */
   textBytes(event: Buffer): number {
     const start = this.#head.length;
     const end = event.length - this.#tail.length;
@@ -55,12 +54,12 @@ export class ChunkLayout {
         if (byte < SPACE) return -1;
       } else if (byte === QUOTE || byte < SPACE) return -1;
     }
-    // An escape that reaches into the tail would take its quote away.
+    // The last escape reached into the tail: its quote doesn't end the string.
     if (at !== end) return -1;
     return textBytes(event, start - 1, end + 1, escaped);
   }
 
-  /** What goes on of an event that is laid out like this. */
+  /** The event to send for one with this layout. */
   rebuild(event: Buffer): Buffer {
     if (!this.#newHead || !this.#newTail) return event;
     const text = event.subarray(this.#head.length, event.length - this.#tail.length);

@@ -4,7 +4,7 @@ import type { Endpoint, UsageRecord } from '../metering/usage-record.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-/** What of an upstream's answer goes no further: members at its top, or lines of a stream that are no data. */
+/** What is dropped from upstream answers: top-level members, or stream lines other than data. */
 export type DroppedKind = 'member' | 'line';
 
 /** Metrics of the inference path. Every name is explained in docs/operations.md. */

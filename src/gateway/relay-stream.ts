@@ -22,7 +22,7 @@ export class StreamAnswer implements RelayAnswer {
   /** Bytes of generated text. */
   #textBytes = 0;
   #usage: unknown;
-  /** Whether nothing was generated behind the usage that is known. */
+  /** Whether no text followed the last usage. */
   #usageIsLast = false;
   /** Whether this answer's chunked framing is ours to write. */
   #framing = false;
@@ -100,7 +100,7 @@ export class StreamAnswer implements RelayAnswer {
     }
   }
 
-  /** Nothing counts that comes behind, be it in the same read. */
+  /** Fails the call; later events of the same read are ignored. */
   #break(failure: UpstreamFailure): void {
     this.context.fail(failure);
     this.#over = true;
@@ -128,11 +128,11 @@ export class StreamAnswer implements RelayAnswer {
     );
   }
 
-  /** What was generated, and what of it the usage tells: of a stream that goes on or was cut not all. */
+  /** What to charge. Usage counts as final only when no text followed it. */
   #success(clientAborted: boolean): Success {
     const generated = Math.max(this.#deltas, estimateTokens(this.#textBytes));
     const told = readUsage(this.#usage, 'chat')?.outputTokens ?? 0;
-    // A running count that stands at zero is none.
+    // A running count below the number of deltas is no count.
     const isWhole = this.#usageIsLast && (!clientAborted || told >= this.#deltas);
     return {
       usage: this.#usage,

@@ -29,7 +29,7 @@ export interface RelayContext {
   headers(): AnswerHeaders;
   /** The public name that served, from what the upstream's answer says. */
   servedModel(name: string): string;
-  /** Counts what doesn't go on of the upstream's answer. */
+  /** Counts what is dropped from the upstream's answer. */
   dropped(kind: DroppedKind, count: number): void;
   /** Ends the call with a failure of the upstream. */
   fail(failure: UpstreamFailure): void;

@@ -76,7 +76,7 @@ interface ErrorFields {
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** OpenAI's `error`, as an object or a text; FastAPI's `detail`, as a text or around it; vLLM's `object: "error"` of old. */
+/** OpenAI's `error`, an object or a text; FastAPI's `detail`, a text or around it; older vLLM's `object: "error"`. */
 function readError(body: Buffer): ErrorFields {
   try {
     const fields = JSON.parse(body.toString()) as { error?: unknown; detail?: unknown; object?: unknown };

@@ -1,7 +1,7 @@
 /**
- * Members of a `/v1` body that never go upstream, whatever the operator allows: some model proxies take them for orders
- * about routing, keys, prices or logs (RELIABILITY.md T2), and some nodes take them for another bound on what they
- * generate than the one that was held money for.
+ * Members of a `/v1` body that never go upstream, even if the operator lists them. Model proxies obey them for routing,
+ * keys, prices or logs (RELIABILITY.md T2), or nodes take them as another bound on the answer than the one that the hold
+ * was computed from.
  */
 const STEERING = new Set([
   'additional_drop_params',
@@ -74,7 +74,7 @@ const STEERING = new Set([
 const STEERING_PREFIX =
   /^(?:mock_|litellm_|x-litellm-|x_litellm_|user_api_key|aws_|azure_|vertex_|google_|s3_|ssl_|gcs_|langfuse_|langsmith_|langtrace_|posthog_|arize_|lunary_|humanloop_|weave_|wandb_|slack_|bootstrap_)/;
 
-/** Answers and their length by another name: llama.cpp, Ollama, TGI and SGLang read these before OpenAI's own. */
+/** Other names for the length and number of answers, which llama.cpp, Ollama, TGI and SGLang prefer to OpenAI's. */
 const BOUND = new Set([
   'generation_config',
   'max_gen_len',

@@ -1,6 +1,6 @@
 import { skipSpace, skipString } from '../lib/json-scan.js';
 
-/** Members of choices and deltas whose texts the model has generated. */
+/** Members of choices and deltas that hold generated text. */
 const GENERATED = new Set([
   'content',
   'reasoning_content',
@@ -10,7 +10,7 @@ const GENERATED = new Set([
   'name',
   'text',
 ]);
-/** Most names are told by their length. */
+/** The length rules out most other names. */
 const LENGTHS = new Set([...GENERATED].map((name) => name.length));
 
 const QUOTE = 0x22;
@@ -24,9 +24,9 @@ export interface TextPlace {
   bytes: number;
 }
 
-/** The texts that a model has generated in a piece of JSON. */
+/** The generated texts in a piece of JSON. */
 export interface GeneratedText {
-  /** Their bytes, each text counted once: nodes send a thought under two names. */
+  /** Total bytes. Equal texts count once: some nodes send reasoning under two names. */
   bytes: number;
   /** The first one that isn't empty, or else the first one. */
   first: TextPlace | undefined;
@@ -62,7 +62,7 @@ export function generatedText(json: Buffer, from: number, end: number): Generate
   return found;
 }
 
-/** Where the text begins whose name is the string from `start` to `end`; -1 when it is no name of a generated text. */
+/** Offset of the text whose key is the string from `start` to `end`; -1 when that is no key of generated text. */
 function valueOfGenerated(json: Buffer, start: number, end: number): number {
   if (!LENGTHS.has(end - start - 2)) return -1;
   const colon = skipSpace(json, end);
@@ -71,7 +71,7 @@ function valueOfGenerated(json: Buffer, start: number, end: number): number {
   return json[value] === QUOTE ? value : -1;
 }
 
-/** Bytes of the text that the string from `start` to `end`, its quotes included, stands for. */
+/** Decoded bytes of the string from `start` to `end`, quotes included. */
 export function textBytes(json: Buffer, start: number, end: number, escaped: boolean): number {
   if (!escaped) return end - start - 2;
   try {

@@ -86,7 +86,7 @@ export interface OtherLines {
   comments: number;
   /** `id:`, `event:`, `retry:` and whatever else. */
   fields: number;
-  /** An error that stands in the line's name instead of the data: `event: error`, or llama.cpp's `error: {…}`. */
+  /** The payload of an error told by the line itself: `event: error`, or llama.cpp's `error: {…}`. */
   error: Buffer | undefined;
 }
 
@@ -94,7 +94,7 @@ const ERROR_LINE = /^error:|^event: ?error\s*$/;
 /** A field's name and the beginning of its value. */
 const LINE_START_BYTES = 32;
 
-/** Reads what else stands in an event beside its data. */
+/** Reads the lines of an event other than its data. */
 export function otherLines(event: Buffer): OtherLines {
   const found: OtherLines = { comments: 0, fields: 0, error: undefined };
   let at = startOf(event);

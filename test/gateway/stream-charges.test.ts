@@ -31,7 +31,7 @@ describe('what a stream costs', () => {
   const bytes = delta('x'.repeat(20_000));
 
   test.each([
-    ['no usage: the bytes in one delta', [large, DONE_EVENT], 25_000],
+    ['no usage: the bytes in one delta, up to the context', [large, DONE_EVENT], 8_192],
     ['no usage: the deltas where they are more', [...Array(9).fill(delta('x')), DONE_EVENT], 9],
     [
       'no usage: the bytes of tool calls and thoughts, a thought under two names once',
@@ -56,7 +56,7 @@ describe('what a stream costs', () => {
     ['an early usage of zero', [usageEvent(0, 0), bytes], 5_000],
     ['a running usage of zero', [counted('x'.repeat(20_000), 0)], 5_000],
     ['a running usage that stops', [counted('a', 1), bytes], 5_001],
-    ['no usage', [large], 25_000],
+    ['no usage', [large], 8_192],
   ])('is as much for a client that leaves, with %s', async (_what, parts, output) => {
     expect(await charged(parts, { leaves: true })).toMatchObject({
       ...{ output_tokens: output, estimated: true, status: 'success', client_aborted: true },

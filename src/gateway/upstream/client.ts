@@ -15,8 +15,8 @@ export interface UpstreamClientOptions {
   /** Between two pieces of an answer. */
   bodyTimeoutMs: number;
   /**
-   * Whether it names in `x-request-id` the call that it answers, as our own proxy does. Of another it is known once it
-   * has done so; some send ids of their own.
+   * Whether it surely returns each call's `x-request-id`, as our own proxy does. For any other upstream this is learned
+   * from its first matching answer, since some send ids of their own.
    */
   echoes?: boolean;
 }

@@ -38,7 +38,7 @@ export interface ConnectionOwner {
   free(connection: Connection): void;
   /** It can carry none any more. */
   gone(connection: Connection): void;
-  /** Whether an answer may be to this call, by the `x-request-id` that it names, if any. */
+  /** Whether an answer that carries the `x-request-id` `told`, if any, may belong to this call. */
   isAnswerTo(requestId: string, told: string | undefined): boolean;
 }
 
@@ -58,7 +58,7 @@ export class Connection {
   #head = '';
   #body: Buffer | undefined;
   #connected = false;
-  /** Whether an answer has begun before its request had left: it may have been to none, and so may all that follow. */
+  /** Whether an answer began before its request was fully sent. It may be a stray one, so no call follows. */
   #early = false;
   #paused = false;
   /** Ticks since the upstream was last heard of. */
@@ -172,7 +172,7 @@ export class Connection {
     return socket;
   }
 
-  /** What came unasked is the next call's answer, and from then on each call gets that of the one before. */
+  /** Refuses another call's answer: a stray one would shift the answers of all later calls on this connection. */
   readonly #check = (head: ResponseHead): void => {
     const asked = this.#handler?.requestId;
     if (asked !== undefined && !this.owner.isAnswerTo(asked, head.requestId))
@@ -213,7 +213,7 @@ export class Connection {
     this.#handler = undefined;
     this.#reader = undefined;
     this.#goOn();
-    // What is left of a request that was answered before it had left would be read as the next one.
+    // The upstream would read the unsent rest of this request as the next one.
     const unsent = this.#early || this.#socket.writableLength > 0;
     if (idleMs < this.patience.tickMs || unsent || !this.#socket.writable) {
       this.#drop();

@@ -3,7 +3,7 @@ export interface ResponseHead {
   status: number;
   contentType: string;
   retryAfter: string | undefined;
-  /** The request that it answers, where the upstream says so. */
+  /** Its `x-request-id`, if any. */
   requestId: string | undefined;
 }
 
@@ -91,8 +91,8 @@ const TAB = 0x09;
 const isBlank = (code: number): boolean => code === SPACE || code === TAB;
 
 /**
- * A field's value without the white space around it. That is spaces and tabs alone: with what else `trim` takes away,
- * a length in front of \xa0 would be one for us and none for others.
+ * A field's value without the spaces and tabs around it. `trim` also removes \xa0, which other readers treat as part
+ * of the value: they would see a different length than we do.
  */
 function fieldValue(text: string, colon: number, end: number): string {
   let from = colon + 1;

@@ -27,7 +27,7 @@ export class ResponseReader {
   #polluted = false;
 
   /**
-   * @param accepts Throws where the head's answer is not one to this call.
+   * @param accepts Throws when the answer belongs to another call.
    */
   constructor(
     private readonly sink: ResponseSink,
