@@ -3,18 +3,13 @@ import type { Readable } from 'node:stream';
 import type { EdgeBounds } from './edge-bounds.js';
 import type { HeldBytes } from './held-bytes.js';
 
-type Bounds = Pick<
-  EdgeBounds,
-  'heldBytesPerAnswer' | 'waitingReaders' | 'waitingReadersPerClient' | 'stalledReaderMs'
->;
+type Bounds = Pick<EdgeBounds, 'heldBytesPerAnswer' | 'waitingReaders' | 'waitingReadersPerClient'>;
 
 /**
  * Sends the platform's answers. Each is taken as fast as it comes and kept for its reader; where there is no room, the
  * platform waits for the reader, but for a few readers only: those who take the least are cut.
  */
 export class HeldAnswers {
-  /** Answers of which something is kept, by when that began. */
-  readonly #behind = new Set<HeldAnswer>();
   /** Answers that the platform waits with, whose reader took something longest ago first. */
   readonly #waiting = new Set<HeldAnswer>();
 
@@ -32,12 +27,7 @@ export class HeldAnswers {
   /** Keeps bytes of an answer; whether there is room for more of it. */
   keep(answer: HeldAnswer, bytes: number): boolean {
     this.held.add(answer.client, bytes);
-    if (answer.bytes === 0) {
-      answer.behindSince = performance.now();
-      this.#behind.add(answer);
-    }
     answer.bytes += bytes;
-    if (this.held.full) this.#makeRoom();
     return this.#hasRoom(answer);
   }
 
@@ -45,7 +35,6 @@ export class HeldAnswers {
   taken(answer: HeldAnswer, bytes: number): boolean {
     this.held.remove(answer.client, bytes);
     answer.bytes -= bytes;
-    if (answer.bytes === 0) this.#behind.delete(answer);
     // Last in line again.
     if (this.#waiting.delete(answer)) this.#waiting.add(answer);
     return (
@@ -69,20 +58,10 @@ export class HeldAnswers {
   #hasRoom(answer: HeldAnswer): boolean {
     return answer.bytes < this.bounds.heldBytesPerAnswer && this.held.hasRoom(answer.client);
   }
-
-  /** Whoever has been behind for too long goes first, however little he takes at a time. */
-  #makeRoom(): void {
-    const latest = performance.now() - this.bounds.stalledReaderMs;
-    for (const answer of this.#behind) {
-      if (!this.held.full || answer.behindSince > latest) return;
-      answer.cut();
-    }
-  }
 }
 
 class HeldAnswer {
   bytes = 0;
-  behindSince = 0;
   readonly #kept: Buffer[] = [];
   /** The system takes no more for now. */
   #full = false;
@@ -119,7 +98,7 @@ class HeldAnswer {
       return;
     }
     this.#kept.push(chunk);
-    if (this.all.keep(this, chunk.length) || response.destroyed) return;
+    if (this.all.keep(this, chunk.length)) return;
     this.#paused = true;
     this.source.pause();
     this.all.pause(this);

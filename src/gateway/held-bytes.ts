@@ -11,13 +11,9 @@ export class HeldBytes {
 
   constructor(private readonly bounds: Pick<EdgeBounds, 'heldBytes' | 'heldBytesPerClient'>) {}
 
-  /** Whether there is room for nobody. */
-  get full(): boolean {
-    return this.#total >= this.bounds.heldBytes;
-  }
-
   hasRoom(client: string): boolean {
-    return !this.full && (this.#clients.get(client) ?? 0) < this.bounds.heldBytesPerClient;
+    const own = this.#clients.get(client) ?? 0;
+    return this.#total < this.bounds.heldBytes && own < this.bounds.heldBytesPerClient;
   }
 
   /** Counts bytes that are there already: the bounds are passed by one piece at most. */

@@ -94,7 +94,7 @@ export async function passthrough(
   });
   app.decorateRequest('place', undefined as never);
   app.addHook('onRequest', (request, reply, done) => {
-    const place = line.enter(clientOf(request.ip));
+    const place = line.enter(clientOf(request.ip ?? ''));
     if (!place) {
       refuse(request, reply, 'rate_limit_exceeded', 'Too many requests of this address are under way.');
       return;

@@ -10,7 +10,6 @@ export interface UpstreamFailure {
 }
 
 const DEFAULT_RETRY_SECONDS = 5;
-const PARAM = /^[\w.[\]-]{1,60}$/;
 const REFUSED = 'The model refused the request.';
 
 /** A budget or limit that the operator set at an external model proxy is no fault of the caller's request. */

@@ -1,0 +1,51 @@
+import type { Socket } from 'node:net';
+import { exchange, requestText } from '../../hostile/raw.js';
+import { until } from '../../support/until.js';
+import { usePassing } from './suite.js';
+
+const MOST = 200_000;
+
+describe('bodies that are on their way to the platform', () => {
+  const suite = usePassing({ heldBytes: MOST, heldBytesPerClient: MOST / 2 });
+  beforeEach(() => suite.platform.answer(({ body }, response) => response.end(`took ${body.length}`)));
+
+  const post = (address: string, length: number, body: string): string =>
+    requestText(
+      'POST /body',
+      [`X-Forwarded-For: ${address}`, 'Connection: close', `Content-Length: ${length}`],
+      body,
+    );
+  /** Sends all of a body but its last byte. */
+  const stall = (address: string, bytes: number): Socket => {
+    const socket = suite.client();
+    socket.write(post(address, bytes + 1, 'x'.repeat(bytes)));
+    return socket;
+  };
+  const send = (address: string, bytes: number) =>
+    exchange(suite.edge.url, post(address, bytes, 'x'.repeat(bytes)), { halfClose: false });
+
+  test('have a bound for each client and for all, beyond which only small ones pass', async () => {
+    const begun = suite.platform.begun();
+    const one = stall('198.51.100.1', MOST / 2 + 20_000);
+    const refused = await until(async () => {
+      const answer = await send('198.51.100.1', 50_000);
+      return answer.statuses[0] === 503 ? answer : undefined;
+    });
+    expect(refused.text).toMatch(/\r\nretry-after: 1\r\n[\s\S]*"code":"service_unavailable"/);
+    expect((await send('198.51.100.1', 16_000)).text).toContain('took 16000');
+    expect((await send('198.51.100.2', 50_000)).text).toContain('took 50000');
+    const two = stall('198.51.100.3', MOST / 2 + 20_000);
+    await until(async () => (await send('198.51.100.2', 50_000)).statuses[0] === 503);
+    expect((await send('198.51.100.2', 16_000)).text).toContain('took 16000');
+    // Neither of the two has come so far.
+    expect(suite.platform.seen.filter(({ body }) => body.length > MOST / 2)).toEqual([]);
+    expect(suite.platform.begun()).toBeGreaterThan(begun);
+    one.destroy();
+    two.destroy();
+    await until(async () => (await send('198.51.100.1', 80_000)).text.includes('took 80000'));
+  });
+
+  test('come whole, and give their room back', async () => {
+    for (let i = 0; i < 5; i++) expect((await send('198.51.100.1', 90_000)).text).toContain('took 90000');
+  });
+});
