@@ -61,9 +61,8 @@ interface Renamed {
 }
 
 /**
- * What a caller may read of a node's message: the words of the refusals that are known, numbers, names of members and
- * of public models; `[…]` stands for the rest. Undefined when hardly anything is left. Its time is linear, and it looks
- * at no more than it could pass on.
+ * What a caller may see of a node's message: words of known refusals, numbers, names of request members and of public
+ * models. `[…]` replaces the rest. Undefined when too little is left to help. Takes linear time and reads the beginning only.
  */
 export function cleanMessage(message: string, renamed?: Renamed): string | undefined {
   let words = 0;

@@ -1,7 +1,7 @@
 /**
- * What the nodes we document say when they refuse a request. A word of a node reaches a caller only when it stands here:
- * nobody can list every name that a host, a path or a token may have, but these words are known to be none. To let
- * another message through, add it as the node writes it.
+ * What the documented nodes say when they refuse a request. Only words that appear here pass from a node to a caller:
+ * nobody can list every name that a host, a path or a token may have, but these words are harmless. To let another
+ * message through, add it as the node writes it.
  */
 export const KNOWN_REFUSALS: readonly string[] = [
   // OpenAI, and whoever repeats its words.

@@ -136,7 +136,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    if (!this.#over) this.#fail(error);
+    if (this.#over) return;
+    // An error that breaks off has told whose fault it is.
+    if (this.#status > 299) this.#guarded(() => this.#endError(''));
+    else this.#fail(error);
   }
 
   #guarded(step: () => void): void {
@@ -158,7 +161,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#finish({ kind: 'ok' });
   }
 
-  /** Whose fault an error is says its status; words that are too many to be read are left out. */
+  /** The status says whose fault an error is; words that are too many, or cut, are left out. */
   #endError(text: string): never {
     throw new ErrorAnswer(judgeStatus(this.#status, text, this.#retryAfter, this.deployment));
   }

@@ -17,6 +17,8 @@ const MAX_RETRY_AFTER_SECONDS = 3_600;
 const DEFAULT_RETRY_AFTER_SECONDS = 5;
 const REFUSED = 'The model refused the request.';
 const MAX_READ = 8_192;
+/** Parsing more keeps others waiting. */
+const MAX_PARSED_BYTES = 1024 * 1024;
 
 /** Judges a failure to get an answer, or all of it. */
 export function judgeFailure(failure: unknown): Extract<Verdict, { kind: 'failed' }> {
@@ -113,7 +115,7 @@ export function judgeStatus(
 
 /** Judges an error object that came with a 200, in a stream or for a whole answer. Its code may be a status. */
 export function judgePayload(payload: Buffer, deployment: Deployment): Verdict {
-  const text = payload.toString('utf8');
+  const text = payload.length > MAX_PARSED_BYTES ? '' : payload.toString('utf8');
   return judgeStatus(statusIn(text), text, undefined, deployment);
 }
 

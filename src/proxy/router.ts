@@ -35,7 +35,7 @@ export interface Router {
    * asked before it is parked; the promise ends when that is decided, and never rejects.
    */
   failed(candidate: Candidate, failure: CallFailure): Promise<void> | undefined;
-  /** Whether a deployment serves others than a call that began then and has no answer: asks it if need be. Never rejects. */
+  /** Whether a deployment has answered anyone since then; if it hasn't, it is asked. Never rejects. */
   serves(candidate: Candidate, since: number): boolean | Promise<boolean>;
 }
 
@@ -65,6 +65,28 @@ function candidatesOf(deployments: readonly Deployment[], before: readonly Candi
     const old = known.get(deployment.id);
     return { deployment, health: old && isSame(old.deployment, deployment) ? old.health : new Health() };
   });
+}
+
+/** Asks nodes whether they serve: each once at a time, however many calls want to know. */
+function askerOf(
+  { probe, metrics }: RouterDeps,
+  onServing: (candidate: Candidate) => void,
+): (candidate: Candidate) => Promise<boolean> {
+  const asking = new Map<Health, Promise<boolean>>();
+  return (candidate) => {
+    const { deployment, health } = candidate;
+    let asked = asking.get(health);
+    if (!asked) {
+      asked = probe(deployment, health.path).then((serves) => {
+        asking.delete(health);
+        metrics.probed(deployment, serves);
+        if (serves) onServing(candidate);
+        return serves;
+      });
+      asking.set(health, asked);
+    }
+    return asked;
+  };
 }
 
 /**
@@ -107,22 +129,7 @@ export function createRouter(
     if (change === 'parked') log.warn(facts, 'a deployment is parked');
     else log.debug(facts, 'a deployment is parked again');
   };
-  const asking = new Map<Health, Promise<boolean>>();
-  /** However many calls want to know, the node is asked once at a time. */
-  const ask = (candidate: Candidate): Promise<boolean> => {
-    const { deployment, health } = candidate;
-    let asked = asking.get(health);
-    if (!asked) {
-      asked = deps.probe(deployment, health.path).then((serves) => {
-        asking.delete(health);
-        metrics.probed(deployment, serves);
-        if (serves) tell(health.succeeded(time.now()), candidate);
-        return serves;
-      });
-      asking.set(health, asked);
-    }
-    return asked;
-  };
+  const ask = askerOf(deps, (candidate) => tell(candidate.health.succeeded(time.now()), candidate));
   return {
     settings,
     candidates,

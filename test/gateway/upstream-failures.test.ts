@@ -37,12 +37,19 @@ describe('an upstream that fails', () => {
   };
 
   test.each([400, 422])("with the caller's own %i passes its status and cleaned message", async (status) => {
-    suite.upstream.answer(raw(status, nodeError(`temperature must be below 2 (${CANARY})`)));
+    suite.upstream.answer(
+      raw(
+        status,
+        nodeError(
+          `temperature must be below 2 in this request, got 3 (${CANARY}, gpu-7.eu.acme.cloud, unix:/run/vllm.sock)`,
+        ),
+      ),
+    );
     const response = await postChat(suite.edge.url, caller.key);
     expect(response.status).toBe(status);
     const error = await errorOf(response);
     expect(error).toEqual({
-      message: 'temperature must be below 2 ([…])',
+      message: 'temperature must be below 2 in this request, got 3 ([…], […], […])',
       type: 'invalid_request_error',
       param: null,
       code: 'invalid_request',

@@ -69,6 +69,10 @@ describe('a caller whose requests fail', () => {
   const probes = () => node.seen.length - asked();
 
   const quoting = (status: number): Script => raw(status, `{"error":{"message":"${'x'.repeat(100_000)}"}}`);
+  const cut: Script = (_request, response) => {
+    response.writeHead(400, { 'content-type': 'application/json', 'content-length': 100 });
+    response.write('{"error":', () => response.destroy());
+  };
   const sized =
     (head: Record<string, string>, pieces: readonly (string | Buffer)[]): Script =>
     (_request, response) => {
@@ -87,6 +91,7 @@ describe('a caller whose requests fail', () => {
   test.each([
     ['a refusal of 100 kB', quoting(400), {}, 400, 'The model refused the request.'],
     ['one of 100 kB for its size', quoting(413), {}, 502, 'The model failed'],
+    ['a refusal that breaks off', cut, {}, 400, 'The model refused the request.'],
     ['an answer of 66 MiB', large, {}, 400, TOO_LARGE],
     ['an event of 1 MiB', largeEvent, { stream: true }, 400, TOO_LARGE],
   ])('by %s is told so at once, and the model stays', async (_what, script, rest, status, message) => {
