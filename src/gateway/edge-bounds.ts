@@ -7,22 +7,22 @@ import { isLoopback, networkOf } from '../lib/network.js';
 
 /** What one client, or all of them together, may take of the edge (RELIABILITY.md T25). */
 export interface EdgeBounds extends RequestBounds {
-  /** From a request to become a WebSocket to the platform's word. */
+  /** For the platform to answer a WebSocket upgrade. */
   upgradeTimeoutMs: number;
   maxHeaderBytes: number;
   maxHeaders: number;
   /** Connections of one address (IPv6: of one /64). Loopback and trusted proxies carry many clients: not counted. */
   socketsPerAddress: number;
   countLoopback: boolean;
-  /** Requests that pass to the platform: all connections to it, of one client at once, of one client with those in line. */
+  /** Connections to the platform; one client's requests that run at once, and those in progress including its queue. */
   platformConnections: number;
   passedAtOncePerClient: number;
   passedPerClient: number;
-  /** Bytes kept between clients and the platform: of all, of one client, of one answer. */
+  /** Bytes buffered between clients and the platform: in total, per client, per answer. */
   heldBytes: number;
   heldBytesPerClient: number;
   heldBytesPerAnswer: number;
-  /** Answers for which there is no room, so that the platform waits for their readers: of all, of one client. */
+  /** Answers without room in the buffer, each of which holds a connection: in total, per client. */
   waitingReaders: number;
   waitingReadersPerClient: number;
   /** Bodies of `/v1` in memory, of all callers and of one account. */

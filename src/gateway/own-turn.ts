@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What to do for requests that wait on a connection when it closes. */
+/** Callbacks of the requests that wait on a connection, for when it closes. */
 const waiting = new WeakMap<Socket, Set<() => void>>();
 
 /**
- * Calls `begin` once everything that was asked before on this connection is answered: who sends many requests at once has
- * one of them passed on. `over` is called when the answer has been sent, or the connection closes before.
+ * Calls `begin` once all earlier requests on this connection have been answered, so that pipelined requests are passed on
+ * one at a time. Calls `over` when the response is closed or the connection closes first.
  */
 export function inOwnTurn(
   { socket }: IncomingMessage,
@@ -18,7 +18,7 @@ export function inOwnTurn(
     response.once('close', over);
     begin();
   };
-  // Node gives the connection to one answer after the other.
+  // Node assigns the socket to one response at a time.
   if (response.socket) {
     go();
     return;

@@ -7,15 +7,15 @@ interface Client {
 }
 
 /**
- * Shares the connections to the platform out among clients: of each so many requests are with the platform at once, some
- * more wait in its own line, and what is beyond is refused.
+ * Shares the connections to the platform fairly among clients. A limited number of each client's requests run at once,
+ * some more wait in that client's own queue, and the rest are refused.
  */
 export class PassLine {
   readonly #clients = new Map<string, Client>();
 
   constructor(private readonly bounds: Pick<EdgeBounds, 'passedPerClient' | 'passedAtOncePerClient'>) {}
 
-  /** A place for a request; undefined when its client has too many. */
+  /** Admits a request. Returns undefined when its client has too many in progress. */
   enter(name: string): Place | undefined {
     const client = this.#clients.get(name) ?? { places: 0, running: 0, line: [] };
     if (client.places >= this.bounds.passedPerClient) return undefined;
@@ -27,21 +27,21 @@ export class PassLine {
   }
 }
 
-/** One request's way through the line. */
+/** One admitted request. */
 export class Place {
   #go: (() => void) | undefined;
   #left = false;
   #running = false;
 
   constructor(
-    /** Whose request it is. */
+    /** The client's name. */
     readonly name: string,
     private readonly client: Client,
     private readonly atOnce: number,
     private readonly onEmpty: () => void,
   ) {}
 
-  /** Calls back when it is this request's turn, at once where there is room; never when its client has left before. */
+  /** Calls back when the request may run, synchronously if there is room. Never calls back after `leave`. */
   start(go: () => void): void {
     if (this.#left) return;
     this.#go = go;
@@ -49,7 +49,7 @@ export class Place {
     this.#next();
   }
 
-  /** The platform is done with the request. */
+  /** The platform is done with the request: its connection is free again. */
   finish(): void {
     if (!this.#running) return;
     this.#running = false;
@@ -58,7 +58,7 @@ export class Place {
     this.onEmpty();
   }
 
-  /** The client has its answer, or is gone. What the platform still does for it counts until that is over. */
+  /** The client has its answer or is gone. A request that still runs on the platform counts until `finish`. */
   leave(): void {
     if (this.#left) return;
     this.#left = true;

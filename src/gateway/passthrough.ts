@@ -11,7 +11,7 @@ import { HeldBytes } from './held-bytes.js';
 import { inOwnTurn } from './own-turn.js';
 import { PassLine, type Place } from './pass-line.js';
 import { askForBody } from './request-guard.js';
-import { acceptUpgrades } from './upgrade.js';
+import { acceptUpgrades, type Upgrades } from './upgrade.js';
 
 export interface PassthroughOptions {
   platformUrl: string;
@@ -21,7 +21,7 @@ export interface PassthroughOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of a request that passes to the platform; set before anything else is done with it. */
+    /** Set by the first hook, for requests that pass to the platform. */
     place: Place;
   }
 }
@@ -33,7 +33,7 @@ const FORWARDED = /^(?:x-forwarded-|x-real-ip$|forwarded$|via$|true-client-ip$|c
  * the client, and some of them make our own client of the platform throw. `Expect` was answered by us.
  */
 const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-connection|upgrade|te|trailer|expect|http2-settings)$/;
-/** A platform that stands still. */
+/** For the platform to begin its answer. */
 const ANSWER_TIMEOUT_MS = 60_000;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -46,10 +46,10 @@ function forwardedHeaders({ ip, protocol, raw }: FastifyRequest): Record<string,
 const endToEnd = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.test(name)));
 
-/** Refuses for now. */
+/** Refuses a request that the client should repeat a moment later. */
 function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, message: string): void {
   const { headers } = request.raw;
-  // The rest of a body would have to be read before the next request.
+  // Otherwise the rest of the body would have to be read before the next request.
   if (headers['content-length'] || headers['transfer-encoding']) reply.header('connection', 'close');
   reply
     .code(errorEntry(code).status)
@@ -59,15 +59,14 @@ function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, m
 }
 
 /**
- * Passes everything that isn't ours to the platform, WebSocket upgrades included. Connections to it are few and shared by
- * all, so that none waits for a client: bodies are there before they are passed on, answers are taken as they come, and
- * each client has its share.
+ * Passes everything that isn't ours to the platform, WebSocket upgrades included. All clients share a few connections, so
+ * no connection waits for a client: bodies are buffered before they are passed on, answers are buffered for their reader,
+ * and each client has its share.
  */
 export async function passthrough(
   app: FastifyInstance,
   { platformUrl, log, bounds }: PassthroughOptions,
 ): Promise<void> {
-  const line = new PassLine(bounds);
   const held = new HeldBytes(bounds);
   const answers = new HeldAnswers(held, bounds);
   const failed = (reply: FastifyReply, error: Error): void => {
@@ -92,31 +91,7 @@ export async function passthrough(
     upgrades.close();
     done();
   });
-  app.decorateRequest('place', undefined as never);
-  app.addHook('onRequest', (request, reply, done) => {
-    const place = line.enter(clientOf(request.ip ?? ''));
-    if (!place) {
-      refuse(request, reply, 'rate_limit_exceeded', 'Too many requests of this address are under way.');
-      return;
-    }
-    request.place = place;
-    const begin = (): void => {
-      if (upgrades.pass(request, reply)) return;
-      askForBody(request.raw, reply.raw);
-      done();
-    };
-    inOwnTurn(request.raw, reply.raw, begin, () => place.leave());
-  });
-  app.addHook('preParsing', (request, reply, payload, done) => {
-    if (!hasHeldBody(request.raw)) {
-      done(null, payload);
-      return;
-    }
-    holdBody(request.raw, request.place.name, held, (body) => {
-      if (body) done(null, body);
-      else refuse(request, reply, 'service_unavailable', 'Too many large requests are under way.');
-    });
-  });
+  admitRequests(app, new PassLine(bounds), held, upgrades);
   // Fastify reads text/plain by itself; here every body passes unread, and the platform judges its type.
   app.removeAllContentTypeParsers();
   await app.register(httpProxy, {
@@ -157,14 +132,54 @@ export async function passthrough(
   });
 }
 
+/** Admits each request in its turn, and buffers its body. */
+function admitRequests(app: FastifyInstance, line: PassLine, held: HeldBytes, upgrades: Upgrades): void {
+  app.decorateRequest('place', undefined as never);
+  app.addHook('onRequest', (request, reply, done) => {
+    const place = line.enter(clientOf(request.ip ?? ''));
+    if (!place) {
+      refuse(
+        request,
+        reply,
+        'rate_limit_exceeded',
+        'Too many requests from this address are in progress. Try again in a moment.',
+      );
+      return;
+    }
+    request.place = place;
+    const begin = (): void => {
+      if (upgrades.pass(request, reply)) return;
+      askForBody(request.raw, reply.raw);
+      done();
+    };
+    inOwnTurn(request.raw, reply.raw, begin, () => place.leave());
+  });
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    if (!hasHeldBody(request.raw)) {
+      done(null, payload);
+      return;
+    }
+    holdBody(request.raw, request.place.name, held, (body) => {
+      if (body) done(null, body);
+      else
+        refuse(
+          request,
+          reply,
+          'service_unavailable',
+          'Too many large requests are in progress. Try again in a moment.',
+        );
+    });
+  });
+}
+
 /**
- * What decides on another try is the only one that is told of each answer, also when nobody waits for it any more. There
- * is no other try: a platform in trouble needs that least. `free` is called when the connection is.
+ * Calls `free` once the connection to the platform is free. `retryDelay` is the only hook that also runs for answers whose
+ * client has left. It never asks for a retry: a platform in trouble needs that least.
  */
 function onceAnswered(free: () => void) {
   return (details: unknown): null => {
     const { res } = details as { res?: { stream: Readable } };
-    // Nobody else listens to an answer that comes too late for its client.
+    // Without a listener, the error of an abandoned answer would be uncaught.
     if (res) res.stream.once('close', free).on('error', () => undefined);
     else free();
     return null;

@@ -26,9 +26,9 @@ export interface UpgradeOptions {
   timeoutMs: number;
   /** Headers that say where a request comes from. */
   forwarded(request: FastifyRequest): Record<string, string>;
-  /** Sends an answer that refuses. */
+  /** Sends the platform's answer when it is not 101. */
   refused(reply: FastifyReply, answer: IncomingMessage): void;
-  /** The handshake is over: the connection is no request any more. */
+  /** Called when the platform has granted the upgrade. */
   granted(request: FastifyRequest): void;
   /** Answers a client whose request the platform did not take. */
   failed(reply: FastifyReply, error: Error): void;
@@ -60,7 +60,7 @@ export function acceptUpgrades(app: FastifyInstance, options: UpgradeOptions): U
     response.shouldKeepAlive = false;
     response.assignSocket(socket);
     response.on('finish', () => socket.destroySoon());
-    // Node does so for connections that it has not given away.
+    // Node forwards this event only for sockets that it still manages.
     socket.on('drain', () => response.emit('drain'));
     waiting.set(request, socket);
     app.routing(request, response);
