@@ -18,11 +18,13 @@ export interface EdgeBounds extends RequestBounds {
   platformConnections: number;
   passedAtOncePerClient: number;
   passedPerClient: number;
+  /** Of one client: pipelined requests that wait for an earlier one on their connection. */
+  pipelinedPerClient: number;
   /** Bytes buffered between clients and the platform: in total, per client, per answer. */
   heldBytes: number;
   heldBytesPerClient: number;
   heldBytesPerAnswer: number;
-  /** Answers without room in the buffer, each of which holds a connection: in total, per client. */
+  /** Answers without room in the buffer, in total and per client. Each holds a connection, so they must be fewer than those. */
   waitingReaders: number;
   waitingReadersPerClient: number;
   /** Bodies of `/v1` in memory, of all callers and of one account. */
@@ -45,6 +47,7 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
   platformConnections: 128,
   passedAtOncePerClient: 48,
   passedPerClient: 512,
+  pipelinedPerClient: 512,
   heldBytes: 64 * MIB,
   heldBytesPerClient: 16 * MIB,
   heldBytesPerAnswer: 8 * MIB,

@@ -21,7 +21,7 @@ export class PassLine {
     if (client.places >= this.bounds.passedPerClient) return undefined;
     client.places++;
     this.#clients.set(name, client);
-    return new Place(name, client, this.bounds.passedAtOncePerClient, () => {
+    return new Place(client, this.bounds.passedAtOncePerClient, () => {
       if (client.places === 0 && client.running === 0) this.#clients.delete(name);
     });
   }
@@ -34,8 +34,6 @@ export class Place {
   #running = false;
 
   constructor(
-    /** The client's name. */
-    readonly name: string,
     private readonly client: Client,
     private readonly atOnce: number,
     private readonly onEmpty: () => void,
@@ -49,16 +47,17 @@ export class Place {
     this.#next();
   }
 
-  /** The platform is done with the request: its connection is free again. */
+  /** The platform is done with the request: its connection is free again. However slowly the client reads, it counts no more. */
   finish(): void {
     if (!this.#running) return;
     this.#running = false;
     this.client.running--;
     this.#next();
+    this.leave();
     this.onEmpty();
   }
 
-  /** The client has its answer or is gone. A request that still runs on the platform counts until `finish`. */
+  /** The client is gone. A request that already runs keeps its connection until `finish`. */
   leave(): void {
     if (this.#left) return;
     this.#left = true;

@@ -8,10 +8,10 @@ import { clientOf, type EdgeBounds } from './edge-bounds.js';
 import { HeldAnswers } from './held-answers.js';
 import { hasHeldBody, holdBody } from './held-body.js';
 import { HeldBytes } from './held-bytes.js';
-import { inOwnTurn } from './own-turn.js';
+import { OwnTurns } from './own-turn.js';
 import { PassLine, type Place } from './pass-line.js';
 import { askForBody } from './request-guard.js';
-import { acceptUpgrades, type Upgrades } from './upgrade.js';
+import { acceptUpgrades } from './upgrade.js';
 
 export interface PassthroughOptions {
   platformUrl: string;
@@ -21,7 +21,9 @@ export interface PassthroughOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the first hook, for requests that pass to the platform. */
+    /** Whose limits a request to the platform counts against. */
+    client: string;
+    /** Its place among the client's requests; set once it is ready for the platform. */
     place: Place;
   }
 }
@@ -36,6 +38,8 @@ const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-connection|upgrade|te|traile
 /** For the platform to begin its answer. */
 const ANSWER_TIMEOUT_MS = 60_000;
 const RETRY_AFTER_SECONDS = 1;
+const TOO_MANY = 'Too many requests from this address are in progress. Try again in a moment.';
+const TOO_LARGE = 'Too many large requests are in progress. Try again in a moment.';
 
 function forwardedHeaders({ ip, protocol, raw }: FastifyRequest): Record<string, string> {
   const headers: Record<string, string> = { 'x-forwarded-for': ip, 'x-forwarded-proto': protocol };
@@ -67,6 +71,7 @@ export async function passthrough(
   app: FastifyInstance,
   { platformUrl, log, bounds }: PassthroughOptions,
 ): Promise<void> {
+  const line = new PassLine(bounds);
   const held = new HeldBytes(bounds);
   const answers = new HeldAnswers(held, bounds);
   const failed = (reply: FastifyReply, error: Error): void => {
@@ -76,7 +81,7 @@ export async function passthrough(
   const send = (reply: FastifyReply, body: Readable): void => {
     reply.hijack();
     reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
-    answers.send(reply.request.place.name, body, reply.raw);
+    answers.send(reply.request.client, body, reply.raw);
   };
   const upgrades = acceptUpgrades(app, {
     platformUrl,
@@ -91,7 +96,33 @@ export async function passthrough(
     upgrades.close();
     done();
   });
-  admitRequests(app, new PassLine(bounds), held, upgrades);
+  const enter = (request: FastifyRequest, reply: FastifyReply): boolean => {
+    const place = line.enter(request.client);
+    if (!place) {
+      refuse(request, reply, 'rate_limit_exceeded', TOO_MANY);
+      return false;
+    }
+    request.place = place;
+    reply.raw.once('close', () => place.leave());
+    return true;
+  };
+  app.decorateRequest('client', '');
+  app.decorateRequest('place', undefined as never);
+  const turns = new OwnTurns(bounds);
+  app.addHook('onRequest', (request, reply, done) => {
+    request.client = clientOf(request.ip ?? '');
+    const begin = (): void => {
+      if (upgrades.asked(request)) {
+        if (enter(request, reply)) upgrades.pass(request, reply);
+        return;
+      }
+      askForBody(request.raw, reply.raw);
+      done();
+    };
+    const waits = turns.wait(request.client, request.raw, reply.raw, begin);
+    if (!waits) refuse(request, reply, 'rate_limit_exceeded', TOO_MANY);
+  });
+  bufferBodies(app, held);
   // Fastify reads text/plain by itself; here every body passes unread, and the platform judges its type.
   app.removeAllContentTypeParsers();
   await app.register(httpProxy, {
@@ -105,7 +136,9 @@ export async function passthrough(
     },
     // Its connections end with the edge; by default they would outlive it, those without any request included.
     destroyAgent: true,
-    handler: ({ place }, reply, dest, options) => {
+    handler: (request, reply, dest, options) => {
+      if (!enter(request, reply)) return;
+      const { place } = request;
       place.start(() => {
         try {
           reply.from(dest, { ...options, retryDelay: onceAnswered(() => place.finish()) });
@@ -132,42 +165,16 @@ export async function passthrough(
   });
 }
 
-/** Admits each request in its turn, and buffers its body. */
-function admitRequests(app: FastifyInstance, line: PassLine, held: HeldBytes, upgrades: Upgrades): void {
-  app.decorateRequest('place', undefined as never);
-  app.addHook('onRequest', (request, reply, done) => {
-    const place = line.enter(clientOf(request.ip ?? ''));
-    if (!place) {
-      refuse(
-        request,
-        reply,
-        'rate_limit_exceeded',
-        'Too many requests from this address are in progress. Try again in a moment.',
-      );
-      return;
-    }
-    request.place = place;
-    const begin = (): void => {
-      if (upgrades.pass(request, reply)) return;
-      askForBody(request.raw, reply.raw);
-      done();
-    };
-    inOwnTurn(request.raw, reply.raw, begin, () => place.leave());
-  });
+/** Has a request's body in memory before it goes on. */
+function bufferBodies(app: FastifyInstance, held: HeldBytes): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
     if (!hasHeldBody(request.raw)) {
       done(null, payload);
       return;
     }
-    holdBody(request.raw, request.place.name, held, (body) => {
+    holdBody(request.raw, request.client, held, (body) => {
       if (body) done(null, body);
-      else
-        refuse(
-          request,
-          reply,
-          'service_unavailable',
-          'Too many large requests are in progress. Try again in a moment.',
-        );
+      else refuse(request, reply, 'service_unavailable', TOO_LARGE);
     });
   });
 }

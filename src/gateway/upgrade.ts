@@ -35,8 +35,10 @@ export interface UpgradeOptions {
 }
 
 export interface Upgrades {
-  /** Passes an upgrade on; false when the request is none. */
-  pass(request: FastifyRequest, reply: FastifyReply): boolean;
+  /** Whether a request asks for an upgrade. */
+  asked(request: FastifyRequest): boolean;
+  /** Passes such a request on. */
+  pass(request: FastifyRequest, reply: FastifyReply): void;
   /** Cuts every connection that was upgraded. */
   close(): void;
 }
@@ -66,10 +68,9 @@ export function acceptUpgrades(app: FastifyInstance, options: UpgradeOptions): U
     app.routing(request, response);
   });
   return {
+    asked: (request) => waiting.has(request.raw),
     pass(request, reply) {
-      const socket = waiting.get(request.raw);
-      if (socket) passOn(request, reply, socket, options, open);
-      return socket !== undefined;
+      passOn(request, reply, waiting.get(request.raw)!, options, open);
     },
     close() {
       for (const socket of open) socket.destroy();
