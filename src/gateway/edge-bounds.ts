@@ -7,22 +7,24 @@ import { isLoopback, networkOf } from '../lib/network.js';
 
 /** What one client, or all of them together, may take of the edge (RELIABILITY.md T25). */
 export interface EdgeBounds extends RequestBounds {
-  /** From a request to become a WebSocket to the platform's word. */
+  /** For the platform to answer a WebSocket upgrade. */
   upgradeTimeoutMs: number;
   maxHeaderBytes: number;
   maxHeaders: number;
   /** Connections of one address (IPv6: of one /64). Loopback and trusted proxies carry many clients: not counted. */
   socketsPerAddress: number;
   countLoopback: boolean;
-  /** Requests that pass to the platform: all connections to it, of one client at once, of one client with those in line. */
+  /** Connections to the platform; one client's requests that run at once, and those in progress including its queue. */
   platformConnections: number;
   passedAtOncePerClient: number;
   passedPerClient: number;
-  /** Bytes kept between clients and the platform: of all, of one client, of one answer. */
+  /** Of one client: pipelined requests that wait for an earlier one on their connection. */
+  pipelinedPerClient: number;
+  /** Bytes buffered between clients and the platform: in total, per client, per answer. */
   heldBytes: number;
   heldBytesPerClient: number;
   heldBytesPerAnswer: number;
-  /** Answers for which there is no room, so that the platform waits for their readers: of all, of one client. */
+  /** Answers without room in the buffer, in total and per client. Each holds a connection, so they must be fewer than those. */
   waitingReaders: number;
   waitingReadersPerClient: number;
   /** Memory for the bodies and whole answers of `/v1`: for requests of up to 64 KiB, and for larger ones. */
@@ -48,6 +50,7 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
   platformConnections: 128,
   passedAtOncePerClient: 48,
   passedPerClient: 512,
+  pipelinedPerClient: 512,
   heldBytes: 64 * MIB,
   heldBytesPerClient: 16 * MIB,
   heldBytesPerAnswer: 8 * MIB,

@@ -6,11 +6,12 @@ import type { HeldBytes } from './held-bytes.js';
 type Bounds = Pick<EdgeBounds, 'heldBytesPerAnswer' | 'waitingReaders' | 'waitingReadersPerClient'>;
 
 /**
- * Sends the platform's answers. Each is taken as fast as it comes and kept for its reader; where there is no room, the
- * platform waits for the reader, but for a few readers only: those who take the least are cut.
+ * Sends the platform's answers to clients. Each answer is read at the platform's speed and buffered for its reader.
+ * Without room in the buffer the platform is paused, for a limited number of answers; beyond that, the reader that made
+ * progress longest ago is cut.
  */
 export class HeldAnswers {
-  /** Answers that the platform waits with, whose reader took something longest ago first. */
+  /** Answers whose source is paused. The one that made progress longest ago comes first. */
   readonly #waiting = new Set<HeldAnswer>();
 
   constructor(
@@ -18,31 +19,31 @@ export class HeldAnswers {
     private readonly bounds: Bounds,
   ) {}
 
-  /** Sends the body of an answer whose head has been written, and ends it. */
+  /** Sends the body of an answer whose head has been written, then ends the response. */
   send(client: string, source: Readable, response: ServerResponse): void {
     if (response.destroyed) source.destroy();
     else new HeldAnswer(this, client, source, response);
   }
 
-  /** Keeps bytes of an answer; whether there is room for more of it. */
+  /** Counts buffered bytes of an answer. Returns whether there is room for more. */
   keep(answer: HeldAnswer, bytes: number): boolean {
     this.held.add(answer.client, bytes);
     answer.bytes += bytes;
     return this.#hasRoom(answer);
   }
 
-  /** Its reader has taken bytes; whether the platform may go on. */
+  /** Counts bytes that the reader has taken. Returns whether a paused source may resume. */
   taken(answer: HeldAnswer, bytes: number): boolean {
     this.held.remove(answer.client, bytes);
     answer.bytes -= bytes;
-    // Last in line again.
+    // Progress moves it to the end.
     if (this.#waiting.delete(answer)) this.#waiting.add(answer);
     return (
       answer.bytes === 0 || (this.#hasRoom(answer) && answer.bytes * 2 <= this.bounds.heldBytesPerAnswer)
     );
   }
 
-  /** The platform waits with an answer: that holds a connection to it. */
+  /** Notes a paused source, which holds a connection to the platform, and cuts a reader if there are too many. */
   pause(answer: HeldAnswer): void {
     this.#waiting.add(answer);
     const { waitingReaders, waitingReadersPerClient } = this.bounds;
@@ -63,7 +64,7 @@ export class HeldAnswers {
 class HeldAnswer {
   bytes = 0;
   readonly #kept: Buffer[] = [];
-  /** The system takes no more for now. */
+  /** The socket's buffer is full until the next `drain`. */
   #full = false;
   #paused = false;
   #complete = false;
@@ -81,7 +82,7 @@ class HeldAnswer {
         this.#complete = true;
         if (this.bytes === 0) response.end();
       })
-      // Broken off: the client must see that this is not all.
+      // The answer broke off. A clean end would look complete to the client.
       .on('error', () => response.destroy());
   }
 
@@ -123,12 +124,12 @@ class HeldAnswer {
     }
   }
 
-  /** Sent, cut or left by its client. */
+  /** The response is closed: sent, cut, or abandoned by the client. */
   #over(): void {
     this.#kept.length = 0;
     this.all.taken(this, this.bytes);
     this.all.resume(this);
-    // What is left of the platform's answer is nobody's; its connection goes with it.
+    // An unfinished answer is of no use to anyone. Its connection closes with it.
     this.source.destroy();
   }
 }

@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { HeldBytes } from './held-bytes.js';
 
-/** More than the platform takes of any body; a larger one passes as it comes, and is refused there. */
+/** More than the platform accepts on any route. Larger bodies are streamed, and the platform refuses them. */
 const MOST_BYTES = 288 * 1024;
-/** Kept of every body, also where there is no room: what log-in and nearly all of `/api` need. */
+/** Always buffered, even without room: enough for log-in and nearly all of `/api`. */
 const ALWAYS_BYTES = 16 * 1024;
 
-/** The body is there, or as much of it as is kept; null: there is no room for it. */
+/** Takes the body, or null when there is no room to buffer it. */
 export type BodyTaker = (body: Readable | null) => void;
 
-/** Whether a request brings a body that is worth waiting for. */
+/** Whether to buffer a request's body before passing the request on. */
 export function hasHeldBody({ method, headers }: IncomingMessage): boolean {
   if (method === 'GET' || method === 'HEAD') return false;
   if (headers['transfer-encoding'] !== undefined) return true;
@@ -19,8 +19,8 @@ export function hasHeldBody({ method, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Waits until a body is there before anything of it goes to the platform: whoever sends slowly holds no connection to it.
- * Calls back once, and never when the client leaves before.
+ * Buffers a body before the request goes to the platform, so that a slow sender holds no connection to it. Calls back
+ * once, or never if the client leaves first.
  */
 export function holdBody(request: IncomingMessage, client: string, held: HeldBytes, done: BodyTaker): void {
   const chunks: Buffer[] = [];
@@ -53,16 +53,16 @@ export function holdBody(request: IncomingMessage, client: string, held: HeldByt
     settle(bodyOf(chunks, request, release));
   };
   request.on('data', take).on('end', end).on('close', release);
-  // Told by its close.
+  // `close` follows and releases the bytes.
   request.on('error', () => undefined);
 }
 
-/** What was kept, then the rest; `release` when it is gone. */
+/** The buffered part, then the rest as it arrives. Calls `release` once the buffered part is gone. */
 function bodyOf(chunks: Buffer[], rest: IncomingMessage | undefined, release: () => void): Readable {
   async function* parts(): AsyncGenerator<Buffer> {
     yield* chunks.splice(0);
     release();
-    // An answer that comes before the end must still reach the client.
+    // Destroying the request would destroy its socket, and the client would lose an early answer.
     if (rest) for await (const chunk of rest.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
   }
   return Readable.from(parts(), { objectMode: false }).once('close', release);

@@ -1,9 +1,8 @@
 import type { EdgeBounds } from './edge-bounds.js';
 
 /**
- * Counts what the edge keeps of requests and answers on their way between clients and the platform, so that whoever
- * sends or reads slowly holds memory within a bound instead of a connection to the platform. One client can fill a
- * quarter of it only.
+ * Counts the bytes that the edge buffers between clients and the platform. A slow client occupies this bounded memory
+ * instead of a connection to the platform. One client can take a quarter of it.
  */
 export class HeldBytes {
   #total = 0;
@@ -16,7 +15,7 @@ export class HeldBytes {
     return this.#total < this.bounds.heldBytes && own < this.bounds.heldBytesPerClient;
   }
 
-  /** Counts bytes that are there already: the bounds are passed by one piece at most. */
+  /** Counts bytes that have already arrived. Callers stop after that, so the bound is exceeded by one chunk at most. */
   add(client: string, bytes: number): void {
     this.#total += bytes;
     this.#clients.set(client, (this.#clients.get(client) ?? 0) + bytes);

@@ -1,41 +1,50 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-
-/** What to do for requests that wait on a connection when it closes. */
-const waiting = new WeakMap<Socket, Set<() => void>>();
+import type { EdgeBounds } from './edge-bounds.js';
 
 /**
- * Calls `begin` once everything that was asked before on this connection is answered: who sends many requests at once has
- * one of them passed on. `over` is called when the answer has been sent, or the connection closes before.
+ * Passes pipelined requests on one at a time. Waiting ones are counted apart from all others, so that a client that
+ * pipelines without reading keeps nobody else at its address from being served.
  */
-export function inOwnTurn(
-  { socket }: IncomingMessage,
-  response: ServerResponse,
-  begin: () => void,
-  over: () => void,
-): void {
-  const go = (): void => {
-    response.once('close', over);
-    begin();
-  };
-  // Node gives the connection to one answer after the other.
-  if (response.socket) {
-    go();
-    return;
-  }
-  let line = waiting.get(socket);
-  if (!line) {
-    const made = new Set<() => void>();
-    line = made;
-    waiting.set(socket, made);
-    socket.once('close', () => {
-      for (const gone of made) gone();
+export class OwnTurns {
+  /** Requests that wait, by client and by connection. */
+  readonly #clients = new Map<string, number>();
+  readonly #sockets = new WeakMap<Socket, { count: number }>();
+
+  constructor(private readonly bounds: Pick<EdgeBounds, 'pipelinedPerClient'>) {}
+
+  /** Calls `begin` once all earlier requests on this connection have been answered. False: too many wait already. */
+  wait(client: string, { socket }: IncomingMessage, response: ServerResponse, begin: () => void): boolean {
+    // Node assigns the socket to one response at a time.
+    if (response.socket) {
+      begin();
+      return true;
+    }
+    const all = this.#clients.get(client) ?? 0;
+    if (all >= this.bounds.pipelinedPerClient) return false;
+    this.#clients.set(client, all + 1);
+    const own = this.#ofSocket(client, socket);
+    own.count++;
+    response.once('socket', () => {
+      own.count--;
+      this.#leave(client, 1);
+      begin();
     });
+    return true;
   }
-  const own = line;
-  own.add(over);
-  response.once('socket', () => {
-    own.delete(over);
-    go();
-  });
+
+  #ofSocket(client: string, socket: Socket): { count: number } {
+    const known = this.#sockets.get(socket);
+    if (known) return known;
+    const own = { count: 0 };
+    this.#sockets.set(socket, own);
+    socket.once('close', () => this.#leave(client, own.count));
+    return own;
+  }
+
+  #leave(client: string, count: number): void {
+    const left = (this.#clients.get(client) ?? 0) - count;
+    if (left > 0) this.#clients.set(client, left);
+    else this.#clients.delete(client);
+  }
 }

@@ -7,41 +7,39 @@ interface Client {
 }
 
 /**
- * Shares the connections to the platform out among clients: of each so many requests are with the platform at once, some
- * more wait in its own line, and what is beyond is refused.
+ * Shares the connections to the platform fairly among clients. A limited number of each client's requests run at once,
+ * some more wait in that client's own queue, and the rest are refused.
  */
 export class PassLine {
   readonly #clients = new Map<string, Client>();
 
   constructor(private readonly bounds: Pick<EdgeBounds, 'passedPerClient' | 'passedAtOncePerClient'>) {}
 
-  /** A place for a request; undefined when its client has too many. */
+  /** Admits a request. Returns undefined when its client has too many in progress. */
   enter(name: string): Place | undefined {
     const client = this.#clients.get(name) ?? { places: 0, running: 0, line: [] };
     if (client.places >= this.bounds.passedPerClient) return undefined;
     client.places++;
     this.#clients.set(name, client);
-    return new Place(name, client, this.bounds.passedAtOncePerClient, () => {
+    return new Place(client, this.bounds.passedAtOncePerClient, () => {
       if (client.places === 0 && client.running === 0) this.#clients.delete(name);
     });
   }
 }
 
-/** One request's way through the line. */
+/** One admitted request. */
 export class Place {
   #go: (() => void) | undefined;
   #left = false;
   #running = false;
 
   constructor(
-    /** Whose request it is. */
-    readonly name: string,
     private readonly client: Client,
     private readonly atOnce: number,
     private readonly onEmpty: () => void,
   ) {}
 
-  /** Calls back when it is this request's turn, at once where there is room; never when its client has left before. */
+  /** Calls back when the request may run, synchronously if there is room. Never calls back after `leave`. */
   start(go: () => void): void {
     if (this.#left) return;
     this.#go = go;
@@ -49,16 +47,17 @@ export class Place {
     this.#next();
   }
 
-  /** The platform is done with the request. */
+  /** The platform is done with the request: its connection is free again. However slowly the client reads, it counts no more. */
   finish(): void {
     if (!this.#running) return;
     this.#running = false;
     this.client.running--;
     this.#next();
+    this.leave();
     this.onEmpty();
   }
 
-  /** The client has its answer, or is gone. What the platform still does for it counts until that is over. */
+  /** The client is gone. A request that already runs keeps its connection until `finish`. */
   leave(): void {
     if (this.#left) return;
     this.#left = true;

@@ -8,7 +8,7 @@ import { clientOf, type EdgeBounds } from './edge-bounds.js';
 import { HeldAnswers } from './held-answers.js';
 import { hasHeldBody, holdBody } from './held-body.js';
 import { HeldBytes } from './held-bytes.js';
-import { inOwnTurn } from './own-turn.js';
+import { OwnTurns } from './own-turn.js';
 import { PassLine, type Place } from './pass-line.js';
 import { askForBody } from './request-guard.js';
 import { acceptUpgrades } from './upgrade.js';
@@ -21,7 +21,9 @@ export interface PassthroughOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of a request that passes to the platform; set before anything else is done with it. */
+    /** Whose limits a request to the platform counts against. */
+    client: string;
+    /** Its place among the client's requests; set once it is ready for the platform. */
     place: Place;
   }
 }
@@ -33,9 +35,11 @@ const FORWARDED = /^(?:x-forwarded-|x-real-ip$|forwarded$|via$|true-client-ip$|c
  * the client, and some of them make our own client of the platform throw. `Expect` was answered by us.
  */
 const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-connection|upgrade|te|trailer|expect|http2-settings)$/;
-/** A platform that stands still. */
+/** For the platform to begin its answer. */
 const ANSWER_TIMEOUT_MS = 60_000;
 const RETRY_AFTER_SECONDS = 1;
+const TOO_MANY = 'Too many requests from this address are in progress. Try again in a moment.';
+const TOO_LARGE = 'Too many large requests are in progress. Try again in a moment.';
 
 function forwardedHeaders({ ip, protocol, raw }: FastifyRequest): Record<string, string> {
   const headers: Record<string, string> = { 'x-forwarded-for': ip, 'x-forwarded-proto': protocol };
@@ -46,10 +50,10 @@ function forwardedHeaders({ ip, protocol, raw }: FastifyRequest): Record<string,
 const endToEnd = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.test(name)));
 
-/** Refuses for now. */
+/** Refuses a request that the client should repeat a moment later. */
 function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, message: string): void {
   const { headers } = request.raw;
-  // The rest of a body would have to be read before the next request.
+  // Otherwise the rest of the body would have to be read before the next request.
   if (headers['content-length'] || headers['transfer-encoding']) reply.header('connection', 'close');
   reply
     .code(errorEntry(code).status)
@@ -59,9 +63,9 @@ function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, m
 }
 
 /**
- * Passes everything that isn't ours to the platform, WebSocket upgrades included. Connections to it are few and shared by
- * all, so that none waits for a client: bodies are there before they are passed on, answers are taken as they come, and
- * each client has its share.
+ * Passes everything that isn't ours to the platform, WebSocket upgrades included. All clients share a few connections, so
+ * no connection waits for a client: bodies are buffered before they are passed on, answers are buffered for their reader,
+ * and each client has its share.
  */
 export async function passthrough(
   app: FastifyInstance,
@@ -77,7 +81,7 @@ export async function passthrough(
   const send = (reply: FastifyReply, body: Readable): void => {
     reply.hijack();
     reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
-    answers.send(reply.request.place.name, body, reply.raw);
+    answers.send(reply.request.client, body, reply.raw);
   };
   const upgrades = acceptUpgrades(app, {
     platformUrl,
@@ -92,31 +96,33 @@ export async function passthrough(
     upgrades.close();
     done();
   });
-  app.decorateRequest('place', undefined as never);
-  app.addHook('onRequest', (request, reply, done) => {
-    const place = line.enter(clientOf(request.ip ?? ''));
+  const enter = (request: FastifyRequest, reply: FastifyReply): boolean => {
+    const place = line.enter(request.client);
     if (!place) {
-      refuse(request, reply, 'rate_limit_exceeded', 'Too many requests of this address are under way.');
-      return;
+      refuse(request, reply, 'rate_limit_exceeded', TOO_MANY);
+      return false;
     }
     request.place = place;
+    reply.raw.once('close', () => place.leave());
+    return true;
+  };
+  app.decorateRequest('client', '');
+  app.decorateRequest('place', undefined as never);
+  const turns = new OwnTurns(bounds);
+  app.addHook('onRequest', (request, reply, done) => {
+    request.client = clientOf(request.ip ?? '');
     const begin = (): void => {
-      if (upgrades.pass(request, reply)) return;
+      if (upgrades.asked(request)) {
+        if (enter(request, reply)) upgrades.pass(request, reply);
+        return;
+      }
       askForBody(request.raw, reply.raw);
       done();
     };
-    inOwnTurn(request.raw, reply.raw, begin, () => place.leave());
+    const waits = turns.wait(request.client, request.raw, reply.raw, begin);
+    if (!waits) refuse(request, reply, 'rate_limit_exceeded', TOO_MANY);
   });
-  app.addHook('preParsing', (request, reply, payload, done) => {
-    if (!hasHeldBody(request.raw)) {
-      done(null, payload);
-      return;
-    }
-    holdBody(request.raw, request.place.name, held, (body) => {
-      if (body) done(null, body);
-      else refuse(request, reply, 'service_unavailable', 'Too many large requests are under way.');
-    });
-  });
+  bufferBodies(app, held);
   // Fastify reads text/plain by itself; here every body passes unread, and the platform judges its type.
   app.removeAllContentTypeParsers();
   await app.register(httpProxy, {
@@ -130,7 +136,9 @@ export async function passthrough(
     },
     // Its connections end with the edge; by default they would outlive it, those without any request included.
     destroyAgent: true,
-    handler: ({ place }, reply, dest, options) => {
+    handler: (request, reply, dest, options) => {
+      if (!enter(request, reply)) return;
+      const { place } = request;
       place.start(() => {
         try {
           reply.from(dest, { ...options, retryDelay: onceAnswered(() => place.finish()) });
@@ -157,14 +165,28 @@ export async function passthrough(
   });
 }
 
+/** Has a request's body in memory before it goes on. */
+function bufferBodies(app: FastifyInstance, held: HeldBytes): void {
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    if (!hasHeldBody(request.raw)) {
+      done(null, payload);
+      return;
+    }
+    holdBody(request.raw, request.client, held, (body) => {
+      if (body) done(null, body);
+      else refuse(request, reply, 'service_unavailable', TOO_LARGE);
+    });
+  });
+}
+
 /**
- * What decides on another try is the only one that is told of each answer, also when nobody waits for it any more. There
- * is no other try: a platform in trouble needs that least. `free` is called when the connection is.
+ * Calls `free` once the connection to the platform is free. `retryDelay` is the only hook that also runs for answers whose
+ * client has left. It never asks for a retry: a platform in trouble needs that least.
  */
 function onceAnswered(free: () => void) {
   return (details: unknown): null => {
     const { res } = details as { res?: { stream: Readable } };
-    // Nobody else listens to an answer that comes too late for its client.
+    // Without a listener, the error of an abandoned answer would be uncaught.
     if (res) res.stream.once('close', free).on('error', () => undefined);
     else free();
     return null;

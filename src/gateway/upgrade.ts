@@ -26,17 +26,19 @@ export interface UpgradeOptions {
   timeoutMs: number;
   /** Headers that say where a request comes from. */
   forwarded(request: FastifyRequest): Record<string, string>;
-  /** Sends an answer that refuses. */
+  /** Sends the platform's answer when it is not 101. */
   refused(reply: FastifyReply, answer: IncomingMessage): void;
-  /** The handshake is over: the connection is no request any more. */
+  /** Called when the platform has granted the upgrade. */
   granted(request: FastifyRequest): void;
   /** Answers a client whose request the platform did not take. */
   failed(reply: FastifyReply, error: Error): void;
 }
 
 export interface Upgrades {
-  /** Passes an upgrade on; false when the request is none. */
-  pass(request: FastifyRequest, reply: FastifyReply): boolean;
+  /** Whether a request asks for an upgrade. */
+  asked(request: FastifyRequest): boolean;
+  /** Passes such a request on. */
+  pass(request: FastifyRequest, reply: FastifyReply): void;
   /** Cuts every connection that was upgraded. */
   close(): void;
 }
@@ -60,16 +62,15 @@ export function acceptUpgrades(app: FastifyInstance, options: UpgradeOptions): U
     response.shouldKeepAlive = false;
     response.assignSocket(socket);
     response.on('finish', () => socket.destroySoon());
-    // Node does so for connections that it has not given away.
+    // Node forwards this event only for sockets that it still manages.
     socket.on('drain', () => response.emit('drain'));
     waiting.set(request, socket);
     app.routing(request, response);
   });
   return {
+    asked: (request) => waiting.has(request.raw),
     pass(request, reply) {
-      const socket = waiting.get(request.raw);
-      if (socket) passOn(request, reply, socket, options, open);
-      return socket !== undefined;
+      passOn(request, reply, waiting.get(request.raw)!, options, open);
     },
     close() {
       for (const socket of open) socket.destroy();

@@ -1,15 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** When a connection that does nothing useful any more is cut. */
+/** When to cut a connection that no longer does anything useful. */
 export interface ConnectionBounds {
-  /** Something waits to be sent and the peer takes no byte of it for so long. */
+  /** Data is pending and the peer has taken none of it for this long. */
   stalledReaderMs: number;
-  /** We have ended the connection, or answered in the middle of a body, and no byte comes for so long. */
+  /** We ended the connection, or answered before the body was complete, and no byte has arrived for this long. */
   lingerMs: number;
-  /** The same while bytes still come. */
+  /** The same, with bytes still arriving. */
   lingerTotalMs: number;
-  /** How often all connections are looked at, also by Node, whose default of 30 s would add as much to each bound. */
+  /** How often connections are checked, by us and by Node. Node's default of 30 s would add that much to every limit. */
   checkIntervalMs: number;
 }
 
@@ -20,9 +20,9 @@ export const CONNECTION_BOUNDS: Readonly<ConnectionBounds> = {
   checkIntervalMs: 1_000,
 };
 
-/** How long a client may take to send; Node's own limits. */
+/** The same, with the limits on sending a request, which Node enforces. */
 export interface RequestBounds extends ConnectionBounds {
-  /** From the connection itself, or the first byte, to the end of the headers. */
+  /** From the connection, or the first byte on a kept-alive one, to the end of the headers. */
   headersTimeoutMs: number;
   /** From there to the end of the body. */
   requestTimeoutMs: number;
@@ -30,7 +30,10 @@ export interface RequestBounds extends ConnectionBounds {
   keepAliveMs: number;
 }
 
-/** What the last look saw of a connection, and since when. */
+/** A longer gap between two checks means that the process was suspended. Clients are not to blame for that time. */
+const STANDSTILL_MS = 5_000;
+
+/** The state of a connection at the last check. */
 class Watched {
   answer: ServerResponse | undefined;
   #completed = 0;
@@ -52,7 +55,7 @@ class Watched {
       this.#takenAt = Number.NaN;
       return false;
     }
-    // What is appended meanwhile changes neither: writes that are done, and what the system has not taken of this one.
+    // Completed writes, and what the kernel hasn't taken of the current one. Appending more data changes neither.
     const completed = socket.bytesWritten - socket.writableLength;
     const queued = (socket as { _handle?: { writeQueueSize?: number } })._handle?.writeQueueSize ?? 0;
     if (Number.isNaN(this.#takenAt) || completed !== this.#completed || queued !== this.#queued) {
@@ -63,7 +66,7 @@ class Watched {
     return now - this.#takenAt >= stalledReaderMs;
   }
 
-  /** A peer may ignore that we have ended, and go on sending what nobody reads. */
+  /** The peer ignores our FIN, or keeps sending a body that nobody reads. */
   #lingers(now: number, { lingerMs, lingerTotalMs }: ConnectionBounds): boolean {
     const { socket, answer } = this;
     const refused = answer?.writableFinished && !answer.req.complete;
@@ -84,9 +87,9 @@ class Watched {
 }
 
 /**
- * Cuts connections whose peer takes nothing, or ignores that we have ended: Node's limits of time end with a FIN, after
- * which it waits for the peer's for ever. All are looked at once an interval, so that a request costs nothing but a
- * look-up; time in which this process stood still doesn't count.
+ * Cuts connections whose peer reads nothing or ignores our FIN. When one of Node's own timeouts fires, Node sends a FIN
+ * and then waits for the peer's without a limit. Connections are checked in one sweep per interval, so a request costs
+ * one map look-up.
  */
 export function cutConnections(server: Server, bounds: ConnectionBounds): void {
   const { checkIntervalMs } = bounds;
@@ -103,7 +106,7 @@ export function cutConnections(server: Server, bounds: ConnectionBounds): void {
   let last = performance.now();
   const timer = setInterval(() => {
     const now = performance.now();
-    awake += Math.min(now - last, 2 * checkIntervalMs);
+    awake += Math.min(now - last, STANDSTILL_MS);
     last = now;
     for (const [socket, watched] of connections) if (watched.isDead(awake, bounds)) socket.destroy();
   }, checkIntervalMs);

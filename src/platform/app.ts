@@ -67,7 +67,7 @@ export interface Platform {
 /** The edge of this machine speaks for its clients; others do only where `TRUST_PROXY` names them. */
 const OWN_EDGE = ['127.0.0.1', '::1'];
 const WEBSOCKET_URL = /^\/graphql(?:\?|$)/;
-/** Whoever reaches this process itself; behind the edge nobody takes so long. */
+/** For clients that reach this process directly. The edge has limits of its own. */
 const BOUNDS: Readonly<RequestBounds> = {
   ...CONNECTION_BOUNDS,
   headersTimeoutMs: 10_000,

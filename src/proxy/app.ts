@@ -24,7 +24,7 @@ import { type ProxyTime, processTime } from './time.js';
 import type { KeyCheck, VirtualKeys } from './virtual-keys.js';
 
 const DRAIN_TIMEOUT_MS = 30_000;
-/** As at the edge: this port may be open to others than the edge. */
+/** The same as the edge's: this port may be reachable by others than the edge. */
 const BOUNDS: Readonly<RequestBounds> = {
   ...CONNECTION_BOUNDS,
   headersTimeoutMs: 10_000,

@@ -91,7 +91,14 @@ describeWithRedis('two edges under load', () => {
       expect(ledger.balance).toBeGreaterThanOrEqual(FLOOR - UNIT * BigInt(UNITS));
       // A wait of a quarter of a second for room, and 50 ms for Redis, in a busy process.
       expect(slowest).toBeLessThan(600);
-      for (const edge of edges) expect(edge.log).toHaveLength(3);
+      for (const edge of edges) {
+        // A busy machine may keep Redis for longer than 50 ms once more: each loss is told, and each end of one.
+        const [shared, ...losses] = edge.log;
+        expect(shared).toBe('limits are shared over Redis');
+        expect(losses.length).toBeGreaterThanOrEqual(2);
+        expect(losses).toEqual(losses.map((_line, i) => losses[i % 2]));
+        expect(losses.at(-1)).toBe('Redis answers again: limits are shared');
+      }
       await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
       for (const edge of edges) {
         expect(edge.entry.account).toMatchObject({ holds: 0n, pending: 0n, asked: 0n });

@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { requestText } from '../../hostile/raw.js';
+import { requestText, statusesOf } from '../../hostile/raw.js';
 import { errorOf } from '../../support/edge.js';
 import { serverEnds } from '../../support/own-sockets.js';
 import { until } from '../../support/until.js';
@@ -7,9 +8,16 @@ import { askAs, getFrom, usePassing } from './suite.js';
 
 const AT_ONCE = 3;
 const MOST = 6;
+/** More than the system takes on the way. */
+const PAGE = Buffer.alloc(6_000_000, 'x');
 
 describe("one client's requests for the platform", () => {
-  const suite = usePassing({ passedAtOncePerClient: AT_ONCE, passedPerClient: MOST });
+  const suite = usePassing({
+    passedAtOncePerClient: AT_ONCE,
+    passedPerClient: MOST,
+    pipelinedPerClient: MOST,
+    waitingReadersPerClient: 1,
+  });
   const asked: ServerResponse[] = [];
   beforeEach(() => {
     asked.length = 0;
@@ -71,34 +79,67 @@ describe("one client's requests for the platform", () => {
     expect(await statuses([own])).toEqual([200]);
   });
 
-  test('on one connection that closes leave the line', async () => {
+  test('that are pipelined wait, are refused beyond a bound, and keep no other from being served', async () => {
     const socket = suite.client();
-    socket.write(getFrom('198.51.100.1', '/first').repeat(MOST));
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk));
+    // The first one does not wait.
+    socket.write(getFrom('198.51.100.1', '/first').repeat(1 + MOST + 2));
     await until(() => asked.length === 1);
-    expect(await refusals('198.51.100.1')).toBe(true);
-    socket.destroy();
-    asked[0]!.end('nobody reads this');
-    await until(async () => !(await refusals('198.51.100.1')));
-    expect(asked).toHaveLength(1);
+    for (let i = 0; i < 2 * MOST; i++) expect(await refusals('198.51.100.1')).toBe(false);
+    for (let i = 0; i <= MOST; i++) {
+      await until(() => asked.length === i + 1);
+      asked[i]!.end(`answer ${i}`);
+    }
+    await until(() => statusesOf(text).length === 1 + MOST + 2);
+    expect(statusesOf(text)).toEqual([...Array(1 + MOST).fill(200), 429, 429]);
   });
 
-  test('whose body is on its way hold no connection to it', async () => {
-    const head = ['X-Forwarded-For: 198.51.100.1', 'Content-Type: application/json', 'Content-Length: 10'];
-    const slow = Array.from({ length: MOST }, () => {
+  test('that were pipelined on a connection that closed are forgotten', async () => {
+    for (let i = 0; i < 3; i++) {
+      asked.length = 0;
       const socket = suite.client();
-      socket.write(requestText('POST /slow', head, '12345'));
+      socket.write(getFrom('198.51.100.1', '/first').repeat(1 + MOST));
+      let text = '';
+      socket.on('data', (chunk) => (text += chunk));
+      await until(() => asked.length === 1);
+      asked[0]!.end('late');
+      await until(() => asked.length === 2);
+      expect(statusesOf(text)).toEqual([200]);
+      socket.destroy();
+      await until(() => serverEnds([socket]) === 0);
+      asked[1]!.end('nobody reads this');
+    }
+  });
+
+  test('count no more once the platform has answered, however slowly they are read', async () => {
+    suite.platform.answer(({ url }, response) => {
+      if (url === '/page') response.writeHead(200, { 'content-length': PAGE.length }).end(PAGE);
+      else response.end('at once');
+    });
+    for (let i = 0; i < 2 * MOST; i++) {
+      const seen = suite.platform.seen.length;
+      suite.client().pause().write(getFrom('198.51.100.1', '/page'));
+      await until(() => suite.platform.seen.length > seen);
+      await until(async () => !(await refusals('198.51.100.1')));
+    }
+  });
+
+  test('whose body is on its way hold no connection to it, nor a place', async () => {
+    const head = ['X-Forwarded-For: 198.51.100.1', 'Expect: 100-continue', 'Content-Length: 10'];
+    const begun = suite.platform.begun();
+    const slow = Array.from({ length: 2 * MOST }, () => {
+      const socket = suite.client();
+      socket.write(requestText('POST /slow', head));
       return socket;
     });
-
-    await until(() => refusals('198.51.100.1'), { what: 'all of them to be there' });
-    const begun = suite.platform.begun();
-    expect((await askAs(suite, '198.51.100.2', '/now')).status).toBe(200);
+    await Promise.all(slow.map((socket) => once(socket, 'data')));
+    for (const socket of slow) socket.write('12345');
+    expect(await refusals('198.51.100.1')).toBe(false);
     expect(suite.platform.begun()).toBe(begun + 1);
-    expect(asked).toHaveLength(0);
-    for (const socket of slow) socket.write('67890');
+    for (const socket of slow.slice(0, AT_ONCE)) socket.write('67890');
     await until(() => asked.length === AT_ONCE);
     expect(suite.platform.seen.at(-1)).toMatchObject({ url: '/slow', body: '1234567890' });
-    for (const socket of slow) socket.destroy();
     for (const response of asked) response.end();
   });
 });

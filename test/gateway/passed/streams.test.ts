@@ -8,7 +8,7 @@ import { askAs, usePassing } from './suite.js';
 const STALLED_MS = 300;
 
 describe('what the platform answers', () => {
-  const suite = usePassing({ stalledReaderMs: STALLED_MS, checkIntervalMs: 30 });
+  const suite = usePassing({ passedAtOncePerClient: 1, stalledReaderMs: STALLED_MS, checkIntervalMs: 30 });
 
   test('as a stream of events passes event by event, also after a silence longer than a reader may stall', async () => {
     let stream: ServerResponse | undefined;

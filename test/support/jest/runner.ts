@@ -11,9 +11,10 @@ type Constructed = ConstructorParameters<typeof TestRunner>;
  * Files that start processes of their own, load them and measure what callers see. They wait for most of their time, but more
  * than two of them at once would be a busier machine than any that they are about.
  */
-const LOADED = /\/build\/test\/(?:(?:journeys|hostile|faults|deploy|launcher|db)\/|web\/build)/;
+const LOADED =
+  /\/build\/test\/(?:(?:journeys|hostile|faults|deploy|launcher|db|metering)\/|web\/build|proxy\/(?:doctor|process))/;
 /** Files that look at the platform, most of them in a browser: what these share is started by one worker only. */
-const PLATFORM = /\/build\/test\/(?:web|graphql|platform|accounts|billing|analytics|keys|live)\//;
+const PLATFORM = /\/build\/test\/(?:web|graphql|platform|accounts|alerts|billing|analytics|keys|live)\//;
 
 /** Lanes side by side, each with workers of its own: half of them for the loaded files, a quarter for the platform's. */
 class Lanes extends TestRunner {
