@@ -93,7 +93,7 @@ export class Reply {
     await this.wait(pace.ttftMs);
     for (const event of events) {
       if (tokens >= limit) return this.breakOff(controls);
-      if (event.token && tokens++ > 0) await this.wait(pace.chunkMs(tokens));
+      if (event.token && tokens++ > 0 && event.step) await this.wait(pace.chunkMs(tokens));
       if (controls.truncate && tokens > 2) {
         this.response.end(`data: ${event.json.slice(0, event.json.length >> 1)}`);
         return;

@@ -58,6 +58,8 @@ export interface StreamEvent {
   json: string;
   /** Whether a token is in it; the controls count these. */
   token: boolean;
+  /** Whether a step of generation begins with it. */
+  step?: boolean;
 }
 
 function firstDelta({ tool }: Choice) {
@@ -101,11 +103,14 @@ export function* chatEvents(
     yield { json: chunk([delta(choice, firstDelta(choice))], running()), token: false };
   }
   for (let turn = 0; turn < longest; turn++) {
+    // Nodes generate all choices side by side: a step is one token of each.
+    let step = true;
     for (const choice of choices) {
       const piece = choice.pieces[turn];
       if (piece === undefined) continue;
       sent++;
-      yield { json: chunk([delta(choice, pieceDelta(choice, piece))], running()), token: true };
+      yield { json: chunk([delta(choice, pieceDelta(choice, piece))], running()), token: true, step };
+      step = false;
     }
   }
   for (const choice of choices) {
