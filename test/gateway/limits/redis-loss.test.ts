@@ -81,6 +81,7 @@ describeWithRedis('two edges under load', () => {
       });
       // Now it costs as much as it may: the balance runs out.
       cost = UNIT * BigInt(UNITS);
+      const lost = outages();
       await until(() => {
         for (const edge of edges) edge.flush();
         return ledger.balance < FLOOR;
@@ -88,7 +89,9 @@ describeWithRedis('two edges under load', () => {
       over = true;
       const slowest = Math.max(...(await Promise.all(workers)));
       for (const edge of edges) edge.flush();
-      expect(ledger.balance).toBeGreaterThanOrEqual(FLOOR - UNIT * BigInt(UNITS));
+      // One call over a shared balance. Where a busy machine kept Redis once more, each edge had its own share of it.
+      const callsTooMuch = outages() === lost ? 1 : edges.length;
+      expect(ledger.balance).toBeGreaterThanOrEqual(FLOOR - UNIT * BigInt(UNITS * callsTooMuch));
       // A wait of a quarter of a second for room, and 50 ms for Redis, in a busy process.
       expect(slowest).toBeLessThan(600);
       for (const edge of edges) {

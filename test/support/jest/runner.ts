@@ -12,7 +12,7 @@ type Constructed = ConstructorParameters<typeof TestRunner>;
  * than two of them at once would be a busier machine than any that they are about.
  */
 const LOADED =
-  /\/build\/test\/(?:(?:journeys|hostile|faults|deploy|launcher|db|metering)\/|web\/build|proxy\/(?:doctor|process))/;
+  /\/build\/test\/(?:(?:journeys|hostile|faults|deploy|launcher|db|metering)\/|web\/build|proxy\/(?:doctor|process)|gateway\/(?:passed|bodies)\/)/;
 /** Files that look at the platform, most of them in a browser: what these share is started by one worker only. */
 const PLATFORM = /\/build\/test\/(?:web|graphql|platform|accounts|alerts|billing|analytics|keys|live)\//;
 
