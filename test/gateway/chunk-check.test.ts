@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { CHAT_MEMBERS } from '../../src/gateway/answer-members.js';
 import { ChunkCheck } from '../../src/gateway/chunk-check.js';
 import { eventData, SseSplitter } from '../../src/upstream/sse-splitter.js';
+import { sized } from '../support/size.js';
 
 const SERVED = 'gateway/fast';
 const check = (): ChunkCheck =>
@@ -92,7 +93,7 @@ describe('the check of chunks', () => {
           }
         },
       ),
-      { numRuns: 5_000 },
+      { numRuns: sized(1_500, 5_000) },
     );
   });
 
@@ -113,7 +114,7 @@ describe('the check of chunks', () => {
           expect(after).toMatchObject({ id: 'a', model: SERVED, choices: before.choices });
         }
       }),
-      { numRuns: 5_000 },
+      { numRuns: sized(1_500, 5_000) },
     );
   });
 
