@@ -2,20 +2,22 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { HeldBytes } from './held-bytes.js';
 
-/** More than the platform accepts on any route. Larger bodies are streamed, and the platform refuses them. */
+/** More than the platform accepts on any route: nothing larger is passed on. */
 const MOST_BYTES = 288 * 1024;
 /** Always buffered, even without room: enough for log-in and nearly all of `/api`. */
 const ALWAYS_BYTES = 16 * 1024;
+/** Each piece costs a turn through Node's parser, however small it is. */
+const MOST_PIECES = 1_024;
+const FIRST_BYTES = 1_024;
 
-/** Takes the body, or null when there is no room to buffer it. */
-export type BodyTaker = (body: Readable | null) => void;
+/** Why a body isn't buffered: it is larger than any that the platform takes, or there is no room at the moment. */
+export type BodyRefusal = 'too_large' | 'no_room';
+export type BodyTaker = (body: Readable | BodyRefusal) => void;
 
 /** Whether to buffer a request's body before passing the request on. */
 export function hasHeldBody({ method, headers }: IncomingMessage): boolean {
   if (method === 'GET' || method === 'HEAD') return false;
-  if (headers['transfer-encoding'] !== undefined) return true;
-  const announced = Number(headers['content-length'] ?? 0);
-  return announced > 0 && announced <= MOST_BYTES;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /**
@@ -23,47 +25,54 @@ export function hasHeldBody({ method, headers }: IncomingMessage): boolean {
  * once, or never if the client leaves first.
  */
 export function holdBody(request: IncomingMessage, client: string, held: HeldBytes, done: BodyTaker): void {
-  const chunks: Buffer[] = [];
+  if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) {
+    done('too_large');
+    return;
+  }
+  // One buffer that grows: a piece of one byte would otherwise keep some hundred.
+  let buffer = Buffer.allocUnsafe(FIRST_BYTES);
   let bytes = 0;
+  let pieces = 0;
   let counted = 0;
   const release = (): void => {
     held.remove(client, counted);
     counted = 0;
   };
-  const settle = (body: Readable | null): void => {
-    request.off('data', take).off('end', end).off('close', release);
+  const settle = (body: Readable | BodyRefusal): void => {
+    request.off('data', take).off('end', end);
+    if (typeof body === 'string') {
+      release();
+      request.resume();
+    }
     done(body);
   };
-  const end = (): void => settle(bodyOf(chunks, undefined, release));
+  const end = (): void => settle(bodyOf(buffer.subarray(0, bytes), release));
   const take = (chunk: Buffer): void => {
-    bytes += chunk.length;
-    if (bytes > ALWAYS_BYTES && !held.hasRoom(client)) {
-      release();
-      settle(null);
-      request.resume();
+    const total = bytes + chunk.length;
+    if (total > MOST_BYTES || ++pieces > MOST_PIECES) {
+      settle('too_large');
       return;
     }
-    chunks.push(chunk);
-    if (bytes > ALWAYS_BYTES) {
-      held.add(client, chunk.length);
-      counted += chunk.length;
+    if (total > ALWAYS_BYTES && !held.hasRoom(client)) {
+      settle('no_room');
+      return;
     }
-    if (bytes < MOST_BYTES) return;
-    request.pause();
-    settle(bodyOf(chunks, request, release));
+    if (total > buffer.length) {
+      const grown = Buffer.allocUnsafe(Math.max(total, 2 * buffer.length));
+      buffer.copy(grown, 0, 0, bytes);
+      buffer = grown;
+    }
+    chunk.copy(buffer, bytes);
+    bytes = total;
+    if (bytes <= ALWAYS_BYTES) return;
+    held.add(client, bytes - counted);
+    counted = bytes;
   };
   request.on('data', take).on('end', end).on('close', release);
   // `close` follows and releases the bytes.
   request.on('error', () => undefined);
 }
 
-/** The buffered part, then the rest as it arrives. Calls `release` once the buffered part is gone. */
-function bodyOf(chunks: Buffer[], rest: IncomingMessage | undefined, release: () => void): Readable {
-  async function* parts(): AsyncGenerator<Buffer> {
-    yield* chunks.splice(0);
-    release();
-    // Destroying the request would destroy its socket, and the client would lose an early answer.
-    if (rest) for await (const chunk of rest.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
-  }
-  return Readable.from(parts(), { objectMode: false }).once('close', release);
-}
+/** The body in one piece. Calls `release` once it is gone. */
+const bodyOf = (body: Buffer, release: () => void): Readable =>
+  Readable.from([body], { objectMode: false }).once('close', release);

@@ -39,7 +39,8 @@ const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-connection|upgrade|te|traile
 const ANSWER_TIMEOUT_MS = 60_000;
 const RETRY_AFTER_SECONDS = 1;
 const TOO_MANY = 'Too many requests from this address are in progress. Try again in a moment.';
-const TOO_LARGE = 'Too many large requests are in progress. Try again in a moment.';
+const NO_ROOM = 'Too many large requests are in progress. Try again in a moment.';
+const TOO_LARGE = 'The body is larger than any that is accepted here, or comes in too many pieces.';
 
 function forwardedHeaders({ ip, protocol, raw }: FastifyRequest): Record<string, string> {
   const headers: Record<string, string> = { 'x-forwarded-for': ip, 'x-forwarded-proto': protocol };
@@ -50,16 +51,13 @@ function forwardedHeaders({ ip, protocol, raw }: FastifyRequest): Record<string,
 const endToEnd = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.test(name)));
 
-/** Refuses a request that the client should repeat a moment later. */
+/** Refuses a request. All but a body that is too large may be repeated a moment later. */
 function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, message: string): void {
   const { headers } = request.raw;
   // Otherwise the rest of the body would have to be read before the next request.
   if (headers['content-length'] || headers['transfer-encoding']) reply.header('connection', 'close');
-  reply
-    .code(errorEntry(code).status)
-    .header('x-request-id', request.id)
-    .header('retry-after', RETRY_AFTER_SECONDS)
-    .send(errorBody(code, { message }));
+  if (code !== 'body_too_large') reply.header('retry-after', RETRY_AFTER_SECONDS);
+  reply.code(errorEntry(code).status).header('x-request-id', request.id).send(errorBody(code, { message }));
 }
 
 /**
@@ -173,8 +171,9 @@ function bufferBodies(app: FastifyInstance, held: HeldBytes): void {
       return;
     }
     holdBody(request.raw, request.client, held, (body) => {
-      if (body) done(null, body);
-      else refuse(request, reply, 'service_unavailable', TOO_LARGE);
+      if (body === 'too_large') refuse(request, reply, 'body_too_large', TOO_LARGE);
+      else if (body === 'no_room') refuse(request, reply, 'service_unavailable', NO_ROOM);
+      else done(null, body);
     });
   });
 }

@@ -84,6 +84,10 @@ export class Relay implements UpstreamHandler, RelayContext {
     return this.call.input.id;
   }
 
+  get accountId(): string {
+    return this.call.input.entry.account.id;
+  }
+
   start(): void {
     const { id, endpoint, admission, body } = this.call.input;
     this.response.on('close', () => this.#closed());

@@ -53,8 +53,9 @@ export function acceptUpgrades(app: FastifyInstance, options: UpgradeOptions): U
   const open = new Set<Socket>();
   app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => undefined);
-    // What follows an upgrade before its answer could be read as another request by somebody else.
-    if (head.length > 0) {
+    // What follows an upgrade before its answer could be read as another request by somebody else. Behind a request that
+    // is still being answered, the connection isn't ours to hand over.
+    if (head.length > 0 || (socket as { _httpMessage?: unknown })._httpMessage) {
       socket.destroy();
       return;
     }

@@ -71,7 +71,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     private readonly deployment: Deployment,
     private readonly streamAsked: boolean,
     private readonly response: ServerResponse,
-    /** Called before the first byte leaves: from there on there is no other try. */
+    /** Called whenever bytes leave: the node is at work, and from the first ones on there is no other try. */
     private readonly onLeaving: () => void,
   ) {
     let end!: (end: AttemptEnd) => void;
@@ -178,8 +178,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #send(controller: Dispatcher.DispatchController, pieces: Buffer[]): void {
     if (pieces.length === 0) return;
     const { response } = this;
+    this.onLeaving();
     if (!response.headersSent) {
-      this.onLeaving();
       response.writeHead(200, STREAM_HEADERS);
       // Node writes a chunk in four parts; framed here it leaves in one. To HTTP/1.0 nothing is chunked.
       this.#framing = response.chunkedEncoding;

@@ -155,7 +155,7 @@ export class Call {
    * answer that isn't there in time may merely be a large one: where the node serves others, that is the caller's doing.
    */
   async #blame(candidate: Candidate, end: FailedEnd, began: number): Promise<TryEnd> {
-    const { account, stream } = this.asked;
+    const { stream } = this.asked;
     const router = this.deps.router();
     const certain = end.kind === 'failed' && end.certain;
     const whole = end.reason === 'timeout' && !stream && !certain;
@@ -163,7 +163,7 @@ export class Call {
     const decide = async (): Promise<void> => {
       if (end.kind === 'failed' && whole && (await router.serves(candidate, began)))
         decided = { kind: 'slow', error: end.error };
-      else await router.failed(candidate, { account, reason: end.reason, certain: certain || whole });
+      else await router.failed(candidate, { reason: end.reason, certain: certain || whole });
     };
     await within(Math.max(0, this.#deadline - this.deps.time.now()), decide());
     return decided;

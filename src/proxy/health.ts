@@ -2,15 +2,13 @@ import type { RouterSettings } from './routing.js';
 
 /**
  * What a report changed. `parked_again`: parked with no success since the last time, so that its state is the same as
- * before; `serving`: it answers after having been parked; `suspect`: it would be parked, but one account's requests may
- * be all that is wrong.
+ * before; `serving`: it answers after having been parked; `suspect`: it would be parked, but requests may be all that is
+ * wrong.
  */
 export type Change = 'none' | 'parked' | 'parked_again' | 'serving' | 'suspect';
 
 /** A call that failed. */
 export interface Failure {
-  /** Who called. */
-  account: string;
   /** No request can be the reason: the node could not be reached, or failed a call of our own too. */
   certain: boolean;
 }
@@ -20,8 +18,6 @@ export class Health {
   #fails = 0;
   /** Of these, the ones that no request can have caused. */
   #certain = 0;
-  /** The account that met all of them; null: several. */
-  #account: string | null | undefined;
   #answeredAt = Number.NEGATIVE_INFINITY;
   #path: string | undefined;
   #parkedUntil = Number.NEGATIVE_INFINITY;
@@ -47,6 +43,11 @@ export class Health {
     return this.#answeredAt >= then;
   }
 
+  /** Whether bytes of it have come later than that. */
+  answeredAfter(then: number): boolean {
+    return this.#answeredAt > then;
+  }
+
   /** What it last served: `/chat/completions` or `/embeddings`; undefined when it has served nothing yet. */
   get path(): string | undefined {
     return this.#path;
@@ -63,7 +64,6 @@ export class Health {
     this.#path = path;
     this.#fails = 0;
     this.#certain = 0;
-    this.#account = undefined;
     // A call that began before doesn't bring it back ahead of its time.
     if (!this.#down || this.isParked(now)) return 'none';
     this.#down = false;
@@ -74,14 +74,14 @@ export class Health {
    * A call failed through its fault. Only a success resets the count, so that after its time a deployment which is
    * still dead is parked again by the first call that finds out. Calls that began before it was parked don't count.
    */
-  failed(now: number, settings: RouterSettings, { account, certain }: Failure): Change {
+  failed(now: number, settings: RouterSettings, { certain }: Failure): Change {
     if (this.isParked(now)) return 'none';
     this.#fails++;
     if (certain) this.#certain++;
-    this.#account = this.#account === undefined || this.#account === account ? account : null;
     const { allowedFails, cooldownMs } = settings;
     if (this.#fails < allowedFails || cooldownMs === 0) return 'none';
-    if (this.#account !== null && this.#certain < Math.max(1, allowedFails)) return 'suspect';
+    // However many accounts met them: some free ones are easily had.
+    if (this.#certain < Math.max(1, allowedFails)) return 'suspect';
     return this.park(now, settings);
   }
 

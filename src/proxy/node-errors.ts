@@ -27,9 +27,13 @@ export function judgeFailure(failure: unknown): Extract<Verdict, { kind: 'failed
   if (slow || unconnected) {
     return { kind: 'failed', error: upstreamTooSlow, reason: 'timeout', certain: unconnected };
   }
-  const certain = !(failure instanceof UpstreamGarbage);
-  return { kind: 'failed', error: upstreamFailed, reason: certain ? 'connection' : 'garbage', certain };
+  const reason = failure instanceof UpstreamGarbage ? 'garbage' : 'connection';
+  const code = (failure as { code?: unknown } | null)?.code;
+  return { kind: 'failed', error: upstreamFailed, reason, certain: UNREACHED.has(String(code)) };
 }
+
+/** No byte of the request has left. Later a node may break off for what the request is. */
+const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 function retryAfterOf(header: string | undefined): number {
   const seconds = header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : Number.NaN;

@@ -157,10 +157,15 @@ export function createRouter(
         tell(change, candidate, failure.reason);
         return undefined;
       }
+      const since = time.now();
       return ask(candidate).then((serves) => {
-        if (!serves) tell(health.park(time.now(), settings), candidate, failure.reason);
+        // Our call may only have waited behind others that the node was busy answering.
+        if (!serves && !health.answeredAfter(since))
+          tell(health.park(time.now(), settings), candidate, failure.reason);
       });
     },
-    serves: (candidate, since) => candidate.health.answeredSince(since) || ask(candidate),
+    serves: (candidate, since) =>
+      candidate.health.answeredSince(since) ||
+      ask(candidate).then((serves) => serves || candidate.health.answeredSince(since)),
   };
 }

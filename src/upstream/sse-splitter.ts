@@ -124,9 +124,10 @@ const startsWithData = (bytes: Buffer, at: number): boolean =>
   bytes[at + 3] === 0x61 &&
   bytes[at + 4] === 0x3a;
 
-/** Whether anything but the blank line follows the line that ends at `lineFeed`. */
+/** Whether anything but the blank line follows the line that ends at `lineFeed`. A lone CR ends a line for clients too. */
 function hasMoreLines(event: Buffer, lineFeed: number): boolean {
-  return event[lineFeed + 1] !== LF && event[lineFeed + 1] !== CR;
+  const next = event[lineFeed + 1];
+  return next !== LF && !(next === CR && event[lineFeed + 2] === LF);
 }
 
 function payload(bytes: Buffer, from: number, lineFeed: number): Buffer {

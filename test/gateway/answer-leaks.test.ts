@@ -75,6 +75,18 @@ describe('what an upstream says of itself', () => {
     expect(await droppedParts('line')).toBe(before[1] + 4);
   });
 
+  test.each(['\r', '\r\r', 'id: 1\r', ':\r'])(
+    'stays out behind a line end that only clients see (%j)',
+    async (hidden) => {
+      const honest = chunkEvent({ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }] });
+      const own = `data: {"model":"${INTERNAL}","choices":[{"delta":{"content":"${SECRET}"}}]}`;
+      for (const twice of [honest, `${honest}${honest}`]) {
+        const text = await streamed(`${twice.slice(0, -1)}${hidden}${own}\n\n`);
+        expect(text).not.toContain('\r');
+      }
+    },
+  );
+
   test('under a name of its own stays out of later chunks too', async () => {
     const later = delta('b').replace('gateway/fast', INTERNAL);
     const other = delta('c').replace('"gateway/fast"', `{"host":"${SECRET}"}`);

@@ -89,6 +89,15 @@ describe('an upgrade', () => {
       expect((await once(kept, 'close'))[0]).toBe(1006);
     });
 
+    test('behind a request that is still being answered is cut, and costs others nothing', async () => {
+      const asked = seen.length;
+      const both = requestText('GET /docs/first') + requestText('GET /graphql', HANDSHAKE);
+      const { closed } = await exchange(edge.url, both, { halfClose: false });
+      expect(closed).toBe(true);
+      expect(seen.length).toBeLessThanOrEqual(asked + 1);
+      expect((await fetch(`${edge.url}/health`)).status).toBe(200);
+    });
+
     test('with anything behind it, before its answer, is cut', async () => {
       const asked = seen.length;
       const both = requestText('GET /graphql', HANDSHAKE) + requestText('GET /smuggled');

@@ -150,13 +150,44 @@ describe('a caller whose requests fail', () => {
     expect(parked).toHaveLength(1);
   });
 
-  test('like those of another parks without a question', async () => {
-    await start(toCallers(raw(500, '{}')), {}, { num_retries: 0 });
-    const [a, b] = [await keyOf('a'), await keyOf('b')];
-    for (const key of [a, a]) expect((await call(key)).status).toBe(502);
-    expect(await modelFor(b)).toBe('gateway/fast');
-    expect([parked.length, probes()]).toEqual([1, 0]);
+  test.each([
+    ['500', toCallers(raw(500, '{}'))],
+    [
+      'a connection that breaks with the request on it',
+      toCallers((_request, response) => void response.socket!.resetAndDestroy()),
+    ],
+  ])('by %s with several accounts parks no node that answers our own call', async (_what, script) => {
+    await start(script, {}, { num_retries: 0 });
+    for (let i = 0; i < 6; i++) expect((await call(await keyOf(i % 2 ? 'a' : 'b'))).status).toBe(502);
+    node.answer(chat());
+    expect(await modelFor(await keyOf('c'))).toBe('gateway/pro');
+    expect([parked, probes() > 0]).toEqual([[], true]);
   });
+
+  test('at a node that is busy with streams, so that our own call waits in vain, parks nothing', async () => {
+    let streaming = 0;
+    let over = false;
+    await start((request, response) => {
+      if (request.body.includes('"ping"')) return;
+      if (!request.body.includes('"stream"')) return raw(500, '{}')(request, response);
+      streaming++;
+      response.writeHead(200, EVENTS);
+      const go = setInterval(() => {
+        response.write('data: {"model":"x","choices":[]}\n\n');
+        if (!over) return;
+        clearInterval(go);
+        response.end('data: [DONE]\n\n');
+      }, 20);
+      response.on('close', () => clearInterval(go));
+    });
+    const stream = call(await keyOf('a'), { stream: true }).then((response) => response.text());
+    await until(() => streaming === 1);
+    await (await call(await keyOf('a'))).text();
+    over = true;
+    expect(await stream).toContain('[DONE]');
+    expect(parked).toEqual([]);
+    expect(probes()).toBeGreaterThan(0);
+  }, 30_000);
 
   test('with another key of the same account is one caller', async () => {
     await start(toCallers(raw(500, '{}')));

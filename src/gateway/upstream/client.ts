@@ -75,7 +75,7 @@ export class UpstreamClient implements ConnectionOwner {
    */
   post(path: string, fields: string, body: Buffer, handler: UpstreamHandler): Connection {
     const head = `POST ${path}${this.#common}${fields}content-length: ${body.length}\r\n\r\n`;
-    const connection = this.#rested() ?? this.#open();
+    const connection = this.#rested(handler.accountId) ?? this.#open();
     connection.take(head, body, handler);
     setImmediate(sendTaken, connection);
     return connection;
@@ -98,13 +98,25 @@ export class UpstreamClient implements ConnectionOwner {
   }
 
   isAnswerTo(requestId: string, told: string | undefined): boolean {
-    if (told === undefined) return true;
+    if (told === undefined) return !this.#echoes;
     if (told === requestId) this.#echoes = true;
     return told === requestId || !this.#echoes;
   }
 
-  #rested(): Connection | undefined {
+  #rested(accountId: string | undefined): Connection | undefined {
+    if (!this.#echoes && accountId !== undefined) return this.#restedOf(accountId);
     for (let free = this.#free.pop(); free; free = this.#free.pop()) {
+      if (free.usable) return free;
+    }
+    return undefined;
+  }
+
+  /** Without an echo, a stray answer looks like the next call's: it must not reach another account. */
+  #restedOf(accountId: string): Connection | undefined {
+    for (let at = this.#free.length - 1; at >= 0; at--) {
+      const free = this.#free[at]!;
+      if (free.accountId !== accountId) continue;
+      this.#free.splice(at, 1);
       if (free.usable) return free;
     }
     return undefined;

@@ -7,6 +7,8 @@ import { ResponseReader, type ResponseSink } from './response-reader.js';
 export interface UpstreamHandler extends ResponseSink {
   /** The call's `x-request-id`, where it sends one. */
   readonly requestId?: string;
+  /** Whose call it is. */
+  readonly accountId?: string;
   /** The answer came whole. */
   onEnd(): void;
   onError(error: Error): void;
@@ -50,6 +52,8 @@ const KEEP_ALIVE_PROBE_MS = 60_000;
 
 /** One connection to the upstream, which carries one call at a time. */
 export class Connection {
+  /** Whose call it carries, or carried last. */
+  accountId: string | undefined;
   #socket: Socket;
   #handler: UpstreamHandler | undefined;
   /** Of a call that has been sent. */
@@ -87,6 +91,7 @@ export class Connection {
   /** Takes a call, to be sent by `send`: its head with the empty line, and its body. */
   take(head: string, body: Buffer, handler: UpstreamHandler): void {
     this.#handler = handler;
+    this.accountId = handler.accountId;
     this.#head = head;
     this.#body = body;
     this.#waited = 0;

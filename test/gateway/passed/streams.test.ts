@@ -55,16 +55,20 @@ describe('what the platform answers', () => {
     await expect(answer.text()).rejects.toThrow();
   });
 
-  test('to a body that was too large to wait for reaches its sender', async () => {
-    suite.platform.answer(({ body }, response) => response.end(`${body.length}`));
+  test('is never asked for with a body larger than any that it takes: the sender gets 413', async () => {
+    const asked = suite.platform.begun();
     const body = 'x'.repeat(1_000_000);
     for (const chunked of [false, true]) {
       const answer = await fetch(`${suite.edge.url}/large`, {
         method: 'POST',
         ...(chunked ? { body: new Blob([body]).stream(), duplex: 'half' } : { body }),
       } as RequestInit);
-      expect(await answer.text()).toBe('1000000');
+      expect([answer.status, await answer.text()]).toEqual([
+        413,
+        expect.stringContaining('"code":"body_too_large"'),
+      ]);
     }
+    expect(suite.platform.begun()).toBe(asked);
   });
 
   test('to a client that has left is given up', async () => {

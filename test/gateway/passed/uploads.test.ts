@@ -45,6 +45,18 @@ describe('bodies that are on their way to the platform', () => {
     await until(async () => (await send('198.51.100.1', 80_000)).text.includes('took 80000'));
   });
 
+  test('are neither waited for nor passed on when they announce more than is ever taken, or come byte by byte', async () => {
+    const begun = suite.platform.begun();
+    const large = await exchange(suite.edge.url, post('198.51.100.1', 400_000, '{'), { halfClose: false });
+    const pieces = requestText('POST /body', ['Transfer-Encoding: chunked'], '1\r\na\r\n'.repeat(5_000));
+    const small = await exchange(suite.edge.url, pieces, { halfClose: false });
+    for (const { statuses, text } of [large, small]) {
+      expect(statuses).toEqual([413]);
+      expect(text).toContain('"code":"body_too_large"');
+    }
+    expect(suite.platform.begun()).toBe(begun);
+  });
+
   test('come whole, and give their room back', async () => {
     for (let i = 0; i < 5; i++) expect((await send('198.51.100.1', 90_000)).text).toContain('took 90000');
   });

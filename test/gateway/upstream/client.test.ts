@@ -215,7 +215,7 @@ describe('the client of the upstream', () => {
       await until(() => upstream.sockets[0]!.destroyed);
       expect(await named('a')).toMatchObject({ body: 'ok', errors: [] });
       upstream.onSent = (socket) => socket.write(OK);
-      expect(await named('c')).toMatchObject({ body: 'ok', errors: [] });
+      expect(await named('c')).toMatchObject({ status: 0, errors: another });
       expect(upstream.sockets).toHaveLength(2);
     });
 
@@ -224,6 +224,19 @@ describe('the client of the upstream', () => {
       upstream.onSent = (socket) => socket.write(answerTo('a'));
       expect(await named('b', strict)).toMatchObject({ status: 0, errors: another });
       strict.destroy();
+    });
+
+    test('shares no connection between accounts where the upstream names none', async () => {
+      class Owned extends Named {
+        constructor(readonly accountId: string) {
+          super(accountId);
+        }
+      }
+      upstream.onSent = (socket) => socket.write(OK);
+      for (const account of ['a', 'b', 'a', 'b']) {
+        expect(await done(post(new Owned(account)))).toMatchObject({ body: 'ok', errors: [] });
+      }
+      expect(upstream.sockets).toHaveLength(2);
     });
 
     test('takes all from an upstream that has ids of its own', async () => {
