@@ -18,6 +18,7 @@ import {
 import { fieldExtensionsEstimator, getComplexity, simpleEstimator } from 'graphql-query-complexity';
 import { provesIdentity } from './access.js';
 import { documentError } from './errors.js';
+import { refuseRepetition } from './selections.js';
 
 /** What one document may ask (RELIABILITY.md T12). */
 export const LIMITS = {
@@ -55,12 +56,15 @@ export function validationRules({ introspection }: { introspection: boolean }): 
 }
 
 /**
- * graphql's rule on subscriptions runs directives without their variables and throws out of the validation when one is
- * missing: Apollo would call that a fault of ours. It is tried by itself before anything else.
+ * What must be refused before graphql validates a document.
+ *
+ * Repetition is slow to validate. And graphql's rule on subscriptions runs directives without their variables and throws
+ * out of the validation when one is missing: Apollo would call that a fault of ours. It is tried by itself before
+ * anything else.
  * @throws GraphQLError
  */
 export function refuseUnvalidatable(schema: GraphQLSchema, source: unknown): void {
-  if (typeof source !== 'string' || !source.includes('subscription')) return;
+  if (typeof source !== 'string') return;
   let document: DocumentNode;
   try {
     document = parse(source, parseOptions);
@@ -68,6 +72,8 @@ export function refuseUnvalidatable(schema: GraphQLSchema, source: unknown): voi
     // The parser says so itself.
     return;
   }
+  refuseRepetition(document);
+  if (!source.includes('subscription')) return;
   try {
     validate(schema, document, [SingleFieldSubscriptionsRule]);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../graphql/limits.js';
+import { SELECTION_LIMITS } from '../../graphql/selections.js';
 import { code, docsPage, paragraph, type Section, table } from './html.js';
 import { subscriptionExample } from './subscription-example.js';
 
@@ -127,6 +128,12 @@ const limits: Section = {
     [
       ['depth', `${LIMITS.depth} fields, ${LIMITS.introspectionDepth} with introspection`],
       ['aliases', String(LIMITS.aliases)],
+      ['one field or fragment, repeated in one place', String(SELECTION_LIMITS.repeats)],
+      ['fields and fragments in one place', String(SELECTION_LIMITS.selections)],
+      [
+        'fields and fragments of the document, with each fragment counted wherever it is spread',
+        SELECTION_LIMITS.expanded.toLocaleString('en'),
+      ],
       ['tokens', LIMITS.tokens.toLocaleString('en')],
       ['cost: values that the answer may hold', LIMITS.cost.toLocaleString('en')],
       ['mutations that take a password', '1'],
