@@ -10,7 +10,7 @@ const forwarded = (body: unknown) => JSON.parse(inspect(body).forward.toString()
 /** Members that SDKs send and nodes document. */
 const PASSING = [
   ...['messages', 'input', 'temperature', 'tools', 'tool_choice', 'response_format', 'stop', 'seed', 'user'],
-  ...['logit_bias', 'top_logprobs', 'functions', 'reasoning_effort', 'parallel_tool_calls', 'dimensions'],
+  ...['logit_bias', 'top_logprobs', 'functions', 'reasoning_effort', 'parallel_tool_calls'],
   ...['top_k', 'min_p', 'repetition_penalty', 'guided_json', 'chat_template_kwargs', 'regex', 'ebnf'],
   ...['grammar', 'mirostat', 'stop_token_ids', 'ignore_eos', 'min_tokens', 'documents', 'typical_p'],
 ];

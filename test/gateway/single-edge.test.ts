@@ -40,7 +40,15 @@ describe('an edge that loses the lock of the one edge', () => {
       `select pg_terminate_backend(pid) from pg_stat_activity
        where application_name = 'gateway-edge-lock' and datname = current_database()`,
     );
-  const takeOver = () => rival.query('select pg_advisory_lock($1)', [advisoryLocks.singleEdge]);
+  /** On a busy machine the edge may be faster to have it again: then once more. */
+  const takeOver = () =>
+    until(async () => {
+      await breakSession();
+      const { rows } = await rival.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+        advisoryLocks.singleEdge,
+      ]);
+      return rows[0]!.taken;
+    });
   const giveBack = () => rival.query('select pg_advisory_unlock($1)', [advisoryLocks.singleEdge]);
 
   test('goes on while nobody else has it, and says so once', async () => {
@@ -55,14 +63,13 @@ describe('an edge that loses the lock of the one edge', () => {
   });
 
   test('to another stops admitting within the bound, and goes on when the other ends', async () => {
+    await takeOver();
+    const taken = performance.now();
     let regained = 0;
     lock.onRegained(() => {
       expect(lock.mayAdmit()).toBe(false);
       regained++;
     });
-    await breakSession();
-    await takeOver();
-    const taken = performance.now();
     await until(() => !lock.mayAdmit(), { timeoutMs: BOUND_MS });
     expect(performance.now() - taken).toBeLessThan(BOUND_MS);
     expect(lines.at(-1)).toMatch(/another edge has taken over/);
