@@ -223,7 +223,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     allowSimulator: raw.ALLOW_SIMULATOR,
     /** Members of `/v1` bodies that go upstream beside the known ones. */
     allowedBodyFields: raw.ALLOWED_BODY_FIELDS,
-    /** Whether prompts may tell the simulator to fail or to be slow. */
+    /** Whether prompts may make the simulator fail or slow down. */
     simulatorControls: raw.SIMULATOR_CONTROLS ?? !production,
     jwtSecret: secrets.JWT_SECRET,
     jwtSecretPrevious: raw.JWT_SECRET_PREVIOUS,

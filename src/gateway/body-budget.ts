@@ -87,7 +87,7 @@ export class BodyShare {
   }
 
   #take(bytes: number, part: number): void {
-    // The request is over: what still comes is thrown away and held by nobody.
+    // The request is over. Later bytes are discarded, so they take no memory.
     if (this.#over) return;
     const { small } = this.budget;
     if (this.#pool === small) {

@@ -17,7 +17,8 @@ export class ChunkLayout {
   readonly #newTail: Buffer | undefined;
 
   /**
-   * @param event The event as it came, and where its text stands in it.
+   * @param event The original event.
+   * @param text The position of the generated text in it.
    * @param rebuilt The event to send instead, if it was changed.
    * @param otherBytes Bytes of generated text besides the one that varies.
    * @param dropped Number of dropped members.

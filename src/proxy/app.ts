@@ -63,16 +63,8 @@ export interface ModelProxy {
   close(): Promise<void>;
 }
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Whose call it is: the account of the virtual key. */
-    account: string;
-  }
-}
-
 /** What the edge sends with a call and looks for in its answer; it makes nothing longer. */
 const REQUEST_ID = /^[!-~]{1,200}$/;
-const MASTER = 'master';
 
 const bearerOf = (request: FastifyRequest): string | undefined =>
   BEARER.exec(request.headers.authorization ?? '')?.[1];
@@ -106,35 +98,25 @@ function echoRequestId({ headers }: FastifyRequest, reply: FastifyReply, done: (
 
 /** Asks for what the matched route's entry says, on the headers, before a byte of the body is read. */
 function requireAuth(keys: VirtualKeys, isMaster: (hash: Buffer) => boolean) {
-  const judge = (
-    check: KeyCheck,
-    hash: Buffer,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    done: () => void,
-  ): void => {
-    if (check === 'known') {
-      request.account = keys.ownerOf(hash);
-      done();
-    } else if (check === 'unavailable') sendError(reply, keysUnavailable);
+  const judge = (check: KeyCheck, reply: FastifyReply, done: () => void): void => {
+    if (check === 'known') done();
+    else if (check === 'unavailable') sendError(reply, keysUnavailable);
     else sendError(reply, unauthorised('Authentication Error, invalid proxy server token passed.'));
   };
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const auth = boundEntry<RouteEntry>(request)?.auth ?? 'none';
     const key = auth === 'none' ? undefined : bearerOf(request);
     const hash = key === undefined ? undefined : sha256(key);
-    if (auth === 'none' || (hash && isMaster(hash))) {
-      request.account = MASTER;
-      done();
-    } else if (auth === 'master') {
+    if (auth === 'none' || (hash && isMaster(hash))) done();
+    else if (auth === 'master') {
       sendError(reply, unauthorised('Authentication Error, only the master key may do this.'));
     } else if (key === undefined || hash === undefined) {
       sendError(reply, unauthorised('Authentication Error, no API key passed in.'));
     } else {
       const check = keys.check(key, hash);
       // A key in memory goes on in the same turn. A look-up never rejects.
-      if (typeof check === 'string') judge(check, hash, request, reply, done);
-      else void check.then((found) => judge(found, hash, request, reply, done));
+      if (typeof check === 'string') judge(check, reply, done);
+      else void check.then((found) => judge(found, reply, done));
     }
   };
 }
@@ -178,7 +160,6 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   const ready = (): boolean => !draining;
 
   bindRouteTable(app, routeTable);
-  app.decorateRequest('account', '');
   app.addHook('onRequest', echoRequestId);
   app.addHook('onRequest', requireAuth(keys, isMaster));
   app.removeAllContentTypeParsers();

@@ -11,14 +11,12 @@ export interface Asked {
   /** Where it stands in the body. */
   member: Member;
   stream: boolean;
-  /** Who calls. */
-  account: string;
 }
 
 const QUOTE = 0x22;
 
 /** Reads a request's body, or says what is wrong with it. */
-export function readRequest(path: string, account: string, body: unknown): Asked | ProxyError {
+export function readRequest(path: string, body: unknown): Asked | ProxyError {
   const members = Buffer.isBuffer(body) ? findMembers(body, ['model', 'stream']) : undefined;
   if (!Buffer.isBuffer(body) || !members) return badRequest('The request body must be a JSON object.');
   const models = members.filter(({ key }) => key === 'model');
@@ -33,5 +31,5 @@ export function readRequest(path: string, account: string, body: unknown): Asked
     return badRequest('model must be a string.', 'model');
   }
   const stream = streams.some(({ valueStart, end }) => body.toString('latin1', valueStart, end) === 'true');
-  return { path, account, body, model, member, stream };
+  return { path, body, model, member, stream };
 }

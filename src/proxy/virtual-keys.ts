@@ -32,8 +32,6 @@ export type KeyCheck = 'known' | 'unknown' | 'unavailable';
 export interface VirtualKeys {
   /** Whether a bearer, of which `hash` is the SHA-256, is a virtual key. Keys in memory need no database. Never throws. */
   check(key: string, hash?: Buffer): KeyCheck | Promise<KeyCheck>;
-  /** Whose key it is, of one that was just found known: the account that it was made for, else the key itself. */
-  ownerOf(hash: Buffer): string;
   /** Makes a key. @throws when the database can't be reached */
   generate(owner: {
     userId: string | null;
@@ -58,13 +56,6 @@ interface Row {
   created_at: Date | string;
 }
 
-/** A key in memory. */
-interface Known {
-  /** When the database last confirmed it. */
-  confirmedAt: number;
-  userId: string | null;
-}
-
 const hashOf = (key: string): Buffer => (HASH_FORM.test(key) ? Buffer.from(key, 'hex') : sha256(key));
 
 const toInfo = (row: Row): VirtualKeyInfo => ({
@@ -87,7 +78,8 @@ async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
 }
 
 export function createVirtualKeys({ orm, clock, log }: VirtualKeysDeps): VirtualKeys {
-  const known = new LRUCache<string, Known>({ max: MAX_KNOWN });
+  /** Hash → when the database last confirmed it. */
+  const known = new LRUCache<string, number>({ max: MAX_KNOWN });
   const unknown = new LRUCache<string, number>({ max: MAX_UNKNOWN });
   const lookups = new Map<string, Promise<KeyCheck>>();
   /** Moves with every removal, so that a look-up that began before one can't bring a key back. */
@@ -106,13 +98,13 @@ export function createVirtualKeys({ orm, clock, log }: VirtualKeysDeps): Virtual
   const lookUp = async (hash: Buffer, id: string): Promise<KeyCheck> => {
     const before = removals;
     try {
-      const found = await find(hash);
+      const found = (await find(hash)) !== undefined;
       if (!found) {
         known.delete(id);
         unknown.set(id, clock.now());
         return 'unknown';
       }
-      if (before === removals) known.set(id, { confirmedAt: clock.now(), userId: found.user_id });
+      if (before === removals) known.set(id, clock.now());
       return 'known';
     } catch (error) {
       log.warn({ error }, 'a virtual key could not be looked up');
@@ -132,11 +124,11 @@ export function createVirtualKeys({ orm, clock, log }: VirtualKeysDeps): Virtual
     check(key, hash = sha256(key)) {
       if (!TOKEN_FORM.test(key)) return 'unknown';
       const id = hash.toString('latin1');
-      const entry = known.get(id);
-      if (entry !== undefined) {
-        if (clock.now() - entry.confirmedAt > REFRESH_AFTER_MS) {
+      const confirmedAt = known.get(id);
+      if (confirmedAt !== undefined) {
+        if (clock.now() - confirmedAt > REFRESH_AFTER_MS) {
           // Asked again at most once per period even while the database is down; lookUp never rejects.
-          entry.confirmedAt = clock.now();
+          known.set(id, clock.now());
           lookUpOnce(hash, id).catch(() => undefined);
         }
         return 'known';
@@ -146,18 +138,13 @@ export function createVirtualKeys({ orm, clock, log }: VirtualKeysDeps): Virtual
       return lookUpOnce(hash, id);
     },
 
-    ownerOf(hash) {
-      const id = hash.toString('latin1');
-      return known.get(id)?.userId ?? id;
-    },
-
     async generate({ userId, keyAlias }) {
       const key = `sk-${randomBytes(TOKEN_BYTES).toString('base64url')}`;
       const hash = sha256(key);
       const createdAt = new Date(clock.now());
       await run(sql`insert into virtual_keys (token_hash, user_id, key_alias, created_at)
         values (${hash}, ${userId}, ${keyAlias}, ${createdAt.toISOString()})`);
-      known.set(hash.toString('latin1'), { confirmedAt: clock.now(), userId });
+      known.set(hash.toString('latin1'), clock.now());
       return { key, token: hash.toString('hex'), userId, keyAlias, createdAt };
     },
 

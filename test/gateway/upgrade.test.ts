@@ -2,18 +2,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
-import { exchange, open, requestText } from '../hostile/raw.js';
+import { exchange, HANDSHAKE, open, requestText } from '../hostile/raw.js';
 import { startTestEdge, type TestEdge } from '../support/edge.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
-
-const HANDSHAKE = [
-  'Connection: Upgrade',
-  'Upgrade: websocket',
-  'Sec-WebSocket-Version: 13',
-  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-];
 
 /** A WebSocket goes to the platform, which alone knows where one may be opened and by whom. */
 describe('an upgrade', () => {

@@ -69,3 +69,11 @@ export function requestText(
 ): string {
   return [`${line} HTTP/1.1`, `Host: ${host}`, ...headers, '', body].join('\r\n');
 }
+
+/** Headers of a request to become a WebSocket. */
+export const HANDSHAKE = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+];

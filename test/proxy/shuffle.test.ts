@@ -15,7 +15,7 @@ const PARKED = {
   fallbacks: new Map(),
 };
 
-const UNREACHED = { account: 'a', certain: true };
+const UNREACHED = { certain: true };
 
 const groupOf = (weights: readonly number[]) =>
   new Group(

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
-import { open, requestText } from '../../hostile/raw.js';
+import { HANDSHAKE, open, requestText } from '../../hostile/raw.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { startTestEdge, type TestEdge } from '../../support/edge.js';
 import { serverEnds } from '../../support/own-sockets.js';
@@ -10,12 +10,6 @@ import { until } from '../../support/until.js';
 
 const STALLED_MS = 400;
 const PAGE = Buffer.alloc(8_000_000, 'x');
-const HANDSHAKE = [
-  'Connection: Upgrade',
-  'Upgrade: websocket',
-  'Sec-WebSocket-Version: 13',
-  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-];
 
 /** Bounds on upgrades: whatever a client leaves undone, neither end stays. */
 describe('an upgrade', () => {
