@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Clock } from '../lib/clock.js';
 import { costOf } from '../lib/money.js';
 import type { Endpoint, Meter, OpenIntent, UsageRecord } from '../metering/usage-record.js';
-import { estimateInput, readUsage, type TokenCounts } from '../upstream/usage.js';
+import { estimateInput, missedInput, readUsage, type TokenCounts } from '../upstream/usage.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import type { EdgeMetrics } from './edge-metrics.js';
 import type { KeyEntry } from './key-states.js';
@@ -35,6 +35,8 @@ export interface Success {
   leastOutput?: number;
   servedModel: string;
   clientAborted?: boolean;
+  /** The client left before the upstream could report what it had counted. */
+  countMissed?: boolean;
 }
 
 export interface Failure {
@@ -42,6 +44,13 @@ export interface Failure {
   httpStatus: number;
   clientAborted?: boolean;
 }
+
+/** The end of a call whose client left before there was anything to charge. */
+export const CLIENT_LEFT: Failure = {
+  code: 'client_closed_request',
+  httpStatus: 499,
+  clientAborted: true,
+};
 
 type Outcome = Pick<
   UsageRecord,
@@ -119,8 +128,9 @@ export class Call {
     const { endpoint, body } = this.input;
     const { contextWindow } = model;
     const most = Math.min(body.maxTokens ?? contextWindow, contextWindow) * body.choices;
+    const estimateOf = success.countMissed ? missedInput : estimateInput;
     return {
-      inputTokens: early?.inputTokens || estimateInput(body.input, endpoint, contextWindow),
+      inputTokens: early?.inputTokens || estimateOf(body.input, endpoint, contextWindow),
       outputTokens: Math.min(success.estimateOutput(), most),
     };
   }

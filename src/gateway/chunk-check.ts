@@ -1,4 +1,5 @@
 import { memberValue, scanMembers } from '../lib/json-scan.js';
+import { tellsFinish } from '../upstream/finish-reason.js';
 import { type GeneratedText, generatedText } from '../upstream/generated-text.js';
 import { eventData, isDataAlone, otherLines } from '../upstream/sse-splitter.js';
 import { isUsageOnly } from '../upstream/usage.js';
@@ -36,6 +37,8 @@ export class ChunkCheck {
   error: Buffer = COMMENT;
   /** Set by the first chunk that names a model. */
   servedModel: string | undefined;
+  /** Set by the first choice that tells why it ended. */
+  finished = false;
 
   #layout: ChunkLayout | undefined;
   /** Layouts noted since the last one that matched. */
@@ -96,6 +99,7 @@ export class ChunkCheck {
     const { content } = answer;
     const texts = content ? generatedText(payload, content.valueStart, content.end) : NO_TEXT;
     this.textBytes = texts.bytes;
+    if (!this.finished && content) this.finished = tellsFinish(payload, content.valueStart, content.end);
     this.usage = readUsage(payload, answer);
     const changes = this.#restamps(payload, answer) || answer.dropped > 0;
     if (this.usage !== undefined && texts.bytes === 0 && !this.asked.usageAsked) {

@@ -65,6 +65,7 @@ const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 const COLON = 0x3a;
 const SPACE = 0x20;
+const BACKSLASH = 0x5c;
 
 /** Ends of keys, searched by their underscore, which is rare, and what stands before them. */
 const KEYS = [
@@ -83,8 +84,7 @@ const HIDING = ['\\u005', '\\u006', '\\u007'].map((text) => Buffer.from(text));
  * very many, or parts of a kind (video, audio, files) that can take any number of tokens.
  */
 function countImages(body: Buffer): number | undefined {
-  const escaped = body.indexOf(ESCAPE);
-  if (escaped >= 0 && HIDING.some((text) => body.indexOf(text, escaped) >= 0)) return undefined;
+  if (hidesNames(body)) return undefined;
   let images = 0;
   let hits = 0;
   for (const { end, names } of KEYS) {
@@ -97,6 +97,20 @@ function countImages(body: Buffer): number | undefined {
     }
   }
   return images;
+}
+
+/** Whether letters are spelled as escapes. Behind a backslash that is itself escaped they are only text. */
+function hidesNames(body: Buffer): boolean {
+  const first = body.indexOf(ESCAPE);
+  if (first < 0) return false;
+  for (const text of HIDING) {
+    for (let at = body.indexOf(text, first); at >= 0; at = body.indexOf(text, at + text.length)) {
+      let backslashes = at;
+      while (body[backslashes - 1] === BACKSLASH) backslashes--;
+      if ((at - backslashes) % 2 === 0) return true;
+    }
+  }
+  return false;
 }
 
 /** Whether what ends at `from` is a key: a colon follows. */

@@ -12,7 +12,7 @@ import {
   rebuildAnswer,
   textOf,
 } from './answer-members.js';
-import type { Call, Success } from './call.js';
+import { CLIENT_LEFT, type Call, type Success } from './call.js';
 import type { RelayAnswer, RelayContext } from './relay.js';
 import { mapErrorChunk } from './upstream-failure.js';
 
@@ -73,8 +73,10 @@ export class JsonAnswer implements RelayAnswer {
     return false;
   }
 
-  clientGone(): void {
-    this.call.fail({ code: 'client_closed_request', httpStatus: 499, clientAborted: true }, () => undefined);
+  /** Nothing of the answer has left before it is charged: who leaves until then has received nothing. */
+  clientGone(over: () => void): void {
+    this.call.fail(CLIENT_LEFT, () => undefined);
+    over();
   }
 
   #chat(body: Buffer): Answer {

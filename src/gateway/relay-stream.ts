@@ -3,12 +3,14 @@ import type { Writable } from 'node:stream';
 import { SseSplitter } from '../upstream/sse-splitter.js';
 import { estimateTokens, readUsage } from '../upstream/usage.js';
 import { errorEvent } from './answer.js';
-import type { Call, Success } from './call.js';
+import { CLIENT_LEFT, type Call, type Success } from './call.js';
 import { ChunkCheck } from './chunk-check.js';
+import { LateUsage } from './late-usage.js';
 import type { RelayAnswer, RelayContext } from './relay.js';
 import { mapErrorChunk, type UpstreamFailure } from './upstream-failure.js';
 
 const DONE_EVENT = Buffer.from('data: [DONE]\n\n');
+const LEFT_EARLY = { clientAborted: true, countMissed: true };
 
 /** A stream of server-sent events: checked chunks pass as they come, usage is read on the side. */
 export class StreamAnswer implements RelayAnswer {
@@ -28,6 +30,8 @@ export class StreamAnswer implements RelayAnswer {
   #framing = false;
   #headLeft = false;
   #awaitingDrain = false;
+  /** Set once the client has left behind a finish reason: nothing is sent, only read. */
+  #late: LateUsage | undefined;
 
   constructor(
     private readonly context: RelayContext,
@@ -45,6 +49,7 @@ export class StreamAnswer implements RelayAnswer {
       this.context.fail({ code: 'upstream_error', options: {} });
       return true;
     }
+    this.#late?.read(chunk.length);
     this.#flush();
     // Behind the last event comes only the end, which must not wait for a reader who may never take it.
     return this.#over || !this.#full();
@@ -56,6 +61,10 @@ export class StreamAnswer implements RelayAnswer {
   }
 
   fail(failure: UpstreamFailure): boolean {
+    if (this.#late) {
+      this.#late.end();
+      return true;
+    }
     // What came before the failure in the same read leaves before it.
     this.#flush();
     if (!this.#started) return false;
@@ -66,16 +75,25 @@ export class StreamAnswer implements RelayAnswer {
     return true;
   }
 
-  clientGone(): void {
-    this.#over = true;
-    if (this.#deltas === 0) {
-      this.call.fail(
-        { code: 'client_closed_request', httpStatus: 499, clientAborted: true },
-        () => undefined,
-      );
+  clientGone(over: () => void): void {
+    this.#run = undefined;
+    if (this.#check.finished && !this.#isCounted()) {
+      this.#late = new LateUsage(() => {
+        if (!this.#over) this.#leave();
+        over();
+      });
       return;
     }
-    this.call.succeed(this.#success(true), () => undefined);
+    this.#leave();
+    over();
+  }
+
+  /** Settles the call of a client that has left. */
+  #leave(): void {
+    this.#over = true;
+    const isFree = this.#deltas === 0 && !(this.#check.finished && this.#isCounted());
+    if (isFree) this.call.fail(CLIENT_LEFT, () => undefined);
+    else this.call.succeed({ ...this.#success(this.#isCounted()), ...LEFT_EARLY }, () => undefined);
   }
 
   #take(event: Buffer): void {
@@ -121,25 +139,32 @@ export class StreamAnswer implements RelayAnswer {
 
   #complete(): void {
     this.#over = true;
+    if (this.#late) {
+      this.call.succeed({ ...this.#success(this.#usageIsLast), clientAborted: true }, () => undefined);
+      this.#late.end();
+      return;
+    }
     this.#start();
     this.#flush();
-    this.call.succeed(this.#success(false), (error) =>
+    this.call.succeed(this.#success(this.#usageIsLast), (error) =>
       this.#end(error ? errorEvent('service_unavailable') : DONE_EVENT),
     );
   }
 
-  /** What to charge. Usage counts as final only when no text followed it. */
-  #success(clientAborted: boolean): Success {
+  /** Whether the usage counts all that came, though the stream has not ended. A count below that of deltas is none. */
+  #isCounted(): boolean {
+    const told = readUsage(this.#usage, 'chat')?.outputTokens ?? -1;
+    return this.#usageIsLast && told >= this.#deltas;
+  }
+
+  /** What to charge; `isCounted`: all of it by the usage. */
+  #success(isCounted: boolean): Success {
     const generated = Math.max(this.#deltas, estimateTokens(this.#textBytes));
-    const told = readUsage(this.#usage, 'chat')?.outputTokens ?? 0;
-    // A running count below the number of deltas is no count.
-    const isWhole = this.#usageIsLast && (!clientAborted || told >= this.#deltas);
     return {
       usage: this.#usage,
       estimateOutput: () => generated,
-      leastOutput: isWhole ? 0 : generated,
+      leastOutput: isCounted ? 0 : generated,
       servedModel: this.#check.servedModel ?? this.call.input.body.model,
-      clientAborted,
     };
   }
 
@@ -155,6 +180,7 @@ export class StreamAnswer implements RelayAnswer {
   }
 
   #send(event: Buffer): void {
+    if (this.#late) return;
     const run = this.#run;
     if (run && run.buffer === event.buffer && run.byteOffset + run.length === event.byteOffset) {
       this.#run = Buffer.from(event.buffer, run.byteOffset, run.length + event.length);
@@ -174,6 +200,7 @@ export class StreamAnswer implements RelayAnswer {
 
   /** Whether the client has not taken what was written: asked anew each time, since it may have changed without a write. */
   #full(): boolean {
+    if (this.#late) return false;
     const { socket } = this.response;
     return socket ? socket.writableNeedDrain : this.response.writableNeedDrain;
   }

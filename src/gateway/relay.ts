@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type AppError, errorEntry } from '../errors.js';
 import { type AnswerHeaders, answerError, v1Headers } from './answer.js';
 import type { BodyShare } from './body-budget.js';
-import type { Call } from './call.js';
+import { CLIENT_LEFT, type Call } from './call.js';
 import type { Catalog } from './catalog.js';
 import type { DroppedKind, EdgeMetrics } from './edge-metrics.js';
 import { JsonAnswer } from './relay-json.js';
@@ -20,8 +20,8 @@ export interface RelayAnswer {
   end(): void;
   /** Tells a failure in the middle; false: nothing has left yet, so that it can be a plain error answer. */
   fail(failure: UpstreamFailure): boolean;
-  /** The client left: settles by what it had received. */
-  clientGone(): void;
+  /** The client left: settles by what it had received. `over`: nothing more is wanted of the upstream. */
+  clientGone(over: () => void): void;
 }
 
 /** What the answers ask of the relay. */
@@ -42,6 +42,7 @@ export interface RelayContext {
 }
 
 const MAX_ERROR_BYTES = 64 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 export interface RelayDeps {
   upstream: UpstreamClient;
@@ -69,6 +70,7 @@ export class Relay implements UpstreamHandler, RelayContext {
   #errorBody: Buffer[] = [];
   #errorBytes = 0;
   #ended = false;
+  #counted = false;
   #stalled: NodeJS.Timeout | undefined;
 
   constructor(
@@ -181,7 +183,7 @@ export class Relay implements UpstreamHandler, RelayContext {
         answerError(this.response, failure.code, failure.options, this.headers()),
       );
     }
-    this.deps.metrics.answered(this.call.input.endpoint, failure.code);
+    this.#answered(failure.code);
     this.#abort();
   }
 
@@ -206,21 +208,37 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   #closed(): void {
     clearTimeout(this.#stalled);
-    if (!this.call.settled) {
+    if (this.call.settled) {
       this.#ended = true;
-      if (this.#answer) this.#answer.clientGone();
-      else
-        this.call.fail(
-          { code: 'client_closed_request', httpStatus: 499, clientAborted: true },
-          () => undefined,
-        );
-      this.deps.metrics.answered(this.call.input.endpoint, 'client_closed_request');
-      this.#abort();
-    } else if (!this.#ended) {
-      this.#ended = true;
-      this.deps.metrics.answered(this.call.input.endpoint, 'ok');
+      this.#answered('ok');
+      this.onOver(this);
+      return;
     }
+    this.#answered('client_closed_request');
+    // Its room among the bodies in memory is given back now.
+    this.call.input.body.forward = NOTHING;
+    if (this.#answer) {
+      this.#answer.clientGone(() => this.#left());
+      // Where it reads on, no reader holds it up any more.
+      this.#connection?.resume(this);
+      return;
+    }
+    this.call.fail(CLIENT_LEFT, () => undefined);
+    this.#left();
+  }
+
+  /** The client left, and the call is settled. */
+  #left(): void {
+    this.#ended = true;
+    this.#abort();
     this.onOver(this);
+  }
+
+  /** Counts how the call ended for its client, which is the first that is told. */
+  #answered(code: string): void {
+    if (this.#counted) return;
+    this.#counted = true;
+    this.deps.metrics.answered(this.call.input.endpoint, code);
   }
 
   #abort(): void {

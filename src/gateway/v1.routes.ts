@@ -207,7 +207,7 @@ function forward(
     const slot = deps.active.add(relay);
     relay.start();
   };
-  const admitted = deps.limits.admit(entry, body, response);
+  const admitted = deps.limits.admit(entry, body, response, endpoint);
   if (admitted instanceof Promise) admitted.then(start).catch(failed);
   else start(admitted);
 }

@@ -71,6 +71,19 @@ export function estimateInput(
 }
 
 /**
+ * The same for a client that left before its input could be reported. Videos, files and the like show nothing of their
+ * size, so that leaving would make them cheap: they are the context, as they were held. Staying gives the exact count.
+ */
+export function missedInput(
+  input: InputSize,
+  endpoint: 'chat' | 'embeddings',
+  contextWindow: number,
+): number {
+  if (input.promptTokens === Number.POSITIVE_INFINITY) return contextWindow;
+  return estimateInput(input, endpoint, contextWindow);
+}
+
+/**
  * Upper bound of what a call can cost: all of its input, a prompt up to the context, and the context (or `maxTokens`
  * where it is less) generated `choices` times. A node reports the prompt once, however many answers it gives.
  */

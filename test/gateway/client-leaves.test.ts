@@ -1,6 +1,15 @@
-import { createTestKey, postChat, type TestKey, usageOf } from '../support/edge.js';
+import type { ServerResponse } from 'node:http';
+import { balanceOf, createTestKey, errorOf, postChat, type TestKey, usageOf } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
-import { chunkEvent, delta, stream } from '../support/scripted-upstream.js';
+import {
+  chat,
+  chunkEvent,
+  DONE_EVENT,
+  delta,
+  type Script,
+  stream,
+  usageEvent,
+} from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 
 describe('a client that leaves', () => {
@@ -104,5 +113,170 @@ describe('a client that leaves', () => {
     }
     suite.upstream.answer(stream([]));
     expect((await postChat(suite.edge.url, caller.key)).status).not.toBe(402);
+  });
+
+  describe('behind the finish reason', () => {
+    const finish = (content?: string) =>
+      chunkEvent({ choices: [{ index: 0, delta: content ? { content } : {}, finish_reason: 'stop' }] });
+
+    /** Sends `parts` at once, and `rest` when it is told that the client is gone. */
+    function inTwo(parts: string[], rest: string[]): { script: Script; goOn: () => void } {
+      const gone = Promise.withResolvers<void>();
+      const script: Script = async (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write(parts.join(''));
+        await gone.promise;
+        response.end(rest.join(''));
+      };
+      return { script, goOn: gone.resolve };
+    }
+
+    async function seenLeaving(): Promise<number> {
+      const { values } = await suite.edge.registry.getSingleMetric('gateway_requests_total')!.get();
+      return values.find(({ labels }) => labels.code === 'client_closed_request')?.value ?? 0;
+    }
+
+    /** Opens a stream, reads all that `parts` have and goes; the edge has seen that at the end. */
+    async function readAndGo(caller: TestKey, parts: string[]): Promise<void> {
+      const before = await seenLeaving();
+      const { body } = await postChat(suite.edge.url, caller.key, { stream: true });
+      const reader = body!.getReader();
+      const bytes = parts.join('').length;
+      for (let read = 0; read < bytes; ) read += (await reader.read()).value!.length;
+      await reader.cancel();
+      await until(async () => (await seenLeaving()) > before, { what: 'the edge to see the client leave' });
+    }
+
+    test.each([
+      ['of its own', [delta('Hel'), delta('lo.'), finish()]],
+      ['beside the last text', [delta('Hel'), finish('lo.')]],
+      ['after an early count', [usageEvent(0, 0), delta('Hello.'), finish()]],
+      ['without any text', [finish()]],
+    ])('pays the usage that is reported then: a reason %s', async (_what, parts) => {
+      // A hold is $0.0033, so that there is room for one.
+      const caller = await createTestKey(suite.db, { balance: '0.005' });
+      const { script, goOn } = inTwo(parts, [usageEvent(8_000, 34), DONE_EVENT]);
+      suite.upstream.answer(script);
+      await readAndGo(
+        caller,
+        parts.filter((part) => !part.includes('"choices":[]')),
+      );
+      const meanwhile = await postChat(suite.edge.url, caller.key);
+      expect([meanwhile.status, (await errorOf(meanwhile)).message]).toEqual([
+        402,
+        expect.stringContaining('in flight'),
+      ]);
+      goOn();
+      await until(async () => (await usageOf(suite.db, caller.accountId)).length > 0);
+      expect(await usageOf(suite.db, caller.accountId)).toEqual([
+        expect.objectContaining({
+          status: 'success',
+          client_aborted: true,
+          estimated: false,
+          input_tokens: 8_000,
+          output_tokens: 34,
+          cost: '0.000810200000',
+        }),
+      ]);
+      expect(await balanceOf(suite.db, caller.accountId)).toBe('0.004189800000');
+    });
+
+    test.each([
+      ['is silent', () => undefined],
+      ['breaks off', (response) => response.destroy()],
+      ['tells an error', (response) => response.write('data: {"error":{"message":"no"}}\n\n')],
+      ['ends without its usage', (response) => response.end(DONE_EVENT)],
+    ] as [string, (response: ServerResponse) => unknown][])(
+      'pays an estimate where the upstream %s, and holds nothing any more',
+      async (_what, then) => {
+        const caller = await createTestKey(suite.db, { balance: '0.004' });
+        const parts = [delta('Hello.'), finish()];
+        let upstream: ServerResponse | undefined;
+        suite.upstream.answer((_request, response) => {
+          upstream = response;
+          response.writeHead(200, { 'content-type': 'text/event-stream' }).write(parts.join(''));
+        });
+        await readAndGo(caller, parts);
+        then(upstream!);
+        await until(() => upstream!.closed, { what: 'the upstream to be cut' });
+        await until(async () => (await usageOf(suite.db, caller.accountId)).length > 0);
+        expect(await usageOf(suite.db, caller.accountId)).toEqual([
+          expect.objectContaining({
+            ...{ status: 'success', client_aborted: true, estimated: true },
+            ...{ input_tokens: 8, output_tokens: 2 },
+          }),
+        ]);
+        suite.upstream.answer(chat());
+        expect((await postChat(suite.edge.url, caller.key)).status).toBe(200);
+      },
+    );
+
+    test('reads no more than a usage can take', async () => {
+      const caller = await createTestKey(suite.db);
+      const parts = [delta('Hello.'), finish()];
+      let sent = 0;
+      suite.upstream.answer(async (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write(parts.join(''));
+        for (; !response.destroyed; sent += 16_000) {
+          response.write(`: ${'x'.repeat(16_000)}\n\n`);
+          await new Promise((next) => setImmediate(next));
+        }
+      });
+      await readAndGo(caller, parts);
+      const before = sent;
+      await until(() => suite.upstream.seen.at(-1)!.aborted);
+      expect(sent - before).toBeLessThan(4 * 1024 * 1024);
+    });
+  });
+
+  describe('with an input whose size nothing shows', () => {
+    const asks = (type: string) => ({
+      stream: true,
+      messages: [{ role: 'user', content: [{ type, [type]: { url: 'https://a.example/b' } }] }],
+    });
+
+    test.each([
+      ['video_url', 8_192],
+      ['file_url', 8_192],
+      ['image_url', 788],
+    ])('pays for %s what was held unless that is countable: %i tokens', async (type, input) => {
+      const caller = await createTestKey(suite.db);
+      const parts = [delta('a'), delta('b')];
+      suite.upstream.answer(stream(parts, { finish: false }));
+      await leave(caller, asks(type), parts.join('').length);
+      expect(await usageOf(suite.db, caller.accountId)).toEqual([
+        expect.objectContaining({ input_tokens: input, output_tokens: 2, estimated: true }),
+      ]);
+    });
+
+    test('pays no more than the usual estimate for staying where the upstream reports nothing', async () => {
+      const caller = await createTestKey(suite.db);
+      suite.upstream.answer(stream([delta('a'), DONE_EVENT]));
+      await (await postChat(suite.edge.url, caller.key, asks('video_url'))).arrayBuffer();
+      await suite.edge.settled();
+      expect(await usageOf(suite.db, caller.accountId)).toEqual([
+        expect.objectContaining({ input_tokens: 23, output_tokens: 1, estimated: true }),
+      ]);
+    });
+
+    test('takes text about escapes for text', async () => {
+      const caller = await createTestKey(suite.db);
+      const parts = [delta('a')];
+      suite.upstream.answer(stream(parts, { finish: false }));
+      const content = 'What is \\u0061 in JSON?';
+      await leave(caller, { stream: true, messages: [{ role: 'user', content }] }, parts[0]!.length);
+      expect((await usageOf(suite.db, caller.accountId))[0]!.input_tokens).toBe(14);
+    });
+  });
+
+  test('pays a whole answer in full as soon as its head has come', async () => {
+    const caller = await createTestKey(suite.db);
+    const content = 'x'.repeat(8 * 1024 * 1024);
+    suite.upstream.answer(chat({ choices: [{ index: 0, message: { role: 'assistant', content } }] }));
+    const { body } = await postChat(suite.edge.url, caller.key);
+    await body!.cancel();
+    await suite.edge.settled();
+    expect(await usageOf(suite.db, caller.accountId)).toEqual([
+      expect.objectContaining({ status: 'success', input_tokens: 12, output_tokens: 34, estimated: false }),
+    ]);
   });
 });

@@ -141,7 +141,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     pending: [],
     async admit(units, caller = new TestCaller()) {
       const body = bodyOf(units);
-      return limits.admit(entry, body, caller);
+      return limits.admit(entry, body, caller, 'chat');
     },
     settle(admission, cost) {
       edge.pending.push(cost);

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../lib/clock.js';
 import type { Logger } from '../../lib/logger.js';
 import type { Money } from '../../lib/money.js';
-import type { FlushResult } from '../../metering/usage-record.js';
+import type { Endpoint, FlushResult } from '../../metering/usage-record.js';
 import { costBound } from '../../upstream/usage.js';
 import type { AccountState, KeyDayState } from '../account-state.js';
 import type { Catalog, CatalogModel } from '../catalog.js';
@@ -27,6 +27,7 @@ import {
   insufficientCredits,
   modelNotAllowed,
   upstreamUnconfigured,
+  wrongEndpoint,
 } from './refusals.js';
 import { type Outcome, type Waiter, WaitQueue } from './wait-queue.js';
 
@@ -50,6 +51,8 @@ const WAIT_MS = 250;
 /** Beyond the upstream's own time limits; then a hold that is still open has been forgotten. */
 const HOLD_MARGIN_MS = 60_000;
 const SWEEP_MS = 5_000;
+/** The models that each endpoint is for. */
+const KINDS = { chat: 'chat', embeddings: 'embedding' } as const;
 
 /** Limits over counters of either kind: what is the same for both stands here. */
 export function createDesk(deps: DeskDeps): Limits {
@@ -65,12 +68,18 @@ class Desk implements Limits {
     this.#sweeper.unref();
   }
 
-  admit(entry: KeyEntry, body: InspectedBody, caller: Caller): Admission | Promise<Admission> {
+  admit(
+    entry: KeyEntry,
+    body: InspectedBody,
+    caller: Caller,
+    endpoint: Endpoint,
+  ): Admission | Promise<Admission> {
     const model = entry.allowedModels.has(body.model) ? this.deps.catalog.get(body.model) : undefined;
-    if (!model || !entry.authorization) {
+    if (model?.kind !== KINDS[endpoint] || !entry.authorization) {
       // The counters are not asked, but a balance below the floor is told first.
       if (entry.account.posted < BALANCE_FLOOR) throw insufficientCredits();
-      throw model ? upstreamUnconfigured() : modelNotAllowed(body.model);
+      if (!model) throw modelNotAllowed(body.model);
+      throw model.kind === KINDS[endpoint] ? upstreamUnconfigured() : wrongEndpoint(model);
     }
     const bound = costBound(body, this.deps.ceilingOf(model));
     const admission = new Admission(entry, caller, model, entry.authorization, bound);

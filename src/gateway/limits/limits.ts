@@ -1,6 +1,6 @@
 import { DOLLAR, type Money } from '../../lib/money.js';
 import type { WindowDecision } from '../../lib/sliding-window.js';
-import type { FlushResult } from '../../metering/usage-record.js';
+import type { Endpoint, FlushResult } from '../../metering/usage-record.js';
 import type { CatalogModel } from '../catalog.js';
 import type { KeyEntry } from '../key-states.js';
 import type { InspectedBody } from '../request-body.js';
@@ -47,10 +47,15 @@ export class CallerGoneError extends Error {}
  */
 export interface Limits {
   /**
-   * Admits a call and takes its hold and its rate slot. Without Redis, and with room, the answer is there at once.
+   * Admits a call to an endpoint that its model is for, and takes its hold and its rate slot. Without Redis, and with room, the answer is there at once.
    * @throws AdmissionError, or rejects with it; CallerGoneError
    */
-  admit(entry: KeyEntry, body: InspectedBody, caller: Caller): Admission | Promise<Admission>;
+  admit(
+    entry: KeyEntry,
+    body: InspectedBody,
+    caller: Caller,
+    endpoint: Endpoint,
+  ): Admission | Promise<Admission>;
   /** Turns the hold into a charge that waits for its commit; 0n for a call that is free. Later calls do nothing. */
   settle(admission: Admission, cost: Money): void;
   /** The charge could not be kept and will never be committed. */

@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.js';
 import type { WindowDecision } from '../../lib/sliding-window.js';
+import type { CatalogModel } from '../catalog.js';
 
 /** A refusal that also tells the state of the rate limit. */
 export class AdmissionError extends AppError {
@@ -36,6 +37,16 @@ export const shareSpent = (): AdmissionError =>
 export const modelNotAllowed = (model: string): AdmissionError =>
   new AdmissionError('model_not_allowed', {
     message: `The model "${model.slice(0, 100)}" is not in the allow-list of your plan. GET /v1/models lists those that are.`,
+    param: 'model',
+  });
+
+/** A chat model has no embeddings to give, and the other way round. */
+export const wrongEndpoint = ({ publicName, kind }: CatalogModel): AdmissionError =>
+  new AdmissionError('invalid_body', {
+    message:
+      kind === 'embedding'
+        ? `The model "${publicName}" makes embeddings and does not chat. Call POST /v1/embeddings.`
+        : `The model "${publicName}" chats and makes no embeddings. Call POST /v1/chat/completions.`,
     param: 'model',
   });
 

@@ -23,6 +23,7 @@ const RULES: Rule[] = [
     sql: 'update accounts set balance = 0, ledger_seq = ledger_seq + 1000 where id = $1',
   },
   { code: 'model_not_allowed', body: '{"model":"gateway/none"}' },
+  { code: 'invalid_body for its model', body: '{"model":"gateway/embed"}' },
   {
     code: 'upstream_unconfigured',
     sql: 'update api_keys set virtual_key_sealed = null where account_id = $1',
@@ -46,7 +47,11 @@ describe('a call that breaks two rules at once', () => {
           headers: { authorization: rule.credential ?? fallback.credential ?? `Bearer ${key}` },
           body: rule.body ?? fallback.body ?? '{"model":"gateway/fast"}',
         });
-      const codeOf = async (response: Response) => (response.ok ? 'ok' : (await errorOf(response)).code);
+      const codeOf = async (response: Response) => {
+        if (response.ok) return 'ok';
+        const { code, param } = await errorOf(response);
+        return code === 'invalid_body' && param === 'model' ? 'invalid_body for its model' : code;
+      };
       if (second.spent) for (let i = 0; i < 20; i++) await (await call({} as Rule)).arrayBuffer();
       await suite.edge.settled();
       // The second rule alone is really broken: without the first, its own code is what comes.

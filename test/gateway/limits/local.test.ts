@@ -28,7 +28,7 @@ describe('limits of the only edge', () => {
 
   test('the answer is there at once while there is room: no promise, nothing awaited', async () => {
     await start(10n);
-    const admission = edge.limits.admit(edge.entry, bodyOf(3), new TestCaller());
+    const admission = edge.limits.admit(edge.entry, bodyOf(3), new TestCaller(), 'chat');
     expect(admission).toMatchObject({ held: true, hold: UNIT * 3n });
     edge.settle(admission as Admission, 0n);
   });

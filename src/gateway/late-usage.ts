@@ -1,0 +1,31 @@
+/**
+ * How long a stream is read on for its usage once its client has left. RELIABILITY.md F2 wants the upstream cut within a
+ * second of that.
+ */
+const WAIT_MS = 800;
+/** Behind the last text come a finish reason for each choice, the usage and `[DONE]`. */
+const MAX_BYTES = 64 * 1024;
+
+/** The wait for the usage of an answer that was whole but for its count when the client left. It ends once. */
+export class LateUsage {
+  readonly #timer: NodeJS.Timeout;
+  #bytes = 0;
+  #over = false;
+
+  constructor(private readonly onOver: () => void) {
+    this.#timer = setTimeout(() => this.end(), WAIT_MS);
+  }
+
+  /** Counts what has been read; beyond the bound the wait is over. */
+  read(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > MAX_BYTES) this.end();
+  }
+
+  end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearTimeout(this.#timer);
+    this.onOver();
+  }
+}
