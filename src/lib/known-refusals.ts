@@ -6,6 +6,7 @@
 export const KNOWN_REFUSALS: readonly string[] = [
   // OpenAI, and whoever repeats its words.
   "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (8000 in the messages, 1000 in the completion). Please reduce the length of the messages or completion.",
+  "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens. Please reduce the length of the messages.",
   "Invalid type for 'messages[0].content': expected a string, but got an integer instead.",
   'expected one of a string, number, boolean, object, array of objects or strings, null, but got a float instead.',
   "Invalid value: 'x'. Supported values are: 'system', 'assistant', 'user', 'function', 'developer' and 'tool'.",

@@ -1,15 +1,24 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { requireAdmin, requireViewer } from '../context.js';
 import { AppError } from '../errors.js';
 import { type Credential, credentialOf } from '../rest/credential.js';
 import { setSessionCookie } from '../rest/session-cookie.js';
+import type { Session } from '../services/accounts/sessions.service.js';
 import type { Services } from '../services.js';
 import { isUpgrade, refuseCrossSiteWrite } from './cross-site.js';
 import { entryOf } from './route-guard.js';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The session whose cookie this request carries. */
+    cookieSession: Session | null;
+  }
+}
+
 /** Enforces `auth` of the matched entry and refuses cross-site writes that carry the cookie or would set it. */
 export function guardSessions(app: FastifyInstance, services: Services, publicOrigin: string): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.decorateRequest('cookieSession', null);
+  app.addHook('onRequest', async (request) => {
     const entry = entryOf(request);
     if (!entry) return;
     const credential = credentialOf(request.headers.authorization, request.cookies);
@@ -22,26 +31,43 @@ export function guardSessions(app: FastifyInstance, services: Services, publicOr
       case 'internal':
         throw new AppError('internal_routes_disabled');
       case 'optional':
-        if (credential) await openSession(request, reply, credential, services);
+        if (credential) await openSession(request, credential, services);
         return;
       case 'session':
       case 'admin':
-        if (credential) await openSession(request, reply, credential, services);
+        if (credential) await openSession(request, credential, services);
         if (entry.auth === 'admin') requireAdmin(request.context);
         else requireViewer(request.context);
     }
   });
+  renewCookies(app, services);
 }
 
 async function openSession(
   request: FastifyRequest,
-  reply: FastifyReply,
   credential: Credential,
   services: Services,
 ): Promise<void> {
   const session = await services.accounts.authenticate(request.context, credential.token);
   if (!session) return;
   request.context.viewer = session.viewer;
-  // The dashboard renews the cookie with each request; a bearer lives as long as it was given.
-  if (credential.from === 'cookie') setSessionCookie(reply, await services.accounts.renew(session));
+  if (credential.from === 'cookie') request.cookieSession = session;
+}
+
+/**
+ * The dashboard renews the cookie with each request; a bearer lives as long as it was given. The session is looked up
+ * again as the answer leaves: it may have ended meanwhile, and its cookie must not come back behind the log-out.
+ */
+function renewCookies(app: FastifyInstance, services: Services): void {
+  app.addHook('onSend', async (request, reply) => {
+    // A log-in or log-out has set its own.
+    if (!request.cookieSession || reply.hasHeader('set-cookie')) return;
+    try {
+      const renewed = await services.accounts.renew(request.context, request.cookieSession);
+      if (renewed) setSessionCookie(reply, renewed);
+    } catch (error) {
+      // The answer is there, and the next one renews.
+      request.log.debug({ err: error }, 'the session could not be renewed');
+    }
+  });
 }

@@ -1,6 +1,7 @@
 import { call, sessionCookie, signUp } from '../support/api.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 import { usePlatform } from '../support/platform-suite.js';
+import { until } from '../support/until.js';
 
 describe('POST /api/auth/logout', () => {
   const suite = usePlatform();
@@ -34,6 +35,30 @@ describe('POST /api/auth/logout', () => {
     expect(sessionCookie(answer)!.value).toBe('');
     expect(sessionCookie(answer)!.line).toMatch(/Expires=Thu, 01 Jan 1970/);
     expect(await status(suite.url, { cookie: `pr_session=${token}` })).toBe(401);
+  });
+
+  test('is not undone by a request that was under way: its answer brings no cookie', async () => {
+    const { token, user } = await signUp(suite.url);
+    const headers = { cookie: `pr_session=${token}`, 'content-type': 'application/json' };
+    const topUp = () =>
+      call(suite.url, 'POST', '/api/billing/topup', { headers, body: { amount_usd: 10 } });
+    expect(sessionCookie(await topUp())).toBeDefined();
+    const holder = await suite.db.pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select 1 from accounts where id = $1 for update', [user.id]);
+      const pending = topUp();
+      const { rows } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const waits = 'select 1 from pg_stat_activity where $1 = any(pg_blocking_pids(pid))';
+      await until(async () => (await suite.db.pool.query(waits, [rows[0]!.pid])).rowCount === 1);
+      expect((await call(suite.url, 'POST', '/api/auth/logout', { headers })).status).toBe(204);
+      await holder.query('rollback');
+      const late = await pending;
+      expect(late.status).toBe(200);
+      expect(late.headers.getSetCookie()).toEqual([]);
+    } finally {
+      holder.release();
+    }
   });
 
   test('needs a session', async () => {

@@ -15,7 +15,8 @@ interface Answer {
 
 describe('curl: requests', () => {
   test('a large body waits for 100 Continue, which comes at once', async () => {
-    const body = question(`${FAST} ${'word '.repeat(600_000)}`);
+    // White space, since no model takes so long a prompt.
+    const body = `${question().slice(0, -1)}${' '.repeat(3_000_000)}}`;
     expect(body.length).toBeGreaterThan(2_900_000);
     const { code, stdout, stderr } = await curl(
       [

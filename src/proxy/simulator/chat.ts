@@ -1,5 +1,5 @@
 import { type Chance, chanceOf } from './random.js';
-import type { ChatBody, ChatRequest } from './requests.js';
+import { type ChatBody, type ChatRequest, checkContext } from './requests.js';
 import { valueFor } from './schema-value.js';
 import { answerText, estimateTokens, pieces, topicsOf } from './text.js';
 
@@ -78,13 +78,22 @@ function makeChoice(request: ChatRequest, index: number): Choice {
   };
 }
 
-/** The answer to a chat call; the same call always gets the same one. */
+function countPrompt({ body, prompt }: ChatRequest): number {
+  const tools = body.tools ? estimateTokens(JSON.stringify(body.tools)) : 0;
+  return estimateTokens(prompt) + body.messages.length * TOKENS_PER_MESSAGE + TOKENS_PER_CALL + tools;
+}
+
+/**
+ * The answer to a chat call; the same call always gets the same one.
+ * @throws Refusal when the prompt is longer than the model's context
+ */
 export function answerChat(request: ChatRequest): Answer {
   const { body, controls, prompt } = request;
+  const promptTokens = countPrompt(request);
+  checkContext(body.model, promptTokens, 'messages');
   const choices = Array.from({ length: body.n ?? 1 }, (_, index) => makeChoice(request, index));
-  const tools = body.tools ? estimateTokens(JSON.stringify(body.tools)) : 0;
   const counted = {
-    prompt: estimateTokens(prompt) + body.messages.length * TOKENS_PER_MESSAGE + TOKENS_PER_CALL + tools,
+    prompt: promptTokens,
     completion: choices.reduce(
       (sum, choice) => sum + choice.pieces.length + (choice.tool ? TOKENS_PER_TOOL_CALL : 0),
       0,

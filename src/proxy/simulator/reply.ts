@@ -51,15 +51,20 @@ export class Reply {
     return controls.echo_canary ? ` (node ${this.ownUrl}, gpu-7.sim-canary.internal:8000, 10.9.8.7)` : '';
   }
 
-  error(status: number, message: string, controls: Controls = {}, param: string | null = null): void {
+  error(
+    status: number,
+    message: string,
+    controls: Controls = {},
+    { param = null, code = null }: Partial<Pick<Refusal, 'param' | 'code'>> = {},
+  ): void {
     const type = status < 500 ? 'invalid_request_error' : 'server_error';
-    const body = { error: { message: message + this.canary(controls), type, param, code: null } };
+    const body = { error: { message: message + this.canary(controls), type, param, code } };
     const text = JSON.stringify(body);
     this.response.writeHead(status, this.headers('application/json', controls)).end(text);
   }
 
-  refuse({ status, message, param }: Refusal): void {
-    this.error(status, message, {}, param);
+  refuse(refusal: Refusal): void {
+    this.error(refusal.status, refusal.message, {}, refusal);
   }
 
   /** A whole JSON answer, or what the controls make of it. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { plainWords } from '../../lib/field-issues.js';
+import { contextOf } from './contexts.js';
 import { ControlError, type Controls, readControls } from './controls.js';
 import { DIMENSIONS } from './embedding.js';
 import { estimateTokens } from './text.js';
@@ -13,9 +14,22 @@ export class Refusal extends Error {
     message: string,
     readonly param: string | null = null,
     readonly status = 400,
+    readonly code: string | null = null,
   ) {
     super(message);
   }
+}
+
+/** Refuses what is longer than its model's context, in OpenAI's words. @throws Refusal */
+export function checkContext(model: string, tokens: number, param: 'messages' | 'input'): void {
+  const context = contextOf(model);
+  if (tokens <= context) return;
+  throw new Refusal(
+    `This model's maximum context length is ${context} tokens. However, your ${param} resulted in ${tokens} tokens. Please reduce the length of the ${param}.`,
+    param,
+    400,
+    'context_length_exceeded',
+  );
 }
 
 const part = z.looseObject({ type: z.string(), text: z.string().optional() });
@@ -159,6 +173,7 @@ export function readEmbedding(raw: unknown, steered: boolean): EmbeddingRequest 
     controls = { ...controls, ...found.controls };
     return { text: rest, tokens: Math.max(1, estimateTokens(rest)) };
   });
+  checkContext(body.model, Math.max(...inputs.map(({ tokens }) => tokens)), 'input');
   const encoding = controls.encoding ?? body.encoding_format ?? 'float';
   return { model: body.model, inputs, encoding, controls };
 }

@@ -33,8 +33,8 @@ export interface SessionsService {
   open(context: ServiceContext, account: AccountRow): Promise<OpenedSession>;
   /** The session of a token; undefined when it is forged, expired, ended, or of an account that may not act. */
   authenticate(context: ServiceContext, token: string): Promise<Session | undefined>;
-  /** The same session with a new lifetime, never beyond 12 hours after the log-in. */
-  renew(session: Session): Promise<SessionToken>;
+  /** The same session with a new lifetime, never beyond 12 hours after the log-in; undefined once it has ended. */
+  renew(context: ServiceContext, session: Session): Promise<SessionToken | undefined>;
   /** Ends this session, with every token of it. */
   logout(context: ServiceContext): Promise<void>;
 }
@@ -80,7 +80,10 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
         claims: { ...claims, tokenVersion: live.token_version },
       };
     },
-    renew: (session) => tokens.sign(session.claims),
+    async renew(context, { claims }) {
+      const live = await findLiveSession(context.em, claims);
+      return live && tokens.sign({ ...claims, tokenVersion: live.token_version });
+    },
     async logout(context) {
       const { accountId, sessionId } = requireViewer(context);
       const expiresAt = new Date(context.clock.now() + ABSOLUTE_LIFETIME_SECONDS * 1000);
