@@ -213,6 +213,8 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       await closing(() => app.close());
       clearTimeout(limit);
       clearTimeout(cut);
+      // Whose client has left and whose usage is still to come: no connection stands for them.
+      for (const call of active) call.terminate();
       await meter.drain(FLUSH_ON_STOP_MS);
       await meter.stop();
       await signal.stop();

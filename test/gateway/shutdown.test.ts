@@ -6,6 +6,7 @@ import { createTestKey, postChat, startTestEdge, usageOf } from '../support/edge
 import { checkInvariants } from '../support/invariants.js';
 import {
   chat,
+  chunkEvent,
   DONE_EVENT,
   delta,
   type ScriptedUpstream,
@@ -99,6 +100,20 @@ describe('an edge that stops', () => {
         cost: '0.000000000000',
         client_aborted: false,
       }),
+    ]);
+  });
+
+  test('records a call whose client has left and whose usage is still to come', async () => {
+    const edge = await startTestEdge(db, { upstreamUrl: upstream.url });
+    const { key, accountId } = await createTestKey(db);
+    const finish = chunkEvent({ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] });
+    upstream.answer(stream([finish], { finish: false }));
+    const reader = (await postChat(edge.url, key, { stream: true })).body!.getReader();
+    await reader.read();
+    await reader.cancel();
+    await within(10_000, edge.edge.close(10_000));
+    expect(await usageOf(db, accountId)).toEqual([
+      expect.objectContaining({ status: 'success', client_aborted: true, estimated: true, output_tokens: 1 }),
     ]);
   });
 
