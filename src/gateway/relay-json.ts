@@ -12,7 +12,7 @@ import {
   rebuildAnswer,
   textOf,
 } from './answer-members.js';
-import { CLIENT_LEFT, type Call, type Success } from './call.js';
+import { type Call, CLIENT_LEFT, type Success } from './call.js';
 import type { RelayAnswer, RelayContext } from './relay.js';
 import { mapErrorChunk } from './upstream-failure.js';
 

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { SseSplitter } from '../upstream/sse-splitter.js';
 import { estimateTokens, readUsage } from '../upstream/usage.js';
 import { errorEvent } from './answer.js';
-import { CLIENT_LEFT, type Call, type Success } from './call.js';
+import { type Call, CLIENT_LEFT, type Success } from './call.js';
 import { ChunkCheck } from './chunk-check.js';
 import { LateUsage } from './late-usage.js';
 import type { RelayAnswer, RelayContext } from './relay.js';

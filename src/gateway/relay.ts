@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type AppError, errorEntry } from '../errors.js';
 import { type AnswerHeaders, answerError, v1Headers } from './answer.js';
 import type { BodyShare } from './body-budget.js';
-import { CLIENT_LEFT, type Call } from './call.js';
+import { type Call, CLIENT_LEFT } from './call.js';
 import type { Catalog } from './catalog.js';
 import type { DroppedKind, EdgeMetrics } from './edge-metrics.js';
 import { JsonAnswer } from './relay-json.js';

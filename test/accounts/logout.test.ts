@@ -40,8 +40,7 @@ describe('POST /api/auth/logout', () => {
   test('is not undone by a request that was under way: its answer brings no cookie', async () => {
     const { token, user } = await signUp(suite.url);
     const headers = { cookie: `pr_session=${token}`, 'content-type': 'application/json' };
-    const topUp = () =>
-      call(suite.url, 'POST', '/api/billing/topup', { headers, body: { amount_usd: 10 } });
+    const topUp = () => call(suite.url, 'POST', '/api/billing/topup', { headers, body: { amount_usd: 10 } });
     expect(sessionCookie(await topUp())).toBeDefined();
     const holder = await suite.db.pool.connect();
     try {

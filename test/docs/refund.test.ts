@@ -7,7 +7,9 @@ import { until } from '../support/until.js';
 
 describe('usage far beyond the context', () => {
   const suite = useEdge();
-  const [, recipe] = /```sql\n([^`]*'ID OF THE CALL'[^`]*)```/.exec(readFileSync('docs/operations.md', 'utf8'))!;
+  const [, recipe] = /```sql\n([^`]*'ID OF THE CALL'[^`]*)```/.exec(
+    readFileSync('docs/operations.md', 'utf8'),
+  )!;
 
   test('is charged, flagged and counted; what docs/operations.md says gives it back, once', async () => {
     const { key, accountId } = await createTestKey(suite.db, { balance: '1' });

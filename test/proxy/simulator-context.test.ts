@@ -58,7 +58,8 @@ describe("a prompt and its model's context", () => {
       'select upstream_model, context_window from models',
     );
     expect(rows).toHaveLength(6);
-    for (const row of rows) expect([row.upstream_model, contextOf(row.upstream_model)]).toEqual(Object.values(row));
+    for (const row of rows)
+      expect([row.upstream_model, contextOf(row.upstream_model)]).toEqual(Object.values(row));
   });
 
   test('a caller is told the reason, and pays nothing', async () => {
