@@ -97,7 +97,7 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     // Bundles for browsers: web/ has walls of its own (biome.json).
-    exclude: { path: '^dist/web/' },
+    exclude: { path: '^dist/(bundle|web)/' },
     tsPreCompilationDeps: false,
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
   },

@@ -210,13 +210,14 @@ function filesBelow(folder, ending) {
 
 const SOURCE = /(?<!\.d)\.tsx?$/;
 const webOutput = join(root, 'dist', 'web');
-/** Made by web/tools, which knows by itself what belongs there. */
-const webFolders = [webOutput, `${webOutput}.draft`];
+const bundleOutput = join(root, 'dist', 'bundle');
+/** Made by web/tools and by scripts/bundle.mjs, which know by themselves what belongs there. */
+const bundledFolders = [bundleOutput, webOutput, `${webOutput}.draft`];
 
 /** Compiled files whose source is gone would still run: old tests, old migrations. */
 function prune(output, expected) {
   for (const path of filesBelow(output, /\.js$/)) {
-    if (expected.has(path) || webFolders.some((folder) => path.startsWith(folder + sep))) continue;
+    if (expected.has(path) || bundledFolders.some((folder) => path.startsWith(folder + sep))) continue;
     rmSync(path);
     rmSync(`${path}.map`, { force: true });
   }
@@ -254,7 +255,38 @@ async function build({ project, output, folders, base }) {
   say(`  built       ${output} in ${seconds(began)}`);
 }
 
+// --- Programs with their packages ------------------------------------------------------------------------------
+
+/** What the last bundle consists of, unless something of it is gone. */
+function bundledFiles() {
+  const files = JSON.parse(readText(join(bundleOutput, 'files.json')) ?? '[]');
+  return files.length > 0 && files.every((name) => existsSync(join(bundleOutput, name)));
+}
+
+/** Bundles the compiled programs into dist/bundle, on the Node of the packages. */
+async function bundle() {
+  const script = join(root, 'scripts', 'bundle.mjs');
+  if (!existsSync(script)) return;
+  const stampPath = join(bundleOutput, '.build-stamp');
+  const stamp = createHash('sha256')
+    .update(readText(join(root, 'dist', '.build-stamp')) ?? '')
+    .update(readFileSync(script))
+    .digest('hex');
+  if (bundledFiles() && readText(stampPath)?.trim() === stamp) return;
+  const began = Date.now();
+  const result = await run(packagedNode(), [script]);
+  if (!result.ok) throw new Failure(`${result.output.trim()}\n\nThe programs could not be bundled.`);
+  writeWhole(stampPath, `${stamp}\n`);
+  say(`  built       ${join('dist', 'bundle')} in ${seconds(began)}`);
+}
+
 // --- Web build -------------------------------------------------------------------------------------------------
+
+/** The Node that the packages bring: Vite and Rolldown want a newer one than the system may have. */
+function packagedNode() {
+  const packaged = join(modules, '.bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  return existsSync(packaged) ? packaged : process.execPath;
+}
 
 const webGenerated = join(root, 'web', 'generated');
 
@@ -285,7 +317,7 @@ function webStamp(inputs) {
   return hash.digest('hex');
 }
 
-/** Bundles web/ into dist/web, on the Node of the packages: Vite wants a newer one than the system may have. */
+/** Bundles web/ into dist/web, on the Node of the packages. */
 async function buildWeb() {
   const script = join(root, 'web', 'tools', 'main.mjs');
   // A part of the checkout, such as the image of a single process, may do without pages.
@@ -294,15 +326,19 @@ async function buildWeb() {
   const last = webManifest();
   if (last && existsSync(webGenerated) && readText(stampPath)?.trim() === webStamp(last.inputs)) return;
   const began = Date.now();
-  const packaged = join(modules, '.bin', process.platform === 'win32' ? 'node.exe' : 'node');
-  const node = existsSync(packaged) ? packaged : process.execPath;
-  const result = await run(node, [script]);
+  const result = await run(packagedNode(), [script]);
   if (!result.ok) throw new Failure(`${result.output.trim()}\n\nThe web pages could not be built.`);
   writeWhole(stampPath, `${webStamp(webManifest().inputs)}\n`);
   say(`  built       ${join('dist', 'web')} in ${seconds(began)}`);
 }
 
 // --- All of it -------------------------------------------------------------------------------------------------
+
+/** Waits for all: none is left running when another fails. */
+async function together(builds) {
+  const failed = (await Promise.allSettled(builds)).find(({ status }) => status === 'rejected');
+  if (failed) throw failed.reason;
+}
 
 let releaseLock;
 try {
@@ -312,14 +348,15 @@ try {
   await install();
   const compile = async () => {
     await build({ project: 'tsconfig.json', output: 'dist', folders: ['src'], base: 'src' });
+    const rest = [bundle()];
     // The tests' copy of the sources has the same errors: each is told once.
     if (withTests)
-      await build({ project: 'tsconfig.test.json', output: 'build', folders: ['src', 'test'], base: '.' });
+      rest.push(
+        build({ project: 'tsconfig.test.json', output: 'build', folders: ['src', 'test'], base: '.' }),
+      );
+    await together(rest);
   };
-  // Side by side; neither is left running when the other fails.
-  const builds = await Promise.allSettled([compile(), buildWeb()]);
-  const failed = builds.find(({ status }) => status === 'rejected');
-  if (failed) throw failed.reason;
+  await together([compile(), buildWeb()]);
 } catch (error) {
   if (!(error instanceof Failure)) throw error;
   process.stderr.write(`${error.message}\n`);

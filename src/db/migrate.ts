@@ -1,10 +1,11 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { advisoryLocks } from './locks.js';
+import { migrations } from './migrations.js';
 import { patiently } from './patience.js';
 
 /** The newest migration that this build knows. */
-export const SCHEMA_VERSION = 'Migration20261123000000';
+export const SCHEMA_VERSION = migrations.at(-1)!.name;
 
 /** A statement of a migration, and the wait for another process's, may take so long. */
 const TIMEOUT_MS = 60_000;

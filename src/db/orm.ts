@@ -1,13 +1,10 @@
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { entities } from '../entities/index.js';
 import { SESSION_LIMITS } from './bounded.js';
+import { migrations } from './migrations.js';
 import { guardConnection, STATEMENT_TIMEOUT_MS } from './patience.js';
-
-const here = dirname(fileURLToPath(import.meta.url));
 
 export interface OrmOptions {
   databaseUrl: string;
@@ -37,8 +34,7 @@ export function ormOptions({ databaseUrl, processName, poolSize = 5 }: OrmOption
       onPoolCreated: (pool: Pool) => void pool.on('connect', guardConnection),
     },
     migrations: {
-      path: join(here, 'migrations'),
-      glob: '!(*.d).{js,ts}',
+      migrationsList: migrations,
       snapshot: false,
       transactional: true,
     },

@@ -1,10 +1,10 @@
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import type { Config } from '../config.js';
+import { productRoot } from '../lib/product-root.js';
 import type { ChildSpec } from './supervisor.js';
 
-/** Root of the compiled code, so that children come from the same build as the launcher. */
-const compiled = join(dirname(fileURLToPath(import.meta.url)), '..');
+/** Of the launcher's own build (scripts/bundle.mjs). */
+const programs = join(productRoot(), 'dist', 'bundle');
 
 export interface Ports {
   edge: number;
@@ -48,7 +48,7 @@ export function describeChildren(config: Config, databaseUrl: string, ports: Por
     stopPatienceMs: number,
   ): ChildSpec => ({
     name,
-    entry: join(compiled, name === 'edge' ? 'gateway' : name, 'main.js'),
+    entry: join(programs, name === 'edge' ? 'gateway' : name, 'main.js'),
     env: {
       ...common,
       ...(config.metricsPort ? { METRICS_PORT: String(config.metricsPort + METRICS_OFFSET[name]) } : {}),

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { z } from 'zod';
+import { productRoot } from '../lib/product-root.js';
 
 /** Encodings in which an asset may lie there, the best first. */
 const ENCODINGS = ['br', 'gzip'] as const;
@@ -48,12 +48,8 @@ export interface WebBuild {
 /** Where the build stands in the document for a nonce. */
 const NONCE_PLACEHOLDER = '%CSP_NONCE%';
 
-/** `dist/web` of this checkout or image: beside the nearest package.json, from wherever the sources were compiled to. */
-function webFolder(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder);
-  return join(folder, 'dist', 'web');
-}
+/** `dist/web` of this checkout or image. */
+const webFolder = (): string => join(productRoot(), 'dist', 'web');
 
 /** Reads the web build; undefined where there is none, so that the API of a checkout without one can run. */
 export function loadWebBuild(folder: string = webFolder()): WebBuild | undefined {

@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { bundledSources } from './bundled.js';
 import { compiled, compiledFiles, loadedBy, ownImports, packagesOf } from './loaded-modules.js';
 
 const HEAVY = [
@@ -24,6 +25,14 @@ describe('the edge', () => {
     expect(packages.filter((name) => HEAVY.some((pattern) => pattern.test(name)))).toEqual([]);
     const own = loaded.filter((url) => !url.includes('/node_modules/'));
     expect(own.filter((url) => /\/src\/(?:graphql|rest|pages|platform|jobs|proxy)\//.test(url))).toEqual([]);
+  });
+
+  test('is bundled without any of it', () => {
+    const packages = packagesOf(bundledSources('gateway/main.js'));
+    expect(packages).toContain('undici');
+    expect(packages.filter((name) => HEAVY.some((pattern) => pattern.test(name)))).toEqual([]);
+    // The instrument sees it where it is.
+    expect(packagesOf(bundledSources('platform/main.js'))).toContain('graphql');
   });
 
   test('would be caught: the instrument sees a package behind a package', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { findMembers, replaceValues } from '../../src/lib/json-scan.js';
+import { anyText } from '../support/any-text.js';
 
 /** JSON text with blanks where JSON allows them, and `model` now and then spelled with escapes. */
 function render(value: unknown, blank: () => string, escaped: () => boolean): string {
@@ -16,7 +17,7 @@ function render(value: unknown, blank: () => string, escaped: () => boolean): st
 
 const nasty = fc.oneof(
   fc.string(),
-  fc.string({ unit: 'binary' }).map((text) => text.toWellFormed()),
+  anyText(),
   fc.constantFrom(
     '"model":"x"',
     '{"model":"inner"}',

@@ -6,7 +6,7 @@ const DIST = new URL('../../../dist/', import.meta.url);
 export const urlInDist = (name: string): string => new URL(name, DIST).href;
 
 /**
- * Path of a compiled file of the product, such as `gateway/main.js`. Tests start what an operator starts: the build in
- * `dist/`, not its copy beside the tests.
+ * Path of a program of the product, such as `gateway/main.js`. Tests start what an operator starts: the bundle in
+ * `dist/bundle`, not a copy beside the tests.
  */
-export const inDist = (name: string): string => fileURLToPath(urlInDist(name));
+export const inDist = (name: string): string => fileURLToPath(new URL(`bundle/${name}`, DIST));

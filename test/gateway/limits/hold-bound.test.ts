@@ -3,6 +3,7 @@ import { createPriceCeilings } from '../../../src/gateway/limits/price-ceiling.j
 import { type InspectedBody, inspectAtOnce } from '../../../src/gateway/request-body.js';
 import { costOf, type Money } from '../../../src/lib/money.js';
 import { costBound, estimateInput } from '../../../src/upstream/usage.js';
+import { anyText } from '../../support/any-text.js';
 import { sized } from '../../support/size.js';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -57,7 +58,7 @@ const written = (body: Json, style: number): Buffer => {
 
 const escapeOf = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ maxLength: 200 }));
+const text = fc.oneof(anyText(60), fc.string({ maxLength: 200 }));
 const part = fc.oneof(
   fc.record({ type: fc.constant('text'), text }),
   fc.record({

@@ -16,6 +16,9 @@ export interface NativeJest {
   setTimeout(ms: number): void;
 }
 
+/** More than Node's ten: a failing expectation lies some frames below the test. */
+const STACK_FRAMES = 20;
+
 /** Where jest-circus reads the limit that a file sets. */
 const TEST_TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
 
@@ -44,7 +47,10 @@ export class NativeEnvironment {
     Reflect.set(globalThis, 'jest', native);
   }
 
-  async setup(): Promise<void> {}
+  /** Jest asks for a hundred frames of every error: what refuses thousands of calls would mostly write stacks. */
+  async setup(): Promise<void> {
+    Error.stackTraceLimit = STACK_FRAMES;
+  }
 
   handleTestEvent({ name }: { name: string }, state: Parameters<typeof stretchLimits>[0]): void {
     if (name === 'run_start') stretchLimits(state);

@@ -1,0 +1,55 @@
+/**
+ * Bundles each program of dist/ with its packages into dist/bundle: a process then loads some ten files in place of a
+ * thousand, and is up in a third of the time (docs/decisions/0086). Run by scripts/bootstrap.mjs after the compiler.
+ */
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const compiled = join(root, 'dist');
+const output = join(compiled, 'bundle');
+
+const programs = [
+  'start',
+  ...['gateway', 'platform', 'jobs', 'proxy'].map((name) => `${name}/main`),
+  ...readdirSync(join(compiled, 'cli'))
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => `cli/${name.slice(0, -'.js'.length)}`),
+];
+
+/** Packages that look for files of their own beside them, or are native. They load from node_modules as ever. */
+const LEFT_ALONE = ['@fastify/swagger', '@node-rs/argon2', 'fastify', 'ioredis', 'pino', 'pg-native'];
+
+const bundle = await rolldown({
+  input: Object.fromEntries(programs.map((name) => [name, join(compiled, `${name}.js`)])),
+  platform: 'node',
+  external: (id) => LEFT_ALONE.includes(id),
+  onLog(level, log) {
+    // A missing file or export is found here, and not by whoever first calls it.
+    if (level === 'warn' && log.code !== 'EVAL') throw new Error(log.message);
+  },
+});
+rmSync(output, { recursive: true, force: true });
+mkdirSync(output, { recursive: true });
+const { output: files } = await bundle.write({
+  dir: output,
+  format: 'esm',
+  sourcemap: true,
+  // MikroORM and type-graphql call things by the names of their classes.
+  keepNames: true,
+  comments: { legal: true, annotation: false, jsdoc: false },
+  entryFileNames: '[name].js',
+  chunkFileNames: 'shared/[name]-[hash].js',
+});
+for (const { fileName, code } of files) {
+  if (
+    code &&
+    /(?<!typeof )__(?:dirname|filename)\b(?! !==)/.test(
+      code.replaceAll('typeof __filename !== "undefined" ? __filename', ''),
+    )
+  )
+    throw new Error(`${fileName}: a package looks for files beside it: leave it alone`);
+}
+writeFileSync(join(output, 'files.json'), JSON.stringify(files.map(({ fileName }) => fileName)));
