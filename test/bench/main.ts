@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded.js';
-import { freePort } from '../../src/lib/free-port.js';
+import { freePort } from '../support/free-port.js';
 import { measureAnalytics } from './analytics.js';
 import { createLedger, type Ledger } from './ledger.js';
 import { cpuMicros, family, machineLine, takeCores } from './machine.js';

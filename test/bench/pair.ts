@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { Redis } from 'ioredis';
-import { freePort } from '../../src/lib/free-port.js';
+import { freePort } from '../support/free-port.js';
 import type { Ledger } from './ledger.js';
 import { type Lengths, Measured, median, startGenerator } from './measure.js';
 import { start } from './processes.js';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../src/lib/free-port.js';
+import { freePort } from '../support/free-port.js';
 import { start } from './processes.js';
 import { listening, NO_KEY, type RunningTarget, type TargetContext } from './targets.js';
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { freePort } from '../../src/lib/free-port.js';
+import { freePort } from '../support/free-port.js';
 import type { Target } from './jobs.js';
 import { type Ledger, SECRETS } from './ledger.js';
 import { type Cores, family } from './machine.js';

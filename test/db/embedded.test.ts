@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { type EmbeddedPostgres, ensureDatabase, startEmbeddedPostgres } from '../../src/db/embedded.js';
 import { leftBehind } from '../../src/db/server-process.js';
-import { freePort } from '../../src/lib/free-port.js';
 import { isRunning } from '../../src/lib/process-stat.js';
 import { temporaryFolder } from '../launcher/support.js';
 import { putCluster } from '../support/cluster.js';
 import { urlInDist } from '../support/dist.js';
+import { freePort } from '../support/free-port.js';
 import { descendantsOf } from '../support/process-tree.js';
 import { until } from '../support/until.js';
 

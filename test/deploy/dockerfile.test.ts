@@ -5,10 +5,10 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '../../src/lib/free-port.js';
 import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { postChat } from '../support/edge.js';
+import { freePort } from '../support/free-port.js';
 import { until } from '../support/until.js';
 import { compose, interpolate, ours } from './compose.js';
 import { buildStages, layOutBuild, parseDockerfile, type Stage } from './dockerfile.js';

@@ -1,9 +1,9 @@
 import { ALERT_PENDING_CHANNEL } from '../../src/db/invalidation.js';
-import { freePort } from '../../src/lib/free-port.js';
 import { ended, fire, readEvent, subscribe } from '../alerts/delivery/fixtures.js';
 import { type Receiver, startReceiver } from '../alerts/delivery/receiver.js';
 import { temporaryFolder } from '../launcher/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { freePort } from '../support/free-port.js';
 import { INHERITED_ENV } from '../support/inherited-env.js';
 import { productProcess } from '../support/product-process.js';
 import { TEST_SECRETS } from '../support/secrets.js';

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { freePort } from '../../src/lib/free-port.js';
 import { newId } from '../../src/lib/ids.js';
 import { isRunning } from '../../src/lib/process-stat.js';
 import { leaveSpool, recordOf } from '../metering/support.js';
+import { freePort } from '../support/free-port.js';
 import { until } from '../support/until.js';
 import { fakeChildren, readJournal, temporaryFolder, testLaunch } from './support.js';
 

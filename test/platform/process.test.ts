@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { freePort } from '../../src/lib/free-port.js';
 import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { inDist } from '../support/dist.js';
+import { freePort } from '../support/free-port.js';
 import { TEST_SECRETS } from '../support/secrets.js';
 import { until } from '../support/until.js';
 

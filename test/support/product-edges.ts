@@ -1,4 +1,4 @@
-import { freePort } from '../../src/lib/free-port.js';
+import { freePort } from './free-port.js';
 import { metricOf } from './metric.js';
 import { type ProductProcess, productProcess } from './product-process.js';
 
@@ -39,9 +39,6 @@ function productEdge(
   });
 }
 
-/** Free ports of loopback, each another: two that are asked for one after the other may be the same. */
-export async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) ports.add(await freePort());
-  return [...ports];
-}
+/** Free ports of loopback, each another. */
+export const freePorts = (count: number): Promise<number[]> =>
+  Promise.all(Array.from({ length: count }, () => freePort()));

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort } from '../../src/lib/free-port.js';
+import { freePort } from './free-port.js';
 import { until } from './until.js';
 
 /** A real Redis of the test file's own, without persistence: killed and started again it is empty. */

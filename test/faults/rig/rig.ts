@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../src/lib/free-port.js';
 import { createTestKey, type TestKey, type TestKeyOptions } from '../../support/edge.js';
+import { freePort } from '../../support/free-port.js';
 import { INHERITED_ENV } from '../../support/inherited-env.js';
 import { type ProductEdge, productEdges } from '../../support/product-edges.js';
 import { type ProductProcess, productProcess } from '../../support/product-process.js';
