@@ -5,7 +5,7 @@ import { estimateTokens, readUsage } from '../upstream/usage.js';
 import { errorEvent } from './answer.js';
 import type { Call, Success } from './call.js';
 import { ChunkCheck } from './chunk-check.js';
-import type { RelayAnswer, RelayContext } from './relay.js';
+import type { RelayAnswer, RelayContext } from './relay-answer.js';
 import { mapErrorChunk, type UpstreamFailure } from './upstream-failure.js';
 
 const DONE_EVENT = Buffer.from('data: [DONE]\n\n');
