@@ -46,6 +46,18 @@ export interface AnswerMembers {
   content: Member | undefined;
 }
 
+/** A whole answer whose members are sorted out. */
+export interface SortedAnswer {
+  members: AnswerMembers;
+  /** The public name of the model that served. */
+  served: string;
+  /** Whether it may pass as it came. */
+  asItCame: boolean;
+}
+
+/** The upstream's answer is none. */
+export class GarbageError extends Error {}
+
 /** Sorts out the members of an answer or chunk. `known` lists those that may pass. */
 export function readAnswer(json: Buffer, members: Member[], known: KnownMembers): AnswerMembers {
   const answer: AnswerMembers = {
@@ -120,6 +132,17 @@ const CLOSE = Buffer.from('}');
 
 /** Rebuilds an answer from the members that pass, with `model` as its model's name. */
 export function rebuildAnswer(json: Buffer, answer: AnswerMembers, model: string): RebuiltAnswer {
+  const { parts, length, contentAt } = rebuiltParts(json, answer, model);
+  return { json: Buffer.concat(parts, length), contentAt };
+}
+
+/** The same without a copy: pieces of the answer itself, and with `content` in place of its value where that is given. */
+export function rebuiltParts(
+  json: Buffer,
+  answer: AnswerMembers,
+  model: string,
+  content?: readonly Buffer[],
+): { parts: Buffer[]; length: number; contentAt: number } {
   const parts: Buffer[] = [];
   let length = 0;
   let contentAt = -1;
@@ -128,14 +151,18 @@ export function rebuildAnswer(json: Buffer, answer: AnswerMembers, model: string
     length += part.length;
   };
   for (const member of answer.kept) {
+    const { start, valueStart, end } = member;
     add(parts.length === 0 ? OPEN : COMMA);
-    if (member === answer.content) contentAt = length + member.valueStart - member.start;
+    if (member === answer.content) contentAt = length + valueStart - start;
     if (member === answer.model) {
-      add(json.subarray(member.start, member.valueStart));
+      add(json.subarray(start, valueStart));
       add(Buffer.from(JSON.stringify(model)));
-    } else add(json.subarray(member.start, member.end));
+    } else if (member === answer.content && content) {
+      add(json.subarray(start, valueStart));
+      for (const part of content) add(part);
+    } else add(json.subarray(start, end));
   }
   if (parts.length === 0) add(OPEN);
   add(CLOSE);
-  return { json: Buffer.concat(parts, length), contentAt };
+  return { parts, length, contentAt };
 }

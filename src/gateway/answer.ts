@@ -88,6 +88,19 @@ export function answerJson(
   else response.end(body);
 }
 
+/** Ends an answer with JSON that is too large to be copied into one piece. */
+export function answerInParts(
+  response: ServerResponse,
+  headers: AnswerHeaders,
+  parts: readonly Buffer[],
+): void {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  headers.push('content-type', 'application/json; charset=utf-8', 'content-length', String(length));
+  response.writeHead(200, headers);
+  for (const part of parts) response.write(part);
+  response.end();
+}
+
 export interface V1ErrorOptions extends ErrorOptions {
   /** Tells SDKs that a repetition fails as well. */
   noRetry?: boolean;

@@ -12,6 +12,7 @@ import { idleCloser } from '../lib/lifecycle.js';
 import type { Logger } from '../lib/logger.js';
 import { bindRouteTable } from '../lib/route-table.js';
 import { SlotSet } from '../lib/slot-set.js';
+import { Turns } from '../lib/turns.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import type { MeterOptions } from '../metering/meter.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
@@ -26,13 +27,13 @@ import { openAlertSignal, openFlushSignal } from './flush-signal.js';
 import { createKeyCache } from './key-cache.js';
 import { createLimits, type Patience } from './limits/create-limits.js';
 import { createModelRoutes } from './model-routes.js';
+import { Pace } from './pace.js';
 import { passthrough } from './passthrough.js';
 import type { Relay } from './relay.js';
 import { guardRequests, knowAllMethods, originForm, refuseUnroutable } from './request-guard.js';
 import { routeTable } from './route-table.js';
 import { takeCallsFirst } from './shortcut.js';
 import type { EdgeLock } from './single-edge.js';
-import { UploadPace } from './upload-pace.js';
 import { UpstreamClient } from './upstream/client.js';
 import { answer, type V1Deps, v1Routes } from './v1.routes.js';
 
@@ -185,8 +186,18 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   });
   const bodies = new BodyBudget(bounds);
   metrics.bodyBytes(() => bodies.usedBytes);
-  const relay = { upstream, basePath, catalog, metrics, stalledReaderMs: bounds.stalledReaderMs };
-  const pace = new UploadPace(bounds);
+  const { stalledReaderMs, checkIntervalMs } = bounds;
+  const readPace = new Pace({
+    bytesPerSecond: bounds.readBytesPerSecond,
+    stallMs: stalledReaderMs,
+    checkIntervalMs,
+  });
+  const relay = { upstream, basePath, catalog, metrics, stalledReaderMs, readPace, turns: new Turns() };
+  const pace = new Pace({
+    bytesPerSecond: bounds.uploadBytesPerSecond,
+    stallMs: bounds.uploadStallMs,
+    checkIntervalMs,
+  });
   const v1: V1Deps = {
     ...{ cache, catalog, limits, meter, metrics, clock, log, routes, relay, active },
     ...{ bodies, pace },

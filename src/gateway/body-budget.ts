@@ -1,108 +1,124 @@
 import { AppError } from '../errors.js';
 import type { EdgeBounds } from './edge-bounds.js';
+import { MemoryPool } from './memory-pool.js';
 
 /** A request that holds no more than this is small, as nearly every call is. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 /** What each piece of a body costs beside its bytes: a body that comes byte by byte takes far more than it says. */
 const PIECE_BYTES = 256;
-/**
- * What an account holds is at most a quarter of what is left for all others when it sends a body; when it gets an
- * answer, for which it pays, at most as much as is left.
- */
+/** An account's bodies hold at most a quarter of what is left for all others, its small answers at most as much as is left. */
 const BODY_PART = 4;
 const ANSWER_PART = 1;
+/** Of the memory for large answers: what one account may hold, and what is reserved for the first answer of each. */
+const ACCOUNT_PART = 2;
+const RESERVED_PART = 3;
 const RETRY_AFTER_SECONDS = 1;
-
-/** Memory that accounts share. The more of it is in use, the less one account may hold: there is always room for others. */
-class Pool {
-  used = 0;
-  readonly #accounts = new Map<string, number>();
-
-  constructor(private readonly size: number) {}
-
-  /** Takes `bytes`, if the account then holds at most a `part`-th of what is left. */
-  take(accountId: string, bytes: number, part: number): boolean {
-    const own = (this.#accounts.get(accountId) ?? 0) + bytes;
-    const used = this.used + bytes;
-    if (own * part > this.size - used) return false;
-    this.used = used;
-    this.#accounts.set(accountId, own);
-    return true;
-  }
-
-  give(accountId: string, bytes: number): void {
-    this.used -= bytes;
-    const left = this.#accounts.get(accountId)! - bytes;
-    if (left > 0) this.#accounts.set(accountId, left);
-    else this.#accounts.delete(accountId);
-  }
-}
 
 /**
  * Request bodies, and answers that are sent whole, are held in memory until their call is over, so all of them
- * together have a bound (RELIABILITY.md T25, F23). Small requests have a pool that large ones can't fill.
+ * together have a bound (RELIABILITY.md T25, F23). Small requests have a pool that large ones can't fill. Large answers
+ * have one of their own, since their readers decide how long they stay.
  */
 export class BodyBudget {
-  readonly small: Pool;
-  readonly large: Pool;
+  readonly small: MemoryPool;
+  readonly large: MemoryPool;
+  readonly answers: MemoryPool;
 
-  constructor({ smallBodyBytes, largeBodyBytes }: Pick<EdgeBounds, 'smallBodyBytes' | 'largeBodyBytes'>) {
-    this.small = new Pool(smallBodyBytes);
-    this.large = new Pool(largeBodyBytes);
+  constructor(bounds: Pick<EdgeBounds, 'smallBodyBytes' | 'largeBodyBytes' | 'answerBytes'>) {
+    this.small = new MemoryPool(bounds.smallBodyBytes);
+    this.large = new MemoryPool(bounds.largeBodyBytes);
+    this.answers = new MemoryPool(bounds.answerBytes);
   }
 
   get usedBytes(): number {
-    return this.small.used + this.large.used;
+    return this.small.used + this.large.used + this.answers.used;
+  }
+
+  /** Takes `bytes` for an answer that holds `held` already. The last third is for accounts without another answer. */
+  takeAnswer(accountId: string, held: number, bytes: number): boolean {
+    const { answers } = this;
+    const before = answers.heldBy(accountId);
+    if (before + bytes > answers.size / ACCOUNT_PART) return false;
+    const reserved = before > held ? answers.size / RESERVED_PART : 0;
+    if (answers.used + bytes > answers.size - reserved) return false;
+    answers.take(accountId, bytes);
+    return true;
   }
 }
 
 /** What one request holds of the budget; given back once, however often `release` is called. */
 export class BodyShare {
-  #held = 0;
-  #pool: Pool;
+  /** Held of the pools for small requests, for large ones, and for large answers. */
+  #small = 0;
+  #large = 0;
+  #answer = 0;
   #over = false;
+  #pinned = false;
 
   constructor(
     private readonly budget: BodyBudget,
     private readonly accountId: string,
-  ) {
-    this.#pool = budget.small;
+  ) {}
+
+  /** Whether it holds a large answer. */
+  get holdsAnswer(): boolean {
+    return this.#answer > 0;
   }
 
   /** Takes a piece of the body. @throws AppError `service_unavailable` */
-  receive(bytes: number): void {
-    this.#take(bytes + PIECE_BYTES, BODY_PART);
+  receive(piece: number): void {
+    // The request is over. Later bytes are discarded, so they take no memory.
+    if (this.#over) return;
+    const bytes = piece + PIECE_BYTES;
+    if (this.#large === 0 && this.#fitsSmall(bytes, BODY_PART)) return;
+    const { small, large } = this.budget;
+    // It is a large request from here on.
+    if (!large.takePart(this.accountId, this.#small + bytes, BODY_PART)) throw full();
+    small.give(this.accountId, this.#small);
+    this.#large += this.#small + bytes;
+    this.#small = 0;
   }
 
   /** Takes `bytes` of the answer. @throws AppError `service_unavailable` */
   grow(bytes: number): void {
-    this.#take(bytes, ANSWER_PART);
+    if (this.#over && !this.#pinned) return;
+    if (this.#answer === 0 && this.#fitsSmall(bytes, ANSWER_PART)) return;
+    if (!this.budget.takeAnswer(this.accountId, this.#answer, bytes)) throw full();
+    this.#answer += bytes;
+  }
+
+  /** Gives back bytes of a large answer. */
+  shrink(bytes: number): void {
+    const given = Math.min(bytes, this.#answer);
+    this.budget.answers.give(this.accountId, given);
+    this.#answer -= given;
+  }
+
+  /** Puts `release` off until the returned function is called: the answer stays in memory, whoever is left to read it. */
+  pin(): () => void {
+    this.#pinned = true;
+    return () => {
+      this.#pinned = false;
+      if (this.#over) this.release();
+    };
   }
 
   release(): void {
     this.#over = true;
-    if (this.#held === 0) return;
-    this.#pool.give(this.accountId, this.#held);
-    this.#held = 0;
+    if (this.#pinned) return;
+    const { small, large, answers } = this.budget;
+    small.give(this.accountId, this.#small);
+    large.give(this.accountId, this.#large);
+    answers.give(this.accountId, this.#answer);
+    this.#small = 0;
+    this.#large = 0;
+    this.#answer = 0;
   }
 
-  #take(bytes: number, part: number): void {
-    // The request is over. Later bytes are discarded, so they take no memory.
-    if (this.#over) return;
-    const { small } = this.budget;
-    if (this.#pool === small) {
-      const fits = this.#held + bytes <= SMALL_BODY_BYTES && small.take(this.accountId, bytes, part);
-      if (!fits && !this.#enlarge(bytes, part)) throw full();
-    } else if (!this.#pool.take(this.accountId, bytes, part)) throw full();
-    this.#held += bytes;
-  }
-
-  /** Moves to the pool of large requests, with `bytes` more. */
-  #enlarge(bytes: number, part: number): boolean {
-    const { small, large } = this.budget;
-    if (!large.take(this.accountId, this.#held + bytes, part)) return false;
-    if (this.#held > 0) small.give(this.accountId, this.#held);
-    this.#pool = large;
+  #fitsSmall(bytes: number, part: number): boolean {
+    const fits = this.#small + bytes <= SMALL_BODY_BYTES;
+    if (!fits || !this.budget.small.takePart(this.accountId, bytes, part)) return false;
+    this.#small += bytes;
     return true;
   }
 }

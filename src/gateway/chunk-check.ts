@@ -5,7 +5,7 @@ import { eventData, isDataAlone, otherLines } from '../upstream/sse-splitter.js'
 import { isUsageOnly } from '../upstream/usage.js';
 import { type AnswerMembers, CHAT_MEMBERS, readAnswer, rebuildAnswer, textOf } from './answer-members.js';
 import { ChunkLayout } from './chunk-layout.js';
-import type { RelayContext } from './relay.js';
+import type { RelayContext } from './relay-answer.js';
 import type { InspectedBody } from './request-body.js';
 
 /** What an event of a stream is. `nothing` sends the client nothing. */

@@ -27,12 +27,15 @@ export interface EdgeBounds extends RequestBounds {
   /** Answers without room in the buffer, in total and per client. Each holds a connection, so they must be fewer than those. */
   waitingReaders: number;
   waitingReadersPerClient: number;
-  /** Memory for the bodies and whole answers of `/v1`: for requests of up to 64 KiB, and for larger ones. */
+  /** Memory of `/v1`: for requests of up to 64 KiB with their answers, for larger bodies, and for larger whole answers. */
   smallBodyBytes: number;
   largeBodyBytes: number;
+  answerBytes: number;
   /** The least rate of an upload, and how far it may fall behind. */
   uploadBytesPerSecond: number;
   uploadStallMs: number;
+  /** The least rate at which a large whole answer is read. It may fall behind by `stalledReaderMs`. */
+  readBytesPerSecond: number;
 }
 
 const MIB = 2 ** 20;
@@ -58,8 +61,10 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
   waitingReadersPerClient: 24,
   smallBodyBytes: 64 * MIB,
   largeBodyBytes: 192 * MIB,
+  answerBytes: 192 * MIB,
   uploadBytesPerSecond: 4 * 1024,
   uploadStallMs: 10_000,
+  readBytesPerSecond: 16 * 1024,
 };
 
 /**

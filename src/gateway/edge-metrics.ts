@@ -105,7 +105,7 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
     bodyBytes(read) {
       new Gauge({
         name: 'gateway_request_body_bytes',
-        help: 'Bytes of bodies and of whole answers of /v1 in memory; beyond 256 MiB calls get 503',
+        help: 'Bytes of bodies and of whole answers of /v1 in memory; an account beyond its share gets 503',
         registers,
         collect() {
           this.set(read());

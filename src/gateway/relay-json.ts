@@ -1,19 +1,22 @@
 import type { ServerResponse } from 'node:http';
-import { memberValue, scanMembers } from '../lib/json-scan.js';
+import { AppError } from '../errors.js';
+import { type Member, memberValue, scanMembers } from '../lib/json-scan.js';
 import { convertEmbeddings, encodingOf } from '../upstream/embedding-encoding.js';
-import { estimateTokens } from '../upstream/usage.js';
-import { answerJson } from './answer.js';
+import { answerInParts, answerJson } from './answer.js';
+import { estimateAnswer } from './answer-estimate.js';
 import {
-  type AnswerMembers,
   CHAT_MEMBERS,
   EMBEDDINGS_MEMBERS,
+  GarbageError,
   type KnownMembers,
   readAnswer,
   rebuildAnswer,
+  type SortedAnswer,
   textOf,
 } from './answer-members.js';
 import { type Call, CLIENT_LEFT, type Success } from './call.js';
-import type { RelayAnswer, RelayContext } from './relay.js';
+import { LARGE_ANSWER_BYTES, type LargeAnswer, readLargeAnswer } from './large-answer.js';
+import type { RelayAnswer, RelayContext } from './relay-answer.js';
 import { mapErrorChunk } from './upstream-failure.js';
 
 /** Largest answer that is held back until its event is written. */
@@ -26,10 +29,12 @@ interface Answer {
   success: Success;
 }
 
-class GarbageError extends Error {}
-
 /** The upstream told an error, whatever its status said. */
-class ToldError extends Error {}
+class ToldError extends Error {
+  constructor(readonly body: Buffer) {
+    super('the upstream told an error');
+  }
+}
 
 /** A whole JSON answer: kept until its usage event is written, then sent in one write. */
 export class JsonAnswer implements RelayAnswer {
@@ -50,6 +55,10 @@ export class JsonAnswer implements RelayAnswer {
   }
 
   end(): void {
+    if (this.#bytes > LARGE_ANSWER_BYTES) {
+      this.#endLarge();
+      return;
+    }
     const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
     // Until the client has read it, the answer is in memory once.
     this.#chunks = [];
@@ -57,9 +66,7 @@ export class JsonAnswer implements RelayAnswer {
     try {
       answer = this.call.input.endpoint === 'chat' ? this.#chat(body) : this.#embeddings(body);
     } catch (error) {
-      this.context.fail(
-        error instanceof ToldError ? mapErrorChunk(body) : { code: 'upstream_error', options: {} },
-      );
+      this.#failed(error);
       return;
     }
     this.call.succeed(answer.success, (error) => {
@@ -77,6 +84,33 @@ export class JsonAnswer implements RelayAnswer {
   clientGone(over: () => void): void {
     this.call.fail(CLIENT_LEFT, () => undefined);
     over();
+  }
+
+  #endLarge(): void {
+    const { context } = this;
+    const work = readLargeAnswer(this.#chunks, this.#bytes, this.call.input, {
+      sort: (body, members, known) => this.#sort(body, members, known),
+      grow: (bytes) => context.grow(bytes),
+      shrink: (bytes) => context.shrink(bytes),
+    });
+    context.work(work, (error, answer) => {
+      if (answer) this.#sendLarge(answer);
+      else this.#failed(error);
+    });
+  }
+
+  #sendLarge({ parts, success }: LargeAnswer): void {
+    this.call.succeed(success, (error) => {
+      if (error) this.context.unrecorded();
+      else answerInParts(this.response, this.context.headers(), parts);
+      this.context.sent();
+    });
+  }
+
+  #failed(error: unknown): void {
+    if (error instanceof AppError) this.context.refuse(error);
+    else if (error instanceof ToldError) this.context.fail(mapErrorChunk(error.body));
+    else this.context.fail({ code: 'upstream_error', options: {} });
   }
 
   #chat(body: Buffer): Answer {
@@ -113,32 +147,28 @@ export class JsonAnswer implements RelayAnswer {
     };
   }
 
-  /** The known members of an answer, the model that served, and the answer with nothing else and under that name. */
-  #read(body: Buffer, known: KnownMembers): { members: AnswerMembers; served: string; checked: Buffer } {
+  /** The members of an answer, sorted out, and the answer with nothing else and under the public name. */
+  #read(body: Buffer, known: KnownMembers): SortedAnswer & { checked: Buffer } {
     // Schemas and tool results are the model's, which may nest as they like.
-    const members = readAnswer(body, scanMembers(body, Number.POSITIVE_INFINITY), known);
-    if (members.isError) throw new ToldError();
+    const { members, served, asItCame } = this.#sort(
+      body,
+      scanMembers(body, Number.POSITIVE_INFINITY),
+      known,
+    );
+    const checked = asItCame ? body : rebuildAnswer(body, members, served).json;
+    return { members, served, asItCame, checked };
+  }
+
+  #sort(body: Buffer, scanned: Member[], known: KnownMembers): SortedAnswer {
+    const members = readAnswer(body, scanned, known);
+    if (members.isError) throw new ToldError(body);
     const name = members.model && textOf(body, members.model);
     const served = this.context.servedModel(name ?? '');
     if (members.dropped > 0) this.context.dropped('member', members.dropped);
-    const asItCame = members.dropped === 0 && (!members.model || served === name);
-    return { members, served, checked: asItCame ? body : rebuildAnswer(body, members, served).json };
+    return {
+      members,
+      served,
+      asItCame: members.dropped === 0 && (!members.model || served === name),
+    };
   }
-}
-
-/** Tokens of an answer that reports none: its texts and tool calls, four bytes each. */
-function estimateAnswer(choices: unknown[]): number {
-  let bytes = 0;
-  for (const choice of choices) {
-    const message = (choice as { message?: Record<string, unknown> } | null)?.message;
-    for (const part of [
-      message?.content,
-      message?.reasoning_content ?? message?.reasoning,
-      message?.tool_calls,
-      message?.refusal,
-    ]) {
-      if (part) bytes += typeof part === 'string' ? part.length : JSON.stringify(part).length;
-    }
-  }
-  return estimateTokens(bytes);
 }

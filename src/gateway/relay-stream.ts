@@ -6,7 +6,7 @@ import { errorEvent } from './answer.js';
 import { type Call, CLIENT_LEFT, type Success } from './call.js';
 import { ChunkCheck } from './chunk-check.js';
 import { LateUsage } from './late-usage.js';
-import type { RelayAnswer, RelayContext } from './relay.js';
+import type { RelayAnswer, RelayContext } from './relay-answer.js';
 import { mapErrorChunk, type UpstreamFailure } from './upstream-failure.js';
 
 const DONE_EVENT = Buffer.from('data: [DONE]\n\n');

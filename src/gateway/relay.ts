@@ -1,45 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import { type AppError, errorEntry } from '../errors.js';
+import type { Turns, Work, WorkEnd } from '../lib/turns.js';
 import { type AnswerHeaders, answerError, v1Headers } from './answer.js';
 import type { BodyShare } from './body-budget.js';
 import { type Call, CLIENT_LEFT } from './call.js';
 import type { Catalog } from './catalog.js';
 import type { DroppedKind, EdgeMetrics } from './edge-metrics.js';
+import type { Pace } from './pace.js';
+import type { RelayAnswer, RelayContext } from './relay-answer.js';
 import { JsonAnswer } from './relay-json.js';
 import { StreamAnswer } from './relay-stream.js';
+import { TakenBytes } from './taken-bytes.js';
 import type { UpstreamClient } from './upstream/client.js';
 import type { Connection, UpstreamHandler } from './upstream/connection.js';
 import type { ResponseHead } from './upstream/response-head.js';
 import { mapStatus, mapTransportError, type UpstreamFailure } from './upstream-failure.js';
-
-/** How the answer's body is handled: whole JSON or a stream. */
-export interface RelayAnswer {
-  /** Takes the next bytes; false: pause the upstream until the client has read. */
-  data(chunk: Buffer): boolean;
-  /** The upstream ended as it should. */
-  end(): void;
-  /** Tells a failure in the middle; false: nothing has left yet, so that it can be a plain error answer. */
-  fail(failure: UpstreamFailure): boolean;
-  /** The client left: settles by what it had received. `over`: nothing more is wanted of the upstream. */
-  clientGone(over: () => void): void;
-}
-
-/** What the answers ask of the relay. */
-export interface RelayContext {
-  headers(): AnswerHeaders;
-  /** The public name that served, from what the upstream's answer says. */
-  servedModel(name: string): string;
-  /** Counts what is dropped from the upstream's answer. */
-  dropped(kind: DroppedKind, count: number): void;
-  /** Ends the call with a failure of the upstream. */
-  fail(failure: UpstreamFailure): void;
-  /** Counts bytes of an answer that stay in memory until it has left; false: there is no room, and the call has failed. */
-  keep(bytes: number): boolean;
-  /** Ends the answer of a call whose event could not be kept. */
-  unrecorded(): void;
-  /** The whole answer is handed over: from here on the socket itself sees whether the rest of it is taken. */
-  sent(): void;
-}
 
 const MAX_ERROR_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
@@ -52,6 +27,9 @@ export interface RelayDeps {
   metrics: EdgeMetrics;
   /** Milliseconds after which a reader that takes nothing is cut (RELIABILITY.md F23). */
   stalledReaderMs: number;
+  /** Finds clients that read a large answer too slowly. */
+  readPace: Pace;
+  turns: Turns;
 }
 
 const fieldsAccepting = (type: string): string =>
@@ -72,6 +50,10 @@ export class Relay implements UpstreamHandler, RelayContext {
   #ended = false;
   #counted = false;
   #stalled: NodeJS.Timeout | undefined;
+  /** Gives up the work on a whole answer, while there is some. */
+  #giveUp: (() => void) | undefined;
+  /** Ends the watch over the client's reading. */
+  #unwatch: (() => void) | undefined;
 
   constructor(
     private readonly deps: RelayDeps,
@@ -170,13 +152,25 @@ export class Relay implements UpstreamHandler, RelayContext {
   }
 
   sent(): void {
-    const { socket } = this.response;
-    if (socket && socket.writableLength > 0) socket.setTimeout(this.deps.stalledReaderMs);
+    const { response, deps } = this;
+    if (response.destroyed) {
+      this.#ended = true;
+      this.#answered('ok');
+      this.onOver(this);
+      return;
+    }
+    const { socket } = response;
+    if (socket && socket.writableLength > 0) socket.setTimeout(deps.stalledReaderMs);
+    if (!this.share.holdsAnswer) return;
+    const reader = response.req.socket;
+    // A large answer that waits for its turn on the connection is watched too.
+    this.#unwatch = deps.readPace.watch(new TakenBytes(reader), () => reader.destroy());
   }
 
   fail(failure: UpstreamFailure): void {
     if (this.#ended || this.call.settled) return;
     this.#ended = true;
+    this.#giveUp?.();
     if (!this.#answer?.fail(failure)) {
       const httpStatus = failure.options.status ?? errorEntry(failure.code).status;
       this.call.fail({ code: failure.code, httpStatus }, () =>
@@ -185,6 +179,8 @@ export class Relay implements UpstreamHandler, RelayContext {
     }
     this.#answered(failure.code);
     this.#abort();
+    // Otherwise it is over when the error has left.
+    if (this.response.destroyed) this.onOver(this);
   }
 
   keep(bytes: number): boolean {
@@ -192,10 +188,41 @@ export class Relay implements UpstreamHandler, RelayContext {
       this.share.grow(bytes);
       return true;
     } catch (error) {
-      const { code, message, options } = error as AppError;
-      this.fail({ code, options: { ...options, message } });
+      this.refuse(error as AppError);
       return false;
     }
+  }
+
+  grow(bytes: number): void {
+    this.share.grow(bytes);
+  }
+
+  shrink(bytes: number): void {
+    this.share.shrink(bytes);
+  }
+
+  work<T>(work: Work<T>, end: WorkEnd<T>): void {
+    const unpin = this.share.pin();
+    const over = (): void => {
+      this.#giveUp = undefined;
+      unpin();
+    };
+    const giveUp = this.deps.turns.take<T>(this.accountId, work, (error, result) => {
+      over();
+      try {
+        end(error, result);
+      } catch (thrown) {
+        this.onError(thrown as Error);
+      }
+    });
+    this.#giveUp = () => {
+      giveUp();
+      over();
+    };
+  }
+
+  refuse({ code, message, options }: AppError): void {
+    this.fail({ code, options: { ...options, message } });
   }
 
   unrecorded(): void {
@@ -208,12 +235,18 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   #closed(): void {
     clearTimeout(this.#stalled);
+    this.#unwatch?.();
     if (this.call.settled) {
       this.#ended = true;
       this.#answered('ok');
       this.onOver(this);
-      return;
     }
+    // An answer that came whole is charged, whoever is left to read it.
+    else if (!this.#giveUp) this.#clientGone();
+  }
+
+  /** The client left before the answer was whole. */
+  #clientGone(): void {
     this.#answered('client_closed_request');
     // Its room among the bodies in memory is given back now.
     this.call.input.body.forward = NOTHING;

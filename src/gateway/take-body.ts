@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.js';
 import { type BodyShare, SMALL_BODY_BYTES } from './body-budget.js';
 import type { Exchange } from './exchange.js';
+import type { Pace } from './pace.js';
 import { V1_BODY_LIMIT_BYTES } from './route-table.js';
-import type { UploadPace } from './upload-pace.js';
 
 /** Long enough for an honest client to notice its answer, too short to be worth sending into. */
 const LINGER_MS = 2_000;
@@ -22,7 +22,7 @@ export class SlowBodyError extends AppError {
 
 export interface TakeBodyOptions {
   share: BodyShare;
-  pace: UploadPace;
+  pace: Pace;
   /** Called once, as soon as the body is known to be larger than 64 KiB. What it throws refuses the rest. */
   onLarge(): void;
 }

@@ -19,11 +19,11 @@ import { type Admission, CallerGoneError, type Limits } from './limits/limits.js
 import { countRefusal, refuseBeyondBudget, refuseLarge } from './limits/refusal-budget.js';
 import { AdmissionError } from './limits/refusals.js';
 import type { ModelRoutes } from './model-routes.js';
+import type { Pace } from './pace.js';
 import { Relay, type RelayDeps } from './relay.js';
 import { type InspectedBody, inspectBody } from './request-body.js';
 import { askForBody, originForm } from './request-guard.js';
 import { checkAnnounced, cutSoon, SlowBodyError, takeBody } from './take-body.js';
-import type { UploadPace } from './upload-pace.js';
 
 export interface V1Deps {
   cache: KeyCache;
@@ -40,7 +40,7 @@ export interface V1Deps {
   bodies: BodyBudget;
   /** Members of bodies that go upstream beside the known ones. */
   allowedFields: AllowedFields;
-  pace: UploadPace;
+  pace: Pace;
 }
 
 /** The inference API: `/v1/chat/completions`, `/v1/embeddings`, `/v1/models`; 404 for the rest. */

@@ -63,8 +63,26 @@ export function skipString(json: Buffer, from: number): number {
 
 function skipContainer(json: Buffer, from: number, maxDepth: number): number {
   const open: number[] = [];
+  const at = crossBrackets(json, from, json.length, maxDepth, open);
+  if (open.length > 0) throw new JsonScanError('a bracket does not close');
+  return at;
+}
+
+/**
+ * Walks from `from` until the last open bracket has closed, or to the first value that begins at `until` or behind it.
+ * `open` holds the brackets that are open, before and after.
+ * @returns The offset to go on from.
+ * @throws JsonScanError
+ */
+export function crossBrackets(
+  json: Buffer,
+  from: number,
+  until: number,
+  maxDepth: number,
+  open: number[],
+): number {
   let at = from;
-  while (at < json.length) {
+  while (at < until) {
     const byte = json[at]!;
     if (byte === QUOTE) {
       at = skipString(json, at);
@@ -81,7 +99,7 @@ function skipContainer(json: Buffer, from: number, maxDepth: number): number {
     }
     at++;
   }
-  throw new JsonScanError('a bracket does not close');
+  return at;
 }
 
 /**
@@ -158,7 +176,11 @@ export function findMembers(json: Buffer, keys: readonly string[]): Member[] | u
 
 /** The bytes with every given member's value replaced by `value`; all other bytes stay. Members are in order. */
 export function replaceValues(json: Buffer, members: readonly Member[], value: Buffer): Buffer {
-  if (members.length === 0) return json;
+  return members.length === 0 ? json : Buffer.concat(replacedParts(json, members, value));
+}
+
+/** The same in pieces, without a copy. */
+export function replacedParts(json: Buffer, members: readonly Member[], value: Buffer): Buffer[] {
   const parts: Buffer[] = [];
   let from = 0;
   for (const { valueStart, end } of members) {
@@ -166,7 +188,7 @@ export function replaceValues(json: Buffer, members: readonly Member[], value: B
     from = end;
   }
   parts.push(json.subarray(from));
-  return Buffer.concat(parts);
+  return parts;
 }
 
 /** The value of a scanned member. */

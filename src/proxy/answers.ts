@@ -90,3 +90,12 @@ export function answerJson(
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
   response.writeHead(status, headers).end(body);
 }
+
+/** Sends a whole JSON answer that is too large to be copied into one piece; nothing when the caller has left. */
+export function answerInParts(response: ServerResponse, parts: readonly Buffer[]): void {
+  if (response.destroyed) return;
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': length });
+  for (const part of parts) response.write(part);
+  response.end();
+}

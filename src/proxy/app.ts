@@ -66,8 +66,8 @@ export interface ModelProxy {
 /** What the edge sends with a call and looks for in its answer; it makes nothing longer. */
 const REQUEST_ID = /^[!-~]{1,200}$/;
 
-const bearerOf = (request: FastifyRequest): string | undefined =>
-  BEARER.exec(request.headers.authorization ?? '')?.[1];
+const bearerOf = (authorization: string | undefined): string | undefined =>
+  BEARER.exec(authorization ?? '')?.[1];
 
 /** Fastify's own refusals in the shape of all others. */
 function answerFailure(error: FastifyError, reply: FastifyReply, log: Logger): FastifyReply {
@@ -105,7 +105,7 @@ function requireAuth(keys: VirtualKeys, isMaster: (hash: Buffer) => boolean) {
   };
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const auth = boundEntry<RouteEntry>(request)?.auth ?? 'none';
-    const key = auth === 'none' ? undefined : bearerOf(request);
+    const key = auth === 'none' ? undefined : bearerOf(request.headers.authorization);
     const hash = key === undefined ? undefined : sha256(key);
     if (auth === 'none' || (hash && isMaster(hash))) done();
     else if (auth === 'master') {
@@ -142,7 +142,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   });
   const closing = idleCloser(app.server);
   cutConnections(app.server, bounds);
-  const relay = createRelay();
+  const relay = createRelay((authorization) => keys.ownerOf(bearerOf(authorization) ?? ''));
   const time = deps.time ?? processTime;
   let { routing } = deps;
   let router: Router;

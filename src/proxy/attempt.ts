@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { answerJson, bodyOf, type ProxyError } from './answers.js';
+import type { Work, WorkEnd } from '../lib/turns.js';
+import { answerInParts, answerJson, bodyOf, type ProxyError } from './answers.js';
+import { LARGE_ANSWER_BYTES, restampInParts } from './large-restamp.js';
 import { judgeFailure, judgePayload, judgeStatus, tooLarge, type Verdict } from './node-errors.js';
+import type { Asked } from './request.js';
 import { AnswerTooLarge, modelValue, restampJson, SseRestamper, UpstreamGarbage } from './restamp.js';
 import type { Deployment } from './routing.js';
 
@@ -24,6 +27,9 @@ export type AttemptEnd =
   | { kind: 'broken'; reason: string }
   /** It was larger than what is taken, after bytes had left; the answer has been cut. */
   | { kind: 'too_large' };
+
+/** Does work for a call in turns. The returned function gives it up. */
+export type TakeTurns = <T>(asked: Asked, work: Work<T>, end: WorkEnd<T>) => () => void;
 
 /** An error where something else should have come; nothing has left yet. */
 class ErrorAnswer extends Error {
@@ -66,13 +72,16 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #framing = false;
   /** Why the stream that the caller gets is no good, though it goes on. */
   #spoilt: string | undefined;
+  /** Gives up the work on a large answer, while there is some. */
+  #giveUp: (() => void) | undefined;
 
   constructor(
     private readonly deployment: Deployment,
-    private readonly streamAsked: boolean,
+    private readonly asked: Asked,
     private readonly response: ServerResponse,
     /** Called whenever bytes leave: the node is at work, and from the first ones on there is no other try. */
     private readonly onLeaving: () => void,
+    private readonly takeTurns: TakeTurns,
   ) {
     let end!: (end: AttemptEnd) => void;
     this.ended = new Promise((resolve) => {
@@ -110,7 +119,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     }
     const type = contentType(headers);
     if (isJson(type)) return;
-    if (this.streamAsked && type === 'text/event-stream') {
+    if (this.asked.stream && type === 'text/event-stream') {
       this.#stream = new SseRestamper(this.deployment.group, (payload) => this.#errorEvent(payload));
     } else this.#fail(new UpstreamGarbage('an answer of another content type'));
   }
@@ -151,14 +160,33 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   #endWhole(): void {
+    if (this.#status <= 299 && this.#bytes > LARGE_ANSWER_BYTES) {
+      this.#endLarge();
+      return;
+    }
     const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
     this.#chunks = [];
     if (this.#status > 299) this.#endError(body.toString('utf8'));
-    const answer = restampJson(body, modelValue(this.deployment.group), (payload) => {
-      throw new ErrorAnswer(judgePayload(payload, this.deployment));
-    });
+    const answer = restampJson(body, modelValue(this.deployment.group), (payload) => this.#told(payload));
     answerJson(this.response, 200, answer);
     this.#finish({ kind: 'ok' });
+  }
+
+  #endLarge(): void {
+    const model = modelValue(this.deployment.group);
+    const work = restampInParts(this.#chunks, this.#bytes, model, (payload) => this.#told(payload));
+    this.#giveUp = this.takeTurns(this.asked, work, (error, parts) => {
+      if (!parts) {
+        this.#fail(error);
+        return;
+      }
+      answerInParts(this.response, parts);
+      this.#finish({ kind: 'ok' });
+    });
+  }
+
+  #told(payload: Buffer): never {
+    throw new ErrorAnswer(judgePayload(payload, this.deployment));
   }
 
   /** The status says whose fault an error is; words that are too many, or cut, are left out. */
@@ -222,6 +250,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.#over) return;
     this.#over = true;
     this.#chunks = [];
+    this.#giveUp?.();
     // After a whole answer there is nothing left to abort.
     if (end.kind !== 'ok') this.#controller?.abort(new Error('the call is over'));
     this.#end(end);

@@ -10,7 +10,7 @@ const MS_PER_SECOND = 1000;
 
 export function inferenceRoutes(app: FastifyInstance, deps: CallDeps): void {
   const forward = (path: string) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const asked = readRequest(path, request.body);
+    const asked = readRequest(path, request.body, request.headers.authorization);
     // The call alone decides how long it is kept.
     request.body = undefined;
     if (!('member' in asked)) return sendError(reply, asked);

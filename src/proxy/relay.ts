@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { Pool } from 'undici';
 import { replaceValues } from '../lib/json-scan.js';
 import { withoutEndSlashes } from '../lib/trim-end.js';
-import { Attempt } from './attempt.js';
+import { Turns } from '../lib/turns.js';
+import { Attempt, type TakeTurns } from './attempt.js';
 import { probe } from './probe.js';
 import type { Asked } from './request.js';
 import { modelValue } from './restamp.js';
@@ -54,7 +55,11 @@ function headersFor({ apiKey }: Deployment, accept: string): Record<string, stri
   return headers;
 }
 
-export function createRelay(): Relay {
+/** `ownerOf` says by the header of a call whose it is. */
+export function createRelay(ownerOf: (authorization: string | undefined) => string): Relay {
+  const turns = new Turns();
+  const takeTurns: TakeTurns = ({ authorization }, work, end) =>
+    turns.take(ownerOf(authorization), work, end);
   const pools = new Map<string, Pool>();
   const leaving = new Set<Pool>();
   const wires = new WeakMap<Deployment, Wire>();
@@ -89,7 +94,7 @@ export function createRelay(): Relay {
   return {
     attempt(deployment, asked, { firstByteMs, idleMs }, response, onLeaving) {
       const wire = wireOf(deployment);
-      const attempt = new Attempt(deployment, asked.stream, response, onLeaving);
+      const attempt = new Attempt(deployment, asked, response, onLeaving, takeTurns);
       const path = wire.basePath + asked.path;
       const headers = asked.stream ? wire.headers.stream : wire.headers.whole;
       const body = replaceValues(asked.body, [asked.member], wire.model);

@@ -11,12 +11,18 @@ export interface Asked {
   /** Where it stands in the body. */
   member: Member;
   stream: boolean;
+  /** The header by which the caller was known. */
+  authorization: string | undefined;
 }
 
 const QUOTE = 0x22;
 
 /** Reads a request's body, or says what is wrong with it. */
-export function readRequest(path: string, body: unknown): Asked | ProxyError {
+export function readRequest(
+  path: string,
+  body: unknown,
+  authorization: string | undefined,
+): Asked | ProxyError {
   const members = Buffer.isBuffer(body) ? findMembers(body, ['model', 'stream']) : undefined;
   if (!Buffer.isBuffer(body) || !members) return badRequest('The request body must be a JSON object.');
   const models = members.filter(({ key }) => key === 'model');
@@ -31,5 +37,5 @@ export function readRequest(path: string, body: unknown): Asked | ProxyError {
     return badRequest('model must be a string.', 'model');
   }
   const stream = streams.some(({ valueStart, end }) => body.toString('latin1', valueStart, end) === 'true');
-  return { path, body, model, member, stream };
+  return { path, body, model, member, stream, authorization };
 }

@@ -40,6 +40,11 @@ export function restampJson(body: Buffer, model: Buffer, onError: ErrorSink): Bu
 function namesIn(body: Buffer): Member[] | 'error' {
   const members = findMembers(body, MEMBERS);
   if (!members) throw new UpstreamGarbage('not a JSON object');
+  return namesAmong(body, members);
+}
+
+/** The same of an object whose members are known. */
+export function namesAmong(body: Buffer, members: readonly Member[]): Member[] | 'error' {
   const carriesError = members.some(
     ({ key, valueStart, end }) => key === 'error' && body.toString('latin1', valueStart, end) !== 'null',
   );

@@ -32,6 +32,8 @@ export type KeyCheck = 'known' | 'unknown' | 'unavailable';
 export interface VirtualKeys {
   /** Whether a bearer, of which `hash` is the SHA-256, is a virtual key. Keys in memory need no database. Never throws. */
   check(key: string, hash?: Buffer): KeyCheck | Promise<KeyCheck>;
+  /** Whose key a bearer is that was just found known: the account that it was made for, or the key itself. */
+  ownerOf(key: string): string;
   /** Makes a key. @throws when the database can't be reached */
   generate(owner: {
     userId: string | null;
@@ -56,6 +58,13 @@ interface Row {
   created_at: Date | string;
 }
 
+/** A key in memory. */
+interface Known {
+  /** When the database last confirmed it. */
+  confirmedAt: number;
+  userId: string | null;
+}
+
 const hashOf = (key: string): Buffer => (HASH_FORM.test(key) ? Buffer.from(key, 'hex') : sha256(key));
 
 const toInfo = (row: Row): VirtualKeyInfo => ({
@@ -78,8 +87,7 @@ async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
 }
 
 export function createVirtualKeys({ orm, clock, log }: VirtualKeysDeps): VirtualKeys {
-  /** Hash → when the database last confirmed it. */
-  const known = new LRUCache<string, number>({ max: MAX_KNOWN });
+  const known = new LRUCache<string, Known>({ max: MAX_KNOWN });
   const unknown = new LRUCache<string, number>({ max: MAX_UNKNOWN });
   const lookups = new Map<string, Promise<KeyCheck>>();
   /** Moves with every removal, so that a look-up that began before one can't bring a key back. */
@@ -98,13 +106,13 @@ export function createVirtualKeys({ orm, clock, log }: VirtualKeysDeps): Virtual
   const lookUp = async (hash: Buffer, id: string): Promise<KeyCheck> => {
     const before = removals;
     try {
-      const found = (await find(hash)) !== undefined;
+      const found = await find(hash);
       if (!found) {
         known.delete(id);
         unknown.set(id, clock.now());
         return 'unknown';
       }
-      if (before === removals) known.set(id, clock.now());
+      if (before === removals) known.set(id, { confirmedAt: clock.now(), userId: found.user_id });
       return 'known';
     } catch (error) {
       log.warn({ error }, 'a virtual key could not be looked up');
@@ -124,11 +132,11 @@ export function createVirtualKeys({ orm, clock, log }: VirtualKeysDeps): Virtual
     check(key, hash = sha256(key)) {
       if (!TOKEN_FORM.test(key)) return 'unknown';
       const id = hash.toString('latin1');
-      const confirmedAt = known.get(id);
-      if (confirmedAt !== undefined) {
-        if (clock.now() - confirmedAt > REFRESH_AFTER_MS) {
+      const entry = known.get(id);
+      if (entry !== undefined) {
+        if (clock.now() - entry.confirmedAt > REFRESH_AFTER_MS) {
           // Asked again at most once per period even while the database is down; lookUp never rejects.
-          known.set(id, clock.now());
+          entry.confirmedAt = clock.now();
           lookUpOnce(hash, id).catch(() => undefined);
         }
         return 'known';
@@ -138,13 +146,18 @@ export function createVirtualKeys({ orm, clock, log }: VirtualKeysDeps): Virtual
       return lookUpOnce(hash, id);
     },
 
+    ownerOf(key) {
+      const id = sha256(key).toString('latin1');
+      return known.get(id)?.userId ?? id;
+    },
+
     async generate({ userId, keyAlias }) {
       const key = `sk-${randomBytes(TOKEN_BYTES).toString('base64url')}`;
       const hash = sha256(key);
       const createdAt = new Date(clock.now());
       await run(sql`insert into virtual_keys (token_hash, user_id, key_alias, created_at)
         values (${hash}, ${userId}, ${keyAlias}, ${createdAt.toISOString()})`);
-      known.set(hash.toString('latin1'), clock.now());
+      known.set(hash.toString('latin1'), { confirmedAt: clock.now(), userId });
       return { key, token: hash.toString('hex'), userId, keyAlias, createdAt };
     },
 

@@ -40,6 +40,18 @@ function toFloats(text: string): number[] {
   return vector;
 }
 
+/**
+ * The JSON of one vector in the form asked for; undefined when it stands in that form already.
+ * @throws SyntaxError
+ */
+export function convertVector(json: Buffer, wanted: EmbeddingEncoding): Buffer | undefined {
+  const vector = JSON.parse(json.toString('latin1')) as unknown;
+  if (wanted === 'base64' && Array.isArray(vector)) return Buffer.from(`"${toBase64(vector)}"`, 'latin1');
+  if (wanted === 'float' && typeof vector === 'string')
+    return Buffer.from(JSON.stringify(toFloats(vector)), 'latin1');
+  return undefined;
+}
+
 /** The same answer with its vectors in the form asked for. */
 export function convertEmbeddings(answer: Buffer, wanted: EmbeddingEncoding): Buffer {
   const body = JSON.parse(answer.toString()) as { data: EmbeddingItem[] };

@@ -109,7 +109,9 @@ describe('one address', () => {
 });
 
 describe('bodies in memory', () => {
-  const suite = useHostileSuite({ bounds: { smallBodyBytes: 100_000, largeBodyBytes: 1_000_000 } });
+  const suite = useHostileSuite({
+    bounds: { smallBodyBytes: 100_000, largeBodyBytes: 1_000_000, answerBytes: 1_000_000 },
+  });
   const hold = async (key: string, bytes: number, chunked: boolean): Promise<Socket> => {
     const socket = open(suite.edge.url);
     const framing = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${bytes + 1}`;
@@ -177,7 +179,7 @@ describe('bodies in memory', () => {
         body: '{"model":"gateway/fast","messages":[]}',
       });
     const answerOf = (bytes: number) => chat({ system_fingerprint: 'x'.repeat(bytes) });
-    suite.upstream.answer(answerOf(510_000));
+    suite.upstream.answer(answerOf(600_000));
     const refused = await ask();
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await refused.json()).toMatchObject({ error: { code: 'service_unavailable' } });

@@ -1,0 +1,32 @@
+import { joinInParts } from '../lib/join-in-parts.js';
+import { scanMembersInParts } from '../lib/json-parts.js';
+import { JsonScanError, type Member, replacedParts } from '../lib/json-scan.js';
+import type { Work } from '../lib/turns.js';
+import { type ErrorSink, namesAmong, UpstreamGarbage } from './restamp.js';
+
+/** Larger answers are restamped in turns, so that others are served in between. */
+export const LARGE_ANSWER_BYTES = 256 * 1024;
+
+/**
+ * Does what `restampJson` does with an answer that came in pieces, with many pauses.
+ * @returns The answer in pieces.
+ * @throws UpstreamGarbage, and what `onError` throws
+ */
+export function* restampInParts(
+  pieces: Buffer[],
+  bytes: number,
+  model: Buffer,
+  onError: ErrorSink,
+): Work<Buffer[]> {
+  const body = yield* joinInParts(pieces, bytes);
+  const found = namesAmong(body, yield* membersOf(body));
+  return found === 'error' ? [onError(body)] : replacedParts(body, found, model);
+}
+
+function* membersOf(body: Buffer): Work<Member[]> {
+  try {
+    return yield* scanMembersInParts(body);
+  } catch (error) {
+    throw error instanceof JsonScanError ? new UpstreamGarbage('not a JSON object') : error;
+  }
+}

@@ -1,0 +1,53 @@
+import { BodyBudget, BodyShare } from '../../../src/gateway/body-budget.js';
+
+const MIB = 2 ** 20;
+const budgetOf = (answerBytes: number) =>
+  new BodyBudget({ smallBodyBytes: MIB, largeBodyBytes: MIB, answerBytes });
+
+describe('what a call holds of the memory', () => {
+  test('is all given back, whatever it was for', () => {
+    const budget = budgetOf(8 * MIB);
+    const share = new BodyShare(budget, 'one');
+    share.receive(100_000);
+    share.grow(10_000);
+    share.grow(MIB);
+    expect(budget.usedBytes).toBeGreaterThan(MIB + 110_000);
+    share.release();
+    share.release();
+    expect(budget.usedBytes).toBe(0);
+  });
+
+  test('stays counted while its answer is worked on, though the client has left', () => {
+    const budget = budgetOf(8 * MIB);
+    const share = new BodyShare(budget, 'one');
+    share.grow(MIB);
+    const unpin = share.pin();
+    share.release();
+    expect(budget.usedBytes).toBe(MIB);
+    share.grow(MIB);
+    expect(budget.usedBytes).toBe(2 * MIB);
+    unpin();
+    expect(budget.usedBytes).toBe(0);
+  });
+
+  test('shrinks to what is left of a converted answer', () => {
+    const budget = budgetOf(8 * MIB);
+    const share = new BodyShare(budget, 'one');
+    share.grow(2 * MIB);
+    share.grow(MIB);
+    share.shrink(2 * MIB);
+    expect(budget.usedBytes).toBe(MIB);
+    expect(share.holdsAnswer).toBe(true);
+    share.release();
+    expect(budget.usedBytes).toBe(0);
+  });
+
+  test('takes nothing once the call is over', () => {
+    const budget = budgetOf(8 * MIB);
+    const share = new BodyShare(budget, 'one');
+    share.release();
+    share.receive(MIB);
+    share.grow(MIB);
+    expect(budget.usedBytes).toBe(0);
+  });
+});
