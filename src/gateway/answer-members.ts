@@ -1,36 +1,5 @@
 import { type Member, readKey } from '../lib/json-scan.js';
-
-/** Names of members, each with a bit of its own. */
-export type KnownMembers = ReadonlyMap<string, number>;
-
-const known = (names: string[]): KnownMembers => new Map(names.map((name, bit) => [name, 1 << bit]));
-
-/**
- * Top-level members of answers and chunks that pass: OpenAI's own and the documented extensions that SDKs read, of
- * vLLM, SGLang, llama.cpp, LiteLLM, Azure and Perplexity. The rest tells about the upstream: `kv_transfer_params` names
- * hosts, `provider` a supplier, `__verbose` repeats the prompt.
- */
-export const CHAT_MEMBERS: KnownMembers = known([
-  'id',
-  'object',
-  'created',
-  'model',
-  'choices',
-  'usage',
-  'system_fingerprint',
-  'service_tier',
-  'obfuscation',
-  'prompt_filter_results',
-  'prompt_logprobs',
-  'prompt_token_ids',
-  'timings',
-  'prompt_progress',
-  'citations',
-  'search_results',
-]);
-
-/** Likewise, of an embeddings answer. */
-export const EMBEDDINGS_MEMBERS: KnownMembers = known(['id', 'object', 'created', 'model', 'data', 'usage']);
+import type { AnswerForm } from './answer-forms.js';
 
 /** The members of an answer, sorted out. */
 export interface AnswerMembers {
@@ -38,6 +7,8 @@ export interface AnswerMembers {
   kept: Member[];
   /** How many were dropped. */
   dropped: number;
+  /** What is sent in place of values that don't pass. */
+  rewritten: Map<Member, string> | undefined;
   /** Whether the answer is an error, whatever else it says. */
   isError: boolean;
   model: Member | undefined;
@@ -46,11 +17,12 @@ export interface AnswerMembers {
   content: Member | undefined;
 }
 
-/** Sorts out the members of an answer or chunk. `known` lists those that may pass. */
-export function readAnswer(json: Buffer, members: Member[], known: KnownMembers): AnswerMembers {
+/** Sorts out the members of an answer or chunk. `form` says what may pass; `callId` stands in ids of our own. */
+export function readAnswer(json: Buffer, members: Member[], form: AnswerForm, callId: string): AnswerMembers {
   const answer: AnswerMembers = {
     kept: members,
     dropped: 0,
+    rewritten: undefined,
     isError: false,
     model: undefined,
     usage: undefined,
@@ -63,9 +35,13 @@ export function readAnswer(json: Buffer, members: Member[], known: KnownMembers)
     const member = members[i]!;
     const { key } = member;
     if (saysError(json, member)) answer.isError = true;
-    const bit = known.get(key);
-    if (bit === undefined || (seen & bit) !== 0) continue;
-    seen |= bit;
+    const rule = form.get(key);
+    if (rule === undefined || (seen & rule.bit) !== 0) continue;
+    seen |= rule.bit;
+    if (rule.check && !rule.check(json, member.valueStart, member.end)) {
+      if (!rule.instead) continue;
+      rewrite(answer, member, rule.instead(callId));
+    }
     kept.push(member);
     if (key === 'model') answer.model = member;
     else if (key === 'usage') answer.usage = member;
@@ -75,6 +51,15 @@ export function readAnswer(json: Buffer, members: Member[], known: KnownMembers)
   if (answer.dropped > 0) answer.kept = kept.reverse();
   return answer;
 }
+
+/** Sends other JSON in place of a member's value. */
+export function rewrite(answer: AnswerMembers, member: Member, json: string): void {
+  answer.rewritten ??= new Map();
+  answer.rewritten.set(member, json);
+}
+
+/** How many members and values of an answer don't pass. */
+export const leftOut = ({ dropped, rewritten }: AnswerMembers): number => dropped + (rewritten?.size ?? 0);
 
 /** `error` with any content, the common form, or `object: "error"`, the form of older vLLM and SGLang. */
 function saysError(json: Buffer, member: Member): boolean {
@@ -130,9 +115,10 @@ export function rebuildAnswer(json: Buffer, answer: AnswerMembers, model: string
   for (const member of answer.kept) {
     add(parts.length === 0 ? OPEN : COMMA);
     if (member === answer.content) contentAt = length + member.valueStart - member.start;
-    if (member === answer.model) {
+    const value = member === answer.model ? JSON.stringify(model) : answer.rewritten?.get(member);
+    if (value !== undefined) {
       add(json.subarray(member.start, member.valueStart));
-      add(Buffer.from(JSON.stringify(model)));
+      add(Buffer.from(value));
     } else add(json.subarray(member.start, member.end));
   }
   if (parts.length === 0) add(OPEN);

@@ -3,17 +3,12 @@ import { memberValue, scanMembers } from '../lib/json-scan.js';
 import { convertEmbeddings, encodingOf } from '../upstream/embedding-encoding.js';
 import { estimateTokens } from '../upstream/usage.js';
 import { answerJson } from './answer.js';
-import {
-  type AnswerMembers,
-  CHAT_MEMBERS,
-  EMBEDDINGS_MEMBERS,
-  type KnownMembers,
-  readAnswer,
-  rebuildAnswer,
-  textOf,
-} from './answer-members.js';
+import { type AnswerForm, CHAT, EMBEDDINGS } from './answer-forms.js';
+import { type AnswerMembers, leftOut, readAnswer, rebuildAnswer, rewrite, textOf } from './answer-members.js';
 import type { Call, Success } from './call.js';
+import { choicesError } from './choices-error.js';
 import type { RelayAnswer, RelayContext } from './relay.js';
+import { toldUsage } from './told-usage.js';
 import { mapErrorChunk } from './upstream-failure.js';
 
 /** Largest answer that is held back until its event is written. */
@@ -29,7 +24,11 @@ interface Answer {
 class GarbageError extends Error {}
 
 /** The upstream told an error, whatever its status said. */
-class ToldError extends Error {}
+class ToldError extends Error {
+  constructor(readonly payload: Buffer) {
+    super();
+  }
+}
 
 /** A whole JSON answer: kept until its usage event is written, then sent in one write. */
 export class JsonAnswer implements RelayAnswer {
@@ -58,7 +57,7 @@ export class JsonAnswer implements RelayAnswer {
       answer = this.call.input.endpoint === 'chat' ? this.#chat(body) : this.#embeddings(body);
     } catch (error) {
       this.context.fail(
-        error instanceof ToldError ? mapErrorChunk(body) : { code: 'upstream_error', options: {} },
+        error instanceof ToldError ? mapErrorChunk(error.payload) : { code: 'upstream_error', options: {} },
       );
       return;
     }
@@ -80,9 +79,12 @@ export class JsonAnswer implements RelayAnswer {
   #chat(body: Buffer): Answer {
     const text = body.toString('latin1');
     const fields = JSON.parse(text) as Record<string, unknown> | null;
-    const { members, served, checked } = this.#read(body, CHAT_MEMBERS);
+    const { members, served } = this.#read(body, CHAT);
     if (!Array.isArray(fields?.choices)) throw new GarbageError();
     const choices: unknown[] = fields.choices;
+    const error = choicesError(choices);
+    if (error) throw new ToldError(error);
+    const checked = this.#checked(body, members, served, fields.usage);
     return {
       body: checked,
       text: checked === body ? text : undefined,
@@ -95,32 +97,43 @@ export class JsonAnswer implements RelayAnswer {
   }
 
   #embeddings(body: Buffer): Answer {
-    const { members, served, checked } = this.#read(body, EMBEDDINGS_MEMBERS);
-    const { content, usage } = members;
+    const { members, served } = this.#read(body, EMBEDDINGS);
+    const { content } = members;
     if (!content || body[content.valueStart] !== 0x5b) throw new GarbageError();
+    const usage = members.usage ? memberValue(body, members.usage) : undefined;
+    const checked = this.#checked(body, members, served, usage);
     const wanted = this.call.input.body.encoding;
     const kind = encodingOf(checked);
     return {
       body: kind !== undefined && kind !== wanted ? convertEmbeddings(checked, wanted) : checked,
       text: undefined,
-      success: {
-        usage: usage ? memberValue(body, usage) : undefined,
-        servedModel: served,
-        estimateOutput: () => 0,
-      },
+      success: { usage, servedModel: served, estimateOutput: () => 0 },
     };
   }
 
-  /** The known members of an answer, the model that served, and the answer with nothing else and under that name. */
-  #read(body: Buffer, known: KnownMembers): { members: AnswerMembers; served: string; checked: Buffer } {
+  /** The members of an answer that pass, and the model that served. */
+  #read(body: Buffer, form: AnswerForm): { members: AnswerMembers; served: string } {
     // Schemas and tool results are the model's, which may nest as they like.
-    const members = readAnswer(body, scanMembers(body, Number.POSITIVE_INFINITY), known);
-    if (members.isError) throw new ToldError();
-    const name = members.model && textOf(body, members.model);
-    const served = this.context.servedModel(name ?? '');
-    if (members.dropped > 0) this.context.dropped('member', members.dropped);
-    const asItCame = members.dropped === 0 && (!members.model || served === name);
-    return { members, served, checked: asItCame ? body : rebuildAnswer(body, members, served).json };
+    const scanned = scanMembers(body, Number.POSITIVE_INFINITY);
+    const members = readAnswer(body, scanned, form, this.context.requestId);
+    if (members.isError) throw new ToldError(body);
+    const left = leftOut(members);
+    if (left > 0) this.context.dropped('member', left);
+    const served = this.context.servedModel((members.model && textOf(body, members.model)) ?? '');
+    return { members, served };
+  }
+
+  /** The answer with what passes and nothing else, under the name of the model that served. */
+  #checked(body: Buffer, members: AnswerMembers, served: string, usage: unknown): Buffer {
+    if (members.usage) {
+      const { valueStart, end } = members.usage;
+      const text = body.toString('latin1', valueStart, end);
+      const told = toldUsage(text, usage);
+      if (told !== text) rewrite(members, members.usage, told);
+    }
+    const named = members.model === undefined || textOf(body, members.model) === served;
+    if (named && leftOut(members) === 0) return body;
+    return rebuildAnswer(body, members, served).json;
   }
 }
 
