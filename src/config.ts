@@ -51,6 +51,7 @@ const schema = z.object({
   ENCRYPTION_KEY_PREVIOUS: secret.optional(),
   WEBHOOK_SECRET: secret.optional(),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
+  MEDIA_ALLOW_PRIVATE: flag.default(false),
   ACCESS_TOKEN_TTL_SECONDS: seconds.default(3600),
   PASSWORD_HASH_PROFILE: oneOf(['owasp', 'test']).default('owasp'),
   SMTP_URL: url(/^smtps?$/, 'smtp').optional(),
@@ -235,6 +236,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     /** Signs every webhook of this installation. */
     webhookSecret: secrets.WEBHOOK_SECRET,
     webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE,
+    /** Whether bodies may name media at addresses of private networks. */
+    mediaAllowPrivate: raw.MEDIA_ALLOW_PRIVATE,
     /** Null: mail isn't configured. */
     mail: raw.SMTP_URL
       ? { smtpUrl: raw.SMTP_URL, from: raw.MAIL_FROM ?? `no-reply@${new URL(publicBaseUrl).hostname}` }

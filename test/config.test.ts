@@ -103,13 +103,18 @@ describe('the configuration', () => {
       { ALLOWED_BODY_FIELDS: 'lora_path, a b' },
       'ALLOWED_BODY_FIELDS: "a b" is no name of a field',
     ],
-    ...['metadata', 'langfuse_host', 'Max_New_Tokens', 'n_predict', 'api_base'].map(
-      (name): [string, NodeJS.ProcessEnv, string] => [
-        'ALLOWED_BODY_FIELDS',
-        { ALLOWED_BODY_FIELDS: name },
-        `ALLOWED_BODY_FIELDS: "${name}" would steer the model proxy, or override the bound on what a call may generate`,
-      ],
-    ),
+    ...[
+      'metadata',
+      'langfuse_host',
+      'Max_New_Tokens',
+      'n_predict',
+      'api_base',
+      'chat_template_kwargs.tokenize',
+    ].map((name): [string, NodeJS.ProcessEnv, string] => [
+      'ALLOWED_BODY_FIELDS',
+      { ALLOWED_BODY_FIELDS: name },
+      `ALLOWED_BODY_FIELDS: "${name}" would steer the model proxy, or override the bound on what a call may generate`,
+    ]),
     ['SIMULATOR_CONTROLS', { SIMULATOR_CONTROLS: 'on' }, 'SIMULATOR_CONTROLS: must be 0 or 1'],
     ['ADMIN_EMAIL', { ADMIN_EMAIL: 'root' }, 'ADMIN_EMAIL: must be a mail address'],
     ['ADMIN_PASSWORD', { ADMIN_PASSWORD: 'short' }, 'ADMIN_PASSWORD: must have 8 to 128 characters'],

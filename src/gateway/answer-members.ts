@@ -1,36 +1,5 @@
 import { type Member, readKey } from '../lib/json-scan.js';
-
-/** Names of members, each with a bit of its own. */
-export type KnownMembers = ReadonlyMap<string, number>;
-
-const known = (names: string[]): KnownMembers => new Map(names.map((name, bit) => [name, 1 << bit]));
-
-/**
- * Top-level members of answers and chunks that pass: OpenAI's own and the documented extensions that SDKs read, of
- * vLLM, SGLang, llama.cpp, LiteLLM, Azure and Perplexity. The rest tells about the upstream: `kv_transfer_params` names
- * hosts, `provider` a supplier, `__verbose` repeats the prompt.
- */
-export const CHAT_MEMBERS: KnownMembers = known([
-  'id',
-  'object',
-  'created',
-  'model',
-  'choices',
-  'usage',
-  'system_fingerprint',
-  'service_tier',
-  'obfuscation',
-  'prompt_filter_results',
-  'prompt_logprobs',
-  'prompt_token_ids',
-  'timings',
-  'prompt_progress',
-  'citations',
-  'search_results',
-]);
-
-/** Likewise, of an embeddings answer. */
-export const EMBEDDINGS_MEMBERS: KnownMembers = known(['id', 'object', 'created', 'model', 'data', 'usage']);
+import type { AnswerForm } from './answer-forms.js';
 
 /** The members of an answer, sorted out. */
 export interface AnswerMembers {
@@ -38,6 +7,8 @@ export interface AnswerMembers {
   kept: Member[];
   /** How many were dropped. */
   dropped: number;
+  /** What is sent in place of values that don't pass. */
+  rewritten: Map<Member, string> | undefined;
   /** Whether the answer is an error, whatever else it says. */
   isError: boolean;
   model: Member | undefined;
@@ -51,18 +22,24 @@ export interface SortedAnswer {
   members: AnswerMembers;
   /** The public name of the model that served. */
   served: string;
-  /** Whether it may pass as it came. */
-  asItCame: boolean;
 }
 
 /** The upstream's answer is none. */
 export class GarbageError extends Error {}
 
-/** Sorts out the members of an answer or chunk. `known` lists those that may pass. */
-export function readAnswer(json: Buffer, members: Member[], known: KnownMembers): AnswerMembers {
+/** The upstream told an error, whatever its status said. */
+export class ToldError extends Error {
+  constructor(readonly payload: Buffer) {
+    super('the upstream told an error');
+  }
+}
+
+/** Sorts out the members of an answer or chunk. `form` says what may pass; `callId` stands in ids of our own. */
+export function readAnswer(json: Buffer, members: Member[], form: AnswerForm, callId: string): AnswerMembers {
   const answer: AnswerMembers = {
     kept: members,
     dropped: 0,
+    rewritten: undefined,
     isError: false,
     model: undefined,
     usage: undefined,
@@ -75,9 +52,13 @@ export function readAnswer(json: Buffer, members: Member[], known: KnownMembers)
     const member = members[i]!;
     const { key } = member;
     if (saysError(json, member)) answer.isError = true;
-    const bit = known.get(key);
-    if (bit === undefined || (seen & bit) !== 0) continue;
-    seen |= bit;
+    const rule = form.get(key);
+    if (rule === undefined || (seen & rule.bit) !== 0) continue;
+    seen |= rule.bit;
+    if (rule.check && !rule.check(json, member.valueStart, member.end)) {
+      if (!rule.instead) continue;
+      rewrite(answer, member, rule.instead(callId));
+    }
     kept.push(member);
     if (key === 'model') answer.model = member;
     else if (key === 'usage') answer.usage = member;
@@ -87,6 +68,19 @@ export function readAnswer(json: Buffer, members: Member[], known: KnownMembers)
   if (answer.dropped > 0) answer.kept = kept.reverse();
   return answer;
 }
+
+/** Sends other JSON in place of a member's value. */
+export function rewrite(answer: AnswerMembers, member: Member, json: string): void {
+  answer.rewritten ??= new Map();
+  answer.rewritten.set(member, json);
+}
+
+/** How many members and values of an answer don't pass. */
+export const leftOut = ({ dropped, rewritten }: AnswerMembers): number => dropped + (rewritten?.size ?? 0);
+
+/** Whether an answer passes byte for byte, served by that model. */
+export const passesAsItCame = (json: Buffer, answer: AnswerMembers, served: string): boolean =>
+  leftOut(answer) === 0 && (answer.model === undefined || textOf(json, answer.model) === served);
 
 /** `error` with any content, the common form, or `object: "error"`, the form of older vLLM and SGLang. */
 function saysError(json: Buffer, member: Member): boolean {
@@ -154,9 +148,10 @@ export function rebuiltParts(
     const { start, valueStart, end } = member;
     add(parts.length === 0 ? OPEN : COMMA);
     if (member === answer.content) contentAt = length + valueStart - start;
-    if (member === answer.model) {
+    const value = member === answer.model ? JSON.stringify(model) : answer.rewritten?.get(member);
+    if (value !== undefined) {
       add(json.subarray(start, valueStart));
-      add(Buffer.from(JSON.stringify(model)));
+      add(Buffer.from(value));
     } else if (member === answer.content && content) {
       add(json.subarray(start, valueStart));
       for (const part of content) add(part);

@@ -202,6 +202,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     ...{ cache, catalog, limits, meter, metrics, clock, log, routes, relay, active },
     ...{ bodies, pace },
     allowedFields: new Set(config.allowedBodyFields),
+    media: { allowPrivate: config.mediaAllowPrivate },
   };
   await app.register(async (scope) => v1Routes(scope, v1));
   takeCallsFirst(app.server, {

@@ -1,3 +1,5 @@
+import type { Member } from '../lib/json-scan.js';
+
 /** Members of nearly every call, checked first. */
 const USUAL = new Set([
   'model',
@@ -21,7 +23,10 @@ const USUAL = new Set([
   'user',
 ]);
 
-/** The rest of OpenAI's own, for chat and embeddings. Not `metadata`, which model proxies obey. */
+/**
+ * The rest of OpenAI's own, for chat and embeddings. Not `metadata`, which model proxies obey, and not
+ * `web_search_options`: searches cost the operator and have no price here.
+ */
 const OPENAI = [
   'audio',
   'dimensions',
@@ -40,7 +45,6 @@ const OPENAI = [
   'store',
   'top_logprobs',
   'verbosity',
-  'web_search_options',
 ];
 
 /**
@@ -70,19 +74,36 @@ const KNOWN = new Set([...OPENAI, ...NODES]);
 /** Names that go upstream beside the known ones (`ALLOWED_BODY_FIELDS`, which refuses those that steer). */
 export type AllowedFields = ReadonlySet<string>;
 
+/**
+ * Values with which these pass. Any other service tier changes what the operator pays, and what is stored lies in the
+ * operator's account at the upstream.
+ */
+const VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['service_tier', new Set(['"auto"', '"default"', 'null'])],
+  ['store', new Set(['false', 'null'])],
+]);
+const LONGEST_VALUE_BYTES = 16;
+
 /** Whether a member of a body goes upstream. */
-export const isForwarded = (name: string, allowed: AllowedFields): boolean =>
-  USUAL.has(name) || KNOWN.has(name) || allowed.has(name);
+export function passes(body: Buffer, { key, valueStart, end }: Member, allowed: AllowedFields): boolean {
+  if (USUAL.has(key) || allowed.has(key)) return true;
+  if (!KNOWN.has(key)) return false;
+  const values = VALUES.get(key);
+  if (!values) return true;
+  return end - valueStart <= LONGEST_VALUE_BYTES && values.has(body.toString('latin1', valueStart, end));
+}
 
 const MOST_TOLD = 16;
 const LONGEST_TOLD = 64;
 
+/** A name of the caller's as it may be repeated: bounded, and safe characters only. */
+export const shownName = (name: string): string =>
+  name.slice(0, LONGEST_TOLD).replace(/[^\w.-]/g, '?') || '?';
+
 /** Names of dropped members as a header value: bounded, and safe characters only. */
 export function toldNames(names: readonly string[]): string {
   const unique = [...new Set(names)];
-  const told = unique
-    .slice(0, MOST_TOLD)
-    .map((name) => name.slice(0, LONGEST_TOLD).replace(/[^\w.-]/g, '?') || '?');
+  const told = unique.slice(0, MOST_TOLD).map(shownName);
   const more = unique.length - told.length;
   return more > 0 ? `${told.join(', ')}, and ${more} more` : told.join(', ');
 }

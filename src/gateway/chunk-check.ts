@@ -3,16 +3,19 @@ import { tellsFinish } from '../upstream/finish-reason.js';
 import { type GeneratedText, generatedText } from '../upstream/generated-text.js';
 import { eventData, isDataAlone, otherLines } from '../upstream/sse-splitter.js';
 import { isUsageOnly } from '../upstream/usage.js';
-import { type AnswerMembers, CHAT_MEMBERS, readAnswer, rebuildAnswer, textOf } from './answer-members.js';
+import { CHAT_CHUNK } from './answer-forms.js';
+import { type AnswerMembers, leftOut, readAnswer, rebuildAnswer, rewrite, textOf } from './answer-members.js';
+import { choicesError } from './choices-error.js';
 import { ChunkLayout } from './chunk-layout.js';
 import type { RelayContext } from './relay-answer.js';
 import type { InspectedBody } from './request-body.js';
+import { toldUsage } from './told-usage.js';
 
 /** What an event of a stream is. `nothing` sends the client nothing. */
 export type EventKind = 'chunk' | 'comment' | 'nothing' | 'done' | 'error' | 'garbage';
 
 /** What the check needs of its relay. */
-export type ChunkContext = Pick<RelayContext, 'servedModel' | 'dropped'>;
+export type ChunkContext = Pick<RelayContext, 'requestId' | 'servedModel' | 'dropped'>;
 
 const COMMENT = Buffer.from(':\n\n');
 const DATA = Buffer.from('data: ');
@@ -83,7 +86,8 @@ export class ChunkCheck {
     const payload = oneLine(data, alone);
     let answer: AnswerMembers;
     try {
-      answer = readAnswer(payload, scanMembers(payload, Number.POSITIVE_INFINITY), CHAT_MEMBERS);
+      const members = scanMembers(payload, Number.POSITIVE_INFINITY);
+      answer = readAnswer(payload, members, CHAT_CHUNK, this.context.requestId);
     } catch {
       return 'garbage';
     }
@@ -98,15 +102,21 @@ export class ChunkCheck {
   #readChunk(event: Buffer, payload: Buffer, answer: AnswerMembers, plain: boolean): EventKind {
     const { content } = answer;
     const texts = content ? generatedText(payload, content.valueStart, content.end) : NO_TEXT;
+    const error = texts.saysError ? choicesError(parsed(payload, content!)) : undefined;
+    if (error) {
+      this.error = error;
+      return 'error';
+    }
     this.textBytes = texts.bytes;
     if (!this.finished && content) this.finished = tellsFinish(payload, content.valueStart, content.end);
+    const left = leftOut(answer);
     this.usage = readUsage(payload, answer);
-    const changes = this.#restamps(payload, answer) || answer.dropped > 0;
+    const changes = this.#restamps(payload, answer) || answer.dropped > 0 || answer.rewritten !== undefined;
     if (this.usage !== undefined && texts.bytes === 0 && !this.asked.usageAsked) {
       if (content && isUsageOnly(parsed(payload, content))) return 'nothing';
     }
     const rebuilt = changes ? rebuildAnswer(payload, answer, this.#served()) : undefined;
-    if (answer.dropped > 0) this.context.dropped('member', answer.dropped);
+    if (left > 0) this.context.dropped('member', left);
     if (rebuilt) this.out = Buffer.concat([DATA, rebuilt.json, EVENT_END]);
     else this.out = plain ? event : Buffer.concat([DATA, payload, EVENT_END]);
     if (plain && this.usage === undefined) {
@@ -131,10 +141,11 @@ export class ChunkCheck {
   #note(
     event: Buffer,
     payload: Buffer,
-    { content, dropped }: AnswerMembers,
+    answer: AnswerMembers,
     { first, bytes }: GeneratedText,
     contentAt: number | undefined,
   ): void {
+    const { content } = answer;
     if (!content || !first) return;
     if (++this.#vain > MOST_VAIN_LAYOUTS && this.#vain % SELDOM !== 0) return;
     const offset = payload.byteOffset - event.byteOffset;
@@ -144,15 +155,25 @@ export class ChunkCheck {
       contentAt === undefined
         ? undefined
         : { event: this.out, start: first.start + moved, end: first.end + moved };
-    this.#layout = new ChunkLayout(event, place, rebuilt, bytes - first.bytes, dropped);
+    this.#layout = new ChunkLayout(event, place, rebuilt, bytes - first.bytes, leftOut(answer));
   }
 }
 
-const NO_TEXT: GeneratedText = { bytes: 0, first: undefined };
+const NO_TEXT: GeneratedText = { bytes: 0, first: undefined, saysError: false };
 
-/** The chunk's usage unless it is null or empty. A value that isn't JSON counts as odd, not as missing. */
-function readUsage(payload: Buffer, { usage }: AnswerMembers): unknown {
-  return usage && payload[usage.valueStart] !== 0x6e ? parsed(payload, usage) || undefined : undefined;
+/**
+ * The chunk's usage unless it is null or empty; the caller gets its token counts. A value that isn't JSON counts as odd,
+ * not as missing.
+ */
+function readUsage(payload: Buffer, answer: AnswerMembers): unknown {
+  const { usage } = answer;
+  if (!usage) return undefined;
+  const text = payload.toString('latin1', usage.valueStart, usage.end);
+  if (text === 'null') return undefined;
+  const value = parsed(payload, usage);
+  const told = toldUsage(text, value);
+  if (told !== text) rewrite(answer, usage, told);
+  return value || undefined;
 }
 
 function parsed(payload: Buffer, member: NonNullable<AnswerMembers['usage']>): unknown {

@@ -18,6 +18,7 @@ export interface RelayAnswer {
 
 /** What the answers ask of the relay. */
 export interface RelayContext {
+  readonly requestId: string;
   headers(): AnswerHeaders;
   /** The public name that served, from what the upstream's answer says. */
   servedModel(name: string): string;

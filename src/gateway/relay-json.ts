@@ -4,19 +4,22 @@ import { type Member, memberValue, scanMembers } from '../lib/json-scan.js';
 import { convertEmbeddings, encodingOf } from '../upstream/embedding-encoding.js';
 import { answerInParts, answerJson } from './answer.js';
 import { estimateAnswer } from './answer-estimate.js';
+import { type AnswerForm, CHAT, EMBEDDINGS } from './answer-forms.js';
 import {
-  CHAT_MEMBERS,
-  EMBEDDINGS_MEMBERS,
   GarbageError,
-  type KnownMembers,
+  leftOut,
+  passesAsItCame,
   readAnswer,
   rebuildAnswer,
   type SortedAnswer,
+  ToldError,
   textOf,
 } from './answer-members.js';
 import { type Call, CLIENT_LEFT, type Success } from './call.js';
+import { choicesError } from './choices-error.js';
 import { LARGE_ANSWER_BYTES, type LargeAnswer, readLargeAnswer } from './large-answer.js';
 import type { RelayAnswer, RelayContext } from './relay-answer.js';
+import { tellUsage } from './told-usage.js';
 import { mapErrorChunk } from './upstream-failure.js';
 
 /** Largest answer that is held back until its event is written. */
@@ -27,13 +30,6 @@ interface Answer {
   /** The same in latin1, where it is there already. */
   text: string | undefined;
   success: Success;
-}
-
-/** The upstream told an error, whatever its status said. */
-class ToldError extends Error {
-  constructor(readonly body: Buffer) {
-    super('the upstream told an error');
-  }
 }
 
 /** A whole JSON answer: kept until its usage event is written, then sent in one write. */
@@ -89,7 +85,7 @@ export class JsonAnswer implements RelayAnswer {
   #endLarge(): void {
     const { context } = this;
     const work = readLargeAnswer(this.#chunks, this.#bytes, this.call.input, {
-      sort: (body, members, known) => this.#sort(body, members, known),
+      sort: (body, members, form) => this.#sort(body, members, form),
       grow: (bytes) => context.grow(bytes),
       shrink: (bytes) => context.shrink(bytes),
     });
@@ -109,66 +105,63 @@ export class JsonAnswer implements RelayAnswer {
 
   #failed(error: unknown): void {
     if (error instanceof AppError) this.context.refuse(error);
-    else if (error instanceof ToldError) this.context.fail(mapErrorChunk(error.body));
+    else if (error instanceof ToldError) this.context.fail(mapErrorChunk(error.payload));
     else this.context.fail({ code: 'upstream_error', options: {} });
   }
 
   #chat(body: Buffer): Answer {
     const text = body.toString('latin1');
     const fields = JSON.parse(text) as Record<string, unknown> | null;
-    const { members, served, checked } = this.#read(body, CHAT_MEMBERS);
+    const sorted = this.#read(body, CHAT);
     if (!Array.isArray(fields?.choices)) throw new GarbageError();
     const choices: unknown[] = fields.choices;
+    const error = choicesError(choices);
+    if (error) throw new ToldError(error);
+    const checked = this.#checked(body, sorted, fields.usage);
     return {
       body: checked,
       text: checked === body ? text : undefined,
       success: {
-        usage: members.usage && fields.usage,
-        servedModel: served,
+        usage: sorted.members.usage && fields.usage,
+        servedModel: sorted.served,
         estimateOutput: () => estimateAnswer(choices),
       },
     };
   }
 
   #embeddings(body: Buffer): Answer {
-    const { members, served, checked } = this.#read(body, EMBEDDINGS_MEMBERS);
-    const { content, usage } = members;
+    const sorted = this.#read(body, EMBEDDINGS);
+    const { content, usage: told } = sorted.members;
     if (!content || body[content.valueStart] !== 0x5b) throw new GarbageError();
+    const usage = told && memberValue(body, told);
+    const checked = this.#checked(body, sorted, usage);
     const wanted = this.call.input.body.encoding;
     const kind = encodingOf(checked);
     return {
       body: kind !== undefined && kind !== wanted ? convertEmbeddings(checked, wanted) : checked,
       text: undefined,
-      success: {
-        usage: usage ? memberValue(body, usage) : undefined,
-        servedModel: served,
-        estimateOutput: () => 0,
-      },
+      success: { usage, servedModel: sorted.served, estimateOutput: () => 0 },
     };
   }
 
-  /** The members of an answer, sorted out, and the answer with nothing else and under the public name. */
-  #read(body: Buffer, known: KnownMembers): SortedAnswer & { checked: Buffer } {
+  /** The members of an answer that pass, and the model that served. */
+  #read(body: Buffer, form: AnswerForm): SortedAnswer {
     // Schemas and tool results are the model's, which may nest as they like.
-    const { members, served, asItCame } = this.#sort(
-      body,
-      scanMembers(body, Number.POSITIVE_INFINITY),
-      known,
-    );
-    const checked = asItCame ? body : rebuildAnswer(body, members, served).json;
-    return { members, served, asItCame, checked };
+    return this.#sort(body, scanMembers(body, Number.POSITIVE_INFINITY), form);
   }
 
-  #sort(body: Buffer, scanned: Member[], known: KnownMembers): SortedAnswer {
-    const members = readAnswer(body, scanned, known);
+  #sort(body: Buffer, scanned: Member[], form: AnswerForm): SortedAnswer {
+    const members = readAnswer(body, scanned, form, this.context.requestId);
     if (members.isError) throw new ToldError(body);
-    const name = members.model && textOf(body, members.model);
-    const served = this.context.servedModel(name ?? '');
-    if (members.dropped > 0) this.context.dropped('member', members.dropped);
-    return {
-      members,
-      served,
-      asItCame: members.dropped === 0 && (!members.model || served === name),
-    };
+    const left = leftOut(members);
+    if (left > 0) this.context.dropped('member', left);
+    const served = this.context.servedModel((members.model && textOf(body, members.model)) ?? '');
+    return { members, served };
+  }
+
+  /** The answer with what passes and nothing else, under the name of the model that served. */
+  #checked(body: Buffer, { members, served }: SortedAnswer, usage: unknown): Buffer {
+    tellUsage(body, members, usage);
+    return passesAsItCame(body, members, served) ? body : rebuildAnswer(body, members, served).json;
   }
 }

@@ -5,9 +5,12 @@ import { checkedMembers, checkInParts } from '../lib/json-check.js';
 import { JsonScanError, type Member, scanMembers } from '../lib/json-scan.js';
 import type { EmbeddingEncoding } from '../upstream/embedding-encoding.js';
 import type { InputSize } from '../upstream/usage.js';
-import { type AllowedFields, isForwarded, toldNames } from './body-fields.js';
+import type { AllowedFields } from './body-fields.js';
 import { checkInputs } from './embedding-inputs.js';
+import { forwardedBody } from './forwarded-body.js';
 import { inputSize } from './input-size.js';
+import { type MediaRules, mediaCheck } from './media-addresses.js';
+import { checkTools } from './tool-kinds.js';
 
 /** What the edge reads of a body; everything else is the upstream's business. */
 export interface InspectedBody {
@@ -27,14 +30,13 @@ export interface InspectedBody {
   dropped: string | undefined;
 }
 
+const DECIDING = [
+  ...['model', 'stream', 'stream_options', 'n', 'best_of', 'max_tokens', 'max_completion_tokens'],
+];
 /** Two readers could see two values of these; each has a bit of its own. */
-const ONCE = new Map(
-  ['model', 'stream', 'stream_options', 'n', 'best_of', 'max_tokens', 'max_completion_tokens'].map(
-    (name, bit) => [name, 1 << bit],
-  ),
-);
+const ONCE = new Map([...DECIDING, 'tools'].map((name, bit) => [name, 1 << bit]));
 
-const READ = new Set([...ONCE.keys(), 'encoding_format', 'dimensions']);
+const READ = new Set([...DECIDING, 'encoding_format', 'dimensions']);
 
 const MAX_DEPTH = 64;
 /** At the top level, where each is looked at; the API has some forty. */
@@ -47,29 +49,47 @@ const TURN_BYTES = 1024 * 1024;
 const invalid = (message: string, param?: string): AppError =>
   new AppError('invalid_body', { message, param });
 
-const INCLUDE_USAGE = Buffer.from('"stream_options":{"include_usage":true}');
+const PUBLIC_MEDIA: MediaRules = { allowPrivate: false };
 
 /**
  * Reads a body of `/v1` and prepares what goes upstream: raw bytes as they came, but for members that are neither
  * known nor `allowed` and the option that asks for usage in streams. A body that takes long is read by and by.
  * @throws AppError `invalid_body`
  */
-export function inspectBody(body: Buffer, allowed: AllowedFields): InspectedBody | Promise<InspectedBody> {
-  return body.length > TURN_BYTES ? inspectInTurns(body, allowed) : inspectAtOnce(body, allowed);
+export function inspectBody(
+  body: Buffer,
+  allowed: AllowedFields,
+  media: MediaRules = PUBLIC_MEDIA,
+): InspectedBody | Promise<InspectedBody> {
+  return body.length > TURN_BYTES
+    ? inspectInTurns(body, allowed, media)
+    : inspectAtOnce(body, allowed, media);
 }
 
 /** @throws AppError `invalid_body` */
-export function inspectAtOnce(body: Buffer, allowed: AllowedFields): InspectedBody {
+export function inspectAtOnce(body: Buffer, allowed: AllowedFields, media = PUBLIC_MEDIA): InspectedBody {
   if (body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
-  return inspected(body, scan(body), allowed);
+  const members = scan(body);
+  const read = inspected(body, members, allowed);
+  // One part, since the body ends before the first pause.
+  mediaCheck(body, members, media, body.length)?.next();
+  return read;
 }
 
-async function inspectInTurns(body: Buffer, allowed: AllowedFields): Promise<InspectedBody> {
+async function inspectInTurns(
+  body: Buffer,
+  allowed: AllowedFields,
+  media: MediaRules,
+): Promise<InspectedBody> {
   const check = checkInParts(body, MAX_DEPTH, MAX_MEMBERS, TURN_BYTES);
   for (;;) {
-    const { done, value } = refusing(() => check.next());
+    const { done, value: members } = refusing(() => check.next());
     await nextTurn();
-    if (done) return inspected(body, value, allowed);
+    if (!done) continue;
+    const read = inspected(body, members, allowed);
+    const rest = mediaCheck(body, members, media, TURN_BYTES);
+    while (rest && !rest.next().done) await nextTurn();
+    return read;
   }
 }
 
@@ -77,10 +97,11 @@ function inspected(body: Buffer, members: Member[], allowed: AllowedFields): Ins
   checkOnce(members);
   const fields = body.length > PARSED_BYTES ? readFields(body, members) : parse(body);
   checkInputs(body, members, fields.dimensions);
+  checkTools(body, members, fields.tools);
   const stream = readBoolean(fields, 'stream');
   const options = readOptions(fields);
   const usageAsked = stream && options?.include_usage === true;
-  const kept = members.filter(({ key }) => isForwarded(key, allowed));
+  const { kept, bytes, dropped } = forwardedBody(body, members, allowed, stream && !usageAsked, options);
   return {
     model: readModel(fields),
     stream,
@@ -89,8 +110,8 @@ function inspected(body: Buffer, members: Member[], allowed: AllowedFields): Ins
     usageAsked,
     encoding: fields.encoding_format === 'base64' ? 'base64' : 'float',
     input: inputSize(body, kept),
-    forward: prepare(body, members, kept, stream && !usageAsked, options),
-    dropped: kept.length < members.length ? droppedNames(members, allowed) : undefined,
+    forward: bytes,
+    dropped,
   };
 }
 
@@ -184,39 +205,4 @@ function readMaxTokens(fields: Record<string, unknown>): number | null {
   const other = readCount(fields, 'max_completion_tokens', MAX_COUNT);
   if (one === null || other === null) return one ?? other;
   return Math.max(one, other);
-}
-
-const droppedNames = (members: Member[], allowed: AllowedFields): string =>
-  toldNames(members.map(({ key }) => key).filter((key) => !isForwarded(key, allowed)));
-
-function prepare(
-  body: Buffer,
-  members: Member[],
-  known: Member[],
-  addUsage: boolean,
-  options: Record<string, unknown> | null,
-): Buffer {
-  const kept = addUsage ? known.filter(({ key }) => key !== 'stream_options') : known;
-  if (kept.length === members.length) return addUsage ? insertFirst(body, members) : body;
-  const parts = kept.map((member) => body.subarray(member.start, member.end));
-  if (addUsage) parts.push(usageOption(options));
-  return Buffer.concat([
-    Buffer.from('{'),
-    ...parts.flatMap((part, i) => (i === 0 ? [part] : [COMMA, part])),
-    Buffer.from('}'),
-  ]);
-}
-
-const COMMA = Buffer.from(',');
-
-function insertFirst(body: Buffer, members: Member[]): Buffer {
-  const at = members[0]!.start;
-  return Buffer.concat([body.subarray(0, at), INCLUDE_USAGE, COMMA, body.subarray(at)]);
-}
-
-function usageOption(options: Record<string, unknown> | null): Buffer {
-  if (!options) return INCLUDE_USAGE;
-  const merged = JSON.stringify({ ...options, include_usage: true });
-  // The options were read through latin1: written back the same way, their bytes are what they were.
-  return Buffer.from(`"stream_options":${merged}`, 'latin1');
 }

@@ -18,6 +18,7 @@ import type { KeyEntry } from './key-states.js';
 import { type Admission, CallerGoneError, type Limits } from './limits/limits.js';
 import { countRefusal, refuseBeyondBudget, refuseLarge } from './limits/refusal-budget.js';
 import { AdmissionError } from './limits/refusals.js';
+import type { MediaRules } from './media-addresses.js';
 import type { ModelRoutes } from './model-routes.js';
 import type { Pace } from './pace.js';
 import { Relay, type RelayDeps } from './relay.js';
@@ -40,6 +41,7 @@ export interface V1Deps {
   bodies: BodyBudget;
   /** Members of bodies that go upstream beside the known ones. */
   allowedFields: AllowedFields;
+  media: MediaRules;
   pace: Pace;
 }
 
@@ -136,7 +138,7 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
         const current = activeKey(exchange, unread, found);
         const read = (inspected: InspectedBody): void =>
           forward(deps, exchange, endpoint, current, inspected, share, failed);
-        const inspected = inspectBody(body, deps.allowedFields);
+        const inspected = inspectBody(body, deps.allowedFields, deps.media);
         if (inspected instanceof Promise) inspected.then(unlessGone(response, read)).catch(failed);
         else read(inspected);
       } catch (thrown) {

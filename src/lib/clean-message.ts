@@ -12,9 +12,11 @@ const TOKEN = /[^\s'"`()[\]{}<>,;=]+/g;
 const CONTROL = /[\p{Cc}\p{Cf}]+/gu;
 const SAYS_SOMETHING = /[\p{L}\p{N}]/u;
 const NUMBER = /^-?\d{1,7}(?:\.\d{1,6})?%?$/;
-const INDEX = /^\d{1,4}$/;
+/** One step of a path: `.content`, `.0` or `[0]`. */
+const STEP = /\.([A-Za-z_]+)|\.\d{1,4}|\[\d{1,4}\]/y;
+const LONGEST_FIELD = 100;
 /** The public name of a model, as the model table has them. */
-const PUBLIC_NAME = /^gateway\/[a-z][a-z0-9-]{0,60}$/;
+const PUBLIC_NAME = /^gateway\/(?!.{62})[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 
 /** What may follow a word. */
 const ENDS = new Set(['.', ':', '!', '?']);
@@ -37,11 +39,24 @@ const WORDS: ReadonlySet<string> = new Set(
     .filter((word) => !/^[-\d.%/]*$/.test(word)),
 );
 
-/** Whether a text is the name of a request's member, or a path to one: `messages.0.content`, `tools[0].function.name`. */
+/**
+ * Whether a text is the name of a request's member, or a path to one: `messages.0.content`, `tools[0].function.name`.
+ * An index follows a name only, since several in a row may be an address: `messages.10.0.0.5`.
+ */
 export function isKnownField(name: string): boolean {
-  if (name.length > 100) return false;
-  const [first = '', ...rest] = name.replaceAll('[', '.').replaceAll(']', '').split('.');
-  return KNOWN_FIELDS.has(first) && rest.every((part) => KNOWN_FIELDS.has(part) || INDEX.test(part));
+  if (name.length > LONGEST_FIELD) return false;
+  const first = /^[A-Za-z_]+/.exec(name)?.[0];
+  if (first === undefined || !KNOWN_FIELDS.has(first)) return false;
+  let afterName = true;
+  for (let at = first.length; at < name.length; at = STEP.lastIndex) {
+    STEP.lastIndex = at;
+    const step = STEP.exec(name);
+    if (!step) return false;
+    const [, member] = step;
+    if (member === undefined ? !afterName : !KNOWN_FIELDS.has(member)) return false;
+    afterName = member !== undefined;
+  }
+  return true;
 }
 
 function isKnown(token: string): boolean {

@@ -135,11 +135,21 @@ export function readKey(json: Buffer, start: number, end: number): string {
  * @throws JsonScanError
  */
 export function scanMembers(json: Buffer, maxDepth = 64): Member[] {
-  let at = skipSpace(json, 0);
-  if (json[at] !== OPEN_BRACE) throw new JsonScanError('not an object');
-  at = skipSpace(json, at + 1);
   const members: Member[] = [];
-  if (json[at] === CLOSE_BRACE) return finish(json, at + 1, members);
+  const end = scanObject(json, skipSpace(json, 0), maxDepth, members);
+  if (skipSpace(json, end) !== json.length) throw new JsonScanError('text after the object');
+  return members;
+}
+
+/**
+ * Adds the members of the object that opens at `from` to `members`, duplicates included, and returns the offset just
+ * past the object.
+ * @throws JsonScanError
+ */
+export function scanObject(json: Buffer, from: number, maxDepth: number, members: Member[]): number {
+  if (json[from] !== OPEN_BRACE) throw new JsonScanError('not an object');
+  let at = skipSpace(json, from + 1);
+  if (json[at] === CLOSE_BRACE) return at + 1;
   for (;;) {
     if (json[at] !== QUOTE) throw new JsonScanError('a key is missing');
     const start = at;
@@ -150,15 +160,10 @@ export function scanMembers(json: Buffer, maxDepth = 64): Member[] {
     const end = skipValue(json, valueStart, maxDepth);
     members.push({ key: readKey(json, start, keyEnd), start, valueStart, end });
     at = skipSpace(json, end);
-    if (json[at] === CLOSE_BRACE) return finish(json, at + 1, members);
+    if (json[at] === CLOSE_BRACE) return at + 1;
     if (json[at] !== COMMA) throw new JsonScanError('a comma is missing');
     at = skipSpace(json, at + 1);
   }
-}
-
-function finish(json: Buffer, at: number, members: Member[]): Member[] {
-  if (skipSpace(json, at) !== json.length) throw new JsonScanError('text after the object');
-  return members;
 }
 
 /**

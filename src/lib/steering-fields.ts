@@ -97,9 +97,34 @@ const BOUND = new Set([
 const BOUND_FORM = /^max_.*tokens/;
 const OWN_BOUNDS = new Set(['max_tokens', 'max_completion_tokens']);
 
+const TEMPLATE_ARGUMENT = 'chat_template_kwargs.';
+/** Arguments of a chat template that replace what the node itself hands to it. */
+const TEMPLATE_OVERRIDES = new Set([
+  'add_generation_prompt',
+  'chat_template',
+  'continue_final_message',
+  'conversation',
+  'conversations',
+  'documents',
+  'max_length',
+  'messages',
+  'padding',
+  'return_assistant_tokens_mask',
+  'return_dict',
+  'return_tensors',
+  'tokenize',
+  'tokenizer',
+  'tokenizer_kwargs',
+  'tools',
+  'truncation',
+]);
+
 /** Whether a member of a body never goes upstream, in whatever case its name is written. */
 export function isSteering(name: string): boolean {
   if (OWN_BOUNDS.has(name)) return false;
   const lower = name.toLowerCase();
+  if (lower.startsWith(TEMPLATE_ARGUMENT)) {
+    return TEMPLATE_OVERRIDES.has(lower.slice(TEMPLATE_ARGUMENT.length));
+  }
   return STEERING.has(lower) || STEERING_PREFIX.test(lower) || BOUND.has(lower) || BOUND_FORM.test(lower);
 }

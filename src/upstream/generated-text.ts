@@ -13,8 +13,11 @@ const GENERATED = new Set([
 /** The length rules out most other names. */
 const LENGTHS = new Set([...GENERATED].map((name) => name.length));
 
+const ERROR = '"error"';
+
 const QUOTE = 0x22;
 const COLON = 0x3a;
+const LOWER_E = 0x65;
 
 /** A string of JSON, its quotes included. */
 export interface TextPlace {
@@ -30,11 +33,13 @@ export interface GeneratedText {
   bytes: number;
   /** The first one that isn't empty, or else the first one. */
   first: TextPlace | undefined;
+  /** Whether something in it is called `error`. */
+  saysError: boolean;
 }
 
 /** Finds the generated texts between two offsets of JSON that has been scanned before. */
 export function generatedText(json: Buffer, from: number, end: number): GeneratedText {
-  const found: GeneratedText = { bytes: 0, first: undefined };
+  const found: GeneratedText = { bytes: 0, first: undefined, saysError: false };
   let firstRaw = '';
   let others: Set<string> | undefined;
   for (let at = from; at < end; ) {
@@ -45,7 +50,10 @@ export function generatedText(json: Buffer, from: number, end: number): Generate
     const start = at;
     at = skipString(json, start);
     const value = valueOfGenerated(json, start, at);
-    if (value < 0) continue;
+    if (value < 0) {
+      if (at - start === ERROR.length && isErrorKey(json, start, at)) found.saysError = true;
+      continue;
+    }
     at = skipString(json, value);
     const raw = json.toString('latin1', value, at);
     const place = { start: value, end: at, bytes: textBytes(json, value, at, raw.includes('\\')) };
@@ -69,6 +77,13 @@ function valueOfGenerated(json: Buffer, start: number, end: number): number {
   if (json[colon] !== COLON || !GENERATED.has(json.toString('latin1', start + 1, end - 1))) return -1;
   const value = skipSpace(json, colon + 1);
   return json[value] === QUOTE ? value : -1;
+}
+
+/** Whether the string from `start` to `end`, of the length of `"error"`, is that and a key. */
+function isErrorKey(json: Buffer, start: number, end: number): boolean {
+  // Most strings of this length begin otherwise.
+  if (json[start + 1] !== LOWER_E) return false;
+  return json.toString('latin1', start, end) === ERROR && json[skipSpace(json, end)] === COLON;
 }
 
 /** Decoded bytes of the string from `start` to `end`, quotes included. */

@@ -41,6 +41,14 @@ describe('what an upstream says of itself', () => {
     suite.upstream.answer(raw(200, body));
     return JSON.parse(await clean(await postChat(suite.edge.url, key)));
   };
+  const wholeOf = async (fields: object): Promise<string> => {
+    const { key } = await createTestKey(suite.db);
+    suite.upstream.answer(chat({ ...fields }));
+    return clean(await postChat(suite.edge.url, key));
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: chunks of any form
+  const dataOf = (text: string): any[] =>
+    [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json!));
   const droppedParts = async (kind: string): Promise<number> => {
     const metric = suite.edge.registry.getSingleMetric('gateway_dropped_answer_parts_total')!;
     const { values } = await metric.get();
@@ -118,6 +126,104 @@ describe('what an upstream says of itself', () => {
       model: 'gateway/embed',
     });
   });
+
+  test('stays out of the values of known members, whole and streamed', async () => {
+    const odd = {
+      ...{ id: `chatcmpl-${SECRET}`, object: SECRET, created: SECRET, system_fingerprint: SECRET },
+      ...{ service_tier: SECRET, citations: [`http://${SECRET}/doc`], timings: SECRET },
+      search_results: [{ title: 'a', url: 'http://wiki.internal/' }],
+    };
+    const before = await droppedParts('member');
+    const answer = JSON.parse(await wholeOf(odd));
+    expect(Object.keys(answer)).toEqual(['id', 'object', 'created', 'model', 'choices', 'usage']);
+    expect(answer).toMatchObject({
+      id: expect.stringMatching(/^chatcmpl-[\da-f-]{36}$/),
+      object: 'chat.completion',
+      created: expect.any(Number),
+    });
+    expect(Math.abs(answer.created - Date.now() / 1000)).toBeLessThan(86_400);
+    expect((await droppedParts('member')) - before).toBe(8);
+    const one = (content: string) =>
+      chunkEvent({ choices: [{ index: 0, delta: { content }, finish_reason: null }], ...odd });
+    // An address without quotes is a scalar to a scan of the structure.
+    const bare = one('c').replace(`"chatcmpl-${SECRET}"`, SECRET).replace(`"${SECRET}"`, SECRET);
+    const chunks = dataOf(await streamed(one('a'), one('b'), bare));
+    expect(chunks.map(({ choices }) => choices[0].delta.content)).toEqual(['a', 'b', 'c']);
+    for (const { id, object, created, choices, ...rest } of chunks) {
+      expect({ id, object, created }).toEqual({ ...chunks[0], model: undefined, choices: undefined });
+      expect([id, object]).toEqual([
+        expect.stringMatching(/^chatcmpl-[\da-f-]{36}$/),
+        'chat.completion.chunk',
+      ]);
+      expect(Object.keys(rest)).toEqual(['model']);
+    }
+  });
+
+  test('keeps public sources', async () => {
+    const sources = {
+      citations: ['https://example.com/a', { url: 'http://8.8.8.8/', title: 'b' }],
+      search_results: [{ title: 'a', url: 'https://example.com/', date: null }],
+    };
+    expect(await whole(JSON.stringify({ choices: [], ...sources }))).toEqual({ choices: [], ...sources });
+  });
+
+  test('stays out of usage, whose token counts pass and are charged', async () => {
+    const counts = {
+      ...{ prompt_tokens: 5, completion_tokens: 7, total_tokens: 12, prompt_tokens_details: null },
+      completion_tokens_details: { reasoning_tokens: 2, audio_tokens: null },
+    };
+    const costs = {
+      ...{ cost: 0.0123, cost_details: { upstream_inference_cost: 0.01 }, is_byok: false, queue_time: 0.1 },
+      ...{ provider: SECRET, region_tokens: SECRET, num_search_queries: 3 },
+    };
+    const usage = { ...costs, ...counts };
+    usage.completion_tokens_details = { ...counts.completion_tokens_details, cost: 1 } as never;
+    const { key, accountId } = await createTestKey(suite.db);
+    suite.upstream.answer(chat({ usage }));
+    expect(JSON.parse(await clean(await postChat(suite.edge.url, key))).usage).toEqual(counts);
+    suite.upstream.answer(stream([delta('a'), chunkEvent({ choices: [], usage }), DONE_EVENT]));
+    const asked = { stream: true, stream_options: { include_usage: true } };
+    const chunks = dataOf(await clean(await postChat(suite.edge.url, key, asked)));
+    expect(chunks.at(-1)).toMatchObject({ usage: counts });
+    expect(Object.keys(chunks.at(-1)!.usage)).toEqual(Object.keys(counts));
+    await suite.edge.settled();
+    const rows = await usageOf(suite.db, accountId);
+    expect(rows.map(({ input_tokens, output_tokens }) => [input_tokens, output_tokens])).toEqual([
+      [5, 7],
+      [5, 7],
+    ]);
+  });
+
+  test('is an error where a choice says so: in our words, and free', async () => {
+    const { key, accountId } = await createTestKey(suite.db);
+    const error = { code: 502, message: `provider ${SECRET} died` };
+    const choices = [{ index: 0, delta: {}, message: { content: 'x' }, finish_reason: 'error', error }];
+    suite.upstream.answer(chat({ choices }));
+    const answer = await postChat(suite.edge.url, key);
+    expect([answer.status, (await errorOf(answer.clone())).code]).toEqual([502, 'upstream_error']);
+    await clean(answer);
+    suite.upstream.answer(stream([delta('a'), chunkEvent({ choices }), usageEvent(5, 5), DONE_EVENT]));
+    const text = await clean(await postChat(suite.edge.url, key, { stream: true }));
+    expect(text.startsWith(delta('a'))).toBe(true);
+    expect(text).toMatch(/"code":"upstream_error"\}\}\n\n$/);
+    suite.upstream.answer(chat({ choices: [{ ...choices[0], error: { ...error, code: 429 } }] }));
+    expect((await errorOf(await postChat(suite.edge.url, key))).code).toBe('upstream_unavailable');
+    await suite.edge.settled();
+    const rows = await usageOf(suite.db, accountId);
+    expect(rows.map(({ status, cost }) => [status, cost])).toEqual(
+      Array.from({ length: 3 }, () => ['error', '0.000000000000']),
+    );
+  });
+
+  test.each([null, false, ''])(
+    'is none where a choice says error: %j, or only its text does',
+    async (error) => {
+      const chunk = (content: string) =>
+        chunkEvent({ choices: [{ index: 0, delta: { content, error: 'x' }, finish_reason: null, error }] });
+      const parts = [chunk('a'), chunk('"error":{}'), chunk('c')];
+      expect(await streamed(...parts)).toBe(`${parts.join('')}${DONE_EVENT}`);
+    },
+  );
 
   const ERROR = {
     object: 'error',

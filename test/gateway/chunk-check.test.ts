@@ -1,13 +1,14 @@
 import fc from 'fast-check';
-import { CHAT_MEMBERS } from '../../src/gateway/answer-members.js';
+import { CHAT_CHUNK } from '../../src/gateway/answer-forms.js';
 import { ChunkCheck } from '../../src/gateway/chunk-check.js';
 import { eventData, SseSplitter } from '../../src/upstream/sse-splitter.js';
 import { sized } from '../support/size.js';
 
 const SERVED = 'gateway/fast';
+const CALL = '0198c0de-0000-7000-8000-000000000001';
 const check = (): ChunkCheck =>
   new ChunkCheck(
-    { servedModel: () => SERVED, dropped: () => undefined },
+    { requestId: CALL, servedModel: () => SERVED, dropped: () => undefined },
     { model: SERVED, usageAsked: true },
   );
 
@@ -110,7 +111,7 @@ describe('the check of chunks', () => {
           const event = Buffer.from(told.out, 'latin1');
           const after = parsed(eventData(event)!.toString())!;
           expect(event.toString()).toMatch(/^data: [^\r\n]*\n\n$/);
-          expect(Object.keys(after).filter((key) => !CHAT_MEMBERS.has(key))).toEqual([]);
+          expect(Object.keys(after).filter((key) => !CHAT_CHUNK.has(key))).toEqual([]);
           expect(after).toMatchObject({ id: 'a', model: SERVED, choices: before.choices });
         }
       }),

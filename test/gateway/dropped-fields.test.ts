@@ -1,4 +1,4 @@
-import { createTestKey, postChat } from '../support/edge.js';
+import { createTestKey, errorOf, postChat } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
 import { chat, FULL_STREAM, stream } from '../support/scripted-upstream.js';
 
@@ -43,5 +43,59 @@ describe('a call with members that are not known', () => {
     suite.upstream.answer(chat({}, 500));
     const response = await postChat(suite.edge.url, key, { tags: ['x'] });
     expect([response.status, response.headers.get('x-gateway-dropped-fields')]).toEqual([502, 'tags']);
+  });
+
+  test('hears of members that stand in others, and of tools that nobody runs here', async () => {
+    const { key } = await createTestKey(suite.db);
+    suite.upstream.answer(chat());
+    const response = await postChat(suite.edge.url, key, {
+      store: true,
+      chat_template_kwargs: { enable_thinking: false, chat_template: 'x' },
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-gateway-dropped-fields')).toBe(
+      'store, chat_template_kwargs.chat_template',
+    );
+    expect(JSON.parse(suite.upstream.seen.at(-1)!.body).chat_template_kwargs).toEqual({
+      enable_thinking: false,
+    });
+    const before = suite.upstream.seen.length;
+    const refused = await postChat(suite.edge.url, key, {
+      tools: [{ type: 'mcp', server_url: 'http://10.0.0.1/' }],
+    });
+    expect([refused.status, await errorOf(refused)]).toMatchObject([
+      400,
+      { code: 'invalid_body', type: 'invalid_request_error', param: 'tools[0].type' },
+    ]);
+    expect(suite.upstream.seen).toHaveLength(before);
+  });
+});
+
+describe('media at an address', () => {
+  const suite = useEdge();
+  const open = useEdge({ env: { MEDIA_ALLOW_PRIVATE: '1' } });
+  const withImage = (url: string) => ({
+    messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
+  });
+
+  test.each([
+    ['http://10.0.0.1/a.png', 400, 200],
+    ['http://169.254.169.254/latest/meta-data', 400, 400],
+    ['https://example.com/a.png', 200, 200],
+  ])('%s gets %i, and %i where the operator allows private networks', async (url, strict, loose) => {
+    for (const [{ db, edge, upstream }, status] of [
+      [suite, strict],
+      [open, loose],
+    ] as const) {
+      const { key } = await createTestKey(db);
+      upstream.answer(chat());
+      const response = await postChat(edge.url, key, withImage(url));
+      expect(response.status).toBe(status);
+      if (status === 400) {
+        const { param, message } = await errorOf(response);
+        expect(param).toBe('messages[0].content[0].image_url.url');
+        expect(message).not.toContain(new URL(url).host);
+      }
+    }
   });
 });

@@ -7,11 +7,11 @@ const inspect = (body: unknown) =>
   inspectAtOnce(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), NONE);
 const forwarded = (body: unknown) => JSON.parse(inspect(body).forward.toString());
 
-/** Members that SDKs send and nodes document. */
+/** Members that SDKs send and nodes document, whatever they hold. */
 const PASSING = [
-  ...['messages', 'input', 'temperature', 'tools', 'tool_choice', 'response_format', 'stop', 'seed', 'user'],
+  ...['messages', 'input', 'temperature', 'tool_choice', 'response_format', 'stop', 'seed', 'user'],
   ...['logit_bias', 'top_logprobs', 'functions', 'reasoning_effort', 'parallel_tool_calls'],
-  ...['top_k', 'min_p', 'repetition_penalty', 'guided_json', 'chat_template_kwargs', 'regex', 'ebnf'],
+  ...['top_k', 'min_p', 'repetition_penalty', 'guided_json', 'regex', 'ebnf'],
   ...['grammar', 'mirostat', 'stop_token_ids', 'ignore_eos', 'min_tokens', 'documents', 'typical_p'],
 ];
 
@@ -65,7 +65,13 @@ const FORBIDDEN = [
   'specific_deployment',
   'router_settings',
   ...['langfuse_public_key', 'langfuse_host', 'langsmith_project', 'gcs_bucket_name', 'posthog_api_key'],
-  ...['turn_off_message_logging', 'prompt_id', 'prompt_variables', 'provider_specific_header'],
+  ...[
+    'web_search_options',
+    'turn_off_message_logging',
+    'prompt_id',
+    'prompt_variables',
+    'provider_specific_header',
+  ],
   ...['n_predict', 'max_new_tokens', 'max_tokens_per_doc', 'max_output_tokens', 'num_predict', 'n_cmpl'],
   ...['options', 'parameters', 'sampling_params', 'kv_transfer_params', 'bootstrap_host', 'lora_path'],
   ...['priority', 'request_id', 'id_slot', 'chat_template', 'custom_logit_processor', 'logits_processors'],
@@ -157,6 +163,7 @@ describe('a body', () => {
     ['with n of 129', '{"model":"a","n":129}'],
     ['with n of 1.5', '{"model":"a","n":1.5}'],
     ['with max_tokens of 0', '{"model":"a","max_tokens":0}'],
+    ['with two lists of tools', '{"model":"a","tools":[],"tools":[]}'],
     ['with two max_tokens', '{"model":"a","max_tokens":1,"max_tokens":2}'],
     ['nested too deep', `{"model":"a","x":${'['.repeat(70)}${']'.repeat(70)}}`],
   ])('that is %s is refused as invalid_body', (_what, body) => {

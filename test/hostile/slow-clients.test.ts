@@ -178,7 +178,8 @@ describe('bodies in memory', () => {
         headers: { authorization: `Bearer ${key}` },
         body: '{"model":"gateway/fast","messages":[]}',
       });
-    const answerOf = (bytes: number) => chat({ system_fingerprint: 'x'.repeat(bytes) });
+    const answerOf = (bytes: number) =>
+      chat({ choices: [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(bytes) } }] });
     suite.upstream.answer(answerOf(600_000));
     const refused = await ask();
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { cleanMessage, isKnownField } from '../../src/lib/clean-message.js';
 import { KNOWN_REFUSALS } from '../../src/lib/known-refusals.js';
 import { CONTROL_NAMES } from '../../src/proxy/simulator/controls.js';
@@ -29,6 +30,9 @@ const SECRET = [
   '/root/.cache/huggingface/model.bin',
   'C:\\models\\qwen.gguf',
   'ｇｐｕ７.acme',
+  'messages.10.0.0.5',
+  'gateway/node--7',
+  'gateway/node-7.acme',
 ];
 /** What remains when the signs are gone that part words from each other. */
 const partsOf = (secret: string): string[] => secret.split(/[[\]]/).filter(Boolean);
@@ -58,6 +62,7 @@ describe('a message of the upstream', () => {
       "This model's maximum context length is 131072 tokens. However, you requested 9 tokens.",
     ],
     ['a path', 'messages.0.content: Input should be a valid string'],
+    ['an index', "Invalid 'messages[0].content[1].image_url.url' with 400"],
     ['a public name', 'The model `gateway/qwen-fast` does not support tools.'],
   ])('keeps what helps: %s', (_what, message) => expect(cleanMessage(message)).toBe(message));
 
@@ -94,16 +99,55 @@ describe('a message of the upstream', () => {
   });
 });
 
+/** Paths that no request has. Several indices in a row may be an address. */
+const ODD_PATHS = [
+  ...['messages.10.0.0.5', 'messages[10][0][0][5]', 'messages[0][1].content', 'messages[0].1.content'],
+  ...['messages[0', 'messages0]', 'messages]]', 'messages[].content', 'messages[a]', 'messages[[0]]'],
+  ...[
+    'messages..content',
+    'messages.',
+    '.messages',
+    '[0].messages',
+    'messages.content[12345]',
+    'messages[0]content',
+  ],
+  ...['messages.0content', 'messages.content:8000', 'messages-content'],
+];
+
+const NAMES = ['messages', 'content', 'tools', 'function', 'name', 'acme', 'node'];
+/** The grammar once more, said as a list of steps. */
+const path = fc.array(
+  fc.record({
+    name: fc.constantFrom(...NAMES),
+    index: fc.constantFrom('', '.0', '[7]', '[0][1]', '.1.2', '[1].2', '[12345]', '[', ']', '[]'),
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+
 describe('the name of a field', () => {
+  test('is known exactly where its names are, each with one index at most', () => {
+    fc.assert(
+      fc.property(path, (steps) => {
+        const known = steps.every(
+          ({ name, index }) => !['acme', 'node'].includes(name) && ['', '.0', '[7]'].includes(index),
+        );
+        expect(isKnownField(steps.map(({ name, index }) => name + index).join('.'))).toBe(known);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   test.each([
     'n',
     'messages',
     'messages.0.content',
     'tools[0].function.name',
     'stream_options.include_usage',
+    'messages[0].content[12].image_url.url',
+    'messages.0.content.1.text',
   ])('is known: %s', (name) => expect(isKnownField(name)).toBe(true));
 
-  test.each(['gpu-7.eu.acme.cloud', 'None', '10.0.0.5', 'messages.acme', '', '.'.repeat(200)])(
+  test.each(['gpu-7.eu.acme.cloud', 'None', '10.0.0.5', 'messages.acme', '', '.'.repeat(200), ...ODD_PATHS])(
     'is none: %s',
     (name) => expect(isKnownField(name)).toBe(false),
   );

@@ -36,12 +36,15 @@ const BLOCKED_PORTS = new Set([
 export const NOT_PUBLIC = 'leads to an address that is not on the public internet';
 
 /**
- * Reads the address of a webhook, once and for all who use it (WHATWG, which brings every spelling of an IP address
+ * Reads an address that a customer names, once and for all who use it (WHATWG, which brings every spelling of an IP address
  * into one), and checks all that can be told without asking DNS.
  * @throws RefusedDestination
  */
-export function parseDestination(text: string, { allowPrivate }: { allowPrivate: boolean }): URL {
-  if (text.length > MAX_LENGTH) throw new RefusedDestination(`must have at most ${MAX_LENGTH} characters`);
+export function parseDestination(
+  text: string,
+  { allowPrivate, maxLength = MAX_LENGTH }: { allowPrivate: boolean; maxLength?: number },
+): URL {
+  if (text.length > maxLength) throw new RefusedDestination(`must have at most ${maxLength} characters`);
   if (AMBIGUOUS.test(text)) {
     throw new RefusedDestination('must have no spaces, line breaks, backslashes or invisible characters');
   }

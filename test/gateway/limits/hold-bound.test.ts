@@ -59,13 +59,14 @@ const written = (body: Json, style: number): Buffer => {
 const escapeOf = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 const text = fc.oneof(anyText(60), fc.string({ maxLength: 200 }));
+const url = fc.webPath().map((path) => `https://images.example.com${path}`);
 const part = fc.oneof(
   fc.record({ type: fc.constant('text'), text }),
   fc.record({
     type: fc.constantFrom('image_url', 'input_image'),
-    image_url: fc.record({ url: fc.webUrl(), detail: fc.constantFrom('low', 'high') }),
+    image_url: fc.record({ url, detail: fc.constantFrom('low', 'high') }),
   }),
-  fc.record({ image_url: fc.record({ url: fc.webUrl() }) }),
+  fc.record({ image_url: fc.record({ url }) }),
 );
 const message = fc.record({
   role: fc.constantFrom('system', 'user', 'assistant', 'tool'),
@@ -76,7 +77,13 @@ const count = fc.option(fc.integer({ min: 1, max: 100_000 }));
 const chat = fc.record(
   {
     messages: fc.array(message, { minLength: 1, maxLength: 6 }),
-    tools: fc.oneof(fc.array(values, { maxLength: 3 }), fc.array(fc.nat(9), { maxLength: 400 })),
+    tools: fc.array(
+      fc.record({
+        type: fc.constantFrom('function', 'custom'),
+        function: fc.oneof(values, fc.array(fc.nat(9), { maxLength: 400 })),
+      }),
+      { maxLength: 3 },
+    ),
     functions: fc.array(values, { maxLength: 2 }),
     documents: fc.array(fc.record({ title: text, text }), { maxLength: 2 }),
     max_tokens: count,
@@ -96,7 +103,7 @@ const embeddings = fc.record({
 });
 
 /** What an operator may let through beside the known members, and counts by more than its bytes. */
-const ALLOWED = new Set(['chat_template', 'mm_processor_kwargs']);
+const ALLOWED = new Set(['chat_template', 'mm_processor_kwargs', 'web_search_options']);
 const read = (body: Buffer): InspectedBody => inspectAtOnce(body, ALLOWED);
 
 const holdsFor = (
@@ -127,7 +134,7 @@ describe('the hold is at least what a truthful node can report', () => {
   });
 
   test('for tools that a template writes out over many lines', () => {
-    const tools = [{ enum: Array.from({ length: 2_000 }, () => 1) }];
+    const tools = [{ type: 'function', function: { enum: Array.from({ length: 2_000 }, () => 1) } }];
     holdsFor({ messages: [{ role: 'user', content: '' }], tools, max_tokens: 1 }, 0, mostOfChat);
   });
 
@@ -205,7 +212,7 @@ describe('the hold is at least what a truthful node can report', () => {
     ['a template of its own', { chat_template: '{% for i in range(100000) %}x{% endfor %}', messages: [] }],
     ['images as large as it likes', { mm_processor_kwargs: { max_pixels: 1e9 }, messages: [] }],
     ['a search of the web', { web_search_options: {}, messages: [] }],
-    ['a hundred images', withPart({ urls: Array.from({ length: 100 }, () => ({ image_url: 'u' })) })],
+    ['a hundred images', withPart({ urls: Array.from({ length: 100 }, () => ({ image_url: 'data:,' })) })],
   ])('and the whole context for %s, whose tokens nothing shows', (_what, body) => {
     expect(bound(body)).toBe(window);
   });
