@@ -107,7 +107,7 @@ function* readChoices(body: Buffer, from: number): Work<number> {
     const told = error && choicesError([{ error: memberValue(body, error) }]);
     if (told) throw new ToldError(told);
     const message = choice.members.findLast(({ key }) => key === 'message');
-    if (message) bytes += messageBytes(memberValue(body, message));
+    if (message) bytes += messageBytes(JSON.parse(body.toString('latin1', message.valueStart, message.end)));
     return choice.end;
   });
   return estimateTokens(bytes);

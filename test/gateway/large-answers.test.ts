@@ -93,6 +93,27 @@ describe('a large whole answer', () => {
     await until(async () => (await bodyBytesOf(suite.edge)) === 0);
   });
 
+  test.each([
+    ['with usage', USAGE],
+    ['without', undefined],
+  ])('one of whose choices failed is free, %s', async (_what, usage) => {
+    const failed = { ...choice(null), error: { code: 429, message: 'secret' } };
+    const told = choice({ role: 'assistant', content: 'an "error" of mine' });
+    suite.upstream.answer(raw(200, chatAnswer({ choices: [told, failed], usage })));
+    const { response, charged } = await ask();
+    expect(response.status).toBe(429);
+    expect(JSON.stringify(await errorOf(response))).not.toContain('secret');
+    expect(await charged()).toMatchObject({ status: 'error', cost: '0.000000000000' });
+    suite.upstream.answer(raw(200, chatAnswer({ choices: [told], usage })));
+    expect((await ask()).response.status).toBe(200);
+  });
+
+  test('tells the caller its token counts and nothing of the operator’s cost', async () => {
+    suite.upstream.answer(raw(200, chatAnswer({ usage: { ...USAGE, cost: 0.5 } })));
+    const { response } = await ask();
+    expect(((await response.json()) as { usage: unknown }).usage).toEqual(USAGE);
+  });
+
   test('is charged when its client leaves once the edge has all of it', async () => {
     const answer = chatAnswer({ choices: [choice({ role: 'assistant', content: 'Hello.' }, 16 * MIB)] });
     suite.upstream.answer(raw(200, answer));

@@ -9,7 +9,8 @@ const MIB = 2 ** 20;
 /** Far more than what the system buffers on the way. */
 const ANSWER_BYTES = 24 * MIB;
 const BODY = '{"model":"gateway/fast","messages":[]}';
-const answerOf = (bytes: number) => chat({ system_fingerprint: 'x'.repeat(bytes) });
+const answerOf = (bytes: number) =>
+  chat({ choices: [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(bytes) } }] });
 
 /** Makes a call whose answer isn't read before the test says so. */
 function unread(url: string, key: string): Socket {
