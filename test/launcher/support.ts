@@ -30,7 +30,8 @@ process.on('SIGTERM', () => end('stopped'));
 process.on('disconnect', () => end('orphaned'));
 journal('${name} started');
 ${behaviour}
-process.send({ type: 'ready', url: 'http://${name}' });
+// The launcher may be gone by now.
+process.send?.({ type: 'ready', url: 'http://${name}' }, () => undefined);
 setInterval(() => undefined, 1000);
 `,
   );
