@@ -13,9 +13,8 @@ export interface Refused {
 export interface Share {
   /** Everything that was ever charged here or is held may come to so much. */
   ceiling: Money;
-  /** What was left when the share was last measured, and when that was read. */
+  /** What was left when the share was last measured. */
   left: Money;
-  readAt: number;
   /** The UTC day of a share of a daily cap. */
   day: string;
   /** Calls that were admitted out of it. */

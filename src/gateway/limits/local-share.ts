@@ -7,8 +7,8 @@ import { hold } from './local-counters.js';
 import { dailyCapExceeded, dailyCapHeld, insufficientCredits, rateExceeded, shareSpent } from './refusals.js';
 
 /**
- * The last five cents of a balance or cap are given out only together. Redis keeps half of what lies above for edges
- * that lose touch with it (`redis-scripts.ts`): they have an equal part of that half each.
+ * The last five cents of a balance or cap are given out only together. Redis keeps a quarter of what lies above for
+ * edges that lose touch with it (`redis-scripts.ts`), an equal part for each.
  */
 export const ONLY_TOGETHER: Money = DOLLAR / 20n;
 
@@ -65,22 +65,20 @@ export class LocalShare {
 
   /** The share as it is by what is `left` now: what was there before is not there again. */
   #shareOf(state: AccountState | KeyDayState, left: Money, day: string): Share {
-    const { share, claims, readAt } = state;
+    const { share, claims } = state;
     const part = this.#partOf(left);
     if (!share || share.day !== day) {
-      state.share = { ceiling: claims + part, left, readAt, day, uses: 0 };
+      state.share = { ceiling: claims + part, left, day, uses: 0 };
       return state.share;
     }
-    if (readAt === share.readAt) return share;
     // More than there was is a top-up.
     if (left > share.left) share.ceiling += part - this.#partOf(share.left);
     else if (claims + part < share.ceiling) share.ceiling = claims + part;
     share.left = left;
-    share.readAt = readAt;
     return share;
   }
 
   #partOf(left: Money): Money {
-    return left > ONLY_TOGETHER ? (left - ONLY_TOGETHER) / (2n * BigInt(this.edges)) : 0n;
+    return left > ONLY_TOGETHER ? (left - ONLY_TOGETHER) / (4n * BigInt(this.edges)) : 0n;
   }
 }

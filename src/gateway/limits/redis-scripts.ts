@@ -122,11 +122,11 @@ local function extreme(key, base, was, since, now, sign)
   return was.m
 end
 
--- Whether what is left touches what is kept for edges that lose touch: half of what was there, but for the last of it.
+-- Whether what is left touches what is kept for edges that lose touch: a quarter of what was there, but for the last of it.
 local function spare(left, there, together)
   add(there, together, -1)
   if negative(there) then return false end
-  return negative({2 * left[1] - there[1], 2 * left[2] - there[2]})
+  return negative({4 * left[1] - there[1], 4 * left[2] - there[2]})
 end
 `;
 

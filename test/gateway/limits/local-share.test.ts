@@ -15,7 +15,7 @@ describe("an edge's share", () => {
   let share: LocalShare;
   let account: AccountState;
   /** A balance of which the edge's part is so many calls. */
-  const forCalls = (calls: bigint): Money => FLOOR + ONLY_TOGETHER + UNIT * calls * 4n;
+  const forCalls = (calls: bigint): Money => FLOOR + ONLY_TOGETHER + UNIT * calls * 8n;
   const holding = (calls: bigint): void => {
     account = new AccountState('a', forCalls(calls), 1n, 1_000);
   };
@@ -45,7 +45,7 @@ describe("an edge's share", () => {
     account.observe(balance, seq, clock.now());
   };
 
-  test('is half of what lies above the last five cents, by the number of edges, to the last call', () => {
+  test('is a quarter of what lies above the last five cents, by the number of edges, to the last call', () => {
     holding(3n);
     expect(take()).toEqual([3, 'insufficient_credits']);
     holding(0n);

@@ -97,8 +97,8 @@ describeWithRedis('limits over Redis', () => {
   test('amounts beyond what doubles hold are compared to the last digit', async () => {
     const large = DOLLAR * 5_000_000n;
     const patience = { redisMs: 5_000, queueMs: 50 };
-    // Half of what lies above the last five cents is kept for edges that lose touch with Redis.
-    const free = (large + ONLY_TOGETHER) / 2n;
+    // A quarter of what lies above the last five cents is kept for edges that lose touch with Redis.
+    const free = large - (large - ONLY_TOGETHER) / 4n;
     for (const [dailyLimit, code, most] of [
       [null, 'insufficient_credits', free],
       // Of a cap there must be something left.
