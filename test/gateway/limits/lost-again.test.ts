@@ -52,8 +52,7 @@ describeWithRedis('edges that lose Redis again and again', () => {
       (left, { pending, entry }) => left - entry.account.holds - pending.reduce((a, b) => a + b, 0n),
       ledger.balance,
     );
-  const withinOneCall = (ledger: Ledger) =>
-    expect(leftOf(ledger)).toBeGreaterThanOrEqual(FLOOR - COST);
+  const withinOneCall = (ledger: Ledger) => expect(leftOf(ledger)).toBeGreaterThanOrEqual(FLOOR - COST);
 
   test('give no share of what the calls of another one hold', async () => {
     const ledger = new Ledger(FLOOR + COST * 100n);

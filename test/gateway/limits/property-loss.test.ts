@@ -18,7 +18,11 @@ type Step =
   | { kind: 'top-up'; units: number };
 
 const edge = fc.nat(2);
-const on = <K extends Step['kind']>(weight: number, kind: K, fields: Record<string, fc.Arbitrary<number>>) => ({
+const on = <K extends Step['kind']>(
+  weight: number,
+  kind: K,
+  fields: Record<string, fc.Arbitrary<number>>,
+) => ({
   weight,
   arbitrary: fc.record({ kind: fc.constant(kind), ...fields }) as unknown as fc.Arbitrary<Step>,
 });

@@ -6,9 +6,11 @@ import { createTestRedis, describeWithRedis, type TestRedis } from '../../suppor
 import { until } from '../../support/until.js';
 
 const FLOOR = DOLLAR / 1000n;
+/** As in the product, with more heartbeats: the edges agree sooner. */
+const PATIENCE = { redisMs: 50, queueMs: 250, beatMs: 100 };
 const WORKERS = 20;
 /** Holds of which an edge that is alone may have many open, and that spend the balance in some hundred calls. */
-const UNITS = 200;
+const UNITS = 100;
 const COST = UNIT * BigInt(UNITS);
 
 describeWithRedis('two edges under load', () => {
@@ -60,8 +62,8 @@ describeWithRedis('two edges under load', () => {
   ])(
     '%s: nothing hangs, the edges agree again, and spend one call too much at most',
     async (_name, fault) => {
-      const ledger = new Ledger(FLOOR + DOLLAR);
-      const same = { redisUrl: redis.url, accountId: newId(), keyId: newId() };
+      const ledger = new Ledger(FLOOR + UNIT * 30_000n);
+      const same = { redisUrl: redis.url, accountId: newId(), keyId: newId(), patience: PATIENCE };
       const edges = [await limitsEdge(ledger, same), await limitsEdge(ledger, same)];
       let cost = 1n;
       let over = false;

@@ -107,9 +107,13 @@ describeWithRedis('limits over Redis', () => {
       const pair = await twoEdges(new Ledger(large + FLOOR), { dailyLimit, patience });
       const perEdge = dailyLimit === null ? 1 : 2;
       pair[0].settle(await pair[0].admit(1), most);
-      await until(async () => Object.keys(await redis.open()).length === perEdge, { what: 'the charge to arrive' });
+      await until(async () => Object.keys(await redis.open()).length === perEdge, {
+        what: 'the charge to arrive',
+      });
       pair[1].settle(await pair[1].admit(1), 1n);
-      await until(async () => Object.values(await redis.open()).filter((sum) => sum === '1').length === perEdge);
+      await until(
+        async () => Object.values(await redis.open()).filter((sum) => sum === '1').length === perEdge,
+      );
       // A unit of 1e-12 dollars too much.
       await expect(pair[0].admit(1)).rejects.toMatchObject({ code });
       for (const edge of edges.splice(0)) await edge.limits.stop();
