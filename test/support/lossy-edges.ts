@@ -7,7 +7,8 @@ import { until } from './until.js';
 /** An edge that loses Redis when a test says so, and at no other time, however busy the machine is. */
 export interface LossyEdge extends LimitsEdge {
   lose(): Promise<void>;
-  regain(): Promise<void>;
+  /** Each word to and from Redis is held back for `delayMs` until then. */
+  regain(delayMs?: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -37,9 +38,11 @@ function faultsOf(edge: LimitsEdge, link: TcpProxy): Pick<LossyEdge, 'lose' | 'r
       link.cut();
       await until(async () => (await shared()) === 0, { intervalMs: 1, what: 'the loss to be noticed' });
     },
-    async regain() {
+    async regain(delayMs = 0) {
       link.restore();
+      link.delay(delayMs);
       await until(async () => (await shared()) === 1, { intervalMs: 1, what: 'limits to be shared again' });
+      link.restore();
     },
     async close() {
       await edge.limits.stop();

@@ -152,6 +152,34 @@ describeWithRedis('edges that lose Redis again and again', () => {
     settle(pair[0], admitted);
   });
 
+  test('wait for one that Redis has forgotten, until it has told what it has open', async () => {
+    const ledger = new Ledger(FLOOR + COST * 100n);
+    const [holder, other] = await two(ledger);
+    await drain(holder);
+    await holder.lose();
+    await redis.kill();
+    await redis.start();
+    // Longer than for one that Redis remembers.
+    const back = performance.now() + 3_500;
+    await until(
+      async () => {
+        await drain(other);
+        return performance.now() > back;
+      },
+      { intervalMs: 100 },
+    );
+    withinOneCall(ledger);
+    // Its first look at Redis is long over when its holds arrive.
+    let over = false;
+    const meanwhile = (async () => {
+      while (!over) await drain(other);
+    })();
+    await Promise.all([holder.regain(150), other.regain()]);
+    over = true;
+    await meanwhile;
+    withinOneCall(ledger);
+  });
+
   test('release what was kept for one that is alone once all share again', async () => {
     const ledger = new Ledger(FLOOR + COST * 10n);
     const [edge] = await two(ledger);
