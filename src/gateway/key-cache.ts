@@ -25,6 +25,8 @@ export interface KeyCache {
    * @throws KeyUnavailableError
    */
   load(hash: string): Promise<KeyEntry | null>;
+  /** Reads the key again. While the database is known to be away nothing is waited for. Never rejects. */
+  renew(hash: string): Promise<void>;
   invalidate(change: Invalidation): void;
   /** Notifications may have been missed: everything is read again before its next use. */
   invalidateAll(): void;
@@ -123,6 +125,11 @@ class DatabaseKeyCache implements KeyCache {
     return new Promise((resolve, reject) => {
       this.#enqueue(hash, { resolve, reject });
     });
+  }
+
+  async renew(hash: string): Promise<void> {
+    if (this.#failing) this.#enqueue(hash);
+    else await this.load(hash).catch(() => undefined);
   }
 
   invalidate(change: Invalidation): void {

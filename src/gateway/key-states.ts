@@ -51,7 +51,7 @@ export class KeyStates {
   /** Takes over a row that was read at `readAt`; `former` is what was known of the key until now. */
   enter(row: KeyRow, readAt: number, former: KeyEntry | undefined): KeyEntry {
     const day = this.#dayOf(row.keyId);
-    day.observe(utcDay(readAt), row.spendToday);
+    day.observe(utcDay(readAt), row.spendToday, readAt);
     // Opening a sealed key costs more than all the rest, and a key in use is read every few seconds.
     const sameSeal = former?.authorization && former.virtualKeySealed === row.virtualKeySealed;
     return {
@@ -62,7 +62,7 @@ export class KeyStates {
       virtualKeySealed: row.virtualKeySealed,
       authorization: sameSeal ? former.authorization : this.#openVirtualKey(row),
       allowedModels: new Set(row.allowedModels),
-      account: this.#accountOf(row),
+      account: this.#accountOf(row, readAt),
       day,
       readAt,
     };
@@ -96,15 +96,16 @@ export class KeyStates {
     this.#unusedDays = forget(this.#days, keys, this.#unusedDays);
   }
 
-  #accountOf(row: KeyRow): AccountState {
+  #accountOf(row: KeyRow, readAt: number): AccountState {
     this.#unusedAccounts.delete(row.accountId);
     const known = this.#accounts.get(row.accountId);
     if (known) {
-      known.observe(row.balance, row.ledgerSeq);
+      known.observe(row.balance, row.ledgerSeq, readAt);
       known.window.resize(row.requestsPerMinute);
       return known;
     }
     const account = new AccountState(row.accountId, row.balance, row.ledgerSeq, row.requestsPerMinute);
+    account.readAt = readAt;
     this.#accounts.set(row.accountId, account);
     return account;
   }

@@ -115,17 +115,17 @@ describeWithRedis('two edges behind one front', () => {
     );
     const allowed = ['200', '402 insufficient_credits'];
     expect(entries.map(outcome).filter((one) => !allowed.includes(one))).toEqual([]);
-    // On a busy machine Redis may be late, and the edges decide without each other: one call each then.
-    const edges = (await rig.redisFailures()) === failures ? 1 : 2;
-    expect((await compareBooks(rig, { edges })).books).toEqual(CLEAN);
+    expect((await compareBooks(rig)).books).toEqual(CLEAN);
     const { rows } = await rig.postgres.pool.query<{ balance: string }>(
       'select balance::text from accounts where id = $1',
       [poor.accountId],
     );
     const balance = parseMoney(rows[0]!.balance);
-    expect(balance).toBeGreaterThanOrEqual(FLOOR - BigInt(edges) * DEAR_COST);
+    expect(balance).toBeGreaterThanOrEqual(FLOOR - DEAR_COST);
+    // On a busy machine Redis may be late: so near the floor no edge decides without the others.
+    if ((await rig.redisFailures()) !== failures) return;
     const served = entries.filter((entry) => entry.complete).length;
-    expect(served).toBeGreaterThanOrEqual(Math.min(calls, edges === 1 ? 3 : 1));
+    expect(served).toBeGreaterThanOrEqual(Math.min(calls, 3));
   });
 
   test('one is killed, the money that its calls held is free as soon as the other has its spool', async () => {

@@ -60,6 +60,8 @@ export interface LimitsEdge {
   /** Asks for a call whose hold is `units`. */
   admit(units: number, caller?: TestCaller): Promise<Admission>;
   settle(admission: Admission, cost: Money): void;
+  /** Reads balance and spend, as the cache does every few seconds. */
+  readAgain(): Promise<void>;
   /** Commits everything charged so far. */
   flush(): void;
   pending: Money[];
@@ -106,7 +108,10 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
   const note = (_fields: unknown, message: string) => void lines.push(message);
   const log = Object.assign(Object.create(silent) as Logger, { info: note, warn: note, error: note });
   const cache = {
-    invalidateAll: () => undefined,
+    async renew() {
+      account.observe(ledger.balance, ledger.seq, clock.now());
+      day.observe(utcDay(clock.now()), ledger.spend, clock.now());
+    },
     flushed(result: FlushResult) {
       for (const { cost } of result.own) {
         account.pending -= cost;
@@ -133,6 +138,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     patience: options.patience,
   });
   const edge: LimitsEdge = {
+    readAgain: () => cache.renew('h'),
     limits,
     registry,
     identity,

@@ -14,10 +14,14 @@ import { OpenHolds } from './open-holds.js';
 import { createPriceCeilings } from './price-ceiling.js';
 import { createRedisCounters } from './redis-counters.js';
 
-/** How long callers wait, in milliseconds: for Redis, and near the floor for a hold of another to settle. */
+/**
+ * How long callers wait, in milliseconds: for Redis, and near the floor for a hold of another to settle. `beatMs` is the
+ * time between two heartbeats.
+ */
 export interface Patience {
   redisMs: number;
   queueMs: number;
+  beatMs?: number;
 }
 
 export interface LimitsDeps {
@@ -43,8 +47,9 @@ export async function createLimits(deps: LimitsDeps): Promise<Limits> {
     ? await createRedisCounters({
         url: config.redisUrl,
         timeoutMs: deps.patience?.redisMs,
+        beatMs: deps.patience?.beatMs,
         identity: deps.identity,
-        onOutage: () => cache.invalidateAll(),
+        readAgain: ({ hash }) => cache.renew(hash),
         ...{ clock, log, registry },
       })
     : localCounters(clock, deps.mayAdmit);

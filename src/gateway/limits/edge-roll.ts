@@ -1,6 +1,8 @@
 /** Which edges there are, as the last heartbeat told. Times are Redis's, in milliseconds. */
 export interface Roll {
   now: number;
+  /** Every edge alive vouches that what it gives out alone it measures by readings since then. */
+  vouchedSince: number;
   /** Whether this edge stood there before; if not, Redis has forgotten. */
   known: boolean;
   beats: ReadonlyMap<string, number>;
@@ -30,11 +32,13 @@ export function readRoll(answer: readonly (string | number)[], self: string): Ro
   const now = Number(answer[0]);
   const beats = new Map<string, number>();
   for (let i = 2; i < answer.length; i += 2) beats.set(String(answer[i]), Number(answer[i + 1]));
+  const vouched = [...beats.values()].filter((at) => now - at < SILENT_MS);
   const others = [...beats].filter(([id]) => id !== self);
   const silentFor = (ms: number) => others.filter(([, at]) => now - at >= ms).map(([id]) => id);
   const silent = silentFor(SILENT_MS);
   return {
     now,
+    vouchedSince: Math.min(now, ...vouched),
     known: answer[1] === 1,
     beats,
     alive: others.length - silent.length + 1,

@@ -1,69 +1,55 @@
 import type { Clock } from '../../lib/clock.js';
 import { utcDay } from '../../lib/clock.js';
-import type { Money } from '../../lib/money.js';
-import type { AccountState, KeyDayState } from '../account-state.js';
+import { DOLLAR, type Money } from '../../lib/money.js';
+import type { AccountState, KeyDayState, Share } from '../account-state.js';
 import { type Admission, BALANCE_FLOOR, type Blocked } from './limits.js';
 import { hold } from './local-counters.js';
 import { dailyCapExceeded, dailyCapHeld, insufficientCredits, rateExceeded, shareSpent } from './refusals.js';
 
-/** What was known when this edge lost sight of the others. */
-interface Share {
-  outage: number;
-  day: string;
-  /** Whether it was read from the database after the outage had begun: what the others had spent by then is in it. */
-  fresh: boolean;
-  /** Balance, or spend of the day. */
-  base: Money;
-  /** `charged` of the state at that time, less what was not committed: that counts as this edge's. */
-  start: Money;
-}
+/**
+ * The last five cents of a balance or cap are given out only together. Redis keeps a quarter of what lies above for
+ * edges that lose touch with it (`redis-scripts.ts`), an equal part for each.
+ */
+export const ONLY_TOGETHER: Money = DOLLAR / 20n;
 
 /**
- * Limits of an edge that can't ask what the others admit: each gives out its share, so that all of them together
- * stay within the whole. A share is fixed when the outage begins: charges that are committed meanwhile don't make
- * room, since the others' charges may not be known here.
+ * Limits of an edge that can't ask what the others admit: each gives out its share of what Redis keeps for edges in
+ * that position. A share that was given out, whole or in part, is not given out again before Redis has counted it and
+ * still admits calls. However often Redis is lost, all edges together so stay within the whole.
  */
 export class LocalShare {
   /** Edges that share; as they were when last heard of. */
   edges = 1;
-  readonly #shares = new WeakMap<AccountState | KeyDayState, Share>();
-
-  /** Rises with every outage. */
-  #outage = 0;
-  #lostAt = 0;
+  /** When Redis was last heard of: it keeps what an edge may need that goes by a reading since then, not by an older. */
+  heardAt = 0;
 
   constructor(private readonly clock: Clock) {}
 
-  /** The others can't be asked from now on. */
-  begin(): void {
-    this.#outage++;
-    this.#lostAt = this.clock.now();
+  /** Whether the database has been asked since Redis was last heard of. */
+  knows({ entry: { account, day, dailyLimit } }: Admission): boolean {
+    return account.readAt >= this.heardAt && (dailyLimit === null || day.readAt >= this.heardAt);
   }
 
   /**
-   * `careful`: Redis was late, which is not yet an outage: what may not fit into this edge's share of what is left now
-   * as a whole waits rather than be decided without the others.
+   * `careful`: Redis was late, which is not yet an outage: what doesn't fit into this edge's share waits rather than be
+   * decided without the others.
    * @throws AdmissionError
    */
   take(admission: Admission, careful = false): Admission | Blocked {
     const now = this.clock.now();
-    const { account, day, dailyLimit, readAt } = admission.entry;
-    const fresh = readAt >= this.#lostAt;
-    const edges = BigInt(this.edges);
-    const more = careful ? edges * admission.hold : 0n;
+    const { account, day, dailyLimit } = admission.entry;
     if (account.posted < BALANCE_FLOOR) throw insufficientCredits();
-    const share = this.#shareOf(account, { base: account.balance, day: '', fresh }, careful);
-    const open = account.charged - share.start + account.holds;
-    if (account.available < BALANCE_FLOOR || share.base - edges * open - more < BALANCE_FLOOR) {
+    const share = this.#shareOf(account, account.lowest - BALANCE_FLOOR, '');
+    if (account.available < BALANCE_FLOOR || account.claims + admission.hold > share.ceiling) {
       if (careful || account.holds > 0n) return 'account';
       throw shareSpent();
     }
+    let part: Share | undefined;
     if (dailyLimit !== null) {
       const today = utcDay(now);
       if (day.spend(today) + day.pending >= dailyLimit) throw dailyCapExceeded();
-      const part = this.#shareOf(day, { base: day.spend(today), day: today, fresh }, careful);
-      const used = part.base + edges * (day.charged - part.start + day.holds) + more;
-      if (used >= dailyLimit || day.used(today) >= dailyLimit) {
+      part = this.#shareOf(day, dailyLimit - day.highest(today), today);
+      if (day.used(today) >= dailyLimit || day.claims + admission.hold > part.ceiling) {
         if (careful || day.holds > 0n) return 'key';
         throw dailyCapHeld();
       }
@@ -72,22 +58,27 @@ export class LocalShare {
     const rate = window.take(now, Math.min(window.limit, Math.max(1, Math.floor(window.limit / this.edges))));
     if (!rate.allowed) throw rateExceeded(rate);
     admission.rate = rate;
+    share.uses++;
+    if (part) part.uses++;
     return hold(admission);
   }
 
-  #shareOf(
-    state: AccountState | KeyDayState,
-    known: Pick<Share, 'base' | 'day' | 'fresh'>,
-    careful: boolean,
-  ): Share {
-    const share = this.#shares.get(state);
-    const now = { ...known, outage: this.#outage, start: state.charged - state.pending };
-    if (careful) return now;
-    // More balance than there was is a top-up: it's shared anew.
-    const toppedUp = known.day === '' && share !== undefined && known.base > share.base;
-    const outdated = !share || share.outage !== this.#outage || share.day !== known.day;
-    if (!outdated && !toppedUp && (share.fresh || !known.fresh)) return share;
-    this.#shares.set(state, now);
-    return now;
+  /** The share as it is by what is `left` now: what was there before is not there again. */
+  #shareOf(state: AccountState | KeyDayState, left: Money, day: string): Share {
+    const { share, claims } = state;
+    const part = this.#partOf(left);
+    if (!share || share.day !== day) {
+      state.share = { ceiling: claims + part, left, day, uses: 0 };
+      return state.share;
+    }
+    // More than there was is a top-up.
+    if (left > share.left) share.ceiling += part - this.#partOf(share.left);
+    else if (claims + part < share.ceiling) share.ceiling = claims + part;
+    share.left = left;
+    return share;
+  }
+
+  #partOf(left: Money): Money {
+    return left > ONLY_TOGETHER ? (left - ONLY_TOGETHER) / (4n * BigInt(this.edges)) : 0n;
   }
 }

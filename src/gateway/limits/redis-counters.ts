@@ -9,7 +9,7 @@ import type { KeyEntry } from '../key-states.js';
 import { STATE_TTL_MS } from './edge-roll.js';
 import { type Admission, BALANCE_FLOOR, type Blocked, type Counters } from './limits.js';
 import { hold } from './local-counters.js';
-import { LocalShare } from './local-share.js';
+import { LocalShare, ONLY_TOGETHER } from './local-share.js';
 import type { RedisUnavailableError } from './redis-link.js';
 import { createRedisMetrics } from './redis-metrics.js';
 import { RedisMode } from './redis-mode.js';
@@ -19,9 +19,10 @@ import { dailyCapExceeded, insufficientCredits, rateExceeded } from './refusals.
 export interface RedisCountersDeps {
   url: string;
   timeoutMs?: number | undefined;
+  beatMs?: number | undefined;
   identity: EdgeIdentity;
-  /** The others can't be asked: what the database knows of their spending is to be read anew. */
-  onOutage(): void;
+  /** Reads the key and its account from the database, if that answers. */
+  readAgain(entry: KeyEntry): Promise<void>;
   clock: Clock;
   log: Logger;
   registry: Registry;
@@ -50,6 +51,7 @@ class RedisCounters implements Counters {
   readonly #mode: RedisMode;
   readonly #telling: Telling;
   #calls = 0;
+  #vouchedSince = 0;
 
   constructor(private readonly deps: RedisCountersDeps) {
     const metrics = createRedisMetrics(deps.registry);
@@ -58,18 +60,19 @@ class RedisCounters implements Counters {
     this.#mode = new RedisMode({
       url: deps.url,
       timeoutMs: deps.timeoutMs,
+      beatMs: deps.beatMs,
       edge: this.#edge,
       log: deps.log,
       metrics,
       announce: () => this.#telling.announce(),
       beforeShared: (roll) => this.#telling.retellRates(roll),
-      onOutage: () => {
-        this.#share.begin();
-        deps.onOutage();
+      onHeard: () => {
+        this.#share.heardAt = deps.clock.now();
       },
       onRoll: (roll) => {
         this.#share.edges = roll.alive;
         this.#telling.roll(roll);
+        this.#vouchedSince = roll.vouchedSince;
         metrics.edges(roll.alive);
       },
     });
@@ -114,6 +117,7 @@ class RedisCounters implements Counters {
     // What is asked below contains these changes already.
     this.#telling.hurry();
     const open = account.holds + account.asked + account.pending;
+    const known = [account.share?.uses, day.share?.uses] as const;
     const asking = this.#mode.link.run<TakeAnswer>(
       'take',
       keysOf(entry, this.deps.clock.now(), true),
@@ -144,6 +148,11 @@ class RedisCounters implements Counters {
     this.#mode.succeeded();
     if (answer[0] === 'stale') return this.#takeShare(admission);
     if (answer[3] === 1 && open !== 0n) this.#mode.forgotten();
+    if (answer[0] === 'ok') {
+      // Redis has counted what was given out alone, and there is room for the next share beside it.
+      if (account.share?.uses === known[0]) account.share = undefined;
+      if (entry.dailyLimit !== null && day.share?.uses === known[1]) day.share = undefined;
+    }
     return this.#verdict(admission, answer);
   }
 
@@ -166,8 +175,13 @@ class RedisCounters implements Counters {
     }
   }
 
+  #takeShare(admission: Admission): Admission | Blocked | Promise<Admission | Blocked> {
+    if (this.#share.knows(admission)) return this.#decide(admission);
+    return this.deps.readAgain(admission.entry).then(() => this.#decide(admission));
+  }
+
   /** Decides alone. What is told of it keeps Redis right for the others as soon as it listens. */
-  #takeShare(admission: Admission): Admission | Blocked {
+  #decide(admission: Admission): Admission | Blocked {
     const taken = this.#share.take(admission, this.#mode.shared);
     if (typeof taken !== 'string' && this.#mode.connected)
       this.#telling.tell(admission.entry, admission.hold, 0n);
@@ -181,6 +195,8 @@ class RedisCounters implements Counters {
       this.#mode.life,
       String(amount),
       String(BALANCE_FLOOR),
+      String(ONLY_TOGETHER),
+      this.#vouchedSince,
       String(account.balance),
       String(account.seq),
       String(account.holds + account.asked),

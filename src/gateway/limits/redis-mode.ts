@@ -7,6 +7,7 @@ import type { RedisMetrics } from './redis-metrics.js';
 export interface RedisModeOptions {
   url: string;
   timeoutMs?: number | undefined;
+  beatMs?: number | undefined;
   edge: string;
   log: Logger;
   metrics: RedisMetrics;
@@ -14,8 +15,8 @@ export interface RedisModeOptions {
   announce(): Promise<void>;
   /** The last step before the counters are asked. */
   beforeShared(roll: Roll): Promise<void>;
-  /** The counters can't be asked from now on. */
-  onOutage(): void;
+  /** Redis has said that this edge is alive. */
+  onHeard(): void;
   /** Edges alive, as last heard. */
   onRoll(roll: Roll): void;
 }
@@ -23,8 +24,9 @@ export interface RedisModeOptions {
 const ROLL_KEY = 'gw:edges';
 const FAILURES_TO_OPEN = 3;
 const BEAT_MS = 1_000;
-/** Other edges that were there get so long to tell what they have open. */
+/** Other edges that were there get so long to tell what they have open; until they count as dead when Redis forgot it. */
 const OTHERS_MS = 3_000;
+const FORGOTTEN_MS = SILENT_MS;
 const OTHERS_POLL_MS = 100;
 const PROBE_BASE_MS = 100;
 const PROBE_MAX_MS = 2_000;
@@ -44,9 +46,13 @@ export class RedisMode {
   #probes = 0;
   #roll: Roll | undefined;
   #lostAt = 0;
+  /** Redis's time as it was last told. */
+  #heardAt = 0;
   #everShared = false;
   /** Edges that are known to be dead, and not yet said to be. */
   readonly #dead = new Set<string>();
+  /** Edges that were ever known to be dead. */
+  readonly #buried = new Set<string>();
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
   #onShared: (() => void) | undefined;
@@ -93,14 +99,17 @@ export class RedisMode {
 
   /** Says that edges are dead, so that no edge counts their holds any more. */
   bury(edges: readonly string[]): void {
-    for (const edge of edges) this.#dead.add(edge);
+    for (const edge of edges) {
+      this.#dead.add(edge);
+      this.#buried.add(edge);
+    }
     if (this.shared) this.#beatNow();
   }
 
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     // In the order of the connection: when this is answered, everything told before has arrived.
-    if (this.connected) await this.#beat(SILENT_MS).catch(() => undefined);
+    if (this.connected) await this.#beat('end').catch(() => undefined);
     this.#stopped = true;
     this.connected = false;
     this.shared = false;
@@ -123,7 +132,6 @@ export class RedisMode {
     this.#failures = 0;
     if (!wasShared) return;
     this.#lostAt = performance.now();
-    this.options.onOutage();
     this.#tellOutage(reason);
   }
 
@@ -139,11 +147,11 @@ export class RedisMode {
   async #recover(): Promise<void> {
     const { life } = this;
     try {
-      const first = await this.#beat();
+      // An edge that is seen again has told everything, so this one isn't yet.
+      const first = await this.#beat('look');
       if (this.#stopped || life !== this.life) return;
       this.connected = true;
       await this.options.announce();
-      // Not before: an edge that is seen again has told everything.
       const roll = await this.#others(first, life);
       if (this.#stopped || life !== this.life) return;
       await this.options.beforeShared(roll);
@@ -178,16 +186,20 @@ export class RedisMode {
     this.#timer.unref();
   }
 
-  /** Waits until every edge that was alive has been seen since the outage began. */
+  /**
+   * Waits until every edge that was alive has been seen since the outage began. What the missing ones have open may
+   * still stand in Redis; one that Redis doesn't remember at all is waited for until it counts as dead.
+   */
   async #others(first: Roll, life: number): Promise<Roll> {
     const began = performance.now();
     const lostAt = first.now - (began - this.#lostAt);
     const remembered = this.#everShared ? this.#aliveBefore() : [];
     for (let roll = first; ; ) {
-      roll = await this.#beat(0, PATIENT_TIMEOUT_MS);
-      const missing = remembered.some((id) => (roll.beats.get(id) ?? 0) < lostAt);
-      if (!missing || performance.now() - began > OTHERS_MS || this.#stopped || life !== this.life)
-        return roll;
+      roll = await this.#beat('live', PATIENT_TIMEOUT_MS);
+      const missing = remembered.filter((id) => (roll.beats.get(id) ?? 0) < lostAt && !this.#buried.has(id));
+      const patience = missing.every((id) => roll.beats.has(id)) ? OTHERS_MS : FORGOTTEN_MS;
+      const over = missing.length === 0 || performance.now() - began > patience;
+      if (over || this.#stopped || life !== this.life) return roll;
       await new Promise((resolve) => setTimeout(resolve, OTHERS_POLL_MS).unref());
     }
   }
@@ -200,12 +212,17 @@ export class RedisMode {
       .map(([id]) => id);
   }
 
-  async #beat(earlyMs = 0, timeoutMs?: number): Promise<Roll> {
+  /** `look` only looks at the roll, `end` says that this edge is about to end. */
+  async #beat(kind: 'live' | 'look' | 'end' = 'live', timeoutMs?: number): Promise<Roll> {
     const { edge } = this.options;
     if (this.#dead.size > 0) await this.#buryDead(timeoutMs);
-    const args = [edge, ROLL_TTL_MS, earlyMs];
+    const at = kind === 'end' ? this.#heardAt - SILENT_MS : this.#heardAt;
+    const args = [edge, ROLL_TTL_MS, kind, at];
     const answer = await this.link.run<(string | number)[]>('beat', [ROLL_KEY], args, undefined, timeoutMs);
-    return readRoll(answer, edge);
+    const roll = readRoll(answer, edge);
+    this.#heardAt = roll.now;
+    this.options.onHeard();
+    return roll;
   }
 
   async #buryDead(timeoutMs?: number): Promise<void> {
@@ -221,7 +238,7 @@ export class RedisMode {
 
   #scheduleBeat(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#beatNow(), BEAT_MS);
+    this.#timer = setTimeout(() => this.#beatNow(), this.options.beatMs ?? BEAT_MS);
     this.#timer.unref();
   }
 

@@ -5,7 +5,9 @@
  * Per account, all under one hash tag:
  *   state  hash   b balance, q its ledger sequence (the highest wins); per edge h:<id> what its holds take, c:<id> what
  *                 it has charged and not committed, n:<id> its life: it begins another when it lost touch with Redis
- *   day    hash   the same for a capped key and UTC day; b is the spend
+ *                 m, p the most that b was since t, and in a while before: an edge that has lost touch with Redis may
+ *                 still go by that
+ *   day    hash   the same for a capped key and UTC day; b is the spend, m and p the least of it
  *   rate   zset   one member per admitted call, scored by Redis's own clock in milliseconds
  */
 const COMMON = `
@@ -51,51 +53,96 @@ local function bury(key, silent, gone)
   for id in string.gmatch(gone, '%S+') do redis.call('HDEL', key, 'h:' .. id, 'n:' .. id, 'c:' .. id) end
 end
 
+local function time_ms()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+local function less(one, other)
+  local difference = {0, 0}
+  add(difference, one, 1)
+  add(difference, other, -1)
+  return negative(difference)
+end
+
+-- Of a balance the most is kept (sign 1), of a spend the least (-1).
+local function beyond(one, other, sign)
+  if sign > 0 then return less(other, one) end
+  return less(one, other)
+end
+
+-- Takes over another base, and keeps in mind what it was.
+local function rebase(key, known, base, sign)
+  redis.call('HSET', key, 'b', base)
+  if not known or known == base then return end
+  local m = redis.call('HGET', key, 'm')
+  if not m then
+    redis.call('HSET', key, 'm', base, 'p', known, 't', string.format('%.0f', time_ms()))
+  elseif beyond(base, m, sign) then
+    redis.call('HSET', key, 'm', base)
+  end
+end
+
 local function learn_balance(key, balance, seq)
-  local known = redis.call('HGET', key, 'q')
-  if not known or tonumber(seq) > tonumber(known) then redis.call('HSET', key, 'b', balance, 'q', seq) end
+  local known = redis.call('HMGET', key, 'q', 'b')
+  if known[1] and tonumber(seq) <= tonumber(known[1]) then return end
+  redis.call('HSET', key, 'q', seq)
+  rebase(key, known[2], balance, 1)
 end
 
 local function learn_spend(key, spend)
   local known = redis.call('HGET', key, 'b')
-  if known then
-    local more = {0, 0}
-    add(more, known, 1)
-    add(more, spend, -1)
-    if not negative(more) then return end
-  end
-  redis.call('HSET', key, 'b', spend)
+  if not known or less(known, spend) then rebase(key, known, spend, -1) end
 end
 
 local function sums(key)
   local flat = redis.call('HGETALL', key)
-  local base, held, charged = '0', {0, 0}, {0, 0}
+  local base, held, charged, was = '0', {0, 0}, {0, 0}, {}
   for i = 1, #flat, 2 do
     local kind = string.sub(flat[i], 1, 2)
     if kind == 'h:' then add(held, flat[i + 1], 1)
     elseif kind == 'c:' then add(charged, flat[i + 1], 1)
-    elseif kind == 'b' then base = flat[i + 1] end
+    elseif kind == 'b' then base = flat[i + 1]
+    elseif kind == 'm' or kind == 'p' or kind == 't' then was[kind] = flat[i + 1] end
   end
-  return base, held, charged
+  return base, held, charged, was
 end
 
-local function time_ms()
-  local t = redis.call('TIME')
-  return t[1] * 1000 + math.floor(t[2] / 1000)
+-- The most, or the least, that the base was since a time.
+local function extreme(key, base, was, since, now, sign)
+  if not was.m then return base end
+  local most = beyond(was.p, was.m, sign) and was.p or was.m
+  local began = tonumber(was.t)
+  if began > since and began <= now then return most end
+  if was.m == base then
+    redis.call('HDEL', key, 'm', 'p', 't')
+  else
+    redis.call('HSET', key, 'p', was.m, 'm', base, 't', string.format('%.0f', now))
+  end
+  return was.m
+end
+
+-- Whether what is left touches what is kept for edges that lose touch: a quarter of what was there, but for the last of it.
+local function spare(left, there, together)
+  add(there, together, -1)
+  if negative(there) then return false end
+  return negative({4 * left[1] - there[1], 4 * left[2] - there[2]})
 end
 `;
 
 /**
  * Admits one call or says why not.
- * KEYS state, rate, day. ARGV edge, life, hold, floor, balance, seq, holds, charges, requests a minute, member, silent
+ * KEYS state, rate, day. ARGV edge, life, hold, floor, what is given out only together, since when all edges read
+ * their shares, balance, seq, holds, charges, requests a minute, member, silent
  * edges, gone edges, time to live, cap ('' for none), spend, holds of the key, charges of the key.
  * Answers {verdict, admitted in the last minute, milliseconds until there is room, whether the edge was seeded}.
  */
 const TAKE = `${COMMON}
 local state, rate, day = KEYS[1], KEYS[2], KEYS[3]
-local edge, life, hold, floor, balance, seq, holds, charges, limit, member, silent, gone, ttl, cap, spend, dayHolds, dayCharges =
+local edge, life, hold, floor, together, since, balance, seq, holds, charges, limit, member, silent, gone, ttl, cap, spend, dayHolds, dayCharges =
   unpack(ARGV)
-limit = tonumber(limit)
+limit, since = tonumber(limit), tonumber(since)
+local now = time_ms()
 
 local entered = enter(state, edge, life, holds, charges)
 if entered == 'stale' then return {'stale', 0, 0, 0} end
@@ -103,7 +150,7 @@ local seeded = entered == 'seeded' and 1 or 0
 bury(state, silent, gone)
 learn_balance(state, balance, seq)
 redis.call('PEXPIRE', state, ttl)
-local base, held, charged = sums(state)
+local base, held, charged, was = sums(state)
 local left = {0, 0}
 add(left, base, 1)
 add(left, floor, -1)
@@ -113,13 +160,17 @@ if negative(left) then return {'poor', 0, 0, seeded} end
 left[1] = left[1] - held[1]
 left[2] = left[2] - held[2]
 if negative(left) then return {'account', 0, 0, seeded} end
+local there = {0, 0}
+add(there, extreme(state, base, was, since, now, 1), 1)
+add(there, floor, -1)
+if spare(left, there, together) then return {'account', 0, 0, seeded} end
 
 if cap ~= '' then
   if enter(day, edge, life, dayHolds, dayCharges) == 'stale' then return {'stale', 0, 0, seeded} end
   bury(day, silent, gone)
   learn_spend(day, spend)
   redis.call('PEXPIRE', day, ttl)
-  local spent, dayHeld, dayCharged = sums(day)
+  local spent, dayHeld, dayCharged, wasSpent = sums(day)
   -- Admitted while what is used is less than the cap: at least one unit must be left.
   local room = {0, -1}
   add(room, cap, 1)
@@ -130,9 +181,12 @@ if cap ~= '' then
   room[1] = room[1] - dayHeld[1]
   room[2] = room[2] - dayHeld[2]
   if negative(room) then return {'key', 0, 0, seeded} end
+  local free = {0, 0}
+  add(free, cap, 1)
+  add(free, extreme(day, spent, wasSpent, since, now, -1), -1)
+  if spare(room, free, together) then return {'key', 0, 0, seeded} end
 end
 
-local now = time_ms()
 redis.call('ZREMRANGEBYSCORE', rate, '-inf', string.format('%.0f', now - 60000))
 local count = redis.call('ZCARD', rate)
 if count >= limit then
@@ -202,14 +256,20 @@ return 1
 `;
 
 /**
- * An edge is alive. KEYS the roll of edges. ARGV edge, how long to remember, milliseconds taken from its time (for one
- * that ends). Answers {Redis's time, whether it stood there, id, time, id, time, …}.
+ * An edge is alive. KEYS the roll of edges. ARGV edge, how long to remember, 'live', 'look' to leave it as it is, or
+ * 'end', and Redis's time as the edge last heard it: that stands in the roll, so that a word which arrives late says
+ * nothing about what the edge knows. Answers {Redis's time, whether it stood there, id, time, id, time, …}.
  */
 const BEAT = `${COMMON}
-local roll, edge, keep, early = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local roll, edge, keep, kind, at = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local now = time_ms()
-local known = redis.call('ZSCORE', roll, edge) and 1 or 0
-redis.call('ZADD', roll, string.format('%.0f', now - early), edge)
+local stood = redis.call('ZSCORE', roll, edge)
+local known = stood and 1 or 0
+stood = tonumber(stood or 0)
+if kind == 'live' and stood <= now and stood > at then at = stood end
+-- It heard a clock that has stepped back since.
+if at > now then at = now end
+if kind ~= 'look' then redis.call('ZADD', roll, string.format('%.0f', at), edge) end
 redis.call('ZREMRANGEBYSCORE', roll, '-inf', string.format('%.0f', now - keep))
 redis.call('PEXPIRE', roll, keep)
 local answer = {string.format('%.0f', now), known}

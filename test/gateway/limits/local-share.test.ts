@@ -2,8 +2,8 @@ import { AccountState, KeyDayState } from '../../../src/gateway/account-state.js
 import type { CatalogModel } from '../../../src/gateway/catalog.js';
 import type { KeyEntry } from '../../../src/gateway/key-states.js';
 import { Admission } from '../../../src/gateway/limits/limits.js';
-import { LocalShare } from '../../../src/gateway/limits/local-share.js';
-import { DOLLAR } from '../../../src/lib/money.js';
+import { LocalShare, ONLY_TOGETHER } from '../../../src/gateway/limits/local-share.js';
+import { DOLLAR, type Money } from '../../../src/lib/money.js';
 import { testClock } from '../../support/clock.js';
 import { TestCaller, UNIT } from '../../support/limits.js';
 
@@ -14,55 +14,91 @@ describe("an edge's share", () => {
   const clock = testClock();
   let share: LocalShare;
   let account: AccountState;
+  /** A balance of which the edge's part is so many calls. */
+  const forCalls = (calls: bigint): Money => FLOOR + ONLY_TOGETHER + UNIT * calls * 8n;
+  const holding = (calls: bigint): void => {
+    account = new AccountState('a', forCalls(calls), 1n, 1_000);
+  };
   beforeEach(() => {
     share = new LocalShare(clock);
     share.edges = 2;
-    account = new AccountState('a', FLOOR + UNIT * 100n, 1n, 1_000);
   });
   const admission = (hold: bigint): Admission => {
-    const entry = { account, day: new KeyDayState(), dailyLimit: null, readAt: clock.now() } as KeyEntry;
+    const entry = { account, day: new KeyDayState(), dailyLimit: null } as KeyEntry;
     return new Admission(entry, new TestCaller(), {} as CatalogModel, '', hold);
   };
-  const take = (careful = false): string => {
-    const taken = share.take(admission(UNIT), careful);
-    if (typeof taken === 'string') return taken;
-    account.holds -= UNIT;
-    account.charge(UNIT);
-    return 'admitted';
-  };
-  const refused = (careful = false): unknown => {
-    try {
-      return take(careful);
-    } catch (error) {
-      return (error as { code: string }).code;
+  /** Takes calls, each charged at once, until one is not admitted: how many were, and why no more. */
+  function take(careful = false): [number, string] {
+    for (let admitted = 0; ; admitted++) {
+      try {
+        const taken = share.take(admission(UNIT), careful);
+        if (typeof taken === 'string') return [admitted, taken];
+      } catch (error) {
+        return [admitted, (error as { code: string }).code];
+      }
+      account.holds -= UNIT;
+      account.charge(UNIT);
     }
+  }
+  const read = (balance: Money, seq: bigint): void => {
+    clock.advance(1_000);
+    account.observe(balance, seq, clock.now());
   };
 
-  test('is of what the database knew once the outage had begun, not of what was known before', () => {
-    const before = admission(UNIT);
-    clock.advance(1_000);
-    share.begin();
-    // A call that had been under way: it only has the former reading.
-    expect(typeof share.take(before)).toBe('object');
-    account.holds -= UNIT;
-    // The other edge had spent nearly all of it.
-    account.observe(FLOOR + UNIT * 2n, 90n);
-    expect([refused(), refused(), refused()]).toEqual(['admitted', 'admitted', 'insufficient_credits']);
+  test('is a quarter of what lies above the last five cents, by the number of edges, to the last call', () => {
+    holding(3n);
+    expect(take()).toEqual([3, 'insufficient_credits']);
+    holding(0n);
+    expect(take()).toEqual([0, 'insufficient_credits']);
   });
 
-  test('is fixed: what is committed meanwhile makes no room for more', () => {
-    share.begin();
-    account.observe(FLOOR + UNIT * 4n, 2n);
-    expect([refused(), refused(), refused()]).toEqual(['admitted', 'admitted', 'admitted']);
-    account.pending = 0n;
-    account.observe(FLOOR + UNIT, 5n);
-    expect(refused()).toBe('insufficient_credits');
+  test('falls with what others have spent, also while events of its own are on their way', () => {
+    holding(10n);
+    account.charge(UNIT);
+    read(forCalls(2n), 90n);
+    expect(take()).toEqual([2, 'insufficient_credits']);
   });
 
-  test('while Redis is only late is of what is left now, however long ago it was late before', () => {
-    expect(take(true)).toBe('admitted');
+  test('is not given out again when its calls are committed', () => {
+    holding(3n);
+    expect(take()).toEqual([3, 'insufficient_credits']);
     account.pending = 0n;
-    account.observe(FLOOR + UNIT, 90n);
-    expect(take(true)).toBe('account');
+    read(forCalls(3n) - UNIT * 3n, 5n);
+    expect(take()).toEqual([0, 'insufficient_credits']);
+  });
+
+  test('has room again when a call costs less than it held', () => {
+    holding(1n);
+    const taken = share.take(admission(UNIT)) as Admission;
+    expect(take()).toEqual([0, 'account']);
+    account.holds -= taken.hold;
+    expect(take()).toEqual([1, 'insufficient_credits']);
+  });
+
+  test('lets a call wait that does not fit while Redis is only late', () => {
+    holding(2n);
+    expect(take(true)).toEqual([2, 'account']);
+  });
+
+  test('grows with a top-up, once', () => {
+    holding(3n);
+    take();
+    account.pending = 0n;
+    read(forCalls(3n) - UNIT * 3n, 5n);
+    take();
+    read(forCalls(8n) - UNIT * 3n, 6n);
+    expect(take()).toEqual([5, 'insufficient_credits']);
+    account.pending = 0n;
+    read(forCalls(8n) - UNIT * 8n, 11n);
+    expect(take()).toEqual([0, 'insufficient_credits']);
+  });
+
+  test('goes by a reading that is as new as the last word from Redis', () => {
+    holding(1n);
+    account.readAt = clock.now();
+    share.heardAt = clock.now();
+    expect(share.knows(admission(UNIT))).toBe(true);
+    share.heardAt = clock.now() + 1;
+    expect(share.knows(admission(UNIT))).toBe(false);
   });
 });

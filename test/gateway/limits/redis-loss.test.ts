@@ -6,8 +6,12 @@ import { createTestRedis, describeWithRedis, type TestRedis } from '../../suppor
 import { until } from '../../support/until.js';
 
 const FLOOR = DOLLAR / 1000n;
+/** As in the product, with more heartbeats: the edges agree sooner. */
+const PATIENCE = { redisMs: 50, queueMs: 250, beatMs: 100 };
 const WORKERS = 20;
-const UNITS = 10;
+/** Holds of which an edge that is alone may have many open, and that spend the balance in some hundred calls. */
+const UNITS = 100;
+const COST = UNIT * BigInt(UNITS);
 
 describeWithRedis('two edges under load', () => {
   let redis: TestRedis;
@@ -23,7 +27,7 @@ describeWithRedis('two edges under load', () => {
 
   const isShared = (edge: LimitsEdge): boolean => /limits are shared/.test(edge.log.at(-1)!);
 
-  /** Calls without end: each holds ten units and costs what `cost` says; gives the longest that one took to be decided. */
+  /** Calls without end: each holds the same and costs what `cost` says; gives the longest that one took to be decided. */
   async function work(edge: LimitsEdge, cost: () => bigint, over: () => boolean): Promise<number> {
     let slowest = 0;
     while (!over()) {
@@ -58,8 +62,8 @@ describeWithRedis('two edges under load', () => {
   ])(
     '%s: nothing hangs, the edges agree again, and spend one call too much at most',
     async (_name, fault) => {
-      const ledger = new Ledger(FLOOR + UNIT * 5_000n);
-      const same = { redisUrl: redis.url, accountId: newId(), keyId: newId() };
+      const ledger = new Ledger(FLOOR + UNIT * 30_000n);
+      const same = { redisUrl: redis.url, accountId: newId(), keyId: newId(), patience: PATIENCE };
       const edges = [await limitsEdge(ledger, same), await limitsEdge(ledger, same)];
       let cost = 1n;
       let over = false;
@@ -80,8 +84,7 @@ describeWithRedis('two edges under load', () => {
         what: 'both edges to share again',
       });
       // Now it costs as much as it may: the balance runs out.
-      cost = UNIT * BigInt(UNITS);
-      const lost = outages();
+      cost = COST;
       await until(() => {
         for (const edge of edges) edge.flush();
         return ledger.balance < FLOOR;
@@ -89,9 +92,8 @@ describeWithRedis('two edges under load', () => {
       over = true;
       const slowest = Math.max(...(await Promise.all(workers)));
       for (const edge of edges) edge.flush();
-      // One call over a shared balance. Where a busy machine kept Redis once more, each edge had its own share of it.
-      const callsTooMuch = outages() === lost ? 1 : edges.length;
-      expect(ledger.balance).toBeGreaterThanOrEqual(FLOOR - UNIT * BigInt(UNITS * callsTooMuch));
+      // However often a busy machine kept Redis once more.
+      expect(ledger.balance).toBeGreaterThanOrEqual(FLOOR - COST);
       // A wait of a quarter of a second for room, and 50 ms for Redis, in a busy process.
       expect(slowest).toBeLessThan(600);
       for (const edge of edges) {
