@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { freePort } from '../support/free-port.js';
 import type { Target } from './jobs.js';
@@ -86,10 +86,16 @@ export interface EdgeOptions {
   nodeOptions?: string[];
 }
 
+/** What is started of a build: its bundle, where it has one. */
+function programOf(dist: string, name: string): string {
+  const [bundled, compiled] = [join(dist, 'bundle'), dist].map((folder) => resolve(folder, name, 'main.js'));
+  return existsSync(bundled!) ? bundled! : compiled!;
+}
+
 /** A real edge process with everything on. */
 export async function startEdge(context: TargetContext, options: EdgeOptions): Promise<RunningTarget> {
   const port = await freePort();
-  const args = [...(options.nodeOptions ?? []), join(resolve(options.dist), 'gateway', 'main.js')];
+  const args = [...(options.nodeOptions ?? []), programOf(options.dist, 'gateway')];
   const child = start(process.execPath, args, {
     cores: context.cores,
     env: productEnv(context, options, port),
@@ -129,7 +135,7 @@ export async function startChain(
   const proxyUrl = `http://127.0.0.1:${port}`;
   const apiBase = `http://127.0.0.1:${context.upstreamPort}/v1`;
   const full = { ...options, upstreamUrl: proxyUrl };
-  const proxy = start(process.execPath, [join(resolve(options.dist), 'proxy', 'main.js')], {
+  const proxy = start(process.execPath, [programOf(options.dist, 'proxy')], {
     cores: context.cores,
     env: {
       ...productEnv(context, full, port),
