@@ -79,6 +79,8 @@ export class LocalShare {
   }
 
   #partOf(left: Money): Money {
+    // Beside an edge that was the only one nobody else gives anything out. One that never heard of Redis can't know.
+    if (this.edges === 1 && this.heardAt > 0) return left;
     return left > ONLY_TOGETHER ? (left - ONLY_TOGETHER) / (4n * BigInt(this.edges)) : 0n;
   }
 }

@@ -52,6 +52,17 @@ describe("an edge's share", () => {
     expect(take()).toEqual([0, 'insufficient_credits']);
   });
 
+  test('is everything for the only edge, if Redis has told so', () => {
+    share.edges = 1;
+    holding(0n);
+    expect(take()).toEqual([0, 'insufficient_credits']);
+    holding(0n);
+    share.heardAt = clock.now();
+    const [admitted] = take();
+    // To the floor, the last call included.
+    expect(BigInt(admitted)).toBe(ONLY_TOGETHER / UNIT + 1n);
+  });
+
   test('falls with what others have spent, also while events of its own are on their way', () => {
     holding(10n);
     account.charge(UNIT);
