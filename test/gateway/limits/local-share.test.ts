@@ -56,7 +56,7 @@ describe("an edge's share", () => {
     share.edges = 1;
     holding(0n);
     expect(take()).toEqual([0, 'insufficient_credits']);
-    holding(0n);
+    account = new AccountState('a', forCalls(0n), 1n, 100_000);
     share.heardAt = clock.now();
     const [admitted] = take();
     // To the floor, the last call included.
