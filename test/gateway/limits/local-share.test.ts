@@ -59,8 +59,8 @@ describe("an edge's share", () => {
     account = new AccountState('a', forCalls(0n), 1n, 100_000);
     share.heardAt = clock.now();
     const [admitted] = take();
-    // To the floor, the last call included.
-    expect(BigInt(admitted)).toBe(ONLY_TOGETHER / UNIT + 1n);
+    // To the floor.
+    expect(BigInt(admitted)).toBe(ONLY_TOGETHER / UNIT);
   });
 
   test('falls with what others have spent, also while events of its own are on their way', () => {
