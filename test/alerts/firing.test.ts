@@ -221,7 +221,7 @@ describe('a threshold of a key', () => {
     expect(await events()).toHaveLength(1);
   });
 
-  test('a subscription sends five mails a month for a key; what is more is recorded as failed', async () => {
+  test('a subscription sends five mails a month for a key; what is more is recorded as degraded', async () => {
     const subscription = await subscribe(db.pool, payer, [1, 2, 3, 4, 5], { kind: 'email' });
     await flush(call(4));
     await db.pool.query(`update alert_subscriptions set thresholds_pct = '{5,6,7}' where id = $1`, [
@@ -234,8 +234,8 @@ describe('a threshold of a key', () => {
       [3, 'pending'],
       [4, 'pending'],
       [5, 'pending'],
-      [6, 'failed'],
-      [7, 'failed'],
+      [6, 'degraded'],
+      [7, 'degraded'],
     ]);
     expect((await events()).at(-1)?.error_message).toContain('at most 5 mails');
   });

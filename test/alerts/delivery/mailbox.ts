@@ -91,3 +91,42 @@ export async function startSilentServer(): Promise<{ url: string; close(): Promi
     },
   };
 }
+
+/** A real mail server that answers mails to one address only once it is told to. */
+export interface HeldMailbox {
+  url: string;
+  /** Mails that wait for their answer. */
+  held(): number;
+  release(): void;
+  close(): Promise<void>;
+}
+
+export async function startHeldMailbox(address: string): Promise<HeldMailbox> {
+  const waiting = new Set<() => void>();
+  let released = false;
+  const server = new SMTPServer({
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    authOptional: true,
+    onData(stream, session, done) {
+      stream.resume();
+      stream.on('end', () => {
+        const isHeld = session.envelope.rcptTo.some((to) => to.address === address);
+        if (isHeld && !released) waiting.add(() => done());
+        else done();
+      });
+    },
+  });
+  server.on('error', () => undefined);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.server.address() as { port: number };
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    held: () => waiting.size,
+    release() {
+      released = true;
+      for (const answer of waiting) answer();
+      waiting.clear();
+    },
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
