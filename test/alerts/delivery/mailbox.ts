@@ -10,14 +10,22 @@ export interface Mail {
   parsed: Email;
 }
 
+/** A reply to the recipient, or to the whole message. */
+export interface Refusal {
+  at: 'rcpt' | 'data';
+  code: number;
+  /** Happens before the reply. */
+  meanwhile?: () => Promise<unknown>;
+}
+
 /** A real mail server that keeps what it gets. */
 export interface Mailbox {
   url: string;
   mails: Mail[];
   /** Connections that were made. */
   connections(): number;
-  /** Replies instead of taking the next mails, oldest first: to the recipient, or to the whole message. */
-  refuse(...replies: { at: 'rcpt' | 'data'; code: number }[]): void;
+  /** Replies instead of taking the next mails, oldest first. */
+  refuse(...replies: Refusal[]): void;
   close(): Promise<void>;
 }
 
@@ -25,7 +33,11 @@ const error = (code: number): Error => Object.assign(new Error('not now 10.1.2.3
 
 export async function startMailbox(login?: { user: string; pass: string }): Promise<Mailbox> {
   const mails: Mail[] = [];
-  const refusals: { at: 'rcpt' | 'data'; code: number }[] = [];
+  const refusals: Refusal[] = [];
+  const refuse = async ({ code, meanwhile }: Refusal, done: (reply: Error) => void): Promise<void> => {
+    await meanwhile?.();
+    done(error(code));
+  };
   let connections = 0;
   const server = new SMTPServer({
     disabledCommands: login ? ['STARTTLS'] : ['STARTTLS', 'AUTH'],
@@ -43,14 +55,14 @@ export async function startMailbox(login?: { user: string; pass: string }): Prom
       const [first] = refusals;
       if (first?.at !== 'rcpt') return done();
       refusals.shift();
-      done(error(first.code));
+      void refuse(first, done);
     },
     onData(stream, session, done) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         const first = refusals.shift();
-        if (first) return done(error(first.code));
+        if (first) return void refuse(first, done);
         const raw = Buffer.concat(chunks);
         const { mailFrom, rcptTo } = session.envelope;
         void PostalMime.parse(raw).then((parsed) => {
