@@ -207,7 +207,7 @@ describe('a threshold of a key', () => {
     await db.pool.query(
       `insert into alert_events (id, account_id, key_id, subscription_id, purpose, kind, destination, fired_at,
          pending_since, next_attempt_at)
-       select gen_random_uuid(), account_id, key_id, subscription_id, 'test', kind, destination, now(), now(), now()
+       select gen_random_uuid(), account_id, null, null, 'low_balance', 'email', destination, now(), now(), now()
        from alert_events, generate_series(1, 298) where account_id = $1`,
       [payer.accountId],
     );

@@ -110,7 +110,8 @@ with called as materialized (
 ), lately as materialized (
   select account_id, (select count(*) from (
       select from alert_events e
-      where e.account_id = c.account_id and e.fired_at > now() - interval '1 hour' limit 300) as hour) as n
+      where e.account_id = c.account_id and e.fired_at > now() - interval '1 hour' and e.purpose <> 'test'
+      limit 300) as hour) as n
   from (select distinct account_id from claimed) c
 ), bounded as (
   select c.*, coalesce(left_out, case when 300 < l.n + row_number() over (

@@ -15,7 +15,7 @@ const AlertMailSchema = defineEntity({
     /** Which repetition of the event, from 0: its attempts are one mail. */
     series: p.integer().primary(),
     accountId: p.uuid(),
-    /** HMAC of the address with plus-tags folded. */
+    /** HMAC of the mailbox: spellings of one address are one. */
     recipientHash: p.text(),
     standing: p.text().$type<MailStanding>(),
     admittedAt: p.datetime(6),

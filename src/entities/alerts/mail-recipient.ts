@@ -6,7 +6,7 @@ const MailRecipientSchema = defineEntity({
   tableName: 'mail_recipients',
   properties: {
     accountId: p.uuid().primary(),
-    /** HMAC of the address with plus-tags folded. */
+    /** HMAC of the mailbox: spellings of one address are one. */
     recipientHash: p.text().primary(),
     confirmedAt: p.datetime(6).nullable(),
     /** From then on the account sends nothing to it. */

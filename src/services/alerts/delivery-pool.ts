@@ -43,7 +43,6 @@ export function startDeliveryPool(options: DeliveryPoolOptions): DeliveryPool {
   const shares = createAccountShares(places.perAccount, () => performance.now());
   const stopping = new AbortController();
   const running = new Map<TakenAlert, Promise<void>>();
-  let woken = new AbortController();
   let after = NOBODY;
 
   const start = (alert: TakenAlert, leasedUntil: number): void => {
@@ -54,7 +53,7 @@ export function startDeliveryPool(options: DeliveryPoolOptions): DeliveryPool {
       .catch((error: unknown) => outages.failed(error))
       .finally(() => {
         running.delete(alert);
-        woken.abort();
+        looks.wake();
       });
     running.set(alert, delivery);
   };
@@ -69,27 +68,34 @@ export function startDeliveryPool(options: DeliveryPoolOptions): DeliveryPool {
       if (turn.alerts.length === 0 || stopping.signal.aborted) return;
     }
   };
-
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      woken = new AbortController();
-      await takeAll().catch((error: unknown) => outages.failed(error));
-      await delay(pollMs, undefined, { signal: woken.signal }).catch(() => undefined);
-    }
-  };
-  const loop = run();
+  const looks = lookAgainAndAgain(
+    () => takeAll().catch((error: unknown) => outages.failed(error)),
+    pollMs,
+    stopping.signal,
+  );
 
   return {
-    wake: () => woken.abort(),
+    wake: looks.wake,
     async stop(timeoutMs) {
       stopping.abort();
-      woken.abort();
-      await within(
-        timeoutMs,
-        loop.then(() => Promise.all(running.values())),
-      );
+      looks.wake();
+      const done = looks.ended.then(() => Promise.all(running.values()));
+      await within(timeoutMs, done);
       outages.close();
       if (running.size > 0) log.warn({ kind, running: running.size }, 'alerts were still being delivered');
     },
   };
+}
+
+/** Looks, then waits until it is woken or `pollMs` are over, and again, until it is stopped. */
+function lookAgainAndAgain(look: () => Promise<void>, pollMs: number, stopping: AbortSignal) {
+  let woken = new AbortController();
+  const run = async (): Promise<void> => {
+    while (!stopping.aborted) {
+      woken = new AbortController();
+      await look();
+      await delay(pollMs, undefined, { signal: woken.signal }).catch(() => undefined);
+    }
+  };
+  return { wake: () => woken.abort(), ended: run() };
 }

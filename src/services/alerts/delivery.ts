@@ -28,7 +28,7 @@ export interface DeliveryOptions {
   em(): EntityManager;
   senders: Senders;
   /** Under which recipients of mails are counted. */
-  names: Pick<Pseudonyms, 'foldedMail'>;
+  names: Pick<Pseudonyms, 'mailbox'>;
   log: Logger;
   /** Aborted when the process wants to end: attempts under way are finished, no other is begun. */
   stopping: AbortSignal;

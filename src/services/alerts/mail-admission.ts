@@ -15,15 +15,15 @@ export type MailAdmission = { standing: MailStanding } | { refusal: string };
 export async function admitMail(
   em: EntityManager,
   alert: Pick<TakenAlert, 'id' | 'accountId' | 'destination' | 'redeliveries'>,
-  names: Pick<Pseudonyms, 'foldedMail'>,
+  names: Pick<Pseudonyms, 'mailbox'>,
 ): Promise<MailAdmission> {
-  const recipientHash = names.foldedMail(alert.destination);
+  const recipientHash = names.mailbox(alert.destination);
   const mail = { eventId: alert.id, series: alert.redeliveries, accountId: alert.accountId, recipientHash };
   await lockMails(em, mail);
   const { stopped, confirmed, acquainted, ownEmail } = await recipientFacts(em, mail);
   const admitted = await findMail(em, mail);
   if (admitted && !stopped) return { standing: admitted };
-  const isOwn = ownEmail !== null && names.foldedMail(ownEmail) === recipientHash;
+  const isOwn = ownEmail !== null && names.mailbox(ownEmail) === recipientHash;
   const standing = isOwn ? 'own' : confirmed ? 'confirmed' : 'stranger';
   const counts = await countMails(em, { ...mail, standing });
   const refusal = mailRefusal({ standing, stopped, acquainted, ...counts });

@@ -9,7 +9,7 @@ export type MailLinkAction = (typeof mailLinkActions)[number];
 /** Whom a link concerns: the mails of one account to one address. */
 export interface MailLink {
   accountId: string;
-  /** `Pseudonyms.foldedMail` */
+  /** `Pseudonyms.mailbox` */
   recipientHash: string;
 }
 

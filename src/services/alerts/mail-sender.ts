@@ -17,7 +17,7 @@ export interface MailSenderOptions {
   /** The installation's public address, for links. */
   baseUrl: string;
   /** Sign the links of a mail. */
-  names: Pick<Pseudonyms, 'foldedMail' | 'mailLink'>;
+  names: Pick<Pseudonyms, 'mailbox' | 'mailLink'>;
   attemptMs?: number;
 }
 
@@ -74,7 +74,7 @@ function linksOf(
   standing: MailStanding,
   { names, baseUrl }: Pick<MailSenderOptions, 'names' | 'baseUrl'>,
 ): MailLinks {
-  const link = { accountId: alert.accountId, recipientHash: names.foldedMail(alert.destination) };
+  const link = { accountId: alert.accountId, recipientHash: names.mailbox(alert.destination) };
   return {
     stop: mailLinkUrl(names, baseUrl, 'stop', link),
     confirm: standing === 'stranger' ? mailLinkUrl(names, baseUrl, 'confirm', link) : null,
