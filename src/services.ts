@@ -1,5 +1,6 @@
 import { type AccountsService, createAccountsService } from './services/accounts/accounts.service.js';
 import { type AlertsService, createAlertsService } from './services/alerts/alerts.service.js';
+import { createMailLinksService, type MailLinksService } from './services/alerts/mail-links.service.js';
 import { type AnalyticsService, createAnalyticsService } from './services/analytics/analytics.service.js';
 import { type BillingService, createBillingService } from './services/billing/billing.service.js';
 import type { ServiceDeps } from './services/deps.js';
@@ -20,6 +21,7 @@ export interface Services {
   billing: BillingService;
   installation: InstallationService;
   keys: KeysService;
+  mailLinks: MailLinksService;
   usageFeed: UsageFeed;
 }
 
@@ -33,6 +35,7 @@ export function createServices(deps: ServiceDeps): Services {
     billing: createBillingService(),
     installation: createInstallationService(deps),
     keys: createKeysService(deps),
+    mailLinks: createMailLinksService(deps),
     usageFeed: createUsageFeed(deps),
   };
 }

@@ -1,6 +1,8 @@
 import { Account } from './accounts/account.js';
 import { AlertEvent } from './alerts/alert-event.js';
+import { AlertMail } from './alerts/alert-mail.js';
 import { AlertSubscription } from './alerts/alert-subscription.js';
+import { MailRecipient } from './alerts/mail-recipient.js';
 import { ThresholdFiring } from './alerts/threshold-firing.js';
 import { LedgerEntry } from './billing/ledger-entry.js';
 import { Model } from './billing/model.js';
@@ -13,9 +15,11 @@ import { VirtualKey } from './proxy/virtual-key.js';
 export const entities = [
   Account,
   AlertEvent,
+  AlertMail,
   AlertSubscription,
   ApiKey,
   LedgerEntry,
+  MailRecipient,
   Model,
   Plan,
   ThresholdFiring,

@@ -4,6 +4,7 @@ import type { Config } from '../config.js';
 import { systemClock } from '../lib/clock.js';
 import { createEgress } from '../lib/egress/egress.js';
 import type { Logger } from '../lib/logger.js';
+import type { Pseudonyms } from '../services/accounts/pseudonyms.rules.js';
 import { countPendingAlerts } from '../services/alerts/delivery.store.js';
 import { type DeliveryWorker, startDeliveryWorker } from '../services/alerts/delivery-worker.js';
 import { createMailSender } from '../services/alerts/mail-sender.js';
@@ -13,6 +14,7 @@ import { createEnvelopes } from '../services/envelopes.js';
 export interface AlertDeliveryOptions {
   orm: MikroORM;
   config: Config;
+  names: Pseudonyms;
   log: Logger;
   registry: Registry;
 }
@@ -21,12 +23,19 @@ export interface AlertDeliveryOptions {
  * Starts the delivery of alerts in this process, with its metrics. No scheduled job, so that it goes on with
  * DISABLE_BACKGROUND_TASKS, and with leases of its own (docs/decisions/0064-delivery-of-alerts.md).
  */
-export function startAlertDelivery({ orm, config, log, registry }: AlertDeliveryOptions): DeliveryWorker {
+export function startAlertDelivery({
+  orm,
+  config,
+  names,
+  log,
+  registry,
+}: AlertDeliveryOptions): DeliveryWorker {
   const em = () => orm.em.fork();
   const metrics = deliveryMetrics(registry, () => countPendingAlerts(em()));
   const { mail, publicBaseUrl: baseUrl } = config;
   return startDeliveryWorker({
     em,
+    names,
     log,
     senders: {
       webhook: createWebhookSender({
@@ -35,7 +44,7 @@ export function startAlertDelivery({ orm, config, log, registry }: AlertDelivery
         envelope: createEnvelopes(config).alertSecret,
         clock: systemClock,
       }),
-      email: mail && createMailSender({ mail, baseUrl }),
+      email: mail && createMailSender({ mail, baseUrl, names }),
     },
     onAttempt({ kind, pendingSinceMs }, number) {
       if (number === 1) metrics.firstAttempt.observe({ kind }, (systemClock.now() - pendingSinceMs) / 1000);
@@ -68,7 +77,7 @@ function deliveryMetrics(registry: Registry, countPending: () => Promise<number>
     }),
     deliveries: new Counter({
       name: 'gateway_alert_deliveries_total',
-      help: 'Alerts whose delivery has ended: sent, failed, or degraded (no mail server).',
+      help: 'Alerts whose delivery has ended: sent, failed, or degraded (a mail that stayed here: no mail server, or a limit).',
       labelNames: ['kind', 'status'],
       registers,
     }),

@@ -14,6 +14,7 @@ import { createEnvelopes } from '../services/envelopes.js';
 import { migrateAndSeedOrExit } from '../services/startup.js';
 import { sessionCleanupJob } from './accounts.jobs.js';
 import { startAlertDelivery } from './alert-delivery.js';
+import { alertRetentionJob } from './alerts.jobs.js';
 import { startJobsApp } from './app.js';
 import { auditJob, monthlyGrantsJob } from './billing.jobs.js';
 import { resealJob } from './keys.jobs.js';
@@ -47,7 +48,7 @@ onShutdown(
 await startOrExit('jobs', async () => {
   await waitForDatabase(orm, log);
   (await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
-  await migrateAndSeedOrExit(orm, config, log);
+  const names = await migrateAndSeedOrExit(orm, config, log);
   runner = await startJobsApp({
     databaseUrl: config.databaseUrl!,
     orm,
@@ -60,11 +61,12 @@ await startOrExit('jobs', async () => {
       monthlyGrantsJob(createBillingService()),
       auditJob(reports.violations),
       sessionCleanupJob,
+      alertRetentionJob,
       resealJob({ envelopes: createEnvelopes(config) }, reports.oldSeals),
     ],
   });
 
-  const deliveries = startAlertDelivery({ orm, config, log, registry });
+  const deliveries = startAlertDelivery({ orm, config, names, log, registry });
   delivery = deliveries;
   bell = listen({
     databaseUrl: config.databaseUrl!,

@@ -11,7 +11,8 @@ export type KeyPurpose =
   | 'pseudonym-key'
   | 'session'
   | 'mail-hash'
-  | 'network-hash';
+  | 'network-hash'
+  | 'mail-link';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;

@@ -16,6 +16,7 @@ import { isLoopback, networkOf } from '../lib/network.js';
 import { bindRouteTable } from '../lib/route-table.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import { docsPages } from '../pages/docs.routes.js';
+import { mailRoutes } from '../pages/mail.routes.js';
 import { webRoutes } from '../pages/web.routes.js';
 import type { WebBuild } from '../pages/web-build.js';
 import { accountsRoutes } from '../rest/accounts.routes.js';
@@ -123,6 +124,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   healthRoutes(app, () => deps.ready().catch(() => false));
   docsRoutes(app);
   docsPages(app);
+  mailRoutes(app, services);
   accountsRoutes(app, services);
   billingRoutes(app, services);
   keysRoutes(app, services);

@@ -79,6 +79,19 @@ const alerts: readonly RouteEntry[] = [
   write('PUT', '/api/billing/low-balance-alert'),
 ];
 
+/** Where the links in mails lead. */
+const mails: readonly RouteEntry[] = ['/mail/stop', '/mail/confirm'].flatMap((url): RouteEntry[] => [
+  { ...read(url, 'none'), headers: 'page', rate: 'none' },
+  {
+    ...write('POST', url, 'none'),
+    bodyLimitBytes: 4 * KIB,
+    // What a page's form sends, and a mailbox's one click (RFC 8058).
+    contentTypes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
+    headers: 'page',
+    rate: 'none',
+  },
+]);
+
 /** Built from web/ (src/pages/web.routes.ts). */
 const webPages: readonly RouteEntry[] = [
   { ...read('/assets/*', 'none'), headers: 'asset', rate: 'none' },
@@ -116,6 +129,7 @@ export const routeTable: readonly RouteEntry[] = [
   write('PATCH', '/api/admin/users/:id', 'admin'),
   ...billingAndKeys,
   ...alerts,
+  ...mails,
   ...graphql,
   ...webPages,
 ];

@@ -188,6 +188,22 @@ describe('alert events over HTTP', () => {
     expect((await send('PUT', '/api/billing/low-balance-alert', {})).status).toBe(422);
   });
 
+  test('a low balance that was told is not told again for a new threshold, only for a credit', async () => {
+    const put = (threshold_usd: number | null) =>
+      send('PUT', '/api/billing/low-balance-alert', { threshold_usd });
+    const told = async () => (await eventsOf(api.db.pool, api.payer)).length;
+    await put(0.9);
+    await flushBatch(api.db.pool, [callOf(api.payer, 20)]);
+    expect(await told()).toBe(1);
+    for (const threshold of [0.7, null, 0.6, 0.5]) await put(threshold);
+    await flushBatch(api.db.pool, [callOf(api.payer, 40)]);
+    expect(await told()).toBe(1);
+    await send('POST', '/api/billing/topup', { amount_usd: 10 });
+    await put(10);
+    await flushBatch(api.db.pool, [callOf(api.payer, 50)]);
+    expect(await told()).toBe(2);
+  });
+
   test('a deleted account leaves events without name and address, and nothing to deliver', async () => {
     await create({ kind: 'email', destination: 'ops-canary@example.com' });
     await fire();

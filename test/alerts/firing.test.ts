@@ -200,6 +200,37 @@ describe('a threshold of a key', () => {
     expect(await events()).toHaveLength(7);
   });
 
+  test('an account fires 300 deliveries an hour; what is more is recorded and not sent', async () => {
+    await subscribe(db.pool, payer, [20, 40, 60, 80]);
+    await subscribe(db.pool, payer, [40], { kind: 'email' });
+    await flush(call(20));
+    await db.pool.query(
+      `insert into alert_events (id, account_id, key_id, subscription_id, purpose, kind, destination, fired_at,
+         pending_since, next_attempt_at)
+       select gen_random_uuid(), account_id, null, null, 'low_balance', 'email', destination, now(), now(), now()
+       from alert_events, generate_series(1, 298) where account_id = $1`,
+      [payer.accountId],
+    );
+    const ofThresholds = async () => (await events()).filter(({ purpose }) => purpose === 'threshold');
+    await flush(call(25));
+    const statuses = async () =>
+      (await ofThresholds()).map((event) => [event.threshold_pct, event.delivery_status]);
+    // The 300th goes out, and the 301st doesn't.
+    const forty = (await statuses()).filter(([percent, status]) => percent === 40 && status === 'pending');
+    expect(forty).toHaveLength(1);
+    await flush(call(20));
+    expect((await ofThresholds()).find((event) => event.threshold_pct === 60)).toMatchObject({
+      delivery_status: 'failed',
+      error_message: 'Not sent: at most 300 alerts per account and hour are delivered.',
+    });
+    await db.pool.query(
+      `update alert_events set fired_at = now() - interval '61 minutes' where account_id = $1`,
+      [payer.accountId],
+    );
+    await flush(call(20));
+    expect((await statuses()).at(-1)).toEqual([80, 'pending']);
+  });
+
   test('a key that goes while its usage is written takes the alert along, and the usage stays', async () => {
     await subscribe(db.pool, payer, [50]);
     const client = await db.pool.connect();
@@ -221,7 +252,7 @@ describe('a threshold of a key', () => {
     expect(await events()).toHaveLength(1);
   });
 
-  test('a subscription sends five mails a month for a key; what is more is recorded as failed', async () => {
+  test('a subscription sends five mails a month for a key; what is more is recorded as degraded', async () => {
     const subscription = await subscribe(db.pool, payer, [1, 2, 3, 4, 5], { kind: 'email' });
     await flush(call(4));
     await db.pool.query(`update alert_subscriptions set thresholds_pct = '{5,6,7}' where id = $1`, [
@@ -234,8 +265,8 @@ describe('a threshold of a key', () => {
       [3, 'pending'],
       [4, 'pending'],
       [5, 'pending'],
-      [6, 'failed'],
-      [7, 'failed'],
+      [6, 'degraded'],
+      [7, 'degraded'],
     ]);
     expect((await events()).at(-1)?.error_message).toContain('at most 5 mails');
   });

@@ -166,6 +166,7 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
   'I11-event': {
     statements: [
       'drop index alert_events_once',
+      'alter table alert_events alter column lane drop expression',
       `insert into alert_events select (jsonb_populate_record(null::alert_events,
          to_jsonb(e) || '{"id": "${newId()}"}')).* from alert_events e`,
     ],

@@ -111,7 +111,7 @@ describe('the route table', () => {
     expect(wrong.statusCode).toBe(415);
     const huge = await inject(
       entry,
-      { 'content-type': 'application/json' },
+      { 'content-type': entry.contentTypes[0]! },
       ' '.repeat(entry.bodyLimitBytes + 1),
     );
     expect(huge.statusCode).toBe(413);

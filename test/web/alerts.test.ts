@@ -92,7 +92,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     (await until(() => release, { what: 'the delivery' }))();
     await history.filter({ hasText: /^100% of the month.*sent.*204/s }).waitFor();
     await history.filter({ hasText: 'degraded' }).nth(4).waitFor();
-    await page.getByText('mail is not set up on this installation').first().waitFor();
+    await page.getByText('the alert is recorded, but was not mailed').first().waitFor();
     await expectGoodLooks(page, 'alerts-history');
 
     // Once more, and a test.

@@ -34,6 +34,8 @@ const AccountSchema = defineEntity({
     lowBalanceThresholdUsd: p.decimal().precision(24).scale(12).nullable(),
     /** Whether it is told at the next crossing: once, until a credit lifts the balance to the threshold again. */
     lowBalanceArmed: p.boolean().default(false),
+    /** Whether it was told since the last credit: a change of the threshold arms it no second time. */
+    lowBalanceTold: p.boolean().default(false),
     createdAt: p.datetime(6).onCreate(() => new Date()),
     deletedAt: p.datetime(6).nullable(),
   },

@@ -32,6 +32,12 @@ const AlertEventSchema = defineEntity({
     monthlyLimit: p.decimal().precision(24).scale(12).nullable(),
     /** Of the account, dollars; low balance only. */
     balance: p.decimal().precision(24).scale(12).nullable(),
+    /** Which receiver it goes to: a hash of scheme, host and port; 0 for all mail. */
+    lane: p
+      .bigint()
+      .generated(
+        `(case kind when 'email' then 0 else hashtextextended(coalesce(lower(substring(destination from '^[^/]*//[^/?#]*')), destination), 0) end) stored`,
+      ),
     firedAt: p.datetime(6),
     deliveryStatus: p.text().$type<DeliveryStatus>().default('pending'),
     /** Of the current series. */

@@ -45,7 +45,7 @@ registerEnumType(AlertDeliveryStatus, {
     PENDING: { description: 'It is on its way.' },
     SENT: { description: 'It arrived.' },
     FAILED: { description: 'It was refused, or nobody answered.' },
-    DEGRADED: { description: 'It is recorded and was not mailed: mail is not set up on this installation.' },
+    DEGRADED: { description: 'It is recorded and was not mailed, for the reason that is given.' },
   },
 });
 

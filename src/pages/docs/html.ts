@@ -65,4 +65,5 @@ pre code { padding: 0; background: none; overflow-wrap: normal; }
 table { border-collapse: collapse; width: 100%; display: block; overflow-x: auto; }
 th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.75rem 0.4rem 0; border-bottom: 1px solid var(--line); }
 th { color: var(--soft); font-weight: 600; }
+button { font: inherit; padding: 0.5rem 1rem; border: 1px solid var(--link); border-radius: 4px; background: none; color: var(--link); cursor: pointer; }
 `;

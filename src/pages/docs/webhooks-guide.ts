@@ -84,6 +84,9 @@ const delivery: Section = {
     paragraph(
       'Five seconds are for everything: name, connection, TLS, headers and body. Answer first and work afterwards. What came of a delivery stands in the key’s alert events: `sent`, `failed` with a reason, or `pending` for a moment. Should a process of ours die in the middle, the delivery goes on within a minute, with the same id and the attempts that are left.',
     ),
+    paragraph(
+      'Deliveries are shared out by account: up to 16 at once, 4 of them to one receiver. While your receivers take longer than two seconds to answer you get fewer, down to one. At most 300 alerts an hour are delivered. Nothing is sent for an account that is disabled.',
+    ),
   ].join(''),
 };
 

@@ -16,6 +16,17 @@ export function foldedMail(email: string): string {
   return plus > 0 && plus < at ? key.slice(0, plus) + key.slice(at) : key;
 }
 
+/** Domains of one provider that looks past dots in a name. */
+const DOTLESS = new Set(['gmail.com', 'googlemail.com']);
+
+/** The mailbox behind a mail, as far as spellings of it are known: tags, and dots where they say nothing. */
+export function mailboxOf(email: string): string {
+  const folded = foldedMail(email);
+  const at = folded.lastIndexOf('@');
+  if (!DOTLESS.has(folded.slice(at + 1))) return folded;
+  return `${folded.slice(0, at).replaceAll('.', '')}@gmail.com`;
+}
+
 /** An account as it is shown to its owner. */
 export function accountView(row: AccountRow) {
   return {

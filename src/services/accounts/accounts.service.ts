@@ -3,6 +3,7 @@ import { notifyInvalidation, notifySessions } from '../../db/invalidation.js';
 import { AppError } from '../../errors.js';
 import { formatDecimal } from '../../lib/money.js';
 import { scrubAlertEvents } from '../alerts/alert-events.store.js';
+import { deleteWishes } from '../alerts/mail-links.store.js';
 import type { ServiceDeps } from '../deps.js';
 import { createAccount } from './account-creation.js';
 import type { ChangePasswordInput, DeleteAccountInput, SignupInput } from './accounts.inputs.js';
@@ -135,6 +136,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         }
         const deleted = await deleteKeys(em, account.id);
         await scrubAlertEvents(em, account.id);
+        await deleteWishes(em, account.id);
         await eraseAccount(em, account.id, new Date(context.clock.now()));
         for (const key of deleted) await notifyInvalidation(em, { kind: 'key', id: key.id });
         await notifyInvalidation(em, { kind: 'account', id: account.id });

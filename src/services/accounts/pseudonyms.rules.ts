@@ -1,21 +1,28 @@
 import { deriveKey, hmacHex } from '../../lib/crypto.js';
-import { emailKeyOf, foldedMail } from './accounts.rules.js';
+import { emailKeyOf, foldedMail, mailboxOf } from './accounts.rules.js';
 
 /** HMACs under which mails and networks are counted: the tables tell nobody who they are. */
 export interface Pseudonyms {
   mail(email: string): string;
   /** For the one starter credit of a person. */
   foldedMail(email: string): string;
+  /** For mails that a mailbox gets. */
+  mailbox(email: string): string;
   network(network: string): string;
+  /** Proves that we have written a link in a mail. A link must hold for as long as a mail is kept. */
+  mailLink(text: string): string;
 }
 
 /** The names under a pseudonym key, see pseudonym-key.store.ts. */
 export function createPseudonyms(pseudonymKey: Buffer): Pseudonyms {
   const mailKey = deriveKey(pseudonymKey, 'mail-hash');
   const networkKey = deriveKey(pseudonymKey, 'network-hash');
+  const linkKey = deriveKey(pseudonymKey, 'mail-link');
   return {
     mail: (email) => hmacHex(mailKey, emailKeyOf(email)),
     foldedMail: (email) => hmacHex(mailKey, foldedMail(email)),
+    mailbox: (email) => hmacHex(mailKey, mailboxOf(email)),
     network: (network) => hmacHex(networkKey, network),
+    mailLink: (text) => hmacHex(linkKey, text),
   };
 }

@@ -58,10 +58,12 @@ export const alertEventOutput = z
     fired_at: timestamp('Time at which it fired.'),
     delivery_status: z
       .enum(['pending', 'sent', 'failed', 'degraded'])
-      .describe('How the delivery stands; `degraded`: recorded, but mail is not set up here.'),
+      .describe(
+        'How the delivery stands; `degraded`: recorded, but not mailed, for the reason that is given.',
+      ),
     attempts: z.int().describe('Attempts since it was asked for last, at most 3.'),
     response_code: z.int().nullable().describe('HTTP status of the last attempt, if there was an answer.'),
-    error_message: z.string().nullable().describe('Why the delivery failed.'),
+    error_message: z.string().nullable().describe('Why the delivery failed, or why nothing was mailed.'),
     finished_at: timestamp('Time at which the delivery ended; null while it is pending.').nullable(),
   })
   .describe('One thing that was told to one destination.');

@@ -166,7 +166,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     /** When the viewer is told of a low balance. */
     lowBalance,
 
-    /** Sets it. A balance that is below already is told only once it was lifted and falls again. */
+    /** Sets it. A balance that is below already, or was told, is told again only once a credit has lifted it. */
     async setLowBalance(
       context: ServiceContext,
       { threshold_usd }: LowBalanceInput,

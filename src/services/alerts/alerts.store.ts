@@ -143,7 +143,10 @@ export async function lowBalanceThreshold(
   return rows[0]?.threshold;
 }
 
-/** Sets it. A balance that is below already has crossed nothing: it is told when it was lifted and falls again. */
+/**
+ * Sets it. A balance that is below already has crossed nothing: it is told when it was lifted and falls again. Nor does a
+ * change arm what was told already: only a credit does.
+ */
 export async function setLowBalanceThreshold(
   em: EntityManager,
   accountId: string,
@@ -151,6 +154,6 @@ export async function setLowBalanceThreshold(
 ): Promise<void> {
   await sql`
     update accounts set low_balance_threshold_usd = ${threshold}::numeric,
-      low_balance_armed = coalesce(balance >= ${threshold}::numeric, false)
+      low_balance_armed = not low_balance_told and coalesce(balance >= ${threshold}::numeric, false)
     where id = ${accountId} and deleted_at is null`.execute(em.getKysely());
 }

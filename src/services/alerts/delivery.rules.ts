@@ -1,3 +1,4 @@
+import type { MailStanding } from '../../entities/alerts/alert-mail.js';
 import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
 import type { TakenAlert } from './delivery.store.js';
 
@@ -20,8 +21,8 @@ export type Outcome =
   /** Another attempt may succeed. */
   | { result: 'again'; responseCode: number | null; error: string };
 
-/** One attempt. Doesn't reject. */
-export type Send = (alert: TakenAlert) => Promise<Outcome>;
+/** One attempt, for a mail with how its recipient stands to the account. Doesn't reject. */
+export type Send = (alert: TakenAlert, standing?: MailStanding) => Promise<Outcome>;
 /** Null: what this installation can't send. */
 export type Senders = Record<AlertKind, Send | null>;
 
@@ -31,13 +32,16 @@ export function planDelivery(alert: TakenAlert, senders: Senders): Send | Outcom
     const error = `Gave up after ${MAX_ATTEMPTS} attempts: the process that made the last one ended before it could record what came of it. That one may have arrived.`;
     return { result: 'failed', responseCode: null, error };
   }
-  if (!alert.wanted) {
-    const error = 'Not sent: its subscription or account was deleted before the delivery.';
-    return { result: 'failed', responseCode: null, error };
-  }
   const degraded = 'Recorded, not e-mailed: no mail server is configured on this installation (SMTP_URL).';
   return senders[alert.kind] ?? { result: 'degraded', responseCode: null, error: degraded };
 }
+
+/** The end of an alert that nobody wants any more. */
+export const unwanted: Outcome = {
+  result: 'failed',
+  responseCode: null,
+  error: 'Not sent: its account was disabled, or it or the subscription was deleted, before the delivery.',
+};
 
 /** The last attempt's outcome when there is no other attempt left. */
 export function givenUp(outcome: Extract<Outcome, { result: 'again' }>): Outcome {

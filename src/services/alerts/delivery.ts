@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { MailStanding } from '../../entities/alerts/alert-mail.js';
 import type { Logger } from '../../lib/logger.js';
+import type { Pseudonyms } from '../accounts/pseudonyms.rules.js';
 import {
   givenUp,
   MAX_ATTEMPTS,
@@ -8,6 +10,7 @@ import {
   PAUSES_MS,
   planDelivery,
   type Senders,
+  unwanted,
 } from './delivery.rules.js';
 import {
   type AlertEnd,
@@ -16,12 +19,16 @@ import {
   finishAlert,
   releaseAlert,
   type TakenAlert,
+  uncountAttempt,
 } from './delivery.store.js';
+import { admitMail } from './mail-admission.js';
 
 export interface DeliveryOptions {
   /** An entity manager of its own for each statement. */
   em(): EntityManager;
   senders: Senders;
+  /** Under which recipients of mails are counted. */
+  names: Pick<Pseudonyms, 'mailbox'>;
   log: Logger;
   /** Aborted when the process wants to end: attempts under way are finished, no other is begun. */
   stopping: AbortSignal;
@@ -29,6 +36,8 @@ export interface DeliveryOptions {
   leasedUntil: number;
   /** Before the second attempt and before the third. */
   pausesMs?: readonly number[] | undefined;
+  /** How long an attempt took, for whoever shares out the places. */
+  attempted?(tookMs: number): void;
   onAttempt?(alert: TakenAlert, number: number): void;
   onAttempted?(alert: TakenAlert, result: Outcome['result']): void;
   /** Its end was recorded by this process. */
@@ -47,10 +56,14 @@ export async function deliverAlert(alert: TakenAlert, options: DeliveryOptions):
   const send = planDelivery(alert, options.senders);
   if (typeof send !== 'function') return finish(alert, send, options);
   for (;;) {
-    const number = await beginAttempt(options.em(), alert, MAX_ATTEMPTS);
-    if (number === null) return;
+    const begun = await begin(alert, options);
+    if (begun === null) return;
+    if ('result' in begun) return finish(alert, begun, options);
+    const { number, standing } = begun;
     options.onAttempt?.(alert, number);
-    const outcome = await send(alert);
+    const beganAt = performance.now();
+    const outcome = await send(alert, standing);
+    options.attempted?.(performance.now() - beganAt);
     options.onAttempted?.(alert, outcome.result);
     if (outcome.result !== 'again') return finish(alert, outcome, options);
     if (number >= MAX_ATTEMPTS) return finish(alert, givenUp(outcome), options);
@@ -59,6 +72,29 @@ export async function deliverAlert(alert: TakenAlert, options: DeliveryOptions):
       return releaseAlert(options.em(), alert, pauseMs);
     }
   }
+}
+
+interface Begun {
+  number: number;
+  /** Of the recipient of a mail. */
+  standing?: MailStanding;
+}
+
+/** Counts an attempt and admits its mail; or the alert's end without it; null when it is another's. */
+async function begin(
+  alert: TakenAlert,
+  { em, names }: Pick<DeliveryOptions, 'em' | 'names'>,
+): Promise<Begun | Outcome | null> {
+  return em().transactional(async (tx): Promise<Begun | Outcome | null> => {
+    const number = await beginAttempt(tx, alert, MAX_ATTEMPTS);
+    if (number === 'unwanted') return unwanted;
+    if (number === null) return null;
+    if (alert.kind !== 'email') return { number };
+    const admission = await admitMail(tx, alert, names);
+    if ('standing' in admission) return { number, standing: admission.standing };
+    await uncountAttempt(tx, alert);
+    return { result: 'degraded', responseCode: null, error: admission.refusal };
+  });
 }
 
 /** Waits, and says whether the process began to stop before the end. */

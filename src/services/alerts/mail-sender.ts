@@ -1,8 +1,11 @@
 import { createTransport } from 'nodemailer';
 import { z } from 'zod';
+import type { MailStanding } from '../../entities/alerts/alert-mail.js';
+import type { Pseudonyms } from '../accounts/pseudonyms.rules.js';
 import type { Outcome, Send } from './delivery.rules.js';
 import type { TakenAlert } from './delivery.store.js';
-import { mailContent } from './mail.rules.js';
+import { type MailLinks, mailContent } from './mail.rules.js';
+import { mailLinkUrl } from './mail-links.rules.js';
 
 /** All that an attempt may take. Some servers let a stranger wait for seconds before they greet. */
 const ATTEMPT_MS = 8_000;
@@ -13,13 +16,15 @@ export interface MailSenderOptions {
   mail: { smtpUrl: string; from: string };
   /** The installation's public address, for links. */
   baseUrl: string;
+  /** Sign the links of a mail. */
+  names: Pick<Pseudonyms, 'mailbox' | 'mailLink'>;
   attemptMs?: number;
 }
 
 const address = z.email();
 
 /** Sends mails by the operator's mail server. */
-export function createMailSender({ mail, baseUrl, attemptMs = ATTEMPT_MS }: MailSenderOptions): Send {
+export function createMailSender({ mail, baseUrl, names, attemptMs = ATTEMPT_MS }: MailSenderOptions): Send {
   const libraryMs = attemptMs + MARGIN_MS;
   const transport = createTransport({
     url: mail.smtpUrl,
@@ -32,10 +37,11 @@ export function createMailSender({ mail, baseUrl, attemptMs = ATTEMPT_MS }: Mail
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return async (alert) => {
+  return async (alert, standing = 'stranger') => {
     if (!address.safeParse(alert.destination).success) {
       return { result: 'failed', responseCode: null, error: 'Not sent: the destination is no mail address.' };
     }
+    const links = linksOf(alert, standing, { names, baseUrl });
     const signal = AbortSignal.timeout(attemptMs);
     try {
       const message = {
@@ -43,8 +49,14 @@ export function createMailSender({ mail, baseUrl, attemptMs = ATTEMPT_MS }: Mail
         // As an object: a text would be read as a list.
         to: { name: '', address: alert.destination },
         messageId: messageId(alert, baseUrl),
-        headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
-        ...mailContent(alert, baseUrl),
+        headers: {
+          'Auto-Submitted': 'auto-generated',
+          'X-Auto-Response-Suppress': 'All',
+          // RFC 8058: a mailbox stops the mails by one POST, without showing the page.
+          'List-Unsubscribe': `<${links.stop}>`,
+          'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+        },
+        ...mailContent(alert, baseUrl, links),
         signal,
       };
       const { response } = await transport.sendMail(message);
@@ -54,6 +66,18 @@ export function createMailSender({ mail, baseUrl, attemptMs = ATTEMPT_MS }: Mail
         ? again(`No answer from the mail server within ${attemptMs / 1000} seconds.`)
         : explain(error);
     }
+  };
+}
+
+function linksOf(
+  alert: TakenAlert,
+  standing: MailStanding,
+  { names, baseUrl }: Pick<MailSenderOptions, 'names' | 'baseUrl'>,
+): MailLinks {
+  const link = { accountId: alert.accountId, recipientHash: names.mailbox(alert.destination) };
+  return {
+    stop: mailLinkUrl(names, baseUrl, 'stop', link),
+    confirm: standing === 'stranger' ? mailLinkUrl(names, baseUrl, 'confirm', link) : null,
   };
 }
 

@@ -10,6 +10,13 @@ export interface MailContent {
   html: string;
 }
 
+/** Addresses of the pages by which a recipient decides on the mails of the account. */
+export interface MailLinks {
+  stop: string;
+  /** Null where there is nothing to confirm. */
+  confirm: string | null;
+}
+
 const MAX_NAME_CHARS = 80;
 /** Line breaks and other controls, and what turns the direction of the text behind it. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
@@ -35,17 +42,21 @@ interface Letter {
   link: { label: string; url: string };
 }
 
+const CONFIRM =
+  'Somebody named this address for the alerts of their account. Until you confirm it, few of them come each day.';
+
 /** The mail that an alert becomes. `baseUrl` is the installation's public address. */
-export function mailContent(alert: TakenAlert, baseUrl: string): MailContent {
+export function mailContent(alert: TakenAlert, baseUrl: string, links: MailLinks): MailContent {
   const letter = alert.purpose === 'low_balance' ? lowBalance(alert, baseUrl) : threshold(alert, baseUrl);
-  return alert.purpose === 'test' ? asTest(letter) : render(letter);
+  return render(alert.purpose === 'test' ? asTest(letter) : letter, links);
 }
 
 function threshold(alert: TakenAlert, baseUrl: string): Letter {
   const name = oneLine(alert.keyName ?? 'API key');
   const pct = alert.thresholdPct ?? 100;
   return {
-    subject: `${name}: ${pct}% of the monthly limit reached`,
+    // Our own words first: the name may be anything, and the reader a stranger.
+    subject: `Spend alert: ${pct}% of the monthly limit reached by “${name}”`,
     title: `The key “${name}” has reached ${pct}% of its monthly limit.`,
     facts: [
       ['Key', `${name} (${alert.keyPrefix ?? ''})`],
@@ -69,21 +80,30 @@ function lowBalance(alert: TakenAlert, baseUrl: string): Letter {
   };
 }
 
-function asTest(letter: Letter): MailContent {
-  return render({
+function asTest(letter: Letter): Letter {
+  return {
     ...letter,
     subject: `Test: ${letter.subject}`,
     title: `This is a test: no threshold was reached. A real alert reads: ${letter.title}`,
-  });
+  };
 }
 
-function render({ subject, title, facts, explanation, link }: Letter): MailContent {
+function render({ subject, title, facts, explanation, link }: Letter, links: MailLinks): MailContent {
+  const choices = [
+    ...(links.confirm === null ? [] : [{ label: 'Confirm this address', url: links.confirm }]),
+    { label: 'Stop these mails', url: links.stop },
+  ];
+  const confirm = links.confirm === null ? [] : [CONFIRM];
   const text = [
     title,
     facts.map(([label, value]) => `${label}: ${value}`).join('\n'),
     explanation,
     `${link.label}: ${link.url}`,
+    ...confirm,
+    choices.map(({ label, url }) => `${label}: ${url}`).join('\n'),
   ].join('\n\n');
+  const anchor = ({ label, url }: { label: string; url: string }): string =>
+    `<a href="${escaped(url)}" style="color:#0b57d0">${escaped(label)}</a>`;
   const cell = 'padding:4px 16px 4px 0;text-align:left;font-weight:normal';
   const rows = facts.map(
     ([label, value]) =>
@@ -96,7 +116,9 @@ function render({ subject, title, facts, explanation, link }: Letter): MailConte
 <p>${escaped(title)}</p>
 <table style="border-collapse:collapse">${rows.join('')}</table>
 <p>${escaped(explanation)}</p>
-<p><a href="${escaped(link.url)}" style="color:#0b57d0">${escaped(link.label)}</a></p>
+<p>${anchor(link)}</p>
+<hr style="border:0;border-top:1px solid #d0d7de">
+<p style="color:#57606a">${[...confirm.map(escaped), ...choices.map(anchor)].join('<br>')}</p>
 </body>
 </html>
 `;

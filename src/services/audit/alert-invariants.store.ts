@@ -7,6 +7,8 @@ import type { Invariant } from './invariant.js';
 const GRACE = `interval '5 minutes'`;
 /** A delivery takes half a minute, one whose holder died another; a receiver that hangs keeps its own waiting. */
 const LONGEST_DELIVERY = `interval '10 minutes'`;
+/** Less than events are kept. */
+const LOOKED_BACK = `interval '12 months'`;
 
 /** Of spend alerts: at most one, and none missing, per key, month and percentage. */
 export const alertInvariants: readonly Invariant[] = [
@@ -44,7 +46,7 @@ export const alertInvariants: readonly Invariant[] = [
     sql: `select s.id as subject
       from threshold_firings f
         join alert_subscriptions s on s.key_id = f.key_id and f.threshold_pct = any(s.thresholds_pct)
-      where s.active and s.updated_at < f.fired_at - ${GRACE} and not exists (
+      where s.active and s.updated_at < f.fired_at - ${GRACE} and f.fired_at > now() - ${LOOKED_BACK} and not exists (
         select from alert_events e where e.purpose = 'threshold'
           and (e.subscription_id, e.key_id, e.billing_month, e.threshold_pct) = (s.id, f.key_id, f.month, f.threshold_pct))`,
   },

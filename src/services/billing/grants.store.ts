@@ -86,7 +86,7 @@ export async function grantToLockedAccounts(
         select 1 from ledger_entries l where l.account_id = due.id and l.idempotency_key = due.idempotency_key)
       returning account_id, seq, balance_after
     ), moved as (
-      update accounts a set balance = entries.balance_after, ledger_seq = entries.seq,
+      update accounts a set balance = entries.balance_after, ledger_seq = entries.seq, low_balance_told = false,
         low_balance_armed = a.low_balance_armed
           or coalesce(entries.balance_after >= a.low_balance_threshold_usd, false)
       from entries where a.id = entries.account_id

@@ -3,13 +3,13 @@ import { createMailSender } from '../../../src/services/alerts/mail-sender.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { type EventColumns, type EventRow, ended, fire, type Subscribed, subscribe } from './fixtures.js';
 import { type Mail, type Mailbox, startMailbox, startSilentServer } from './mailbox.js';
-import { startWorker, takenAlert, webhookSender } from './support.js';
+import { names, startWorker, takenAlert, webhookSender } from './support.js';
 
 const BASE = 'https://gateway.example.com';
 const FROM = 'Gateway alerts <alerts@gateway.example.com>';
 
 const senderTo = (smtpUrl: string, attemptMs?: number) =>
-  createMailSender({ mail: { smtpUrl, from: FROM }, baseUrl: BASE, ...(attemptMs && { attemptMs }) });
+  createMailSender({ mail: { smtpUrl, from: FROM }, baseUrl: BASE, names, ...(attemptMs && { attemptMs }) });
 
 describe('an alert by mail', () => {
   let db: TestDatabase;
@@ -29,6 +29,8 @@ describe('an alert by mail', () => {
   });
 
   const send = async (columns: EventColumns = {}): Promise<{ id: string; row: EventRow; mail: Mail }> => {
+    // Daily limits are not what is tested here.
+    await db.pool.query('truncate alert_mails');
     const id = await fire(db.pool, to, columns);
     const row = await ended(db.pool, id);
     return { id, row, mail: mailbox.mails.at(-1)! };
@@ -48,7 +50,7 @@ describe('an alert by mail', () => {
     });
     expect([mail.from, mail.to]).toEqual(['alerts@gateway.example.com', ['owner@example.com']]);
     const { subject, from, to: recipients, text, html, messageId } = mail.parsed;
-    expect(subject).toBe('production: 80% of the monthly limit reached');
+    expect(subject).toBe('Spend alert: 80% of the monthly limit reached by “production”');
     expect(from).toMatchObject({ address: 'alerts@gateway.example.com', name: 'Gateway alerts' });
     expect(recipients).toMatchObject([{ address: 'owner@example.com' }]);
     expect(messageId).toBe(`<${id}@gateway.example.com>`);
@@ -90,7 +92,7 @@ describe('an alert by mail', () => {
 
   test('for a test says so', async () => {
     const { mail } = await send({ purpose: 'test' });
-    expect(mail.parsed.subject).toBe('Test: production: 80% of the monthly limit reached');
+    expect(mail.parsed.subject).toBe('Test: Spend alert: 80% of the monthly limit reached by “production”');
     expect(mail.parsed.text).toMatch(/^This is a test: no threshold was reached\./);
   });
 
@@ -112,7 +114,7 @@ describe('an alert by mail', () => {
       const { row, mail } = await send({ key_name: name });
       expect(row.delivery_status).toBe('sent');
       const { headers, subject, text, html } = mail.parsed;
-      expect(subject).toBe(`${shown}: 80% of the monthly limit reached`);
+      expect(subject).toBe(`Spend alert: 80% of the monthly limit reached by “${shown}”`);
       expect(mail.to).toEqual(['owner@example.com']);
       expect(headers.map(({ key }) => key).toSorted()).toEqual(
         [
@@ -121,6 +123,8 @@ describe('an alert by mail', () => {
             'content-type',
             'date',
             'from',
+            'list-unsubscribe',
+            'list-unsubscribe-post',
             'message-id',
             'mime-version',
             'subject',

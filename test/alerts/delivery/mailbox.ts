@@ -10,14 +10,22 @@ export interface Mail {
   parsed: Email;
 }
 
+/** A reply to the recipient, or to the whole message. */
+export interface Refusal {
+  at: 'rcpt' | 'data';
+  code: number;
+  /** Happens before the reply. */
+  meanwhile?: () => Promise<unknown>;
+}
+
 /** A real mail server that keeps what it gets. */
 export interface Mailbox {
   url: string;
   mails: Mail[];
   /** Connections that were made. */
   connections(): number;
-  /** Replies instead of taking the next mails, oldest first: to the recipient, or to the whole message. */
-  refuse(...replies: { at: 'rcpt' | 'data'; code: number }[]): void;
+  /** Replies instead of taking the next mails, oldest first. */
+  refuse(...replies: Refusal[]): void;
   close(): Promise<void>;
 }
 
@@ -25,7 +33,11 @@ const error = (code: number): Error => Object.assign(new Error('not now 10.1.2.3
 
 export async function startMailbox(login?: { user: string; pass: string }): Promise<Mailbox> {
   const mails: Mail[] = [];
-  const refusals: { at: 'rcpt' | 'data'; code: number }[] = [];
+  const refusals: Refusal[] = [];
+  const refuse = async ({ code, meanwhile }: Refusal, done: (reply: Error) => void): Promise<void> => {
+    await meanwhile?.();
+    done(error(code));
+  };
   let connections = 0;
   const server = new SMTPServer({
     disabledCommands: login ? ['STARTTLS'] : ['STARTTLS', 'AUTH'],
@@ -43,14 +55,14 @@ export async function startMailbox(login?: { user: string; pass: string }): Prom
       const [first] = refusals;
       if (first?.at !== 'rcpt') return done();
       refusals.shift();
-      done(error(first.code));
+      void refuse(first, done);
     },
     onData(stream, session, done) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         const first = refusals.shift();
-        if (first) return done(error(first.code));
+        if (first) return void refuse(first, done);
         const raw = Buffer.concat(chunks);
         const { mailFrom, rcptTo } = session.envelope;
         void PostalMime.parse(raw).then((parsed) => {
@@ -89,5 +101,44 @@ export async function startSilentServer(): Promise<{ url: string; close(): Promi
       for (const socket of sockets) socket.destroy();
       return new Promise((resolve) => server.close(() => resolve()));
     },
+  };
+}
+
+/** A real mail server that answers mails to one address only once it is told to. */
+export interface HeldMailbox {
+  url: string;
+  /** Mails that wait for their answer. */
+  held(): number;
+  release(): void;
+  close(): Promise<void>;
+}
+
+export async function startHeldMailbox(address: string): Promise<HeldMailbox> {
+  const waiting = new Set<() => void>();
+  let released = false;
+  const server = new SMTPServer({
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    authOptional: true,
+    onData(stream, session, done) {
+      stream.resume();
+      stream.on('end', () => {
+        const isHeld = session.envelope.rcptTo.some((to) => to.address === address);
+        if (isHeld && !released) waiting.add(() => done());
+        else done();
+      });
+    },
+  });
+  server.on('error', () => undefined);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.server.address() as { port: number };
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    held: () => waiting.size,
+    release() {
+      released = true;
+      for (const answer of waiting) answer();
+      waiting.clear();
+    },
+    close: () => new Promise((resolve) => server.close(resolve)),
   };
 }

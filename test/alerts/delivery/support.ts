@@ -2,10 +2,12 @@ import { pino } from 'pino';
 import { systemClock } from '../../../src/lib/clock.js';
 import { createEgress } from '../../../src/lib/egress/egress.js';
 import { newId } from '../../../src/lib/ids.js';
+import { createPseudonyms } from '../../../src/services/accounts/pseudonyms.rules.js';
 import { signingSecretField } from '../../../src/services/alerts/alerts.rules.js';
 import type { TakenAlert } from '../../../src/services/alerts/delivery.store.js';
 import type { DeliveryWorkerOptions } from '../../../src/services/alerts/delivery-worker.js';
 import { type DeliveryWorker, startDeliveryWorker } from '../../../src/services/alerts/delivery-worker.js';
+import type { Places, Room } from '../../../src/services/alerts/take-due.store.js';
 import {
   createWebhookSender,
   type WebhookSenderOptions,
@@ -13,6 +15,28 @@ import {
 import type { TestDatabase } from '../../support/database.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
 import { envelopes, type Subscribed } from './fixtures.js';
+
+/** Names of recipients, and the signer of links, as a platform over another database makes them. */
+export const names = createPseudonyms(Buffer.alloc(32, 'pseudonym key of the tests'));
+
+/** So many places that nobody waits. */
+export const ROOMY: Places = { total: 64, reserved: 0, perLane: 64, perAccount: 64 };
+
+/** Places for webhooks; what isn't given is roomy. */
+export const webhookPlaces = (given: Partial<Places>) => ({
+  webhook: { ...ROOMY, ...given },
+  email: ROOMY,
+});
+
+/** A process that delivers webhooks and has none under way. */
+export const room = (places: Places, given: Partial<Room> = {}): Room => ({
+  ...places,
+  kind: 'webhook',
+  running: [],
+  shares: new Map(),
+  after: '00000000-0000-0000-0000-000000000000',
+  ...given,
+});
 
 /** The sender of the product, to receivers of this machine. */
 export const webhookSender = (options: Partial<WebhookSenderOptions> = {}) =>
@@ -35,7 +59,8 @@ export function startWorker(
     log: pino({ level: 'silent' }),
     pollMs: 20,
     pausesMs: [50, 150],
-    limits: { total: 64, perLane: 64, perAccount: 64 },
+    names,
+    places: { webhook: ROOMY, email: ROOMY },
     ...options,
   });
 }
@@ -63,6 +88,5 @@ export const takenAlert = (to: Subscribed, given: Partial<TakenAlert> = {}): Tak
   attempts: 0,
   redeliveries: 0,
   signingSecretSealed: envelopes.alertSecret.seal(to.secret, signingSecretField(to.subscriptionId)),
-  wanted: true,
   ...given,
 });

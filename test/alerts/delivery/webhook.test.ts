@@ -260,8 +260,31 @@ describe('a webhook', () => {
     await own.close();
   });
 
+  test('whose account is disabled between two attempts gets no other', async () => {
+    const disable = () =>
+      db.pool.query(`update accounts set status = 'disabled' where id = $1`, [to.accountId]);
+    const own = await startReceiver({
+      onRequest(_received, response) {
+        void disable().then(() => response.writeHead(503).end());
+        return false;
+      },
+    });
+    const to = await subscribe(db.pool, `${own.url}/busy`);
+    expect(await ended(db.pool, await fire(db.pool, to))).toMatchObject({
+      delivery_status: 'failed',
+      attempts: 1,
+      error_message: expect.stringMatching(/^Not sent: its account was disabled/),
+    });
+    expect(await ended(db.pool, await fire(db.pool, to))).toMatchObject({
+      delivery_status: 'failed',
+      attempts: 0,
+    });
+    expect(own.requests).toHaveLength(1);
+    await own.close();
+  });
+
   test('whose subscription or account is deleted before is not sent', async () => {
-    const gone = 'Not sent: its subscription or account was deleted before the delivery.';
+    const gone = expect.stringMatching(/^Not sent: its account was disabled, or .* deleted/);
     const first = await subscribe(db.pool, `${receiver.url}/ok/deleted`);
     await db.pool.query('delete from alert_subscriptions where id = $1', [first.subscriptionId]);
     const second = await subscribe(db.pool, `${receiver.url}/ok/deleted`);

@@ -1,18 +1,18 @@
 import { pino } from 'pino';
 import { openOrm } from '../../../src/db/orm.js';
 import { deliverAlert } from '../../../src/services/alerts/delivery.js';
-import { beginAttempt, finishAlert, takeDueAlerts } from '../../../src/services/alerts/delivery.store.js';
+import { beginAttempt, finishAlert } from '../../../src/services/alerts/delivery.store.js';
 import type { DeliveryWorker } from '../../../src/services/alerts/delivery-worker.js';
+import { takeDueAlerts } from '../../../src/services/alerts/take-due.store.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { ownTime } from '../../support/own-time.js';
 import { createTcpProxy } from '../../support/tcp-proxy.js';
 import { until } from '../../support/until.js';
 import { ended, fire, readEvent, type Subscribed, subscribe } from './fixtures.js';
 import { type Receiver, startReceiver } from './receiver.js';
-import { startWorker, takenAlert, webhookSender } from './support.js';
+import { names, ROOMY, room, startWorker, takenAlert, webhookPlaces, webhookSender } from './support.js';
 
 const LEASE_MS = 300;
-const ROOM = { total: 64, perLane: 64, perAccount: 64, running: [] };
 
 /** Longer than the pause before an outcome is recorded once more. */
 const AWAY_MS = 400;
@@ -44,13 +44,12 @@ describe('the delivery', () => {
     return worker;
   };
   const em = () => db.orm.em.fork();
-  const take = (leaseMs: number) => takeDueAlerts(em(), ROOM, leaseMs);
+  const take = async (leaseMs: number) => (await takeDueAlerts(em(), room(ROOMY), leaseMs)).alerts;
   const takeWhenDue = (leaseMs: number) => until(async () => (await take(leaseMs))[0]);
   const at = (path: string): Subscribed => ({ ...to, destination: receiver.url + path });
 
   test('by three workers sends each of 150 alerts once', async () => {
-    for (let worker = 0; worker < 3; worker++)
-      start({ pollMs: 5, limits: { total: 8, perLane: 8, perAccount: 8 } });
+    for (let worker = 0; worker < 3; worker++) start({ pollMs: 5, places: webhookPlaces({ total: 8 }) });
     const ids = await Promise.all(
       Array.from({ length: 150 }, (_, index) => fire(db.pool, at(`/ok/once/${index}`))),
     );
@@ -136,7 +135,8 @@ describe('the delivery', () => {
     });
     const log = pino({ level: 'silent' });
     const senders = { webhook: webhookSender(), email: null };
-    await deliverAlert(held!, { em, senders, log, stopping: new AbortController().signal, leasedUntil: 0 });
+    const stopping = new AbortController().signal;
+    await deliverAlert(held!, { em, names, senders, log, stopping, leasedUntil: 0 });
     expect(receiver.to('/ok/late')).toEqual([]);
     expect((await readEvent(db.pool, id)).attempts).toBe(0);
   });
@@ -177,7 +177,7 @@ describe('the delivery', () => {
 
   describe('under a receiver that hangs', () => {
     test('keeps a place for others: few at once to one receiver', async () => {
-      start({ limits: { total: 10, perLane: 3, perAccount: 10 } });
+      start({ places: webhookPlaces({ total: 10, perLane: 3 }) });
       for (let index = 0; index < 12; index++) await fire(db.pool, at(`/slow/lane/${index}`));
       const other = await startReceiver();
       const time = ownTime();
@@ -202,7 +202,7 @@ describe('the delivery', () => {
          select gen_random_uuid(), -n, ${columns} from alert_events, generate_series(1, 1100) n where id = $1`,
         [id],
       );
-      start({ limits: { total: 10, perLane: 2, perAccount: 2_000 } });
+      start({ places: webhookPlaces({ total: 10, perLane: 2 }) });
       await until(() => silent.requests.length === 2);
       await ended(db.pool, await fire(db.pool, to), 2_000);
       expect(silent.requests).toHaveLength(2);
@@ -210,7 +210,7 @@ describe('the delivery', () => {
     });
 
     test('keeps a place for others: few at once of one account', async () => {
-      start({ limits: { total: 10, perLane: 3, perAccount: 4 } });
+      start({ places: webhookPlaces({ total: 10, perLane: 3, perAccount: 4 }) });
       const hanging = await Promise.all(
         ['127.0.1.1', '127.0.1.2', '127.0.1.3', '127.0.1.4'].map((host) =>
           startReceiver({ host, onRequest: () => false }),
@@ -280,6 +280,10 @@ describe('the delivery', () => {
       ...{ ...expected, id: undefined, token: undefined, billingMonth: '' },
       ...{ firedAtMs: undefined, pendingSinceMs: undefined, signingSecretSealed: undefined, lane: undefined },
     });
-    expect([held!.id, lane, typeof signingSecretSealed]).toEqual([id, receiver.url, 'string']);
+    expect([held!.id, lane, typeof signingSecretSealed]).toEqual([
+      id,
+      expect.stringMatching(/^-?\d+$/),
+      'string',
+    ]);
   });
 });

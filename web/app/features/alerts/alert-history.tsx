@@ -40,10 +40,7 @@ export function AlertHistory({ events, withKey = false, empty, refresh }: AlertH
     <>
       {error && <ErrorNote error={error} />}
       {events?.some(({ deliveryStatus }) => deliveryStatus === 'DEGRADED') && (
-        <Note tone="warn">
-          Degraded: the alert is recorded, but mail is not set up on this installation. Whoever runs it sets{' '}
-          <code>SMTP_URL</code>.
-        </Note>
+        <Note tone="warn">Degraded: the alert is recorded, but was not mailed. Its row says why.</Note>
       )}
       <DataTable
         label="History of alerts"

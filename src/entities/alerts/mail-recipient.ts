@@ -1,0 +1,20 @@
+import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
+
+/** What the owner of a mail address has said to the mails of an account, by the links in them. */
+const MailRecipientSchema = defineEntity({
+  name: 'MailRecipient',
+  tableName: 'mail_recipients',
+  properties: {
+    accountId: p.uuid().primary(),
+    /** HMAC of the mailbox: spellings of one address are one. */
+    recipientHash: p.text().primary(),
+    confirmedAt: p.datetime(6).nullable(),
+    /** From then on the account sends nothing to it. */
+    stoppedAt: p.datetime(6).nullable(),
+  },
+});
+
+export class MailRecipient extends MailRecipientSchema.class {
+  override [PrimaryKeyProp]?: ['accountId', 'recipientHash'];
+}
+MailRecipientSchema.setClass(MailRecipient);

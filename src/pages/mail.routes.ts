@@ -1,0 +1,70 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RestApp } from '../rest/rest-app.js';
+import { type MailLinkAction, mailLinkActions } from '../services/alerts/mail-links.rules.js';
+import type { Services } from '../services.js';
+import { type MailPage, mailPage } from './mail-page.js';
+
+const pages: Readonly<Record<MailLinkAction, { question: MailPage; done: MailPage }>> = {
+  stop: {
+    question: {
+      title: 'Stop these mails',
+      text: 'An account of this service sends its spend alerts to your address. Stop them, and this account sends you nothing more.',
+      button: 'Stop these mails',
+    },
+    done: { title: 'Stopped', text: 'This account sends you no more mail. You can close this page.' },
+  },
+  confirm: {
+    question: {
+      title: 'Confirm this address',
+      text: 'An account of this service sends its spend alerts to your address. Confirm that you want all of them. Until you do, you get only a few each day.',
+      button: 'Confirm this address',
+    },
+    done: { title: 'Confirmed', text: 'You get all spend alerts of this account. You can close this page.' },
+  },
+};
+const invalid: MailPage = {
+  title: 'This link is not valid',
+  text: 'Part of it may be missing. Open it from the mail again.',
+};
+
+/** The bodies of a form and of a mailbox's one click (RFC 8058). What they say doesn't matter: the address decides. */
+const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
+
+/**
+ * Where the links in mails lead. Programs open links before their readers do: GET only asks, POST acts.
+ */
+export function mailRoutes(app: RestApp, { mailLinks }: Services): void {
+  void app.register(async (scope) => {
+    scope.addContentTypeParser(FORM_TYPES, { parseAs: 'string' }, (_request, _body, done) => done(null));
+    for (const action of mailLinkActions) {
+      const url = `/mail/${action}`;
+      const { question, done } = pages[action];
+      scope.route({
+        method: 'GET',
+        url,
+        schema: { hide: true },
+        handler: (request, reply) => show(reply, mailLinks.isValid(action, tokenOf(request)), question),
+      });
+      scope.route({
+        method: 'POST',
+        url,
+        schema: { hide: true },
+        handler: async (request, reply) =>
+          show(reply, await mailLinks.follow(request.context, action, tokenOf(request)), done),
+      });
+    }
+  });
+}
+
+function tokenOf({ query }: FastifyRequest): string {
+  const { token } = query as { token?: unknown };
+  return typeof token === 'string' ? token : '';
+}
+
+function show(reply: FastifyReply, valid: boolean, page: MailPage): FastifyReply {
+  return reply
+    .status(valid ? 200 : 404)
+    .header('cache-control', 'no-store')
+    .type('text/html; charset=utf-8')
+    .send(mailPage(valid ? page : invalid));
+}

@@ -1,0 +1,40 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+
+/** Events are kept as long as usage. */
+export const RETENTION_MONTHS = 13;
+/** Rows of one statement: nobody waits for long. */
+const BATCH = 2_000;
+/** Daily limits look back 24 hours. */
+const MAILS_KEPT = sql`interval '2 days'`;
+
+/**
+ * Removes events that ended long ago, and what mail limits don't count any more. Firings stay: a percentage that has fired in
+ * a month never fires in it again.
+ */
+export async function deleteOldAlerts(
+  em: EntityManager,
+  nowMs: number,
+): Promise<{ events: number; mails: number }> {
+  const db = em.getKysely();
+  const before = new Date(nowMs);
+  before.setUTCMonth(before.getUTCMonth() - RETENTION_MONTHS);
+  let events = 0;
+  for (let batch = BATCH; batch === BATCH; events += batch) {
+    // Ids begin with the time of their making, so that the primary key finds the oldest.
+    const deleted = await sql`
+      delete from alert_events where id in (
+        select id from alert_events
+        where id < ${firstIdOf(before.getTime())} and finished_at < ${before}
+        order by id limit ${BATCH})`.execute(db);
+    batch = Number(deleted.numAffectedRows ?? 0);
+  }
+  const mails = await sql`delete from alert_mails where admitted_at < now() - ${MAILS_KEPT}`.execute(db);
+  return { events, mails: Number(mails.numAffectedRows ?? 0) };
+}
+
+/** No UUIDv7 of this millisecond or a later one is smaller. */
+function firstIdOf(ms: number): string {
+  const hex = ms.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}

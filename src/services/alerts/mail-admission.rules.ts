@@ -1,0 +1,36 @@
+import type { MailStanding } from '../../entities/alerts/alert-mail.js';
+
+/** Mails of one account in 24 hours, those of its low balance included. */
+const MAILS_OF_ACCOUNT = 50;
+/** Mails in 24 hours to the address that accounts have as their own, over all accounts that had it. */
+const MAILS_TO_OWN = 50;
+/** Mails in 24 hours to an address that isn't the account's own and hasn't confirmed, over all accounts. */
+const MAILS_TO_STRANGER = 5;
+/** The same for an address that has confirmed mails of another account. */
+const MAILS_TO_ACQUAINTED = 20;
+
+/** What is known when a mail is about to go out. Counts are of the last 24 hours. */
+export interface MailFacts {
+  standing: MailStanding;
+  /** The recipient wants no mail of this account. */
+  stopped: boolean;
+  /** It has confirmed mails of some account. */
+  acquainted: boolean;
+  ofAccount: number;
+  /** To this address, of all accounts that it stands to like this. */
+  toRecipient: number;
+}
+
+/** Why a mail stays here, for the owner of the alert; undefined: it may go. */
+export function mailRefusal(facts: MailFacts): string | undefined {
+  if (facts.stopped) return 'Recorded, not e-mailed: the recipient has stopped the mails of this account.';
+  if (facts.ofAccount >= MAILS_OF_ACCOUNT) {
+    return `Recorded, not e-mailed: an account sends at most ${MAILS_OF_ACCOUNT} mails in 24 hours.`;
+  }
+  if (facts.standing === 'own' && facts.toRecipient >= MAILS_TO_OWN) {
+    return `Recorded, not e-mailed: an address gets at most ${MAILS_TO_OWN} mails in 24 hours.`;
+  }
+  const most = facts.acquainted ? MAILS_TO_ACQUAINTED : MAILS_TO_STRANGER;
+  if (facts.standing !== 'stranger' || facts.toRecipient < most) return undefined;
+  return `Recorded, not e-mailed: an address that isn't the account's own gets at most ${most} mails in 24 hours until it is confirmed by the link in them.`;
+}

@@ -1,0 +1,85 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import { advisoryLocks } from '../../db/locks.js';
+import type { MailStanding } from '../../entities/alerts/alert-mail.js';
+import type { MailFacts } from './mail-admission.rules.js';
+
+/** One mail: an event, and which repetition of it. */
+export interface AdmittedMail {
+  eventId: string;
+  series: number;
+  accountId: string;
+  recipientHash: string;
+  standing: MailStanding;
+}
+
+/** Mails of an account, and those to a recipient, are admitted one after the other until the transaction ends. */
+export async function lockMails(
+  em: EntityManager,
+  { accountId, recipientHash }: Pick<AdmittedMail, 'accountId' | 'recipientHash'>,
+): Promise<void> {
+  const db = em.getKysely();
+  // Two of one hash wait for each other now and then: harmless.
+  await sql`select pg_advisory_xact_lock(${advisoryLocks.mailsOfAccount}, hashtext(${accountId}))`.execute(
+    db,
+  );
+  await sql`select pg_advisory_xact_lock(${advisoryLocks.mailsToRecipient}, hashtext(${recipientHash}))`.execute(
+    db,
+  );
+}
+
+/** How this mail stood when it was admitted, by an attempt before. */
+export async function findMail(
+  em: EntityManager,
+  { eventId, series }: Pick<AdmittedMail, 'eventId' | 'series'>,
+): Promise<MailStanding | undefined> {
+  const { rows } = await sql<{ standing: MailStanding }>`
+    select standing from alert_mails where event_id = ${eventId} and series = ${series}`.execute(
+    em.getKysely(),
+  );
+  return rows[0]?.standing;
+}
+
+export interface RecipientFacts extends Pick<MailFacts, 'stopped' | 'acquainted'> {
+  /** Mails of this account. */
+  confirmed: boolean;
+  /** Of the account; null once it is deleted. */
+  ownEmail: string | null;
+}
+
+/** What a recipient has said, and what the account's own address is. */
+export async function recipientFacts(
+  em: EntityManager,
+  { accountId, recipientHash }: Pick<AdmittedMail, 'accountId' | 'recipientHash'>,
+): Promise<RecipientFacts> {
+  const { rows } = await sql<RecipientFacts>`
+    select m.stopped_at is not null as stopped, m.confirmed_at is not null as confirmed, a.email as "ownEmail",
+      exists (select from mail_recipients o
+        where o.recipient_hash = ${recipientHash} and o.confirmed_at is not null) as acquainted
+    from (select ${accountId}::uuid as id) one left join accounts a on a.id = one.id
+      left join mail_recipients m on m.account_id = one.id and m.recipient_hash = ${recipientHash}`.execute(
+    em.getKysely(),
+  );
+  return rows[0]!;
+}
+
+/** Mails of the last 24 hours: of the account, and to the recipient from accounts that it stands to like this. */
+export async function countMails(
+  em: EntityManager,
+  { accountId, recipientHash, standing }: Pick<AdmittedMail, 'accountId' | 'recipientHash' | 'standing'>,
+): Promise<Pick<MailFacts, 'ofAccount' | 'toRecipient'>> {
+  const { rows } = await sql<Pick<MailFacts, 'ofAccount' | 'toRecipient'>>`
+    select (select count(*)::int from alert_mails
+        where account_id = ${accountId} and admitted_at > now() - interval '1 day') as "ofAccount",
+      (select count(*)::int from alert_mails where recipient_hash = ${recipientHash} and standing = ${standing}
+        and admitted_at > now() - interval '1 day') as "toRecipient"`.execute(em.getKysely());
+  return rows[0]!;
+}
+
+export async function insertMail(em: EntityManager, mail: AdmittedMail): Promise<void> {
+  await sql`
+    insert into alert_mails (event_id, series, account_id, recipient_hash, standing)
+    values (${mail.eventId}, ${mail.series}, ${mail.accountId}, ${mail.recipientHash}, ${mail.standing})`.execute(
+    em.getKysely(),
+  );
+}

@@ -1,0 +1,33 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { MailStanding } from '../../entities/alerts/alert-mail.js';
+import type { Pseudonyms } from '../accounts/pseudonyms.rules.js';
+import type { TakenAlert } from './delivery.store.js';
+import { mailRefusal } from './mail-admission.rules.js';
+import { countMails, findMail, insertMail, lockMails, recipientFacts } from './mail-admission.store.js';
+
+/** Whether a mail may go out, and how its recipient stands to the account; or why it may not. */
+export type MailAdmission = { standing: MailStanding } | { refusal: string };
+
+/**
+ * Decides on a mail in the transaction of its attempt, and counts it. The attempts of one mail count once, but whether the
+ * recipient has stopped the account is asked in each.
+ */
+export async function admitMail(
+  em: EntityManager,
+  alert: Pick<TakenAlert, 'id' | 'accountId' | 'destination' | 'redeliveries'>,
+  names: Pick<Pseudonyms, 'mailbox'>,
+): Promise<MailAdmission> {
+  const recipientHash = names.mailbox(alert.destination);
+  const mail = { eventId: alert.id, series: alert.redeliveries, accountId: alert.accountId, recipientHash };
+  await lockMails(em, mail);
+  const { stopped, confirmed, acquainted, ownEmail } = await recipientFacts(em, mail);
+  const admitted = await findMail(em, mail);
+  if (admitted && !stopped) return { standing: admitted };
+  const isOwn = ownEmail !== null && names.mailbox(ownEmail) === recipientHash;
+  const standing = isOwn ? 'own' : confirmed ? 'confirmed' : 'stranger';
+  const counts = await countMails(em, { ...mail, standing });
+  const refusal = mailRefusal({ standing, stopped, acquainted, ...counts });
+  if (refusal !== undefined) return { refusal };
+  await insertMail(em, { ...mail, standing });
+  return { standing };
+}

@@ -1,0 +1,24 @@
+import type { ServiceContext } from '../../context.js';
+import type { ServiceDeps } from '../deps.js';
+import { type MailLinkAction, readMailLink } from './mail-links.rules.js';
+import { recordWish } from './mail-links.store.js';
+
+/** What the links in mails do. Whoever has a link may follow it: only its recipient gets the mail. */
+export interface MailLinksService {
+  /** Whether a token is one of ours for this action. Changes nothing. */
+  isValid(action: MailLinkAction, token: string): boolean;
+  /** Does what the link says; a repetition changes nothing. False when the token isn't one of ours. */
+  follow(context: ServiceContext, action: MailLinkAction, token: string): Promise<boolean>;
+}
+
+export function createMailLinksService({ pseudonyms }: Pick<ServiceDeps, 'pseudonyms'>): MailLinksService {
+  return {
+    isValid: (action, token) => readMailLink(pseudonyms, action, token) !== undefined,
+    async follow(context, action, token) {
+      const link = readMailLink(pseudonyms, action, token);
+      if (!link) return false;
+      await recordWish(context.em, link, action);
+      return true;
+    },
+  };
+}
