@@ -12,7 +12,7 @@ import { FORWARDED_HEADER_BYTES, MAX_HEADER_BYTES } from '../lib/http-limits.js'
 import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
-import { isLoopback, networkOf } from '../lib/network.js';
+import { isLoopback, networkOf, networksOf } from '../lib/network.js';
 import { bindRouteTable } from '../lib/route-table.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import { docsPages } from '../pages/docs.routes.js';
@@ -116,7 +116,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   await app.register(cookie, {
     parseOptions: { httpOnly: true, sameSite: 'lax', path: '/', secure: https },
   });
-  guardSessions(app, services, publicUrl.origin);
+  guardSessions(app, services, { publicOrigin: publicUrl.origin, production: config.production });
   checkContentType(app);
   await collectOpenApi(app);
 
@@ -158,6 +158,7 @@ function provideContext(app: RestApp, { orm, clock }: PlatformDeps): void {
       clock,
       log: request.log as Logger,
       network: networkOf(request.ip),
+      networks: networksOf(request.ip),
       loopback: isLoopback(request.ip),
     };
   });
