@@ -3,7 +3,7 @@ import { AppError } from '../../errors.js';
 import { newId } from '../../lib/ids.js';
 import type { ServiceDeps } from '../deps.js';
 import { DAY_MS, emailKeyOf } from './accounts.rules.js';
-import { isExempt, accountNetworks } from './exemption.rules.js';
+import { accountNetworks, isExempt } from './exemption.rules.js';
 import { isKnownNetwork } from './known-networks.store.js';
 import * as store from './limits.store.js';
 import * as limits from './login-limits.rules.js';

@@ -82,7 +82,8 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
         account = await findByEmailKey(context.em, emailKeyOf(input.email));
         return passwords.match(input.password, account?.password_hash);
       });
-      if (!right || !account || !(await remember(context, account))) throw new AppError('invalid_credentials');
+      if (!right || !account || !(await remember(context, account)))
+        throw new AppError('invalid_credentials');
       return open(context, account);
     },
     async authenticate(context, token) {

@@ -2,7 +2,7 @@ import type { ServiceContext } from '../../context.js';
 import { AppError } from '../../errors.js';
 import type { ServiceDeps } from '../deps.js';
 import { DAY_MS } from './accounts.rules.js';
-import { isExempt, accountNetworks } from './exemption.rules.js';
+import { accountNetworks, isExempt } from './exemption.rules.js';
 import { countSignups } from './limits.store.js';
 import { signupAttempts } from './login-limits.rules.js';
 import { countAttempt } from './network-counts.store.js';
