@@ -75,10 +75,10 @@ export function createLoginLimits({ config, pseudonyms: names, passwords }: Serv
     const networkHash = networkHashes[0]!;
     const since = new Date(now - limits.KNOWN_NETWORK_DAYS * DAY_MS);
     const known = await isKnownNetwork(em, { emailKey: emailKeyOf(email), networkHash, since });
-    const perNetwork = limits.FAILURES_PER_ACCOUNT_AND_NETWORK;
-    failures.networks
-      .slice(0, known ? 1 : undefined)
-      .forEach((count, i) => refuseFull(count, perNetwork[i]!, now));
+    const networks = known ? failures.networks.slice(0, 1) : failures.networks;
+    for (const [width, count] of networks.entries()) {
+      refuseFull(count, limits.FAILURES_PER_ACCOUNT_AND_NETWORK[width]!, now);
+    }
     if (!known) refuseFull(failures.account, limits.FAILURES_PER_ACCOUNT, now);
     const counts = known
       ? [countOfKnown(subject.mailHash, networkHash)]
