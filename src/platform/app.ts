@@ -66,6 +66,8 @@ export interface Platform {
 
 /** The edge of this machine speaks for its clients; others do only where `TRUST_PROXY` names them. */
 const OWN_EDGE = ['127.0.0.1', '::1'];
+/** Its client and itself. With more hops the client's address came by a proxy of `TRUST_PROXY` before the edge. */
+const HOPS_OF_OWN_EDGE = 2;
 const WEBSOCKET_URL = /^\/graphql(?:\?|$)/;
 /** For clients that reach this process directly. The edge has limits of its own. */
 const BOUNDS: Readonly<RequestBounds> = {
@@ -159,7 +161,7 @@ function provideContext(app: RestApp, { orm, clock }: PlatformDeps): void {
       log: request.log as Logger,
       network: networkOf(request.ip),
       networks: networksOf(request.ip),
-      loopback: isLoopback(request.ip),
+      loopback: isLoopback(request.ip) && (request.ips?.length ?? 0) <= HOPS_OF_OWN_EDGE,
     };
   });
 }

@@ -84,6 +84,19 @@ describe('a flood of log-ins', () => {
       }
     },
   );
+
+  test('addresses of this machine are limited where a proxy names them, and not where they call themselves', async () => {
+    const email = `local-${counter++}@example.com`;
+    const statuses = async (ask: () => Promise<{ status: number }>): Promise<number[]> => {
+      const seen: number[] = [];
+      for (let i = 0; i < 12; i++) seen.push((await ask()).status);
+      return seen;
+    };
+    const body = { email, password: PASSWORD };
+    const itself = () => call(edge.url, 'POST', '/api/auth/login', { body });
+    expect(await statuses(itself)).toEqual(Array(12).fill(401));
+    expect(await statuses(() => login('127.0.0.1', email))).toEqual([...Array(10).fill(401), 429, 429]);
+  });
 });
 
 describe('the queue for hashing', () => {

@@ -36,6 +36,10 @@ describe('limits on log-in and sign-up', () => {
       ),
     );
 
+  /** The names that the limits count under. */
+  const pseudonyms = async () =>
+    createPseudonyms(await openPseudonymKey(suite.db.orm.em.fork(), suite.platform.config));
+
   test('evaluates 10 failures per account and network, over two processes at once', async () => {
     const email = await newMail();
     const answers = await fail(email, HERE, 24);
@@ -142,11 +146,21 @@ describe('limits on log-in and sign-up', () => {
     expect(statuses).toEqual([...Array(101).fill(200), 429]);
   });
 
+  test('bounds the log-ins of a network that succeed with one account after the other', async () => {
+    const names = await pseudonyms();
+    await login('any@example.com', 'x', '198.18.5.1');
+    const name = `login:${names.network('198.18.5.1')}`;
+    const most = 200;
+    // As 198 more have left it, all of them with the right password.
+    await suite.db.pool.query('update network_counts set attempts = $2 where name = $1', [name, most - 1]);
+    expect(await guess(2, () => '198.18.5.1')).toEqual([401, 429]);
+  });
+
   describe('of strangers', () => {
     const HOME = '192.0.2.77';
     /** All failures that strangers may have with one account, ten each from ten networks. */
     const attack = async (email: string): Promise<void> => {
-      const names = createPseudonyms(await openPseudonymKey(suite.db.orm.em.fork(), suite.platform.config));
+      const names = await pseudonyms();
       await suite.db.pool.query(
         `insert into login_failures (id, mail_hash, network_hash, created_at)
          select gen_random_uuid(), $1, 'network ' || i % 10, $2 from generate_series(1, 100) i`,

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Log-ins and sign-ups count per network (docs/decisions/0087-fair-log-ins.md). */
+/** Log-ins and sign-ups count per network (docs/decisions/0100-fair-log-ins.md). */
 export class Migration20261126000000 extends Migration {
   override up(): void {
     this.addSql(wideNetworks);
