@@ -1,10 +1,12 @@
 /**
- * The most common passwords of a public list, the most common first: all of four characters or more, down to the
- * 3,000th that has eight or more and could be taken for an account.
+ * The most common passwords of a public list, the most common first: those of four characters or more, down to the
+ * 3,000th of the eight or more that a password needs here.
  *
  * Source: `@zxcvbn-ts/language-common` 4.1.3 (dictionary `passwords-common`), https://github.com/zxcvbn-ts/zxcvbn,
  * counted from the ten million passwords that Mark Burnett published in 2015. It leaves out what patterns find (dates,
- * walks over the keyboard, repetitions): common-passwords.ts does. MIT licence:
+ * walks over the keyboard, repetitions): common-passwords.ts does.
+ *
+ * @license MIT
  *
  * Copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc.
  * Copyright (c) 2021 @zxcvbn-ts

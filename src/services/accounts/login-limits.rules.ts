@@ -9,7 +9,7 @@ export const FAILURES_PER_ACCOUNT_AND_NETWORK = [10, 20, 30];
 /** Failures of one account from networks that it has never proven its password from. */
 export const FAILURES_PER_ACCOUNT = 100;
 
-/** Failures and attempts of one network, whosoever accounts: IPv4 address and /24, or IPv6 /64, /56 and /48. */
+/** Failures and attempts of one network, whatever the accounts: IPv4 address and /24, or IPv6 /64, /56 and /48. */
 export const FAILURES_PER_NETWORK = [50, 100, 200];
 export const ATTEMPTS_PER_NETWORK = [200, 400, 800];
 
