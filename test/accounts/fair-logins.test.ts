@@ -70,17 +70,23 @@ describe('a flood of log-ins', () => {
       const lines = addresses[0]!.includes(':') ? 1 : addresses.length;
       // One of each line, and those that run or are on their way back.
       expect(await waitedFor(() => login(victim.headers['x-forwarded-for'], user.email))).toBeLessThan(
-        lines + 8,
+        lines + 12,
       );
-      expect(await waitedFor(() => call(edge.url, 'GET', '/api/auth/me', victim))).toBeLessThan(8);
-      expect(await waitedFor(() => call(edge.url, 'GET', '/login', victim))).toBeLessThan(8);
+      expect(await waitedFor(() => call(edge.url, 'GET', '/api/auth/me', victim))).toBeLessThan(16);
+      expect(await waitedFor(() => call(edge.url, 'GET', '/login', victim))).toBeLessThan(16);
 
-      const statuses = await Promise.all(answers);
-      const refused = statuses.filter(({ status }) => status === 503);
+      const all = await Promise.all(answers);
+      // 50 failures in, an address has had its share.
+      const refused = all.filter(({ status }) => status === 503 || status === 429);
       expect(refused.length).toBeGreaterThan(FLOOD / 3);
-      expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([401, 503]));
-      for (const { body, headers } of refused) {
-        expect([body.error.code, headers.get('retry-after')]).toEqual(['service_unavailable', '2']);
+      expect(refused.some(({ status }) => status === 503)).toBe(true);
+      expect(all.filter((answer) => answer.status !== 401 && !refused.includes(answer))).toEqual([]);
+      for (const { status, body, headers } of refused.filter((answer) => answer.status === 503)) {
+        expect([status, body.error.code, headers.get('retry-after')]).toEqual([
+          503,
+          'service_unavailable',
+          '2',
+        ]);
       }
     },
   );
