@@ -21,7 +21,12 @@ export interface ServiceContext {
   log: Logger;
   /** The caller's network, IPv4 /24 or IPv6 /64, for limits. */
   network: string;
-  /** Whether the caller is on this machine; outside production that lifts sign-up and login limits. */
+  /** All networks that the caller counts in, the narrowest first: IPv4 address and /24, or IPv6 /64, /56, /48. */
+  networks: readonly string[];
+  /**
+   * Whether the caller is on this machine, and not merely named by a proxy; outside production that lifts the limits on
+   * sign-up, log-in and requests without a session.
+   */
   loopback: boolean;
 }
 

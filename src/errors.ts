@@ -156,6 +156,8 @@ export interface ErrorOptions {
   retryAfterSeconds?: number;
   /** The same in milliseconds where that is known more exactly; sent beside it on `/v1`. */
   retryAfterMs?: number;
+  /** Not logged, whatever its code: callers cause it, as often as they like. */
+  quiet?: boolean;
   cause?: unknown;
 }
 

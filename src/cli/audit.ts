@@ -15,6 +15,7 @@ async function audit(orm: MikroORM): Promise<number> {
     clock: systemClock,
     log: createLogger('audit', 'silent'),
     network: 'cli',
+    networks: ['cli'],
     loopback: true,
   });
   for (const { invariant, violations, subjects } of findings) {

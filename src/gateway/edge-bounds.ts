@@ -14,7 +14,10 @@ export interface EdgeBounds extends RequestBounds {
   /** Connections of one address (IPv6: of one /64). Loopback and trusted proxies carry many clients: not counted. */
   socketsPerAddress: number;
   countLoopback: boolean;
-  /** Connections to the platform; one client's requests that run at once, and those in progress including its queue. */
+  /**
+   * Connections to the platform; one client's requests that run at once (never more than half as many as there are
+   * connections left), and those in progress including its queue.
+   */
   platformConnections: number;
   passedAtOncePerClient: number;
   passedPerClient: number;
@@ -50,7 +53,7 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
   maxHeaders: 200,
   socketsPerAddress: 4_096,
   countLoopback: false,
-  platformConnections: 128,
+  platformConnections: 144,
   passedAtOncePerClient: 48,
   passedPerClient: 512,
   pipelinedPerClient: 512,

@@ -4,6 +4,7 @@ import httpProxy from '@fastify/http-proxy';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
+import { isLoopback } from '../lib/network.js';
 import { clientOf, type EdgeBounds } from './edge-bounds.js';
 import { HeldAnswers } from './held-answers.js';
 import { hasHeldBody, holdBody } from './held-body.js';
@@ -42,8 +43,13 @@ const TOO_MANY = 'Too many requests from this address are in progress. Try again
 const NO_ROOM = 'Too many large requests are in progress. Try again in a moment.';
 const TOO_LARGE = 'The body is larger than any that is accepted here, or comes in too many pieces.';
 
-function forwardedHeaders({ ip, protocol, raw }: FastifyRequest): Record<string, string> {
-  const headers: Record<string, string> = { 'x-forwarded-for': ip, 'x-forwarded-proto': protocol };
+function forwardedHeaders({ ip, ips, protocol, raw }: FastifyRequest): Record<string, string> {
+  const byProxy = isLoopback(ip) && ips !== undefined && ips.length > 1;
+  const headers: Record<string, string> = {
+    // One hop more says that somebody on this machine was named by a proxy, and isn't its operator at a keyboard.
+    'x-forwarded-for': byProxy ? `${ip}, 127.0.0.1` : ip,
+    'x-forwarded-proto': protocol,
+  };
   if (raw.headers.host) headers['x-forwarded-host'] = raw.headers.host;
   return headers;
 }

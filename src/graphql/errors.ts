@@ -39,7 +39,7 @@ export function formatGraphqlError(
     return { message, ...place, extensions: { code } };
   }
   const shown = shownError(error);
-  const level = errorEntry(shown.code).log;
+  const level = shown.options.quiet ? undefined : errorEntry(shown.code).log;
   if (level)
     log[level]({ err: shown.cause ?? shown, code: shown.code, path: path?.join('.') }, 'operation failed');
   return { message: shown.message, ...place, extensions: extensionsOf(shown) };

@@ -105,5 +105,13 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
 
 /** Nobody in particular, on this machine. */
 function jobContext(orm: MikroORM, log: Logger): ServiceContext {
-  return { viewer: null, em: orm.em.fork(), clock: systemClock, log, network: 'jobs', loopback: true };
+  return {
+    viewer: null,
+    em: orm.em.fork(),
+    clock: systemClock,
+    log,
+    network: 'jobs',
+    networks: ['jobs'],
+    loopback: true,
+  };
 }

@@ -1,8 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 const V6_GROUPS = 8;
-/** Groups of a /64: what one subscriber usually gets. */
-const V6_NETWORK_GROUPS = 4;
+const GROUP_BITS = 16;
+/** What one subscriber usually gets, what one household may get, and what one customer of a hoster may get. */
+const V6_PREFIXES = [64, 56, 48];
 
 /** The eight groups of an IPv6 address. The text must be one, without a zone. */
 function v6Groups(address: string): number[] {
@@ -40,8 +41,26 @@ export function networkOf(address: string): string {
   const plain = plainAddress(address);
   if (isIPv4(plain)) return `${plain.split('.').slice(0, 3).join('.')}.0/24`;
   if (!isIPv6(plain)) return 'unknown';
-  const groups = v6Groups(plain).slice(0, V6_NETWORK_GROUPS);
-  return `${groups.map((group) => group.toString(16)).join(':')}::/64`;
+  return v6Network(v6Groups(plain), 64);
+}
+
+/**
+ * All networks that an address counts in, the narrowest first: the IPv4 address and its /24, or the IPv6 /64, /56 and /48.
+ */
+export function networksOf(address: string): readonly string[] {
+  const plain = plainAddress(address);
+  if (isIPv4(plain)) return [plain, networkOf(plain)];
+  if (!isIPv6(plain)) return ['unknown'];
+  const groups = v6Groups(plain);
+  return V6_PREFIXES.map((prefix) => v6Network(groups, prefix));
+}
+
+/** `2001:db8:0:0::/64` of the groups of an address. */
+function v6Network(groups: readonly number[], prefix: number): string {
+  const kept = groups.slice(0, Math.ceil(prefix / GROUP_BITS));
+  const rest = kept.length * GROUP_BITS - prefix;
+  const last = ((kept.at(-1) ?? 0) >> rest) << rest;
+  return `${[...kept.slice(0, -1), last].map((group) => group.toString(16)).join(':')}::/${prefix}`;
 }
 
 /** Whether an address is of this machine. */

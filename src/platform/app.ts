@@ -12,7 +12,7 @@ import { FORWARDED_HEADER_BYTES, MAX_HEADER_BYTES } from '../lib/http-limits.js'
 import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
-import { isLoopback, networkOf } from '../lib/network.js';
+import { isLoopback, networkOf, networksOf } from '../lib/network.js';
 import { bindRouteTable } from '../lib/route-table.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import { docsPages } from '../pages/docs.routes.js';
@@ -67,6 +67,8 @@ export interface Platform {
 
 /** The edge of this machine speaks for its clients; others do only where `TRUST_PROXY` names them. */
 const OWN_EDGE = ['127.0.0.1', '::1'];
+/** Its client and itself. With more hops the client's address came by a proxy of `TRUST_PROXY` before the edge. */
+const HOPS_OF_OWN_EDGE = 2;
 const WEBSOCKET_URL = /^\/graphql(?:\?|$)/;
 /** For clients that reach this process directly. The edge has limits of its own. */
 const BOUNDS: Readonly<RequestBounds> = {
@@ -117,7 +119,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   await app.register(cookie, {
     parseOptions: { httpOnly: true, sameSite: 'lax', path: '/', secure: https },
   });
-  guardSessions(app, services, publicUrl.origin);
+  guardSessions(app, services, { publicOrigin: publicUrl.origin, production: config.production });
   checkContentType(app);
   await collectOpenApi(app);
 
@@ -160,7 +162,8 @@ function provideContext(app: RestApp, { orm, clock }: PlatformDeps): void {
       clock,
       log: request.log as Logger,
       network: networkOf(request.ip),
-      loopback: isLoopback(request.ip),
+      networks: networksOf(request.ip),
+      loopback: isLoopback(request.ip) && (request.ips?.length ?? 0) <= HOPS_OF_OWN_EDGE,
     };
   });
 }

@@ -12,7 +12,7 @@ export function handleErrors(app: FastifyInstance): void {
 
 /** Answers an error. */
 export function sendError(error: AppError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const level = errorEntry(error.code).log;
+  const level = error.options.quiet ? undefined : errorEntry(error.code).log;
   if (level) {
     request.log[level](
       { err: error.cause ?? error, route: request.routeOptions.url, requestId: request.id, code: error.code },

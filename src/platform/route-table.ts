@@ -13,7 +13,11 @@ export interface RouteEntry {
   /** Media types that a body may have; empty: the route takes no body. */
   contentTypes: readonly string[];
   headers: HeaderClass;
-  /** `auth`: the sign-up and log-in limits, counted by the accounts service for all processes together. */
+  /**
+   * `default`: requests without a session count in the budget of their network (anonymous-budget.ts). `auth`: the sign-up
+   * and log-in limits as well, counted by the accounts service for all processes together. `none`: answers come from
+   * memory and are bounded by the edge alone.
+   */
   rate: 'none' | 'auth' | 'default';
 }
 

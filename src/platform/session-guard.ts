@@ -3,8 +3,10 @@ import { requireAdmin, requireViewer } from '../context.js';
 import { AppError } from '../errors.js';
 import { type Credential, credentialOf } from '../rest/credential.js';
 import { setSessionCookie } from '../rest/session-cookie.js';
+import { isExempt } from '../services/accounts/exemption.rules.js';
 import type { Session } from '../services/accounts/sessions.service.js';
 import type { Services } from '../services.js';
+import { AnonymousBudget } from './anonymous-budget.js';
 import { isUpgrade, refuseCrossSiteWrite } from './cross-site.js';
 import { entryOf } from './route-guard.js';
 
@@ -15,30 +17,37 @@ declare module 'fastify' {
   }
 }
 
-/** Enforces `auth` of the matched entry and refuses cross-site writes that carry the cookie or would set it. */
-export function guardSessions(app: FastifyInstance, services: Services, publicOrigin: string): void {
+export interface GuardOptions {
+  publicOrigin: string;
+  production: boolean;
+}
+
+/**
+ * Enforces `auth` of the matched entry, refuses cross-site writes that carry the cookie or would set it, and bounds what
+ * callers without a session may ask.
+ */
+export function guardSessions(
+  app: FastifyInstance,
+  services: Services,
+  { publicOrigin, production }: GuardOptions,
+): void {
+  const anonymous = new AnonymousBudget();
   app.decorateRequest('cookieSession', null);
   app.addHook('onRequest', async (request) => {
     const entry = entryOf(request);
     if (!entry) return;
+    const { context } = request;
     const credential = credentialOf(request.headers.authorization, request.cookies);
     if (credential?.from === 'cookie' || entry.opensSession || isUpgrade(request)) {
       refuseCrossSiteWrite(request, publicOrigin);
     }
-    switch (entry.auth) {
-      case 'none':
-        return;
-      case 'internal':
-        throw new AppError('internal_routes_disabled');
-      case 'optional':
-        if (credential) await openSession(request, credential, services);
-        return;
-      case 'session':
-      case 'admin':
-        if (credential) await openSession(request, credential, services);
-        if (entry.auth === 'admin') requireAdmin(request.context);
-        else requireViewer(request.context);
+    if (entry.auth === 'internal') throw new AppError('internal_routes_disabled');
+    if (entry.auth !== 'none' && credential) await openSession(request, credential, services);
+    if (entry.rate !== 'none' && !context.viewer && !isExempt(context, { production })) {
+      anonymous.spend(context);
     }
+    if (entry.auth === 'admin') requireAdmin(context);
+    else if (entry.auth === 'session') requireViewer(context);
   });
   renewCookies(app, services);
 }

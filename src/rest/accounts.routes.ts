@@ -48,7 +48,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
       tags,
       summary: 'Log in',
       description:
-        'Opens a session, whose token is also set as the cookie `pr_session`. At most 10 failures per account and network in 15 minutes.',
+        'Opens a session, whose token is also set as the cookie `pr_session`. At most 10 failures per account and network in 15 minutes, and 50 per network.',
       security: [],
       body: loginInput,
       response: { 200: sessionOutput, ...errorResponses(401, 403, 415, 422, 429) },

@@ -1,3 +1,5 @@
+import { openPseudonymKey } from '../../src/services/accounts/pseudonym-key.store.js';
+import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.js';
 import { call, type ErrorAnswer, PASSWORD, signUp } from '../support/api.js';
 import { testClock } from '../support/clock.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
@@ -34,11 +36,31 @@ describe('limits on log-in and sign-up', () => {
       ),
     );
 
+  /** The names that the limits count under. */
+  const pseudonyms = async () =>
+    createPseudonyms(await openPseudonymKey(suite.db.orm.em.fork(), suite.platform.config));
+
   test('evaluates 10 failures per account and network, over two processes at once', async () => {
     const email = await newMail();
     const answers = await fail(email, HERE, 24);
     expect(answers.filter((answer) => answer.status === 401)).toHaveLength(10);
     expect(answers.filter((answer) => answer.status === 429)).toHaveLength(14);
+  });
+
+  test('evaluates 20 failures per account and IPv6 /56, 30 per /48', async () => {
+    const email = await newMail();
+    // One /48 with sixteen /64s in each of three /56s.
+    const statuses: number[] = [];
+    for (let i = 0; i < 9; i++) {
+      const from = `2001:db8:77:${((i % 3) * 256 + Math.floor(i / 3)).toString(16)}::1`;
+      statuses.push(...(await fail(email, from, 10)).map(({ status }) => status));
+    }
+    expect(statuses.filter((status) => status === 401)).toHaveLength(30);
+    const narrow = await newMail();
+    const one: number[] = [];
+    for (let i = 0; i < 4; i++)
+      one.push(...(await fail(narrow, `2001:db8:78:${i}::1`, 10)).map(({ status }) => status));
+    expect(one.filter((status) => status === 401)).toHaveLength(20);
   });
 
   test('then refuses the right password too, says for how long, and lets it in afterwards', async () => {
@@ -82,6 +104,151 @@ describe('limits on log-in and sign-up', () => {
     const email = await newMail();
     for (let network = 0; network < 10; network++) await fail(email, `10.0.${network}.1`, 10);
     expect((await login(email, PASSWORD, '10.0.99.1')).status).toBe(429);
+  });
+
+  /** Guesses at one mail after the other, and gives the statuses. */
+  const guess = async (times: number, address: (i: number) => string): Promise<number[]> => {
+    const statuses: number[] = [];
+    for (let i = 0; i < times; i++) {
+      const url = i % 2 === 0 ? suite.url : second.url;
+      statuses.push((await login(`guess-${counter++}@example.com`, 'x', address(i), url)).status);
+    }
+    return statuses;
+  };
+  const first = (most: number, refused: number) => [...Array(most).fill(401), ...Array(refused).fill(429)];
+
+  test('evaluates 50 failures of an IPv4 address whatever the mails, and 100 of a /24', async () => {
+    expect(await guess(53, () => '198.18.1.1')).toEqual(first(50, 3));
+    expect(await guess(53, (i) => `198.18.1.${2 + i}`)).toEqual(first(50, 3));
+  });
+
+  test('evaluates 50 failures of an IPv6 /64 whatever the mails, 100 of a /56, 200 of a /48', async () => {
+    expect(await guess(52, (i) => `2001:db8:81:1::${i}`)).toEqual(first(50, 2));
+    expect(await guess(52, (i) => `2001:db8:81:${i + 2}::1`)).toEqual(first(50, 2));
+    expect(await guess(102, (i) => `2001:db8:81:${(i % 4) + 1}${i % 16}0::1`)).toEqual(first(100, 2));
+  });
+
+  test('says how long a network has to wait, and lets it in afterwards', async () => {
+    const from = '198.18.3.1';
+    await guess(50, () => from);
+    clock.advance(5 * MINUTE);
+    const refused = await login('wait@example.com', 'x', from);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '600']);
+    clock.advance(10 * MINUTE);
+    expect((await login('wait@example.com', 'x', from)).status).toBe(401);
+  });
+
+  test('does not count log-ins that succeed as failures of their network', async () => {
+    const from = '198.18.6.1';
+    expect(await guess(49, () => from)).toEqual(first(49, 0));
+    for (let i = 0; i < 3; i++) expect((await login(await newMail(), PASSWORD, from)).status).toBe(200);
+    expect(await guess(2, () => from)).toEqual(first(1, 1));
+  });
+
+  test('bounds the log-ins of an account from a known network', async () => {
+    const email = await newMail();
+    const statuses: number[] = [];
+    for (let i = 0; i < 102; i++) statuses.push((await login(email, PASSWORD, '198.18.4.1')).status);
+    // The first one made the network known; it has 100 attempts of its own.
+    expect(statuses).toEqual([...Array(101).fill(200), 429]);
+  });
+
+  test('bounds the log-ins of a network that succeed with one account after the other', async () => {
+    const names = await pseudonyms();
+    await login('any@example.com', 'x', '198.18.5.1');
+    const name = `login:${names.network('198.18.5.1')}`;
+    const most = 200;
+    // As 198 more have left it, all of them with the right password.
+    await suite.db.pool.query('update network_counts set attempts = $2 where name = $1', [name, most - 1]);
+    expect(await guess(2, () => '198.18.5.1')).toEqual([401, 429]);
+  });
+
+  describe('of strangers', () => {
+    const HOME = '192.0.2.77';
+    /** All failures that strangers may have with one account, ten each from ten networks. */
+    const attack = async (email: string): Promise<void> => {
+      const names = await pseudonyms();
+      await suite.db.pool.query(
+        `insert into login_failures (id, mail_hash, network_hash, created_at)
+         select gen_random_uuid(), $1, 'network ' || i % 10, $2 from generate_series(1, 100) i`,
+        [names.mail(email), new Date(clock.now())],
+      );
+      expect((await login(email, PASSWORD, '10.1.99.1')).status).toBe(429);
+    };
+
+    test('do not shut out a network from which the account has logged in before', async () => {
+      const email = await newMail();
+      expect((await login(email, PASSWORD, HOME)).status).toBe(200);
+      await attack(email);
+      expect((await login(email, PASSWORD, '192.0.2.78', second.url)).status).toBe(200);
+      // Not even with others' failures in that very network.
+      expect(await guess(51, () => HOME)).toEqual(first(50, 1));
+      expect((await login(email, PASSWORD, HOME)).status).toBe(200);
+    });
+
+    test('nor one that it has signed up from', async () => {
+      const email = `limits-${counter++}@example.com`;
+      const answer = await call(suite.url, 'POST', '/api/auth/signup', {
+        body: { email, password: PASSWORD, name: 'Ada' },
+        headers: { 'x-forwarded-for': HOME },
+      });
+      expect(answer.status).toBe(200);
+      await attack(email);
+      expect((await login(email, PASSWORD, HOME)).status).toBe(200);
+    });
+
+    test('but a known network still has no more than 10 failures', async () => {
+      const email = await newMail();
+      const home = '192.0.20.1';
+      expect((await login(email, PASSWORD, home)).status).toBe(200);
+      const answers = await fail(email, home, 12);
+      expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
+    });
+
+    test('do not keep the owner of a live session from changing the password', async () => {
+      const email = await newMail();
+      const { token } = await signUp(suite.url, { email: `own-${email}` });
+      await attack(`own-${email}`);
+      const body = { current_password: PASSWORD, new_password: 'quite another one' };
+      const answer = await call(suite.url, 'POST', '/api/auth/password', {
+        token,
+        body,
+        headers: { 'x-forwarded-for': '10.1.0.1' },
+      });
+      expect(answer.status).toBe(204);
+    });
+
+    test('a network is known for 90 days, and only to that account', async () => {
+      const [email, other] = [await newMail(), await newMail()];
+      const home = '192.0.21.1';
+      expect((await login(email, PASSWORD, home)).status).toBe(200);
+      await attack(other);
+      expect((await login(other, PASSWORD, home)).status).toBe(429);
+      clock.advance(90 * 24 * 60 * MINUTE - 1);
+      await attack(email);
+      expect((await login(email, 'a wrong password', home)).status).toBe(401);
+      clock.advance(1);
+      expect((await login(email, PASSWORD, home)).status).toBe(429);
+    });
+
+    test('networks are kept as keyed hashes, twenty of an account, and go with it', async () => {
+      const { token, user } = await signUp(suite.url);
+      for (let i = 0; i < 25; i++) await login(user.email, PASSWORD, `10.2.${i}.1`);
+      const kept = async () =>
+        (
+          await suite.db.pool.query<{ row: string }>(
+            'select to_jsonb(n)::text as row from known_networks n where account_id = $1',
+            [user.id],
+          )
+        ).rows;
+      expect(await kept()).toHaveLength(20);
+      for (const { row } of await kept()) {
+        expect(row).toMatch(/"network_hash": "[0-9a-f]{64}"/);
+        expect(row).not.toMatch(/10\.2\./);
+      }
+      await call(suite.url, 'DELETE', '/api/auth/me', { token, body: { password: PASSWORD } });
+      expect(await kept()).toEqual([]);
+    });
   });
 
   test('counts unknown mails the same, and keeps neither mail nor address', async () => {
@@ -133,5 +300,26 @@ describe('limits on log-in and sign-up', () => {
     expect((await signup('192.0.3.1')).status).toBe(200);
     clock.advance(24 * 60 * MINUTE);
     expect((await signup('192.0.2.1')).status).toBe(200);
+  });
+
+  test('takes 50 tries to sign up a day from an IPv4 /24 or IPv6 /64 whatever becomes of them, 100 from a /56, 200 from a /48', async () => {
+    const email = await newMail();
+    const tries = async (times: number, address: (i: number) => string) => {
+      const statuses: number[] = [];
+      for (let i = 0; i < times; i++) {
+        const url = i % 2 === 0 ? suite.url : second.url;
+        const body = { email, password: PASSWORD, name: 'Eve' };
+        const headers = { 'x-forwarded-for': address(i) };
+        const answer = await call(url, 'POST', '/api/auth/signup', { body, headers });
+        statuses.push(answer.status);
+        if (answer.status === 429) expect(answer.headers.get('retry-after')).toBe('86400');
+      }
+      return statuses;
+    };
+    const taken = (most: number) => [...Array(most).fill(409), 429];
+    expect(await tries(51, (i) => `198.18.9.${i}`)).toEqual(taken(50));
+    expect(await tries(51, (i) => `2001:db8:91:1::${i}`)).toEqual(taken(50));
+    expect(await tries(51, (i) => `2001:db8:91:${i + 2}::1`)).toEqual(taken(50));
+    expect(await tries(101, (i) => `2001:db8:91:${(i % 4) + 1}${i % 16}0::1`)).toEqual(taken(100));
   });
 });

@@ -30,6 +30,7 @@ export function contextOf(
     clock: now ? { now } : systemClock,
     log: createLogger('test', 'silent'),
     network: '127.0.0.0/24',
+    networks: ['127.0.0.1', '127.0.0.0/24'],
     loopback: true,
   };
 }

@@ -182,7 +182,14 @@ describe('canaries', () => {
   /** Statements that fail with everything that was in them. */
   async function brokenSchema(ada: Person): Promise<void> {
     const { pool } = rig.postgres;
-    for (const table of ['accounts', 'api_keys', 'login_failures', 'ended_sessions', 'ledger_entries']) {
+    for (const table of [
+      'accounts',
+      'api_keys',
+      'login_failures',
+      'known_networks',
+      'ended_sessions',
+      'ledger_entries',
+    ]) {
       await pool.query(`alter table ${table} rename to hidden`);
       await inTrouble(ada, `${table} gone`);
       await pool.query(`alter table hidden rename to ${table}`);

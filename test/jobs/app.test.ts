@@ -8,6 +8,7 @@ import { partitionsJob } from '../../src/jobs/usage.jobs.js';
 import { newId } from '../../src/lib/ids.js';
 import { createRegistry } from '../../src/lib/metrics.js';
 import { createEnvelopes } from '../../src/services/envelopes.js';
+import { insertAccount } from '../billing/fixtures.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
 import { jobContext } from './support.js';
@@ -90,16 +91,30 @@ describe('the session clean-up', () => {
       alive,
       at(1),
     ]);
-    await database.pool.query(`insert into login_failures values ($1, 'm', 'n', $2), ($3, 'm', 'n', $4)`, [
-      old,
-      at(-25),
-      recent,
-      at(-23),
-    ]);
+    await database.pool.query(
+      `insert into login_failures (id, mail_hash, network_hash, created_at) values ($1, 'm', 'n', $2), ($3, 'm', 'n', $4)`,
+      [old, at(-25), recent, at(-23)],
+    );
+    await database.pool.query(
+      `insert into network_counts (name, attempts, failures, ends_at) values ('ended', 1, 1, $1), ('open', 1, 1, $2)`,
+      [at(-1), at(1)],
+    );
+    const account = await insertAccount(database);
+    await database.pool.query(
+      `insert into known_networks (account_id, network_hash, last_success_at) values ($1, 'forgotten', $2), ($1, 'known', $3)`,
+      [account, at(-91 * 24), at(-89 * 24)],
+    );
     await sessionCleanupJob.run(jobContext(database.orm, now).context, {});
     const sessions = await database.pool.query('select session_id as id from ended_sessions');
     const failures = await database.pool.query('select id from login_failures');
-    expect([...sessions.rows, ...failures.rows]).toEqual([{ id: alive }, { id: recent }]);
+    const counts = await database.pool.query('select name as id from network_counts');
+    const networks = await database.pool.query('select network_hash as id from known_networks');
+    expect([sessions, failures, counts, networks].map(({ rows }) => rows)).toEqual([
+      [{ id: alive }],
+      [{ id: recent }],
+      [{ id: 'open' }],
+      [{ id: 'known' }],
+    ]);
     await database.close();
   });
 });

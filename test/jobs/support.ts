@@ -22,6 +22,7 @@ export function jobContext(
     clock: nowMs === undefined ? systemClock : { now: () => nowMs },
     log: pino({ level: 'info' }, sink),
     network: 'jobs',
+    networks: ['jobs'],
     loopback: true,
   };
   return { context, logged };

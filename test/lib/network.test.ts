@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isLoopback, networkOf } from '../../src/lib/network.js';
+import { isLoopback, networkOf, networksOf } from '../../src/lib/network.js';
 
 const v4 = fc.tuple(...Array.from({ length: 4 }, () => fc.integer({ min: 0, max: 255 })));
 const groups = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 });
@@ -64,6 +64,36 @@ describe('the network of an address', () => {
     for (const text of ['1.2.3', '1.2.3.4.5', '256.1.1.1', ':::', '1::2::3', 'g::1']) {
       expect(networkOf(text)).toBe('unknown');
     }
+  });
+});
+
+describe('the networks that an address counts in', () => {
+  test('are the IPv4 address and its /24', () => {
+    fc.assert(
+      fc.property(v4, ([a, b, c, d]) => {
+        const address = `${a}.${b}.${c}.${d}`;
+        expect(networksOf(address)).toEqual([address, networkOf(address)]);
+        expect(networksOf(`::ffff:${address}`)).toEqual([address, networkOf(address)]);
+      }),
+    );
+  });
+
+  test('are the IPv6 /64, /56 and /48, shared with whoever has the same bits and nobody else', () => {
+    fc.assert(
+      fc.property(groups, fc.integer({ min: 0, max: 127 }), (parts, bit) => {
+        const other = parts.with(bit >> 4, parts[bit >> 4]! ^ (0x8000 >> (bit & 15)));
+        fc.pre(!isMapped(parts) && !isMapped(other));
+        const own = networksOf(compressed(parts));
+        expect(own[0]).toBe(networkOf(v6Text(parts)));
+        expect(own.map((network) => network.slice(-3))).toEqual(['/64', '/56', '/48']);
+        const shared = networksOf(v6Text(other)).map((network, i) => network === own[i]);
+        expect(shared).toEqual([bit >= 64, bit >= 56, bit >= 48]);
+      }),
+    );
+  });
+
+  test('of what is no address are one and the same', () => {
+    expect(networksOf('')).toEqual(['unknown']);
   });
 });
 

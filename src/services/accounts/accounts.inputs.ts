@@ -11,6 +11,9 @@ const MAX_EMAIL_LENGTH = 254;
 /** A password that is only compared may be anything, within reason. */
 const MAX_COMPARED_LENGTH = 1024;
 
+/** The server knows more of them than a browser (known-passwords.ts). */
+export const COMMON_PASSWORD = 'is one of the most common passwords; choose another';
+
 const characters = (text: string): number => [...text].length;
 
 const email = z
@@ -28,7 +31,7 @@ const newPassword = z
         message: `must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters`,
       });
     } else if (isCommonPassword(password)) {
-      context.addIssue({ code: 'custom', message: 'is one of the most common passwords; choose another' });
+      context.addIssue({ code: 'custom', message: COMMON_PASSWORD });
     }
   })
   .meta({

@@ -18,8 +18,12 @@ import {
   lockById,
   setPassword,
 } from './accounts.store.js';
-import { createLoginLimits, limitSignups } from './limits.service.js';
+import { isExempt } from './exemption.rules.js';
+import { forgetNetworks } from './known-networks.store.js';
+import { refuseKnownPassword } from './known-passwords.js';
+import { createLoginLimits } from './login-limits.service.js';
 import { createSessionsService, type OpenedSession, type SessionsService } from './sessions.service.js';
+import { countSignupAttempt, limitSignups } from './signup-limits.service.js';
 import { createUsersService, type UsersService } from './users.service.js';
 import { findPlan } from './users.store.js';
 import { removeVirtualKeys } from './virtual-key-removal.js';
@@ -37,7 +41,7 @@ export interface MeView extends AccountView {
   balance_usd: string;
 }
 
-export interface AccountsService extends Omit<SessionsService, 'open'>, UsersService {
+export interface AccountsService extends Omit<SessionsService, 'open' | 'remember'>, UsersService {
   /** @throws AppError `email_taken`, `rate_limit_exceeded`, `service_unavailable` */
   signup(context: ServiceContext, input: SignupInput): Promise<OpenedSession>;
   /** @throws AppError `unauthorized` */
@@ -55,16 +59,14 @@ export interface AccountsService extends Omit<SessionsService, 'open'>, UsersSer
 export function createAccountsService(deps: ServiceDeps): AccountsService {
   const { passwords, pseudonyms: names } = deps;
   const limits = createLoginLimits(deps);
-  const { open, ...sessions } = createSessionsService(deps);
+  const { open, remember, ...sessions } = createSessionsService(deps);
 
   /** The viewer's account, once they have shown again that they know its password. */
   const provenAccount = async (context: ServiceContext, password: string): Promise<AccountRow> => {
     const viewer = requireViewer(context);
     const account = await findById(context.em, viewer.accountId);
     if (!account) throw new AppError('unauthorized');
-    const right = await limits.attempt(context, account.email, () =>
-      passwords.match(password, account.password_hash),
-    );
+    const right = await limits.proof(context, () => passwords.match(password, account.password_hash));
     if (!right) throw new AppError('invalid_credentials', { message: 'The password is wrong.' });
     return account;
   };
@@ -76,30 +78,40 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
     return locked;
   };
 
+  const makeAccount = async (context: ServiceContext, input: SignupInput): Promise<AccountRow> => {
+    // Looked up first only to spare the hash; the unique index decides.
+    if (await findByEmailKey(context.em, emailKeyOf(input.email))) throw new AppError('email_taken');
+    const passwordHash = await passwords.hash(input.password);
+    const networkHash = names.network(context.network);
+    const account = await context.em.transactional(async (em) => {
+      await limitSignups(context, em, networkHash, deps);
+      const creation = {
+        email: input.email,
+        name: input.name,
+        role: 'user' as const,
+        passwordHash,
+        creditMailHash: names.foldedMail(input.email),
+        signupNetworkHash: networkHash,
+        now: context.clock.now(),
+      };
+      const id = await createAccount(em, creation, deps.envelopes.dataKey);
+      if (id === undefined) throw new AppError('email_taken');
+      return (await findById(em, id))!;
+    });
+    await remember(context, account);
+    return account;
+  };
+
   return {
     ...sessions,
     ...createUsersService(),
     async signup(context, input) {
-      // Looked up first only to spare the hash; the unique index decides.
-      if (await findByEmailKey(context.em, emailKeyOf(input.email))) throw new AppError('email_taken');
-      const passwordHash = await passwords.hash(input.password);
-      const networkHash = names.network(context.network);
-      const account = await context.em.transactional(async (em) => {
-        await limitSignups(context, em, networkHash, deps);
-        const creation = {
-          email: input.email,
-          name: input.name,
-          role: 'user' as const,
-          passwordHash,
-          creditMailHash: names.foldedMail(input.email),
-          signupNetworkHash: networkHash,
-          now: context.clock.now(),
-        };
-        const id = await createAccount(em, creation, deps.envelopes.dataKey);
-        if (id === undefined) throw new AppError('email_taken');
-        return (await findById(em, id))!;
+      refuseKnownPassword(input.password, 'password');
+      const client = { network: context.networks.at(-1)!, exempt: isExempt(context, deps.config) };
+      return passwords.inTurn(client, async () => {
+        await countSignupAttempt(context, deps);
+        return open(context, await makeAccount(context, input));
       });
-      return open(context, account);
     },
     async me(context) {
       const account = await findById(context.em, requireViewer(context).accountId);
@@ -118,6 +130,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
       };
     },
     async changePassword(context, input) {
+      refuseKnownPassword(input.new_password, 'new_password');
       const account = await provenAccount(context, input.current_password);
       const passwordHash = await passwords.hash(input.new_password);
       const survivingSessionId = requireViewer(context).sessionId;
@@ -137,12 +150,15 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         const deleted = await deleteKeys(em, account.id);
         await scrubAlertEvents(em, account.id);
         await deleteWishes(em, account.id);
+        await forgetNetworks(em, account.id);
         await eraseAccount(em, account.id, new Date(context.clock.now()));
         for (const key of deleted) await notifyInvalidation(em, { kind: 'key', id: key.id });
         await notifyInvalidation(em, { kind: 'account', id: account.id });
         await notifySessions(em, account.id);
         return deleted;
       });
+      // Whatever else this request asks for, it asks as nobody.
+      context.viewer = null;
       await removeVirtualKeys(context, keys, deps);
     },
   };

@@ -27,10 +27,11 @@ const WORDS = new Set(
   fuckyou fuckme asshole bitch pussy bullshit gateway openai chatgpt inference`.split(/\s+/),
 );
 
-/** Up to two digits, what else is counted or typed through, or a year; then perhaps a sign. */
+/** Perhaps a sign; up to two digits, what else is counted or typed through, or a year; then perhaps signs. */
 const TAIL =
-  /^(?:\d{1,2}|00[07]|1[01][01]|12[13]|123?4|321|12345|123456|1234567|12345678|123123|([5-9])\1\1|(?:19[4-9]|20[0-3])\d)?[!.]?$/;
+  /^[!@#$._-]?(?:\d{1,2}|00[07]|1[01][01]|12[13]|123?4|321|12345|123456|1234567|12345678|123123|([5-9])\1\1|(?:19[4-9]|20[0-3])\d)?(?:[!.@#$%?*]{0,2}|!@#)$/;
 
+const SIGNS = /[!@#$._-]/g;
 const ASCII = /^[ -~]+$/;
 const DATE = /^(?:(?:19[4-9]|20[0-3])\d[01]\d[0-3]\d|[0-3]\d[01]\d(?:19[4-9]|20[0-3])\d)$/;
 
@@ -72,7 +73,7 @@ const OTHERS = new Set(
   testing123 user1234 guest123 guest1234 secret12 secret123 temp1234 temporary 102030405060 10203040 31415926 314159265 100000000 147258369 147852369 159753456
   741852963 963852741 789456123 789654123 11223344 1122334455 112233445566 12qwaszx qawsedrf 1qazxsw2 zaq12wsx zaq1zaq1
   zaq12wsxcde3 abc12345 abc123abc trustno1 blink182 jordan23 access14 p@ssw0rd pa$$word letmein1 ncc1701d ncc1701e rush2112
-  thx1138thx bond007bond agent007 admin@123 welcome@123 password@123 pass@123 india@123 qwerty@123 !qaz2wsx 1q2w3e4r!
+  thx1138thx bond007bond agent007 admin@123 welcome@123 password@123 pass@123 india@123 qwerty@123 !qaz2wsx 1q2w3e4r! 1qaz@wsx !qaz@wsx 1qaz!qaz
   poohbear hellokitty sexybitch sexygirl bigdaddy playboy1 scoobydoo snowball rainbow1 newyork1 newyorker startrek darkside
   redskins redsox04 patriots packers1 dolphins broncos1 giants01 gators01 longhorn wildcats bulldogs bulldog1 cardinal
   airborne marines1 military sergeant redwings blackcat blackdog bluebird bluemoon blueeyes greenday pinkfloyd ironman1
@@ -84,31 +85,38 @@ const OTHERS = new Set(
   stargate voyager1 enterprise klingon1 skywalker darthvader anakin12 labrador rottweiler`.split(/\s+/),
 );
 
-/** Whether a password is one of the most common ones, compared without case. */
-export function isCommonPassword(password: string): boolean {
+/**
+ * Whether a password is one of the most common ones, compared without case.
+ * @param words More of what people put a tail behind.
+ */
+export function isCommonPassword(password: string, words: ReadonlySet<string> = WORDS): boolean {
   if (password.length > LONGEST) return false;
   const text = password.toLowerCase();
-  return OTHERS.has(text) || DATE.test(text) || isWordWithTail(text) || isRepeated(text) || isWalk(text);
+  // "abcd@1234" is "abcd1234".
+  const plain = [text, text.replace(SIGNS, '')];
+  if (plain.some((one) => OTHERS.has(one) || isWalk(one)) || DATE.test(text)) return true;
+  const isWord = (word: string): boolean => WORDS.has(word) || words.has(word);
+  return isWordWithTail(text, isWord) || isRepeated(text, isWord);
 }
 
 /** Every way to cut a tail off is tried: in "password1" the 1 is one, in "p4ssw0rd" the 0 is a letter. */
-function isWordWithTail(text: string): boolean {
+function isWordWithTail(text: string, isWord: (word: string) => boolean): boolean {
   for (let end = text.length; end > 0; end--) {
     if (end < text.length && !TAIL.test(text.slice(end))) continue;
     const word = text.slice(0, end);
-    if (WORDS.has(word) || WORDS.has(word.replace(/[@$01345]/g, (sign) => PLAIN[sign]!))) return true;
+    if (isWord(word) || isWord(word.replace(/[@$01345]/g, (sign) => PLAIN[sign]!))) return true;
   }
   return false;
 }
 
 /** One to four characters over and over, or a word twice. Signs beyond ASCII are nobody's first guess. */
-function isRepeated(text: string): boolean {
+function isRepeated(text: string, isWord: (word: string) => boolean): boolean {
   if (!ASCII.test(text)) return false;
   for (let length = 1; length <= 4; length++) {
     if (text.slice(0, length).repeat(text.length).startsWith(text)) return true;
   }
   const half = text.slice(0, text.length / 2);
-  return text === half + half && WORDS.has(half);
+  return text === half + half && isWord(half);
 }
 
 /** Pieces of walks and nothing else. */

@@ -6,47 +6,58 @@ async function takeTurn(em: EntityManager, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(em.getKysely());
 }
 
-export interface LoginFailures {
-  /** In the window, from everywhere. */
-  account: number;
-  /** In the window, from this network. */
-  network: number;
-  /** Milliseconds; null without any. */
-  oldestOfAccountMs: number | null;
-  oldestOfNetworkMs: number | null;
+/** Whose password was tried, and the networks of who tried, the narrowest first; all as HMACs. */
+export interface LoginSubject {
+  mailHash: string;
+  networkHashes: readonly string[];
 }
 
-/** Counts an account's failed log-ins since `since`, locked against others who count the same account. */
+/** Failures in the window. */
+export interface FailureCount {
+  count: number;
+  /** Milliseconds; null without any. */
+  oldestMs: number | null;
+}
+
+/**
+ * Counts an account's failed log-ins since `since`, locked against others who count the same account.
+ * @returns those of each network, and of all together.
+ */
 export async function countLoginFailures(
   em: EntityManager,
-  { mailHash, networkHash, since }: { mailHash: string; networkHash: string; since: Date },
-): Promise<LoginFailures> {
+  { mailHash, networkHashes }: LoginSubject,
+  since: Date,
+): Promise<{ networks: FailureCount[]; account: FailureCount }> {
   await takeTurn(em, `login:${mailHash}`);
-  const { rows } = await sql<
-    Record<'account' | 'network', string> & Record<'oldest' | 'near', string | null>
-  >`
-    select count(*)::text as account, count(*) filter (where network_hash = ${networkHash})::text as network,
-      (extract(epoch from min(created_at)) * 1000)::bigint::text as oldest,
-      (extract(epoch from min(created_at) filter (where network_hash = ${networkHash})) * 1000)::bigint::text as near
-    from login_failures where mail_hash = ${mailHash} and created_at > ${since}`.execute(em.getKysely());
-  const row = rows[0]!;
-  const time = (text: string | null) => (text === null ? null : Number(text));
-  return {
-    account: Number(row.account),
-    network: Number(row.network),
-    oldestOfAccountMs: time(row.oldest),
-    oldestOfNetworkMs: time(row.near),
+  const { rows } = await sql<{ at: number | null; n: number; oldest: string | null }>`
+    with recent as materialized (
+      select created_at, array[network_hash, middle_hash, wide_hash] as hashes from login_failures
+      where mail_hash = ${mailHash} and created_at > ${since})
+    select asked.at::int as at, count(r.created_at)::int as n,
+      (extract(epoch from min(r.created_at)) * 1000)::bigint::text as oldest
+    from unnest(${networkHashes}::text[]) with ordinality as asked (hash, at)
+    left join recent r on asked.hash = r.hashes[asked.at] group by asked.at
+    union all
+    select null, count(*)::int, (extract(epoch from min(created_at)) * 1000)::bigint::text from recent`.execute(
+    em.getKysely(),
+  );
+  const countOf = (at: number | null): FailureCount => {
+    const row = rows.find((one) => one.at === at);
+    return {
+      count: row?.n ?? 0,
+      oldestMs: row === undefined || row.oldest === null ? null : Number(row.oldest),
+    };
   };
+  return { networks: networkHashes.map((_, i) => countOf(i + 1)), account: countOf(null) };
 }
 
 export async function insertLoginFailure(
   em: EntityManager,
-  failure: { id: string; mailHash: string; networkHash: string; now: Date },
+  { id, mailHash, networkHashes, now }: LoginSubject & { id: string; now: Date },
 ): Promise<void> {
-  await sql`insert into login_failures (id, mail_hash, network_hash, created_at)
-    values (${failure.id}, ${failure.mailHash}, ${failure.networkHash}, ${failure.now})`.execute(
-    em.getKysely(),
-  );
+  const [network, middle = null, wide = null] = networkHashes;
+  await sql`insert into login_failures (id, mail_hash, network_hash, middle_hash, wide_hash, created_at)
+    values (${id}, ${mailHash}, ${network!}, ${middle}, ${wide}, ${now})`.execute(em.getKysely());
 }
 
 /** Takes back one attempt that wasn't a failure. */
@@ -57,11 +68,10 @@ export async function deleteLoginFailure(em: EntityManager, id: string): Promise
 /** Forgets the failures of an account from one network, after a log-in that succeeded there. */
 export async function clearLoginFailures(
   em: EntityManager,
-  { mailHash, networkHash }: { mailHash: string; networkHash: string },
+  { mailHash, networkHashes }: LoginSubject,
 ): Promise<void> {
-  await sql`delete from login_failures where mail_hash = ${mailHash} and network_hash = ${networkHash}`.execute(
-    em.getKysely(),
-  );
+  await sql`delete from login_failures
+    where mail_hash = ${mailHash} and network_hash = ${networkHashes[0]!}`.execute(em.getKysely());
 }
 
 /** Sign-ups of a network since `since`, locked against others who count the same network. */

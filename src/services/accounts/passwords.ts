@@ -1,22 +1,40 @@
 import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import { AppError } from '../../errors.js';
-import { createGate, GateFullError } from '../../lib/gate.js';
+import { FairLine, LineFullError } from '../../lib/fair-line.js';
+import { createGate } from '../../lib/gate.js';
 import type { PasswordHashing } from '../../lib/password-profiles.js';
 
-/** Hashing takes a core for tens of milliseconds: log-ins must not starve the rest of the process. */
-const AT_ONCE = 4;
-const WAITING = 200;
+/**
+ * Half of the processors, and always fewer than the four threads that Node also verifies sessions and reads files with:
+ * nothing else waits for a hash.
+ */
+const HASHES_AT_ONCE = Math.max(1, Math.min(3, Math.floor(availableParallelism() / 2)));
+/** Some read and write the database while others hash. More would take its connections from everybody else. */
+const AT_ONCE = HASHES_AT_ONCE + 2;
+const WAITING = 96;
+const WAITING_PER_NETWORK = 16;
 const RETRY_AFTER_SECONDS = 2;
+
+/** Whose turn it is. */
+export interface PasswordClient {
+  network: string;
+  /** Whether its share of the line is not limited. */
+  exempt: boolean;
+}
 
 /** Hashes passwords and compares them. */
 export interface Passwords {
-  /** @throws AppError `service_unavailable` when too many hashes wait. */
+  /**
+   * Runs a sign-up, a log-in or another proof of identity when its network's turn comes.
+   * @throws AppError `service_unavailable` when too many wait.
+   */
+  inTurn<T>(client: PasswordClient, work: () => Promise<T>): Promise<T>;
   hash(password: string): Promise<string>;
   /**
    * Whether a password is right, also for a hash made with other parameters. Without a hash (no such account) it does
    * the same work, so that response times don't reveal whether an account exists.
-   * @throws AppError `service_unavailable` when too many hashes wait.
    */
   match(password: string, passwordHash: string | undefined): Promise<boolean>;
   /** The hash that unknown email addresses are compared with. Call it at start-up, so that no request waits for it. */
@@ -25,15 +43,9 @@ export interface Passwords {
 
 /** The passwords of one process, hashed with the parameters that `config.passwordHashing` holds. */
 export function createPasswords(parameters: PasswordHashing): Passwords {
-  const gate = createGate({ atOnce: AT_ONCE, waiting: WAITING });
-  const gated = async <T>(task: () => Promise<T>): Promise<T> => {
-    try {
-      return await gate.run(task);
-    } catch (error) {
-      if (!(error instanceof GateFullError)) throw error;
-      throw new AppError('service_unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
-    }
-  };
+  const line = new FairLine({ atOnce: AT_ONCE, waiting: WAITING, waitingPerClient: WAITING_PER_NETWORK });
+  // The line bounds how many come.
+  const gate = createGate({ atOnce: HASHES_AT_ONCE, waiting: Number.POSITIVE_INFINITY });
 
   let dummy: Promise<string> | undefined;
   const dummyHash = (): Promise<string> => {
@@ -42,11 +54,19 @@ export function createPasswords(parameters: PasswordHashing): Passwords {
   };
 
   return {
+    async inTurn({ network, exempt }, work) {
+      try {
+        return await line.run(network, work, exempt ? WAITING : WAITING_PER_NETWORK);
+      } catch (error) {
+        if (!(error instanceof LineFullError)) throw error;
+        throw new AppError('service_unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS, quiet: true });
+      }
+    },
     // The package's default algorithm is argon2id.
-    hash: (password) => gated(() => hash(password, parameters)),
+    hash: (password) => gate.run(() => hash(password, parameters)),
     async match(password, passwordHash) {
       const compared = passwordHash ?? (await dummyHash());
-      const right = await gated(() => verify(compared, password));
+      const right = await gate.run(() => verify(compared, password));
       return right && passwordHash !== undefined;
     },
     dummyHash,

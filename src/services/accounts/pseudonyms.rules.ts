@@ -1,7 +1,7 @@
 import { deriveKey, hmacHex } from '../../lib/crypto.js';
 import { emailKeyOf, foldedMail, mailboxOf } from './accounts.rules.js';
 
-/** HMACs under which mails and networks are counted: the tables tell nobody who they are. */
+/** HMACs under which mails, networks and sessions are counted: the tables tell nobody who they are. */
 export interface Pseudonyms {
   mail(email: string): string;
   /** For the one starter credit of a person. */
@@ -11,6 +11,7 @@ export interface Pseudonyms {
   network(network: string): string;
   /** Proves that we have written a link in a mail. A link must hold for as long as a mail is kept. */
   mailLink(text: string): string;
+  session(sessionId: string): string;
 }
 
 /** The names under a pseudonym key, see pseudonym-key.store.ts. */
@@ -24,5 +25,6 @@ export function createPseudonyms(pseudonymKey: Buffer): Pseudonyms {
     mailbox: (email) => hmacHex(mailKey, mailboxOf(email)),
     network: (network) => hmacHex(networkKey, network),
     mailLink: (text) => hmacHex(linkKey, text),
+    session: (sessionId) => hmacHex(mailKey, `session:${sessionId}`),
   };
 }

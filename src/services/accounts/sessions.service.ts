@@ -6,7 +6,8 @@ import type { ServiceDeps } from '../deps.js';
 import type { LoginInput } from './accounts.inputs.js';
 import { emailKeyOf, type UserView, userView } from './accounts.rules.js';
 import { type AccountRow, findByEmailKey } from './accounts.store.js';
-import { createLoginLimits } from './limits.service.js';
+import { rememberNetwork } from './known-networks.store.js';
+import { createLoginLimits } from './login-limits.service.js';
 import { ABSOLUTE_LIFETIME_SECONDS, createSessionTokens, type VerifiedClaims } from './session-tokens.js';
 import { endSession, findLiveSession } from './sessions.store.js';
 
@@ -29,13 +30,18 @@ export interface Session {
 export interface SessionsService {
   /** @throws AppError `invalid_credentials`, `rate_limit_exceeded`, `service_unavailable` */
   login(context: ServiceContext, input: LoginInput): Promise<OpenedSession>;
+  /**
+   * Remembers the network of an account that has proven its password.
+   * @returns false when the account may not act, or has another password by now.
+   */
+  remember(context: ServiceContext, account: AccountRow): Promise<boolean>;
   /** Opens a new session of an account that has proven itself. */
   open(context: ServiceContext, account: AccountRow): Promise<OpenedSession>;
   /** The session of a token; undefined when it is forged, expired, ended, or of an account that may not act. */
   authenticate(context: ServiceContext, token: string): Promise<Session | undefined>;
   /** The same session with a new lifetime, never beyond 12 hours after the log-in; undefined once it has ended. */
   renew(context: ServiceContext, session: Session): Promise<SessionToken | undefined>;
-  /** Ends this session, with every token of it. */
+  /** Ends this session, with every token of it, for the rest of the request as well. */
   logout(context: ServiceContext): Promise<void>;
 }
 
@@ -59,15 +65,25 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
     user: userView(account),
   });
 
+  const remember = (context: ServiceContext, account: AccountRow): Promise<boolean> =>
+    rememberNetwork(context.em, {
+      accountId: account.id,
+      passwordHash: account.password_hash,
+      networkHash: deps.pseudonyms.network(context.network),
+      now: new Date(context.clock.now()),
+    });
+
   return {
     open,
+    remember,
     async login(context, input) {
       let account: AccountRow | undefined;
-      const right = await limits.attempt(context, input.email, async () => {
+      const right = await limits.login(context, input.email, async () => {
         account = await findByEmailKey(context.em, emailKeyOf(input.email));
         return passwords.match(input.password, account?.password_hash);
       });
-      if (!right || account?.status !== 'active') throw new AppError('invalid_credentials');
+      if (!right || !account || !(await remember(context, account)))
+        throw new AppError('invalid_credentials');
       return open(context, account);
     },
     async authenticate(context, token) {
@@ -91,6 +107,7 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
         await endSession(em, sessionId, expiresAt);
         await notifySessions(em, accountId);
       });
+      context.viewer = null;
     },
   };
 }

@@ -18,7 +18,7 @@ import type {
   UsageOutput,
 } from './billing.outputs.js';
 import { grantToLockedAccounts, lockAccountsDueForGrant } from './grants.store.js';
-import { findEntryByKey, postLedgerEntry } from './ledger.store.js';
+import { findEntryByKey, lockActing, postLedgerEntry } from './ledger.store.js';
 import { countLedger, listLedger, pageLedger } from './ledger-list.store.js';
 import { countUsage, findUsage, listUsage, pageUsage } from './usage.store.js';
 import { exportUsage } from './usage-export.js';
@@ -42,13 +42,15 @@ export function createBillingService() {
     /**
      * Adds credit to the viewer's balance; no card is charged. A repeated `idempotencyKey` gets the balance of the
      * first time and moves nothing.
-     * @throws AppError `idempotency_conflict` when the key came with another amount before.
+     * @throws AppError `idempotency_conflict` when the key came with another amount before, `unauthorized`
      */
     async topUp(context: ServiceContext, input: TopUpInput): Promise<BalanceOutput> {
       const { accountId } = requireViewer(context);
-      const balance = await context.em.transactional((em) =>
-        postTopUp(em, accountId, input, context.clock.now()),
-      );
+      const balance = await context.em.transactional(async (em) => {
+        // The session was good a moment ago: the account was deleted or disabled meanwhile.
+        if (!(await lockActing(em, accountId))) throw new AppError('unauthorized');
+        return postTopUp(em, accountId, input, context.clock.now());
+      });
       const account = await readAccount(context.em, accountId);
       return balanceOutputOf(formatMoney(balance), account.planId);
     },

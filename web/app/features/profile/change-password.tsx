@@ -31,7 +31,7 @@ export function ChangePassword({ email }: { email: string | undefined }) {
       setChanged(true);
     }
     for (const [field, message] of Object.entries(refused?.fields ?? {})) {
-      form.setFieldError(field === 'new_password' ? 'newPassword' : 'currentPassword', asSentence(message));
+      form.setFieldError(field === 'newPassword' ? field : 'currentPassword', asSentence(message));
     }
   });
   return (

@@ -1,0 +1,29 @@
+import { MINUTE_MS } from './accounts.rules.js';
+
+/** Log-ins are counted over this time. */
+export const LOGIN_WINDOW_MS = 15 * MINUTE_MS;
+
+/** Failures of one account from one network: IPv4 /24, or IPv6 /64, /56 and /48. */
+export const FAILURES_PER_ACCOUNT_AND_NETWORK = [10, 20, 30];
+
+/** Failures of one account from networks that it has never proven its password from. */
+export const FAILURES_PER_ACCOUNT = 100;
+
+/** Failures and attempts of one network, whatever the accounts: IPv4 address and /24, or IPv6 /64, /56 and /48. */
+export const FAILURES_PER_NETWORK = [50, 100, 200];
+export const ATTEMPTS_PER_NETWORK = [200, 400, 800];
+
+/** Attempts of one account from a network that it has proven its password from; they count nowhere else. */
+export const ATTEMPTS_PER_KNOWN_NETWORK = 100;
+
+/** A network is known for so long after the last proof. */
+export const KNOWN_NETWORK_DAYS = 90;
+
+/**
+ * Sign-ups that one network may try in a day: IPv4 /24, or IPv6 /64, /56 and /48. Those that make no account count too.
+ * @param accounts How many accounts a day may come from one IPv4 /24 or IPv6 /64.
+ */
+export const signupAttempts = (accounts: number): number[] => {
+  const least = Math.max(50, Math.ceil(accounts * 2.5));
+  return [least, 2 * least, 4 * least];
+};

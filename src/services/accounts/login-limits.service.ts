@@ -1,0 +1,137 @@
+import { requireViewer, type ServiceContext } from '../../context.js';
+import { AppError } from '../../errors.js';
+import { newId } from '../../lib/ids.js';
+import type { ServiceDeps } from '../deps.js';
+import { DAY_MS, emailKeyOf } from './accounts.rules.js';
+import { accountNetworks, isExempt } from './exemption.rules.js';
+import { isKnownNetwork } from './known-networks.store.js';
+import * as store from './limits.store.js';
+import * as limits from './login-limits.rules.js';
+import { countAttempt, type NetworkCount, takeBack } from './network-counts.store.js';
+
+/** Compares one password. */
+type Compare = () => Promise<boolean>;
+
+/**
+ * Runs one comparison of a password when its network's turn comes. It is counted as failed before it starts, so that
+ * parallel tries can't slip through together, and taken back when it succeeds or can't be made.
+ */
+export interface LoginLimits {
+  /**
+   * For whoever says that they own a mail. A network from which that account has succeeded before is counted by
+   * itself: what strangers do elsewhere never shuts it out.
+   * @throws AppError `rate_limit_exceeded` without running it, `service_unavailable`
+   */
+  login(context: ServiceContext, email: string, compare: Compare): Promise<boolean>;
+  /**
+   * For the owner of a live session, which is counted by itself too.
+   * @throws AppError as above, `unauthorized`
+   */
+  proof(context: ServiceContext, compare: Compare): Promise<boolean>;
+}
+
+interface Reservation {
+  /** Of the failure. */
+  id: string;
+  subject: store.LoginSubject;
+  counted: string[];
+}
+
+/** The limits on failed log-ins, shared by all processes through the database. */
+export function createLoginLimits({ config, pseudonyms: names, passwords }: ServiceDeps): LoginLimits {
+  const run = (
+    context: ServiceContext,
+    compare: Compare,
+    reserve: (em: ServiceContext['em']) => Promise<Reservation>,
+  ): Promise<boolean> => {
+    const exempt = isExempt(context, config);
+    return passwords.inTurn({ network: context.networks.at(-1)!, exempt }, async () => {
+      if (exempt) return compare();
+      const reserved = await context.em.transactional(reserve);
+      try {
+        const right = await compare();
+        if (right) {
+          await store.clearLoginFailures(context.em, reserved.subject);
+          await takeBack(context.em, reserved.counted, { attempt: false });
+        }
+        return right;
+      } catch (error) {
+        await store.deleteLoginFailure(context.em, reserved.id);
+        await takeBack(context.em, reserved.counted, { attempt: true });
+        throw error;
+      }
+    });
+  };
+
+  const reserveLogin = async (
+    context: ServiceContext,
+    em: ServiceContext['em'],
+    email: string,
+  ): Promise<Reservation> => {
+    const now = context.clock.now();
+    const networkHashes = accountNetworks(context).map(names.network);
+    const subject = { mailHash: names.mail(email), networkHashes };
+    const failures = await store.countLoginFailures(em, subject, new Date(now - limits.LOGIN_WINDOW_MS));
+    const networkHash = networkHashes[0]!;
+    const since = new Date(now - limits.KNOWN_NETWORK_DAYS * DAY_MS);
+    const known = await isKnownNetwork(em, { emailKey: emailKeyOf(email), networkHash, since });
+    const networks = known ? failures.networks.slice(0, 1) : failures.networks;
+    for (const [width, count] of networks.entries()) {
+      refuseFull(count, limits.FAILURES_PER_ACCOUNT_AND_NETWORK[width]!, now);
+    }
+    if (!known) refuseFull(failures.account, limits.FAILURES_PER_ACCOUNT, now);
+    const counts = known
+      ? [countOfKnown(subject.mailHash, networkHash)]
+      : context.networks.map((network, width) => countOfNetwork(names.network(network), width));
+    for (const count of counts) {
+      const fullUntil = await countAttempt(em, count, now);
+      if (fullUntil !== undefined) refuse('Too many log-ins from this network.', fullUntil - now);
+    }
+    const id = newId();
+    await store.insertLoginFailure(em, { ...subject, id, now: new Date(now) });
+    return { id, subject, counted: counts.map(({ name }) => name) };
+  };
+
+  const reserveProof = async (context: ServiceContext, em: ServiceContext['em']): Promise<Reservation> => {
+    const now = context.clock.now();
+    const session = names.session(requireViewer(context).sessionId);
+    const subject = { mailHash: session, networkHashes: [session] };
+    const { account } = await store.countLoginFailures(em, subject, new Date(now - limits.LOGIN_WINDOW_MS));
+    refuseFull(account, limits.FAILURES_PER_ACCOUNT_AND_NETWORK[0]!, now);
+    const id = newId();
+    await store.insertLoginFailure(em, { ...subject, id, now: new Date(now) });
+    return { id, subject, counted: [] };
+  };
+
+  return {
+    login: (context, email, compare) => run(context, compare, (em) => reserveLogin(context, em, email)),
+    proof: (context, compare) => run(context, compare, (em) => reserveProof(context, em)),
+  };
+}
+
+const countOfNetwork = (networkHash: string, width: number): NetworkCount => ({
+  name: `login:${networkHash}`,
+  maxAttempts: limits.ATTEMPTS_PER_NETWORK[width]!,
+  maxFailures: limits.FAILURES_PER_NETWORK[width]!,
+  windowMs: limits.LOGIN_WINDOW_MS,
+});
+
+const countOfKnown = (mailHash: string, networkHash: string): NetworkCount => ({
+  name: `known:${mailHash}:${networkHash}`,
+  maxAttempts: limits.ATTEMPTS_PER_KNOWN_NETWORK,
+  maxFailures: limits.ATTEMPTS_PER_KNOWN_NETWORK,
+  windowMs: limits.LOGIN_WINDOW_MS,
+});
+
+function refuseFull({ count, oldestMs }: store.FailureCount, most: number, now: number): void {
+  if (count < most) return;
+  refuse('Too many failed log-ins for this account.', (oldestMs ?? now) + limits.LOGIN_WINDOW_MS - now);
+}
+
+/** @throws AppError `rate_limit_exceeded` */
+function refuse(reason: string, waitMs: number): never {
+  throw new AppError('rate_limit_exceeded', {
+    message: `${reason} Try again later.`,
+    retryAfterSeconds: waitMs / 1000,
+  });
+}

@@ -1,0 +1,53 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+
+export interface NetworkCount {
+  /** What is counted and for whom, the latter as an HMAC. */
+  name: string;
+  /** At most so many in a window that begins with the first of them. */
+  maxAttempts: number;
+  maxFailures: number;
+  windowMs: number;
+}
+
+/**
+ * Counts one attempt, as failed until somebody says otherwise. Counting and comparing is one statement, so that
+ * attempts at the same time can't slip through together.
+ * @returns undefined, or when the window of a full count ends, in milliseconds; nothing is counted then.
+ */
+export async function countAttempt(
+  em: EntityManager,
+  { name, maxAttempts, maxFailures, windowMs }: NetworkCount,
+  nowMs: number,
+): Promise<number | undefined> {
+  const now = new Date(nowMs);
+  const end = new Date(nowMs + windowMs);
+  const counted = await sql`
+    insert into network_counts as c (name, attempts, failures, ends_at) values (${name}, 1, 1, ${end})
+    on conflict (name) do update set
+      attempts = case when c.ends_at <= ${now} then 1 else c.attempts + 1 end,
+      failures = case when c.ends_at <= ${now} then 1 else c.failures + 1 end,
+      ends_at = case when c.ends_at <= ${now} then excluded.ends_at else c.ends_at end
+    where c.ends_at <= ${now} or (c.attempts < ${maxAttempts} and c.failures < ${maxFailures})
+    returning 1`.execute(em.getKysely());
+  if (counted.rows.length > 0) return undefined;
+  const { rows } = await sql<{ ends_at_ms: string }>`
+    select (extract(epoch from ends_at) * 1000)::bigint::text as ends_at_ms from network_counts
+    where name = ${name}`.execute(em.getKysely());
+  return Number(rows[0]!.ends_at_ms);
+}
+
+/** An attempt of these names has succeeded, or was never made. The names come in the order in which they were counted. */
+export async function takeBack(
+  em: EntityManager,
+  names: readonly string[],
+  { attempt }: { attempt: boolean },
+): Promise<void> {
+  if (names.length === 0) return;
+  // Locked in that order too: otherwise two who count and take back could wait for each other.
+  await sql`
+    with locked as materialized (
+      select name from network_counts where name = any(${names}) order by array_position(${names}::text[], name) for update)
+    update network_counts c set failures = greatest(c.failures - 1, 0), attempts = c.attempts - ${Number(attempt)}::int
+    from locked where c.name = locked.name`.execute(em.getKysely());
+}

@@ -1,0 +1,53 @@
+import type { ServiceContext } from '../../context.js';
+import { AppError } from '../../errors.js';
+import type { ServiceDeps } from '../deps.js';
+import { DAY_MS } from './accounts.rules.js';
+import { accountNetworks, isExempt } from './exemption.rules.js';
+import { countSignups } from './limits.store.js';
+import { signupAttempts } from './login-limits.rules.js';
+import { countAttempt } from './network-counts.store.js';
+
+type Deps = Pick<ServiceDeps, 'config' | 'pseudonyms'>;
+
+/**
+ * Counts a sign-up before anything is looked up, whatever becomes of it: whoever asks for one mail after the other learns
+ * which are taken, and makes others wait.
+ * @throws AppError `rate_limit_exceeded`
+ */
+export async function countSignupAttempt(context: ServiceContext, deps: Deps): Promise<void> {
+  if (isExempt(context, deps.config)) return;
+  const now = context.clock.now();
+  const most = signupAttempts(deps.config.signupsPerNetworkPerDay);
+  const names = accountNetworks(context).map((network) => `signup:${deps.pseudonyms.network(network)}`);
+  await context.em.transactional(async (em) => {
+    for (const [width, name] of names.entries()) {
+      const limits = { maxAttempts: most[width]!, maxFailures: most[width]!, windowMs: DAY_MS };
+      const fullUntil = await countAttempt(em, { name, ...limits }, now);
+      if (fullUntil !== undefined) refuse(fullUntil - now);
+    }
+  });
+}
+
+/**
+ * Refuses a sign-up of a network that had its share of accounts in the last 24 hours. Called inside the sign-up's
+ * transaction: the count is locked until the new account is committed.
+ * @throws AppError `rate_limit_exceeded`
+ */
+export async function limitSignups(
+  context: ServiceContext,
+  em: ServiceContext['em'],
+  networkHash: string,
+  deps: Deps,
+): Promise<void> {
+  if (isExempt(context, deps.config)) return;
+  const now = context.clock.now();
+  const { count, oldestMs } = await countSignups(em, { networkHash, since: new Date(now - DAY_MS) });
+  if (count >= deps.config.signupsPerNetworkPerDay) refuse((oldestMs ?? now) + DAY_MS - now);
+}
+
+function refuse(waitMs: number): never {
+  throw new AppError('rate_limit_exceeded', {
+    message: 'Too many sign-ups from this network today. Try again later.',
+    retryAfterSeconds: waitMs / 1000,
+  });
+}

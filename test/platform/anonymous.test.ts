@@ -1,0 +1,66 @@
+import { routeTable } from '../../src/platform/route-table.js';
+import { call, type ErrorAnswer, signUp } from '../support/api.js';
+import { testClock } from '../support/clock.js';
+import { usePlatform } from '../support/platform-suite.js';
+
+const MINUTE_MS = 60_000;
+
+describe('requests without a session', () => {
+  const clock = testClock();
+  const suite = usePlatform({ clock });
+
+  const ask = (from: string, method = 'GET', path = '/api/auth/me', token?: string) =>
+    call<ErrorAnswer>(suite.url, method, path, {
+      headers: { 'x-forwarded-for': from },
+      ...(token && { token }),
+    });
+  /** Uses up what an address may ask, and gives how many were answered. */
+  const spend = async (times: number, address: (i: number) => string): Promise<number> => {
+    let answered = 0;
+    for (let done = 0; done < times; done += 50) {
+      const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => ask(address(done + i))));
+      answered += answers.filter(({ status }) => status === 401).length;
+    }
+    return answered;
+  };
+
+  test('are 600 a minute from one address and 1,200 from its /24; those with a session are not counted', async () => {
+    const { token } = await signUp(suite.url);
+    expect(await spend(650, () => '198.51.100.1')).toBe(600);
+    const refused = await ask('198.51.100.1');
+    expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limit_exceeded']);
+    expect(refused.headers.get('retry-after')).toBe('60');
+    expect((await ask('198.51.100.1', 'GET', '/api/auth/me', token)).status).toBe(200);
+    expect((await ask('198.51.101.1', 'GET', '/api/plans')).status).toBe(200);
+    expect(await spend(650, (i) => `198.51.100.${2 + (i % 4)}`)).toBe(600);
+    clock.advance(MINUTE_MS);
+    expect((await ask('198.51.100.1', 'GET', '/api/plans')).status).toBe(200);
+  });
+
+  test('are bounded on every route of /api and /graphql, whatever they would answer', async () => {
+    const from = '2001:db8::1';
+    expect(await spend(600, () => from)).toBe(600);
+    const ofServices = routeTable.filter(({ url }) => /^\/(?:api|graphql$)/.test(url));
+    expect(ofServices.length).toBeGreaterThan(30);
+    for (const { method, url } of ofServices) {
+      const path = url.replace(/:\w+/g, '00000000-0000-7000-8000-000000000000');
+      expect([method, url, (await ask(from, method, path, 'no.such.token')).status]).toEqual([
+        method,
+        url,
+        429,
+      ]);
+    }
+    // Another network, and pages, which come from memory.
+    expect((await ask('2001:db8:1::1', 'GET', '/api/plans')).status).toBe(200);
+    for (const path of ['/login', '/docs', '/health', '/openapi.json']) {
+      expect([path, (await ask(from, 'GET', path)).status]).toEqual([path, 200]);
+    }
+  });
+
+  test('are not counted from this machine outside production', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 610 }, () => call(suite.url, 'GET', '/api/auth/me')),
+    );
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(610);
+  });
+});
