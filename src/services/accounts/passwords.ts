@@ -13,7 +13,7 @@ import type { PasswordHashing } from '../../lib/password-profiles.js';
 const HASHES_AT_ONCE = Math.max(1, Math.min(3, Math.floor(availableParallelism() / 2)));
 /** Some read and write the database while others hash. More would take its connections from everybody else. */
 const AT_ONCE = HASHES_AT_ONCE + 2;
-const WAITING = 96;
+const WAITING = 256;
 const WAITING_PER_NETWORK = 16;
 const RETRY_AFTER_SECONDS = 2;
 
