@@ -1,3 +1,4 @@
+import type { RateClass } from '../graphql/rates.js';
 import type { HeaderClass } from '../lib/security-headers.js';
 
 /** What the platform promises about one route. Hooks enforce it from the matched entry (route-guard.ts). */
@@ -13,14 +14,21 @@ export interface RouteEntry {
   /** Media types that a body may have; empty: the route takes no body. */
   contentTypes: readonly string[];
   headers: HeaderClass;
-  /** `auth`: the sign-up and log-in limits, counted by the accounts service for all processes together. */
-  rate: 'none' | 'auth' | 'default';
+  /**
+   * What a request takes from what its caller may ask in a minute (rates.ts); nothing below `/api` and `/graphql` is
+   * `none`. `auth`: a write, beside the sign-up and log-in limits that the accounts service counts for all processes.
+   */
+  rate: RateClass | 'auth' | 'none';
 }
 
 const JSON_BODY = ['application/json'] as const;
 const KIB = 1024;
 
-const read = (url: string, auth: RouteEntry['auth'] = 'session'): RouteEntry => ({
+const read = (
+  url: string,
+  auth: RouteEntry['auth'] = 'session',
+  rate: RouteEntry['rate'] = 'read',
+): RouteEntry => ({
   method: 'GET',
   url,
   auth,
@@ -28,14 +36,14 @@ const read = (url: string, auth: RouteEntry['auth'] = 'session'): RouteEntry => 
   bodyLimitBytes: 0,
   contentTypes: [],
   headers: 'api',
-  rate: 'default',
+  rate,
 });
 
 const write = (
   method: RouteEntry['method'],
   url: string,
   auth: RouteEntry['auth'] = 'session',
-  rate: RouteEntry['rate'] = 'default',
+  rate: RouteEntry['rate'] = 'write',
 ): RouteEntry => ({
   method,
   url,
@@ -53,14 +61,14 @@ const billingAndKeys: readonly RouteEntry[] = [
   write('POST', '/api/billing/topup'),
   read('/api/billing/ledger'),
   read('/api/usage'),
-  read('/api/usage.csv'),
-  read('/api/usage/analytics'),
+  read('/api/usage.csv', 'session', 'heavy'),
+  read('/api/usage/analytics', 'session', 'heavy'),
   read('/api/plans', 'none'),
   read('/api/models', 'none'),
   write('POST', '/api/keys'),
   read('/api/keys'),
   read('/api/keys/:id'),
-  read('/api/keys/:id/analytics'),
+  read('/api/keys/:id/analytics', 'session', 'heavy'),
   write('PATCH', '/api/keys/:id'),
   write('DELETE', '/api/keys/:id'),
 ];
@@ -89,8 +97,8 @@ const webPages: readonly RouteEntry[] = [
 
 /** Queries and mutations by POST; GET is the way to WebSocket. */
 const graphql: readonly RouteEntry[] = [
-  // `login` and `signup` set the cookie.
-  { ...write('POST', '/graphql', 'optional'), opensSession: true, bodyLimitBytes: 256 * KIB },
+  // `login` and `signup` set the cookie. Each request is a read; its operation takes more by its cost (graphql/rates.ts).
+  { ...write('POST', '/graphql', 'optional', 'read'), opensSession: true, bodyLimitBytes: 256 * KIB },
   read('/graphql', 'none'),
 ];
 

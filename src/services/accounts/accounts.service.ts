@@ -60,7 +60,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
   const provenAccount = async (context: ServiceContext, password: string): Promise<AccountRow> => {
     const viewer = requireViewer(context);
     const account = await findById(context.em, viewer.accountId);
-    if (!account) throw new AppError('unauthorized');
+    if (!account || account.email === null) throw new AppError('unauthorized');
     const right = await limits.attempt(context, account.email, () =>
       passwords.match(password, account.password_hash),
     );
