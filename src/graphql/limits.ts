@@ -139,10 +139,7 @@ function costOf({ schema, document, operation, variables }: Operation): number {
 }
 
 /** How many root fields of a mutation are such: each that compares or sets a password costs a hash and is a try. */
-function countMutations(
-  { schema, document, operation }: Operation,
-  isSuch: typeof provesIdentity,
-): number {
+function countMutations({ schema, document, operation }: Operation, isSuch: typeof provesIdentity): number {
   if (operation.operation !== 'mutation') return 0;
   const fields = schema.getMutationType()!.getFields();
   const fragments = new Map(

@@ -6,8 +6,8 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
-import type { Logger } from '../lib/logger.js';
 import type { AppError } from '../errors.js';
+import type { Logger } from '../lib/logger.js';
 import type { GraphqlContext } from './context.js';
 import { wholeSeconds } from './errors.js';
 import { checkOperation, parseOptions, validationRules } from './limits.js';
@@ -54,8 +54,13 @@ const limits = (takeRate: TakeRate): ApolloServerPlugin<GraphqlContext> => ({
 
 /** With the status and the header that REST gives it. */
 function refusalOf(error: AppError): GraphQLError {
-  const headers = new HeaderMap([['retry-after', String(wholeSeconds(error.options.retryAfterSeconds ?? 1))]]);
-  return new GraphQLError('', { originalError: error, extensions: { http: { status: error.status, headers } } });
+  const headers = new HeaderMap([
+    ['retry-after', String(wholeSeconds(error.options.retryAfterSeconds ?? 1))],
+  ]);
+  return new GraphQLError('', {
+    originalError: error,
+    extensions: { http: { status: error.status, headers } },
+  });
 }
 
 /** Apollo over HTTP: no batches, no queries in the address, nothing of Apollo's own that speaks to elsewhere. */

@@ -42,7 +42,7 @@ export class FairQueue {
   async enter(owner: string): Promise<() => void> {
     const lane = this.#lanes.get(owner) ?? { running: 0, waiting: [] };
     this.#lanes.set(owner, lane);
-    if (this.#hasRoom(lane)) this.#start(lane);
+    if (this.#hasRoom(lane)) this.#start(owner, lane);
     else if (lane.waiting.length >= this.#options.waitingPerOwner) throw new OwnerQueueFullError();
     else await this.#wait(lane);
     let left = false;
@@ -68,9 +68,12 @@ export class FairQueue {
     return this.#running < atOnce && lane.running < perOwner;
   }
 
-  #start(lane: Lane): void {
+  #start(owner: string, lane: Lane): void {
     this.#running++;
     lane.running++;
+    // Behind everybody else until its next turn.
+    this.#lanes.delete(owner);
+    this.#lanes.set(owner, lane);
   }
 
   #wait(lane: Lane): Promise<void> {
@@ -93,13 +96,11 @@ export class FairQueue {
   #leave(owner: string, lane: Lane): void {
     this.#running--;
     lane.running--;
-    if (lane.running === 0 && lane.waiting.length === 0) this.#lanes.delete(owner);
+    this.#lanes.delete(owner);
+    if (lane.running > 0 || lane.waiting.length > 0) this.#lanes.set(owner, lane);
     for (const [next, waiting] of this.#lanes) {
       if (waiting.waiting.length === 0 || !this.#hasRoom(waiting)) continue;
-      // Behind everybody else until its next turn.
-      this.#lanes.delete(next);
-      this.#lanes.set(next, waiting);
-      this.#start(waiting);
+      this.#start(next, waiting);
       waiting.waiting.shift()!();
       return;
     }

@@ -42,10 +42,7 @@ const ofDirtyHour = (scope: Scope): RawBuilder<unknown> =>
     and created_at < dirty.hour + interval '1 hour'`;
 
 /** Calls per UTC day and model. */
-export async function countByDayAndModel(
-  em: EntityManager,
-  scope: Scope,
-): Promise<(Owned & DayAndModel)[]> {
+export async function countByDayAndModel(em: EntityManager, scope: Scope): Promise<(Owned & DayAndModel)[]> {
   const { rows } = await sql<Owned & DayAndModel>`
     with ${dirtyHours(scope)}, parts as (
       select ${owner(scope)}, hour, model, requests, errors, input_tokens, output_tokens, cost ${rolledUp(scope)}
@@ -81,7 +78,9 @@ export async function latencySketch(em: EntityManager, scope: Scope): Promise<(O
       select raw.* from dirty cross join lateral (
         select ${owner(scope)}, ${latencyBucket}, count(*) ${ofDirtyHour(scope)} group by 1, 2) raw
     )
-    select key_id, bucket, sum(n)::float8 as count from parts group by key_id, bucket`.execute(em.getKysely());
+    select key_id, bucket, sum(n)::float8 as count from parts group by key_id, bucket`.execute(
+    em.getKysely(),
+  );
   return rows;
 }
 

@@ -65,7 +65,9 @@ export async function ownedKeys(
   { accountId, ids }: { accountId: string; ids: readonly string[] },
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select id from api_keys where id = any(${ids}::uuid[]) and account_id = ${accountId}`.execute(em.getKysely());
+    select id from api_keys where id = any(${ids}::uuid[]) and account_id = ${accountId}`.execute(
+    em.getKysely(),
+  );
   return rows.map(({ id }) => id);
 }
 

@@ -52,7 +52,10 @@ function usageSource(context: ServiceContext, accountId: string): StreamSource<U
     freshUsage(em, { accountId, boundaryMs, limit: PAGE, ...query });
 
   /** Looks further back until as many events are found as were counted. */
-  const firstPage = async ({ known, readAtMs }: UsageMoment): Promise<{ page: FreshUsage; fromMs: number }> => {
+  const firstPage = async ({
+    known,
+    readAtMs,
+  }: UsageMoment): Promise<{ page: FreshUsage; fromMs: number }> => {
     let found: { page: FreshUsage; fromMs: number } | undefined;
     for (const lookBackMs of LOOK_BACK_MS) {
       const fromMs = Math.max(readAtMs - lookBackMs, boundaryMs);
