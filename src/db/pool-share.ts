@@ -12,7 +12,7 @@ type Callback = (error: unknown, client?: PoolClient, release?: PoolClient['rele
 
 /**
  * Puts a queue before a pool in which owners take turns and none has more than a quarter of the connections
- * (docs/decisions/0094). The process's own work, which has no owner, doesn't wait in it.
+ * (docs/decisions/0075). The process's own work, which has no owner, doesn't wait in it.
  */
 export function shareFairly(pool: Pool, patienceMs: number): void {
   const { max } = pool.options;

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Usage of one key is found by an index, not among all of its account (docs/decisions/0096-usage-by-key.md). */
+/** Usage of one key is found by an index, not among all of its account (docs/decisions/0073-usage-by-key.md). */
 export class Migration20261125000000 extends Migration {
   override up(): void {
     this.addSql(usageByKey);

@@ -28,7 +28,7 @@ export interface Step<Moment, Row> {
 const KEPT_ROWS = 2_000;
 
 /**
- * What one account is told live, read once however many follow (docs/decisions/0095). Each follower stands at a point; the
+ * What one account is told live, read once however many follow (docs/decisions/0074). Each follower stands at a point; the
  * first who asks what comes behind it reads, and the others there get the same. Points that everybody has left are
  * garbage.
  */
