@@ -96,8 +96,7 @@ export class FairQueue {
   #leave(owner: string, lane: Lane): void {
     this.#running--;
     lane.running--;
-    this.#lanes.delete(owner);
-    if (lane.running > 0 || lane.waiting.length > 0) this.#lanes.set(owner, lane);
+    if (lane.running === 0 && lane.waiting.length === 0) this.#lanes.delete(owner);
     for (const [next, waiting] of this.#lanes) {
       if (waiting.waiting.length === 0 || !this.#hasRoom(waiting)) continue;
       this.#start(next, waiting);

@@ -12,7 +12,24 @@ describe('a fair queue', () => {
         await turn();
       });
     await Promise.all(['a', 'a', 'a', 'a', 'b', 'b', 'c'].map(ask));
-    expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'a', 'a']);
+    expect(order).toEqual(['a', 'a', 'b', 'c', 'a', 'b', 'a']);
+  });
+
+  test('owners take turns also where several run at once', async () => {
+    const queue = new FairQueue({ atOnce: 2, perOwner: 2 });
+    const order: string[] = [];
+    const leave: (() => void)[] = [];
+    for (const owner of 'aaaabbbbcccc') {
+      void queue.enter(owner).then((done) => {
+        order.push(owner);
+        leave.push(done);
+      });
+    }
+    while (order.length < 12) {
+      await turn();
+      leave.shift()?.();
+    }
+    expect(order.join('')).toBe('aabcabcabcbc');
   });
 
   test('one owner never runs more than their share, all together never more than there is', async () => {
