@@ -34,6 +34,11 @@ export class FairQueue {
     this.#options = { waitingPerOwner: Number.POSITIVE_INFINITY, patienceMs: 0, ...options };
   }
 
+  /** How many have something running or waiting. */
+  get owners(): number {
+    return this.#lanes.size;
+  }
+
   /**
    * Waits for a turn.
    * @returns the way to end it; more than one call is one.
@@ -44,7 +49,7 @@ export class FairQueue {
     this.#lanes.set(owner, lane);
     if (this.#hasRoom(lane)) this.#start(owner, lane);
     else if (lane.waiting.length >= this.#options.waitingPerOwner) throw new OwnerQueueFullError();
-    else await this.#wait(lane);
+    else await this.#wait(owner, lane);
     let left = false;
     return () => {
       if (left) return;
@@ -76,7 +81,7 @@ export class FairQueue {
     this.#lanes.set(owner, lane);
   }
 
-  #wait(lane: Lane): Promise<void> {
+  #wait(owner: string, lane: Lane): Promise<void> {
     const { patienceMs } = this.#options;
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
@@ -88,15 +93,20 @@ export class FairQueue {
       if (patienceMs === 0) return;
       timer = setTimeout(() => {
         lane.waiting.splice(lane.waiting.indexOf(go), 1);
+        this.#forgetIdle(owner, lane);
         reject(new QueueTimeoutError());
       }, patienceMs);
     });
   }
 
+  #forgetIdle(owner: string, lane: Lane): void {
+    if (lane.running === 0 && lane.waiting.length === 0) this.#lanes.delete(owner);
+  }
+
   #leave(owner: string, lane: Lane): void {
     this.#running--;
     lane.running--;
-    if (lane.running === 0 && lane.waiting.length === 0) this.#lanes.delete(owner);
+    this.#forgetIdle(owner, lane);
     for (const [next, waiting] of this.#lanes) {
       if (waiting.waiting.length === 0 || !this.#hasRoom(waiting)) continue;
       this.#start(next, waiting);

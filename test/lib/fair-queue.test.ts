@@ -29,7 +29,7 @@ describe('a fair queue', () => {
       await turn();
       leave.shift()?.();
     }
-    expect(order.join('')).toBe('aabcabcabcbc');
+    expect(order.join('')).toBe('aaabcabcbcbc');
   });
 
   test('one owner never runs more than their share, all together never more than there is', async () => {
@@ -75,7 +75,10 @@ describe('a fair queue', () => {
     const late = queue.enter('a');
     await expect(queue.enter('a')).rejects.toThrow(OwnerQueueFullError);
     await expect(late).rejects.toThrow(QueueTimeoutError);
+    await expect(queue.enter('b')).rejects.toThrow(QueueTimeoutError);
+    expect(queue.owners).toBe(1);
     leave();
     (await queue.enter('a'))();
+    expect(queue.owners).toBe(0);
   });
 });
