@@ -251,6 +251,22 @@ describe('the usage feed', () => {
     for (const one of [...followers, reader]) await ended(one);
   });
 
+  test('tells one who joins others nothing of what was there before, and the others everything', async () => {
+    const payer = await createPayer(db.pool);
+    const first = await read(payer.accountId);
+    const before = recordsOf(payer, 2);
+    // Not told to anybody yet.
+    await flushBatch(db.pool, before);
+    const second = await read(payer.accountId);
+    const fresh = recordsOf(payer, 1);
+    await flush(fresh);
+    await until(() => first.ids.length >= 3 && second.ids.length >= 1);
+    expect([...first.ids].sort()).toEqual(idsOf([...before, ...fresh]));
+    expect(second.ids).toEqual(idsOf(fresh));
+    await ended(first);
+    await ended(second);
+  });
+
   test('is told to one who is thousands behind as to the others, each event once', async () => {
     const payer = await createPayer(db.pool);
     const fast = await read(payer.accountId);
