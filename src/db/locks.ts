@@ -16,6 +16,8 @@ export const advisoryLocks = {
   mailsToRecipient: 7_203_463,
   /** Adding month partitions. */
   partitions: 7_203_413,
+  /** Building the parts of an index of a partitioned table. */
+  partitionIndexes: 7_203_416,
   /** Rolling up the hours of usage. */
   rollups: 7_203_415,
 } as const;

@@ -5,6 +5,7 @@ import { entities } from '../entities/index.js';
 import { SESSION_LIMITS } from './bounded.js';
 import { migrations } from './migrations.js';
 import { guardConnection, STATEMENT_TIMEOUT_MS } from './patience.js';
+import { shareFairly } from './pool-share.js';
 
 export interface OrmOptions {
   databaseUrl: string;
@@ -31,7 +32,10 @@ export function ormOptions({ databaseUrl, processName, poolSize = 5 }: OrmOption
       ...SESSION_LIMITS,
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
       keepAlive: true,
-      onPoolCreated: (pool: Pool) => void pool.on('connect', guardConnection),
+      onPoolCreated: (pool: Pool) => {
+        pool.on('connect', guardConnection);
+        shareFairly(pool, CONNECTION_TIMEOUT_MS);
+      },
     },
     migrations: {
       migrationsList: migrations,

@@ -45,6 +45,9 @@ export function formatGraphqlError(
   return { message: shown.message, ...place, extensions: extensionsOf(shown) };
 }
 
+/** As the header says it. */
+export const wholeSeconds = (seconds: number): number => Math.max(1, Math.ceil(seconds));
+
 /** What an error says beside its message. */
 function extensionsOf({ code, options }: AppError): Record<string, unknown> {
   const { details, param, retryAfterSeconds } = options;
@@ -52,7 +55,7 @@ function extensionsOf({ code, options }: AppError): Record<string, unknown> {
     code,
     ...(param !== undefined && { param: camelName(param) }),
     ...(details && { details: details.map(inCamelCase) }),
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterSeconds)) }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds: wholeSeconds(retryAfterSeconds) }),
   };
 }
 

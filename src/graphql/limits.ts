@@ -89,12 +89,20 @@ export interface Operation {
   variables: Record<string, unknown>;
 }
 
+/** What an operation asks for. */
+export interface OperationWeight {
+  /** Values that the answer may hold, and readings that count as such. */
+  cost: number;
+  /** Root fields of a mutation; 0 of anything else. */
+  mutations: number;
+}
+
 /**
  * What can only be judged of the operation that is to run, with its variables.
  * @throws GraphQLError
  */
-export function checkOperation(request: Operation): void {
-  const proofs = countProofs(request);
+export function checkOperation(request: Operation): OperationWeight {
+  const proofs = countMutations(request, provesIdentity);
   if (proofs > 1) {
     throw documentError(
       'A request holds at most one mutation that takes a password. Send one after the other.',
@@ -106,6 +114,7 @@ export function checkOperation(request: Operation): void {
       `The operation is too costly: ${cost} of at most ${LIMITS.cost}. Ask for shorter lists or fewer fields.`,
     );
   }
+  return { cost, mutations: countMutations(request, () => true) };
 }
 
 /**
@@ -129,8 +138,8 @@ function costOf({ schema, document, operation, variables }: Operation): number {
   }
 }
 
-/** How many root fields compare or set a password, each of which costs a hash and is a try. */
-function countProofs({ schema, document, operation }: Operation): number {
+/** How many root fields of a mutation are such: each that compares or sets a password costs a hash and is a try. */
+function countMutations({ schema, document, operation }: Operation, isSuch: typeof provesIdentity): number {
   if (operation.operation !== 'mutation') return 0;
   const fields = schema.getMutationType()!.getFields();
   const fragments = new Map(
@@ -143,13 +152,13 @@ function countProofs({ schema, document, operation }: Operation): number {
   const countFragment = (name: string): number => {
     const known = counted.get(name);
     if (known !== undefined) return known;
-    const proofs = count(fragments.get(name)!.selectionSet);
-    counted.set(name, proofs);
-    return proofs;
+    const found = count(fragments.get(name)!.selectionSet);
+    counted.set(name, found);
+    return found;
   };
   const count = ({ selections }: SelectionSetNode): number =>
     selections.reduce((sum, node) => {
-      if (node.kind === Kind.FIELD) return sum + Number(provesIdentity(fields[node.name.value]));
+      if (node.kind === Kind.FIELD) return sum + Number(isSuch(fields[node.name.value]));
       if (node.kind === Kind.INLINE_FRAGMENT) return sum + count(node.selectionSet);
       return sum + countFragment(node.name.value);
     }, 0);

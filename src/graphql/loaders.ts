@@ -1,5 +1,6 @@
 import { accountsLoaders } from './accounts/accounts.loaders.js';
 import { alertsLoaders } from './alerts/alerts.loaders.js';
+import { analyticsLoaders } from './analytics/analytics.loaders.js';
 import { billingLoaders } from './billing/billing.loaders.js';
 import type { GraphqlContext } from './context.js';
 import { keysLoaders } from './keys/keys.loaders.js';
@@ -9,6 +10,7 @@ export function createLoaders(context: Pick<GraphqlContext, 'services' | 'servic
   return {
     ...accountsLoaders(context),
     ...alertsLoaders(context),
+    ...analyticsLoaders(context),
     ...billingLoaders(context),
     ...keysLoaders(context),
   };

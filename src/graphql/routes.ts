@@ -16,6 +16,7 @@ import { formatGraphqlError } from './errors.js';
 import { refuseUnvalidatable } from './limits.js';
 import { createLoaders } from './loaders.js';
 import { createGraphqlMetrics } from './metrics.js';
+import type { TakeRate } from './rates.js';
 import { createSchema } from './schema.js';
 import { startGraphqlServer } from './server.js';
 import { createSocketSessions } from './session-socket.js';
@@ -33,6 +34,7 @@ export interface GraphqlDeps {
   log: Logger;
   /** The product's unless a test can't wait for them. */
   socketBounds?: Partial<SocketBounds> | undefined;
+  takeRate: TakeRate;
   /** Answers an error of the guards that stand before GraphQL. */
   toAppError(error: unknown): AppError;
 }
@@ -55,7 +57,13 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
     metrics.failed(String(formatted.extensions?.code));
     return formatted;
   };
-  const server = await startGraphqlServer({ schema, introspection, log, formatError });
+  const server = await startGraphqlServer({
+    schema,
+    introspection,
+    log,
+    formatError,
+    takeRate: deps.takeRate,
+  });
   await acceptSockets(app, log);
   app.addHook('onClose', async () => {
     sessions.stop();
@@ -107,6 +115,7 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
       bounds,
       documents,
       formatError,
+      takeRate: deps.takeRate,
     }) as never,
   });
 }

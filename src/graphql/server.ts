@@ -6,15 +6,19 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
+import type { AppError } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
 import type { GraphqlContext } from './context.js';
+import { wholeSeconds } from './errors.js';
 import { checkOperation, parseOptions, validationRules } from './limits.js';
+import { type TakeRate, takeOperation } from './rates.js';
 
 export interface GraphqlServerOptions {
   schema: GraphQLSchema;
   /** Whether the schema may be asked for. */
   introspection: boolean;
   log: Logger;
+  takeRate: TakeRate;
   /** The one shape of errors. */
   formatError(error: GraphQLError): GraphQLFormattedError;
 }
@@ -23,10 +27,10 @@ const WEBSOCKET_ONLY =
   'Subscriptions run over WebSocket: connect to the same address with the subprotocol graphql-transport-ws.';
 
 /** What HTTP needs beside the rules that Apollo runs by itself. */
-const limits: ApolloServerPlugin<GraphqlContext> = {
+const limits = (takeRate: TakeRate): ApolloServerPlugin<GraphqlContext> => ({
   async requestDidStart() {
     return {
-      async didResolveOperation({ schema, document, operation, request }) {
+      async didResolveOperation({ schema, document, operation, request, contextValue }) {
         // The execution says what is wrong with it.
         if (!operation) return;
         if (operation.operation === 'subscription') {
@@ -37,17 +41,33 @@ const limits: ApolloServerPlugin<GraphqlContext> = {
             },
           });
         }
-        checkOperation({ schema, document, operation, variables: request.variables ?? {} });
+        const weight = checkOperation({ schema, document, operation, variables: request.variables ?? {} });
+        try {
+          takeOperation(takeRate, contextValue.service, weight);
+        } catch (error) {
+          throw refusalOf(error as AppError);
+        }
       },
     };
   },
-};
+});
+
+/** With the status and the header that REST gives it. */
+function refusalOf(error: AppError): GraphQLError {
+  const headers = new HeaderMap([
+    ['retry-after', String(wholeSeconds(error.options.retryAfterSeconds ?? 1))],
+  ]);
+  return new GraphQLError('', {
+    originalError: error,
+    extensions: { http: { status: error.status, headers } },
+  });
+}
 
 /** Apollo over HTTP: no batches, no queries in the address, nothing of Apollo's own that speaks to elsewhere. */
 export async function startGraphqlServer(
   options: GraphqlServerOptions,
 ): Promise<ApolloServer<GraphqlContext>> {
-  const { schema, introspection, log, formatError } = options;
+  const { schema, introspection, log, formatError, takeRate } = options;
   const server = new ApolloServer<GraphqlContext>({
     schema,
     validationRules: validationRules({ introspection }),
@@ -63,7 +83,7 @@ export async function startGraphqlServer(
     formatError: (_formatted, error) =>
       formatError(error instanceof GraphQLError ? error : asGraphqlError(error)),
     plugins: [
-      limits,
+      limits(takeRate),
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),

@@ -14,12 +14,14 @@ import { type Context, makeServer, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { ServiceContext } from '../context.js';
 import { AppError } from '../errors.js';
+import { asWork, networkOwner } from '../lib/work-owner.js';
 import { type Credential, credentialOf } from '../rest/credential.js';
 import type { Session } from '../services/accounts/sessions.service.js';
 import type { Services } from '../services.js';
 import type { GraphqlContext, SessionJar } from './context.js';
 import { checkOperation, parseOptions, refuseUnvalidatable, validationRules } from './limits.js';
 import { createLoaders } from './loaders.js';
+import { type TakeRate, takeOperation } from './rates.js';
 import { FORBIDDEN, type SocketSessions } from './session-socket.js';
 import { documentText, type TrustedDocuments } from './trusted-documents.js';
 
@@ -31,6 +33,7 @@ export interface SocketServerOptions {
   documents: TrustedDocuments;
   sessions: SocketSessions;
   bounds: SocketBounds;
+  takeRate: TakeRate;
   /** The same as over HTTP. */
   formatError(error: GraphQLError): GraphQLFormattedError;
 }
@@ -94,7 +97,8 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) => {
           socket.on('message', (data) => {
-            handle(String(data)).catch((error: unknown) => {
+            const work = { owner: networkOwner(request.context.network) };
+            asWork(work, () => handle(String(data))).catch((error: unknown) => {
               request.log.error({ err: error }, 'a message of a WebSocket failed');
               socket.close(1011, 'Internal error');
             });
@@ -151,7 +155,7 @@ async function connect(
 async function prepare(
   { extra, subscriptions }: Context<Record<string, unknown>, Extra>,
   { query, extensions, operationName, variables }: SubscribePayload,
-  { schema, services, documents }: SocketServerOptions,
+  { schema, services, documents, takeRate }: SocketServerOptions,
   rules: readonly (typeof specifiedRules)[number][],
 ): Promise<ExecutionArgs | GraphQLError[]> {
   if (Object.keys(subscriptions).length > OPERATIONS_PER_SOCKET) {
@@ -173,6 +177,7 @@ async function prepare(
   }
   service.viewer = session.viewer;
   try {
+    takeRate(service, 'read', 1);
     refuseUnvalidatable(schema, text);
     const document = parse(text, parseOptions);
     const faults = validate(schema, document, rules);
@@ -182,11 +187,13 @@ async function prepare(
       const fault = new GraphQLError('The document has no such operation. Name the one that is to run.');
       return [withCode(fault, 'OPERATION_RESOLUTION_FAILURE')];
     }
-    checkOperation({ schema, document, operation, variables: variables ?? {} });
+    const weight = checkOperation({ schema, document, operation, variables: variables ?? {} });
+    takeOperation(takeRate, service, weight);
     const contextValue = { service, services, sessionJar: NO_JAR } as GraphqlContext;
     contextValue.loaders = createLoaders(contextValue);
     return { schema, document, operationName, variableValues: variables, contextValue };
   } catch (error) {
+    if (error instanceof AppError) return [wrapped(error)];
     const fault = error as GraphQLError;
     return [fault.extensions?.code === undefined ? withCode(fault, 'GRAPHQL_PARSE_FAILED') : fault];
   }

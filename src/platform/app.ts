@@ -35,9 +35,11 @@ import { handleErrors, sendError, toAppError } from './error-handler.js';
 import { parseJsonBodies } from './json-body.js';
 import { measureRequests } from './metrics.js';
 import { collectOpenApi } from './openapi.js';
+import { createRates, limitRates, requireRates } from './rates.js';
 import { addSecurityHeaders, checkContentType } from './route-guard.js';
 import { type RouteEntry, routeTable } from './route-table.js';
 import { guardSessions } from './session-guard.js';
+import { ownWork } from './work-guard.js';
 
 export interface PlatformDeps {
   config: Config;
@@ -110,16 +112,22 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
 
-  bindRouteTable(app, deps.table ?? routeTable);
+  const table = deps.table ?? routeTable;
+  requireRates(table);
+  bindRouteTable(app, table);
   handleErrors(app);
   measureRequests(app, deps.registry);
   parseJsonBodies(app);
   provideContext(app, deps);
+  ownWork(app);
   addSecurityHeaders(app, { https });
   await app.register(cookie, {
     parseOptions: { httpOnly: true, sameSite: 'lax', path: '/', secure: https },
   });
   guardSessions(app, services, { publicOrigin: publicUrl.origin, production: config.production });
+  // Suites and scripts of a developer ask as much as they like of their own machine.
+  const takeRate = createRates(({ loopback }) => loopback && !config.production);
+  limitRates(app, takeRate);
   checkContentType(app);
   await collectOpenApi(app);
 
@@ -144,6 +152,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     registry: deps.registry,
     log: deps.log,
     socketBounds: deps.socketBounds,
+    takeRate,
     toAppError,
   });
   webRoutes(app, deps.web);

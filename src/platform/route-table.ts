@@ -1,3 +1,4 @@
+import type { RateClass } from '../graphql/rates.js';
 import type { HeaderClass } from '../lib/security-headers.js';
 
 /** What the platform promises about one route. Hooks enforce it from the matched entry (route-guard.ts). */
@@ -14,17 +15,21 @@ export interface RouteEntry {
   contentTypes: readonly string[];
   headers: HeaderClass;
   /**
-   * `default`: requests without a session count in the budget of their network (anonymous-budget.ts). `auth`: the sign-up
-   * and log-in limits as well, counted by the accounts service for all processes together. `none`: answers come from
-   * memory and are bounded by the edge alone.
+   * What a request takes from what its account may ask in a minute (rates.ts), or without a session from the budget of its
+   * network (anonymous-budget.ts); nothing below `/api` and `/graphql` is `none`. `auth`: a write, beside the sign-up and
+   * log-in limits that the accounts service counts for all processes.
    */
-  rate: 'none' | 'auth' | 'default';
+  rate: RateClass | 'auth' | 'none';
 }
 
 const JSON_BODY = ['application/json'] as const;
 const KIB = 1024;
 
-const read = (url: string, auth: RouteEntry['auth'] = 'session'): RouteEntry => ({
+const read = (
+  url: string,
+  auth: RouteEntry['auth'] = 'session',
+  rate: RouteEntry['rate'] = 'read',
+): RouteEntry => ({
   method: 'GET',
   url,
   auth,
@@ -32,14 +37,14 @@ const read = (url: string, auth: RouteEntry['auth'] = 'session'): RouteEntry => 
   bodyLimitBytes: 0,
   contentTypes: [],
   headers: 'api',
-  rate: 'default',
+  rate,
 });
 
 const write = (
   method: RouteEntry['method'],
   url: string,
   auth: RouteEntry['auth'] = 'session',
-  rate: RouteEntry['rate'] = 'default',
+  rate: RouteEntry['rate'] = 'write',
 ): RouteEntry => ({
   method,
   url,
@@ -57,14 +62,14 @@ const billingAndKeys: readonly RouteEntry[] = [
   write('POST', '/api/billing/topup'),
   read('/api/billing/ledger'),
   read('/api/usage'),
-  read('/api/usage.csv'),
-  read('/api/usage/analytics'),
+  read('/api/usage.csv', 'session', 'heavy'),
+  read('/api/usage/analytics', 'session', 'heavy'),
   read('/api/plans', 'none'),
   read('/api/models', 'none'),
   write('POST', '/api/keys'),
   read('/api/keys'),
   read('/api/keys/:id'),
-  read('/api/keys/:id/analytics'),
+  read('/api/keys/:id/analytics', 'session', 'heavy'),
   write('PATCH', '/api/keys/:id'),
   write('DELETE', '/api/keys/:id'),
 ];
@@ -106,8 +111,8 @@ const webPages: readonly RouteEntry[] = [
 
 /** Queries and mutations by POST; GET is the way to WebSocket. */
 const graphql: readonly RouteEntry[] = [
-  // `login` and `signup` set the cookie.
-  { ...write('POST', '/graphql', 'optional'), opensSession: true, bodyLimitBytes: 256 * KIB },
+  // `login` and `signup` set the cookie. Each request is a read; its operation takes more by its cost (graphql/rates.ts).
+  { ...write('POST', '/graphql', 'optional', 'read'), opensSession: true, bodyLimitBytes: 256 * KIB },
   read('/graphql', 'none'),
 ];
 

@@ -31,13 +31,13 @@ const MEANINGS = {
   413: 'The body is too large (`body_too_large`).',
   415: 'The body is not plain JSON (`unsupported_media_type`).',
   422: 'The input is not valid (`validation_error`); `details` names the fields.',
-  429: 'Too many tries, or requests without a session (`rate_limit_exceeded`); wait for `Retry-After` seconds.',
+  429: 'Too many requests, or tries to log in (`rate_limit_exceeded`); wait for `Retry-After` seconds.',
   503: 'The service can not answer at the moment (`service_unavailable`).',
 } as const;
 
 type ErrorStatus = keyof typeof MEANINGS;
 
-/** Every operation may be refused: to who asks too often without a session, and while the database is away. */
+/** Every operation may be refused to one who asks too much, and while the database is away. */
 const ALWAYS: readonly ErrorStatus[] = [429, 503];
 /** Beside 415: whatever takes a body takes a bad or a huge one too. */
 const OF_BODIES: readonly ErrorStatus[] = [400, 413];

@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Config } from '../config.js';
 import { migrate } from '../db/migrate.js';
+import { buildPartitionIndexes } from '../db/partition-indexes.js';
 import { seedCatalog } from '../db/seed.js';
 import { systemClock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
@@ -12,11 +14,13 @@ import { ensurePartitions } from './partitions/partitions.store.js';
 
 /** sysexits' EX_CONFIG, as config.ts uses it. */
 const EXIT_CONFIG = 78;
+/** The start waits so long for indexes; on a large database they are built while it serves. */
+const INDEX_PATIENCE_MS = 20_000;
 
 /**
  * What platform and jobs do before they serve: migrations, then the pseudonym key, the seed (plans, models, the
  * administrator) and this month's partitions, under one lock and in one transaction. Any number of processes may do it
- * at once and again: it converges.
+ * at once and again: it converges. Indexes of large tables are built behind it.
  * @returns the names of mails and networks under the stored key.
  * @throws PseudonymKeyError
  */
@@ -30,6 +34,10 @@ export async function migrateAndSeed(orm: MikroORM, config: Config, log: Logger)
     await seedAdmin(em, { config, clock: systemClock, log, passwords, pseudonyms });
   });
   if (applied.length > 0) log.info({ applied }, 'migrations applied');
+  const building = buildPartitionIndexes(orm).catch((error: unknown) => {
+    log.warn({ err: error }, 'an index could not be built: the next start tries again');
+  });
+  await Promise.race([building, delay(INDEX_PATIENCE_MS, undefined, { ref: false })]);
   return pseudonyms!;
 }
 

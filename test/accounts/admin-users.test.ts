@@ -1,3 +1,4 @@
+import { operate } from '../graphql/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, type ErrorAnswer, signUp, type UserFields } from '../support/api.js';
 import { testClock } from '../support/clock.js';
@@ -49,6 +50,22 @@ describe('/api/admin/users', () => {
       ]);
       const next = await list('?limit=1&offset=1');
       expect(next.body.map((user) => user.id)).toEqual([older.user.id]);
+    });
+
+    test('lists an account without a mail, over GraphQL as well', async () => {
+      clock.advance(1000);
+      const { user } = await signUp(suite.url);
+      await suite.db.pool.query('update accounts set email = null, email_key = null where id = $1', [
+        user.id,
+      ]);
+      const answer = await list('?limit=1');
+      expect([answer.status, answer.body]).toEqual([200, [{ ...user, email: '', balance_usd: '1.000000' }]]);
+      const found = await operate<{ users: { nodes: { id: string; email: string }[] } }>(
+        suite.url,
+        '{ users(first: 1) { nodes { id email } } }',
+        { token: admin.token },
+      );
+      expect(found.body).toEqual({ data: { users: { nodes: [{ id: user.id, email: '' }] } } });
     });
 
     test('searches mail and name without case and without wildcards', async () => {

@@ -74,7 +74,12 @@ describe('analytics of 90 days', () => {
     await insertEvents(2_000);
     await rollUpAt(db, NOW);
     await db.pool.query('analyze usage_rollups');
-    const scope = { ...payer, from: new Date(NOW - 90 * DAY_MS), until: new Date(NOW) };
+    const scope = {
+      accountId: payer.accountId,
+      keyIds: [payer.keyId],
+      from: new Date(NOW - 90 * DAY_MS),
+      until: new Date(NOW),
+    };
     const read = await db.orm.em.fork().transactional(async (em) => {
       const before = await rowsRead(em);
       await countByDayAndModel(em, scope);

@@ -111,7 +111,12 @@ describe('the roll-up of usage', () => {
   });
 
   test('merges the latencies of a day that is over, and again when an event comes late', async () => {
-    const scope = { ...payer, from: new Date(EDGE), until: new Date(EDGE + DAY_MS) };
+    const scope = {
+      accountId: payer.accountId,
+      keyIds: [payer.keyId],
+      from: new Date(EDGE),
+      until: new Date(EDGE + DAY_MS),
+    };
     const calls = async () => {
       const found = await latencySketch(db.orm.em.fork(), scope);
       return found.reduce((sum, { count }) => sum + count, 0);

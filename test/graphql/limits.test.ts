@@ -104,6 +104,28 @@ describe('limits of GraphQL', () => {
     await client.dispose();
   });
 
+  test('a search through usage costs what may be read for it, the usage of one key what it answers', async () => {
+    const search = (filter: string, aliases: number) =>
+      operate(
+        suite.url,
+        `{ viewer { ${repeat(aliases, (n) => `a${n}: usageEvents(first: 1, filter: { ${filter} }) { nodes { id } }`)} } }`,
+        { token },
+      );
+    const KEY = 'keyId: "01900000-0000-7000-8000-000000000000"';
+    expect(codesOf(await search(KEY, 15))).toEqual([]);
+    expect(codesOf(await search('windowDays: 90', 15))).toEqual([]);
+    expect(codesOf(await search('status: ERROR, windowDays: 7', 15))).toEqual([]);
+    expect(codesOf(await search('model: "gateway/fast"', 5))).toEqual([]);
+    for (const filter of [
+      'status: ERROR',
+      `model: "gateway/fast", windowDays: 90`,
+      `status: SUCCESS, ${KEY}`,
+    ]) {
+      const refused = await search(filter, 15);
+      expect(refused.body.errors![0]!.message).toMatch(/too costly/);
+    }
+  });
+
   test('an argument that does not fit hides no cost: the rest of the document would run', async () => {
     const query = `query ($days: Int) { viewer {
       apiKeys(first: 1) { nodes { usageByDay(days: $days) { date } } }

@@ -87,6 +87,26 @@ describe('the statements of an operation', () => {
     expect(statements).toBe(SESSION + 5);
   });
 
+  test('analytics of 30 keys, and of the window before, are one reading each', async () => {
+    const { data, statements } = await counted<{
+      viewer: {
+        apiKeys: {
+          nodes: {
+            now: { totalRequests: number; p95LatencyMs: number };
+            before: { totalRequests: number };
+          }[];
+        };
+      };
+    }>(`{ viewer { apiKeys(first: 30) { nodes { now: analytics(windowDays: 7) { totalRequests p95LatencyMs }
+        before: analytics(windowDays: 7, endsDaysAgo: 7) { totalRequests } } } } }`);
+    const { nodes } = data.viewer.apiKeys;
+    expect(
+      nodes.map(({ now, before }) => [now.totalRequests, now.p95LatencyMs, before.totalRequests]),
+    ).toEqual(Array(30).fill([1, 120, 0]));
+    // Account, keys; then begin, owned keys, counts, commit of both, and latencies of the one that has calls.
+    expect(statements).toBe(SESSION + 2 + 4 + 4 + 1);
+  });
+
   test('two windows of days are read as one', async () => {
     const { statements } = await counted(
       '{ viewer { apiKeys(first: 100) { nodes { a: usageByDay(days: 7) { date } b: usageByDay(days: 30) { date } } } } }',

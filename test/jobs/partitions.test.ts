@@ -96,6 +96,7 @@ describe('partitions of the usage events', () => {
     );
     expect(rows.map(({ indexdef }) => indexdef)).toEqual([
       expect.stringContaining('(account_id, created_at DESC, id DESC)'),
+      expect.stringContaining('(account_id, key_id, created_at DESC) WHERE (key_id IS NOT NULL)'),
       expect.stringContaining('UNIQUE INDEX'),
     ]);
     await insert(database.pool, '2031-12-01T00:00:00Z');

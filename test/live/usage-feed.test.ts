@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { pgPool } from '../../src/db/orm.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import type { UsageItemOutput } from '../../src/services/billing/billing.outputs.js';
@@ -8,6 +9,7 @@ import { contextOf } from '../billing/fixtures.js';
 import { createPayer, type Payer, recordOf } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
+import { watchPool } from '../support/watched-pool.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -189,6 +191,114 @@ describe('the usage feed', () => {
       { numRuns: 15 },
     );
   }, 60_000);
+
+  /** Reads of the feed while `work` runs. */
+  const readsDuring = async (work: () => Promise<void>): Promise<number> => {
+    let reads = 0;
+    const pool = await pgPool(db.orm);
+    const { connect } = pool;
+    watchPool(pool, (text, ask) => {
+      if (text.includes('pg_current_snapshot')) reads++;
+      return ask();
+    });
+    try {
+      await work();
+    } finally {
+      pool.connect = connect;
+    }
+    return reads;
+  };
+  const MOST = 20;
+
+  test('is read once for all who follow an account, however many', async () => {
+    const payer = await createPayer(db.pool);
+    let readers: Reader[] = [];
+    const opening = await readsDuring(async () => {
+      readers = await Promise.all(Array.from({ length: MOST }, () => read(payer.accountId)));
+    });
+    expect(opening).toBeLessThanOrEqual(2);
+    const records = recordsOf(payer, 3);
+    const reads = await readsDuring(async () => {
+      await flush(records);
+      await until(() => readers.every(({ ids }) => ids.length === 3));
+    });
+    expect(reads).toBeLessThanOrEqual(2);
+    for (const reader of readers) {
+      expect([...reader.ids].sort()).toEqual(idsOf(records));
+      await ended(reader);
+    }
+  });
+
+  test('a stranger is told after one read of each account that is followed, not after one of each follower', async () => {
+    const crowd = await Promise.all(Array.from({ length: 16 }, () => createPayer(db.pool)));
+    const stranger = await createPayer(db.pool);
+    const followers = (
+      await Promise.all(
+        crowd.map(({ accountId }) => Promise.all(Array.from({ length: MOST }, () => read(accountId)))),
+      )
+    ).flat();
+    const reader = await read(stranger.accountId);
+    const reads = await readsDuring(async () => {
+      await flushBatch(
+        db.pool,
+        [...crowd, stranger].flatMap((payer) => recordsOf(payer, 2)),
+      );
+      board.usageFlushed([...crowd.map(({ accountId }) => accountId), stranger.accountId]);
+      await until(() => reader.ids.length === 2);
+    });
+    expect(reads).toBeLessThanOrEqual(2 * (crowd.length + 1));
+    await until(() => followers.every(({ ids }) => ids.length === 2));
+    for (const one of [...followers, reader]) await ended(one);
+  });
+
+  test('tells one who joins others nothing of what was there before, and the others everything', async () => {
+    const payer = await createPayer(db.pool);
+    const first = await read(payer.accountId);
+    const before = recordsOf(payer, 2);
+    // Not told to anybody yet.
+    await flushBatch(db.pool, before);
+    const second = await read(payer.accountId);
+    const fresh = recordsOf(payer, 1);
+    await flush(fresh);
+    await until(() => first.ids.length >= 3 && second.ids.length >= 1);
+    expect([...first.ids].sort()).toEqual(idsOf([...before, ...fresh]));
+    expect(second.ids).toEqual(idsOf(fresh));
+    await ended(first);
+    await ended(second);
+  });
+
+  test('is told to one who is thousands behind as to the others, each event once', async () => {
+    const payer = await createPayer(db.pool);
+    const fast = await read(payer.accountId);
+    let go = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const slow = await read(payer.accountId, () => held);
+    const all: UsageRecord[] = [];
+    for (let n = 0; n < 6; n++) {
+      const records = recordsOf(payer, 600);
+      all.push(...records);
+      await flush(records);
+      await until(() => fast.ids.length === all.length);
+    }
+    expect(slow.ids).toHaveLength(1);
+    go();
+    await until(() => slow.ids.length >= all.length);
+    expect([...slow.ids].sort()).toEqual(idsOf(all));
+    await ended(fast);
+    await ended(slow);
+  });
+
+  test(`has at most ${MOST} followers of one account, and another when one has left`, async () => {
+    const payer = await createPayer(db.pool);
+    const readers = await Promise.all(Array.from({ length: MOST }, () => read(payer.accountId)));
+    await expect(read(payer.accountId)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+    const stranger = await read((await createPayer(db.pool)).accountId);
+    await ended(readers.pop()!);
+    readers.push(await read(payer.accountId), stranger);
+    for (const reader of readers) await ended(reader);
+  });
 
   test('one who leaves is let go at once, also while nothing happens', async () => {
     const payer = await createPayer(db.pool);

@@ -67,10 +67,17 @@ describe('the route table', () => {
   });
 
   test('an entry without a route stops the start', async () => {
-    const more: RouteEntry = { ...routeTable[0]!, url: '/api/promised' };
+    const more: RouteEntry = { ...routeTable[0]!, url: '/api/promised', rate: 'read' };
     const { app, close } = await start([...routeTable, more]);
     await expect(app.ready()).rejects.toThrow('GET /api/promised');
     await close();
+  });
+
+  test.each(['none', undefined, 'often'])('a route of /api at the rate %p stops the start', async (rate) => {
+    const table = routeTable.map((entry) =>
+      entry.url === '/api/usage' ? ({ ...entry, rate } as RouteEntry) : entry,
+    );
+    await expect(start(table)).rejects.toThrow('at which rate GET /api/usage may be asked');
   });
 
   test('one route has one entry', () => {

@@ -6,6 +6,7 @@ import { until } from './until.js';
 
 export interface TestDatabase {
   url: string;
+  /** With a pool as large as the platform's. */
   orm: MikroORM;
   /** A pool of the test's own, for looking at rows the way psql would. */
   pool: pg.Pool;
@@ -44,7 +45,7 @@ export async function createTestDatabase(template: 'tmpl' | 'template0' = 'tmpl'
   await onServer((client) => client.query(`create database ${name} template ${template} strategy wal_log`));
   const url = new URL(serverUrl());
   url.pathname = `/${name}`;
-  const orm = await openOrm({ databaseUrl: url.href, processName: 'test' });
+  const orm = await openOrm({ databaseUrl: url.href, processName: 'test', poolSize: 8 });
   const pool = new pg.Pool({ connectionString: url.href, max: 4 });
   pool.on('error', () => undefined);
   return {

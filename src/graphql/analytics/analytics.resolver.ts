@@ -37,8 +37,8 @@ export class ApiKeyAnalyticsResolver {
   async analytics(
     @Root() { id }: ApiKey,
     @Args() args: AnalyticsArgs,
-    @Ctx() { services, service }: GraphqlContext,
+    @Ctx() { loaders }: GraphqlContext,
   ): Promise<Analytics | null> {
-    return camelCased(await services.analytics.ofKey(service, { ...checked(analyticsInput, args), id }));
+    return camelCased(await loaders.keyAnalytics.load({ id, window: checked(analyticsInput, args) }));
   }
 }

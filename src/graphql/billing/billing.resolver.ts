@@ -28,6 +28,24 @@ import {
 /** Cost of a list that everybody gets whole and that has a handful of entries. */
 const catalogCost = ({ childComplexity }: { childComplexity: number }): number => 1 + 10 * childComplexity;
 
+/** A day that is looked through for a model or a status counts as so many values: no index leads to its events. */
+const SEARCHED_DAY = 20;
+const MAX_DAYS = 90;
+
+/** Cost of a page of usage, and of the events that may be read to find it. */
+const usageCost = ({
+  args,
+  childComplexity,
+}: {
+  args: Partial<UsageArgs>;
+  childComplexity: number;
+}): number => {
+  const { model, status, windowDays } = args.filter ?? {};
+  const isSearch = (model ?? status ?? null) !== null;
+  const days = Math.min(Math.max(windowDays ?? MAX_DAYS, 1), MAX_DAYS);
+  return pageCost({ args, childComplexity }) + (isSearch ? days * SEARCHED_DAY : 0);
+};
+
 /** Plans, models and top-up. */
 @Resolver()
 export class BillingResolver {
@@ -75,7 +93,7 @@ export class ViewerBillingResolver {
 
   @FieldResolver(() => UsageEventConnection, {
     description: 'One event per forwarded call. Never a prompt or a response.',
-    complexity: pageCost,
+    complexity: usageCost,
   })
   async usageEvents(
     @Args() args: UsageArgs,

@@ -135,10 +135,16 @@ const limits: Section = {
         SELECTION_LIMITS.expanded.toLocaleString('en'),
       ],
       ['tokens', LIMITS.tokens.toLocaleString('en')],
-      ['cost: values that the answer may hold', LIMITS.cost.toLocaleString('en')],
+      [
+        'cost: values that the answer may hold; a search by model or status adds 20 for each day of its window',
+        LIMITS.cost.toLocaleString('en'),
+      ],
       ['mutations that take a password', '1'],
       ['body', '256 KiB, one operation: no batches'],
       ['frames, connections per account, operations over one connection', '64 KiB, 10, 20'],
+      ['subscriptions of one kind per account', '20'],
+      ['reads of an account in a minute: each operation, and one more for each 500 of its cost', '600'],
+      ['mutations of an account in a minute', '120'],
     ],
   ),
 };

@@ -5,7 +5,7 @@ const decimal = (description: string) =>
 
 const accountFields = {
   id: z.uuid().describe('Id of the account.'),
-  email: z.string().describe('Mail address as the person wrote it.'),
+  email: z.string().describe('Mail address as the person wrote it; empty for an account without one.'),
   name: z.string().describe('Name of the person.'),
   role: z.enum(['user', 'admin']).describe('`user`, or `admin` for operators.'),
   status: z.enum(['active', 'disabled']).describe('A disabled account can do nothing.'),

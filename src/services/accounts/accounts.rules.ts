@@ -31,7 +31,7 @@ export function mailboxOf(email: string): string {
 export function accountView(row: AccountRow) {
   return {
     id: row.id,
-    email: row.email,
+    email: row.email ?? '',
     name: row.name,
     role: row.role,
     status: row.status,

@@ -65,7 +65,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
   const provenAccount = async (context: ServiceContext, password: string): Promise<AccountRow> => {
     const viewer = requireViewer(context);
     const account = await findById(context.em, viewer.accountId);
-    if (!account) throw new AppError('unauthorized');
+    if (!account || account.email === null) throw new AppError('unauthorized');
     const right = await limits.proof(context, () => passwords.match(password, account.password_hash));
     if (!right) throw new AppError('invalid_credentials', { message: 'The password is wrong.' });
     return account;

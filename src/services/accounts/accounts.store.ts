@@ -5,7 +5,8 @@ import { advisoryLocks } from '../../db/locks.js';
 /** A living account (one that isn't deleted) as the services read it. */
 export interface AccountRow {
   id: string;
-  email: string;
+  /** Null where an account has none and nobody can log in. */
+  email: string | null;
   name: string;
   role: 'user' | 'admin';
   status: 'active' | 'disabled';

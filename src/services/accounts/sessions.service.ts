@@ -2,6 +2,7 @@ import { requireViewer, type ServiceContext, type Viewer } from '../../context.j
 import { notifySessions } from '../../db/invalidation.js';
 import { AppError } from '../../errors.js';
 import { newId } from '../../lib/ids.js';
+import { workBelongsTo } from '../../lib/work-owner.js';
 import type { ServiceDeps } from '../deps.js';
 import type { LoginInput } from './accounts.inputs.js';
 import { emailKeyOf, type UserView, userView } from './accounts.rules.js';
@@ -88,9 +89,12 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
     },
     async authenticate(context, token) {
       const claims = await tokens.verify(token);
-      const live = claims && (await findLiveSession(context.em, claims));
-      if (!live) return undefined;
+      if (!claims) return undefined;
       const { accountId, sessionId } = claims;
+      // The signature says whose it is: the look-up counts as theirs already.
+      workBelongsTo(accountId);
+      const live = await findLiveSession(context.em, claims);
+      if (!live) return undefined;
       return {
         viewer: { accountId, sessionId, email: live.email, role: live.role },
         claims: { ...claims, tokenVersion: live.token_version },

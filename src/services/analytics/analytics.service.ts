@@ -5,46 +5,50 @@ import { AppError } from '../../errors.js';
 import { DAY_MS, dayStart } from '../../lib/clock.js';
 import { isUuid } from '../../lib/ids.js';
 import { latencyQuantile } from '../../lib/latency-sketch.js';
-import { ownsKey } from '../keys/keys.store.js';
+import { ownedKeys } from '../keys/keys.store.js';
 import type { AnalyticsInput } from './analytics.inputs.js';
 import type { AnalyticsOutput } from './analytics.outputs.js';
 import { summarise } from './analytics.rules.js';
-import {
-  countAccountEvents,
-  countByDayAndModel,
-  exactLatencies,
-  latencySketch,
-  type Scope,
-} from './analytics.store.js';
+import { countByDayAndModel, exactLatencies, latencySketch, type Scope } from './analytics.store.js';
 
 const QUANTILES = [0.5, 0.95] as const;
 /** Calls in the window from which on latencies come from sketches. */
 const SKETCH_FROM = 50_000;
-/** Events of the account that may be read for the exact latencies of one of its keys. */
+/** Calls of all keys that are asked for together which may be read for exact latencies. */
 const MAX_READ = 500_000;
 
-/** What happened in the last days: of the viewer's account, or of one of its keys. */
+/** An account as one, or one of its keys. */
+type Owner = string | null;
+
+/** What happened in the last days: of the viewer's account, or of its keys. */
 export function createAnalyticsService() {
   /** On one snapshot, so that an hour that is rolled up meanwhile counts once. */
   const analyse = async (
     context: ServiceContext,
     { window_days: windowDays, ends_days_ago: endsDaysAgo = 0 }: AnalyticsInput,
-    keyId?: string,
-  ): Promise<AnalyticsOutput> => {
+    keyIds?: readonly string[],
+  ): Promise<Map<Owner, AnalyticsOutput>> => {
     const { accountId } = requireViewer(context);
     const now = context.clock.now() - endsDaysAgo * DAY_MS;
     const today = dayStart(now);
-    const scope: Scope = {
-      accountId,
-      keyId,
-      from: new Date(today - (windowDays - 1) * DAY_MS),
-      until: new Date(today + DAY_MS),
-    };
-    const read = async (em: EntityManager): Promise<AnalyticsOutput> => {
-      if (keyId !== undefined && !(await ownsKey(em, { accountId, keyId }))) throw new AppError('not_found');
-      const summary = summarise(await countByDayAndModel(em, scope), { windowDays, now });
-      const [p50 = 0, p95 = 0] = await latencies(em, scope, summary.total_requests);
-      return { ...summary, p50_latency_ms: p50, p95_latency_ms: p95 };
+    const from = new Date(today - (windowDays - 1) * DAY_MS);
+    const until = new Date(today + DAY_MS);
+    const read = async (em: EntityManager): Promise<Map<Owner, AnalyticsOutput>> => {
+      const scope: Scope = { accountId, from, until };
+      if (keyIds) scope.keyIds = await ownedKeys(em, { accountId, ids: keyIds });
+      const owners: readonly Owner[] = scope.keyIds ?? [null];
+      if (owners.length === 0) return new Map();
+      const counts = Map.groupBy(await countByDayAndModel(em, scope), (row) => row.key_id);
+      const summaries = new Map(
+        owners.map((owner) => [owner, summarise(counts.get(owner) ?? [], { windowDays, now })]),
+      );
+      const found = await latencies(em, scope, summaries);
+      return new Map(
+        [...summaries].map(([owner, summary]) => {
+          const [p50 = 0, p95 = 0] = found.get(owner) ?? [];
+          return [owner, { ...summary, p50_latency_ms: p50, p95_latency_ms: p95 }];
+        }),
+      );
     };
     return context.em.fork().transactional(read, {
       isolationLevel: IsolationLevel.REPEATABLE_READ,
@@ -55,25 +59,57 @@ export function createAnalyticsService() {
   return {
     /** Of the whole account, calls without a key included. */
     async ofAccount(context: ServiceContext, input: AnalyticsInput): Promise<AnalyticsOutput> {
-      return analyse(context, input);
+      return (await analyse(context, input)).get(null)!;
     },
 
     /** @throws AppError `not_found`, also for another's key and for a malformed id. */
     async ofKey(context: ServiceContext, input: AnalyticsInput & { id: string }): Promise<AnalyticsOutput> {
       requireViewer(context);
-      if (!isUuid(input.id)) throw new AppError('not_found');
-      return analyse(context, input, input.id);
+      const found = isUuid(input.id) && (await analyse(context, input, [input.id])).values().next().value;
+      if (!found) throw new AppError('not_found');
+      return found;
+    },
+
+    /** Of many keys at once, by id; another's and what is no id aren't there. As many statements as for one. */
+    async ofKeys(
+      context: ServiceContext,
+      { ids, ...input }: AnalyticsInput & { ids: readonly string[] },
+    ): Promise<Map<Owner, AnalyticsOutput>> {
+      return analyse(context, input, ids.filter(isUuid));
     },
   };
 }
 
 export type AnalyticsService = ReturnType<typeof createAnalyticsService>;
 
-async function latencies(em: EntityManager, scope: Scope, requests: number): Promise<readonly number[]> {
-  if (requests === 0) return [];
-  if (requests < SKETCH_FROM && (await countAccountEvents(em, scope)) < MAX_READ) {
-    return (await exactLatencies(em, scope, QUANTILES)) ?? [];
+/** Exact where few calls have to be read, else from sketches. */
+async function latencies(
+  em: EntityManager,
+  scope: Scope,
+  summaries: ReadonlyMap<Owner, { total_requests: number }>,
+): Promise<Map<Owner, readonly number[]>> {
+  const called = [...summaries].filter(([, { total_requests: requests }]) => requests > 0);
+  const small = called.filter(([, { total_requests: requests }]) => requests < SKETCH_FROM);
+  const toRead = small.reduce((sum, [, { total_requests: requests }]) => sum + requests, 0);
+  const exact = new Set(toRead < MAX_READ ? small.map(([owner]) => owner) : []);
+  const sketched = called.flatMap(([owner]) => (exact.has(owner) ? [] : [owner]));
+  const found = new Map<Owner, readonly number[]>();
+  if (exact.size > 0) {
+    const rows = await exactLatencies(em, scopeOf(scope, [...exact]), QUANTILES);
+    for (const { key_id: owner, latencies } of rows) found.set(owner, latencies);
   }
-  const sketch = await latencySketch(em, scope);
-  return QUANTILES.map((q) => latencyQuantile(sketch, q));
+  if (sketched.length > 0) {
+    const rows = await latencySketch(em, scopeOf(scope, sketched));
+    for (const [owner, sketch] of Map.groupBy(rows, (row) => row.key_id)) {
+      found.set(
+        owner,
+        QUANTILES.map((q) => latencyQuantile(sketch, q)),
+      );
+    }
+  }
+  return found;
 }
+
+/** The same time for some of its owners. */
+const scopeOf = (scope: Scope, owners: readonly Owner[]): Scope =>
+  scope.keyIds ? { ...scope, keyIds: owners.filter((owner) => owner !== null) } : scope;

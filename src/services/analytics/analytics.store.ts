@@ -7,14 +7,22 @@ import { latencyBucket } from './rollups.store.js';
 /** Whose events of which time; both ends are UTC midnights. */
 export interface Scope {
   accountId: string;
-  /** Only those of this key. */
-  keyId?: string | undefined;
+  /** Each of these keys by itself; without them the account as one. */
+  keyIds?: readonly string[] | undefined;
   from: Date;
   until: Date;
 }
 
-const owned = ({ accountId, keyId }: Scope): RawBuilder<unknown> =>
-  sql`account_id = ${accountId} ${keyId === undefined ? sql`` : sql`and key_id = ${keyId}`}`;
+/** Whose a figure is. */
+interface Owned {
+  /** Null: of the account. */
+  key_id: string | null;
+}
+
+const owned = ({ accountId, keyIds }: Scope): RawBuilder<unknown> =>
+  sql`account_id = ${accountId} ${keyIds ? sql`and key_id = any(${keyIds}::uuid[])` : sql``}`;
+
+const owner = ({ keyIds }: Scope): RawBuilder<unknown> => (keyIds ? sql`key_id` : sql`null::uuid as key_id`);
 
 const within = (column: string, { from, until }: Scope): RawBuilder<unknown> =>
   sql`${sql.ref(column)} >= ${from.toISOString()} and ${sql.ref(column)} < ${until.toISOString()}`;
@@ -34,61 +42,58 @@ const ofDirtyHour = (scope: Scope): RawBuilder<unknown> =>
     and created_at < dirty.hour + interval '1 hour'`;
 
 /** Calls per UTC day and model. */
-export async function countByDayAndModel(em: EntityManager, scope: Scope): Promise<DayAndModel[]> {
-  const { rows } = await sql<DayAndModel>`
+export async function countByDayAndModel(em: EntityManager, scope: Scope): Promise<(Owned & DayAndModel)[]> {
+  const { rows } = await sql<Owned & DayAndModel>`
     with ${dirtyHours(scope)}, parts as (
-      select hour, model, requests, errors, input_tokens, output_tokens, cost ${rolledUp(scope)}
+      select ${owner(scope)}, hour, model, requests, errors, input_tokens, output_tokens, cost ${rolledUp(scope)}
       union all
-      select dirty.hour, raw.* from dirty cross join lateral (
-        select served_model, count(*), count(*) filter (where status = 'error'), sum(input_tokens),
-          sum(output_tokens), sum(cost)
-        ${ofDirtyHour(scope)} group by served_model) raw
+      select raw.key_id, dirty.hour, raw.model, raw.requests, raw.errors, raw.input_tokens, raw.output_tokens, raw.cost
+      from dirty cross join lateral (
+        select ${owner(scope)}, served_model as model, count(*) as requests, count(*) filter (where status = 'error') as errors,
+          sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(cost) as cost
+        ${ofDirtyHour(scope)} group by 1, 2) raw
     )
-    select (hour at time zone 'UTC')::date::text as day, model, sum(requests)::float8 as requests,
+    select key_id, (hour at time zone 'UTC')::date::text as day, model, sum(requests)::float8 as requests,
       sum(errors)::float8 as errors, sum(input_tokens)::float8 as input_tokens,
       sum(output_tokens)::float8 as output_tokens, sum(cost)::text as cost
-    from parts group by 1, 2`.execute(em.getKysely());
+    from parts group by 1, 2, 3`.execute(em.getKysely());
   return rows;
 }
 
 /** Latencies of the calls, merged from the sketches: of whole days where those are right, else of their hours. */
-export async function latencySketch(em: EntityManager, scope: Scope): Promise<BucketCount[]> {
-  const { rows } = await sql<BucketCount>`
+export async function latencySketch(em: EntityManager, scope: Scope): Promise<(Owned & BucketCount)[]> {
+  const { rows } = await sql<Owned & BucketCount>`
     with ${dirtyHours(scope)}, open_days as materialized (
       select day from rollup_dirty_days
       union select (hour at time zone 'UTC')::date from dirty
     ), parts as (
-      select unnest(latency_buckets) as bucket, unnest(latency_counts) as n
+      select ${owner(scope)}, unnest(latency_buckets) as bucket, unnest(latency_counts) as n
       from usage_latency_days where ${owned(scope)} and ${withinDays(scope)} and day not in (select day from open_days)
       union all
-      select unnest(latency_buckets), unnest(latency_counts) from open_days cross join lateral (
-        select latency_buckets, latency_counts ${rolledUp(scope)}
+      select key_id, unnest(latency_buckets), unnest(latency_counts) from open_days cross join lateral (
+        select ${owner(scope)}, latency_buckets, latency_counts ${rolledUp(scope)}
           and hour >= open_days.day::timestamp at time zone 'UTC'
           and hour < (open_days.day + 1)::timestamp at time zone 'UTC') rolled
       union all
       select raw.* from dirty cross join lateral (
-        select ${latencyBucket}, count(*) ${ofDirtyHour(scope)} group by 1) raw
+        select ${owner(scope)}, ${latencyBucket}, count(*) ${ofDirtyHour(scope)} group by 1, 2) raw
     )
-    select bucket, sum(n)::float8 as count from parts group by bucket`.execute(em.getKysely());
+    select key_id, bucket, sum(n)::float8 as count from parts group by key_id, bucket`.execute(
+    em.getKysely(),
+  );
   return rows;
 }
 
-/** Percentiles of the calls' latencies by nearest rank, from each of them; null where there is none. */
+/** Percentiles of the calls' latencies by nearest rank, from each of them. Who has no calls isn't there. */
 export async function exactLatencies(
   em: EntityManager,
   scope: Scope,
   quantiles: readonly number[],
-): Promise<number[] | null> {
-  const { rows } = await sql<{ found: number[] | null }>`
-    select percentile_disc(${sql.lit(`{${quantiles}}`)}::float8[]) within group (order by latency_ms) as found
-    from usage_events where ${owned(scope)} and ${within('created_at', scope)}`.execute(em.getKysely());
-  return rows[0]!.found;
-}
-
-/** How many events the whole account has in the time: what `exactLatencies` may have to read for one of its keys. */
-export async function countAccountEvents(em: EntityManager, scope: Scope): Promise<number> {
-  const { rows } = await sql<{ n: number }>`
-    select coalesce(sum(events), 0)::float8 as n from account_usage_hours
-    where account_id = ${scope.accountId} and ${within('hour', scope)}`.execute(em.getKysely());
-  return rows[0]!.n;
+): Promise<(Owned & { latencies: number[] })[]> {
+  const { rows } = await sql<Owned & { latencies: number[] }>`
+    select key_id, percentile_disc(${sql.lit(`{${quantiles}}`)}::float8[]) within group (order by latency_ms) as latencies
+    from (select ${owner(scope)}, latency_ms from usage_events
+      where ${owned(scope)} and ${within('created_at', scope)}) events
+    group by key_id`.execute(em.getKysely());
+  return rows;
 }

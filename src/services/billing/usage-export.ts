@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { TimePosition } from '../../lib/connection-input.js';
 import { csvLine } from '../../lib/csv.js';
+import { keepingOwner } from '../../lib/work-owner.js';
 import { usageItemOutput } from './billing.outputs.js';
 import { toUsageItem, type UsageColumns, usageRowsAfter } from './usage.store.js';
 import type { UsageSelection } from './usage-filter.rules.js';
@@ -27,7 +28,10 @@ export async function exportUsage(
   accountId: string,
   selection: UsageSelection,
 ): Promise<AsyncIterable<string>> {
-  const read = (after?: TimePosition) => usageRowsAfter(em, accountId, { after, selection, limit: PAGE });
+  // The socket that drains asks for the next page: it is still the work of the one who exports.
+  const read = keepingOwner((after?: TimePosition) =>
+    usageRowsAfter(em, accountId, { after, selection, limit: PAGE }),
+  );
   const first = await read();
   return (async function* pieces() {
     yield csvLine(columns);

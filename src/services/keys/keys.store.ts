@@ -59,6 +59,18 @@ export async function ownsKey(
   return rows.length > 0;
 }
 
+/** Those of the ids that are keys of the account. Each must have the form of a UUID. */
+export async function ownedKeys(
+  em: EntityManager,
+  { accountId, ids }: { accountId: string; ids: readonly string[] },
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from api_keys where id = any(${ids}::uuid[]) and account_id = ${accountId}`.execute(
+    em.getKysely(),
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** One key of an account; undefined also when it is another's. `id` must have the form of a UUID. */
 export async function findKey(
   em: EntityManager,

@@ -19,8 +19,11 @@ export class Bell {
     this.#wake?.();
   }
 
-  /** Until it rings or is stopped, at most `timeoutMs`. One waits at a time. */
-  async wait(timeoutMs: number): Promise<void> {
+  /**
+   * Until it rings or is stopped, at most `timeoutMs`. One waits at a time.
+   * @returns whether it rang.
+   */
+  async wait(timeoutMs: number): Promise<boolean> {
     if (!this.#rung && !this.#stopped) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, timeoutMs);
@@ -31,6 +34,8 @@ export class Bell {
       });
       this.#wake = undefined;
     }
+    const rang = this.#rung;
     this.#rung = false;
+    return rang;
   }
 }

@@ -1,10 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { requireViewer, type ServiceContext } from '../../context.js';
-import { isDatabaseOutage } from '../../lib/database-outage.js';
-import { createGate } from '../../lib/gate.js';
+import type { ServiceContext } from '../../context.js';
 import type { UsageItemOutput } from '../billing/billing.outputs.js';
-import { Bell } from './bell.js';
-import { endable } from './endable.js';
+import type { StreamSource } from './account-stream.js';
+import { createAccountStreams } from './account-streams.js';
 import type { Signals } from './signals.js';
 import {
   type FreshQuery,
@@ -15,19 +12,13 @@ import {
 } from './usage-feed.store.js';
 
 const SECOND_MS = 1_000;
-const HOUR_MS = 3_600_000;
 /**
  * How far back what was committed just now may have been completed. The first nearly always suffices; the counts per hour
  * say when it didn't. What is older than the last isn't told: a process that was dead for a day has no live news.
  */
-const LOOK_BACK_MS = [2 * SECOND_MS, 600 * SECOND_MS, 24 * HOUR_MS] as const;
+const LOOK_BACK_MS = [2 * SECOND_MS, 600 * SECOND_MS, 24 * 3_600 * SECOND_MS] as const;
 const BOUNDARY_MS = LOOK_BACK_MS.at(-1)!;
 const PAGE = 500;
-/** A signal that was lost costs at most so long. */
-const PATIENCE_MS = 30 * SECOND_MS;
-const RETRY_MS = SECOND_MS;
-/** Readers of all subscriptions together: they must not take the connections of requests. */
-const READERS = { atOnce: 2, waiting: 10_000 };
 
 export interface UsageFeed {
   /**
@@ -38,92 +29,76 @@ export interface UsageFeed {
 }
 
 export function createUsageFeed({ signals }: { signals: Signals }): UsageFeed {
-  const gate = createGate(READERS);
-  return {
-    async usageRecorded(context) {
-      const { accountId } = requireViewer(context);
-      const bell = new Bell();
-      const leave = signals.onUsage(accountId, () => bell.ring());
-      const end = (): void => {
-        leave();
-        bell.stop();
-      };
-      const boundaryMs = context.clock.now() - BOUNDARY_MS;
-      try {
-        const start = await gate.run(() => usageInstant(context.em, accountId, boundaryMs));
-        const reader = { context, accountId, boundaryMs, bell, run: gate.run };
-        return endable(follow(reader, start), end);
-      } catch (error) {
-        end();
-        throw error;
-      }
-    },
+  const follow = createAccountStreams<UsageMoment, UsageItemOutput>({
+    onSignal: signals.onUsage,
+    readsAtOnce: 2,
+    sourceOf: usageSource,
+  });
+  return { usageRecorded: follow };
+}
+
+/** What is known at a moment, and when it was asked for (milliseconds). */
+interface UsageMoment {
+  known: UsageInstant;
+  readAtMs: number;
+  /** Pages that have to be handed out before all is known. */
+  rest?: Pick<FreshQuery, 'seen' | 'fromMs'> & { after: NonNullable<FreshQuery['rest']> };
+}
+
+function usageSource(context: ServiceContext, accountId: string): StreamSource<UsageMoment, UsageItemOutput> {
+  const { em, clock, log } = context;
+  const boundaryMs = clock.now() - BOUNDARY_MS;
+  const read = (query: Pick<FreshQuery, 'seen' | 'fromMs' | 'rest'>): Promise<FreshUsage> =>
+    freshUsage(em, { accountId, boundaryMs, limit: PAGE, ...query });
+
+  /** Looks further back until as many events are found as were counted. */
+  const firstPage = async ({
+    known,
+    readAtMs,
+  }: UsageMoment): Promise<{ page: FreshUsage; fromMs: number }> => {
+    let found: { page: FreshUsage; fromMs: number } | undefined;
+    for (const lookBackMs of LOOK_BACK_MS) {
+      const fromMs = Math.max(readAtMs - lookBackMs, boundaryMs);
+      const page = await read({ seen: known.snapshot, fromMs });
+      found = { page, fromMs };
+      if (page.found >= page.events - known.events) return found;
+    }
+    log.warn({ accountId }, 'usage that is older than a day was committed: not told live');
+    return found!;
   };
-}
 
-interface Reader {
-  context: ServiceContext;
-  accountId: string;
-  boundaryMs: number;
-  bell: Bell;
-  run<T>(task: () => Promise<T>): Promise<T>;
-}
+  const handOut = (
+    page: FreshUsage,
+    whole: UsageMoment,
+    { seen, fromMs, upTo }: { seen: string; fromMs: number; upTo: string },
+  ): { rows: UsageItemOutput[]; to: UsageMoment } => {
+    const rows = page.rows.map(withoutPosition);
+    const last = page.rows.at(-1);
+    if (!last || page.rows.length < PAGE) return { rows, to: whole };
+    const after = { upTo, afterUs: last.createdUs, afterId: last.id };
+    return { rows, to: { ...whole, rest: { seen, fromMs, after } } };
+  };
 
-async function* follow(reader: Reader, start: UsageInstant): AsyncGenerator<UsageItemOutput, void> {
-  const { bell, accountId, boundaryMs, context } = reader;
-  let known = start;
-  let readAtMs = context.clock.now();
-  while (!bell.stopped) {
-    await bell.wait(PATIENCE_MS);
-    const base = { accountId, boundaryMs, seen: known.snapshot, limit: PAGE };
-    const startedAtMs = context.clock.now();
-    const first = await firstPage(reader, base, known, readAtMs);
-    if (!first) return;
-    for (let page: FreshUsage | undefined = first.page; page; ) {
-      yield* page.rows.map(withoutPosition);
-      const last = page.rows.at(-1);
-      if (!last || page.rows.length < PAGE) break;
-      const rest = { upTo: first.page.snapshot, afterUs: last.createdUs, afterId: last.id };
-      page = await read(reader, { ...base, fromMs: first.fromMs, rest });
-    }
-    known = first.page;
-    readAtMs = startedAtMs;
-  }
-}
-
-/** Looks further back until as many events are found as were counted. Undefined: it is over. */
-async function firstPage(
-  reader: Reader,
-  base: Omit<FreshQuery, 'fromMs'>,
-  known: UsageInstant,
-  readAtMs: number,
-): Promise<{ page: FreshUsage; fromMs: number } | undefined> {
-  let found: { page: FreshUsage; fromMs: number } | undefined;
-  for (const lookBackMs of LOOK_BACK_MS) {
-    const fromMs = Math.max(readAtMs - lookBackMs, reader.boundaryMs);
-    const page = await read(reader, { ...base, fromMs });
-    if (!page) return undefined;
-    found = { page, fromMs };
-    if (page.found >= page.events - known.events) return found;
-  }
-  reader.context.log.warn(
-    { accountId: reader.accountId },
-    'usage that is older than a day was committed: not told live',
-  );
-  return found;
-}
-
-/** Reads, and while the database is away tries again. Undefined: nobody waits any more. */
-async function read({ context, bell, run }: Reader, query: FreshQuery): Promise<FreshUsage | undefined> {
-  while (!bell.stopped) {
-    try {
-      return await run(() => freshUsage(context.em, query));
-    } catch (error) {
-      if (!isDatabaseOutage(error)) throw error;
-      await delay(RETRY_MS);
-    }
-  }
-  return undefined;
+  return {
+    async begin() {
+      const readAtMs = clock.now();
+      return { known: await usageInstant(em, accountId, boundaryMs), readAtMs };
+    },
+    async advance(from) {
+      if (from.rest) {
+        const { seen, fromMs, after } = from.rest;
+        const page = await read({ seen, fromMs, rest: after });
+        const { known, readAtMs } = from;
+        return handOut(page, { known, readAtMs }, { seen, fromMs, upTo: after.upTo });
+      }
+      const readAtMs = clock.now();
+      const { page, fromMs } = await firstPage(from);
+      const { snapshot, events } = page;
+      const whole = { known: { snapshot, events }, readAtMs };
+      return handOut(page, whole, { seen: from.known.snapshot, fromMs, upTo: snapshot });
+    },
+    isWhole: ({ rest }) => rest === undefined,
+  };
 }
 
 const withoutPosition = ({ createdUs: _createdUs, ...event }: FreshUsage['rows'][number]): UsageItemOutput =>

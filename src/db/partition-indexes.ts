@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { Client, escapeIdentifier } from 'pg';
+import { advisoryLocks } from './locks.js';
+
+/** A writer waits at most so long behind us for the moment in which an index takes its place. */
+const ATTACH_WAIT = '300ms';
+const POLL_MS = 250;
+/** PostgreSQL's word for a lock that wasn't there in time. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** A partition that lacks its part of an index of the whole table. */
+interface MissingPart {
+  index: string;
+  partition: string;
+  /** `USING …`: columns and condition. */
+  definition: string;
+}
+
+/**
+ * Builds what an index of a partitioned table, made with `on only` by a migration, still lacks: one partition after the
+ * other, without keeping writers waiting. Outside of the migrations' transaction, in which PostgreSQL can't do that;
+ * where a process ended in the middle, the next one goes on.
+ */
+export async function buildPartitionIndexes(orm: MikroORM): Promise<void> {
+  // Of its own: it may take an hour, and its settings and its lock go with it.
+  const client = new Client({
+    connectionString: orm.config.get('clientUrl'),
+    application_name: 'gateway-indexes',
+    keepAlive: true,
+    statement_timeout: 0,
+  });
+  // The query under way tells; without a listener the process would end.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await buildMissing(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function buildMissing(client: Client): Promise<void> {
+  if ((await missingParts(client)).length === 0) return;
+  while (!(await tryLock(client))) {
+    // Asked for again and again: who waits for a lock within a statement holds up the building.
+    await delay(POLL_MS);
+    if ((await missingParts(client)).length === 0) return;
+  }
+  for (const part of await missingParts(client)) await buildPart(client, part);
+}
+
+async function tryLock(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
+    advisoryLocks.partitionIndexes,
+  ]);
+  return rows[0]!.locked;
+}
+
+async function missingParts(client: Client): Promise<MissingPart[]> {
+  const { rows } = await client.query<MissingPart>(`
+    select whole.indexrelid::regclass::text as index, partition.inhrelid::regclass::text as partition,
+      substring(pg_get_indexdef(whole.indexrelid) from 'USING .*') as definition
+    from pg_index whole
+    join pg_class table_of on table_of.oid = whole.indrelid and table_of.relkind = 'p'
+      and table_of.relnamespace = current_schema()::regnamespace
+    join pg_inherits partition on partition.inhparent = whole.indrelid
+    where not whole.indisvalid and not exists (
+      select from pg_inherits attached join pg_index part on part.indexrelid = attached.inhrelid
+      where attached.inhparent = whole.indexrelid and part.indrelid = partition.inhrelid)
+    order by 1, 2`);
+  return rows;
+}
+
+async function buildPart(client: Client, { index, partition, definition }: MissingPart): Promise<void> {
+  const name = escapeIdentifier(`${index}__${partition}`);
+  // What a process left that ended in the middle.
+  await client.query(`drop index concurrently if exists ${name}`);
+  await client.query(`create index concurrently ${name} on ${partition} ${definition}`);
+  await client.query(`set lock_timeout = '${ATTACH_WAIT}'`);
+  while (!(await tryAttach(client, index, name))) await delay(POLL_MS);
+  await client.query('reset lock_timeout');
+}
+
+async function tryAttach(client: Client, index: string, name: string): Promise<boolean> {
+  try {
+    await client.query(`alter index ${index} attach partition ${name}`);
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code === LOCK_NOT_AVAILABLE) return false;
+    throw error;
+  }
+}

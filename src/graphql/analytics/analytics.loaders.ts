@@ -1,0 +1,31 @@
+import DataLoader from 'dataloader';
+import type { AnalyticsInput } from '../../services/analytics/analytics.inputs.js';
+import type { AnalyticsOutput } from '../../services/analytics/analytics.outputs.js';
+import type { GraphqlContext } from '../context.js';
+
+interface KeyWindow {
+  id: string;
+  window: AnalyticsInput;
+}
+
+const nameOf = ({ window_days, ends_days_ago }: AnalyticsInput): string =>
+  JSON.stringify([window_days, ends_days_ago]);
+
+/** What happened with several keys; null for one that is gone. */
+export function analyticsLoaders({ services, service }: Pick<GraphqlContext, 'services' | 'service'>) {
+  return {
+    keyAnalytics: new DataLoader<KeyWindow, AnalyticsOutput | null, string>(
+      async (wanted) => {
+        const found = new Map<string, AnalyticsOutput>();
+        // One reading for each window that aliases ask for.
+        for (const [name, list] of Map.groupBy(wanted, ({ window }) => nameOf(window))) {
+          const ids = list.map(({ id }) => id);
+          const byKey = await services.analytics.ofKeys(service, { ...list[0]!.window, ids });
+          for (const [id, output] of byKey) found.set(`${id} ${name}`, output);
+        }
+        return wanted.map(({ id, window }) => found.get(`${id} ${nameOf(window)}`) ?? null);
+      },
+      { cacheKeyFn: ({ id, window }) => `${id} ${nameOf(window)}` },
+    ),
+  };
+}

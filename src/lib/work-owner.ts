@@ -1,0 +1,31 @@
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+
+/** Work under way, and on whose account it counts. */
+export interface Work {
+  owner: string;
+}
+
+const works = new AsyncLocalStorage<Work>();
+
+/** Who owns the work of an account. */
+export const accountOwner = (accountId: string): string => `account ${accountId}`;
+
+/** Who owns the work of callers that haven't shown a session: their network, as one. */
+export const networkOwner = (network: string): string => `network ${network}`;
+
+/** Runs `task`, and all that follows from it, as part of `work`. */
+export const asWork = <T>(work: Work, task: () => T): T => works.run(work, task);
+
+/** Whose work this is; undefined for the process's own. */
+export const currentOwner = (): string | undefined => works.getStore()?.owner;
+
+/** From now on the work under way is this account's. */
+export function workBelongsTo(accountId: string): void {
+  const work = works.getStore();
+  if (work) work.owner = accountOwner(accountId);
+}
+
+/** A function that belongs to the work under way now, whoever calls it later. */
+export const keepingOwner = <Args extends unknown[], Result>(
+  task: (...args: Args) => Result,
+): ((...args: Args) => Result) => AsyncResource.bind(task);

@@ -1,0 +1,48 @@
+import type { FastifyInstance } from 'fastify';
+import type { ServiceContext } from '../context.js';
+import { AppError } from '../errors.js';
+import type { RateClass, TakeRate } from '../graphql/rates.js';
+import { RateBudget } from '../lib/rate-budgets.js';
+import { accountOwner } from '../lib/work-owner.js';
+import { entryOf } from './route-guard.js';
+import type { RouteEntry } from './route-table.js';
+
+/** Requests a minute of one account; per process. */
+export const RATES: Readonly<Record<RateClass, number>> = { read: 600, write: 120, heavy: 60 };
+
+/** Below these addresses every route is counted. */
+const COUNTED = /^\/(?:api|graphql)(?:\/(?!playground)|$)/;
+
+const KNOWN: ReadonlySet<unknown> = new Set([...Object.keys(RATES), 'auth', 'none']);
+
+/** @throws Error for a route that doesn't say how it is counted. */
+export function requireRates(table: readonly RouteEntry[]): void {
+  for (const { method, url, rate } of table) {
+    if (!KNOWN.has(rate) || (rate === 'none' && COUNTED.test(url))) {
+      throw new Error(`the route table doesn't say at which rate ${method} ${url} may be asked`);
+    }
+  }
+}
+
+/** Counts accounts, but nobody whom `exempt` lets pass. Who has no session counts elsewhere (anonymous-budget.ts). */
+export function createRates(exempt: (context: ServiceContext) => boolean): TakeRate {
+  const budgets = {
+    read: new RateBudget(RATES.read),
+    write: new RateBudget(RATES.write),
+    heavy: new RateBudget(RATES.heavy),
+  };
+  return (context, rateClass, units) => {
+    const { viewer, clock } = context;
+    if (!viewer || exempt(context)) return;
+    const waitMs = budgets[rateClass].take(accountOwner(viewer.accountId), clock.now(), units);
+    if (waitMs > 0) throw new AppError('rate_limit_exceeded', { retryAfterSeconds: waitMs / 1000 });
+  };
+}
+
+/** Counts each request by the `rate` of its entry, once it is known who asks. */
+export function limitRates(app: FastifyInstance, take: TakeRate): void {
+  app.addHook('onRequest', async (request) => {
+    const rate = entryOf(request)?.rate ?? 'none';
+    if (rate !== 'none') take(request.context, rate === 'auth' ? 'write' : rate, 1);
+  });
+}

@@ -1,0 +1,86 @@
+import { migrate } from '../../src/db/migrate.js';
+import { buildPartitionIndexes } from '../../src/db/partition-indexes.js';
+import { seedCatalog } from '../../src/db/seed.js';
+import { pageUsage } from '../../src/services/billing/usage.store.js';
+import { ensurePartitions } from '../../src/services/partitions/partitions.store.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { until } from '../support/until.js';
+
+const BEFORE = 'Migration20261123000000';
+const INSERT = `insert into usage_events (id, created_at, account_id, key_id, requested_model, served_model, endpoint, stream,
+  input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status)
+  select gen_random_uuid(), now() - n * interval '1 second', $1, case when n % $3 = 0 then $2 else gen_random_uuid() end,
+    'm', 'm', 'chat', false, 1, 1, 1, 1, 0.000002, 5, 'success', 200 from generate_series(1, $4::int) n`;
+const ACCOUNT = '01900000-0000-7000-8000-000000000001';
+const RARE_KEY = '01900000-0000-7000-8000-000000000002';
+
+describe('an index of the usage events', () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createTestDatabase('template0');
+    await db.orm.migrator.up({ to: BEFORE });
+    await seedCatalog(db.orm.em.fork());
+    await ensurePartitions(db.orm.em.fork(), Date.now());
+    await db.pool.query(INSERT, [ACCOUNT, RARE_KEY, 200, 20_000]);
+  });
+  afterAll(() => db.close());
+
+  const isValid = async (): Promise<boolean> => {
+    const { rows } = await db.pool.query<{ valid: boolean }>(
+      `select indisvalid as valid from pg_index where indexrelid = 'usage_events_key'::regclass`,
+    );
+    return rows[0]!.valid;
+  };
+
+  test('is built while usage is written, by one of those who start, and where another left off', async () => {
+    // A call that is being written, and will be for long.
+    const writer = await db.pool.connect();
+    const other = await db.pool.connect();
+    try {
+      await migrate(db.orm);
+      expect(await isValid()).toBe(false);
+      await writer.query('begin');
+      await writer.query(INSERT, [ACCOUNT, RARE_KEY, 1_000, 1]);
+      // One that ended in the middle.
+      await db.pool.query(
+        'create index usage_events_key__usage_events_default on usage_events_default (account_id)',
+      );
+      const building = Promise.all([buildPartitionIndexes(db.orm), buildPartitionIndexes(db.orm)]);
+      const waiting = `select from pg_stat_activity where application_name = 'gateway-indexes' and wait_event_type = 'Lock'`;
+      await until(async () => (await db.pool.query(waiting)).rowCount);
+      // The build waits for the writer, and others write meanwhile.
+      await other.query(`set lock_timeout = '2s'`);
+      await other.query(INSERT, [ACCOUNT, RARE_KEY, 1_000, 1]);
+      await writer.query('commit');
+      await building;
+    } finally {
+      writer.release();
+      other.release(true);
+    }
+    expect(await isValid()).toBe(true);
+    await buildPartitionIndexes(db.orm);
+  });
+
+  test('leads to a rare key, whatever else its account has', async () => {
+    await db.pool.query('analyze usage_events');
+    const read = await db.orm.em.fork().transactional(async (em) => {
+      const touched = async (): Promise<number> => {
+        const rows = await em.execute<{ n: string }[]>(
+          `select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::text as n
+           from pg_stat_xact_user_tables where relname like 'usage_events%'`,
+        );
+        return Number(rows[0]!.n);
+      };
+      const before = await touched();
+      const page = await pageUsage(em, ACCOUNT, {
+        first: 50,
+        after: undefined,
+        selection: { keyId: RARE_KEY },
+      });
+      expect(page.edges).toHaveLength(50);
+      return (await touched()) - before;
+    });
+    // A page and the one entry behind it, of 20,000 events.
+    expect(read).toBeLessThanOrEqual(110);
+  });
+});

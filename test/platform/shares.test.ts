@@ -1,0 +1,137 @@
+import { request } from 'node:http';
+import type pg from 'pg';
+import { pgPool } from '../../src/db/orm.js';
+import { asWork, currentOwner } from '../../src/lib/work-owner.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import { contextOf } from '../billing/fixtures.js';
+import { operate } from '../graphql/support.js';
+import { recordOf } from '../metering/support.js';
+import { type ApiAnswer, call, type ErrorAnswer, signUp } from '../support/api.js';
+import { createTestKey } from '../support/edge.js';
+import { usePlatform } from '../support/platform-suite.js';
+import { until } from '../support/until.js';
+import { watchPool } from '../support/watched-pool.js';
+
+const ALIASES = Array.from({ length: 15 }, (_, n) => `a${n}: usageEvents(first: 1) { nodes { id } }`).join(
+  ' ',
+);
+const USAGE = `{ viewer { ${ALIASES} } }`;
+
+/** The body is sent when the platform has taken the head. */
+const operateLate = (url: string, query: string, token: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const asked = request(`${url}/graphql`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        expect: '100-continue',
+      },
+    });
+    asked.once('continue', () => asked.end(JSON.stringify({ query })));
+    asked.once('response', (answer) => {
+      answer.resume();
+      resolve(answer.statusCode!);
+    });
+    asked.once('error', reject);
+    asked.flushHeaders();
+  });
+
+/** The pool of the platform has eight connections, of which a quarter is two. */
+describe('what one caller asks of the database', () => {
+  const suite = usePlatform({ own: true });
+  let hog: Awaited<ReturnType<typeof signUp>>;
+  let stranger: Awaited<ReturnType<typeof signUp>>;
+  beforeAll(async () => {
+    hog = await signUp(suite.url);
+    stranger = await signUp(suite.url);
+  });
+
+  /** Statements that wait for the table. */
+  const stuck = async (): Promise<number> =>
+    (
+      await suite.db.pool.query(
+        `select from pg_locks l join pg_database d on d.oid = l.database where not granted and datname = current_database()`,
+      )
+    ).rowCount!;
+
+  /** Runs `work` while whoever reads the table waits. */
+  const whileStuck = async <T>(table: string, work: () => Promise<T>): Promise<T> => {
+    const client: pg.PoolClient = await suite.db.pool.connect();
+    try {
+      await client.query(`begin; lock table ${table} in access exclusive mode`);
+      return await work();
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  };
+
+  const me = (headers: Record<string, string> = {}): Promise<ApiAnswer> =>
+    call(suite.url, 'GET', '/api/auth/me', { token: stranger.token, headers });
+
+  test('waits on a quarter of the connections: a stranger is answered meanwhile, and nothing is lost', async () => {
+    let answers: Promise<ApiAnswer<{ errors?: unknown }>[]>;
+    await whileStuck('usage_events', async () => {
+      answers = Promise.all(Array.from({ length: 6 }, () => operate(suite.url, USAGE, { token: hog.token })));
+      await until(async () => (await stuck()) > 1);
+      for (let n = 0; n < 5; n++) expect((await me()).status).toBe(200);
+      expect(await stuck()).toBe(2);
+    });
+    for (const { status, body } of await answers!) expect([status, body.errors]).toEqual([200, undefined]);
+  });
+
+  test('counts as the caller’s also where the body comes late', async () => {
+    let answers: Promise<number[]>;
+    await whileStuck('usage_events', async () => {
+      answers = Promise.all(Array.from({ length: 6 }, () => operateLate(suite.url, USAGE, hog.token)));
+      await until(async () => (await stuck()) > 1);
+      expect((await me()).status).toBe(200);
+      expect(await stuck()).toBe(2);
+    });
+    expect(await answers!).toEqual(Array(6).fill(200));
+  });
+
+  test('is refused beyond what may wait, and the stranger still is not', async () => {
+    let answers: Promise<ApiAnswer<{ errors?: { extensions: { code: string } }[] }>[]>;
+    await whileStuck('usage_events', async () => {
+      answers = Promise.all(Array.from({ length: 9 }, () => operate(suite.url, USAGE, { token: hog.token })));
+      await until(async () => (await stuck()) > 1);
+      expect((await me()).status).toBe(200);
+    });
+    const codes = (await answers!).flatMap(({ body }) => (body.errors ?? []).map((e) => e.extensions.code));
+    expect(new Set(codes)).toEqual(new Set(['rate_limit_exceeded']));
+  });
+
+  test('counts as its network’s before anybody is signed in', async () => {
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+    const models = () => call<ErrorAnswer>(suite.url, 'GET', '/api/models', from('203.0.113.9'));
+    let answers: Promise<ApiAnswer[]>;
+    await whileStuck('models', async () => {
+      answers = Promise.all(Array.from({ length: 10 }, models));
+      await until(async () => (await stuck()) > 1);
+      const other = await call(suite.url, 'GET', '/api/plans', from('198.51.100.9'));
+      expect(other.status).toBe(200);
+      expect(await stuck()).toBe(2);
+    });
+    expect((await answers!).map(({ status }) => status)).toEqual(Array(10).fill(200));
+  });
+
+  test('stays the caller’s to the last page of an export', async () => {
+    const { keyId } = await createTestKey(suite.db, { accountId: hog.user.id });
+    const records = Array.from({ length: 2_500 }, () => recordOf({ accountId: hog.user.id, keyId }));
+    for (let n = 0; n < records.length; n += 500) await flushBatch(suite.db.pool, records.slice(n, n + 500));
+    const owners: (string | undefined)[] = [];
+    watchPool(await pgPool(suite.db.orm), (text, ask) => {
+      if (text.includes('from usage_events')) owners.push(currentOwner());
+      return ask();
+    });
+    const context = contextOf(suite.db, hog.user.id);
+    const pieces = await asWork({ owner: 'hog' }, () => suite.platform.services.billing.usageCsv(context));
+    let text = '';
+    // As a socket does that drains: outside of the request.
+    for await (const piece of pieces) text += piece;
+    expect(text.trim().split('\n')).toHaveLength(1 + records.length);
+    expect(owners).toEqual(Array(3).fill('hog'));
+  });
+});
