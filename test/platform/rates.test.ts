@@ -58,14 +58,6 @@ describe('rates of /api and /graphql', () => {
     },
   );
 
-  test('nobody signed in: a network as one', async () => {
-    const ask = (headers: Record<string, string>) =>
-      call<ErrorAnswer>(suite.url, 'GET', '/api/models', { headers });
-    expect(refusedOf(await times(RATES.read + 2, () => ask(ADA)))).toBe(2);
-    expectRefusal(await ask({ 'x-forwarded-for': '203.0.113.250' }), 1);
-    expect((await ask(BOB)).status).toBe(200);
-  });
-
   test('GraphQL counts by cost: a document of 10,000 as 21 reads', async () => {
     const { token } = await account();
     const { token: other } = await account();
