@@ -116,7 +116,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   await app.register(cookie, {
     parseOptions: { httpOnly: true, sameSite: 'lax', path: '/', secure: https },
   });
-  guardSessions(app, services, publicUrl.origin);
+  guardSessions(app, services, publicUrl);
   checkContentType(app);
   await collectOpenApi(app);
 

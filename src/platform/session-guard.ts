@@ -16,14 +16,14 @@ declare module 'fastify' {
 }
 
 /** Enforces `auth` of the matched entry and refuses cross-site writes that carry the cookie or would set it. */
-export function guardSessions(app: FastifyInstance, services: Services, publicOrigin: string): void {
+export function guardSessions(app: FastifyInstance, services: Services, publicUrl: URL): void {
   app.decorateRequest('cookieSession', null);
   app.addHook('onRequest', async (request) => {
     const entry = entryOf(request);
     if (!entry) return;
     const credential = credentialOf(request.headers.authorization, request.cookies);
     if (credential?.from === 'cookie' || entry.opensSession || isUpgrade(request)) {
-      refuseCrossSiteWrite(request, publicOrigin);
+      refuseCrossSiteWrite(request, publicUrl);
     }
     switch (entry.auth) {
       case 'none':
