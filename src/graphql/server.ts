@@ -8,6 +8,7 @@ import {
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 import type { Logger } from '../lib/logger.js';
 import type { GraphqlContext } from './context.js';
+import { statusOfFaults } from './http-status.js';
 import { checkOperation, parseOptions, validationRules } from './limits.js';
 
 export interface GraphqlServerOptions {
@@ -23,7 +24,7 @@ const WEBSOCKET_ONLY =
   'Subscriptions run over WebSocket: connect to the same address with the subprotocol graphql-transport-ws.';
 
 /** What HTTP needs beside the rules that Apollo runs by itself. */
-const limits: ApolloServerPlugin<GraphqlContext> = {
+const overHttp: ApolloServerPlugin<GraphqlContext> = {
   async requestDidStart() {
     return {
       async didResolveOperation({ schema, document, operation, request }) {
@@ -38,6 +39,11 @@ const limits: ApolloServerPlugin<GraphqlContext> = {
           });
         }
         checkOperation({ schema, document, operation, variables: request.variables ?? {} });
+      },
+      async willSendResponse({ request, response }) {
+        if (response.http.status !== 400 || response.body.kind !== 'single') return;
+        const { errors = [] } = response.body.singleResult;
+        response.http.status = statusOfFaults(errors, request.http?.headers.get('accept'));
       },
     };
   },
@@ -63,7 +69,7 @@ export async function startGraphqlServer(
     formatError: (_formatted, error) =>
       formatError(error instanceof GraphQLError ? error : asGraphqlError(error)),
     plugins: [
-      limits,
+      overHttp,
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
