@@ -151,6 +151,7 @@ export interface FieldIssue {
 export interface ErrorOptions {
   message?: string;
   param?: string;
+  /** Every fault of the input; always there with `validation_error`. */
   details?: FieldIssue[];
   /** Seconds, sent as `Retry-After`. */
   retryAfterSeconds?: number;
@@ -161,12 +162,17 @@ export interface ErrorOptions {
   cause?: unknown;
 }
 
+/** Codes whose errors need no details. */
+export type PlainErrorCode = Exclude<ErrorCode, 'validation_error'>;
+
 /** An error that a caller may see: its code decides status and type. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly options: ErrorOptions;
 
+  constructor(code: 'validation_error', options: ErrorOptions & { details: FieldIssue[] });
+  constructor(code: PlainErrorCode, options?: ErrorOptions);
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
     super(options.message ?? table[code].message, { cause: options.cause });
     this.name = 'AppError';

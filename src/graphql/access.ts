@@ -1,5 +1,5 @@
-import type { GraphQLFieldConfig, GraphQLSchema } from 'graphql';
-import { defaultFieldResolver } from 'graphql';
+import type { GraphQLField, GraphQLSchema } from 'graphql';
+import { defaultFieldResolver, getNullableType } from 'graphql';
 import { Extensions } from 'type-graphql';
 import { requireAdmin, requireViewer } from '../context.js';
 import type { GraphqlContext } from './context.js';
@@ -33,7 +33,8 @@ function guard(access: Access, { service }: GraphqlContext): void {
 }
 
 /**
- * Puts the guard in front of every root field, as the route table does for REST: default deny.
+ * Puts the guard in front of every root field, as the route table does for REST: default deny. A query or mutation may be
+ * null, whatever its resolver declares: it fails alone, and the answers of those beside it arrive (docs/decisions/0101).
  * @throws Error for a field that declares nothing.
  */
 export function enforceAccess(schema: GraphQLSchema): GraphQLSchema {
@@ -50,13 +51,14 @@ export function enforceAccess(schema: GraphQLSchema): GraphQLSchema {
       const access = accessOf(field);
       if (!access) throw new Error(`${type!.name}.${field.name} doesn't declare who may ask for it`);
       guardField(field, access, type === schema.getMutationType());
+      if (type !== schema.getSubscriptionType()) field.type = getNullableType(field.type);
     }
   }
   return schema;
 }
 
 function guardField(
-  field: Pick<GraphQLFieldConfig<unknown, GraphqlContext>, 'resolve' | 'subscribe'>,
+  field: Pick<GraphQLField<unknown, GraphqlContext>, 'resolve' | 'subscribe'>,
   access: Access,
   isMutation: boolean,
 ): void {

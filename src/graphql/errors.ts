@@ -1,9 +1,10 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { AppError, errorEntry, type FieldIssue } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
+import { withShortNames } from '../lib/shortened.js';
 import { toAppError } from '../lib/to-app-error.js';
 import { camelName } from './case.js';
-import { variableFault } from './variable-faults.js';
+import { valueFaults } from './variable-faults.js';
 
 export interface ErrorFormat {
   log: Logger;
@@ -36,7 +37,7 @@ export function formatGraphqlError(
   const { code } = error.extensions;
   if (typeof code === 'string' && DOCUMENT_CODES.has(code)) {
     const message = suggestions ? error.message : withoutSuggestion(error.message);
-    return { message, ...place, extensions: { code } };
+    return { message: withShortNames(message), ...place, extensions: { code } };
   }
   const shown = shownError(error);
   const level = shown.options.quiet ? undefined : errorEntry(shown.code).log;
@@ -85,9 +86,10 @@ function shownError(error: GraphQLError): AppError {
 /** GraphQL's own refusals of values and requests in the terms of REST. */
 function refusalOf(error: GraphQLError): AppError | undefined {
   const { message, extensions } = error;
-  const fault = variableFault(error);
-  if (fault) return new AppError('validation_error', { details: [fault] });
-  if (message.startsWith('Argument "')) return new AppError('validation_error', { message });
-  if (extensions.code === 'BAD_REQUEST') return new AppError('invalid_body', { message });
+  const details = valueFaults(error);
+  if (details) return new AppError('validation_error', { details });
+  if (extensions.code === 'BAD_REQUEST') {
+    return new AppError('invalid_body', { message: withShortNames(message) });
+  }
   return undefined;
 }

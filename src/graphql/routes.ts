@@ -13,6 +13,7 @@ import type { Signals } from '../services/live/signals.js';
 import type { Services } from '../services.js';
 import type { GraphqlContext } from './context.js';
 import { formatGraphqlError } from './errors.js';
+import { settledAccept, statusOfFaults } from './http-status.js';
 import { refuseUnvalidatable } from './limits.js';
 import { createLoaders } from './loaders.js';
 import { createGraphqlMetrics } from './metrics.js';
@@ -43,6 +44,7 @@ const MAX_FRAME_BYTES = 64 * 1024;
 const GOING_AWAY = 1001;
 /** After a good-bye a client has so long to say its own. */
 const GOODBYE_MS = 1_000;
+const ENDPOINT = '/graphql';
 const POST_ONLY = 'Send queries and mutations by POST; subscriptions run over WebSocket.';
 
 /** `/graphql`: queries and mutations by POST, everything over WebSocket. */
@@ -72,10 +74,10 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
 
   app.route({
     method: 'POST',
-    url: '/graphql',
+    url: ENDPOINT,
     schema: { hide: true },
     preHandler: async (request) => {
-      settleAccept(request);
+      request.raw.headers.accept = settledAccept(request.headers.accept);
       useDocument(request, documents);
       refuseUnvalidatable(schema, (request.body as DocumentRequest | null)?.query);
     },
@@ -83,7 +85,7 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
     handler: fastifyApolloHandler(server, {
       context: async (request: FastifyRequest, reply: FastifyReply) => contextOf(request, reply, services),
     } as never) as never,
-    errorHandler: (error, _request, reply) => {
+    errorHandler: (error, request, reply) => {
       const isOfDocument = error instanceof GraphQLError;
       const shown = isOfDocument ? undefined : deps.toAppError(error);
       const fault = isOfDocument ? error : new GraphQLError('', { originalError: shown });
@@ -95,18 +97,19 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
       reply.errorCode = code;
       if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
       reply
-        .status(shown?.status ?? 400)
-        .type('application/json; charset=utf-8')
+        .status(shown?.status ?? statusOfFaults([formatted], settledAccept(request.headers.accept)))
+        .type(`${settledAccept(request.headers.accept)}; charset=utf-8`)
         .send(JSON.stringify({ errors: [formatted] }));
     },
   });
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.is404 && request.url.split('?', 1)[0] === ENDPOINT) refuseMethod(reply);
+  });
   app.route({
     method: 'GET',
-    url: '/graphql',
+    url: ENDPOINT,
     schema: { hide: true },
-    handler: () => {
-      throw new AppError('method_not_allowed', { message: POST_ONLY });
-    },
+    handler: (_request, reply) => refuseMethod(reply),
     wsHandler: createSocketHandler({
       schema,
       services,
@@ -120,12 +123,9 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
   });
 }
 
-const RESPONSE_JSON = 'application/graphql-response+json';
-
-/** Every answer is JSON, as it is under `/api`, whatever else a client would rather take. */
-function settleAccept(request: FastifyRequest): void {
-  const asked = request.headers.accept ?? '';
-  request.raw.headers.accept = asked.includes(RESPONSE_JSON) ? RESPONSE_JSON : 'application/json';
+function refuseMethod(reply: FastifyReply): never {
+  reply.header('allow', 'POST');
+  throw new AppError('method_not_allowed', { message: POST_ONLY });
 }
 
 /** Puts the text of the document where Apollo looks for it. What isn't an object is Apollo's to refuse. */

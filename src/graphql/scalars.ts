@@ -1,31 +1,17 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
-import { decimalText } from '../lib/money-input.js';
-import { trimEnd } from '../lib/trim-end.js';
 
 const DECIMAL = /^-?\d{1,24}(?:\.\d{1,12})?$/;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
-const plain = (text: string): string => (text.includes('.') ? trimEnd(trimEnd(text, '0'), '.') : text);
-
-/**
- * The number of a decimal, as a service takes it. A text that no number can hold exactly is refused instead of being
- * rounded in silence.
- */
-function decimalInput(value: unknown): number {
+/** A decimal as a service takes it: a text stays one, so that no digit of it is lost. */
+function decimalInput(value: unknown): number | string {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (typeof value !== 'string' || !DECIMAL.test(value)) {
-    throw new GraphQLError('Decimal must be a number or a decimal in a string, such as "12.50".');
-  }
-  const number = Number(value);
-  const unsigned = plain(value.replace(/^-?0*(?=\d)/, ''));
-  if (plain(decimalText(Math.abs(number))) !== unsigned) {
-    throw new GraphQLError('Decimal has more digits than can be kept exactly; about 15 are taken.');
-  }
-  return number;
+  if (typeof value === 'string' && DECIMAL.test(value)) return value;
+  throw new GraphQLError('Decimal must be a number or a decimal in a string, such as "12.50".');
 }
 
 /** Exact decimals: a string on the way out; a string or a number on the way in. */
-export const Decimal = new GraphQLScalarType<number, string>({
+export const Decimal = new GraphQLScalarType<number | string, string>({
   name: 'Decimal',
   description:
     'An exact decimal. Answers carry it as a string with 6 to 12 digits after the point, such as `"0.9999562"`; inputs take a string or a number.',
@@ -36,7 +22,9 @@ export const Decimal = new GraphQLScalarType<number, string>({
   },
   parseValue: decimalInput,
   parseLiteral(node) {
-    if (node.kind === Kind.INT || node.kind === Kind.FLOAT) return decimalInput(Number(node.value));
+    if (node.kind === Kind.INT || node.kind === Kind.FLOAT) {
+      return DECIMAL.test(node.value) ? node.value : decimalInput(Number(node.value));
+    }
     return decimalInput(node.kind === Kind.STRING ? node.value : undefined);
   },
 });

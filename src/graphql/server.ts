@@ -10,6 +10,7 @@ import type { AppError } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
 import type { GraphqlContext } from './context.js';
 import { wholeSeconds } from './errors.js';
+import { statusOfFaults } from './http-status.js';
 import { checkOperation, parseOptions, validationRules } from './limits.js';
 import { type TakeRate, takeOperation } from './rates.js';
 
@@ -27,7 +28,7 @@ const WEBSOCKET_ONLY =
   'Subscriptions run over WebSocket: connect to the same address with the subprotocol graphql-transport-ws.';
 
 /** What HTTP needs beside the rules that Apollo runs by itself. */
-const limits = (takeRate: TakeRate): ApolloServerPlugin<GraphqlContext> => ({
+const overHttp = (takeRate: TakeRate): ApolloServerPlugin<GraphqlContext> => ({
   async requestDidStart() {
     return {
       async didResolveOperation({ schema, document, operation, request, contextValue }) {
@@ -47,6 +48,11 @@ const limits = (takeRate: TakeRate): ApolloServerPlugin<GraphqlContext> => ({
         } catch (error) {
           throw refusalOf(error as AppError);
         }
+      },
+      async willSendResponse({ request, response }) {
+        if (response.http.status !== 400 || response.body.kind !== 'single') return;
+        const { errors = [] } = response.body.singleResult;
+        response.http.status = statusOfFaults(errors, request.http?.headers.get('accept'));
       },
     };
   },
@@ -83,7 +89,7 @@ export async function startGraphqlServer(
     formatError: (_formatted, error) =>
       formatError(error instanceof GraphQLError ? error : asGraphqlError(error)),
     plugins: [
-      limits(takeRate),
+      overHttp(takeRate),
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),

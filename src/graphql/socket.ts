@@ -60,6 +60,9 @@ interface Extra {
 }
 
 export const SUBPROTOCOL = 'graphql-transport-ws';
+const BAD_MESSAGE = 4400;
+/** What graphql-ws throws at a message that only servers send, such as `next`. */
+const NOT_FOR_SERVERS = /^Error: Unexpected message of type /;
 const OPERATIONS_PER_SOCKET = 20;
 /** Answers that a client lets lie; subscriptions wait by themselves for what they sent. */
 const MAX_BACKLOG_BYTES = 2 ** 20;
@@ -99,6 +102,10 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
           socket.on('message', (data) => {
             const work = { owner: networkOwner(request.context.network) };
             asWork(work, () => handle(String(data))).catch((error: unknown) => {
+              if (NOT_FOR_SERVERS.test(String(error))) {
+                socket.close(BAD_MESSAGE, 'This message is for clients only');
+                return;
+              }
               request.log.error({ err: error }, 'a message of a WebSocket failed');
               socket.close(1011, 'Internal error');
             });
@@ -130,10 +137,11 @@ async function connect(
   sessions: SocketSessions,
 ): Promise<boolean> {
   const { socket, request } = extra;
-  const { authorization } = connectionParams ?? {};
+  const { authorization, credentials } = connectionParams ?? {};
   const credential = credentialOf(
     typeof authorization === 'string' ? authorization : request.headers.authorization,
-    request.cookies,
+    // A browser sends the cookie with each upgrade; a page that doesn't mean it says so, in the words of `fetch`.
+    credentials === 'omit' ? {} : request.cookies,
   );
   const session = credential && (await accounts.authenticate(freshContext(request), credential.token));
   if (!session) return false;

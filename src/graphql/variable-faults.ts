@@ -1,7 +1,12 @@
 import { GraphQLError } from 'graphql';
 import type { FieldIssue } from '../errors.js';
+import { ofWholeInput } from '../lib/field-issues.js';
+import { shortened, withShortNames } from '../lib/shortened.js';
 
 const VARIABLE = /^Variable "\$([^"]*)" /;
+const ARGUMENT = /^Argument "([^"]*)" /;
+/** graphql gives up at 50 faults, with one more error that says so. */
+const GIVEN_UP = /^Too many errors processing variables/;
 const PLACE = / at "([^"]*)"$/;
 
 /** What graphql says of a value, as a person would say it of a field. The value itself is never repeated. */
@@ -20,8 +25,21 @@ const WORDS: readonly [RegExp, (match: RegExpExecArray) => { field?: string; mes
   [/^Expected type "([^"]+)" to be an object/, () => ({ message: 'must be an object' })],
 ];
 
-/** The field that an error of variables is about; undefined for an error of anything else. */
-export function variableFault(error: GraphQLError): FieldIssue | undefined {
+/** The faults of a value, as details of `validation_error`; undefined for an error of anything else. */
+export function valueFaults(error: GraphQLError): FieldIssue[] | undefined {
+  if (GIVEN_UP.test(error.message)) return ofWholeInput('has more faults than are named here');
+  const fault = variableFault(error) ?? argumentFault(error);
+  return fault && [{ field: shortened(fault.field), message: withShortNames(fault.message) }];
+}
+
+/** Only a variable without a value gets as far as the execution: all else is a fault of the document. */
+function argumentFault({ message }: GraphQLError): FieldIssue | undefined {
+  const field = ARGUMENT.exec(message)?.[1];
+  if (field === undefined) return undefined;
+  return { field, message: message.includes('must not be null') ? 'must not be null' : 'is required' };
+}
+
+function variableFault(error: GraphQLError): FieldIssue | undefined {
   const variable = VARIABLE.exec(error.message)?.[1];
   if (variable === undefined) return undefined;
   const { originalError } = error;

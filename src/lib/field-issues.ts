@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { FieldIssue } from '../errors.js';
+import { shortened } from './shortened.js';
 
 /** The part of a zod issue that names a field. */
 export interface IssueLike {
@@ -9,6 +10,14 @@ export interface IssueLike {
   /** Set by `unrecognized_keys`, whose path is that of the object around them. */
   keys?: readonly string[];
 }
+
+/** Faults that one answer names; whoever sends more has no form to show them in. */
+const MAX_ISSUES = 100;
+/** Where no field is at fault, but all of them together. */
+const WHOLE_INPUT = 'body';
+
+/** A fault that no field has by itself. */
+export const ofWholeInput = (message: string): FieldIssue[] => [{ field: WHOLE_INPUT, message }];
 
 /**
  * One entry per field, so that a form can show each fault where it belongs. zod reports unknown fields under the
@@ -21,7 +30,8 @@ export function fieldIssues(issues: readonly IssueLike[]): FieldIssue[] {
     return [{ field: fieldName(path), message: plainWords(message) }];
   });
   // zod says twice what breaks two rules with the same words.
-  return [...new Map(all.map((issue) => [`${issue.field}\n${issue.message}`, issue])).values()];
+  const different = new Map(all.map((issue) => [`${issue.field}\n${issue.message}`, issue])).values();
+  return [...different].slice(0, MAX_ISSUES);
 }
 
 const BOUNDS: Record<string, string> = {
@@ -70,5 +80,5 @@ export function zodFieldIssues(error: z.ZodError): FieldIssue[] {
 }
 
 function fieldName(path: readonly PropertyKey[]): string {
-  return path.length === 0 ? 'body' : path.map(String).join('.');
+  return path.length === 0 ? WHOLE_INPUT : shortened(path.map(String).join('.'));
 }

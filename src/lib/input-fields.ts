@@ -4,6 +4,9 @@ import { z } from 'zod';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
+/** For descriptions of what `label` takes. */
+export const TRIMMED = 'Spaces around it are removed.';
+
 /** Text on one line with something in it; spaces around it go. */
 export const label = (maxLength: number) =>
   z
@@ -15,3 +18,9 @@ export const label = (maxLength: number) =>
       (text) => text.isWellFormed() && !CONTROL.test(text),
       'must be one line without control characters',
     );
+
+export const NOTHING_TO_CHANGE = 'there is nothing to change';
+
+/** Whether a change names anything. */
+export const changesSomething = (change: object): boolean =>
+  Object.values(change).some((value) => value !== undefined);

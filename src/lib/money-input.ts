@@ -3,6 +3,10 @@ import { DOLLAR, type Money, parseMoney } from './money.js';
 
 /** Largest amount that a caller may send: a million dollars. */
 const MAX_INPUT: Money = 1_000_000n * DOLLAR;
+const NO_AMOUNT = 'must be an amount such as 12.50';
+const TOO_MUCH = 'must be at most 1000000';
+/** As answers write it, whatever zeros are around; no longer than any amount needs. */
+const DECIMAL = /^-?\d{1,24}(?:\.\d{1,24})?$/;
 const EXPONENT_FORM = /^(\d)(?:\.(\d+))?e-(\d+)$/;
 
 /**
@@ -17,18 +21,37 @@ export function decimalText(value: number): string {
   return `0.${'0'.repeat(Number(exponent) - 1)}${first}${rest}`;
 }
 
-/** Dollars in a request: a JSON number from 0 to 1,000,000 with at most 12 decimals; gives units of 1e-12 dollars. */
+/** What is wrong with an amount, to stand behind the name of its field; undefined: nothing. */
+function faultOf(value: number | string): string | undefined {
+  if (typeof value === 'string' && !DECIMAL.test(value)) return NO_AMOUNT;
+  // Rounding a decimal to a number keeps it on its side of both bounds, or puts it on the bound itself.
+  if (Number(value) < 0) return 'must not be negative';
+  return Number(value) > 1_000_000 ? TOO_MUCH : undefined;
+}
+
+/**
+ * Dollars in a request, from 0 to 1,000,000 with at most 12 decimals: a JSON number, or a decimal in a string as answers
+ * give it, which is never rounded. Gives units of 1e-12 dollars.
+ */
 export const moneyInput = z
-  .number('must be a number')
-  .min(0, 'must not be negative')
-  .max(1_000_000, 'must be at most 1000000')
+  .union(
+    [
+      z.number().meta({ minimum: 0, maximum: 1_000_000 }),
+      z.string().meta({ pattern: '^\\d{1,24}(\\.\\d{1,24})?$', examples: ['12.500000'] }),
+    ],
+    NO_AMOUNT,
+  )
   .transform((value, context): Money => {
+    const refuse = (message: string): never => {
+      context.issues.push({ code: 'custom', message, input: value });
+      return z.NEVER;
+    };
+    const fault = faultOf(value);
+    if (fault) return refuse(fault);
     try {
-      const units = parseMoney(decimalText(value));
-      if (units <= MAX_INPUT) return units;
+      const units = parseMoney(typeof value === 'string' ? value : decimalText(value));
+      return units <= MAX_INPUT ? units : refuse(TOO_MUCH);
     } catch {
-      // More than 12 decimals: reported below.
+      return refuse('must have at most 12 decimals');
     }
-    context.issues.push({ code: 'custom', message: 'must have at most 12 decimals', input: value });
-    return z.NEVER;
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AppError } from '../errors.js';
 import { isDatabaseOutage } from './database-outage.js';
-import { zodFieldIssues } from './field-issues.js';
+import { ofWholeInput, zodFieldIssues } from './field-issues.js';
 
 const OUTAGE_RETRY_SECONDS = 2;
 
@@ -11,7 +11,12 @@ export function toAppError(error: unknown): AppError {
   if (error instanceof z.ZodError) {
     return new AppError('validation_error', { details: zodFieldIssues(error) });
   }
-  if (isUnstorableText(error)) return new AppError('validation_error', { cause: error });
+  if (isUnstorableText(error)) {
+    return new AppError('validation_error', {
+      cause: error,
+      details: ofWholeInput('has a character that no text may have'),
+    });
+  }
   if (isDatabaseOutage(error)) {
     return new AppError('service_unavailable', { cause: error, retryAfterSeconds: OUTAGE_RETRY_SECONDS });
   }

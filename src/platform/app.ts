@@ -124,7 +124,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   await app.register(cookie, {
     parseOptions: { httpOnly: true, sameSite: 'lax', path: '/', secure: https },
   });
-  guardSessions(app, services, { publicOrigin: publicUrl.origin, production: config.production });
+  guardSessions(app, services, { publicUrl, production: config.production });
   // Suites and scripts of a developer ask as much as they like of their own machine.
   const takeRate = createRates(({ loopback }) => loopback && !config.production);
   limitRates(app, takeRate);

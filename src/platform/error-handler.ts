@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { AppError, type ErrorCode, errorBody, errorEntry } from '../errors.js';
+import { AppError, errorBody, errorEntry, type PlainErrorCode } from '../errors.js';
 import { fieldIssues } from '../lib/field-issues.js';
 import { toAppError as plainAppError } from '../lib/to-app-error.js';
 
@@ -46,7 +46,7 @@ function fromValidation(validation: readonly FastifySchemaValidationError[]): Ap
 }
 
 /** Fastify's own refusals: always the caller's fault. */
-function codeOfFramework(error: unknown): ErrorCode | undefined {
+function codeOfFramework(error: unknown): PlainErrorCode | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { statusCode, code, name } = error as { statusCode?: number; code?: string; name?: string };
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_MAX_PARAM_LENGTH') return 'not_found';

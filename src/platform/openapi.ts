@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
-import { jsonSchemaTransform } from 'fastify-type-provider-zod';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { RestApp } from '../rest/rest-app.js';
+import { finishDocument, type OpenApiDocument } from './openapi-finish.js';
 
 const DESCRIPTION = `Accounts, keys, credits and usage of the inference gateway.
 
@@ -13,11 +14,19 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Inference gateway', version: '1.0.0', description: DESCRIPTION },
+      info: {
+        title: 'Inference gateway',
+        version: '1.0.0',
+        description: DESCRIPTION,
+        contact: { name: 'The operator of this installation' },
+        license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+      },
+      servers: [{ url: '/', description: 'The installation that serves this document.' }],
       tags: [
         { name: 'Account', description: 'Sign-up, log-in and your own account.' },
         { name: 'Billing', description: 'Credits, ledger, usage, plans and models.' },
         { name: 'Keys', description: 'API keys and their caps.' },
+        { name: 'Alerts', description: 'Who is told of spend, and what they were told.' },
         { name: 'Administration', description: 'For operators.' },
         { name: 'Health', description: 'Whether the service works.' },
       ],
@@ -35,5 +44,6 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
       security: [{ bearer: [] }, { cookie: [] }],
     },
     transform: jsonSchemaTransform,
+    transformObject: (document) => finishDocument(jsonSchemaTransformObject(document) as OpenApiDocument),
   });
 }

@@ -18,7 +18,7 @@ declare module 'fastify' {
 }
 
 export interface GuardOptions {
-  publicOrigin: string;
+  publicUrl: URL;
   production: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface GuardOptions {
 export function guardSessions(
   app: FastifyInstance,
   services: Services,
-  { publicOrigin, production }: GuardOptions,
+  { publicUrl, production }: GuardOptions,
 ): void {
   const anonymous = new AnonymousBudget();
   app.decorateRequest('cookieSession', null);
@@ -39,7 +39,7 @@ export function guardSessions(
     const { context } = request;
     const credential = credentialOf(request.headers.authorization, request.cookies);
     if (credential?.from === 'cookie' || entry.opensSession || isUpgrade(request)) {
-      refuseCrossSiteWrite(request, publicOrigin);
+      refuseCrossSiteWrite(request, publicUrl);
     }
     if (entry.auth === 'internal') throw new AppError('internal_routes_disabled');
     if (entry.auth !== 'none' && credential) await openSession(request, credential, services);

@@ -32,7 +32,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
         'Makes an account on the plan `free` with $1.00 of starter credit (once per mail, plus-tags folded) and opens a session, whose token is also set as the cookie `pr_session`.',
       security: [],
       body: signupInput,
-      response: { 200: sessionOutput, ...errorResponses(403, 409, 415, 422, 429) },
+      response: { 200: sessionOutput, ...errorResponses(403, 409, 415, 422) },
     },
     handler: async (request, reply) => {
       const session = await services.accounts.signup(request.context, request.body);
@@ -51,7 +51,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
         'Opens a session, whose token is also set as the cookie `pr_session`. At most 10 failures per account and network in 15 minutes, and 50 per network.',
       security: [],
       body: loginInput,
-      response: { 200: sessionOutput, ...errorResponses(401, 403, 415, 422, 429) },
+      response: { 200: sessionOutput, ...errorResponses(401, 403, 415, 422) },
     },
     handler: async (request, reply) => {
       const session = await services.accounts.login(request.context, request.body);
@@ -81,7 +81,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
       description:
         'Ends all sessions and keys and erases mail, name, password and the data key. Ledger and usage stay without name and mail. It can not be undone. The last active administrator is refused (422).',
       body: deleteAccountInput,
-      response: { 204: nothing('The account is deleted.'), ...errorResponses(401, 403, 415, 422, 429) },
+      response: { 204: nothing('The account is deleted.'), ...errorResponses(401, 403, 415, 422) },
     },
     handler: async (request, reply) => {
       await services.accounts.deleteAccount(request.context, request.body);
@@ -97,7 +97,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
       tags,
       summary: 'Log out',
       description: 'Ends this session, with every token of it, and clears the cookie.',
-      response: { 204: nothing('The session is ended.'), ...errorResponses(401, 403) },
+      response: { 204: nothing('The session is ended.'), ...errorResponses(401, 403, 415) },
     },
     handler: async (request, reply) => {
       await services.accounts.logout(request.context);
@@ -114,7 +114,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
       summary: 'Change my password',
       description: 'Sets a new password and ends all other sessions; this one goes on.',
       body: changePasswordInput,
-      response: { 204: nothing('The password is changed.'), ...errorResponses(401, 403, 415, 422, 429) },
+      response: { 204: nothing('The password is changed.'), ...errorResponses(401, 403, 415, 422) },
     },
     handler: async (request, reply) => {
       await services.accounts.changePassword(request.context, request.body);

@@ -90,7 +90,7 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
       summary: 'Delete an alert subscription',
       description: 'Its events stay on record.',
       params: alertParams,
-      response: { 204: nothing('The subscription is deleted.'), ...errorResponses(401, 403, 404) },
+      response: { 204: nothing('The subscription is deleted.'), ...errorResponses(401, 403, 404, 415) },
     },
     handler: async ({ context, params }, reply) => {
       await alerts.remove(context, { keyId: params.id, alertId: params.alert_id });
@@ -108,7 +108,7 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
       description:
         'Delivers a test to the destination, of the form of a real alert. At most 5 tests and repetitions per minute, 10 per day by mail.',
       params: alertParams,
-      response: { 201: alertEventOutput, ...errorResponses(401, 403, 404, 429) },
+      response: { 201: alertEventOutput, ...errorResponses(401, 403, 404, 415) },
     },
     handler: async ({ context, params }, reply) => {
       reply.status(201);
@@ -126,7 +126,7 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
       description:
         'The new secret is in this answer and can not be shown again. Deliveries carry a signature by the one before as well until the next change.',
       params: alertParams,
-      response: { 200: signingSecretOutput, ...errorResponses(401, 403, 404, 422) },
+      response: { 200: signingSecretOutput, ...errorResponses(401, 403, 404, 415, 422) },
     },
     handler: async ({ context, params }) =>
       alerts.rotateSecret(context, { keyId: params.id, alertId: params.alert_id }),
@@ -173,7 +173,7 @@ function eventRoutes(app: RestApp, { alerts }: Services): void {
       description:
         'The same id, up to three new attempts, to where the subscription leads now. One that is pending stays as it is. At most 5 tests and repetitions per minute, 10 per day by mail.',
       params: alertEventParams,
-      response: { 200: alertEventOutput, ...errorResponses(401, 403, 404, 422, 429) },
+      response: { 200: alertEventOutput, ...errorResponses(401, 403, 404, 415, 422) },
     },
     handler: async ({ context, params }) => alerts.redeliver(context, { eventId: params.id }),
   });

@@ -115,7 +115,7 @@ export function billingRoutes(app: RestApp, services: Services): void {
       summary: 'List plans',
       description: 'What each plan costs, includes and allows.',
       security: [],
-      response: { 200: plansOutput },
+      response: { 200: plansOutput, ...errorResponses() },
     },
     handler: async (request) => billing.plans(request.context),
   });
@@ -129,7 +129,7 @@ export function billingRoutes(app: RestApp, services: Services): void {
       summary: 'List models',
       description: 'Every public model with its prices.',
       security: [],
-      response: { 200: modelsOutput },
+      response: { 200: modelsOutput, ...errorResponses() },
     },
     handler: async (request) => billing.models(request.context),
   });

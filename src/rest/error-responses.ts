@@ -20,7 +20,7 @@ const errorOutput = z
       })
       .describe('The error.'),
   })
-  .describe('An error.');
+  .meta({ id: 'Error', description: 'An error.' });
 
 const MEANINGS = {
   400: 'The body is no JSON (`invalid_body`).',
@@ -37,17 +37,22 @@ const MEANINGS = {
 
 type ErrorStatus = keyof typeof MEANINGS;
 
-/** Every operation may be refused to one who asks too much, and while the database is away. */
+/** Whatever is asked, a caller may ask too much, and the database may be away. */
 const ALWAYS: readonly ErrorStatus[] = [429, 503];
-/** Beside 415: whatever takes a body takes a bad or a huge one too. */
+/** Beside 415, which is for everything but GET: where a body may be of the wrong type it may be bad or huge too. */
 const OF_BODIES: readonly ErrorStatus[] = [400, 413];
+
+const errorResponse = (description: string) => ({
+  description,
+  content: { 'application/json': { schema: errorOutput } },
+});
 
 /** Error responses of an operation, for its `response` schema. With 415, those of every body come along. */
 export function errorResponses<S extends ErrorStatus>(...statuses: S[]) {
   const takesBody = statuses.some((status) => status === 415);
   const all = [...statuses, ...(takesBody ? OF_BODIES : []), ...ALWAYS];
-  const entries = all.map((status) => [status, errorOutput.describe(MEANINGS[status])]);
-  return Object.fromEntries(entries) as Record<S, typeof errorOutput>;
+  const entries = all.map((status) => [status, errorResponse(MEANINGS[status])]);
+  return Object.fromEntries(entries) as Record<S, ReturnType<typeof errorResponse>>;
 }
 
 /** An answer without a body, for 204. */

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { errorResponses } from './error-responses.js';
 import type { RestApp } from './rest-app.js';
 
 const health = z
   .object({ status: z.enum(['ok', 'unavailable']).describe('`ok` when all is well.') })
-  .describe('State of this process.');
+  .meta({ id: 'Health', description: 'State of this process.' });
 
 /** \`ready\` tells whether the process can serve at the moment. */
 export function healthRoutes(app: RestApp, ready: () => Promise<boolean>): void {
@@ -16,7 +17,7 @@ export function healthRoutes(app: RestApp, ready: () => Promise<boolean>): void 
       summary: 'Whether the process lives',
       description: 'Answers as long as the process runs.',
       security: [],
-      response: { 200: health },
+      response: { 200: health, ...errorResponses() },
     },
     handler: async () => ({ status: 'ok' as const }),
   });
@@ -29,7 +30,7 @@ export function healthRoutes(app: RestApp, ready: () => Promise<boolean>): void 
       summary: 'Whether the process can serve',
       description: '503 while the database is away or not migrated yet.',
       security: [],
-      response: { 200: health, 503: health },
+      response: { ...errorResponses(), 200: health, 503: health },
     },
     handler: async (_request, reply) => {
       const fine = await ready();

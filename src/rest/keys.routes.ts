@@ -79,7 +79,7 @@ export function keysRoutes(app: RestApp, services: Services): void {
       summary: 'Delete an API key',
       description: 'Calls with it are refused at once, and its virtual key at the model proxy is removed.',
       params: keyParams,
-      response: { 204: nothing('The key is deleted.'), ...errorResponses(401, 403, 404) },
+      response: { 204: nothing('The key is deleted.'), ...errorResponses(401, 403, 404, 415) },
     },
     handler: async (request, reply) => {
       await keys.remove(request.context, request.params);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import http from 'node:http';
 import { call, type ErrorAnswer, PASSWORD, sessionCookie, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 
@@ -27,8 +28,9 @@ describe('writes with the session cookie', () => {
     expect(await logout(headers)).toMatchObject({ status: 204, alive: false });
   });
 
-  test('pass from the host that was asked, when that is not the public one', async () => {
-    expect(await logout({ origin: suite.url })).toMatchObject({ status: 204 });
+  test('are refused from the host that was asked, when that is not the public one', async () => {
+    // A name of somebody else's that leads here: its pages are of the same origin as this request.
+    expect(await logout({ origin: suite.url })).toMatchObject({ status: 403, alive: true });
   });
 
   test.each([
@@ -73,6 +75,44 @@ describe('writes with the session cookie', () => {
     });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
+describe('on a machine whose public address is its own', () => {
+  const suite = usePlatform();
+
+  const logout = async (host: string, origin: string): Promise<number | undefined> => {
+    const { token } = await signUp(suite.url);
+    const { hostname, port } = new URL(suite.url);
+    // `fetch` sets Host by itself.
+    return new Promise((resolve, reject) => {
+      const request = http.request(
+        {
+          hostname,
+          port,
+          method: 'POST',
+          path: '/api/auth/logout',
+          headers: { host, origin, cookie: `pr_session=${token}` },
+        },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        },
+      );
+      request.on('error', reject).end();
+    });
+  };
+
+  test.each(['localhost:5000', '127.0.0.1:5000', '[::1]:5000'])('writes pass from %s', async (host) => {
+    expect(await logout(host, `http://${host}`)).toBe(204);
+  });
+
+  test.each([
+    ['a name that leads here', 'rebound.example:5000', 'http://rebound.example:5000'],
+    ['another port', 'localhost:5000', 'http://localhost:5001'],
+    ['another of its names', 'localhost:5000', 'http://127.0.0.1:5000'],
+  ])('writes are refused from %s', async (_what, host, origin) => {
+    expect(await logout(host, origin)).toBe(403);
   });
 });
 

@@ -132,6 +132,7 @@ describe('DELETE /api/auth/me', () => {
       const answer = await erase(token);
       expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
       expect(answer.body.error.message).toContain('last active administrator');
+      expect(answer.body.error.details).toEqual([{ field: 'body', message: answer.body.error.message }]);
       expect((await call(suite.url, 'GET', '/api/admin/users', { token })).status).toBe(200);
     });
 

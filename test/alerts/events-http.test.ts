@@ -153,11 +153,12 @@ describe('alert events over HTTP', () => {
   });
 
   test('a low balance is told once per crossing: a top-up makes the next one tell again', async () => {
-    const balance = async (threshold_usd: number | null) =>
+    const balance = async (threshold_usd: number | string | null) =>
       (await send('PUT', '/api/billing/low-balance-alert', { threshold_usd })).body;
     expect((await send('GET', '/api/billing/low-balance-alert')).body).toEqual({ threshold_usd: null });
     // The starter credit is a dollar.
     expect(await balance(0.5)).toEqual({ threshold_usd: '0.500000' });
+    expect(await balance('0.500000')).toEqual({ threshold_usd: '0.500000' });
     const told = async () =>
       (await eventsOf(api.db.pool, api.payer)).map((event) => [event.purpose, event.balance]);
     await flushBatch(api.db.pool, [callOf(api.payer, 60)]);

@@ -36,9 +36,14 @@ describe('billing over HTTP', () => {
     expect((await get('/api/billing/balance')).body).toEqual(answer.body);
   });
 
+  test.each(['25', '25.000000'])('an amount may be a decimal in a string: %p', async (amount_usd) => {
+    expect((await topUp<Balance>({ amount_usd })).body.balance_usd).toBe('26.000000');
+  });
+
   test.each([
     ['amount_usd', { amount_usd: 11 }],
-    ['amount_usd', { amount_usd: '10' }],
+    ['amount_usd', { amount_usd: '10.01' }],
+    ['amount_usd', { amount_usd: '1e1' }],
     ['amount_usd', { amount_usd: -10 }],
     ['amount_usd', {}],
     ['currency', { amount_usd: 10, currency: 'EUR' }],

@@ -110,13 +110,15 @@ describe('API keys', () => {
     expect(await limits({ monthlyLimitUsd: '100', dailyLimitUsd: 2.5 })).toEqual(['100.000000', '2.500000']);
     expect(await limits({ dailyLimitUsd: '0.000000000001' })).toEqual(['100.000000', '0.000000000001']);
     expect(await limits({ monthlyLimitUsd: null })).toEqual([null, '0.000000000001']);
+    // More digits than a number holds.
+    expect(await limits({ dailyLimitUsd: '123456.123456789012' })).toEqual([null, '123456.123456789012']);
     expect(await limits({ dailyLimitUsd: '0' })).toEqual([null, '0.000000']);
   });
 
   test.each([
     ['a negative', { dailyLimitUsd: '-1' }, 'dailyLimitUsd'],
     ['more than a million', { monthlyLimitUsd: '1000000.01' }, 'monthlyLimitUsd'],
-    ['more digits than a number holds', { dailyLimitUsd: '123456.123456789012' }, 'dailyLimitUsd'],
+    ['thirteen decimals in a text', { dailyLimitUsd: '0.0000000000001' }, 'dailyLimitUsd'],
     ['thirteen decimals', { dailyLimitUsd: 1e-13 }, 'dailyLimitUsd'],
     ['a text that is no number', { dailyLimitUsd: '1e3' }, 'dailyLimitUsd'],
     ['a list', { dailyLimitUsd: [1] }, 'dailyLimitUsd'],

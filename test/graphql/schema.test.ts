@@ -89,7 +89,7 @@ describe('the GraphQL schema', () => {
     expect(fields.length).toBeGreaterThan(15);
     for (const { name, type, args } of fields) {
       const own = `${name[0]!.toUpperCase()}${name.slice(1)}`;
-      expect(String(type)).toBe(`${own}Payload!`);
+      expect(String(type)).toBe(`${own}Payload`);
       expect(args.map((argument) => [argument.name, String(argument.type)])).toEqual(
         name === 'logout' ? [] : [['input', `${own}Input!`]],
       );

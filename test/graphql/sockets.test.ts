@@ -78,6 +78,23 @@ describe('a WebSocket of GraphQL', () => {
     expect((await socket.closed()).code).toBe(4403);
   });
 
+  test('leaves the cookie aside where the page says so: only a token counts', async () => {
+    const { token } = await signUp(suite.url);
+    const headers = { cookie: `pr_session=${token}`, origin: suite.url, 'sec-fetch-site': 'same-origin' };
+    for (const payload of [{ credentials: 'omit' }, { credentials: 'omit', authorization: 'Basic x' }]) {
+      const without = await connect(suite.url, { headers });
+      without.say({ type: 'connection_init', payload });
+      expect((await without.closed()).code).toBe(4403);
+    }
+    const socket = await connect(suite.url, { headers });
+    const other = await signUp(suite.url);
+    const payload = { credentials: 'omit', authorization: `Bearer ${other.token}` };
+    socket.say({ type: 'connection_init', payload });
+    await socket.hears('connection_ack');
+    socket.say(subscribe('1', '{ viewer { id } }'));
+    expect(await socket.hears('next', '1')).toEqual({ data: { viewer: { id: other.user.id } } });
+  });
+
   test.each([
     ['an Origin elsewhere', { origin: 'https://evil.example' }],
     ['the Origin of a sandbox', { origin: 'null' }],
@@ -126,10 +143,29 @@ describe('a WebSocket of GraphQL', () => {
     '{"type":"nonsense"}',
     '{"type":"subscribe","id":"","payload":{}}',
     'null',
-  ])('a message that is none closes it: %s', async (text) => {
+    '{"type":"connection_ack"}',
+    '{"type":"next","id":"1","payload":{"data":null}}',
+    '{"type":"error","id":"1","payload":[{"message":"x"}]}',
+  ])('a message that is none, or only for clients, closes it: %s', async (text) => {
     const socket = await signedIn();
     socket.say(text);
     expect((await socket.closed()).code).toBe(4400);
+  });
+
+  test('a message that is only for clients is a fault of the client: nothing is logged', async () => {
+    const { log } = suite.platform;
+    const lines: unknown[] = [];
+    const child = log.child.bind(log);
+    log.child = ((...options: Parameters<typeof child>) =>
+      Object.assign(child(...options), { error: (line: unknown) => lines.push(line) })) as typeof log.child;
+    try {
+      const socket = await signedIn();
+      socket.say({ type: 'next', id: '1', payload: { data: null } });
+      expect((await socket.closed()).code).toBe(4400);
+      expect(lines).toEqual([]);
+    } finally {
+      log.child = child as typeof log.child;
+    }
   });
 
   test('only graphql-transport-ws is spoken', async () => {

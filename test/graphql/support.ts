@@ -18,13 +18,20 @@ export interface GraphqlAnswer<Data = Record<string, unknown>> {
   errors?: GraphqlError[];
 }
 
+/** What clients of GraphQL ask for: the status then says whether the operation ran. */
+const RESPONSE_JSON = 'application/graphql-response+json';
+
 /** One operation over HTTP. */
 export function operate<Data = Record<string, unknown>>(
   url: string,
   query: string,
-  { variables, ...request }: Omit<ApiRequest, 'body'> & { variables?: Record<string, unknown> } = {},
+  { variables, headers, ...request }: Omit<ApiRequest, 'body'> & { variables?: Record<string, unknown> } = {},
 ): Promise<ApiAnswer<GraphqlAnswer<Data>>> {
-  return call(url, 'POST', '/graphql', { ...request, body: { query, variables } });
+  return call(url, 'POST', '/graphql', {
+    ...request,
+    headers: { accept: RESPONSE_JSON, ...headers },
+    body: { query, variables },
+  });
 }
 
 /** Id of the document of the web pages that begins like this, such as `query Viewer`. */

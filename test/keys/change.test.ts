@@ -40,6 +40,14 @@ describe('changing and deleting a key', () => {
     expect(await patch({ daily_limit_usd: 0 })).toMatchObject({ daily_limit_usd: '0.000000' });
   });
 
+  test('a limit is taken back as it was given, to the last digit', async () => {
+    const { patch } = await newKey();
+    const given = await patch({ monthly_limit_usd: '1.5', daily_limit_usd: '123456.123456789012' });
+    const { monthly_limit_usd, daily_limit_usd } = given;
+    expect([monthly_limit_usd, daily_limit_usd]).toEqual(['1.500000', '123456.123456789012']);
+    expect(await patch({ monthly_limit_usd, daily_limit_usd })).toEqual(given);
+  });
+
   test('a key is disabled and enabled again', async () => {
     const { patch, keys, context, api_key } = await newKey();
     expect(await patch({ status: 'disabled' })).toMatchObject({ status: 'disabled' });
@@ -52,7 +60,8 @@ describe('changing and deleting a key', () => {
     [{ status: 'deleted' }],
     [{ status: null }],
     [{ name: null }],
-    [{ monthly_limit_usd: '5' }],
+    [{ monthly_limit_usd: '5 dollars' }],
+    [{ daily_limit_usd: '0.0000000000001' }],
     [{ monthly_limit_usd: -1 }],
     [{ daily_limit_usd: 1_000_001 }],
     [{ daily_limit_usd: 1e-13 }],

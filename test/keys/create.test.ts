@@ -98,6 +98,7 @@ describe('creating a key', () => {
     ).rejects.toMatchObject({
       code: 'validation_error',
       message: expect.stringContaining('at most 100 API keys'),
+      options: { details: [{ field: 'body', message: expect.stringContaining('at most 100 API keys') }] },
     });
     expect(proxy.calls).toEqual([]);
   });

@@ -19,6 +19,10 @@ describe('money in a request', () => {
     );
   });
 
+  test('every amount is taken back in the form in which answers give it', () => {
+    fc.assert(fc.property(fc.bigInt(0n, 10n ** 18n), (units) => parse(formatMoney(units)) === units));
+  });
+
   test('the text of a number reads back as the same number and has no exponent', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e6, noNaN: true }), (value) => {
@@ -48,6 +52,10 @@ describe('money in a request', () => {
     [1e-12, 1n],
     [1_000_000, 10n ** 18n],
     [0.1, 10n ** 11n],
+    ['1', 10n ** 12n],
+    ['0001.500000', 15n * 10n ** 11n],
+    ['0.0000000000010', 1n],
+    ['999999.999999999999', 10n ** 18n - 1n],
   ])('%p is taken', (value, units) => expect(parse(value)).toBe(units));
 
   test.each([
@@ -58,7 +66,15 @@ describe('money in a request', () => {
     [1e21],
     [Number.NaN],
     [Infinity],
-    ['1'],
+    ['0.0000000000001'],
+    ['1000000.000000000001'],
+    ['-0.000001'],
+    ['1e3'],
+    ['.5'],
+    ['5.'],
+    [' 5'],
+    [''],
+    ['9'.repeat(10_000)],
     [null],
     [true],
   ])('%p is refused', (value) => expect(parse(value)).toBe('refused'));

@@ -4,7 +4,15 @@ import { routeTable } from '../../src/platform/route-table.js';
 import { call } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 
-type Schema = { description?: string; anyOf?: Schema[]; properties?: Record<string, Schema>; items?: Schema };
+interface Schema {
+  $ref?: string;
+  description?: string;
+  type?: string;
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  minProperties?: number;
+}
 interface Operation {
   operationId?: string;
   summary?: string;
@@ -17,6 +25,7 @@ interface Operation {
 interface Document {
   openapi: string;
   paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
 }
 
 describe('the OpenAPI document', () => {
@@ -32,6 +41,15 @@ describe('the OpenAPI document', () => {
       Object.entries(methods).map(
         ([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const,
       ),
+    );
+
+  const SCHEMAS = '#/components/schemas/';
+  /** What a reference names; anything else is itself. */
+  const named = (schema: Schema): Schema =>
+    schema.$ref ? document.components.schemas[schema.$ref.slice(SCHEMAS.length)]! : schema;
+  const bodiesOf = ({ requestBody, responses }: Operation): Schema[] =>
+    [requestBody, ...Object.values(responses)].flatMap((body) =>
+      Object.values(body?.content ?? {}).map(({ schema }) => schema),
     );
 
   test('is the committed one: after a change run node dist/cli/emit-openapi.js', async () => {
@@ -54,12 +72,15 @@ describe('the OpenAPI document', () => {
     const missing: string[] = [];
     const check = (where: string, schema: Schema): void => {
       for (const [name, field] of Object.entries(schema.properties ?? {})) {
-        const described = [field, ...(field.anyOf ?? [])].some((schema) => schema.description);
+        const described = [field, named(field), ...(field.anyOf ?? [])].some(
+          ({ description }) => description,
+        );
         if (!described) missing.push(`${where}.${name}`);
         check(`${where}.${name}`, field);
       }
       if (schema.items) check(`${where}[]`, schema.items);
     };
+    for (const [name, schema] of Object.entries(document.components.schemas)) check(name, schema);
     for (const [name, operation] of operations()) {
       for (const part of ['operationId', 'summary', 'description'] as const) {
         if (!operation[part]) missing.push(`${name}: ${part}`);
@@ -68,12 +89,50 @@ describe('the OpenAPI document', () => {
         if (!parameter.description && !parameter.schema.description)
           missing.push(`${name}: ${parameter.name}`);
       }
-      const bodies = [operation.requestBody, ...Object.values(operation.responses)];
-      for (const body of bodies) {
-        for (const { schema } of Object.values(body?.content ?? {})) check(name, schema);
+      for (const schema of bodiesOf(operation)) check(name, schema);
+      for (const [status, { description }] of Object.entries(operation.responses)) {
+        if (!description || description === 'Default Response') missing.push(`${name}: ${status}`);
       }
     }
     expect(missing).toEqual([]);
+  });
+
+  test('names every body, so that a generated client has a type for it', () => {
+    const nameless = operations().flatMap(([name, operation]) =>
+      bodiesOf(operation)
+        .filter((schema) => schema.type !== 'string' && !(schema.items ?? schema).$ref)
+        .map(() => name),
+    );
+    expect(nameless).toEqual([]);
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining(['ApiKey', 'CreateApiKeyInput', 'Error', 'LedgerEntry', 'Session', 'UsagePage']),
+    );
+  });
+
+  test('says of every operation that it may be refused as one too many, or for now; of writes, for their body', () => {
+    const silent = operations().flatMap(([name, { responses }]) => {
+      const expected = ['429', '503', ...(name.startsWith('GET ') ? [] : ['400', '413', '415'])];
+      return expected.filter((status) => !responses[status]).map((status) => `${name}: ${status}`);
+    });
+    expect(silent).toEqual([]);
+  });
+
+  test('has no body where an answer has none', () => {
+    const empty = operations().flatMap(([, { responses }]) => responses['204'] ?? []);
+    expect(empty.length).toBeGreaterThan(3);
+    for (const response of empty) expect(Object.keys(response)).toEqual(['description']);
+  });
+
+  test('says that a change names something, and what is trimmed', () => {
+    const changes = operations().filter(([name]) => name.startsWith('PATCH '));
+    expect(changes.length).toBeGreaterThan(2);
+    for (const [, { requestBody }] of changes) {
+      expect(named(requestBody!.content['application/json']!.schema).minProperties).toBe(1);
+    }
+    const { schemas } = document.components;
+    for (const name of ['SignupInput', 'CreateApiKeyInput', 'UpdateApiKeyInput']) {
+      expect(schemas[name]!.properties!.name!.description).toContain('Spaces around it are removed.');
+    }
   });
 });
 

@@ -70,6 +70,18 @@ describe('answers to bad requests', () => {
     ]);
   });
 
+  test('an unknown field is said back as far as its first 200 bytes', async () => {
+    const answer = await post(JSON.stringify({ ['é'.repeat(101)]: 1, ['x'.repeat(5_000)]: 2 }));
+    const fields = answer.body.error.details!.map(({ field }) => field);
+    expect(fields).toEqual(expect.arrayContaining([`${'é'.repeat(100)}…`, `${'x'.repeat(200)}…`]));
+  });
+
+  test('at most 100 faults are named', async () => {
+    const fields = Array.from({ length: 1_500 }, (_, n) => [`f${n}`, 0]);
+    const answer = await post(JSON.stringify(Object.fromEntries(fields)));
+    expect([answer.status, answer.body.error.details?.length]).toEqual([422, 100]);
+  });
+
   test.each([16 * 1024 + 1, 5 * 1024 * 1024])('a body of %i bytes answers 413', async (bytes) => {
     const answer = await post(`{"email":"${'a'.repeat(bytes)}"}`).catch((error: unknown) => error as Error);
     // A server that answers early may cut a client that is still writing.

@@ -60,7 +60,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByRole('button', { name: 'Edit daily cap' }).click();
     await page.getByRole('textbox', { name: 'Daily cap' }).fill('a lot');
     await page.keyboard.press('Enter');
-    await page.getByText('Must be a number').waitFor();
+    await page.getByText('Must be an amount such as 12.50').waitFor();
     await page.getByRole('textbox', { name: 'Daily cap' }).fill('0.000001');
     await page.keyboard.press('Enter');
     await page.getByText('of $0.000001 reached').waitFor();

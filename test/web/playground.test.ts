@@ -84,6 +84,17 @@ describeInBrowser('the GraphQL playground', () => {
     await page.getByText('Not signed in').waitFor();
   });
 
+  test('subscribes for nobody on a session of the dashboard', async () => {
+    const { token } = await signUp(product.url);
+    const page = await browser.open(product.url);
+    await page.context().addCookies([{ name: 'pr_session', value: token, url: product.url }]);
+    await page.goto('/graphql/playground');
+    await page.getByText('"choose a long one"').waitFor();
+    await tab(page, 'WatchUsage');
+    await run(page);
+    await until(async () => (await answer(page)).includes('(4403)'), { what: 'the refusal' });
+  });
+
   test('keeps token and tabs over a reload, in this browser tab only', async () => {
     const page = await browser.open(product.url);
     await page.goto('/graphql/playground');

@@ -50,7 +50,8 @@ async function post(params: Params, headers: Record<string, string>): Promise<Ex
 async function* subscribe(params: Params, { authorization }: Record<string, string>) {
   const client = createClient({
     url: new URL(ENDPOINT, location.href.replace(/^http/, 'ws')).href,
-    connectionParams: authorization === undefined ? {} : { authorization },
+    // As with `post`. The browser sends the cookie all the same: the server leaves it aside.
+    connectionParams: { credentials: 'omit', ...(authorization !== undefined && { authorization }) },
     retryAttempts: 0,
   });
   try {

@@ -64,5 +64,5 @@ export class RedeliverAlertEventInput {
 @InputType({ description: 'When a low balance is to be told.' })
 export class SetLowBalanceAlertInput {
   @Field(() => Decimal, { nullable: true, description: fieldDocs(lowBalanceInput).thresholdUsd })
-  thresholdUsd!: number | null;
+  thresholdUsd!: number | string | null;
 }

@@ -1,5 +1,4 @@
 import { ArgsType, Field, ID, InputType, Int } from 'type-graphql';
-import type { z } from 'zod';
 import {
   topUpOnceInput,
   type UsageFilterInput as UsageFilter,
@@ -15,7 +14,7 @@ const doc = fieldDocs(topUpOnceInput);
 @InputType({ description: 'A top-up.' })
 export class TopUpInput implements Camel<{ amount_usd: number; idempotency_key?: string | undefined }> {
   @Field(() => Int, { description: `${doc.amountUsd} One of 10, 25, 50, 100, 500.` })
-  amountUsd!: z.input<typeof topUpOnceInput>['amount_usd'];
+  amountUsd!: number;
 
   @Field({ nullable: true, description: doc.idempotencyKey })
   idempotencyKey?: string;

@@ -40,10 +40,10 @@ export class RenameApiKeyInput extends ApiKeyIdInput {
 @InputType({ description: 'Limits of an API key. One that is left out stays; null clears.' })
 export class SetApiKeyLimitsInput extends ApiKeyIdInput {
   @Field(() => Decimal, { nullable: true, description: update.monthlyLimitUsd })
-  monthlyLimitUsd?: number | null;
+  monthlyLimitUsd?: number | string | null;
 
   @Field(() => Decimal, { nullable: true, description: update.dailyLimitUsd })
-  dailyLimitUsd?: number | null;
+  dailyLimitUsd?: number | string | null;
 }
 
 @InputType({ description: 'An API key that is to be taken again.' })

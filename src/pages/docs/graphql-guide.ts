@@ -31,7 +31,7 @@ const authentication: Section = {
   }
 }`),
     paragraph(
-      'Over WebSocket the token goes into the payload of `connection_init`, as `{ "authorization": "Bearer …" }`; pages of this site may rely on the cookie for their own documents. Other sites are refused at the upgrade. Each operation is checked anew, and the socket is closed with 4403 when the token or the session ends.',
+      'Over WebSocket the token goes into the payload of `connection_init`, as `{ "authorization": "Bearer …" }`; pages of this site may rely on the cookie for their own documents, and leave it aside with `"credentials": "omit"`. Other sites are refused at the upgrade. Each operation is checked anew, and the socket is closed with 4403 when the token or the session ends.',
     ),
   ].join(''),
 };
@@ -41,10 +41,10 @@ const errors: Section = {
   title: 'Errors',
   body: [
     paragraph(
-      'What went wrong stands in `extensions.code`, with the codes of REST: switch on it, not on the message. `validation_error` names each field that is wrong in `extensions.details`, as `{ "field", "message" }`; `rate_limit_exceeded` says in `extensions.retryAfterSeconds` when to come back. A field that failed is null, and the others are answered all the same: the status of such an answer is 200.',
+      'What went wrong stands in `extensions.code`, with the codes of REST: switch on it, not on the message. `validation_error` names each field that is wrong in `extensions.details`, as `{ "field", "message" }`; `rate_limit_exceeded` says in `extensions.retryAfterSeconds` when to come back. A query or mutation that failed is null, and the others are answered all the same: the status of such an answer is 200.',
     ),
     code(`{
-  "data": null,
+  "data": { "createApiKey": null },
   "errors": [{
     "message": "The input is not valid.",
     "path": ["createApiKey"],
@@ -54,7 +54,9 @@ const errors: Section = {
     }
   }]
 }`),
-    paragraph('Faults of the document have codes of GraphQL, and the status 400:'),
+    paragraph(
+      'Faults of the document have codes of GraphQL. Their status is 400 if you accept `application/graphql-response+json`, otherwise 200:',
+    ),
     table(
       ['code', 'meaning'],
       [
@@ -91,7 +93,7 @@ const values: Section = {
   id: 'values',
   title: 'Money and times',
   body: paragraph(
-    '`Decimal` is an exact decimal in a string with 6 to 12 digits after the point, `"0.9999562"`; inputs take a string or a number. `DateTime` is UTC with six digits, `"2026-11-21T08:55:57.123000Z"`.',
+    '`Decimal` is an exact decimal in a string with 6 to 12 digits after the point, `"0.9999562"`; inputs take such a string, to the last digit, or a number. `DateTime` is UTC with six digits, `"2026-11-21T08:55:57.123000Z"`.',
   ),
 };
 
@@ -109,6 +111,7 @@ const subscriptions: Section = {
     table(
       ['close', 'meaning'],
       [
+        ['4400', 'A message was malformed, or one that only servers send.'],
         ['4401', 'An operation came before `connection_init`.'],
         ['4403', 'There is no session, or it has ended. Come back with another token.'],
         ['4408', 'Nothing was said for 5 seconds.'],

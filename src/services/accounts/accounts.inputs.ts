@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { timeConnectionInput } from '../../lib/connection-input.js';
-import { label } from '../../lib/input-fields.js';
+import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED } from '../../lib/input-fields.js';
 import { pageInput } from '../../lib/page-input.js';
 import { isCommonPassword } from './common-passwords.js';
 
@@ -42,27 +42,32 @@ const newPassword = z
 
 const comparedPassword = z.string().min(1).max(MAX_COMPARED_LENGTH).describe('The current password.');
 
-export const signupInput = z.strictObject({
-  email,
-  password: newPassword,
-  name: label(100).describe('How the person is called; 1 to 100 characters.'),
-});
+export const signupInput = z
+  .strictObject({
+    email,
+    password: newPassword,
+    name: label(100).describe(`How the person is called; 1 to 100 characters. ${TRIMMED}`),
+  })
+  .meta({ id: 'Signup', description: 'Who signs up.' });
 export type SignupInput = z.infer<typeof signupInput>;
 
-export const loginInput = z.strictObject({ email, password: comparedPassword });
+export const loginInput = z
+  .strictObject({ email, password: comparedPassword })
+  .meta({ id: 'Login', description: 'Who logs in.' });
 export type LoginInput = z.infer<typeof loginInput>;
 
-export const changePasswordInput = z.strictObject({
-  current_password: comparedPassword,
-  new_password: newPassword,
-});
+export const changePasswordInput = z
+  .strictObject({ current_password: comparedPassword, new_password: newPassword })
+  .meta({ id: 'ChangePassword', description: 'A change of password.' });
 export type ChangePasswordInput = z.infer<typeof changePasswordInput>;
 
-export const deleteAccountInput = z.strictObject({ password: comparedPassword });
+export const deleteAccountInput = z
+  .strictObject({ password: comparedPassword })
+  .meta({ id: 'DeleteAccount', description: 'The proof that a deletion is meant.' });
 export type DeleteAccountInput = z.infer<typeof deleteAccountInput>;
 
 export const listUsersInput = pageInput.extend({
-  search: label(254).optional().describe('Looked for in mail and name, without case.'),
+  search: label(254).optional().describe(`Looked for in mail and name, without case. ${TRIMMED}`),
 });
 export type ListUsersInput = z.infer<typeof listUsersInput>;
 
@@ -76,7 +81,7 @@ export const updateUserInput = z
     plan: label(64)
       .optional()
       .describe(
-        'Plan to move to. A move to a paid plan grants its included credits, once per plan and month.',
+        `Plan to move to. A move to a paid plan grants its included credits, once per plan and month. ${TRIMMED}`,
       ),
     status: z
       .enum(['active', 'disabled'])
@@ -84,5 +89,6 @@ export const updateUserInput = z
       .describe('A disabled account has no sessions and its keys are refused, within a second.'),
     role: z.enum(['user', 'admin']).optional().describe('A change ends the sessions of the account.'),
   })
-  .refine((input) => Object.values(input).some((value) => value !== undefined), 'there is nothing to change');
+  .refine(changesSomething, NOTHING_TO_CHANGE)
+  .meta({ id: 'UpdateUser', description: 'A change of an account.', minProperties: 1 });
 export type UpdateUserInput = z.infer<typeof updateUserInput>;

@@ -13,7 +13,7 @@ const accountFields = {
   plan_id: z.string().describe('Name of the plan.'),
 };
 
-export const accountOutput = z.object(accountFields).describe('An account.');
+export const accountOutput = z.object(accountFields).meta({ id: 'Account', description: 'An account.' });
 
 export const sessionOutput = z
   .object({
@@ -21,7 +21,7 @@ export const sessionOutput = z
     token_type: z.literal('bearer').describe('Always `bearer`.'),
     user: accountOutput,
   })
-  .describe('A session. The cookie `pr_session` carries the same token.');
+  .meta({ id: 'Session', description: 'A session. The cookie `pr_session` carries the same token.' });
 
 export const meOutput = z
   .object({
@@ -37,10 +37,10 @@ export const meOutput = z
       .describe('The plan of the account.'),
     balance_usd: decimal('Credit balance in dollars.'),
   })
-  .describe('The account of the session.');
+  .meta({ id: 'Me', description: 'The account of the session.' });
 
 export const userOutput = z
   .object({ ...accountFields, balance_usd: decimal('Credit balance in dollars.') })
-  .describe('An account as administrators see it.');
+  .meta({ id: 'User', description: 'An account as administrators see it.' });
 
 export const usersOutput = z.array(userOutput).describe('Accounts, newest first.');

@@ -1,6 +1,7 @@
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { notifyInvalidation, notifySessions } from '../../db/invalidation.js';
 import { AppError } from '../../errors.js';
+import { ofWholeInput } from '../../lib/field-issues.js';
 import { formatDecimal } from '../../lib/money.js';
 import { scrubAlertEvents } from '../alerts/alert-events.store.js';
 import { deleteWishes } from '../alerts/mail-links.store.js';
@@ -145,7 +146,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
       const keys = await context.em.transactional(async (em) => {
         const { role } = await lockProven(em, account);
         if (role === 'admin' && !(await anotherAdminStays(em, account.id))) {
-          throw new AppError('validation_error', { message: LAST_ADMIN });
+          throw new AppError('validation_error', { message: LAST_ADMIN, details: ofWholeInput(LAST_ADMIN) });
         }
         const deleted = await deleteKeys(em, account.id);
         await scrubAlertEvents(em, account.id);

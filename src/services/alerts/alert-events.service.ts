@@ -91,6 +91,7 @@ export function createAlertEventsService() {
         if (now.delivery_status === 'pending') return now;
         throw new AppError('validation_error', {
           message: 'The subscription of this event is deleted: there is nobody to deliver it to.',
+          details: [{ field: 'id', message: 'is an event whose subscription is deleted' }],
         });
       });
     },

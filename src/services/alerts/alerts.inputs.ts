@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { changesSomething, NOTHING_TO_CHANGE } from '../../lib/input-fields.js';
 import { moneyInput } from '../../lib/money-input.js';
 
 export { timeConnectionInput } from '../../lib/connection-input.js';
@@ -21,12 +22,14 @@ const thresholds = z
   .describe('1 to 5 different percentages of the monthly limit, each 1 to 100.');
 const active = z.boolean().describe('One that is off is told nothing.');
 
-export const createAlertInput = z.strictObject({
-  kind: z.enum(['email', 'webhook'], 'must be email or webhook').describe('How it is told.'),
-  destination,
-  thresholds_pct: thresholds,
-  active: active.optional(),
-});
+export const createAlertInput = z
+  .strictObject({
+    kind: z.enum(['email', 'webhook'], 'must be email or webhook').describe('How it is told.'),
+    destination,
+    thresholds_pct: thresholds,
+    active: active.optional(),
+  })
+  .meta({ id: 'CreateAlert', description: 'A new alert subscription.' });
 export type CreateAlertInput = z.output<typeof createAlertInput>;
 
 export const updateAlertInput = z
@@ -35,17 +38,20 @@ export const updateAlertInput = z
     thresholds_pct: thresholds.optional(),
     active: active.optional(),
   })
-  .refine((input) => Object.values(input).some((value) => value !== undefined), 'there is nothing to change');
+  .refine(changesSomething, NOTHING_TO_CHANGE)
+  .meta({ id: 'UpdateAlert', description: 'A change of an alert subscription.', minProperties: 1 });
 export type UpdateAlertInput = z.output<typeof updateAlertInput>;
 
 /** Of a mail address; a webhook's is checked by whoever will send to it. */
 export const mailDestination = z.email({ error: 'must be a mail address' }).max(254);
 
-export const lowBalanceInput = z.strictObject({
-  threshold_usd: moneyInput
-    .nullable()
-    .describe('Dollars: a mail comes when the balance falls below. Null: none comes.'),
-});
+export const lowBalanceInput = z
+  .strictObject({
+    threshold_usd: moneyInput
+      .nullable()
+      .describe('Dollars: a mail comes when the balance falls below. Null: none comes.'),
+  })
+  .meta({ id: 'LowBalance', description: 'When a low balance is to be told.' });
 export type LowBalanceInput = z.output<typeof lowBalanceInput>;
 
 /** Any text: an id that is malformed answers like one that isn't there. */

@@ -22,7 +22,10 @@ export const alertOutput = z
     created_at: timestamp('Time of its making.'),
     updated_at: timestamp('Time of its last change.'),
   })
-  .describe('Who is told when a key has spent certain percentages of its monthly limit.');
+  .meta({
+    id: 'AlertSubscription',
+    description: 'Who is told when a key has spent certain percentages of its monthly limit.',
+  });
 export const alertsOutput = z.array(alertOutput).describe('Subscriptions of a key, newest first.');
 export type AlertOutput = z.infer<typeof alertOutput>;
 
@@ -31,12 +34,13 @@ const SECRET =
 
 export const createdAlertOutput = alertOutput
   .extend({ signing_secret: z.string().nullable().describe(`${SECRET} Null for mail.`) })
-  .describe('A new subscription, a webhook with its secret.');
+  .meta({ id: 'CreatedAlertSubscription', description: 'A new subscription, a webhook with its secret.' });
 export type CreatedAlertOutput = z.infer<typeof createdAlertOutput>;
 
-export const signingSecretOutput = z
-  .object({ signing_secret: z.string().describe(SECRET) })
-  .describe('A new secret. The one before goes on signing beside it until the next change.');
+export const signingSecretOutput = z.object({ signing_secret: z.string().describe(SECRET) }).meta({
+  id: 'SigningSecret',
+  description: 'A new secret. The one before goes on signing beside it until the next change.',
+});
 export type SigningSecretOutput = z.infer<typeof signingSecretOutput>;
 
 export const alertEventOutput = z
@@ -66,7 +70,7 @@ export const alertEventOutput = z
     error_message: z.string().nullable().describe('Why the delivery failed, or why nothing was mailed.'),
     finished_at: timestamp('Time at which the delivery ended; null while it is pending.').nullable(),
   })
-  .describe('One thing that was told to one destination.');
+  .meta({ id: 'AlertEvent', description: 'One thing that was told to one destination.' });
 export const alertEventsOutput = z.array(alertEventOutput).describe('Alert events, newest first.');
 export type AlertEventOutput = z.infer<typeof alertEventOutput>;
 
@@ -74,5 +78,8 @@ export const lowBalanceOutput = z
   .object({
     threshold_usd: decimal('Dollars below which a mail comes; null: none comes.').nullable(),
   })
-  .describe('When a low balance is told by mail: once, until a credit lifts it to the threshold again.');
+  .meta({
+    id: 'LowBalanceAlert',
+    description: 'When a low balance is told by mail: once, until a credit lifts it to the threshold again.',
+  });
 export type LowBalanceOutput = z.infer<typeof lowBalanceOutput>;

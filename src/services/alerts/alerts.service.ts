@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { requireViewer, type ServiceContext } from '../../context.js';
 import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
 import { AppError } from '../../errors.js';
+import { ofWholeInput } from '../../lib/field-issues.js';
 import { isUuid, newId } from '../../lib/ids.js';
 import { formatDecimal, formatMoney } from '../../lib/money.js';
 import type { ServiceDeps } from '../deps.js';
@@ -155,6 +156,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
         if (locked.sealed === null) {
           throw new AppError('validation_error', {
             message: 'Mail is not signed: only webhooks have a secret.',
+            details: [{ field: 'alert_id', message: 'is a subscription by mail, which has no secret' }],
           });
         }
         const former = envelopes.alertSecret.open(locked.sealed, signingSecretField(own.id));
@@ -193,9 +195,8 @@ const ascending = (list: readonly number[]): number[] => [...list].sort((a, b) =
 function requireRoom(alerts: number | undefined): void {
   if (alerts === undefined) throw new AppError('not_found');
   if (alerts < MAX_SUBSCRIPTIONS) return;
-  throw new AppError('validation_error', {
-    message: `A key has at most ${MAX_SUBSCRIPTIONS} alert subscriptions. Delete one that isn't used any more.`,
-  });
+  const message = `A key has at most ${MAX_SUBSCRIPTIONS} alert subscriptions. Delete one that isn't used any more.`;
+  throw new AppError('validation_error', { message, details: ofWholeInput(message) });
 }
 
 function requireUuids(...ids: string[]): void {

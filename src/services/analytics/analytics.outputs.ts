@@ -9,7 +9,7 @@ export const modelShareOutput = z
     requests: z.int().describe('Calls that it served.'),
     cost_usd: decimal('What they cost in dollars.'),
   })
-  .describe("A model's share of the calls.");
+  .meta({ id: 'ModelShare', description: "A model's share of the calls." });
 export type ModelShareOutput = z.infer<typeof modelShareOutput>;
 
 export const analyticsDayOutput = z
@@ -19,7 +19,7 @@ export const analyticsDayOutput = z
     errors: z.int().describe('Those of them that ended with an error.'),
     cost_usd: decimal('What they cost in dollars.'),
   })
-  .describe('Calls of one UTC day.');
+  .meta({ id: 'AnalyticsDay', description: 'Calls of one UTC day.' });
 export type AnalyticsDayOutput = z.infer<typeof analyticsDayOutput>;
 
 const LATENCY = 'Exact below 50,000 calls, beyond that within 1 %; 0 where there was none.';
@@ -40,5 +40,5 @@ export const analyticsOutput = z
       .array(analyticsDayOutput)
       .describe('Each day of the window, oldest first; days without calls are there with 0.'),
   })
-  .describe('What happened in the last days.');
+  .meta({ id: 'Analytics', description: 'What happened in the last days.' });
 export type AnalyticsOutput = z.infer<typeof analyticsOutput>;

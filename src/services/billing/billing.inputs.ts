@@ -1,17 +1,37 @@
 import { z } from 'zod';
 import { timeConnectionInput } from '../../lib/connection-input.js';
+import { DOLLAR } from '../../lib/money.js';
+import { moneyInput } from '../../lib/money-input.js';
 import { integer } from '../../lib/page-input.js';
 
 export { sequenceConnectionInput } from '../../lib/connection-input.js';
 export { pageInput } from '../../lib/page-input.js';
 
-const TOP_UP_AMOUNTS = [10, 25, 50, 100, 500] as const;
+/** Dollars that can be added at once. */
+export const TOP_UP_AMOUNTS = [10, 25, 50, 100, 500] as const;
 
-export const topUpInput = z.strictObject({
-  amount_usd: z
-    .literal(TOP_UP_AMOUNTS, `must be one of the numbers ${TOP_UP_AMOUNTS.join(', ')}`)
-    .describe('Dollars.'),
-});
+const ONE_OF_THEM = `must be one of ${TOP_UP_AMOUNTS.join(', ')}`;
+
+/** One of the amounts, as a number or as a decimal in a string; gives the number. */
+const topUpAmount = z
+  .union(
+    [
+      z.number().meta({ enum: TOP_UP_AMOUNTS }),
+      z.string().meta({ pattern: `^(${TOP_UP_AMOUNTS.join('|')})(\\.0{1,12})?$`, examples: ['25.000000'] }),
+    ],
+    ONE_OF_THEM,
+  )
+  .transform((value, context): (typeof TOP_UP_AMOUNTS)[number] => {
+    const units = moneyInput.safeParse(value).data;
+    const amount = TOP_UP_AMOUNTS.find((dollars) => BigInt(dollars) * DOLLAR === units);
+    if (amount !== undefined) return amount;
+    context.issues.push({ code: 'custom', message: ONE_OF_THEM, input: value });
+    return z.NEVER;
+  });
+
+export const topUpInput = z
+  .strictObject({ amount_usd: topUpAmount.describe('Dollars.') })
+  .meta({ id: 'TopUp', description: 'A top-up.' });
 
 /** Which usage events are meant; what isn't named doesn't narrow. Null counts as not named. */
 export const usageFilterInput = z.strictObject({

@@ -12,7 +12,7 @@ export const balanceOutput = z
     plan_name: z.string().describe('Plan of the account.'),
     monthly_quota_tokens: z.int().nullable().describe('Always null: no plan has a token quota.'),
   })
-  .describe('Balance and plan.');
+  .meta({ id: 'Balance', description: 'Balance and plan.' });
 export type BalanceOutput = z.infer<typeof balanceOutput>;
 
 export const ledgerEntryOutput = z
@@ -27,7 +27,7 @@ export const ledgerEntryOutput = z
     event_id: uuid('The usage event that a charge belongs to.').nullable(),
     created_at: timestamp('Time of the entry.'),
   })
-  .describe("One movement of the account's money. Entries never change.");
+  .meta({ id: 'LedgerEntry', description: "One movement of the account's money. Entries never change." });
 export const ledgerOutput = z.array(ledgerEntryOutput).describe('Entries, newest first.');
 export type LedgerEntryOutput = z.infer<typeof ledgerEntryOutput>;
 
@@ -54,7 +54,7 @@ export const usageItemOutput = z
     anomalous: z.boolean().describe("Reported tokens exceed the model's context; charged as reported."),
     created_at: timestamp('Completion of the call.'),
   })
-  .describe('One call. Never its prompt or response.');
+  .meta({ id: 'UsageEvent', description: 'One call. Never its prompt or response.' });
 export type UsageItemOutput = z.infer<typeof usageItemOutput>;
 
 export const usageOutput = z
@@ -64,7 +64,7 @@ export const usageOutput = z
     limit: z.int().describe('As asked for.'),
     offset: z.int().describe('As asked for.'),
   })
-  .describe('A page of usage events.');
+  .meta({ id: 'UsagePage', description: 'A page of usage events.' });
 export type UsageOutput = z.infer<typeof usageOutput>;
 
 export const planOutput = z
@@ -75,7 +75,7 @@ export const planOutput = z
     allowed_models: z.array(z.string()).describe('Public names of the models that may be called.'),
     requests_per_minute: z.int().describe('Calls of `/v1` per minute and account.'),
   })
-  .describe('A plan.');
+  .meta({ id: 'Plan', description: 'A plan.' });
 export const plansOutput = z.array(planOutput).describe('Plans, cheapest first.');
 export type PlanOutput = z.infer<typeof planOutput>;
 
@@ -88,6 +88,6 @@ export const modelOutput = z
     output_price_per_million_usd: decimal('Dollars per million tokens out.'),
     is_featured: z.boolean().describe('Whether it is shown first.'),
   })
-  .describe('A model and what it costs.');
+  .meta({ id: 'Model', description: 'A model and what it costs.' });
 export const modelsOutput = z.array(modelOutput).describe('Models.');
 export type ModelOutput = z.infer<typeof modelOutput>;

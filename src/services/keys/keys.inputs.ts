@@ -1,13 +1,15 @@
 import { z } from 'zod';
-import { label } from '../../lib/input-fields.js';
+import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED } from '../../lib/input-fields.js';
 import { moneyInput } from '../../lib/money-input.js';
 
 export { timeConnectionInput } from '../../lib/connection-input.js';
 export { pageInput } from '../../lib/page-input.js';
 
-const name = label(100).describe('Label chosen by the owner; 1 to 100 characters.');
+const name = label(100).describe(`Label chosen by the owner; 1 to 100 characters. ${TRIMMED}`);
 
-export const createKeyInput = z.strictObject({ name });
+export const createKeyInput = z
+  .strictObject({ name })
+  .meta({ id: 'CreateApiKey', description: 'A new API key.' });
 export type CreateKeyInput = z.output<typeof createKeyInput>;
 
 export const updateKeyInput = z
@@ -26,7 +28,8 @@ export const updateKeyInput = z
       .optional()
       .describe('Dollars, the hard cap per UTC day; null clears.'),
   })
-  .refine((input) => Object.values(input).some((value) => value !== undefined), 'there is nothing to change');
+  .refine(changesSomething, NOTHING_TO_CHANGE)
+  .meta({ id: 'UpdateApiKey', description: 'A change of an API key.', minProperties: 1 });
 export type UpdateKeyInput = z.output<typeof updateKeyInput>;
 
 /** Any text: an id that is malformed answers like one that isn't there. */

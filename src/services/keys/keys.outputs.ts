@@ -23,7 +23,7 @@ export const keyOutput = z
     last_used_at: timestamp('Time of its last call, null before the first.').nullable(),
     created_at: timestamp('Time of its making.'),
   })
-  .describe('An API key.');
+  .meta({ id: 'ApiKey', description: 'An API key.' });
 export const keysOutput = z.array(keyOutput).describe('API keys, newest first.');
 export type KeyOutput = z.infer<typeof keyOutput>;
 
@@ -32,7 +32,7 @@ export const createdKeyOutput = z
     key: z.string().describe('The full secret. It is shown this once.'),
     api_key: keyOutput,
   })
-  .describe('A new API key with its secret.');
+  .meta({ id: 'CreatedApiKey', description: 'A new API key with its secret.' });
 export type CreatedKeyOutput = z.infer<typeof createdKeyOutput>;
 
 export const keyDayOutput = z

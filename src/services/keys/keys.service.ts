@@ -6,6 +6,7 @@ import { AppError } from '../../errors.js';
 import { lastDays } from '../../lib/clock.js';
 import type { ConnectionPage, TimeConnectionInput } from '../../lib/connection-input.js';
 import { type Envelope, sha256 } from '../../lib/crypto.js';
+import { ofWholeInput } from '../../lib/field-issues.js';
 import { isUuid, newId } from '../../lib/ids.js';
 import { newApiKey, shownParts } from '../../lib/key-form.js';
 import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
@@ -181,9 +182,8 @@ function requireRoom(keys: number | undefined): void {
   // The session was good a moment ago: the account was deleted or disabled meanwhile.
   if (keys === undefined) throw new AppError('unauthorized');
   if (keys < MAX_KEYS) return;
-  throw new AppError('validation_error', {
-    message: `An account has at most ${MAX_KEYS} API keys. Delete one that isn't used any more.`,
-  });
+  const message = `An account has at most ${MAX_KEYS} API keys. Delete one that isn't used any more.`;
+  throw new AppError('validation_error', { message, details: ofWholeInput(message) });
 }
 
 function requireUuid(id: string): void {

@@ -96,14 +96,17 @@ const v1: Operation[] = [
 export function operations(): Operation[] {
   const document = JSON.parse(readFileSync('schema/openapi.json', 'utf8')) as {
     paths: Record<string, Record<string, Described>>;
+    components: { schemas: Record<string, Schema> };
   };
+  const named = (schema: (Schema & { $ref?: string }) | undefined): Schema | undefined =>
+    schema?.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)!] : schema;
   const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]): Operation => {
       const query = (described.parameters ?? []).filter((parameter) => parameter.in === 'query');
       return {
         method: method.toUpperCase(),
         path,
-        body: described.requestBody?.content?.['application/json']?.schema,
+        body: named(described.requestBody?.content?.['application/json']?.schema),
         query: query.map(({ name, schema = {} }) => ({ name, schema })),
       };
     }),

@@ -25,7 +25,9 @@ export function shownError(error: CombinedError): ShownError {
     return { code: 'network', message, fields: {}, requestId };
   }
   const { code = 'internal_error', details = [] } = first.extensions as Extensions;
-  const fields = Object.fromEntries(details.map(({ field, message }) => [field, message]));
+  // A fault of the whole input has no place in a form: the message says it.
+  const ofFields = details.filter(({ field }) => field !== 'input');
+  const fields = Object.fromEntries(ofFields.map(({ field, message }) => [field, message]));
   return { code, message: first.message, fields, requestId };
 }
 

@@ -2,7 +2,10 @@ import { useState } from 'react';
 import { type AnyVariables, type DocumentInput, useMutation } from 'urql';
 import { type ShownError, shownError } from './errors';
 
-type Outcome<Data> = { data: Data; error?: undefined } | { data?: undefined; error: ShownError };
+/** A field of a mutation is null only beside an error. */
+type Done<Data> = { [Field in keyof Data]-?: NonNullable<Data[Field]> };
+
+type Outcome<Data> = { data: Done<Data>; error?: undefined } | { data?: undefined; error: ShownError };
 
 /** A mutation that a button or a form sends, with its error as it is to be shown. */
 export function useAction<Data, Variables extends AnyVariables>(document: DocumentInput<Data, Variables>) {
@@ -16,7 +19,7 @@ export function useAction<Data, Variables extends AnyVariables>(document: Docume
       setError(shown);
       return { error: shown };
     }
-    return { data: result.data! };
+    return { data: result.data! as Done<Data> };
   };
   return { run, error, sending: fetching, forget: () => setError(null) };
 }

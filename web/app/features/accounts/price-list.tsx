@@ -28,7 +28,7 @@ export function PriceList() {
           </tr>
         </thead>
         <tbody>
-          {data
+          {data?.models
             ? data.models.map((model) => (
                 <tr key={model.modelPublicName}>
                   <th scope="row">{model.modelPublicName}</th>

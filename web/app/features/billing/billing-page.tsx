@@ -26,7 +26,7 @@ export function BillingPage() {
         <Ledger />
       </Section>
       <Section title="Plans">
-        <Plans plans={data?.plans} current={data?.viewer?.plan.name} />
+        <Plans plans={data?.plans ?? undefined} current={data?.viewer?.plan.name} />
       </Section>
     </>
   );

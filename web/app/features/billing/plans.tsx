@@ -5,7 +5,7 @@ import { Money } from '../../ui/money';
 import { StatusWord } from '../../ui/status-word';
 import classes from './billing.module.css';
 
-type Plan = BillingQuery['plans'][number];
+type Plan = NonNullable<BillingQuery['plans']>[number];
 
 interface PlansProps {
   plans: readonly Plan[] | undefined;

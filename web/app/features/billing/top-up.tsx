@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { topUpInput } from '../../../../src/services/billing/billing.inputs';
+import { TOP_UP_AMOUNTS } from '../../../../src/services/billing/billing.inputs';
 import { TopUpDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
 import { ErrorNote } from '../../ui/error-note';
@@ -10,12 +10,10 @@ import { Tile, Tiles } from '../../ui/tiles';
 import classes from './billing.module.css';
 import { newIdempotencyKey } from './idempotency-key';
 
-const AMOUNTS = [...topUpInput.shape.amount_usd.values].map(Number);
-
 /** Balance, and five amounts to add to it. */
 export function TopUp({ balanceUsd }: { balanceUsd: string | undefined }) {
   const { run, error, sending } = useAction(TopUpDocument);
-  const [amount, setAmount] = useState(AMOUNTS[1]!);
+  const [amount, setAmount] = useState<number>(TOP_UP_AMOUNTS[1]);
   // The same until it has worked: a repeat after a broken connection must not add twice.
   const [idempotencyKey, setIdempotencyKey] = useState(newIdempotencyKey);
   const [added, setAdded] = useState<{ amount: number; balanceUsd: string }>();
@@ -39,7 +37,7 @@ export function TopUp({ balanceUsd }: { balanceUsd: string | undefined }) {
       <div className={classes.adding}>
         <fieldset className={classes.amounts}>
           <legend>Add credit</legend>
-          {AMOUNTS.map((choice) => (
+          {TOP_UP_AMOUNTS.map((choice) => (
             <label key={choice} className={classes.amount}>
               <input
                 type="radio"

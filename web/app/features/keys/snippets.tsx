@@ -12,15 +12,16 @@ import { KEY_VARIABLE, LANGUAGES, type Language, snippet, snippetModel } from '.
 export function Snippets({ secret }: { secret?: string | undefined }) {
   const [language, setLanguage] = useState<Language>('curl');
   const { data, error, refresh } = usePageQuery({ query: SnippetFactsDocument, variables: {} });
-  if (error && !data) return <LoadError error={error} onRetry={refresh} />;
-  const model = data?.viewer && snippetModel(data.models, data.viewer.plan.allowedModels);
+  const { viewer, models, installation } = data ?? {};
+  const model = viewer && models && snippetModel(models, viewer.plan.allowedModels);
+  if (error && !(installation && model)) return <LoadError error={error} onRetry={refresh} />;
   return (
     <div className={classes.snippets}>
       <Choice label="Language" options={LANGUAGES} value={language} onChange={setLanguage} />
-      {data && model ? (
+      {installation && model ? (
         <CodeBlock
           label={`Snippet for ${LANGUAGES.find(({ value }) => value === language)!.label}`}
-          code={snippet(language, { baseUrl: data.installation.publicBaseUrl, model, key: secret })}
+          code={snippet(language, { baseUrl: installation.publicBaseUrl, model, key: secret })}
           what="snippet"
         />
       ) : (

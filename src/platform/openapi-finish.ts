@@ -1,0 +1,58 @@
+interface Schema {
+  $ref?: string;
+  description?: string;
+}
+
+interface Response {
+  description: string;
+  content?: Record<string, { schema: Schema }>;
+}
+
+/** The parts of an OpenAPI document that are finished here. */
+export interface OpenApiDocument {
+  components: { schemas: Record<string, Schema> };
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
+}
+
+const SCHEMAS = '#/components/schemas/';
+
+/**
+ * What the collected document still lacks: a response whose schema has a name is described by that schema, 204 has no
+ * body, and schemas that nothing refers to are left out (each is there as input and as output).
+ */
+export function finishDocument(document: OpenApiDocument): OpenApiDocument {
+  const { schemas } = document.components;
+  for (const operations of Object.values(document.paths)) {
+    for (const { responses } of Object.values(operations)) {
+      for (const [status, response] of Object.entries(responses)) describeResponse(status, response, schemas);
+    }
+  }
+  const used = usedSchemas(document);
+  const named = Object.entries(schemas).filter(([name]) => used.has(name));
+  named.sort(([a], [b]) => (a < b ? -1 : 1));
+  return { ...document, components: { ...document.components, schemas: Object.fromEntries(named) } };
+}
+
+function describeResponse(status: string, response: Response, schemas: Record<string, Schema>): void {
+  const { $ref } = Object.values(response.content ?? {})[0]?.schema ?? {};
+  const description = $ref && schemas[$ref.slice(SCHEMAS.length)]?.description;
+  if (description && response.description === NO_DESCRIPTION) response.description = description;
+  if (status === '204') delete response.content;
+}
+
+/** What @fastify/swagger writes for want of a description. */
+const NO_DESCRIPTION = 'Default Response';
+
+/** Names of the schemas that the operations refer to, directly or by others. */
+function usedSchemas({ paths, components }: OpenApiDocument): Set<string> {
+  const used = new Set<string>();
+  const visit = (part: unknown): void => {
+    for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (used.has(name!)) continue;
+      used.add(name!);
+      visit(components.schemas[name!]);
+    }
+  };
+  visit(paths);
+  return used;
+}
