@@ -86,13 +86,17 @@ describe('calls that are pipelined on one connection', () => {
 
   test("behind one whose answer is the connection's last are not begun", async () => {
     const release = held();
+    release('before');
     release('after');
+    // With its key in memory a call is begun at once.
+    const first = connection(call('before', ['connection: close']));
+    await first.closed;
     const faulty = call('faulty', ['host: other']);
     const { text, closed } = connection(faulty + call('after'));
     await closed;
     expect(statusesOf(text())).toEqual([400]);
-    expect(upstream.seen).toHaveLength(0);
-    expect(await charged()).toBe(0);
+    expect(upstream.seen).toHaveLength(1);
+    expect(await charged()).toBe(1);
   });
 
   test.each([
