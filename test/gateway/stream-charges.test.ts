@@ -110,6 +110,25 @@ describe('what a stream costs', () => {
     expect(await charged(parts)).toMatchObject({ output_tokens: output, estimated: false });
   });
 
+  test('is the usage also of a node that ignores case, whatever spelling turns it off', async () => {
+    suite.upstream.answer((request, response) => {
+      const { stream_options } = JSON.parse(request.body) as { stream_options: Record<string, boolean> };
+      const asked = Object.entries(stream_options)
+        .filter(([name]) => name.toLowerCase() === 'include_usage')
+        .at(-1)![1];
+      return stream([delta('a'), ...(asked ? [usageEvent(700, 50)] : []), DONE_EVENT])(request, response);
+    });
+    const { key, accountId } = await createTestKey(suite.db);
+    const options = { include_usage: true, Include_Usage: false };
+    const response = await postChat(suite.edge.url, key, { stream: true, stream_options: options });
+    expect(await response.text()).toContain('"completion_tokens":50');
+    expect(response.headers.get('x-gateway-dropped-fields')).toBe('stream_options.Include_Usage');
+    await suite.edge.settled();
+    expect(await usageOf(suite.db, accountId)).toMatchObject([
+      { input_tokens: 700, output_tokens: 50, estimated: false },
+    ]);
+  });
+
   test.each(['data: [DONE] \n\n', 'data:[DONE]\t\n\n', 'data: [DONE]\r\r\n\r\n', 'id: 1\ndata: [DONE]\n\n'])(
     'is due at its end, however that is written: %j',
     async (end) => {
