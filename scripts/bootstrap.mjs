@@ -7,6 +7,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  appendFileSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -39,6 +40,14 @@ const readText = (path) => {
     throw error;
   }
 };
+/** What a file of ours says; nothing where it isn't there, is cut or says something else. */
+const readJson = (path, read) => {
+  try {
+    return read(JSON.parse(readText(path)));
+  } catch {
+    return undefined;
+  }
+};
 /** A reader never sees half a file. */
 const writeWhole = (path, text) => {
   writeFileSync(`${path}.${process.pid}`, text);
@@ -62,8 +71,11 @@ function statOf(pid) {
   return { state: fields?.[0], start: fields?.[19] };
 }
 
-function isAlive(text) {
-  const [pid, start] = text.trim().split(' ');
+/** A process as the lock names it. */
+const nameOf = (pid) => `${pid} ${statOf(pid).start ?? ''}\n`;
+
+function isAlive(name) {
+  const [pid, start] = name.split(' ');
   try {
     process.kill(Number(pid), 0);
   } catch (error) {
@@ -72,8 +84,14 @@ function isAlive(text) {
   const { state, start: now } = statOf(pid);
   // Ended, and its parent didn't ask for the outcome: such a number stays taken, in a container for ever.
   if (state === 'Z' || state === 'X' || state === 'x') return false;
-  return now === undefined || start === undefined || now === start;
+  return now === undefined || !start || now === start;
 }
+
+/**
+ * Number of the process that a lock belongs to: its holder, or a program that the holder ran and that goes on without it;
+ * nothing when they are all gone.
+ */
+const ownerOf = (lock) => lock.trim().split('\n').find(isAlive)?.split(' ')[0];
 
 /** Removes a dead holder's lock, and no other: what was moved away is looked at before it goes. */
 function clearStale(seen) {
@@ -90,7 +108,7 @@ function clearStale(seen) {
 
 async function takeLock() {
   const draft = `${lockPath}.${process.pid}`;
-  writeFileSync(draft, `${process.pid} ${statOf(process.pid).start ?? ''}\n`);
+  writeFileSync(draft, nameOf(process.pid));
   const began = Date.now();
   try {
     for (let said = false; ; ) {
@@ -102,17 +120,15 @@ async function takeLock() {
       }
       const holder = readText(lockPath);
       if (holder === undefined) continue;
-      if (!isAlive(holder)) {
+      const owner = ownerOf(holder);
+      if (owner === undefined) {
         clearStale(holder);
         continue;
       }
       if (Date.now() - began > LOCK_PATIENCE_MS) {
-        throw new Failure(
-          `process ${holder.split(' ')[0]} holds ${lockPath} too long: stop it and try again`,
-        );
+        throw new Failure(`process ${owner} holds ${lockPath} too long: stop it and try again`);
       }
-      if (!said)
-        say(`  waiting     another start installs or builds at the moment (process ${holder.split(' ')[0]})`);
+      if (!said) say(`  waiting     another start installs or builds at the moment (process ${owner})`);
       said = true;
       await new Promise((done) => setTimeout(done, LOCK_POLL_MS));
     }
@@ -127,7 +143,8 @@ const running = new Set();
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, () => {
     for (const child of running) child.kill(signal);
-    releaseLock?.();
+    // Theirs until they have ended.
+    if (running.size === 0) releaseLock?.();
     process.exit(signal === 'SIGINT' ? 130 : 143);
   });
 }
@@ -137,6 +154,7 @@ function run(command, args) {
   return new Promise((done) => {
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
     running.add(child);
+    if (child.pid !== undefined) appendFileSync(lockPath, nameOf(child.pid));
     let output = '';
     const collect = (chunk) => {
       output += chunk;
@@ -212,7 +230,7 @@ const SOURCE = /(?<!\.d)\.tsx?$/;
 const webOutput = join(root, 'dist', 'web');
 const bundleOutput = join(root, 'dist', 'bundle');
 /** Made by web/tools and by scripts/bundle.mjs, which know by themselves what belongs there. */
-const bundledFolders = [bundleOutput, webOutput, `${webOutput}.draft`];
+const bundledFolders = [bundleOutput, webOutput].flatMap((folder) => [folder, `${folder}.draft`]);
 
 /** Compiled files whose source is gone would still run: old tests, old migrations. */
 function prune(output, expected) {
@@ -259,8 +277,10 @@ async function build({ project, output, folders, base }) {
 
 /** What the last bundle consists of, unless something of it is gone. */
 function bundledFiles() {
-  const files = JSON.parse(readText(join(bundleOutput, 'files.json')) ?? '[]');
-  return files.length > 0 && files.every((name) => existsSync(join(bundleOutput, name)));
+  return readJson(
+    join(bundleOutput, 'files.json'),
+    (files) => files.length > 0 && files.every((name) => existsSync(join(bundleOutput, name))),
+  );
 }
 
 /** Bundles the compiled programs into dist/bundle, on the Node of the packages. */
@@ -292,15 +312,14 @@ const webGenerated = join(root, 'web', 'generated');
 
 /** What the last web build says of itself, unless something of it is gone. */
 function webManifest() {
-  const text = readText(join(webOutput, 'manifest.json'));
-  if (text === undefined) return undefined;
-  const manifest = JSON.parse(text);
-  const files = manifest.assets.flatMap(({ path, encodings }) => [
-    path,
-    ...encodings.map((encoding) => `${path}.${encoding}`),
-  ]);
-  const all = [...Object.values(manifest.pages), manifest.persisted, ...files];
-  return all.every((file) => existsSync(join(webOutput, file))) ? manifest : undefined;
+  return readJson(join(webOutput, 'manifest.json'), (manifest) => {
+    const files = manifest.assets.flatMap(({ path, encodings }) => [
+      path,
+      ...encodings.map((encoding) => `${path}.${encoding}`),
+    ]);
+    const all = [...Object.values(manifest.pages), manifest.persisted, ...files];
+    return all.every((file) => existsSync(join(webOutput, file))) ? manifest : undefined;
+  });
 }
 
 /** Of everything that the pages are made of; `inputs` are the sources outside web/ that the build reads. */

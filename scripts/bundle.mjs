@@ -2,7 +2,7 @@
  * Bundles each program of dist/ with its packages into dist/bundle: a process then loads some ten files in place of a
  * thousand, and is up in a third of the time (docs/decisions/0086). Run by scripts/bootstrap.mjs after the compiler.
  */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -10,6 +10,8 @@ import { rolldown } from 'rolldown';
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const compiled = join(root, 'dist');
 const output = join(compiled, 'bundle');
+// One build at a time: scripts/bootstrap.mjs holds its lock.
+const draft = `${output}.draft`;
 
 const programs = [
   'start',
@@ -31,10 +33,10 @@ const bundle = await rolldown({
     if (level === 'warn' && log.code !== 'EVAL') throw new Error(log.message);
   },
 });
-rmSync(output, { recursive: true, force: true });
-mkdirSync(output, { recursive: true });
+rmSync(draft, { recursive: true, force: true });
+mkdirSync(draft, { recursive: true });
 const { output: files } = await bundle.write({
-  dir: output,
+  dir: draft,
   format: 'esm',
   sourcemap: true,
   // MikroORM and type-graphql call things by the names of their classes.
@@ -52,4 +54,6 @@ for (const { fileName, code } of files) {
   )
     throw new Error(`${fileName}: a package looks for files beside it: leave it alone`);
 }
-writeFileSync(join(output, 'files.json'), JSON.stringify(files.map(({ fileName }) => fileName)));
+writeFileSync(join(draft, 'files.json'), JSON.stringify(files.map(({ fileName }) => fileName)));
+rmSync(output, { recursive: true, force: true });
+renameSync(draft, output);

@@ -25,6 +25,7 @@ import { EdgeIdentity } from './edge-identity.js';
 import { createEdgeMetrics } from './edge-metrics.js';
 import { openAlertSignal, openFlushSignal } from './flush-signal.js';
 import { createKeyCache } from './key-cache.js';
+import { LastAnswers } from './last-answers.js';
 import { createLimits, type Patience } from './limits/create-limits.js';
 import { createModelRoutes } from './model-routes.js';
 import { Pace } from './pace.js';
@@ -149,7 +150,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     requestTimeout: bounds.requestTimeoutMs,
     keepAliveTimeout: bounds.keepAliveMs,
     forceCloseConnections: 'idle',
-    // While draining, calls on kept-alive connections are still served; each answer closes its connection.
+    // While draining, calls on kept-alive connections are still served; the last answer of each closes it.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 2_048 },
     http: {
@@ -166,15 +167,12 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     frameworkErrors: refuseUnroutable,
   });
   const closing = idleCloser(app.server);
+  const lastAnswers = new LastAnswers(app.server);
   knowAllMethods(app);
   guardRequests(app, bounds, log);
   capSockets(app.server, bounds, trustedPeer(config.trustProxy));
   cutConnections(app.server, bounds);
   bindRouteTable(app, routeTable);
-  app.addHook('onRequest', (_request, reply, done) => {
-    if (draining) reply.raw.setHeader('connection', 'close');
-    done();
-  });
   const ready = (): boolean => !draining && meter.accepting() && !contact.lost() && mayAdmit();
   app.get('/health', () => ({
     status: 'ok',
@@ -207,7 +205,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   await app.register(async (scope) => v1Routes(scope, v1));
   takeCallsFirst(app.server, {
     maxHeaders: bounds.maxHeaders,
-    draining: () => draining,
+    lastAnswers,
     answer: (exchange) => answer(v1, exchange),
   });
   await app.register(async (scope) => passthrough(scope, { platformUrl: config.platformUrl!, log, bounds }));
@@ -217,7 +215,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     ready,
     async close(drainMs) {
       draining = true;
-      for (const call of active) call.closeConnection();
+      lastAnswers.drain();
       const limit = setTimeout(() => {
         for (const call of active) call.terminate();
       }, drainMs);

@@ -34,6 +34,8 @@ export class ChunkCheck {
   out: Buffer = COMMENT;
   /** Bytes of generated text. */
   textBytes = 0;
+  /** Whether something was generated that has no text to show: an empty one, or no text at all. */
+  textless = false;
   /** The chunk's `usage`, valid or not; undefined when there is none. */
   usage: unknown;
   /** The payload of an error. */
@@ -59,6 +61,7 @@ export class ChunkCheck {
     if (!layout || textBytes < 0) return this.#readLines(event);
     this.#vain = 0;
     this.textBytes = textBytes + layout.otherBytes;
+    this.textless = this.textBytes === 0;
     this.out = layout.rebuild(event);
     if (layout.dropped > 0) this.context.dropped('member', layout.dropped);
     return 'chunk';
@@ -66,6 +69,7 @@ export class ChunkCheck {
 
   #readLines(event: Buffer): EventKind {
     this.textBytes = 0;
+    this.textless = false;
     this.out = COMMENT;
     if (isDataAlone(event)) return this.#readData(event, eventData(event)!, true);
     const { comments, fields, error } = otherLines(event);
@@ -108,7 +112,11 @@ export class ChunkCheck {
       return 'error';
     }
     this.textBytes = texts.bytes;
-    if (!this.finished && content) this.finished = tellsFinish(payload, content.valueStart, content.end);
+    const textless = texts.filled && texts.bytes === 0;
+    const asks = textless || !this.finished;
+    const finishes = asks && content && tellsFinish(payload, content.valueStart, content.end);
+    if (finishes) this.finished = true;
+    this.textless = textless && !finishes;
     const left = leftOut(answer);
     this.usage = readUsage(payload, answer);
     const changes = this.#restamps(payload, answer) || answer.dropped > 0 || answer.rewritten !== undefined;
@@ -159,7 +167,7 @@ export class ChunkCheck {
   }
 }
 
-const NO_TEXT: GeneratedText = { bytes: 0, first: undefined, saysError: false };
+const NO_TEXT: GeneratedText = { bytes: 0, first: undefined, filled: false, saysError: false };
 
 /**
  * The chunk's usage unless it is null or empty; the caller gets its token counts. A value that isn't JSON counts as odd,

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
 
@@ -7,20 +8,38 @@ const REASONS: Record<string, string> = {
   431: 'Request Header Fields Too Large',
 };
 
-/** Answers what is not HTTP in the contract's shape and closes. */
+/** Connections whose refusal waits for the answers before it. */
+const waiting = new WeakSet<Socket>();
+
+/**
+ * Answers what is not HTTP in the contract's shape and closes. Whole requests before it are answered first: they may have
+ * been charged.
+ */
 export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  // An answer that is under way on this connection must not get ours in its middle.
-  const answering = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || answering) {
+  if (waiting.has(socket)) return;
+  const front = (socket as { _httpMessage?: ServerResponse })._httpMessage;
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy();
     return;
   }
+  if (front?.req.complete) {
+    waiting.add(socket);
+    front.once('close', () => {
+      waiting.delete(socket);
+      refuseMalformed(error, socket);
+    });
+    return;
+  }
+  // An answer that is under way must not get ours in its middle.
+  if (front?.headersSent) socket.destroy();
+  else socket.end(refusal(error));
+}
+
+function refusal(error: NodeJS.ErrnoException): string {
   const code: ErrorCode = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'invalid_request';
   const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : errorEntry(code).status;
   const message =
     code === 'invalid_request' ? 'The request is not valid HTTP or came too slowly.' : undefined;
   const body = JSON.stringify(errorBody(code, message ? { message } : {}));
-  socket.end(
-    `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
+  return `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
 }

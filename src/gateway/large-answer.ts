@@ -3,9 +3,9 @@ import { eachElement, scanMembersInParts, scanObjectInParts, skipValueInParts } 
 import { type Member, memberValue } from '../lib/json-scan.js';
 import type { Work } from '../lib/turns.js';
 import { encodingOf } from '../upstream/embedding-encoding.js';
+import { messageBytes } from '../upstream/generated-text.js';
 import { convertInParts } from '../upstream/large-embeddings.js';
 import { estimateTokens, readUsage } from '../upstream/usage.js';
-import { messageBytes } from './answer-estimate.js';
 import { type AnswerForm, CHAT, EMBEDDINGS } from './answer-forms.js';
 import {
   GarbageError,
@@ -107,7 +107,7 @@ function* readChoices(body: Buffer, from: number): Work<number> {
     const told = error && choicesError([{ error: memberValue(body, error) }]);
     if (told) throw new ToldError(told);
     const message = choice.members.findLast(({ key }) => key === 'message');
-    if (message) bytes += messageBytes(JSON.parse(body.toString('latin1', message.valueStart, message.end)));
+    if (message) bytes += messageBytes(body, message.valueStart, message.end);
     return choice.end;
   });
   return estimateTokens(bytes);

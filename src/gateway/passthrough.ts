@@ -59,9 +59,10 @@ const endToEnd = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
 
 /** Refuses a request. All but a body that is too large may be repeated a moment later. */
 function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, message: string): void {
-  const { headers } = request.raw;
-  // Otherwise the rest of the body would have to be read before the next request.
-  if (headers['content-length'] || headers['transfer-encoding']) reply.header('connection', 'close');
+  const { headers, complete } = request.raw;
+  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  // Otherwise the rest of the body would have to be read before the next request. Behind a whole one others may be under way.
+  if (hasBody && !complete) reply.header('connection', 'close');
   if (code !== 'body_too_large') reply.header('retry-after', RETRY_AFTER_SECONDS);
   reply.code(errorEntry(code).status).header('x-request-id', request.id).send(errorBody(code, { message }));
 }

@@ -2,8 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { AppError } from '../errors.js';
 import { type Member, memberValue, scanMembers } from '../lib/json-scan.js';
 import { convertEmbeddings, encodingOf } from '../upstream/embedding-encoding.js';
+import { generatedText } from '../upstream/generated-text.js';
+import { estimateTokens } from '../upstream/usage.js';
 import { answerInParts, answerJson } from './answer.js';
-import { estimateAnswer } from './answer-estimate.js';
 import { type AnswerForm, CHAT, EMBEDDINGS } from './answer-forms.js';
 import {
   GarbageError,
@@ -118,13 +119,15 @@ export class JsonAnswer implements RelayAnswer {
     const error = choicesError(choices);
     if (error) throw new ToldError(error);
     const checked = this.#checked(body, sorted, fields.usage);
+    const { content } = sorted.members;
     return {
       body: checked,
       text: checked === body ? text : undefined,
       success: {
         usage: sorted.members.usage && fields.usage,
         servedModel: sorted.served,
-        estimateOutput: () => estimateAnswer(choices),
+        estimateOutput: () =>
+          estimateTokens(content ? generatedText(body, content.valueStart, content.end).bytes : 0),
       },
     };
   }

@@ -20,7 +20,10 @@ export class StreamAnswer implements RelayAnswer {
   #started = false;
   #over = false;
   readonly #check: ChunkCheck;
+  /** Chunks that brought something generated. */
   #deltas = 0;
+  /** Those among them without a text. */
+  #textless = 0;
   /** Bytes of generated text. */
   #textBytes = 0;
   #usage: unknown;
@@ -131,10 +134,15 @@ export class StreamAnswer implements RelayAnswer {
       this.#textBytes += textBytes;
       this.#usageIsLast = false;
       this.call.firstToken();
-    }
+    } else if (this.#check.textless && usage === undefined) this.#countTextless();
     if (usage === undefined) return;
     this.#usage = usage;
     this.#usageIsLast = true;
+  }
+
+  /** A chunk without text stands for a token that nodes generate and don't show; each choice opens with one that doesn't. */
+  #countTextless(): void {
+    if (++this.#textless > this.call.input.body.choices) this.#deltas++;
   }
 
   #complete(): void {

@@ -85,11 +85,6 @@ export class Relay implements UpstreamHandler, RelayContext {
     );
   }
 
-  /** Our shutdown has begun: the answer is this connection's last. */
-  closeConnection(): void {
-    if (!this.response.headersSent) this.response.setHeader('connection', 'close');
-  }
-
   /** The end of our shutdown: who is still waiting gets an error and pays nothing. */
   terminate(): void {
     this.fail({

@@ -101,7 +101,7 @@ function inspected(body: Buffer, members: Member[], allowed: AllowedFields): Ins
   const stream = readBoolean(fields, 'stream');
   const options = readOptions(fields);
   const usageAsked = stream && options?.include_usage === true;
-  const { kept, bytes, dropped } = forwardedBody(body, members, allowed, stream && !usageAsked, options);
+  const { kept, bytes, dropped } = forwardedBody(body, members, allowed, stream, options);
   return {
     model: readModel(fields),
     stream,

@@ -2,6 +2,7 @@ import type { RequestListener, Server } from 'node:http';
 import { newId } from '../lib/ids.js';
 import type { Endpoint } from '../metering/usage-record.js';
 import { Exchange } from './exchange.js';
+import type { LastAnswers } from './last-answers.js';
 import { faultOf } from './request-guard.js';
 
 const CALLS: ReadonlyMap<string | undefined, Endpoint> = new Map([
@@ -11,7 +12,7 @@ const CALLS: ReadonlyMap<string | undefined, Endpoint> = new Map([
 
 export interface ShortcutDeps {
   maxHeaders: number;
-  draining(): boolean;
+  lastAnswers: LastAnswers;
   answer(exchange: Exchange): void;
 }
 
@@ -24,12 +25,12 @@ export function takeCallsFirst(server: Server, deps: ShortcutDeps): void {
   const routed = server.listeners('request')[0] as RequestListener;
   server.off('request', routed);
   server.prependListener('request', (request, response) => {
+    if (!deps.lastAnswers.take(request, response)) return;
     const endpoint = request.method === 'POST' ? CALLS.get(request.url) : undefined;
     if (endpoint === undefined || faultOf(request, deps.maxHeaders)) {
       routed(request, response);
       return;
     }
-    if (deps.draining()) response.setHeader('connection', 'close');
     deps.answer(new Exchange(newId(), endpoint, request, response));
   });
 }

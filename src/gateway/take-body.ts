@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../errors.js';
 import { type BodyShare, SMALL_BODY_BYTES } from './body-budget.js';
 import type { Exchange } from './exchange.js';
@@ -85,9 +85,15 @@ export function takeBody(
 
 /**
  * What still comes of a body that was refused is thrown away for a while, then the connection is cut. Cut at once, a
- * client in the middle of sending sees a broken connection in place of its answer.
+ * client in the middle of sending sees a broken connection in place of its answer. An answer that waits behind others lets
+ * those leave first.
  */
-export function cutSoon(request: IncomingMessage): void {
+export function cutSoon(request: IncomingMessage, response: ServerResponse): void {
+  if (response.socket) cutLater(request);
+  else response.once('socket', () => cutLater(request));
+}
+
+function cutLater(request: IncomingMessage): void {
   const cut = setTimeout(() => {
     // A whole body that nobody has read yet: its answer waits behind another, which goes on.
     if (!request.complete) request.socket.destroy();

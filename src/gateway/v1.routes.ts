@@ -242,7 +242,7 @@ function sendError(deps: V1Deps, exchange: Exchange, error: AppError): void {
     v1Headers(response, id, rate),
   );
   if (keyEntry) countRefusal(keyEntry.account, now, error, exchange.bodyBytes);
-  if (hasBody(request) && !request.complete) cutSoon(request);
+  if (hasBody(request) && !request.complete) cutSoon(request, response);
   deps.metrics.answered(endpoint, error.code);
 }
 

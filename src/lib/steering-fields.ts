@@ -97,6 +97,9 @@ const BOUND = new Set([
 const BOUND_FORM = /^max_.*tokens/;
 const OWN_BOUNDS = new Set(['max_tokens', 'max_completion_tokens']);
 
+/** Members that decide on the price. A node that ignores case would take another spelling for them. */
+const DECIDING = new Set(['best_of', 'model', 'n', 'stream', 'stream_options']);
+
 const TEMPLATE_ARGUMENT = 'chat_template_kwargs.';
 /** Arguments of a chat template that replace what the node itself hands to it. */
 const TEMPLATE_OVERRIDES = new Set([
@@ -123,6 +126,7 @@ const TEMPLATE_OVERRIDES = new Set([
 export function isSteering(name: string): boolean {
   if (OWN_BOUNDS.has(name)) return false;
   const lower = name.toLowerCase();
+  if (lower !== name && DECIDING.has(lower)) return true;
   if (lower.startsWith(TEMPLATE_ARGUMENT)) {
     return TEMPLATE_OVERRIDES.has(lower.slice(TEMPLATE_ARGUMENT.length));
   }

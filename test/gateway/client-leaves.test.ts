@@ -180,6 +180,22 @@ describe('a client that leaves', () => {
       expect(await balanceOf(suite.db, caller.accountId)).toBe('0.004189800000');
     });
 
+    test('an empty one is none: the upstream is cut and pays the estimate', async () => {
+      const caller = await createTestKey(suite.db);
+      const parts = [
+        delta('Hello.'),
+        chunkEvent({ choices: [{ index: 0, delta: { content: 'Go on.' }, finish_reason: '' }] }),
+      ];
+      const { script, goOn } = inTwo(parts, [usageEvent(8_000, 34), DONE_EVENT]);
+      suite.upstream.answer(script);
+      await readAndGo(caller, parts);
+      goOn();
+      await suite.edge.settled();
+      expect(await usageOf(suite.db, caller.accountId)).toMatchObject([
+        { status: 'success', client_aborted: true, estimated: true, input_tokens: 8, output_tokens: 3 },
+      ]);
+    });
+
     test.each([
       ['is silent', () => undefined],
       ['breaks off', (response) => response.destroy()],

@@ -69,7 +69,14 @@ describe('a large whole answer', () => {
   test.each([
     [{ content: 'x'.repeat(4_000) }, 1_000],
     [{ content: 'é"\n'.repeat(1_000), refusal: 'no'.repeat(100) }, 1_050],
-    [{ content: null, reasoning: 'y'.repeat(400), tool_calls: [{ id: 'z'.repeat(389) }] }, 200],
+    [
+      {
+        content: null,
+        reasoning: 'y'.repeat(400),
+        tool_calls: [{ id: 'z', function: { arguments: 'a'.repeat(400) } }],
+      },
+      200,
+    ],
     [null, 0],
   ])('that reports no usage is charged by its texts', async (message, tokens) => {
     suite.upstream.answer(raw(200, chatAnswer({ choices: [null, choice(message)], usage: undefined })));
@@ -101,7 +108,7 @@ describe('a large whole answer', () => {
     const told = choice({ role: 'assistant', content: 'an "error" of mine' });
     suite.upstream.answer(raw(200, chatAnswer({ choices: [told, failed], usage })));
     const { response, charged } = await ask();
-    expect(response.status).toBe(429);
+    expect(response.status).toBe(503);
     expect(JSON.stringify(await errorOf(response))).not.toContain('secret');
     expect(await charged()).toMatchObject({ status: 'error', cost: '0.000000000000' });
     suite.upstream.answer(raw(200, chatAnswer({ choices: [told], usage })));

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.js';
 import { inspectAtOnce, inspectBody } from '../../src/gateway/request-body.js';
+import { isSteering } from '../../src/lib/steering-fields.js';
 
 const NONE = new Set<string>();
 const inspect = (body: unknown) =>
@@ -129,16 +130,38 @@ describe('the body that goes upstream', () => {
       stream: true,
       ...include,
     });
-    expect(forwarded({ model: 'm', stream: true, stream_options: { include_usage: false, é: '→' } })).toEqual(
-      {
-        model: 'm',
-        stream: true,
-        stream_options: { include_usage: true, é: '→' },
-      },
-    );
     const asked = Buffer.from('{"model":"m","stream":true,"stream_options":{"include_usage":true}}');
     expect(inspectAtOnce(asked, NONE)).toMatchObject({ usageAsked: true, forward: asked });
     expect(inspect({ model: 'm', stream: false }).usageAsked).toBe(false);
+  });
+
+  test.each([
+    ['{"include_usage":false,"other":"→"}', '{"include_usage":true}', 'stream_options.other'],
+    [
+      '{"include_usage":true,"Include_Usage":false}',
+      '{"include_usage":true}',
+      'stream_options.Include_Usage',
+    ],
+    ['{"include_usage":false,"include_usage":true}', '{"include_usage":true}', undefined],
+    ['{"include_usage":true,"include\\u005fusage":true}', '{"include_usage":true}', undefined],
+    [
+      '{"continuous_usage_stats":true,"include_usage":"no"}',
+      '{"include_usage":true,"continuous_usage_stats":true}',
+      undefined,
+    ],
+  ])('has its stream options written anew: %s', (options, sent, dropped) => {
+    const body = `{"model":"m","stream":true,"stream_options":${options},"Stream_Options":{"include_usage":false}}`;
+    const read = inspect(body);
+    expect(read.forward.toString()).toBe(`{"model":"m","stream":true,"stream_options":${sent}}`);
+    expect(read.dropped).toBe(['Stream_Options', ...(dropped ? [dropped] : [])].join(', '));
+  });
+
+  test.each([
+    ...['Max_Tokens', 'MAX_COMPLETION_TOKENS', 'N', 'Best_Of', 'Stream', 'Model', 'Stream_Options'],
+    ...['extra_body', 'Extra_Body', 'options', 'Options', 'sampling_params', 'Sampling_Params'],
+  ])('never carries %s, which some node would take for what decides on the price', (name) => {
+    expect(forwarded({ model: 'm', [name]: { n: 4 } })).toEqual({ model: 'm' });
+    expect(isSteering(name)).toBe(true);
   });
 });
 

@@ -28,6 +28,9 @@ describe('what a stream costs', () => {
     return (await usageOf(suite.db, accountId))[0]!;
   }
   const large = delta('x'.repeat(100_000));
+  const text = 'y'.repeat(400);
+  const generated = (content: unknown): string =>
+    chunkEvent({ choices: [{ index: 0, delta: content, finish_reason: null }] });
   const bytes = delta('x'.repeat(20_000));
 
   test.each([
@@ -64,6 +67,36 @@ describe('what a stream costs', () => {
   });
 
   test.each([
+    ['the input of a custom tool', { tool_calls: [{ index: 0, custom: { input: text } }] }, 100],
+    ['the steps of a thought', { thinking_blocks: [{ type: 'thinking', thinking: text }] }, 100],
+    ['the sum of a thought', { reasoning_details: [{ type: 'reasoning.summary', summary: text }] }, 100],
+    ['sound', { audio: { id: 'audio_1', data: text, transcript: 'z'.repeat(40) } }, 110],
+    ['a call of a function', { function_call: { arguments: text } }, 100],
+    ['a name that nobody knows', { novel: [text, 'z'.repeat(40)] }, 110],
+    ['a thought under three names', { reasoning: text, thinking: text, parts: [{ text }] }, 100],
+    ['a thought with its id', { id: text, thought: 'z'.repeat(40), type: text, signature: text }, 10],
+  ])(
+    'counts what is generated, whatever it is called, for a client that leaves: %s',
+    async (_what, content, output) => {
+      const parts = [generated(content), generated({ role: 'assistant' })];
+      expect(await charged(parts, { leaves: true })).toMatchObject({
+        ...{ output_tokens: output, status: 'success', client_aborted: true },
+      });
+    },
+  );
+
+  test.each([
+    ['an empty text', { content: '' }],
+    ['a part without a text', { tool_calls: [{ index: 0 }] }],
+  ])('counts a token for each chunk but the opening one that brings %s', async (_what, content) => {
+    const opening = generated({ role: 'assistant', content: '' });
+    const parts = [opening, ...Array(7).fill(generated(content))];
+    expect(await charged(parts, { leaves: true })).toMatchObject({ output_tokens: 7, status: 'success' });
+    const last = chunkEvent({ choices: [{ index: 0, delta: { content: '' }, finish_reason: 'stop' }] });
+    expect(await charged([opening, last, DONE_EVENT])).toMatchObject({ output_tokens: 0 });
+  });
+
+  test.each([
     ['zero', [bytes, usageEvent(0, 0), DONE_EVENT], 0],
     ['less than its bytes', [usageEvent(9, 9), bytes, usageEvent(5, 3), DONE_EVENT], 3],
     ['beside the last token', [counted('x'.repeat(400), 1), counted('y', 2), DONE_EVENT], 2],
@@ -75,6 +108,25 @@ describe('what a stream costs', () => {
     ],
   ])('is what the usage behind the last token tells: %s', async (_what, parts, output) => {
     expect(await charged(parts)).toMatchObject({ output_tokens: output, estimated: false });
+  });
+
+  test('is the usage also of a node that ignores case, whatever spelling turns it off', async () => {
+    suite.upstream.answer((request, response) => {
+      const { stream_options } = JSON.parse(request.body) as { stream_options: Record<string, boolean> };
+      const asked = Object.entries(stream_options)
+        .filter(([name]) => name.toLowerCase() === 'include_usage')
+        .at(-1)![1];
+      return stream([delta('a'), ...(asked ? [usageEvent(700, 50)] : []), DONE_EVENT])(request, response);
+    });
+    const { key, accountId } = await createTestKey(suite.db);
+    const options = { include_usage: true, Include_Usage: false };
+    const response = await postChat(suite.edge.url, key, { stream: true, stream_options: options });
+    expect(await response.text()).toContain('"completion_tokens":50');
+    expect(response.headers.get('x-gateway-dropped-fields')).toBe('stream_options.Include_Usage');
+    await suite.edge.settled();
+    expect(await usageOf(suite.db, accountId)).toMatchObject([
+      { input_tokens: 700, output_tokens: 50, estimated: false },
+    ]);
   });
 
   test.each(['data: [DONE] \n\n', 'data:[DONE]\t\n\n', 'data: [DONE]\r\r\n\r\n', 'id: 1\ndata: [DONE]\n\n'])(

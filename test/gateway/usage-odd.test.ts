@@ -5,10 +5,10 @@ import { chat } from '../support/scripted-upstream.js';
 describe('the usage that an upstream reports', () => {
   const suite = useEdge();
 
-  const charged = async (usage: unknown) => {
+  const charged = async (usage: unknown, fields: Record<string, unknown> = {}) => {
     const { accountId, key } = await createTestKey(suite.db);
-    suite.upstream.answer(chat({ usage }));
-    const response = await postChat(suite.edge.url, key);
+    suite.upstream.answer(chat({ usage, ...fields }));
+    const response = await postChat(suite.edge.url, key, { n: 2 });
     expect(response.status).toBe(200);
     await response.arrayBuffer();
     await suite.edge.settled();
@@ -54,5 +54,21 @@ describe('the usage that an upstream reports', () => {
       anomalous: false,
       status: 'success',
     });
+  });
+
+  const text = 'y'.repeat(400);
+  test.each([
+    ['a call of a function', [{ function_call: { arguments: text } }], 100],
+    ['the input of a custom tool', [{ tool_calls: [{ custom: { input: text } }] }], 100],
+    ['a thought in parts', [{ content: null, reasoning_details: [{ type: text, summary: text }] }], 100],
+    ['a thought under two names', [{ reasoning: text, reasoning_content: text }], 100],
+    ['two answers that say the same', [{ content: text }, { content: text }], 200],
+  ])('is estimated where it is missing by all that was generated: %s', async (_what, messages, output) => {
+    const choices = messages.map((message, index) => ({ index, message, finish_reason: 'stop' }));
+    expect(await charged(undefined, { choices })).toMatchObject({ output_tokens: output, estimated: true });
+    // Read in turns.
+    const logprobs = { content: [{ token: 'z'.repeat(300_000) }] };
+    const large = choices.map((choice) => ({ ...choice, logprobs }));
+    expect(await charged(undefined, { choices: large })).toMatchObject({ output_tokens: output });
   });
 });

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -12,6 +12,7 @@ import {
 import { join, resolve } from 'node:path';
 import { processStat } from '../../src/lib/process-stat.js';
 import { startUnreaped } from '../support/unreaped.js';
+import { until } from '../support/until.js';
 import { temporaryFolder } from './support.js';
 
 /** A small checkout with the real bootstrap script; its linked packages are not its own to install. */
@@ -98,6 +99,8 @@ describe('the bootstrap', () => {
       () => writeFileSync(at('web/page.html'), 'two'),
       () => writeFileSync(at('src/two.ts'), 'export const two: number = 22;\n'),
       () => rmSync(at('dist/web/assets/a.js.br')),
+      () => writeFileSync(at('dist/web/manifest.json'), '{"pages":{"pa'),
+      () => writeFileSync(at('dist/web/manifest.json'), '{}'),
     ];
     for (const [index, change] of changes.entries()) {
       change();
@@ -112,6 +115,53 @@ describe('the bootstrap', () => {
       code: 1,
       errors: expect.stringMatching(/a bad page[\s\S]*The web pages could not be built/),
     });
+  });
+
+  /** Stands in for scripts/bundle.mjs: keeps a journal, and waits for the file `go` where there is one to wait for. */
+  function bundler(): void {
+    writeFileSync(
+      at('scripts/bundle.mjs'),
+      `import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+       import { setTimeout } from 'node:timers/promises';
+       appendFileSync('journal', 'begins ');
+       while (existsSync('wait') && !existsSync('go')) await setTimeout(10);
+       mkdirSync('dist/bundle', { recursive: true });
+       writeFileSync('dist/bundle/a.js', '');
+       writeFileSync('dist/bundle/files.json', '["a.js"]');
+       appendFileSync('journal', 'ends ');`,
+    );
+  }
+  const journal = (): string => (existsSync(at('journal')) ? readFileSync(at('journal'), 'utf8') : '');
+
+  test.each(['["a', '{}', 'null', ''])('bundles again where its list of files is %j', async (text) => {
+    bundler();
+    await bootstrap();
+    writeFileSync(at('dist/bundle/files.json'), text);
+    expect(await bootstrap()).toMatchObject({ code: 0, errors: '' });
+    expect(journal()).toBe('begins ends begins ends ');
+  });
+
+  test('waits for the programs of a start that was killed, which go on without it', async () => {
+    bundler();
+    writeFileSync(at('wait'), '');
+    const killed = spawn(process.execPath, [at('scripts/bootstrap.mjs')], { stdio: 'ignore' });
+    await until(() => journal() === 'begins ', { what: 'the bundle to be under way' });
+    const ended = new Promise((done) => killed.once('close', done));
+    killed.kill('SIGKILL');
+    await ended;
+    let said = '';
+    const next = spawn(process.execPath, [at('scripts/bootstrap.mjs')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    next.stdout.on('data', (chunk) => (said += chunk));
+    const over = new Promise((done) => next.once('close', done));
+    await until(() => said.includes('waiting') || journal() !== 'begins ', {
+      what: 'the next start to be under way',
+    });
+    writeFileSync(at('go'), '');
+    expect(await over).toBe(0);
+    expect(journal()).toBe('begins ends begins ends ');
+    expect(existsSync(at('.bootstrap.lock'))).toBe(false);
   });
 
   test('survives the loss of dist, or of one file of it', async () => {
