@@ -17,6 +17,8 @@ export interface OrmOptions {
 
 /** Milliseconds after which a wait for a connection fails (RELIABILITY.md F9, F10). */
 const CONNECTION_TIMEOUT_MS = 5_000;
+/** And for a turn to have one. Shorter: a database that is away must not be waited for twice. */
+const TURN_TIMEOUT_MS = 3_000;
 
 /** MikroORM's options, shared by the processes and the migration command. */
 export function ormOptions({ databaseUrl, processName, poolSize = 5 }: OrmOptions) {
@@ -34,7 +36,7 @@ export function ormOptions({ databaseUrl, processName, poolSize = 5 }: OrmOption
       keepAlive: true,
       onPoolCreated: (pool: Pool) => {
         pool.on('connect', guardConnection);
-        shareFairly(pool, CONNECTION_TIMEOUT_MS);
+        shareFairly(pool, TURN_TIMEOUT_MS);
       },
     },
     migrations: {

@@ -24,12 +24,18 @@ describe('at the limit', () => {
   const suite = useHostileSuite();
   const framings = ['Content-Length', 'chunked'] as const;
 
-  async function send(line: string, headers: string[], body: string, framing: (typeof framings)[number]) {
+  async function send(
+    line: string,
+    headers: string[],
+    body: string,
+    framing: (typeof framings)[number],
+    contentType = 'application/json',
+  ) {
     const [frame, text] =
       framing === 'chunked'
         ? ['Transfer-Encoding: chunked', chunked(body)]
         : [`Content-Length: ${body.length}`, body];
-    const all = ['Connection: close', 'Content-Type: application/json', frame, ...headers];
+    const all = ['Connection: close', `Content-Type: ${contentType}`, frame, ...headers];
     const answer = await exchange(suite.edge.url, requestText(line, all, text), {
       halfClose: false,
       timeoutMs: 15_000,
@@ -71,14 +77,14 @@ describe('at the limit', () => {
     const writers = routeTable.filter(({ method, url }) => method !== 'GET' && !url.endsWith('/logout'));
     test.each(writers.map((entry) => [`${entry.method} ${entry.url}`, entry] as const))(
       '%s takes what its entry says, a MiB at most',
-      async (_name, { method, url, bodyLimitBytes, auth }) => {
+      async (_name, { method, url, bodyLimitBytes, auth, contentTypes }) => {
         expect(bodyLimitBytes).toBeLessThanOrEqual(MIB);
         const token = auth === 'admin' ? suite.admin : suite.user;
         const path = url.replace(/:\w+/g, '01900000-0000-7000-8000-000000000000');
         // No field has this name and nothing has this id: whatever reads the body refuses it then.
         const call = async (bytes: number) => {
           const body = padded('{"no such field":1}', bytes);
-          return Number((await send(`${method} ${path}`, bearer(token), body, framing))[0]);
+          return Number((await send(`${method} ${path}`, bearer(token), body, framing, contentTypes[0]))[0]);
         };
         for (const bytes of [bodyLimitBytes - 1, bodyLimitBytes]) {
           const status = await call(bytes);

@@ -19,6 +19,7 @@ export function faultOf({ status, head, body }: Answer, secrets: readonly string
   if (leak) return leak;
   if (status >= 500) return `status ${status}`;
   if (status < 400 || body === '' || OF_HTTP.includes(status)) return undefined;
+  if (isPage(head)) return body.endsWith('</html>\n') ? undefined : `a page that is cut: ${status}`;
   if (!/^content-type: application\/json/im.test(head)) return `an error that is no JSON: ${status}`;
   const code = codeIn(body);
   if (code === undefined || !Object.hasOwn(errorTable, code))
@@ -28,6 +29,10 @@ export function faultOf({ status, head, body }: Answer, secrets: readonly string
   if (declared !== status && !(code === 'invalid_request' && status === 422)) return `${status} with ${code}`;
   return undefined;
 }
+
+/** Where links in mails lead, people read the answer. */
+const isPage = (head: string): boolean =>
+  /^content-type: text\/html/im.test(head) && /^cache-control: no-store/im.test(head);
 
 /** An error of REST and `/v1`, or the first of GraphQL. */
 interface ErrorBody {
