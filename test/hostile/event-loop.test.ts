@@ -95,23 +95,23 @@ describe('a body', () => {
     return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
   }
 
-  /** Sends a body until the edge has stood still for no longer than it may, or as often as it makes sense. */
-  async function leastStallMs(sent: Buffer): Promise<number> {
-    const stalls: number[] = [];
-    while (stalls.length < TRIES && !stalls.some((ms) => ms <= LONGEST_STALL_MS)) {
-      await stallMs();
-      const before = processorMs();
-      const answer = await fetch(`${rig.url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${caller.key}` },
-        body: sent,
-      });
-      expect([200, 400, 403]).toContain(answer.status);
-      await answer.arrayBuffer();
-      // On a free core no stall is longer than what the processor did for the request.
-      stalls.push(Math.min(await stallMs(), processorMs() - before - MOVING_MS));
+  async function send(body: Buffer): Promise<void> {
+    const answer = await fetch(`${rig.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller.key}` },
+      body,
+    });
+    expect([200, 400, 403]).toContain(answer.status);
+    await answer.arrayBuffer();
+  }
+
+  /** The least of several measurements, which end with the first that is short enough. */
+  async function leastMs(measure: () => Promise<number>): Promise<number> {
+    let least = Number.POSITIVE_INFINITY;
+    for (let tries = 0; tries < TRIES && least > LONGEST_STALL_MS; tries++) {
+      least = Math.min(least, await measure());
     }
-    return Math.min(...stalls);
+    return least;
   }
 
   test.each(WORST)(
@@ -120,7 +120,14 @@ describe('a body', () => {
       const sent = Buffer.from(make());
       expect(sent.length).toBeGreaterThan(5 * 2 ** 20);
       expect(sent.length).toBeLessThanOrEqual(SIZE);
-      expect(await leastStallMs(sent)).toBeLessThanOrEqual(LONGEST_STALL_MS);
+      const least = await leastMs(async () => {
+        await stallMs();
+        const before = processorMs();
+        await send(sent);
+        // On a free core no stall is longer than what the processor did for the request.
+        return Math.min(await stallMs(), processorMs() - before - MOVING_MS);
+      });
+      expect(least).toBeLessThanOrEqual(LONGEST_STALL_MS);
     },
     30_000,
   );
@@ -130,7 +137,13 @@ describe('a body', () => {
     async (_what, make) => {
       const sent = Buffer.from(make());
       expect(sent.length).toBeLessThanOrEqual(64 * 1024);
-      expect(await leastStallMs(sent)).toBeLessThanOrEqual(LONGEST_STALL_MS);
+      // The stall itself may be told too late: it lasts as long as the whole request.
+      const least = await leastMs(async () => {
+        const before = processorMs();
+        await send(sent);
+        return processorMs() - before;
+      });
+      expect(least).toBeLessThanOrEqual(LONGEST_STALL_MS);
     },
     30_000,
   );
