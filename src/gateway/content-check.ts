@@ -4,6 +4,7 @@ import { type JsonLevel, type JsonVisitor, visitStrings } from '../lib/json-stri
 import type { Work } from '../lib/turns.js';
 import { shownName } from './body-fields.js';
 import * as names from './content-names.js';
+import { keyOf, pathOf } from './content-place.js';
 import { faultOfAddress, isLikeAddress, type MediaRules } from './media-addresses.js';
 
 /** Media that a body names beside its texts. */
@@ -170,16 +171,6 @@ class ContentReader implements JsonVisitor {
 const DATA = new Set(['data', 'file_data']);
 const isData = (name: string | undefined): boolean => name !== undefined && DATA.has(name.toLowerCase());
 
-/** A name; undefined when it is too long for one. */
-const keyOf = (body: Buffer, { keyStart, keyEnd }: JsonLevel): string | undefined =>
-  keyEnd - keyStart > names.LONGEST_KEY ? undefined : readKey(body, keyStart, keyEnd);
-
 function isNull(body: Buffer, { keyEnd }: JsonLevel): boolean {
   return body[skipSpace(body, skipSpace(body, keyEnd) + 1)] === LOWER_N;
 }
-
-/** The place of a value, such as `[0].content`. */
-const pathOf = (body: Buffer, levels: readonly JsonLevel[]): string =>
-  levels
-    .map((level) => (level.isObject ? `.${shownName(keyOf(body, level) ?? '')}` : `[${level.index}]`))
-    .join('');
