@@ -1,15 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../errors.js';
-import { checkedMembers, checkInParts } from '../lib/json-check.js';
+import { checkInParts } from '../lib/json-check.js';
 import { JsonScanError, type Member, scanMembers } from '../lib/json-scan.js';
+import type { Work } from '../lib/turns.js';
 import type { EmbeddingEncoding } from '../upstream/embedding-encoding.js';
 import type { InputSize } from '../upstream/usage.js';
 import type { AllowedFields } from './body-fields.js';
+import { checkContent, NO_MEDIA } from './content-check.js';
 import { checkInputs } from './embedding-inputs.js';
 import { forwardedBody } from './forwarded-body.js';
 import { inputSize } from './input-size.js';
-import { type MediaRules, mediaCheck } from './media-addresses.js';
+import type { MediaRules } from './media-addresses.js';
+import { arePlain, isPlainInput } from './plain-content.js';
+import { TEMPLATE_ARGUMENTS } from './template-arguments.js';
 import { checkTools } from './tool-kinds.js';
 
 /** What the edge reads of a body; everything else is the upstream's business. */
@@ -32,19 +36,26 @@ export interface InspectedBody {
 
 const DECIDING = [
   ...['model', 'stream', 'stream_options', 'n', 'best_of', 'max_tokens', 'max_completion_tokens'],
+  ...['encoding_format', 'dimensions'],
 ];
 /** Two readers could see two values of these; each has a bit of its own. */
-const ONCE = new Map([...DECIDING, 'tools'].map((name, bit) => [name, 1 << bit]));
+const ONCE = new Map(
+  [...DECIDING, 'messages', 'input', 'tools', TEMPLATE_ARGUMENTS].map((name, bit) => [name, 1 << bit]),
+);
 
-const READ = new Set([...DECIDING, 'encoding_format', 'dimensions']);
+const READ = new Set(DECIDING);
 
 const MAX_DEPTH = 64;
 /** At the top level, where each is looked at; the API has some forty. */
 const MAX_MEMBERS = 1_024;
 /** Larger bodies are not parsed: what JSON.parse makes of them can take most of a second (RELIABILITY.md G17). */
 const PARSED_BYTES = 64 * 1024;
-/** Larger bodies are checked by such parts, each in a turn of its own: others are served in between. */
-const TURN_BYTES = 1024 * 1024;
+/** Of a member that is read of such a body. */
+const LONGEST_READ_BYTES = 16 * 1024;
+/** Checked between two looks at the time, a fraction of a millisecond. */
+const PART_BYTES = 64 * 1024;
+/** A body that takes longer is read in several turns: others are served in between. */
+const TURN_MS = 2;
 
 const invalid = (message: string, param?: string): AppError =>
   new AppError('invalid_body', { message, param });
@@ -61,47 +72,46 @@ export function inspectBody(
   allowed: AllowedFields,
   media: MediaRules = PUBLIC_MEDIA,
 ): InspectedBody | Promise<InspectedBody> {
-  return body.length > TURN_BYTES
-    ? inspectInTurns(body, allowed, media)
-    : inspectAtOnce(body, allowed, media);
+  const work = inspection(body, allowed, media);
+  return body.length > PARSED_BYTES ? oneTurn(work) : toItsEnd(work);
 }
 
 /** @throws AppError `invalid_body` */
 export function inspectAtOnce(body: Buffer, allowed: AllowedFields, media = PUBLIC_MEDIA): InspectedBody {
-  if (body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
-  const members = scan(body);
-  const read = inspected(body, members, allowed);
-  // One part, since the body ends before the first pause.
-  mediaCheck(body, members, media, body.length)?.next();
-  return read;
+  return toItsEnd(inspection(body, allowed, media));
 }
 
-async function inspectInTurns(
-  body: Buffer,
-  allowed: AllowedFields,
-  media: MediaRules,
-): Promise<InspectedBody> {
-  const check = checkInParts(body, MAX_DEPTH, MAX_MEMBERS, TURN_BYTES);
+function toItsEnd<T>(work: Work<T>): T {
   for (;;) {
-    const { done, value: members } = refusing(() => check.next());
-    await nextTurn();
-    if (!done) continue;
-    const read = inspected(body, members, allowed);
-    const rest = mediaCheck(body, members, media, TURN_BYTES);
-    while (rest && !rest.next().done) await nextTurn();
-    return read;
+    const { done, value } = work.next();
+    if (done) return value;
   }
 }
 
-function inspected(body: Buffer, members: Member[], allowed: AllowedFields): InspectedBody {
+function oneTurn<T>(work: Work<T>): T | Promise<T> {
+  const until = performance.now() + TURN_MS;
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    if (performance.now() >= until) return nextTurn().then(() => oneTurn(work));
+  }
+}
+
+function* inspection(body: Buffer, allowed: AllowedFields, media: MediaRules): Work<InspectedBody> {
+  if (body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
+  const isLarge = body.length > PARSED_BYTES;
+  const members = yield* scan(body, isLarge);
+  yield;
   checkOnce(members);
-  const fields = body.length > PARSED_BYTES ? readFields(body, members) : parse(body);
-  checkInputs(body, members, fields.dimensions);
-  checkTools(body, members, fields.tools);
+  const fields = isLarge ? readFields(body, members) : parse(body);
+  yield* checkInputs(body, members, fields.input, fields.dimensions);
+  yield* checkTools(body, members, fields.tools);
   const stream = readBoolean(fields, 'stream');
   const options = readOptions(fields);
   const usageAsked = stream && options?.include_usage === true;
   const { kept, bytes, dropped } = forwardedBody(body, members, allowed, stream, options);
+  yield;
+  const isPlain = !isLarge && arePlain(fields.messages) && isPlainInput(fields.input);
   return {
     model: readModel(fields),
     stream,
@@ -109,21 +119,16 @@ function inspected(body: Buffer, members: Member[], allowed: AllowedFields): Ins
     maxTokens: readMaxTokens(fields),
     usageAsked,
     encoding: fields.encoding_format === 'base64' ? 'base64' : 'float',
-    input: inputSize(body, kept),
+    input: inputSize(body, kept, isPlain ? NO_MEDIA : yield* checkContent(body, members, media)),
     forward: bytes,
     dropped,
   };
 }
 
-const scan = (body: Buffer): Member[] =>
-  refusing(() =>
-    body.length > PARSED_BYTES ? checkedMembers(body, MAX_DEPTH, MAX_MEMBERS) : scanMembers(body),
-  );
-
 /** @throws AppError `invalid_body` where it is no JSON. */
-function refusing<T>(read: () => T): T {
+function* scan(body: Buffer, isLarge: boolean): Work<Member[]> {
   try {
-    return read();
+    return isLarge ? yield* checkInParts(body, MAX_DEPTH, MAX_MEMBERS, PART_BYTES) : scanMembers(body);
   } catch (error) {
     if (!(error instanceof JsonScanError)) throw error;
     throw invalid(`The body is not a valid JSON object: ${error.message}.`);
@@ -135,7 +140,7 @@ function readFields(body: Buffer, members: Member[]): Record<string, unknown> {
   if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
   const read = members.filter(({ key }) => READ.has(key));
   for (const { key, valueStart, end } of read) {
-    if (end - valueStart > PARSED_BYTES) throw invalid(`"${key}" is too long.`, key);
+    if (end - valueStart > LONGEST_READ_BYTES) throw invalid(`"${key}" is too long.`, key);
   }
   return Object.fromEntries(
     read.map(({ key, valueStart, end }) => [key, JSON.parse(body.toString('latin1', valueStart, end))]),

@@ -14,6 +14,7 @@ const KNOWN = new Set([
 /** A template may repeat a text; what is known takes a word. */
 const LONGEST_VALUE_BYTES = 64;
 const MOST_BYTES = 64 * 1024;
+const MOST_ARGUMENTS = 64;
 const MAX_DEPTH = 64;
 
 const OPEN_BRACE = 0x7b;
@@ -42,13 +43,15 @@ export function templateArguments(body: Buffer, member: Member, allowed: Allowed
   if (end - valueStart > MOST_BYTES) throw invalid('is too long');
   const members: Member[] = [];
   scanObject(body, valueStart, MAX_DEPTH, members);
+  if (members.length > MOST_ARGUMENTS) throw invalid(`must have at most ${MOST_ARGUMENTS} members`);
   const nameOf = ({ key }: Member): string => `${TEMPLATE_ARGUMENTS}.${key}`;
   const kept = members.filter(
     (argument) => allowed.has(nameOf(argument)) || (KNOWN.has(argument.key) && isShort(body, argument)),
   );
   if (kept.length === members.length) return AS_IT_CAME;
   const text = kept.map(({ start, end: stop }) => body.toString('latin1', start, stop)).join(',');
-  const dropped = members.filter((argument) => !kept.includes(argument)).map(nameOf);
+  const passed = new Set(kept);
+  const dropped = members.filter((argument) => !passed.has(argument)).map(nameOf);
   return { value: Buffer.from(`{${text}}`, 'latin1'), dropped };
 }
 

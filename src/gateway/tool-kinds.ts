@@ -1,5 +1,7 @@
 import { AppError } from '../errors.js';
-import { type Member, readKey, scanObject, skipSpace } from '../lib/json-scan.js';
+import { eachElement, scanObjectInParts } from '../lib/json-parts.js';
+import { type Member, readKey } from '../lib/json-scan.js';
+import type { Work } from '../lib/turns.js';
 import { shownName } from './body-fields.js';
 
 /** Kinds of tools that the caller runs. All others run at the upstream, at the operator's cost and from its network. */
@@ -8,14 +10,11 @@ const KINDS = new Set(['function', 'custom']);
 const TOOL_MEMBERS = new Set([
   ...['type', 'function', 'custom', 'name', 'description', 'parameters', 'strict', 'format', 'cache_control'],
 ]);
-/** More than any context holds; the list is read in one turn. */
+/** More than any context holds. */
 const MOST_BYTES = 1024 * 1024;
-const MAX_DEPTH = 64;
 
-const COMMA = 0x2c;
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 const QUOTE = 0x22;
 const LOWER_N = 0x6e;
 
@@ -24,11 +23,11 @@ const invalid = (message: string, param: string): AppError =>
 
 /**
  * Refuses tools that the upstream would run itself, such as `mcp` with its `server_url`. `parsed` is the value of
- * `tools` where the body was parsed; of others, which are large, the bytes are read. The body must be valid JSON and name
- * `tools` once.
+ * `tools` where the body was parsed; of others, which are large, the bytes are read by and by. The body must be valid
+ * JSON and name `tools` once.
  * @throws AppError `invalid_body`
  */
-export function checkTools(body: Buffer, members: readonly Member[], parsed: unknown): void {
+export function* checkTools(body: Buffer, members: readonly Member[], parsed: unknown): Work<void> {
   if (parsed !== undefined) {
     checkParsed(parsed);
     return;
@@ -37,7 +36,7 @@ export function checkTools(body: Buffer, members: readonly Member[], parsed: unk
   if (!member || body[member.valueStart] === LOWER_N) return;
   if (body[member.valueStart] !== OPEN_BRACKET) throw NO_LIST();
   if (member.end - member.valueStart > MOST_BYTES) throw invalid('"tools" is too long.', 'tools');
-  checkBytes(body, member.valueStart);
+  yield* checkBytes(body, member.valueStart);
 }
 
 const NO_LIST = (): AppError => invalid('"tools" must be a list.', 'tools');
@@ -52,25 +51,32 @@ function checkParsed(tools: unknown): void {
   });
 }
 
-function checkBytes(body: Buffer, from: number): void {
-  let at = skipSpace(body, from + 1);
-  if (body[at] === CLOSE_BRACKET) return;
-  for (let index = 0; ; index++) {
-    if (body[at] !== OPEN_BRACE) throw noObject(index);
-    const members: Member[] = [];
-    at = skipSpace(body, scanObject(body, at, MAX_DEPTH, members));
+function* checkBytes(body: Buffer, from: number): Work<void> {
+  let index = 0;
+  yield* eachElement(body, from, function* (start) {
+    if (body[start] !== OPEN_BRACE) throw noObject(index);
+    const { members, end } = yield* scanObjectInParts(body, start);
+    if (members.length > MOST_MEMBERS)
+      throw invalid(`"tools[${index}]" has too many members.`, `tools[${index}]`);
     const types = members
       .filter(({ key }) => key === 'type')
-      .map(({ valueStart, end }) => (body[valueStart] === QUOTE ? readKey(body, valueStart, end) : null));
+      .map(({ valueStart, end: stop }) => typeOf(body, valueStart, stop));
     checkTool(
       members.map(({ key }) => key),
       types,
-      index,
+      index++,
     );
-    if (body[at] !== COMMA) return;
-    at = skipSpace(body, at + 1);
-  }
+    return end;
+  });
 }
+
+/** Names that stand more than once included. */
+const MOST_MEMBERS = 64;
+/** A longer text is none of the kinds. */
+const LONGEST_TYPE = 256;
+
+const typeOf = (body: Buffer, start: number, end: number): string | null =>
+  body[start] === QUOTE && end - start <= LONGEST_TYPE ? readKey(body, start, end) : null;
 
 function noObject(index: number): AppError {
   const param = `tools[${index}]`;

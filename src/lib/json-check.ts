@@ -5,6 +5,9 @@ import { JsonScanError, type Member, readKey } from './json-scan.js';
  * that keep a process for most of a second, and its collector after it.
  */
 
+/** A name at the top level that is longer takes long to read, and is nobody's. */
+const LONGEST_NAME = 64 * 1024;
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -135,6 +138,7 @@ export function* checkInParts(
       nameNext = false;
       if (depth === 1) {
         if (members.length === maxMembers) throw new JsonScanError(`more than ${maxMembers} members`);
+        if (end - start > LONGEST_NAME) throw new JsonScanError('a name is too long');
         members.push({ key: readKey(json, start, end), start, valueStart: skipSpace(json, at), end: 0 });
       }
     }

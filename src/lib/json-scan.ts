@@ -38,6 +38,8 @@ export function skipSpace(json: Buffer, from: number): number {
 
 /** Strings longer than this are crossed by native search, whose call costs more than a short walk. */
 const SHORT_STRING_BYTES = 48;
+/** Where escaped quotes stand close together, so much is walked before the next search. */
+const LONGEST_WALK_BYTES = 4_096;
 
 /**
  * Offset just past the string that opens at `from`.
@@ -45,9 +47,9 @@ const SHORT_STRING_BYTES = 48;
  */
 export function skipString(json: Buffer, from: number): number {
   let at = from + 1;
-  for (;;) {
+  for (let walked = SHORT_STRING_BYTES; ; ) {
     // Walked after each escaped quote anew: there may be millions of them.
-    for (const near = Math.min(json.length, at + SHORT_STRING_BYTES); at < near; at++) {
+    for (const near = Math.min(json.length, at + walked); at < near; at++) {
       const byte = json[at];
       if (byte === QUOTE) return at + 1;
       if (byte === BACKSLASH) at++;
@@ -57,6 +59,7 @@ export function skipString(json: Buffer, from: number): number {
     let escapes = 0;
     while (quote - 1 - escapes >= at && json[quote - 1 - escapes] === BACKSLASH) escapes++;
     if (escapes % 2 === 0) return quote + 1;
+    walked = quote - at < walked ? Math.min(2 * walked, LONGEST_WALK_BYTES) : SHORT_STRING_BYTES;
     at = quote + 1;
   }
 }

@@ -1,17 +1,28 @@
 import { skipString } from './json-scan.js';
+import type { Work } from './turns.js';
 
 /** An object or array that encloses a value. */
 export interface JsonLevel {
   isObject: boolean;
+  /** Offset of its bracket. */
+  start: number;
   /** Offsets of the member's key, quotes included, in an object. */
   keyStart: number;
   keyEnd: number;
   /** Position of the element, in an array. */
   index: number;
+  /** What the visitor noted of the key that holds this object or array. */
+  outer: number;
+  /** What it noted of the member that is being read; that of `outer` in an array. */
+  state: number;
 }
 
-/** Takes a string value with its quotes, and what encloses it, outermost first. */
-export type StringVisitor = (levels: readonly JsonLevel[], start: number, end: number) => void;
+/** Takes keys and string values with their quotes, and what encloses them, outermost first. Levels are used again. */
+export interface JsonVisitor {
+  /** Called once for each key, which the last level names. May set its `state`. */
+  key(levels: readonly JsonLevel[]): void;
+  string(levels: readonly JsonLevel[], start: number, end: number): void;
+}
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -21,16 +32,17 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * Visits each string value inside the object or array that opens at `from`; keys are no values. The JSON must be valid.
- * It pauses after every `partBytes`.
+ * Visits each key and each string value inside the object or array that opens at `from`. The JSON must be valid. It
+ * pauses after every `partBytes`.
  */
 export function* visitStrings(
   json: Buffer,
   from: number,
   partBytes: number,
-  visit: StringVisitor,
-): Generator<undefined, void> {
+  visitor: JsonVisitor,
+): Work<void> {
   const levels: JsonLevel[] = [];
+  const spare: JsonLevel[] = [];
   let keyNext = false;
   let pauseAt = from + partBytes;
   for (let at = from; at < json.length; at++) {
@@ -42,11 +54,13 @@ export function* visitStrings(
     if (byte === QUOTE) {
       const end = skipString(json, at);
       if (keyNext) {
+        keyNext = false;
         const level = levels.at(-1)!;
         level.keyStart = at;
         level.keyEnd = end;
-        keyNext = false;
-      } else visit(levels, at, end);
+        level.state = level.outer;
+        visitor.key(levels);
+      } else visitor.string(levels, at, end);
       at = end - 1;
     } else if (byte === COMMA) {
       const level = levels.at(-1)!;
@@ -54,11 +68,26 @@ export function* visitStrings(
       keyNext = level.isObject;
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       keyNext = byte === OPEN_BRACE;
-      levels.push({ isObject: keyNext, keyStart: -1, keyEnd: -1, index: 0 });
+      const level = spare.pop() ?? newLevel();
+      level.isObject = keyNext;
+      level.start = at;
+      level.index = 0;
+      level.outer = level.state = levels.at(-1)?.state ?? 0;
+      levels.push(level);
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      levels.pop();
+      spare.push(levels.pop()!);
       keyNext = false;
       if (levels.length === 0) return;
     }
   }
 }
+
+const newLevel = (): JsonLevel => ({
+  isObject: false,
+  start: 0,
+  keyStart: 0,
+  keyEnd: 0,
+  index: 0,
+  outer: 0,
+  state: 0,
+});

@@ -36,24 +36,40 @@ const FORMS: [where: string, part: (url: string) => object][] = [
   ['video_url.url', (url) => ({ type: 'video_url', video_url: { url } })],
   ['audio_url.url', (url) => ({ type: 'audio_url', audio_url: { url } })],
   ['file.file_url', (url) => ({ type: 'file', file: { file_url: url } })],
-];
-/** Where an identifier or data may stand as well, so that only what has a scheme is an address. */
-const LOOSE: typeof FORMS = [
-  ['file.file_id', (url) => ({ type: 'file', file: { file_id: url } })],
-  ['file.file_data', (url) => ({ type: 'file', file: { file_data: url } })],
   ['image', (url) => ({ type: 'image', image: url })],
   ['source.url', (url) => ({ type: 'image', source: { type: 'url', url } })],
   ['video[0]', (url) => ({ type: 'video', video: [url] })],
+];
+/** Where an identifier or data may stand as well, so that only what looks like an address or a path is one. */
+const LOOSE: typeof FORMS = [
+  ['file.file_id', (url) => ({ type: 'file', file: { file_id: url } })],
+  ['file.file_data', (url) => ({ type: 'file', file: { file_data: url } })],
+  ['input_audio.data', (url) => ({ type: 'input_audio', input_audio: { data: url, format: 'wav' } })],
 ];
 
 const refused = Object.values(REFUSED)
   .flat()
   .filter((url) => !url.startsWith('data:') && !url.includes('x'.repeat(2_000)));
 const hasScheme = (url: string): boolean => /^[a-z+.-]+:\//i.test(url);
+/** What URL parsers and readers of files take beside an address that is written in full. */
+const SPELLINGS = [
+  ...[' http://169.254.169.254/', '\thttp://10.0.0.1/', '\u0000\u001fhttp://10.0.0.1/', 'ht\ntp://10.0.0.1/'],
+  ...['http:169.254.169.254/a', 'http:/10.0.0.1', 'https:\\\\10.0.0.1', 'file:/etc/passwd', 's3:bucket'],
+  ...[`${' '.repeat(300)}http://10.0.0.1/`, './a.png', '../../etc/passwd', '~/.ssh/id_rsa'],
+];
 
 describe('an address of media', () => {
   test.each(FORMS)('at %s is refused unless it is public, and told by its place', (where, part) => {
-    for (const url of [...refused, '/etc/passwd', 'a.png']) {
+    for (const url of [
+      ...refused,
+      ...SPELLINGS,
+      '/etc/passwd',
+      'a.png',
+      '10.0.0.1',
+      'gpu-7',
+      ' data:,',
+      '',
+    ]) {
       expect([url, faultOf(withPart(part(url)))]).toEqual([url, `${PLACE}.${where}`]);
     }
     for (const url of [...TAKEN, 'data:image/png;base64,AAAA', 'DATA:,']) {
@@ -61,19 +77,21 @@ describe('an address of media', () => {
     }
   });
 
-  test.each(LOOSE)('at %s is refused where it has a scheme and is not public', (where, part) => {
-    for (const url of refused.filter(hasScheme)) {
+  test.each(LOOSE)('at %s is refused where it looks like an address and is not public', (where, part) => {
+    for (const url of [...refused.filter(hasScheme), ...SPELLINGS]) {
       expect([url, faultOf(withPart(part(url)))]).toEqual([url, `${PLACE}.${where}`]);
     }
     for (const text of [
-      ...TAKEN,
-      'file-abc123',
-      '/9j/4AAQSkZJRg==',
-      'data:application/pdf;base64,AA',
-      'Note: x',
+      ...[...TAKEN, 'file-abc123', 'UklGRiQAAABXQVZF', 'data:application/pdf;base64,AA', 'Note: x'],
+      ...(where === 'file.file_id' ? [] : ['/9j/4AAQSkZJRg==']),
     ]) {
       expect([text, faultOf(withPart(part(text)))]).toEqual([text, undefined]);
     }
+  });
+
+  test('at file_id is no path', () => {
+    const part = { type: 'file', file: { file_id: ' /etc/passwd' } };
+    expect(faultOf(withPart(part))).toBe(`${PLACE}.file.file_id`);
   });
 
   test('passes at a private network where the operator allows it, and never at a link-local one', () => {
@@ -90,6 +108,7 @@ describe('an address of media', () => {
   test.each([
     ['slashes that are escaped', '{"image_url":{"url":"http:\\/\\/10.0.0.1\\/"}}'],
     ['an id with escaped slashes', '{"file":{"file_id":"http:\\/\\/10.0.0.1\\/"}}'],
+    ['a key in other letters', '{"Image_URL":{"URL":"http://10.0.0.1/"}}'],
     ['a key that is escaped', '{"im\\u0061ge\\u005f\\u0075rl":{"\\u0075rl":"http://10.0.0.1/"}}'],
     ['a scheme that is escaped', '{"file":{"file_id":"\\u0068ttp\\u003a\\u002f\\u002f10.0.0.1"}}'],
     [
@@ -182,8 +201,8 @@ describe('an address of media', () => {
     if (typeof value !== 'string' || name === undefined) return false;
     if (keys.slice(0, -1).some((outer) => outer === 'tool_calls' || outer === 'input')) return false;
     if (value.startsWith('data:') || value.startsWith('https:')) return false;
-    if (name === 'image_url' || (name === 'url' && keys.includes('image_url'))) return true;
-    return ['url', 'file', 'file_id'].includes(name) && /^(?:http|file):/.test(value);
+    if (name === 'image_url' || name === 'url') return true;
+    return ['file', 'file_id'].includes(name) && /^(?:http|file):/.test(value);
   }
 
   test('is found wherever it stands, and nothing else is refused', () => {

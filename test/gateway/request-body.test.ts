@@ -187,6 +187,14 @@ describe('a body', () => {
     ['with n of 1.5', '{"model":"a","n":1.5}'],
     ['with max_tokens of 0', '{"model":"a","max_tokens":0}'],
     ['with two lists of tools', '{"model":"a","tools":[],"tools":[]}'],
+    ['with two lists of messages', '{"model":"a","messages":[],"messages":[]}'],
+    ['with two inputs', '{"model":"a","input":"a","input":"b"}'],
+    ['with two encodings', '{"model":"a","encoding_format":"float","encoding_format":"base64"}'],
+    ['with two template arguments', '{"model":"a","chat_template_kwargs":{},"chat_template_kwargs":{}}'],
+    [
+      'with more template arguments than anybody names',
+      `{"model":"a","chat_template_kwargs":{${Array(65).fill('"thinking":1').join()}}}`,
+    ],
     ['with two max_tokens', '{"model":"a","max_tokens":1,"max_tokens":2}'],
     ['nested too deep', `{"model":"a","x":${'['.repeat(70)}${']'.repeat(70)}}`],
   ])('that is %s is refused as invalid_body', (_what, body) => {
@@ -286,6 +294,15 @@ describe('a large body', () => {
     [
       'options as long as a book',
       `{"model":"m","stream":true,"stream_options":{"a":"${'x'.repeat(70_000)}"}}`,
+    ],
+    ['a name as long as a book', `{"model":"m","${'x'.repeat(70_000)}":1}`],
+    [
+      'a tool of more members than it can have',
+      `{"model":"m","a":"${'x'.repeat(70_000)}","tools":[{"type":"function",${Array(70).fill('"name":"a"').join()}}]}`,
+    ],
+    [
+      'more addresses than a context holds images',
+      `{"model":"m","messages":[${Array(3_000).fill('{"image_url":"https://a.example/"}').join()}]}`,
     ],
     ['bytes that are no UTF-8', Buffer.from(`{"model":"m","a":"\xff${'x'.repeat(70_000)}"}`, 'latin1')],
   ])('is refused with %s', (_what, body) => {

@@ -18,6 +18,20 @@ const filled = (unit: string): string =>
 const text = (unit: string): string =>
   body(`{"role":"user","content":"${unit.repeat(Math.floor((SIZE - 100) / unit.length))}"}`);
 
+const many = (unit: string, count: number): string => Array(count).fill(unit).join();
+const members = (count: number, unit: string): string => `{"model":"m",${many(unit, count)}}`;
+
+/** Small bodies, each read in one turn. */
+const SMALL: [string, () => string][] = [
+  [
+    'long names around many texts',
+    () =>
+      `{"model":"m","messages":[{"x_url":{"url":"https://example.com"}},${`{"${'k'.repeat(500)}":`.repeat(58)}[${many('""', 10_000)}]${'}'.repeat(58)}]}`,
+  ],
+  ['images at addresses', () => body(many('{"image_url":"https://a.example"}', 1_800))],
+  ['tools', () => `{"model":"m","tools":[${many('{"type":"function"}', 3_000)}]}`],
+];
+
 const WORST: [string, () => string][] = [
   ['one text', () => text('x')],
   ['one text of quotes', () => text('\\"')],
@@ -33,12 +47,25 @@ const WORST: [string, () => string][] = [
     'removed members',
     () => `{"model":"m",${Array.from({ length: 500_000 }, (_, i) => `"mock_${i}":1`).join()}}`,
   ],
+  ['colons', () => text(':')],
+  ['beginnings of addresses', () => text(':/')],
+  ['beginnings of names', () => text('_')],
+  ['escapes beside the messages', () => `{"model":"m","user":"${text('\\\\u005').slice(2)}`],
+  [
+    'template arguments',
+    () => members(160, `"chat_template_kwargs":{${many('"thinking":1', 2_400)},${many('"a":1', 5_000)}}`),
+  ],
+  ['encodings', () => members(160, `"encoding_format":[${many('[]', 20_000)}]`)],
+  ['images at addresses', () => filled('{"image_url":"https://a.example"},')],
+  ['names of parts', () => filled('{"content":[{"type":"text","\\u0061_url":"data:,"}]},')],
+  ['inputs of numbers', () => `{"model":"m","input":[${many(`[${many('1', 2_500)}]`, 2_000)}]}`],
+  ['a name of escapes', () => `{"model":"m","messages":[{"${'\\u0061'.repeat(SIZE / 6 - 10)}":"a"}]}`],
   ['white space', () => filled(' ')],
   ['brackets', () => '['.repeat(SIZE)],
   ['a body that is cut', () => filled('[],').slice(0, -3)],
 ];
 
-describe('10 MiB', () => {
+describe('a body', () => {
   let rig: Rig;
   let upstream: ScriptedUpstream;
   let caller: TestKey;
@@ -68,27 +95,55 @@ describe('10 MiB', () => {
     return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
   }
 
+  async function send(body: Buffer): Promise<void> {
+    const answer = await fetch(`${rig.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller.key}` },
+      body,
+    });
+    expect([200, 400, 403]).toContain(answer.status);
+    await answer.arrayBuffer();
+  }
+
+  /** The least of several measurements, which end with the first that is short enough. */
+  async function leastMs(measure: () => Promise<number>): Promise<number> {
+    let least = Number.POSITIVE_INFINITY;
+    for (let tries = 0; tries < TRIES && least > LONGEST_STALL_MS; tries++) {
+      least = Math.min(least, await measure());
+    }
+    return least;
+  }
+
   test.each(WORST)(
-    `of %s stall no other request for more than ${LONGEST_STALL_MS} ms`,
+    `of 10 MiB of %s stalls no other request for more than ${LONGEST_STALL_MS} ms`,
     async (_what, make) => {
       const sent = Buffer.from(make());
       expect(sent.length).toBeGreaterThan(5 * 2 ** 20);
       expect(sent.length).toBeLessThanOrEqual(SIZE);
-      const stalls: number[] = [];
-      while (stalls.length < TRIES && !stalls.some((ms) => ms <= LONGEST_STALL_MS)) {
+      const least = await leastMs(async () => {
         await stallMs();
         const before = processorMs();
-        const answer = await fetch(`${rig.url}/v1/chat/completions`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${caller.key}` },
-          body: sent,
-        });
-        expect([200, 400]).toContain(answer.status);
-        await answer.arrayBuffer();
+        await send(sent);
         // On a free core no stall is longer than what the processor did for the request.
-        stalls.push(Math.min(await stallMs(), processorMs() - before - MOVING_MS));
-      }
-      expect(Math.min(...stalls)).toBeLessThanOrEqual(LONGEST_STALL_MS);
+        return Math.min(await stallMs(), processorMs() - before - MOVING_MS);
+      });
+      expect(least).toBeLessThanOrEqual(LONGEST_STALL_MS);
+    },
+    30_000,
+  );
+
+  test.each(SMALL)(
+    `of 60 KB of %s stalls no other request for more than ${LONGEST_STALL_MS} ms`,
+    async (_what, make) => {
+      const sent = Buffer.from(make());
+      expect(sent.length).toBeLessThanOrEqual(64 * 1024);
+      // The stall itself may be told too late: it lasts as long as the whole request.
+      const least = await leastMs(async () => {
+        const before = processorMs();
+        await send(sent);
+        return processorMs() - before;
+      });
+      expect(least).toBeLessThanOrEqual(LONGEST_STALL_MS);
     },
     30_000,
   );

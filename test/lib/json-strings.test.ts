@@ -12,16 +12,34 @@ function stringsOf(value: unknown, path = ''): Found[] {
   return Object.entries(value).flatMap(([key, one]) => stringsOf(one, `${path}.${key}`));
 }
 
-function visited(json: Buffer, partBytes: number): { found: Found[]; pauses: number } {
+/** Every key of a value, in order. */
+function keysOf(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap(keysOf);
+  return Object.entries(value).flatMap(([key, one]) => [key, ...keysOf(one)]);
+}
+
+function visited(json: Buffer, partBytes: number): { found: Found[]; pauses: number; keys: string[] } {
   const found: Found[] = [];
   const step = ({ isObject, keyStart, keyEnd, index }: JsonLevel): string =>
     isObject ? `.${readKey(json, keyStart, keyEnd)}` : `[${index}]`;
-  const walk = visitStrings(json, json.indexOf('{'), partBytes, (levels, start, end) => {
-    found.push([levels.map(step).join(''), readKey(json, start, end)]);
+  const keys: string[] = [];
+  const walk = visitStrings(json, json.indexOf('{'), partBytes, {
+    key: (levels) => {
+      const level = levels.at(-1)!;
+      expect(level.state).toBe(level.outer);
+      // Each level notes how many keys lie around it, its own included.
+      level.state = level.outer + 1;
+      keys.push(readKey(json, level.keyStart, level.keyEnd));
+    },
+    string: (levels, start, end) => {
+      expect(levels.at(-1)!.state).toBe(levels.filter(({ isObject }) => isObject).length);
+      found.push([levels.map(step).join(''), readKey(json, start, end)]);
+    },
   });
   let pauses = 0;
   while (!walk.next().done) pauses++;
-  return { found, pauses };
+  return { found, pauses, keys };
 }
 
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '{', '],[', '":', '\\"'));
@@ -44,7 +62,8 @@ describe('the strings of a piece of JSON', () => {
         fc.constantFrom(3, 1e9),
         (object, room, part) => {
           const json = Buffer.from(` ${JSON.stringify(object, null, room)},"behind":"it"`);
-          const { found, pauses } = visited(json, part);
+          const { found, pauses, keys } = visited(json, part);
+          expect(keys).toEqual(keysOf(object));
           expect(found).toEqual(stringsOf(object));
           if (part > json.length) expect(pauses).toBe(0);
         },
@@ -58,5 +77,17 @@ describe('the strings of a piece of JSON', () => {
     const { found, pauses } = visited(json, 1_000);
     expect(found).toHaveLength(1_000);
     expect(pauses).toBeGreaterThanOrEqual(5);
+  });
+
+  test('cost one call for each key and each string, however deep they lie', () => {
+    const calls = (depth: number): number => {
+      let count = 0;
+      const texts = JSON.stringify(Array.from({ length: 500 }, () => ''));
+      const json = Buffer.from(`${`{"${'k'.repeat(500)}":`.repeat(depth)}${texts}${'}'.repeat(depth)}`);
+      const visitor = { key: () => void count++, string: () => void count++ };
+      expect(visitStrings(json, 0, json.length, visitor).next().done).toBe(true);
+      return count;
+    };
+    expect([1, 10, 60].map(calls)).toEqual([501, 510, 560]);
   });
 });

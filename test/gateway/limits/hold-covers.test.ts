@@ -63,7 +63,31 @@ describe('parallel calls whose cost their size does not show', () => {
     expect(left).toBeGreaterThanOrEqual(FLOOR - dearest);
   });
 
-  test('the audit finds nothing in the books of both', async () => {
+  test.each([
+    ['sounds in a few bytes', { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
+    ['images that only their type tells', { type: 'image', source: { type: 'base64', data: 'AAAA' } }],
+    ['images that are named without a type', { image: 'data:,' }],
+  ])('chats with %s go below the floor by one call at most', async (_what, part) => {
+    const script = chat({ usage: { prompt_tokens: 16_000, completion_tokens: 1, total_tokens: 16_001 } });
+    const messages = [{ role: 'user', content: [part] }];
+    const body = { model: 'gateway/qwen-pro', messages, max_tokens: 1 };
+    const { statuses, left, dearest } = await flood('/v1/chat/completions', script, '0.006', body);
+    expect(statuses).toContain(402);
+    expect(left).toBeGreaterThanOrEqual(FLOOR - dearest);
+  });
+
+  test('chats never ask a node for media that it has kept of another call', async () => {
+    const payer = await createTestKey(suite.db);
+    const seen = suite.upstream.seen.length;
+    for (const type of ['image_pil', 'image_url', 'input_audio', 'video_url']) {
+      const content = [{ type, [type]: null, uuid: 'a' }];
+      const body = { model: 'gateway/fast', messages: [{ role: 'user', content }] };
+      expect(await post('/v1/chat/completions', payer, body)).toBe(400);
+    }
+    expect(suite.upstream.seen).toHaveLength(seen);
+  });
+
+  test('the audit finds nothing in the books of all', async () => {
     const { context } = jobContext(suite.db.orm);
     expect((await runAudit(context)).filter(({ violations }) => violations > 0)).toEqual([]);
   });

@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { AppError } from '../../src/errors.js';
+import { inspectAtOnce } from '../../src/gateway/request-body.js';
+
+const NONE = new Set<string>();
+const PADDING = ' '.repeat(70_000);
+const PLACE = 'messages[0].content[0]';
+const DATA = 'data:image/png;base64,AAAA';
+
+const withParts = (...parts: unknown[]): string =>
+  JSON.stringify({ model: 'm', messages: [{ role: 'user', content: parts }] });
+/** A body that is parsed, and the same beyond the size of those. */
+const bothSizes = (text: string): string[] => [text, text.replace('{', `{${PADDING}`)];
+
+const inputOf = (text: string) => inspectAtOnce(Buffer.from(text), NONE).input;
+
+/** What the media of a body count for: images, or "any number" of tokens. */
+function countOf(text: string): number | string {
+  const { images, promptTokens } = inputOf(text);
+  return promptTokens === Number.POSITIVE_INFINITY ? 'any number' : images;
+}
+
+function faultOf(text: string): string | undefined {
+  try {
+    inputOf(text);
+    return undefined;
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'invalid_body' });
+    return (error as AppError).options.param ?? '';
+  }
+}
+
+describe('a part of a message', () => {
+  test.each([
+    ['a text', { type: 'text', text: 'a' }, 0],
+    ['a text with a cache mark', { type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }, 0],
+    ['a refusal', { type: 'refusal', refusal: 'a' }, 0],
+    ['a thought', { type: 'thinking', thinking: 'a', signature: 'b' }, 0],
+    ['a call of a tool', { type: 'tool_use', id: 'a', name: 'f', input: { uuid: 'a', image: 'b.png' } }, 0],
+    ['nothing that is known', { foo: 1 }, 0],
+    ['a text beside empty media', { type: 'text', text: 'a', image_url: null, input_audio: null }, 0],
+    ['an image', { type: 'image_url', image_url: { url: DATA } }, 1],
+    ['an image whose type comes last', { image_url: { url: DATA }, type: 'image_url' }, 1],
+    ['an image without a type', { image_url: DATA }, 1],
+    ['an image without an address', { type: 'image' }, 1],
+    ['an image in Anthropic’s form', { type: 'image', source: { type: 'base64', data: 'AAAA' } }, 1],
+    ['two images', { type: 'image_url', image_url: DATA, image: DATA }, 2],
+    ['an image in the result of a tool', { type: 'tool_result', content: [{ type: 'image' }] }, 1],
+    ['an image beside a text', { type: 'text', text: 'a', image_url: DATA }, 1],
+    ['a video', { type: 'video_url', video_url: { url: DATA } }, 'any number'],
+    ['a sound', { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }, 'any number'],
+    ['a sound without data', { type: 'input_audio' }, 'any number'],
+    ['a sound without a type', { input_audio: { data: 'AAAA' } }, 'any number'],
+    ['a file', { type: 'file', file: { file_data: 'AAAA' } }, 'any number'],
+    ['media of an unknown kind', { model_url: DATA }, 'any number'],
+    ['65 images', { type: 'text', text: 'a', all: Array(65).fill({ image_url: DATA }) }, 'any number'],
+  ])('counts for what it holds: %s', (_what, part, count) => {
+    for (const text of bothSizes(withParts(part))) expect(countOf(text)).toBe(count);
+  });
+
+  test('counts beside all others, whatever their order', () => {
+    const part = fc.constantFrom<[object, number]>(
+      [{ type: 'text', text: 'a' }, 0],
+      [{ type: 'image_url', image_url: { url: DATA } }, 1],
+      [{ image_url: { url: DATA }, type: 'image_url' }, 1],
+      [{ type: 'tool_result', content: [{ type: 'image' }, { type: 'image', image: DATA }] }, 2],
+      [{ image: DATA, input_image: DATA }, 2],
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 8 }), (list) => {
+        const text = withParts(...list.map(([one]) => one));
+        const count = list.reduce((sum, [, images]) => sum + images, 0);
+        expect(bothSizes(text).map(countOf)).toEqual([count, count]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test.each([
+    ['of a type of vLLM’s own', { type: 'image_pil', image_pil: null }, 'type'],
+    ['of embeddings', { type: 'audio_embeds', audio_embeds: 'AAAA' }, 'type'],
+    ['of a type as long as a book', { type: 'x'.repeat(10_000) }, 'type'],
+    ['that names kept media', { type: 'image_url', image_url: { url: DATA }, uuid: 'a' }, 'uuid'],
+    ['that names kept media and nothing else', { type: 'video_url', uuid: 'a' }, 'uuid'],
+    ['that names kept media by a number', { type: 'text', text: 'a', uuid: 1 }, 'uuid'],
+    ['whose image names kept media', { type: 'image_url', image_url: { uuid: 'a' } }, 'image_url.uuid'],
+    ['whose name for kept media is in other letters', { type: 'text', text: 'a', UUID: 'a' }, 'UUID'],
+    ['without its image', { type: 'image_url', image_url: null }, 'image_url'],
+    ['without its sound', { input_audio: null, type: 'input_audio' }, 'input_audio'],
+  ])('is refused by its place %s', (_what, part, where) => {
+    for (const text of bothSizes(withParts(part))) expect(faultOf(text)).toBe(`${PLACE}.${where}`);
+  });
+
+  test('is found in names that hide in escapes', () => {
+    const part = '{"type":"image_url","image_url":{"url":"data:,"},"\\u0075uid":"a"}';
+    const body = `{"model":"m","messages":[{"role":"user","c\\u006fntent":[${part}]}]}`;
+    for (const text of bothSizes(body)) expect(faultOf(text)).toBe(`${PLACE}.uuid`);
+  });
+});
+
+describe('a message', () => {
+  test('counts for media beside its content, but not for members that are null', () => {
+    const of = (message: object) => JSON.stringify({ model: 'm', messages: [message] });
+    for (const text of bothSizes(of({ role: 'assistant', content: 'a', audio: { id: 'audio_1' } }))) {
+      expect(countOf(text)).toBe('any number');
+    }
+    const empty = {
+      role: 'assistant',
+      content: 'a',
+      audio: null,
+      refusal: null,
+      tool_calls: null,
+      uuid: 'b',
+    };
+    for (const text of bothSizes(of(empty))) expect(countOf(text)).toBe(0);
+  });
+
+  test('may speak of media as it likes', () => {
+    const said = JSON.stringify({ type: 'image_pil', uuid: 'a', image_url: 'http://10.0.0.1/' });
+    const call = { id: 'a', type: 'function', function: { name: 'f', arguments: said } };
+    const messages = [
+      { role: 'user', content: said },
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: said }] },
+    ];
+    for (const text of bothSizes(JSON.stringify({ model: 'm', messages }))) expect(countOf(text)).toBe(0);
+  });
+});
+
+test('images in the input of embeddings count each by themselves', () => {
+  const text = JSON.stringify({ model: 'm', input: [{ text: 'a', image: DATA }, { image: DATA }] });
+  for (const one of bothSizes(text)) expect(inputOf(one).batchTokens).toBeGreaterThan(2 * 16_384);
+});
+
+/** Processor time of this thread for a body, in the best of some tries. */
+function timeOf(text: string): number {
+  const body = Buffer.from(text);
+  const times = Array.from({ length: 7 }, () => {
+    const start = process.cpuUsage();
+    inspectAtOnce(body, NONE);
+    const { user, system } = process.cpuUsage(start);
+    return user + system;
+  });
+  return Math.max(Math.min(...times), 100);
+}
+
+test.each([
+  [
+    'long names around many texts',
+    (bytes: number) => {
+      const texts = JSON.stringify(Array(Math.floor(bytes / 6)).fill(''));
+      const name = 'k'.repeat(bytes / 2 / 58);
+      return `{"model":"m","messages":[{"x_url":{"url":"https://example.com"}},${`{"${name}":`.repeat(58)}${texts}${'}'.repeat(58)}]}`;
+    },
+  ],
+  [
+    'one part of many types and empty media',
+    (bytes: number) =>
+      `{"model":"m","messages":[{"content":[{${'"type":"text","audio":null,'.repeat(bytes / 27)}"a":1}]}]}`,
+  ],
+])('%s take time in proportion to their bytes', (_what, make) => {
+  // Four times as much takes sixteen times as long where each looks at all others.
+  expect(timeOf(make(240_000)) / timeOf(make(60_000))).toBeLessThan(10);
+});
