@@ -38,6 +38,8 @@ const DIGESTS = Object.fromEntries(
 export class RedisLink {
   readonly #redis: Redis;
   #stopped = false;
+  /** Until every script is loaded on this connection. */
+  #loading: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: RedisLinkOptions) {
     this.#redis = new Redis(options.url, {
@@ -57,7 +59,12 @@ export class RedisLink {
     this.#redis.on('error', () => undefined);
     this.#redis.on('ready', () => this.#load());
     this.#redis.on('close', () => {
+      clearTimeout(this.#loading);
       if (!this.#stopped) options.onLost();
+    });
+    // A connection that is dropped in the moment in which it begins is the client's last, unless it is told otherwise.
+    this.#redis.on('end', () => {
+      if (!this.#stopped) this.#redis.connect().catch(() => undefined);
     });
   }
 
@@ -110,6 +117,7 @@ export class RedisLink {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    clearTimeout(this.#loading);
     this.#redis.disconnect();
     await nextTurn();
   }
@@ -123,15 +131,20 @@ export class RedisLink {
     }
   }
 
-  /** A frozen server takes connections and answers nothing: another try then, since this one may hang for ever. */
+  /**
+   * A frozen server takes connections and answers nothing, and one that reads its data refuses every command: another try
+   * then, since nothing else would come of this connection.
+   */
   #load(): void {
+    clearTimeout(this.#loading);
     const limit = setTimeout(() => this.reconnect(), CONNECT_TIMEOUT_MS);
+    this.#loading = limit;
     Promise.all(Object.values(SCRIPTS).map((text) => this.#redis.script('LOAD', text))).then(
       () => {
         clearTimeout(limit);
         this.options.onReady();
       },
-      () => clearTimeout(limit),
+      () => undefined,
     );
   }
 }

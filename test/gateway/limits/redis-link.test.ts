@@ -1,0 +1,84 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { RedisLink } from '../../../src/gateway/limits/redis-link.js';
+import { until } from '../../support/until.js';
+
+/** How many whole commands a connection has been sent: each is an array of texts with their lengths. */
+function commandsIn(bytes: Buffer): { commands: number; rest: Buffer } {
+  let commands = 0;
+  let rest = bytes;
+  for (;;) {
+    let at = rest.indexOf('\r\n');
+    if (at < 0) return { commands, rest };
+    const texts = Number(rest.toString('latin1', 1, at));
+    at += 2;
+    for (let i = 0; i < texts; i++) {
+      const end = rest.indexOf('\r\n', at);
+      if (end < 0) return { commands, rest };
+      at = end + 2 + Number(rest.toString('latin1', at + 1, end)) + 2;
+      if (at > rest.length) return { commands, rest };
+    }
+    commands++;
+    rest = rest.subarray(at);
+  }
+}
+
+describe('the connection to Redis', () => {
+  let server: Server;
+  let sockets: Socket[];
+  let link: RedisLink | undefined;
+  let ready: number;
+  beforeEach(() => {
+    sockets = [];
+    ready = 0;
+  });
+  afterEach(async () => {
+    await link?.stop();
+    for (const socket of sockets) socket.destroy();
+    await new Promise((done) => server.close(done));
+  });
+
+  /** A server that answers every command on its nth connection with `answerTo(n)`. */
+  async function serve(answerTo: (connection: number) => string): Promise<void> {
+    server = createServer((socket) => {
+      const answer = answerTo(sockets.push(socket));
+      let held = Buffer.alloc(0);
+      socket.on('error', () => undefined);
+      socket.on('data', (chunk) => {
+        const { commands, rest } = commandsIn(Buffer.concat([held, chunk]));
+        held = Buffer.from(rest);
+        socket.write(answer.repeat(commands));
+      });
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  }
+  const open = (): RedisLink => {
+    const { port } = server.address() as AddressInfo;
+    link = new RedisLink({
+      url: `redis://127.0.0.1:${port}`,
+      onReady: () => void ready++,
+      onLost: () => undefined,
+    });
+    return link;
+  };
+
+  test('is made anew while the server reads its data and refuses every command', async () => {
+    await serve((connection) =>
+      connection === 1 ? '-LOADING Redis is loading the dataset in memory\r\n' : '+OK\r\n',
+    );
+    open();
+    await until(() => ready === 1, { what: 'the scripts to be loaded' });
+    expect(sockets).toHaveLength(2);
+  });
+
+  test('comes back however often, and whenever, it is dropped', async () => {
+    await serve(() => '+OK\r\n');
+    const dropped = open();
+    // Before, in and behind the turns in which it begins.
+    for (let turn = 0; turn < 20; turn++) {
+      dropped.reconnect();
+      if (turn % 2 === 0) await new Promise((next) => setImmediate(next));
+    }
+    const before = ready;
+    await until(() => ready > before, { what: 'a connection' });
+  });
+});
