@@ -58,7 +58,8 @@ describeInBrowser('the shell of the dashboard', () => {
 
   test('the command palette opens by its keys, finds by a few letters, and gives the focus back', async () => {
     const page = await open({ colorScheme: 'light' });
-    // What the header waits for is there: nothing takes the focus away any more.
+    // The page's title, which takes the focus when it comes, and what the header waits for: nothing takes it away any more.
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await page.getByRole('banner').getByText('$1.00').waitFor();
     const button = page.getByRole('button', { name: 'Commands' });
     await button.focus();
