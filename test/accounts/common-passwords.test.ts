@@ -1,8 +1,6 @@
-import { isCommonPassword as isCommon } from '../../src/services/accounts/common-passwords.js';
+import { isCommonPassword } from '../../src/services/accounts/common-passwords.js';
 import { KNOWN_PASSWORDS } from '../../src/services/accounts/known-passwords.data.js';
 import { isKnownPassword } from '../../src/services/accounts/known-passwords.js';
-
-const isCommonPassword = (password: string): boolean => isCommon(password);
 
 /** RELIABILITY.md T7: 3,000 at least. */
 const TAILS =
@@ -83,10 +81,6 @@ describe('common passwords', () => {
     expect(long).toHaveLength(3_000);
     expect(long.slice(0, 3)).toEqual(['password', '12345678', '123456789']);
     expect(long.filter((password) => !isKnownPassword(password.toUpperCase()))).toEqual([]);
-    const tailed = long.filter((password) => password !== 'testpass' && password.length <= 14);
-    expect(tailed.filter((password) => !isKnownPassword(`${password}1!`))).toEqual([]);
-    const short = KNOWN_PASSWORDS.filter(({ length }) => length < 8);
-    expect(short.filter((word) => !isKnownPassword(`${word}2024`))).toEqual([]);
     // What a browser knows by itself is less.
     expect(long.filter((password) => !isCommonPassword(password)).length).toBeGreaterThan(1_000);
   });

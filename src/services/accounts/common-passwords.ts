@@ -85,38 +85,34 @@ const OTHERS = new Set(
   stargate voyager1 enterprise klingon1 skywalker darthvader anakin12 labrador rottweiler`.split(/\s+/),
 );
 
-/**
- * Whether a password is one of the most common ones, compared without case.
- * @param words More of what people put a tail behind.
- */
-export function isCommonPassword(password: string, words: ReadonlySet<string> = WORDS): boolean {
+/** Whether a password is one of the most common ones, compared without case. */
+export function isCommonPassword(password: string): boolean {
   if (password.length > LONGEST) return false;
   const text = password.toLowerCase();
   // "abcd@1234" is "abcd1234".
   const plain = [text, text.replace(SIGNS, '')];
   if (plain.some((one) => OTHERS.has(one) || isWalk(one)) || DATE.test(text)) return true;
-  const isWord = (word: string): boolean => WORDS.has(word) || words.has(word);
-  return isWordWithTail(text, isWord) || isRepeated(text, isWord);
+  return isWordWithTail(text) || isRepeated(text);
 }
 
 /** Every way to cut a tail off is tried: in "password1" the 1 is one, in "p4ssw0rd" the 0 is a letter. */
-function isWordWithTail(text: string, isWord: (word: string) => boolean): boolean {
+function isWordWithTail(text: string): boolean {
   for (let end = text.length; end > 0; end--) {
     if (end < text.length && !TAIL.test(text.slice(end))) continue;
     const word = text.slice(0, end);
-    if (isWord(word) || isWord(word.replace(/[@$01345]/g, (sign) => PLAIN[sign]!))) return true;
+    if (WORDS.has(word) || WORDS.has(word.replace(/[@$01345]/g, (sign) => PLAIN[sign]!))) return true;
   }
   return false;
 }
 
 /** One to four characters over and over, or a word twice. Signs beyond ASCII are nobody's first guess. */
-function isRepeated(text: string, isWord: (word: string) => boolean): boolean {
+function isRepeated(text: string): boolean {
   if (!ASCII.test(text)) return false;
   for (let length = 1; length <= 4; length++) {
     if (text.slice(0, length).repeat(text.length).startsWith(text)) return true;
   }
   const half = text.slice(0, text.length / 2);
-  return text === half + half && isWord(half);
+  return text === half + half && WORDS.has(half);
 }
 
 /** Pieces of walks and nothing else. */
