@@ -2,7 +2,7 @@
  * Bundles each program of dist/ with its packages into dist/bundle: a process then loads some ten files in place of a
  * thousand, and is up in a third of the time (docs/decisions/0086). Run by scripts/bootstrap.mjs after the compiler.
  */
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -24,6 +24,15 @@ const programs = [
 /** Packages that look for files of their own beside them, or are native. They load from node_modules as ever. */
 const LEFT_ALONE = ['@fastify/swagger', '@node-rs/argon2', 'fastify', 'ioredis', 'pino', 'pg-native'];
 
+const ourClasses = new Set(
+  ['entities', 'graphql']
+    .map((folder) => join(compiled, folder))
+    .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, name)))
+    .filter((path) => path.endsWith('.js'))
+    .flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/\bclass (\w+)/g)])
+    .map(([, name]) => name),
+);
+
 const bundle = await rolldown({
   input: Object.fromEntries(programs.map((name) => [name, join(compiled, `${name}.js`)])),
   platform: 'node',
@@ -39,8 +48,6 @@ const { output: files } = await bundle.write({
   dir: draft,
   format: 'esm',
   sourcemap: true,
-  // MikroORM and type-graphql call things by the names of their classes.
-  keepNames: true,
   comments: { legal: true, annotation: false, jsdoc: false },
   entryFileNames: '[name].js',
   chunkFileNames: 'shared/[name]-[hash].js',
@@ -53,6 +60,11 @@ for (const { fileName, code } of files) {
     )
   )
     throw new Error(`${fileName}: a package looks for files beside it: leave it alone`);
+  // MikroORM and type-graphql call things by the names of their classes. Of two of one name in a chunk one gets another.
+  for (const [, name] of code?.matchAll(/\bclass (\w+)\$\d/g) ?? []) {
+    if (ourClasses.has(name))
+      throw new Error(`${fileName}: another class is called ${name} too: rename ours`);
+  }
 }
 writeFileSync(join(draft, 'files.json'), JSON.stringify(files.map(({ fileName }) => fileName)));
 rmSync(output, { recursive: true, force: true });
