@@ -24,6 +24,9 @@ const programs = [
 /** Packages that look for files of their own beside them, or are native. They load from node_modules as ever. */
 const LEFT_ALONE = ['@fastify/swagger', '@node-rs/argon2', 'fastify', 'ioredis', 'pino', 'pg-native'];
 
+/** How undici asks whether there is such a name. */
+const HARMLESS = 'typeof __filename !== "undefined" ? __filename';
+
 const ourClasses = new Set(
   ['entities', 'graphql']
     .map((folder) => join(compiled, folder))
@@ -53,12 +56,7 @@ const { output: files } = await bundle.write({
   chunkFileNames: 'shared/[name]-[hash].js',
 });
 for (const { fileName, code } of files) {
-  if (
-    code &&
-    /(?<!typeof )__(?:dirname|filename)\b(?! !==)/.test(
-      code.replaceAll('typeof __filename !== "undefined" ? __filename', ''),
-    )
-  )
+  if (code && /\b__(?:dirname|filename)\b/.test(code.replaceAll(HARMLESS, '')))
     throw new Error(`${fileName}: a package looks for files beside it: leave it alone`);
   // MikroORM and type-graphql call things by the names of their classes. Of two of one name in a chunk one gets another.
   for (const [, name] of code?.matchAll(/\bclass (\w+)\$\d/g) ?? []) {
