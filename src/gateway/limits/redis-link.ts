@@ -48,6 +48,9 @@ export class RedisLink {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       enableReadyCheck: false,
+      // The client waits for this before it counts as ready, and doesn't notice that the connection closed meanwhile: it
+      // would stay ready, and dead, for ever.
+      disableClientInfo: true,
       connectTimeout: CONNECT_TIMEOUT_MS,
       keepAlive: 10_000,
       // A frozen server doesn't close its side.

@@ -37,8 +37,8 @@ describe('the connection to Redis', () => {
     await new Promise((done) => server.close(done));
   });
 
-  /** A server that answers every command on its nth connection with `answerTo(n)`. */
-  async function serve(answerTo: (connection: number) => string): Promise<void> {
+  /** A server that answers every command on its nth connection with `answerTo(n)`, or drops it when a command arrives. */
+  async function serve(answerTo: (connection: number) => string | undefined): Promise<void> {
     server = createServer((socket) => {
       const answer = answerTo(sockets.push(socket));
       let held = Buffer.alloc(0);
@@ -46,7 +46,8 @@ describe('the connection to Redis', () => {
       socket.on('data', (chunk) => {
         const { commands, rest } = commandsIn(Buffer.concat([held, chunk]));
         held = Buffer.from(rest);
-        socket.write(answer.repeat(commands));
+        if (answer === undefined) socket.resetAndDestroy();
+        else socket.write(answer.repeat(commands));
       });
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -68,6 +69,13 @@ describe('the connection to Redis', () => {
     open();
     await until(() => ready === 1, { what: 'the scripts to be loaded' });
     expect(sockets).toHaveLength(2);
+  });
+
+  test('is made anew after a server that drops it at the first command', async () => {
+    await serve((connection) => (connection <= 3 ? undefined : '+OK\r\n'));
+    open();
+    await until(() => ready === 1, { what: 'the scripts to be loaded' });
+    expect(sockets).toHaveLength(4);
   });
 
   test('comes back however often, and whenever, it is dropped', async () => {
