@@ -1,6 +1,6 @@
 import { ActionIcon, Menu } from '@mantine/core';
-import { IconLogout, IconSettings, IconUser } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
+import { LogOutIcon, SettingsIcon, UserIcon } from 'lucide-react';
 import { useQuery } from 'urql';
 import { ViewerDocument } from '../../generated/graphql';
 import { paths } from '../paths';
@@ -15,7 +15,7 @@ export function AccountMenu() {
     <Menu position="bottom-end" width={240} withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <ActionIcon variant="subtle" color="gray" size={32} aria-label="Account">
-          <IconUser size={18} stroke={1.5} />
+          <UserIcon size={18} strokeWidth={1.5} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
@@ -26,10 +26,14 @@ export function AccountMenu() {
             Plan {data.viewer.plan.name}
           </Menu.Label>
         )}
-        <Menu.Item component={Link} to={paths.profile} leftSection={<IconSettings size={16} stroke={1.5} />}>
+        <Menu.Item
+          component={Link}
+          to={paths.profile}
+          leftSection={<SettingsIcon size={16} strokeWidth={1.5} />}
+        >
           Profile
         </Menu.Item>
-        <Menu.Item leftSection={<IconLogout size={16} stroke={1.5} />} onClick={() => void logOut()}>
+        <Menu.Item leftSection={<LogOutIcon size={16} strokeWidth={1.5} />} onClick={() => void logOut()}>
           Log out
         </Menu.Item>
       </Menu.Dropdown>

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { IconCommand } from '@tabler/icons-react';
+import { CommandIcon } from 'lucide-react';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useCommands } from './use-commands';
 
@@ -43,7 +43,7 @@ export function CommandButton() {
         variant="default"
         size="xs"
         aria-keyshortcuts="Control+K Meta+K"
-        leftSection={<IconCommand size={16} stroke={1.5} />}
+        leftSection={<CommandIcon size={16} strokeWidth={1.5} />}
         onClick={open}
       >
         <span data-word>Commands</span> <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>

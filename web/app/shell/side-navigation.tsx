@@ -6,7 +6,7 @@ import { type Destination, destinations, developerDestinations } from './navigat
 function Entry({ label, icon: Mark, to, href }: Destination) {
   const content = (
     <>
-      <Mark size={18} stroke={1.5} aria-hidden="true" />
+      <Mark size={18} strokeWidth={1.5} aria-hidden="true" />
       {label}
     </>
   );

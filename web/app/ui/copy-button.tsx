@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { CheckIcon, CopyIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { copyText } from './copy-text';
 
@@ -25,12 +25,12 @@ export function CopyButton({ text, what, onCopied }: CopyButtonProps) {
     setSaid(done ? 'copied' : 'refused');
     if (done) onCopied?.();
   };
-  const Icon = said === 'copied' ? IconCheck : IconCopy;
+  const Icon = said === 'copied' ? CheckIcon : CopyIcon;
   return (
     <Button
       variant="default"
       size="xs"
-      leftSection={<Icon size={14} stroke={1.5} aria-hidden="true" />}
+      leftSection={<Icon size={14} strokeWidth={1.5} aria-hidden="true" />}
       onClick={() => void copy()}
     >
       <span aria-live="polite">

@@ -1,9 +1,9 @@
 import { ActionIcon, useMantineColorScheme } from '@mantine/core';
-import { IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-react';
+import { MonitorIcon, MoonIcon, SunIcon } from 'lucide-react';
 
 const NEXT = { auto: 'light', light: 'dark', dark: 'auto' } as const;
 const NAMES = { auto: 'system', light: 'light', dark: 'dark' } as const;
-const ICONS = { auto: IconDeviceDesktop, light: IconSun, dark: IconMoon } as const;
+const ICONS = { auto: MonitorIcon, light: SunIcon, dark: MoonIcon } as const;
 
 /** System, light, dark, and again. */
 export function ThemeSwitch() {
@@ -18,7 +18,7 @@ export function ThemeSwitch() {
       aria-label={`Theme: ${NAMES[colorScheme]}. Change to ${NAMES[next]}`}
       onClick={() => setColorScheme(next)}
     >
-      <Icon size={18} stroke={1.5} />
+      <Icon size={18} strokeWidth={1.5} />
     </ActionIcon>
   );
 }

@@ -1,7 +1,7 @@
 import '@mantine/core/styles/InlineInput.css';
 import '@mantine/core/styles/Switch.css';
 import { Button, Switch } from '@mantine/core';
-import { IconMail, IconWebhook } from '@tabler/icons-react';
+import { MailIcon, WebhookIcon } from 'lucide-react';
 import { useState } from 'react';
 import {
   type AlertRowFragment,
@@ -33,12 +33,12 @@ export function Subscription({ alert, apiKey, limitUsd }: SubscriptionProps) {
   const remove = useAction(DeleteAlertDocument);
   const named = { keyId: apiKey.id, id: alert.id };
   const error = update.error ?? test.error ?? remove.error;
-  const Icon = alert.kind === 'EMAIL' ? IconMail : IconWebhook;
+  const Icon = alert.kind === 'EMAIL' ? MailIcon : WebhookIcon;
   const close = (): void => setDialog(undefined);
   return (
     <li className={classes.subscription}>
       <div className={classes.destination}>
-        <Icon size={18} stroke={1.5} aria-label={alert.kind === 'EMAIL' ? 'Mail' : 'Webhook'} />
+        <Icon size={18} strokeWidth={1.5} aria-label={alert.kind === 'EMAIL' ? 'Mail' : 'Webhook'} />
         <strong>{alert.destination}</strong>
         <Switch
           label={alert.active ? 'Active' : 'Off'}

@@ -1,4 +1,4 @@
-import { IconCheck } from '@tabler/icons-react';
+import { CheckIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Unseen } from '../../ui/unseen';
 import classes from './overview.module.css';
@@ -18,7 +18,7 @@ export function Step({ number, title, state, children }: StepProps) {
   return (
     <li className={classes.step} data-state={state}>
       <span className={classes.mark} aria-hidden="true">
-        {state === 'done' ? <IconCheck size={16} stroke={2} /> : number}
+        {state === 'done' ? <CheckIcon size={16} strokeWidth={2} /> : number}
       </span>
       <div className={classes.content}>
         <h2>
