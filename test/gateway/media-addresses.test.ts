@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.js';
-import { inspectAtOnce, inspectBody } from '../../src/gateway/request-body.js';
+import { inspectAtOnce, inspectBody } from '../../src/inference/request/request-body.js';
 import { NEVER, PRIVATE, REFUSED, TAKEN } from '../lib/egress/vectors.js';
 
 const NONE = new Set<string>();

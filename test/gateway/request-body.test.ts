@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.js';
-import { inspectAtOnce, inspectBody } from '../../src/gateway/request-body.js';
+import { inspectAtOnce, inspectBody } from '../../src/inference/request/request-body.js';
 import { isSteering } from '../../src/lib/steering-fields.js';
 
 const NONE = new Set<string>();

@@ -1,5 +1,5 @@
-import { readRoll } from '../../../src/gateway/limits/edge-roll.js';
-import { SCRIPTS } from '../../../src/gateway/limits/redis-scripts.js';
+import { readRoll } from '../../../src/inference/limits/edge-roll.js';
+import { SCRIPTS } from '../../../src/inference/limits/redis-scripts.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
 
 describeWithRedis('a heartbeat', () => {

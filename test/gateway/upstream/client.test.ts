@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { UpstreamClient } from '../../../src/gateway/upstream/client.js';
-import type { Connection, UpstreamHandler } from '../../../src/gateway/upstream/connection.js';
+import { UpstreamClient } from '../../../src/inference/client/client.js';
+import type { Connection, UpstreamHandler } from '../../../src/inference/client/connection.js';
 import { selfSigned } from '../../support/certificate.js';
 import { until } from '../../support/until.js';
 
