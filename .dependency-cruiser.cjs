@@ -37,7 +37,13 @@ module.exports = {
       severity: 'error',
       comment: 'A call is made for whoever pays: an HTTP caller, a widget, the playground.',
       from: { path: folders('inference/') },
-      to: { path: [folders('gateway/', 'proxy/', ...TRANSPORTS), 'node_modules/(fastify|@fastify)/'] },
+      to: {
+        path: [
+          folders('gateway/', 'proxy/', ...TRANSPORTS),
+          'node_modules/(fastify|@fastify)/',
+          '^(node:)?https?$',
+        ],
+      },
     },
     {
       name: 'gateway-lean',
