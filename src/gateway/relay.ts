@@ -154,8 +154,6 @@ export class Relay implements UpstreamHandler, RelayContext {
       this.onOver(this);
       return;
     }
-    const { socket } = response;
-    if (socket && socket.writableLength > 0) socket.setTimeout(deps.stalledReaderMs);
     if (!this.share.holdsAnswer) return;
     const reader = response.req.socket;
     // A large answer that waits for its turn on the connection is watched too.
@@ -275,10 +273,18 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   #pause(): void {
     this.#connection?.pause(this);
+    if (this.response.socket) this.#awaitReader();
+    // Nobody can read it while another answer of its connection is under way. That one's reader is watched.
+    else if (this.response.listenerCount('socket', this.#awaitReader) === 0) {
+      this.response.once('socket', this.#awaitReader);
+    }
+  }
+
+  readonly #awaitReader = (): void => {
     clearTimeout(this.#stalled);
     this.#stalled = setTimeout(() => this.response.destroy(), this.deps.stalledReaderMs);
     this.#stalled.unref();
-  }
+  };
 
   #resume(): void {
     clearTimeout(this.#stalled);
