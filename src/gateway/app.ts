@@ -190,7 +190,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     stallMs: stalledReaderMs,
     checkIntervalMs,
   });
-  const relay = { upstream, basePath, catalog, metrics, stalledReaderMs, turns: new Turns() };
+  const relay = { upstream, basePath, catalog, metrics, turns: new Turns() };
   const pace = new Pace({
     bytesPerSecond: bounds.uploadBytesPerSecond,
     stallMs: bounds.uploadStallMs,

@@ -22,6 +22,7 @@ export class V1Recipient implements Recipient {
   #awaitingDrain = false;
   /** Ends the watch over the client's reading. */
   #unwatch: (() => void) | undefined;
+  #stalled: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly response: ServerResponse,
@@ -41,13 +42,17 @@ export class V1Recipient implements Recipient {
 
   onClose(listener: () => void): void {
     this.response.on('close', () => {
+      clearTimeout(this.#stalled);
       this.#unwatch?.();
       listener();
     });
   }
 
   onDrain(listener: () => void): void {
-    this.response.on('drain', listener);
+    this.response.on('drain', () => {
+      clearTimeout(this.#stalled);
+      listener();
+    });
   }
 
   answer(body: Buffer, text?: string): void {
@@ -82,18 +87,29 @@ export class V1Recipient implements Recipient {
     this.response.end(parts.at(-1), 'latin1');
   }
 
-  watch(isLarge: boolean): void {
-    const { socket, req } = this.response;
-    // From here on the socket itself sees whether the rest of the answer is taken.
-    if (socket && socket.writableLength > 0) socket.setTimeout(this.bounds.stalledReaderMs);
-    if (!isLarge) return;
+  awaitReader(): void {
+    const { response } = this;
+    if (response.socket) this.#awaitReader();
+    // Nobody can read it while another answer of its connection is under way. That one's reader is watched.
+    else if (response.listenerCount('socket', this.#awaitReader) === 0)
+      response.once('socket', this.#awaitReader);
+  }
+
+  watchReading(): void {
+    const { socket } = this.response.req;
     // A large answer that waits for its turn on the connection is watched too.
-    this.#unwatch = this.bounds.readPace.watch(new TakenBytes(req.socket), () => req.socket.destroy());
+    this.#unwatch = this.bounds.readPace.watch(new TakenBytes(socket), () => socket.destroy());
   }
 
   cut(): void {
     this.response.destroy();
   }
+
+  readonly #awaitReader = (): void => {
+    clearTimeout(this.#stalled);
+    this.#stalled = setTimeout(() => this.cut(), this.bounds.stalledReaderMs);
+    this.#stalled.unref();
+  };
 
   #headers(): AnswerHeaders {
     const { id, admission, body } = this.input;

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { AppError } from '../errors.js';
 import { Call } from '../inference/call.js';
@@ -20,6 +20,7 @@ import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { Pace } from '../lib/pace.js';
 import type { SlotSet } from '../lib/slot-set.js';
+import type { WorkEnd } from '../lib/turns.js';
 import type { Endpoint, Meter } from '../metering/usage-record.js';
 import { answerError, answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate, authenticateAgain } from './authenticate.js';
@@ -139,11 +140,14 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
     authenticateAgain(entry, deps.cache, (unread, found) => {
       try {
         const current = activeKey(exchange, unread, found);
-        const read = (inspected: InspectedBody): void =>
-          forward(deps, exchange, endpoint, current, inspected, share, failed);
-        const inspected = inspectBody(body, deps.allowedFields, deps.media);
-        if (inspected instanceof Promise) inspected.then(unlessGone(response, read)).catch(failed);
-        else read(inspected);
+        readBody(deps, exchange, current, body, (error, inspected) => {
+          try {
+            if (!inspected) throw error;
+            forward(deps, exchange, endpoint, current, inspected, share, failed);
+          } catch (thrown) {
+            failed(thrown);
+          }
+        });
       } catch (thrown) {
         failed(thrown);
       }
@@ -151,13 +155,25 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
   });
 }
 
-/** What follows a wait: the client may have left in it, and nobody was told. */
-const unlessGone =
-  (response: ServerResponse, next: (body: InspectedBody) => void) =>
-  (body: InspectedBody): void => {
-    if (response.destroyed) throw new CallerGoneError();
-    next(body);
+/** Reads a body, by and by where that takes long. Of a client that leaves meanwhile nothing is kept. */
+function readBody(
+  deps: V1Deps,
+  { response }: Exchange,
+  { account }: KeyEntry,
+  body: Buffer,
+  done: WorkEnd<InspectedBody>,
+): void {
+  const left = (): void => {
+    giveUp?.();
+    done(new CallerGoneError(), undefined);
   };
+  const work = inspectBody(body, deps.allowedFields, deps.media);
+  const giveUp = deps.relay.turns.begin(account.id, work, (error, inspected) => {
+    response.off('close', left);
+    done(error, inspected);
+  });
+  if (giveUp) response.once('close', left);
+}
 
 function encodedBody(request: IncomingMessage): boolean {
   const encoding = request.headers['content-encoding'];

@@ -21,8 +21,10 @@ export interface Recipient {
   send(events: Buffer): void;
   /** Sends the last event of a stream and ends it. */
   endStream(event: Buffer): void;
-  /** The answer is handed over whole: watches that it is taken. A large one must be read at the least rate as well. */
-  watch(isLarge: boolean): void;
+  /** Cuts a reader of a stream who takes nothing for too long from here on. */
+  awaitReader(): void;
+  /** Cuts a reader of a large answer, handed over whole, who takes it too slowly. */
+  watchReading(): void;
   /** Ends the connection. */
   cut(): void;
 }

@@ -22,8 +22,6 @@ export interface RelayDeps {
   basePath: string;
   catalog: Catalog;
   metrics: CallMetrics;
-  /** Milliseconds after which a reader that takes nothing is cut (RELIABILITY.md F23). */
-  stalledReaderMs: number;
   turns: Turns;
 }
 
@@ -44,7 +42,6 @@ export class Relay implements UpstreamHandler, RelayContext {
   #errorBytes = 0;
   #ended = false;
   #counted = false;
-  #stalled: NodeJS.Timeout | undefined;
   /** Gives up the work on a whole answer, while there is some. */
   #giveUp: (() => void) | undefined;
 
@@ -134,7 +131,7 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   sent(): void {
     if (!this.recipient.gone) {
-      this.recipient.watch(this.share.holdsAnswer);
+      if (this.share.holdsAnswer) this.recipient.watchReading();
       return;
     }
     this.#ended = true;
@@ -207,7 +204,6 @@ export class Relay implements UpstreamHandler, RelayContext {
   }
 
   #closed(): void {
-    clearTimeout(this.#stalled);
     if (this.call.settled) {
       this.#ended = true;
       this.#answered('ok');
@@ -252,13 +248,10 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   #pause(): void {
     this.#connection?.pause(this);
-    clearTimeout(this.#stalled);
-    this.#stalled = setTimeout(() => this.recipient.cut(), this.deps.stalledReaderMs);
-    this.#stalled.unref();
+    this.recipient.awaitReader();
   }
 
   #resume(): void {
-    clearTimeout(this.#stalled);
     this.#connection?.resume(this);
   }
 }

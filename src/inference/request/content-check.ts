@@ -4,7 +4,7 @@ import { type JsonLevel, type JsonVisitor, visitStrings } from '../../lib/json-s
 import type { Work } from '../../lib/turns.js';
 import { shownName } from './body-fields.js';
 import * as names from './content-names.js';
-import { keyOf, pathOf } from './content-place.js';
+import { pathOf } from './content-place.js';
 import { faultOfAddress, isLikeAddress, type MediaRules } from './media-addresses.js';
 
 /** Media that a body names beside its texts. */
@@ -97,18 +97,16 @@ class ContentReader implements JsonVisitor {
       if ((outer & names.CONTENT) !== 0) this.#ofType(levels, start, end);
       return;
     }
-    if (!this.#isAddress(levels, start, end)) return;
+    if (!this.#isAddress(state, start, end)) return;
     if (++this.#addresses > MOST_ADDRESSES) throw this.#invalid(levels, 'is one address too many');
     const reason = faultOfAddress(this.body, start, end, this.rules);
     if (reason !== undefined) throw this.#invalid(levels, reason);
   }
 
-  #isAddress(levels: readonly JsonLevel[], start: number, end: number): boolean {
-    const { state } = levels.at(-1)!;
+  #isAddress(state: number, start: number, end: number): boolean {
     if ((state & names.ADDRESS) !== 0) return true;
     if ((state & names.MAYBE_ADDRESS) === 0) return false;
-    const holder = levels.findLast(({ isObject }) => isObject)!;
-    return isLikeAddress(this.body, start, end, isData(keyOf(this.body, holder)));
+    return isLikeAddress(this.body, start, end, (state & names.DATA) !== 0);
   }
 
   #ofType(levels: readonly JsonLevel[], start: number, end: number): void {
@@ -166,10 +164,6 @@ class ContentReader implements JsonVisitor {
     return new AppError('invalid_body', { message: `"${param}" ${reason}.`, param });
   }
 }
-
-/** Members that hold base64 or a text. */
-const DATA = new Set(['data', 'file_data']);
-const isData = (name: string | undefined): boolean => name !== undefined && DATA.has(name.toLowerCase());
 
 function isNull(body: Buffer, { keyEnd }: JsonLevel): boolean {
   return body[skipSpace(body, skipSpace(body, keyEnd) + 1)] === LOWER_N;

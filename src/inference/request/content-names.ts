@@ -20,6 +20,8 @@ export const MAYBE_ADDRESS = 64;
 export const IMAGE = 128;
 /** Holds media that can take any number of tokens. */
 export const UNBOUNDED = 256;
+/** Holds base64 or a text. */
+export const DATA = 512;
 
 /** What also holds for all that lies beneath a member. */
 export const INHERITED = SPOKEN | IN_CONTENT;
@@ -40,6 +42,7 @@ add(ADDRESS | IMAGE, ['image_url', 'image', 'input_image']);
 add(ADDRESS | UNBOUNDED, ['images', 'video', 'videos', 'input_video', 'audio', 'audios', 'input_audio']);
 add(MAYBE_ADDRESS | UNBOUNDED, ['file', 'files', 'file_id', 'file_data', 'input_file', 'document']);
 add(MAYBE_ADDRESS, ['data', 'media', 'source']);
+add(DATA, ['data', 'file_data']);
 
 /** What a member's name stands for. Some nodes read names in any case. */
 function meaningOf(name: string): number {

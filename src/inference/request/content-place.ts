@@ -4,7 +4,7 @@ import { shownName } from './body-fields.js';
 import { LONGEST_KEY } from './content-names.js';
 
 /** The name of the member that an object's level is at; undefined when it is too long for one. */
-export const keyOf = (body: Buffer, { keyStart, keyEnd }: JsonLevel): string | undefined =>
+const keyOf = (body: Buffer, { keyStart, keyEnd }: JsonLevel): string | undefined =>
   keyEnd - keyStart > LONGEST_KEY ? undefined : readKey(body, keyStart, keyEnd);
 
 /** The place of a value, such as `[0].content`. */

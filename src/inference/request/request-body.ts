@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../errors.js';
 import { checkInParts } from '../../lib/json-check.js';
 import { JsonScanError, type Member, scanMembers } from '../../lib/json-scan.js';
@@ -54,31 +53,15 @@ const PARSED_BYTES = 64 * 1024;
 const LONGEST_READ_BYTES = 16 * 1024;
 /** Checked between two looks at the time, a fraction of a millisecond. */
 const PART_BYTES = 64 * 1024;
-/** A body that takes longer is read in several turns: others are served in between. */
-const TURN_MS = 2;
 
 const invalid = (message: string, param?: string): AppError =>
   new AppError('invalid_body', { message, param });
 
 const PUBLIC_MEDIA: MediaRules = { allowPrivate: false };
 
-/**
- * Reads a body of `/v1` and prepares what goes upstream: raw bytes as they came, but for members that are neither
- * known nor `allowed` and the option that asks for usage in streams. A body that takes long is read by and by.
- * @throws AppError `invalid_body`
- */
-export function inspectBody(
-  body: Buffer,
-  allowed: AllowedFields,
-  media: MediaRules = PUBLIC_MEDIA,
-): InspectedBody | Promise<InspectedBody> {
-  const work = inspection(body, allowed, media);
-  return body.length > PARSED_BYTES ? oneTurn(work) : toItsEnd(work);
-}
-
 /** @throws AppError `invalid_body` */
 export function inspectAtOnce(body: Buffer, allowed: AllowedFields, media = PUBLIC_MEDIA): InspectedBody {
-  return toItsEnd(inspection(body, allowed, media));
+  return toItsEnd(inspectBody(body, allowed, media));
 }
 
 function toItsEnd<T>(work: Work<T>): T {
@@ -88,16 +71,16 @@ function toItsEnd<T>(work: Work<T>): T {
   }
 }
 
-function oneTurn<T>(work: Work<T>): T | Promise<T> {
-  const until = performance.now() + TURN_MS;
-  for (;;) {
-    const { done, value } = work.next();
-    if (done) return value;
-    if (performance.now() >= until) return nextTurn().then(() => oneTurn(work));
-  }
-}
-
-function* inspection(body: Buffer, allowed: AllowedFields, media: MediaRules): Work<InspectedBody> {
+/**
+ * Reads a body of `/v1` and prepares what goes upstream: raw bytes as they came, but for members that are neither
+ * known nor `allowed` and the option that asks for usage in streams.
+ * @throws AppError `invalid_body`
+ */
+export function* inspectBody(
+  body: Buffer,
+  allowed: AllowedFields,
+  media: MediaRules = PUBLIC_MEDIA,
+): Work<InspectedBody> {
   if (body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
   const isLarge = body.length > PARSED_BYTES;
   const members = yield* scan(body, isLarge);
