@@ -22,6 +22,8 @@ export interface UpstreamClientOptions {
 }
 
 const LONGEST_TICK_MS = 500;
+/** No account's id. */
+const ANY = '';
 const SHORTEST_TICK_MS = 10;
 /** A timeout is late by a quarter at most. */
 const TICKS_PER_TIMEOUT = 4;
@@ -44,8 +46,11 @@ export class UpstreamClient implements ConnectionOwner {
   readonly #common: string;
   readonly #patience: ConnectionPatience;
   readonly #all = new Set<Connection>();
-  /** The one that rested last is taken first, so that those that are too many grow old. */
-  readonly #free: Connection[] = [];
+  /**
+   * Connections that rest: by account, or all under `ANY` once a stray answer would be noticed. The one that rested last
+   * is taken first, so that those that are too many grow old.
+   */
+  readonly #resting = new Map<string, Connection[]>();
   readonly #ticker: NodeJS.Timeout;
   #echoes: boolean;
 
@@ -88,35 +93,44 @@ export class UpstreamClient implements ConnectionOwner {
   }
 
   free(connection: Connection): void {
-    this.#free.push(connection);
+    const place = this.#placeOf(connection.accountId);
+    const resting = this.#resting.get(place);
+    if (resting) resting.push(connection);
+    else this.#resting.set(place, [connection]);
   }
 
   gone(connection: Connection): void {
     this.#all.delete(connection);
-    const at = this.#free.indexOf(connection);
-    if (at !== -1) this.#free.splice(at, 1);
+    const place = this.#placeOf(connection.accountId);
+    const resting = this.#resting.get(place);
+    if (!resting) return;
+    const at = resting.indexOf(connection);
+    if (at !== -1) resting.splice(at, 1);
+    if (resting.length === 0) this.#resting.delete(place);
   }
 
   isAnswerTo(requestId: string, told: string | undefined): boolean {
     if (told === undefined) return !this.#echoes;
-    if (told === requestId) this.#echoes = true;
+    if (told === requestId && !this.#echoes) this.#share();
     return told === requestId || !this.#echoes;
   }
 
-  #rested(accountId: string | undefined): Connection | undefined {
-    if (!this.#echoes && accountId !== undefined) return this.#restedOf(accountId);
-    for (let free = this.#free.pop(); free; free = this.#free.pop()) {
-      if (free.usable) return free;
-    }
-    return undefined;
+  /** From now on an answer tells whose it is, so that any call may take any connection. */
+  #share(): void {
+    this.#echoes = true;
+    const all = [...this.#resting.values()].flat();
+    this.#resting.clear();
+    this.#resting.set(ANY, all);
   }
 
   /** Without an echo, a stray answer looks like the next call's: it must not reach another account. */
-  #restedOf(accountId: string): Connection | undefined {
-    for (let at = this.#free.length - 1; at >= 0; at--) {
-      const free = this.#free[at]!;
-      if (free.accountId !== accountId) continue;
-      this.#free.splice(at, 1);
+  #placeOf(accountId: string | undefined): string {
+    return this.#echoes ? ANY : (accountId ?? ANY);
+  }
+
+  #rested(accountId: string | undefined): Connection | undefined {
+    const resting = this.#resting.get(this.#placeOf(accountId));
+    for (let free = resting?.pop(); free; free = resting?.pop()) {
       if (free.usable) return free;
     }
     return undefined;

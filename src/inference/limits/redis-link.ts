@@ -40,6 +40,8 @@ export class RedisLink {
   #stopped = false;
   /** Until every script is loaded on this connection. */
   #loading: NodeJS.Timeout | undefined;
+  /** Whether commands of this turn wait for its end. */
+  #gathering = false;
 
   constructor(private readonly options: RedisLinkOptions) {
     this.#redis = new Redis(options.url, {
@@ -125,7 +127,20 @@ export class RedisLink {
     await nextTurn();
   }
 
+  /** What is asked in one turn of the event loop leaves in one write, and its answers mostly come in one read. */
+  #gather(): void {
+    if (this.#gathering) return;
+    const { stream } = this.#redis;
+    this.#gathering = true;
+    stream?.cork();
+    setImmediate(() => {
+      this.#gathering = false;
+      stream?.uncork();
+    });
+  }
+
   async #evaluate<T>(name: ScriptName, keys: string[], args: Argument[]): Promise<T> {
+    this.#gather();
     try {
       return (await this.#redis.evalsha(DIGESTS[name], keys.length, ...keys, ...args)) as T;
     } catch (error) {

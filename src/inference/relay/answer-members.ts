@@ -20,6 +20,8 @@ export interface AnswerMembers {
 /** A whole answer whose members are sorted out. */
 export interface SortedAnswer {
   members: AnswerMembers;
+  /** The model that the upstream named. */
+  named: string | undefined;
   /** The public name of the model that served. */
   served: string;
 }
@@ -78,9 +80,9 @@ export function rewrite(answer: AnswerMembers, member: Member, json: string): vo
 /** How many members and values of an answer don't pass. */
 export const leftOut = ({ dropped, rewritten }: AnswerMembers): number => dropped + (rewritten?.size ?? 0);
 
-/** Whether an answer passes byte for byte, served by that model. */
-export const passesAsItCame = (json: Buffer, answer: AnswerMembers, served: string): boolean =>
-  leftOut(answer) === 0 && (answer.model === undefined || textOf(json, answer.model) === served);
+/** Whether an answer passes byte for byte. */
+export const passesAsItCame = ({ members, named, served }: SortedAnswer): boolean =>
+  leftOut(members) === 0 && (members.model === undefined || named === served);
 
 /** `error` with any content, the common form, or `object: "error"`, the form of older vLLM and SGLang. */
 function saysError(json: Buffer, member: Member): boolean {
@@ -103,11 +105,14 @@ function hasEscape(json: Buffer, from: number, end: number): boolean {
   return false;
 }
 
-/** The text that a member's value is; undefined when it is something else. */
-export function textOf(json: Buffer, { valueStart, end }: Member): string | undefined {
+/**
+ * The text that a member's value is; undefined when it is something else. `latin1` is all of `json`, where it is there
+ * already.
+ */
+export function textOf(json: Buffer, { valueStart, end }: Member, latin1?: string): string | undefined {
   if (json[valueStart] !== QUOTE) return undefined;
   try {
-    return readKey(json, valueStart, end);
+    return readKey(json, valueStart, end, latin1);
   } catch {
     return undefined;
   }

@@ -61,7 +61,8 @@ export function* readLargeAnswer(
 ): Work<LargeAnswer> {
   const body = yield* joinInParts(pieces, bytes);
   const scanned = yield* scanMembersInParts(body);
-  const { members, served } = context.sort(body, scanned, endpoint === 'chat' ? CHAT : EMBEDDINGS);
+  const sorted = context.sort(body, scanned, endpoint === 'chat' ? CHAT : EMBEDDINGS);
+  const { members, served } = sorted;
   const { content, usage: told } = members;
   if (!content || body[content.valueStart] !== OPEN_BRACKET) throw new GarbageError();
   const usage = told && memberValue(body, told);
@@ -84,7 +85,7 @@ export function* readLargeAnswer(
       };
     }
   }
-  const parts = passesAsItCame(body, members, served) ? [body] : rebuiltParts(body, members, served).parts;
+  const parts = passesAsItCame(sorted) ? [body] : rebuiltParts(body, members, served).parts;
   return { parts, success };
 }
 

@@ -112,12 +112,12 @@ export class JsonAnswer implements RelayAnswer {
   #chat(body: Buffer): Answer {
     const text = body.toString('latin1');
     const fields = JSON.parse(text) as Record<string, unknown> | null;
-    const sorted = this.#read(body, CHAT);
+    const sorted = this.#read(body, CHAT, text);
     if (!Array.isArray(fields?.choices)) throw new GarbageError();
     const choices: unknown[] = fields.choices;
     const error = choicesError(choices);
     if (error) throw new ToldError(error);
-    const checked = this.#checked(body, sorted, fields.usage);
+    const checked = this.#checked(body, sorted, fields.usage, text);
     const { content } = sorted.members;
     return {
       body: checked,
@@ -147,23 +147,24 @@ export class JsonAnswer implements RelayAnswer {
   }
 
   /** The members of an answer that pass, and the model that served. */
-  #read(body: Buffer, form: AnswerForm): SortedAnswer {
+  #read(body: Buffer, form: AnswerForm, latin1?: string): SortedAnswer {
     // Schemas and tool results are the model's, which may nest as they like.
-    return this.#sort(body, scanMembers(body, Number.POSITIVE_INFINITY), form);
+    return this.#sort(body, scanMembers(body, Number.POSITIVE_INFINITY, latin1), form, latin1);
   }
 
-  #sort(body: Buffer, scanned: Member[], form: AnswerForm): SortedAnswer {
+  #sort(body: Buffer, scanned: Member[], form: AnswerForm, latin1?: string): SortedAnswer {
     const members = readAnswer(body, scanned, form, this.context.requestId);
     if (members.isError) throw new ToldError(body);
     const left = leftOut(members);
     if (left > 0) this.context.dropped('member', left);
-    const served = this.context.servedModel((members.model && textOf(body, members.model)) ?? '');
-    return { members, served };
+    const named = members.model && textOf(body, members.model, latin1);
+    return { members, named, served: this.context.servedModel(named ?? '') };
   }
 
   /** The answer with what passes and nothing else, under the name of the model that served. */
-  #checked(body: Buffer, { members, served }: SortedAnswer, usage: unknown): Buffer {
-    tellUsage(body, members, usage);
-    return passesAsItCame(body, members, served) ? body : rebuildAnswer(body, members, served).json;
+  #checked(body: Buffer, sorted: SortedAnswer, usage: unknown, latin1?: string): Buffer {
+    const { members, served } = sorted;
+    tellUsage(body, members, usage, latin1);
+    return passesAsItCame(sorted) ? body : rebuildAnswer(body, members, served).json;
   }
 }

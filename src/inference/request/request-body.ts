@@ -82,11 +82,13 @@ export function* inspectBody(
   media: MediaRules = PUBLIC_MEDIA,
 ): Work<InspectedBody> {
   if (body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
-  const isLarge = body.length > PARSED_BYTES;
-  const members = yield* scan(body, isLarge);
+  // latin1 keeps V8 on its one-byte path; texts that matter are decoded where they are read.
+  const text = body.length > PARSED_BYTES ? undefined : body.toString('latin1');
+  const isLarge = text === undefined;
+  const members = isLarge ? yield* scanLarge(body) : scanSmall(body, text);
   yield;
   checkOnce(members);
-  const fields = isLarge ? readFields(body, members) : parse(body);
+  const fields = isLarge ? readFields(body, members) : parse(body, text);
   yield* checkInputs(body, members, fields.input, fields.dimensions);
   yield* checkTools(body, members, fields.tools);
   const stream = readBoolean(fields, 'stream');
@@ -109,14 +111,25 @@ export function* inspectBody(
 }
 
 /** @throws AppError `invalid_body` where it is no JSON. */
-function* scan(body: Buffer, isLarge: boolean): Work<Member[]> {
+function* scanLarge(body: Buffer): Work<Member[]> {
   try {
-    return isLarge ? yield* checkInParts(body, MAX_DEPTH, MAX_MEMBERS, PART_BYTES) : scanMembers(body);
+    return yield* checkInParts(body, MAX_DEPTH, MAX_MEMBERS, PART_BYTES);
   } catch (error) {
-    if (!(error instanceof JsonScanError)) throw error;
-    throw invalid(`The body is not a valid JSON object: ${error.message}.`);
+    throw refusal(error);
   }
 }
+
+/** Likewise. */
+function scanSmall(body: Buffer, text: string): Member[] {
+  try {
+    return scanMembers(body, MAX_DEPTH, text);
+  } catch (error) {
+    throw refusal(error);
+  }
+}
+
+const refusal = (error: unknown): unknown =>
+  error instanceof JsonScanError ? invalid(`The body is not a valid JSON object: ${error.message}.`) : error;
 
 /** The fields that are read here, of a body whose members have been checked. */
 function readFields(body: Buffer, members: Member[]): Record<string, unknown> {
@@ -130,11 +143,11 @@ function readFields(body: Buffer, members: Member[]): Record<string, unknown> {
   );
 }
 
-/** latin1 keeps V8 on its one-byte path; texts that matter are decoded where they are read. */
-function parse(body: Buffer): Record<string, unknown> {
+/** `text` is the body in latin1. */
+function parse(body: Buffer, text: string): Record<string, unknown> {
   if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
   try {
-    return JSON.parse(body.toString('latin1')) as Record<string, unknown>;
+    return JSON.parse(text) as Record<string, unknown>;
   } catch {
     throw invalid('The body is not valid JSON.');
   }
