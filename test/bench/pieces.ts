@@ -1,14 +1,16 @@
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { pathToFileURL } from 'node:url';
-import type { JsonAnswer } from '../../src/gateway/relay-json.js';
-import type { StreamAnswer } from '../../src/gateway/relay-stream.js';
-import type { inspectBody } from '../../src/gateway/request-body.js';
+import type { Recipient } from '../../src/inference/relay/recipient.js';
+import type { JsonAnswer } from '../../src/inference/relay/relay-json.js';
+import type { StreamAnswer } from '../../src/inference/relay/relay-stream.js';
+import type { inspectAtOnce } from '../../src/inference/request/request-body.js';
 import { median, quantile } from './measure.js';
 
 /**
  * `node build/test/bench/pieces.js <dist> [<dist of another build>]`: microseconds that an edge of each build spends on
- * reading a body, a whole answer and a chunk of a stream, without sockets and database. The builds take turns in bursts
+ * reading a body, a whole answer and a chunk of a stream, without sockets and database. Both are builds of about the same
+ * sources. They take turns in bursts
  * of a few hundred microseconds, the shortest of which no neighbour has disturbed: a busy machine moves it by a few
  * percent.
  */
@@ -45,7 +47,7 @@ const BODY = json({
 interface Classes {
   JsonAnswer: typeof JsonAnswer;
   StreamAnswer: typeof StreamAnswer;
-  inspectBody: typeof inspectBody;
+  inspectAtOnce: typeof inspectAtOnce;
 }
 type Pieces = Record<'body' | 'answer' | 'chunk', () => void>;
 
@@ -55,45 +57,49 @@ const fail = (failure: unknown): never => {
   throw new Error(`not what a plain answer gives: ${JSON.stringify(failure)}`);
 };
 
-/** What an answer asks of its relay, call and response, where nothing goes wrong. */
+/** What an answer asks of its relay, its call and its recipient, where nothing goes wrong. */
 function surroundings(body: unknown) {
-  const context = { requestId: ID, headers: () => [], servedModel: (name: string) => name, keep: yes };
+  const context = { requestId: ID, servedModel: (name: string) => name, keep: yes };
   const rest = { dropped: nothing, fail, refuse: fail, unrecorded: fail, sent: nothing };
   const input = { id: ID, endpoint: 'chat', body };
-  const writable = { writableNeedDrain: false, write: yes, cork: nothing, uncork: nothing, once: nothing };
+  const recipient: Pick<Recipient, 'full' | 'answer' | 'startStream' | 'send' | 'endStream'> = {
+    full: false,
+    answer: nothing,
+    startStream: nothing,
+    send: nothing,
+    endStream: nothing,
+  };
   return {
     context: { ...context, ...rest } as never,
     call: { input, succeed: nothing, fail: nothing, firstToken: nothing } as never,
-    response: () => ({
-      ...writable,
-      socket: writable,
-      chunkedEncoding: true,
-      writeHead: nothing,
-      end: nothing,
-    }),
+    recipient: recipient as never,
   };
 }
 
 async function piecesOf(dist: string): Promise<Pieces> {
-  const load = (path: string) => import(pathToFileURL(join(resolve(dist), 'gateway', path)).href);
+  const load = (path: string) => import(pathToFileURL(join(resolve(dist), 'inference', path)).href);
   const [relayJson, relayStream, requestBody] = await Promise.all(
-    ['relay-json.js', 'relay-stream.js', 'request-body.js'].map(load),
+    ['relay/relay-json.js', 'relay/relay-stream.js', 'request/request-body.js'].map(load),
   );
-  const { JsonAnswer, StreamAnswer, inspectBody }: Classes = { ...relayJson, ...relayStream, ...requestBody };
+  const { JsonAnswer, StreamAnswer, inspectAtOnce }: Classes = {
+    ...relayJson,
+    ...relayStream,
+    ...requestBody,
+  };
   const allowed = new Set<string>();
-  const { context, call, response } = surroundings(inspectBody(BODY, allowed));
+  const { context, call, recipient } = surroundings(inspectAtOnce(BODY, allowed));
   const repeated = (run: () => void) => (): void => {
     for (let i = 0; i < CHUNKS; i++) run();
   };
   return {
-    body: repeated(() => inspectBody(BODY, allowed)),
+    body: repeated(() => inspectAtOnce(BODY, allowed)),
     answer: repeated(() => {
-      const answer = new JsonAnswer(context, undefined as never, call);
+      const answer = new JsonAnswer(context, recipient, call);
       answer.data(ANSWER);
       answer.end();
     }),
     chunk() {
-      const answer = new StreamAnswer(context, response() as never, call);
+      const answer = new StreamAnswer(context, recipient, call);
       for (const chunk of EVENTS) answer.data(chunk);
       answer.data(LAST);
     },
