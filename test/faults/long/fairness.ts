@@ -49,10 +49,10 @@ export async function fairness(scale: number): Promise<Result[]> {
     const tenant = await largeTenantOf(rig, scaled(LARGE_EVENTS, scale, 150_000));
     const order: AttackOrder = { url: rig.url, tenant, victims: accounts.map(({ email }) => email) };
     await attackers.order('prepare', order);
-    const { warm, quiet, attacked } = await watchBoth(rig, honest, attackers, accounts, scale);
+    const { warm, quiet, attacked, done } = await watchBoth(rig, honest, attackers, accounts, scale);
     const mails = await honest.order<MailCounts>('mails');
     const losses = await judgeLosses(rig, [warm, quiet, attacked], mails);
-    return [...judgeTimes(quiet.times, attacked.times), ...losses];
+    return [...judgeTimes(quiet.times, attacked.times), ...losses, judgeAttackers(done)];
   } finally {
     await Promise.all([honest.end(), attackers.end()]);
     await rig?.close();
@@ -84,13 +84,21 @@ async function watchBoth(rig: Rig, honest: Part, attackers: Part, accounts: Acco
   const done = await attackers.order<Attacked>('end');
   tellAttacks(done);
   tell(`honest process: quiet ${effortOf(quiet.effort)}, under attack ${effortOf(attacked.effort)}`);
-  return { warm, quiet, attacked };
+  return { warm, quiet, attacked, done };
 }
 
 const tell = (line: string): void => void process.stderr.write(`FAIRNESS ${line}\n`);
 
 const effortOf = ({ cores, loop }: Effort): string =>
   `${cores.toFixed(2)} cores, event loop ${(100 * loop).toFixed(0)} % busy`;
+
+/** Without all of the attacks the figures would say nothing. */
+const judgeAttackers = ({ brokeOff, seconds, effort }: Attacked): Result => ({
+  goal: 'FAIRNESS attackers',
+  figure: 'all of them to the end',
+  reached: `${seconds.toFixed(0)} s, ${effortOf(effort)}; broke off: ${brokeOff.length} ${brokeOff.slice(0, 3).join('; ')}`,
+  ok: brokeOff.length === 0,
+});
 
 /** What the attackers did, and what they were answered. */
 function tellAttacks({ seconds, tally, effort }: Attacked): void {

@@ -30,6 +30,7 @@ const ATTACKS = [
 
 const tally: Attacked['tally'] = {};
 let over = false;
+const brokeOff: string[] = [];
 let ready: (() => Promise<unknown>)[] = [];
 let running: Promise<unknown> = Promise.resolve();
 let began = 0;
@@ -50,14 +51,15 @@ serveOrders({
   async begin() {
     began = performance.now();
     effort = startEffort();
-    running = Promise.all(ready.map((run) => run()));
-    running.catch(() => undefined);
+    const run = (attack: () => Promise<unknown>) =>
+      attack().catch((error: unknown) => void brokeOff.push(String(error)));
+    running = Promise.all(ready.map(run));
   },
   async end() {
     over = true;
     const seconds = (performance.now() - began) / 1_000;
     const used = effort();
     await running;
-    return { seconds, tally, effort: used } satisfies Attacked;
+    return { seconds, tally, brokeOff, effort: used } satisfies Attacked;
   },
 });

@@ -47,6 +47,8 @@ export interface Seen {
 export interface Attacked {
   seconds: number;
   tally: Record<string, Record<string, number>>;
+  /** Why attacks ended before the others. */
+  brokeOff: string[];
   effort: Effort;
 }
 
