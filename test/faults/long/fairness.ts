@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Rig, startRig } from '../rig/rig.js';
 import { addressIn, must, newAccount } from './fairness/accounts.js';
@@ -15,6 +16,7 @@ import type {
   Seen,
 } from './fairness/messages.js';
 import { largeTenantOf } from './fairness/tenant.js';
+import { startUse } from './fairness/use.js';
 import { type Result, scaled } from './goal.js';
 
 const HONEST = 10;
@@ -29,6 +31,7 @@ const UNDER_WAY_MS = 2_000;
 
 /** Ten honest accounts beside every attack on the platform that is known, all at once. */
 export async function fairness(scale: number): Promise<Result[]> {
+  tell(`load of the machine before: ${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} cores`);
   const honest = startPart('honest');
   const attackers = startPart('attackers');
   let rig: Rig | undefined;
@@ -74,8 +77,13 @@ async function honestAccounts(rig: Rig): Promise<Account[]> {
 }
 
 async function watchBoth(rig: Rig, honest: Part, attackers: Part, accounts: Account[], scale: number) {
-  const watch = (watchMs: number): Promise<Seen> =>
-    honest.order<Seen>('watch', { url: rig.url, accounts, watchMs } satisfies HonestOrder);
+  const watch = async (watchMs: number): Promise<Seen> => {
+    const use = startUse([rig.edge, rig.platform, rig.jobs]);
+    const order: HonestOrder = { url: rig.url, accounts, watchMs };
+    const seen = await honest.order<Seen>('watch', order);
+    tell(`watched: ${use()}; honest process ${effortOf(seen.effort)}`);
+    return seen;
+  };
   const warm = await watch(WARM_MS);
   const quiet = await watch(scaled(QUIET_MS, scale, 20_000));
   await attackers.order('begin');
@@ -83,7 +91,6 @@ async function watchBoth(rig: Rig, honest: Part, attackers: Part, accounts: Acco
   const attacked = await watch(scaled(ATTACK_MS, scale, 60_000));
   const done = await attackers.order<Attacked>('end');
   tellAttacks(done);
-  tell(`honest process: quiet ${effortOf(quiet.effort)}, under attack ${effortOf(attacked.effort)}`);
   return { warm, quiet, attacked, done };
 }
 
