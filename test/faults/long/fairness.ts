@@ -81,7 +81,7 @@ async function watchBoth(rig: Rig, honest: Part, attackers: Part, accounts: Acco
     const use = startUse([rig.edge, rig.platform, rig.jobs]);
     const order: HonestOrder = { url: rig.url, accounts, watchMs };
     const seen = await honest.order<Seen>('watch', order);
-    tell(`watched: ${use()}; honest process ${effortOf(seen.effort)}`);
+    tell(`watched: ${use()}; honest process ${effortOf(seen.effort)}; ${seen.faults.length} faults`);
     return seen;
   };
   const warm = await watch(WARM_MS);
