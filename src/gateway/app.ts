@@ -29,12 +29,12 @@ import type { MeterOptions } from '../metering/meter.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
 import { refuseMalformed } from './client-error.js';
 import { capSockets, EDGE_BOUNDS, type EdgeBounds, trustedPeer } from './edge-bounds.js';
+import { takeCallsFirst } from './fast-path.js';
 import { openAlertSignal, openFlushSignal } from './flush-signal.js';
 import { LastAnswers } from './last-answers.js';
 import { passthrough } from './passthrough.js';
 import { guardRequests, knowAllMethods, originForm, refuseUnroutable } from './request-guard.js';
 import { routeTable } from './route-table.js';
-import { takeCallsFirst } from './shortcut.js';
 import type { EdgeLock } from './single-edge.js';
 import { answer, type V1Deps, v1Routes } from './v1.routes.js';
 

@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import type { Pool } from 'pg';
 import type { Logger } from '../lib/logger.js';
+import { UNKNOWN_ACCOUNT } from './dead-letters.js';
 import { type BatchResult, flushBatch, isDataFault, isLockFault } from './flush.store.js';
 import { HeldAccounts } from './held-accounts.js';
 import type { MeterMetrics } from './meter-metrics.js';
 import type { Pending } from './pending.js';
-import { UNKNOWN_ACCOUNT } from './poison.js';
 import type { FlushResult, UsageRecord } from './usage-record.js';
 
 export interface FlusherOptions {
@@ -275,7 +275,7 @@ export class Flusher {
       this.options.onFailure();
       return;
     }
-    this.options.metrics.poisoned.inc();
+    this.options.metrics.deadLetters.inc();
     this.options.log.error(
       { event_id: pending.record.id, reason },
       'the database refuses a usage event: set aside',

@@ -5,7 +5,7 @@ import type { Logger } from '../../lib/logger.js';
 import type { Catalog } from '../catalog.js';
 import type { KeyCache } from '../keys/key-cache.js';
 import type { ModelRoutes } from '../model-routes.js';
-import { createDesk } from './desk.js';
+import { createAdmissionControl } from './admission-control.js';
 import type { EdgeIdentity } from './edge-identity.js';
 import type { Limits } from './limits.js';
 import { createLimitsMetrics } from './limits-metrics.js';
@@ -53,7 +53,7 @@ export async function createLimits(deps: LimitsDeps): Promise<Limits> {
         ...{ clock, log, registry },
       })
     : localCounters(clock, deps.mayAdmit);
-  return createDesk({
+  return createAdmissionControl({
     counters,
     cache,
     catalog,

@@ -6,14 +6,14 @@ import type { Money } from '../../lib/money.js';
 import type { FlushResult } from '../../metering/usage-record.js';
 import type { Payer } from '../payer.js';
 import type { EdgeIdentity } from './edge-identity.js';
-import { STATE_TTL_MS } from './edge-roll.js';
+import { STATE_TTL_MS } from './edge-membership.js';
 import { type Admission, BALANCE_FLOOR, type Blocked, type Counters } from './limits.js';
 import { hold } from './local-counters.js';
 import { LocalShare, ONLY_TOGETHER } from './local-share.js';
 import type { RedisUnavailableError } from './redis-link.js';
 import { createRedisMetrics } from './redis-metrics.js';
 import { RedisMode } from './redis-mode.js';
-import { keysOf, Telling } from './redis-telling.js';
+import { keysOf, Publisher } from './redis-publisher.js';
 import { dailyCapExceeded, insufficientCredits, rateExceeded } from './refusals.js';
 
 export interface RedisCountersDeps {
@@ -49,7 +49,7 @@ class RedisCounters implements Counters {
   readonly #edge: string;
   readonly #share: LocalShare;
   readonly #mode: RedisMode;
-  readonly #telling: Telling;
+  readonly #publisher: Publisher;
   #calls = 0;
   #vouchedSince = 0;
 
@@ -64,19 +64,19 @@ class RedisCounters implements Counters {
       edge: this.#edge,
       log: deps.log,
       metrics,
-      announce: () => this.#telling.announce(),
-      beforeShared: (roll) => this.#telling.retellRates(roll),
+      announce: () => this.#publisher.announce(),
+      beforeShared: (membership) => this.#publisher.retellRates(membership),
       onHeard: () => {
         this.#share.heardAt = deps.clock.now();
       },
-      onRoll: (roll) => {
-        this.#share.edges = roll.alive;
-        this.#telling.roll(roll);
-        this.#vouchedSince = roll.vouchedSince;
-        metrics.edges(roll.alive);
+      onMembership: (membership) => {
+        this.#share.edges = membership.alive;
+        this.#publisher.adopt(membership);
+        this.#vouchedSince = membership.vouchedSince;
+        metrics.edges(membership.alive);
       },
     });
-    this.#telling = new Telling(this.#edge, this.#mode, deps.clock);
+    this.#publisher = new Publisher(this.#edge, this.#mode, deps.clock);
     deps.identity.onReplaced((ids) => this.#mode.bury(ids));
   }
 
@@ -85,13 +85,13 @@ class RedisCounters implements Counters {
   }
 
   take(admission: Admission): Admission | Blocked | Promise<Admission | Blocked> {
-    this.#telling.touch(admission.payer);
+    this.#publisher.touch(admission.payer);
     return this.#mode.shared ? this.#ask(admission) : this.#takeShare(admission);
   }
 
   changed(payer: Payer, holds: Money, charges: Money): void {
-    this.#telling.touch(payer);
-    if (this.#mode.connected) this.#telling.tell(payer, holds, charges);
+    this.#publisher.touch(payer);
+    if (this.#mode.connected) this.#publisher.tell(payer, holds, charges);
   }
 
   committed(result: FlushResult): void {
@@ -101,13 +101,13 @@ class RedisCounters implements Counters {
       if (keyId !== null && cost !== 0n) sums.set(keyId, (sums.get(keyId) ?? 0n) + cost);
     }
     for (const [keyId, sum] of sums) {
-      const payer = this.#telling.payerOf(keyId);
-      if (payer) this.#telling.tell(payer, 0n, -sum);
+      const payer = this.#publisher.payerOf(keyId);
+      if (payer) this.#publisher.tell(payer, 0n, -sum);
     }
   }
 
   async stop(): Promise<void> {
-    this.#telling.stop();
+    this.#publisher.stop();
     await this.#mode.stop();
   }
 
@@ -115,7 +115,7 @@ class RedisCounters implements Counters {
     const { payer, hold: amount } = admission;
     const { account, day } = payer;
     // What is asked below contains these changes already.
-    this.#telling.hurry();
+    this.#publisher.hurry();
     const open = account.holds + account.asked + account.pending;
     const known = [account.share?.uses, day.share?.uses] as const;
     const asking = this.#mode.link.run<TakeAnswer>(
@@ -125,7 +125,7 @@ class RedisCounters implements Counters {
       (answer) => {
         answered();
         // It was decided here meanwhile: Redis takes over how that went.
-        if (answer && this.#mode.connected) this.#telling.tell(payer, 0n, 0n);
+        if (answer && this.#mode.connected) this.#publisher.tell(payer, 0n, 0n);
       },
     );
     account.asked += amount;
@@ -184,7 +184,7 @@ class RedisCounters implements Counters {
   #decide(admission: Admission): Admission | Blocked {
     const taken = this.#share.take(admission, this.#mode.shared);
     if (typeof taken !== 'string' && this.#mode.connected)
-      this.#telling.tell(admission.payer, admission.hold, 0n);
+      this.#publisher.tell(admission.payer, admission.hold, 0n);
     return taken;
   }
 
@@ -203,8 +203,8 @@ class RedisCounters implements Counters {
       String(account.pending),
       account.window.limit,
       `${this.#edge}:${++this.#calls}`,
-      this.#telling.silent,
-      this.#telling.gone,
+      this.#publisher.silent,
+      this.#publisher.gone,
       STATE_TTL_MS,
       dailyLimit === null ? '' : String(dailyLimit),
       String(day.spend(utcDay(this.deps.clock.now()))),

@@ -1,6 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import type { Logger } from '../../lib/logger.js';
-import { BURIED_MS, ROLL_TTL_MS, type Roll, readRoll, SILENT_MS } from './edge-roll.js';
+import {
+  BURIED_MS,
+  MEMBERSHIP_TTL_MS,
+  type Membership,
+  readMembership,
+  SILENT_MS,
+} from './edge-membership.js';
 import { PATIENT_TIMEOUT_MS, RedisLink, RedisUnavailableError } from './redis-link.js';
 import type { RedisMetrics } from './redis-metrics.js';
 
@@ -14,14 +20,14 @@ export interface RedisModeOptions {
   /** Redis answers: everything that is open here is told to it. The counters are not asked yet. */
   announce(): Promise<void>;
   /** The last step before the counters are asked. */
-  beforeShared(roll: Roll): Promise<void>;
+  beforeShared(membership: Membership): Promise<void>;
   /** Redis has said that this edge is alive. */
   onHeard(): void;
   /** Edges alive, as last heard. */
-  onRoll(roll: Roll): void;
+  onMembership(membership: Membership): void;
 }
 
-const ROLL_KEY = 'gw:edges';
+const MEMBERSHIP_KEY = 'gw:edges';
 const FAILURES_TO_OPEN = 3;
 const BEAT_MS = 1_000;
 /** Other edges that were there get so long to tell what they have open; until they count as dead when Redis forgot it. */
@@ -44,7 +50,7 @@ export class RedisMode {
   life = 1;
   #failures = 0;
   #probes = 0;
-  #roll: Roll | undefined;
+  #membership: Membership | undefined;
   #lostAt = 0;
   /** Redis's time as it was last told. */
   #heardAt = 0;
@@ -138,7 +144,7 @@ export class RedisMode {
   #tellOutage(reason: string): void {
     this.options.metrics.shared(false);
     this.options.log.warn(
-      { reason, edges: this.#roll?.alive ?? 1 },
+      { reason, edges: this.#membership?.alive ?? 1 },
       'Redis does not answer: this edge admits its share of each limit until it does',
     );
   }
@@ -152,18 +158,18 @@ export class RedisMode {
       if (this.#stopped || life !== this.life) return;
       this.connected = true;
       await this.options.announce();
-      const roll = await this.#others(first, life);
+      const membership = await this.#others(first, life);
       if (this.#stopped || life !== this.life) return;
-      await this.options.beforeShared(roll);
+      await this.options.beforeShared(membership);
       if (this.#stopped || life !== this.life) return;
       this.#probes = 0;
-      this.#adopt(roll);
+      this.#adopt(membership);
       this.shared = true;
       this.options.metrics.shared(true);
       const message = this.#everShared
         ? 'Redis answers again: limits are shared'
         : 'limits are shared over Redis';
-      this.options.log.info({ edges: roll.alive }, message);
+      this.options.log.info({ edges: membership.alive }, message);
       this.#everShared = true;
       this.#onShared?.();
       this.#scheduleBeat();
@@ -190,50 +196,58 @@ export class RedisMode {
    * Waits until every edge that was alive has been seen since the outage began. What the missing ones have open may
    * still stand in Redis; one that Redis doesn't remember at all is waited for until it counts as dead.
    */
-  async #others(first: Roll, life: number): Promise<Roll> {
+  async #others(first: Membership, life: number): Promise<Membership> {
     const began = performance.now();
     const lostAt = first.now - (began - this.#lostAt);
     const remembered = this.#everShared ? this.#aliveBefore() : [];
-    for (let roll = first; ; ) {
-      roll = await this.#beat('live', PATIENT_TIMEOUT_MS);
-      const missing = remembered.filter((id) => (roll.beats.get(id) ?? 0) < lostAt && !this.#buried.has(id));
-      const patience = missing.every((id) => roll.beats.has(id)) ? OTHERS_MS : FORGOTTEN_MS;
+    for (let membership = first; ; ) {
+      membership = await this.#beat('live', PATIENT_TIMEOUT_MS);
+      const missing = remembered.filter(
+        (id) => (membership.beats.get(id) ?? 0) < lostAt && !this.#buried.has(id),
+      );
+      const patience = missing.every((id) => membership.beats.has(id)) ? OTHERS_MS : FORGOTTEN_MS;
       const over = missing.length === 0 || performance.now() - began > patience;
-      if (over || this.#stopped || life !== this.life) return roll;
+      if (over || this.#stopped || life !== this.life) return membership;
       await new Promise((resolve) => setTimeout(resolve, OTHERS_POLL_MS).unref());
     }
   }
 
   #aliveBefore(): string[] {
-    const roll = this.#roll;
-    if (!roll) return [];
-    return [...roll.beats]
-      .filter(([id, at]) => id !== this.options.edge && roll.now - at < SILENT_MS)
+    const membership = this.#membership;
+    if (!membership) return [];
+    return [...membership.beats]
+      .filter(([id, at]) => id !== this.options.edge && membership.now - at < SILENT_MS)
       .map(([id]) => id);
   }
 
-  /** `look` only looks at the roll, `end` says that this edge is about to end. */
-  async #beat(kind: 'live' | 'look' | 'end' = 'live', timeoutMs?: number): Promise<Roll> {
+  /** `look` only looks at the membership, `end` says that this edge is about to end. */
+  async #beat(kind: 'live' | 'look' | 'end' = 'live', timeoutMs?: number): Promise<Membership> {
     const { edge } = this.options;
     if (this.#dead.size > 0) await this.#buryDead(timeoutMs);
     const at = kind === 'end' ? this.#heardAt - SILENT_MS : this.#heardAt;
-    const args = [edge, ROLL_TTL_MS, kind, at];
-    const answer = await this.link.run<(string | number)[]>('beat', [ROLL_KEY], args, undefined, timeoutMs);
-    const roll = readRoll(answer, edge);
-    this.#heardAt = roll.now;
+    const args = [edge, MEMBERSHIP_TTL_MS, kind, at];
+    const answer = await this.link.run<(string | number)[]>(
+      'beat',
+      [MEMBERSHIP_KEY],
+      args,
+      undefined,
+      timeoutMs,
+    );
+    const membership = readMembership(answer, edge);
+    this.#heardAt = membership.now;
     this.options.onHeard();
-    return roll;
+    return membership;
   }
 
   async #buryDead(timeoutMs?: number): Promise<void> {
     const dead = [...this.#dead];
-    await this.link.run('bury', [ROLL_KEY], [BURIED_MS, ...dead], undefined, timeoutMs);
+    await this.link.run('bury', [MEMBERSHIP_KEY], [BURIED_MS, ...dead], undefined, timeoutMs);
     for (const edge of dead) this.#dead.delete(edge);
   }
 
-  #adopt(roll: Roll): void {
-    this.#roll = roll;
-    this.options.onRoll(roll);
+  #adopt(membership: Membership): void {
+    this.#membership = membership;
+    this.options.onMembership(membership);
   }
 
   #scheduleBeat(): void {
@@ -246,14 +260,14 @@ export class RedisMode {
     clearTimeout(this.#timer);
     const { life } = this;
     this.#beat().then(
-      (roll) => {
+      (membership) => {
         if (life !== this.life || !this.shared) return;
         this.succeeded();
-        if (!roll.known) {
+        if (!membership.known) {
           this.forgotten();
           return;
         }
-        this.#adopt(roll);
+        this.#adopt(membership);
         this.#scheduleBeat();
       },
       (error: unknown) => {

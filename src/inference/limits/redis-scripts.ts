@@ -256,28 +256,28 @@ return 1
 `;
 
 /**
- * An edge is alive. KEYS the roll of edges. ARGV edge, how long to remember, 'live', 'look' to leave it as it is, or
- * 'end', and Redis's time as the edge last heard it: that stands in the roll, so that a word which arrives late says
+ * An edge is alive. KEYS the membership of edges. ARGV edge, how long to remember, 'live', 'look' to leave it as it is, or
+ * 'end', and Redis's time as the edge last heard it: that stands in the membership, so that a word which arrives late says
  * nothing about what the edge knows. Answers {Redis's time, whether it stood there, id, time, id, time, …}.
  */
 const BEAT = `${COMMON}
-local roll, edge, keep, kind, at = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
+local membership, edge, keep, kind, at = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local now = time_ms()
-local stood = redis.call('ZSCORE', roll, edge)
+local stood = redis.call('ZSCORE', membership, edge)
 local known = stood and 1 or 0
 stood = tonumber(stood or 0)
 if kind == 'live' and stood <= now and stood > at then at = stood end
 -- It heard a clock that has stepped back since.
 if at > now then at = now end
-if kind ~= 'look' then redis.call('ZADD', roll, string.format('%.0f', at), edge) end
-redis.call('ZREMRANGEBYSCORE', roll, '-inf', string.format('%.0f', now - keep))
-redis.call('PEXPIRE', roll, keep)
+if kind ~= 'look' then redis.call('ZADD', membership, string.format('%.0f', at), edge) end
+redis.call('ZREMRANGEBYSCORE', membership, '-inf', string.format('%.0f', now - keep))
+redis.call('PEXPIRE', membership, keep)
 local answer = {string.format('%.0f', now), known}
-for _, value in ipairs(redis.call('ZRANGE', roll, 0, -1, 'WITHSCORES')) do answer[#answer + 1] = value end
+for _, value in ipairs(redis.call('ZRANGE', membership, 0, -1, 'WITHSCORES')) do answer[#answer + 1] = value end
 return answer
 `;
 
-/** Edges are dead: they are silent since some time ago. KEYS the roll of edges. ARGV milliseconds, ids. */
+/** Edges are dead: they are silent since some time ago. KEYS the membership of edges. ARGV milliseconds, ids. */
 const BURY = `${COMMON}
 local at = time_ms() - tonumber(ARGV[1])
 for i = 2, #ARGV do

@@ -1,6 +1,6 @@
-/** Wakes one who waits. However often it rings meanwhile, it wakes once. */
-export class Bell {
-  #rung = false;
+/** Wakes one who waits. However often it is told meanwhile, it wakes once. */
+export class Notifier {
+  #notified = false;
   #stopped = false;
   #wake: (() => void) | undefined;
 
@@ -8,8 +8,8 @@ export class Bell {
     return this.#stopped;
   }
 
-  ring(): void {
-    this.#rung = true;
+  notify(): void {
+    this.#notified = true;
     this.#wake?.();
   }
 
@@ -20,11 +20,11 @@ export class Bell {
   }
 
   /**
-   * Until it rings or is stopped, at most `timeoutMs`. One waits at a time.
-   * @returns whether it rang.
+   * Until it is told or stopped, at most `timeoutMs`. One waits at a time.
+   * @returns whether it was told.
    */
   async wait(timeoutMs: number): Promise<boolean> {
-    if (!this.#rung && !this.#stopped) {
+    if (!this.#notified && !this.#stopped) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, timeoutMs);
         this.#wake = () => {
@@ -34,8 +34,8 @@ export class Bell {
       });
       this.#wake = undefined;
     }
-    const rang = this.#rung;
-    this.#rung = false;
-    return rang;
+    const notified = this.#notified;
+    this.#notified = false;
+    return notified;
   }
 }

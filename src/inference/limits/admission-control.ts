@@ -31,7 +31,7 @@ import {
 } from './refusals.js';
 import { type Outcome, type Waiter, WaitQueue } from './wait-queue.js';
 
-export interface DeskDeps {
+export interface AdmissionControlDeps {
   counters: Counters;
   cache: KeyCache;
   catalog: Catalog;
@@ -55,15 +55,15 @@ const SWEEP_MS = 5_000;
 const KINDS = { chat: 'chat', embeddings: 'embedding' } as const;
 
 /** Limits over counters of either kind: what is the same for both stands here. */
-export function createDesk(deps: DeskDeps): Limits {
-  return new Desk(deps);
+export function createAdmissionControl(deps: AdmissionControlDeps): Limits {
+  return new AdmissionControl(deps);
 }
 
-class Desk implements Limits {
+class AdmissionControl implements Limits {
   readonly #queues = new Map<AccountState | DayState, WaitQueue>();
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor(private readonly deps: DeskDeps) {
+  constructor(private readonly deps: AdmissionControlDeps) {
     this.#sweeper = setInterval(() => this.#voidLeaked(), SWEEP_MS);
     this.#sweeper.unref();
   }

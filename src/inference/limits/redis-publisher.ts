@@ -2,13 +2,13 @@ import type { Clock } from '../../lib/clock.js';
 import { utcDay } from '../../lib/clock.js';
 import type { Money } from '../../lib/money.js';
 import type { Payer } from '../payer.js';
-import { type Roll, STATE_TTL_MS } from './edge-roll.js';
+import { type Membership, STATE_TTL_MS } from './edge-membership.js';
 import { PATIENT_TIMEOUT_MS } from './redis-link.js';
 import type { RedisMode } from './redis-mode.js';
 
 /** What is open is told again so often: amounts that went astray come right. */
 const RETELL_MS = 5_000;
-/** A key that was not used for so long, and has nothing open, needs no telling; its rate window is empty too. */
+/** A key that was not used for so long, and has nothing open, is not told; its rate window is empty too. */
 const FORGET_MS = 65_000;
 const CHUNK = 100;
 /** Times of admissions that one script takes. */
@@ -37,8 +37,8 @@ export function keysOf({ account, credential }: Payer, now: number, withRate: bo
 }
 
 /** Tells Redis what this edge has open, so that the others count it. */
-export class Telling {
-  /** Edges that the last roll named as silent and as gone. */
+export class Publisher {
+  /** Edges that the last membership named as silent and as gone. */
   silent = '';
   gone = '';
   /** By key. What Redis may know something of. */
@@ -61,7 +61,7 @@ export class Telling {
   }
 
   /** Takes over who else is there. */
-  roll({ silent, gone }: Roll): void {
+  adopt({ silent, gone }: Membership): void {
     this.silent = silent;
     this.gone = gone;
   }
@@ -145,7 +145,7 @@ export class Telling {
   }
 
   /** Times of admissions that this edge decided alone, for the others to count. */
-  async retellRates(roll: Roll): Promise<void> {
+  async retellRates(membership: Membership): Promise<void> {
     const now = this.clock.now();
     const windows = new Map(
       [...this.#touched.values()].map(({ payer }) => [payer.account.id, payer.account]),
@@ -154,7 +154,7 @@ export class Telling {
     for (let i = 0; i < all.length; i += CHUNK) {
       await Promise.all(
         all.slice(i, i + CHUNK).map(async ({ id, window }) => {
-          const times = window.times(now).map((time) => time - now + roll.now);
+          const times = window.times(now).map((time) => time - now + membership.now);
           for (let told = 0; told === 0 || told < times.length; told += TIMES) {
             const some = times.slice(told, told + TIMES);
             const args = [this.edge, told, ...some];

@@ -10,7 +10,7 @@ const CALLS: ReadonlyMap<string | undefined, Endpoint> = new Map([
   ['/v1/embeddings', 'embeddings'],
 ]);
 
-export interface ShortcutDeps {
+export interface FastPathDeps {
   maxHeaders: number;
   lastAnswers: LastAnswers;
   answer(exchange: Exchange): void;
@@ -20,7 +20,7 @@ export interface ShortcutDeps {
  * Takes calls before the router, whose objects cost a tenth of a call. Only what is spelt as every client spells it
  * and passes the guard goes this way; anything else is routed, and meets the same checks there.
  */
-export function takeCallsFirst(server: Server, deps: ShortcutDeps): void {
+export function takeCallsFirst(server: Server, deps: FastPathDeps): void {
   // The router listens since the server was made; whoever listens beside it only looks on.
   const routed = server.listeners('request')[0] as RequestListener;
   server.off('request', routed);

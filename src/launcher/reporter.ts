@@ -1,5 +1,5 @@
 /** Tells the person at the terminal what happens: aligned lines, with colours only where they are shown as such. */
-export interface Narrator {
+export interface Reporter {
   title(text: string): void;
   /** A finished step, what came of it, and how long it took in milliseconds. */
   step(name: string, detail: string, tookMs: number): void;
@@ -17,8 +17,8 @@ export interface Output {
   isTTY?: boolean;
 }
 
-/** Narrates to a stream; `NO_COLOR` style callers pass `colours: false`. */
-export function createNarrator(output: Output, colours = output.isTTY ?? false): Narrator {
+/** Reports to a stream; `NO_COLOR` style callers pass `colours: false`. */
+export function createReporter(output: Output, colours = output.isTTY ?? false): Reporter {
   const paint = (code: number, text: string): string => (colours ? `\x1b[${code}m${text}\x1b[0m` : text);
   const bold = (text: string): string => paint(1, text);
   const dim = (text: string): string => paint(2, text);

@@ -1,5 +1,5 @@
 /** Which edges there are, as the last heartbeat told. Times are Redis's, in milliseconds. */
-export interface Roll {
+export interface Membership {
   now: number;
   /** Every edge alive vouches that what it gives out alone it measures by readings since then. */
   vouchedSince: number;
@@ -25,10 +25,10 @@ const GONE_MS = 120_000;
 export const BURIED_MS = GONE_MS - 10_000;
 /** Dead edges are remembered longer than a state they may stand in lives untouched. */
 export const STATE_TTL_MS = 600_000;
-export const ROLL_TTL_MS = GONE_MS + STATE_TTL_MS + 60_000;
+export const MEMBERSHIP_TTL_MS = GONE_MS + STATE_TTL_MS + 60_000;
 
 /** Reads the answer of the script `beat`. */
-export function readRoll(answer: readonly (string | number)[], self: string): Roll {
+export function readMembership(answer: readonly (string | number)[], self: string): Membership {
   const now = Number(answer[0]);
   const beats = new Map<string, number>();
   for (let i = 2; i < answer.length; i += 2) beats.set(String(answer[i]), Number(answer[i + 1]));

@@ -2,33 +2,34 @@ import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { flushBatch, isDataFault } from './flush.store.js';
-import { POISON_FOLDER } from './orphans.js';
+import { DEAD_LETTERS_FOLDER } from './orphans.js';
 import type { UsageRecord } from './usage-record.js';
 
 /** An event that the database refuses, and why. */
-export interface Poisoned {
+export interface DeadLetter {
   reason: string;
   record: UsageRecord;
 }
 
 export interface Retaken {
   /** Booked now, or before. */
-  taken: Poisoned[];
+  taken: DeadLetter[];
   /** Refused again, with the reason of this time. */
-  left: Poisoned[];
+  left: DeadLetter[];
 }
 
 /** A file for each event, so that nobody appends to one that is being taken in. */
 const SUFFIX = '.json';
-const fileOf = (directory: string, id: string): string => join(directory, POISON_FOLDER, `${id}${SUFFIX}`);
+const fileOf = (directory: string, id: string): string =>
+  join(directory, DEAD_LETTERS_FOLDER, `${id}${SUFFIX}`);
 
 /**
  * Sets an event that the database refuses aside, on the disk before this resolves: a file of its own with
  * `{ reason, record }`, amounts as strings of 1e-12 dollars.
  * @throws Error of the disk.
  */
-export async function setPoisonAside(directory: string, record: UsageRecord, reason: string): Promise<void> {
-  const folder = join(directory, POISON_FOLDER);
+export async function setAside(directory: string, record: UsageRecord, reason: string): Promise<void> {
+  const folder = join(directory, DEAD_LETTERS_FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = fileOf(directory, record.id);
   const file = await open(`${path}.new`, 'w', 0o600);
@@ -51,18 +52,20 @@ export async function setPoisonAside(directory: string, record: UsageRecord, rea
  * What is set aside, oldest first.
  * @throws Error of the disk.
  */
-export async function listPoisoned(directory: string): Promise<Poisoned[]> {
-  const names = await readdir(join(directory, POISON_FOLDER)).catch((error: NodeJS.ErrnoException) => {
+export async function listDeadLetters(directory: string): Promise<DeadLetter[]> {
+  const names = await readdir(join(directory, DEAD_LETTERS_FOLDER)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
   const paths = names.filter((name) => name.endsWith(SUFFIX)).sort();
   return Promise.all(
-    paths.map(async (name) => parsePoisoned(await readFile(join(directory, POISON_FOLDER, name), 'utf8'))),
+    paths.map(async (name) =>
+      parseDeadLetter(await readFile(join(directory, DEAD_LETTERS_FOLDER, name), 'utf8')),
+    ),
   );
 }
 
-function parsePoisoned(text: string): Poisoned {
+function parseDeadLetter(text: string): DeadLetter {
   const { reason, record } = JSON.parse(text);
   const { priceIn, priceOut, cost } = record;
   return {
@@ -76,16 +79,16 @@ function parsePoisoned(text: string): Poisoned {
  * booked meanwhile changes nothing.
  * @throws Error of the disk, or of a database that can't be asked: what wasn't taken in is still there.
  */
-export async function retakePoisoned(directory: string, pool: Pool): Promise<Retaken> {
-  const taken: Poisoned[] = [];
-  const left: Poisoned[] = [];
-  for (const event of await listPoisoned(directory)) {
+export async function retakeDeadLetters(directory: string, pool: Pool): Promise<Retaken> {
+  const taken: DeadLetter[] = [];
+  const left: DeadLetter[] = [];
+  for (const event of await listDeadLetters(directory)) {
     const reason = await refusalOf(pool, event.record);
     if (reason === undefined) {
       await rm(fileOf(directory, event.record.id), { force: true });
       taken.push(event);
     } else {
-      await setPoisonAside(directory, event.record, reason);
+      await setAside(directory, event.record, reason);
       left.push({ record: event.record, reason });
     }
   }
