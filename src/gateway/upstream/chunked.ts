@@ -1,9 +1,9 @@
 import { ResponseParseError } from './response-head.js';
 
-const TOKEN = "[!#$%&'*+.^_`|~\\w-]+";
-const EXTENSIONS = new RegExp(`^(?:;${TOKEN}(?:=(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*"))?)*$`);
+/** Each a name, with or without a value. Of other forms readers disagree where the line ends. */
+const EXTENSIONS = /^(?:;[!#$%&'*+.^_`|~\w-]+(?:=(?:[!#$%&'*+.^_`|~\w-]+|"(?:[^"\\]|\\.)*"))?)*$/;
 /** What would tell a length again is no trailer. */
-const TRAILER = new RegExp(`^(?!(?:content-length|transfer-encoding):)${TOKEN}:`, 'i');
+const TRAILER = /^(?!(?:content-length|transfer-encoding):)[!#$%&'*+.^_`|~\w-]+:/i;
 
 const CR = 0x0d;
 const LF = 0x0a;
