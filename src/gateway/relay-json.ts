@@ -28,8 +28,6 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 interface Answer {
   body: Buffer;
-  /** The same in latin1, where it is there already. */
-  text: string | undefined;
   success: Success;
 }
 
@@ -68,7 +66,7 @@ export class JsonAnswer implements RelayAnswer {
     }
     this.call.succeed(answer.success, (error) => {
       if (error) this.context.unrecorded();
-      else answerJson(this.response, 200, this.context.headers(), answer.body, answer.text);
+      else answerJson(this.response, 200, this.context.headers(), answer.body);
       this.context.sent();
     });
   }
@@ -111,18 +109,15 @@ export class JsonAnswer implements RelayAnswer {
   }
 
   #chat(body: Buffer): Answer {
-    const text = body.toString('latin1');
-    const fields = JSON.parse(text) as Record<string, unknown> | null;
+    const fields = JSON.parse(body.toString('latin1')) as Record<string, unknown> | null;
     const sorted = this.#read(body, CHAT);
     if (!Array.isArray(fields?.choices)) throw new GarbageError();
     const choices: unknown[] = fields.choices;
     const error = choicesError(choices);
     if (error) throw new ToldError(error);
-    const checked = this.#checked(body, sorted, fields.usage);
     const { content } = sorted.members;
     return {
-      body: checked,
-      text: checked === body ? text : undefined,
+      body: this.#checked(body, sorted, fields.usage),
       success: {
         usage: sorted.members.usage && fields.usage,
         servedModel: sorted.served,
@@ -142,7 +137,6 @@ export class JsonAnswer implements RelayAnswer {
     const kind = encodingOf(checked);
     return {
       body: kind !== undefined && kind !== wanted ? convertEmbeddings(checked, wanted) : checked,
-      text: undefined,
       success: { usage, servedModel: sorted.served, estimateOutput: () => 0 },
     };
   }
