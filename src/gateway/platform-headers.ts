@@ -38,12 +38,11 @@ export const endToEnd = (headers: IncomingHttpHeaders): Record<string, string | 
 
 /** What of a client's headers goes to the platform, and where they come from. */
 export function askedHeaders(request: FastifyRequest): Record<string, string | string[] | undefined> {
-  const { headers, method } = request.raw;
+  const { headers } = request.raw;
   const ofConnection = (headers.connection ?? '').toLowerCase().split(',');
   const dropped = new Set(ofConnection.map((name) => name.trim()));
-  // The platform's own; and a body of these isn't passed on.
+  // The platform has its own.
   dropped.add('host');
-  if (method === 'GET' || method === 'HEAD') dropped.add('content-length');
   const kept = Object.entries(headers).filter(
     ([name]) => !FORWARDED.test(name) && !HOP_BY_HOP.test(name) && !dropped.has(name),
   );

@@ -179,18 +179,10 @@ export class Connection {
       servername: isIP(host) === 0 ? host : '',
       ALPNProtocols: ['http/1.1'],
     });
-    let told: Buffer | undefined;
-    const keep = (): void => {
-      // Who resumes a session looks at no certificate: only one of a server that has been looked at is kept.
-      if (this.#connected && told) destination.session = told;
-    };
-    socket.on('session', (one) => {
-      told = one;
-      keep();
-    });
-    socket.on('secureConnect', () => {
-      this.#opened();
-      keep();
+    socket.on('secureConnect', () => this.#opened());
+    // Node tells it once the certificate has been looked at, which who resumes it doesn't do again.
+    socket.on('session', (told) => {
+      destination.session = told;
     });
     // It may be what the server can't stand.
     socket.on('error', () => {
