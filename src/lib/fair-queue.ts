@@ -9,6 +9,8 @@ export interface FairQueueOptions {
   waitingPerOwner?: number;
   /** How long one may wait, in milliseconds; then it is refused with `QueueTimeoutError`. */
   patienceMs?: number;
+  /** Owners who get one turn in four while others wait. Asked whenever a turn is given. */
+  isBehind?: (owner: string) => boolean;
 }
 
 /** There is no room to wait. */
@@ -36,7 +38,10 @@ const UNBOUNDED = {
   waiting: Number.POSITIVE_INFINITY,
   waitingPerOwner: Number.POSITIVE_INFINITY,
   patienceMs: 0,
+  isBehind: () => false,
 };
+/** Of so many turns those who are behind get one. */
+const TURNS = 4;
 
 /** Owners take turns: whoever asks for much waits behind their own work, and others don't. */
 export class FairQueue {
@@ -45,6 +50,8 @@ export class FairQueue {
   readonly #lanes = new Map<string, Lane>();
   #running = 0;
   #waiting = 0;
+  /** Turns given since one who is behind had one, while such a one waited. */
+  #passed = 0;
 
   constructor(options: FairQueueOptions) {
     this.#options = { ...UNBOUNDED, ...options };
@@ -138,12 +145,27 @@ export class FairQueue {
     this.#running--;
     lane.running--;
     this.#forgetIdle(owner, lane);
-    for (const [next, waiting] of this.#lanes) {
-      if (waiting.waiting.length === 0 || !this.#hasRoom(waiting)) continue;
-      this.#start(next, waiting);
-      this.#waiting--;
-      waiting.waiting.shift()!.go();
-      return;
+    const next = this.#next();
+    if (next === undefined) return;
+    const waiting = this.#lanes.get(next)!;
+    this.#start(next, waiting);
+    this.#waiting--;
+    waiting.waiting.shift()!.go();
+  }
+
+  /** Whose turn it is, of those who wait and have room. */
+  #next(): string | undefined {
+    let first: string | undefined;
+    let behind: string | undefined;
+    for (const [owner, lane] of this.#lanes) {
+      if (lane.waiting.length === 0 || !this.#hasRoom(lane)) continue;
+      if (this.#options.isBehind(owner)) behind ??= owner;
+      else first ??= owner;
+      if (first !== undefined && behind !== undefined) break;
     }
+    if (behind === undefined) return first;
+    if (first !== undefined && ++this.#passed < TURNS) return first;
+    this.#passed = 0;
+    return behind;
   }
 }

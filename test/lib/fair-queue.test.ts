@@ -1,4 +1,9 @@
-import { FairQueue, QueueFullError, QueueTimeoutError } from '../../src/lib/fair-queue.js';
+import {
+  FairQueue,
+  type FairQueueOptions,
+  QueueFullError,
+  QueueTimeoutError,
+} from '../../src/lib/fair-queue.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -86,7 +91,7 @@ describe('a fair queue', () => {
 const BOUNDS = { atOnce: 2, waiting: 6, waitingPerOwner: 3 };
 
 /** Tasks that end when the test says so. */
-function rig(bounds = BOUNDS) {
+function rig(bounds: FairQueueOptions = BOUNDS) {
   const queue = new FairQueue(bounds);
   const started: string[] = [];
   const ends: (() => void)[] = [];
@@ -148,6 +153,20 @@ describe('a fair queue with a bound on who waits', () => {
     expect(refused).toEqual(['a3', 'b3', 'a4']);
     for (let i = 0; i < 6; i++) await endNext();
     expect(started).toEqual(['x1', 'x2', 'a1', 'b1', 'c1', 'a2', 'b2', 'c2']);
+  });
+
+  test('gives owners who are behind one turn in four while others wait', async () => {
+    const { started, add, endNext, settle } = rig({
+      atOnce: 1,
+      waiting: 100,
+      waitingPerOwner: 100,
+      isBehind: (owner: string) => owner === 'x' || owner === 'y',
+    });
+    for (const name of ['x1', 'x2', 'y1', 'x3', 'a1', 'a2', 'b1', 'a3', 'b2', 'a4', 'a5']) void add(name);
+    await settle();
+    for (let i = 0; i < 10; i++) await endNext();
+    // One of them is let in at once, while nobody else waits.
+    expect(started).toEqual(['x1', 'a1', 'b1', 'a2', 'x2', 'b2', 'a3', 'a4', 'y1', 'a5', 'x3']);
   });
 
   test('passes a place on when a task fails, and is empty afterwards', async () => {

@@ -45,7 +45,7 @@ export function createLoginLimits({ config, pseudonyms: names, passwords }: Serv
     reserve: (em: ServiceContext['em']) => Promise<Reservation>,
   ): Promise<boolean> => {
     const exempt = isExempt(context, config);
-    return passwords.inTurn({ network: context.networks.at(-1)!, exempt }, async () => {
+    const attempt = async (): Promise<boolean> => {
       if (exempt) return compare();
       const reserved = await context.em.transactional(reserve);
       try {
@@ -60,7 +60,8 @@ export function createLoginLimits({ config, pseudonyms: names, passwords }: Serv
         await takeBack(context.em, reserved.counted, { attempt: true });
         throw error;
       }
-    });
+    };
+    return passwords.inTurn({ network: context.networks.at(-1)!, exempt }, attempt, (right) => right);
   };
 
   const reserveLogin = async (

@@ -18,6 +18,8 @@ const WAITING_PER_NETWORK = 16;
 /** Whoever still waits then is told to come again, and its client knows that it is not forgotten. */
 const PATIENCE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 2;
+/** Failed networks that are remembered, the latest ones. */
+const MOST_FAILED = 10_000;
 
 /** Whose turn it is. */
 export interface PasswordClient {
@@ -29,10 +31,11 @@ export interface PasswordClient {
 /** Hashes passwords and compares them. */
 export interface Passwords {
   /**
-   * Runs a sign-up, a log-in or another proof of identity when its network's turn comes.
+   * Runs a sign-up, a log-in or another proof of identity when its network's turn comes. Networks whose last one failed
+   * get one turn in four while others wait. `isRight` says of a result whether it failed; what is thrown has failed.
    * @throws AppError `service_unavailable` when too many wait, or its turn doesn't come within 10 s.
    */
-  inTurn<T>(client: PasswordClient, work: () => Promise<T>): Promise<T>;
+  inTurn<T>(client: PasswordClient, work: () => Promise<T>, isRight?: (result: T) => boolean): Promise<T>;
   hash(password: string): Promise<string>;
   /**
    * Whether a password is right, also for a hash made with other parameters. Without a hash (no such account) it does
@@ -45,11 +48,20 @@ export interface Passwords {
 
 /** The passwords of one process, hashed with the parameters that `config.passwordHashing` holds. */
 export function createPasswords(parameters: PasswordHashing): Passwords {
+  /** Networks whose last proof failed. */
+  const failed = new Set<string>();
+  const note = (network: string, isRight: boolean): void => {
+    failed.delete(network);
+    if (isRight) return;
+    failed.add(network);
+    if (failed.size > MOST_FAILED) failed.delete(failed.values().next().value!);
+  };
   const queue = new FairQueue({
     atOnce: AT_ONCE,
     waiting: WAITING,
     waitingPerOwner: WAITING_PER_NETWORK,
     patienceMs: PATIENCE_MS,
+    isBehind: (network) => failed.has(network),
   });
   // The queue bounds how many come.
   const gate = createGate({ atOnce: HASHES_AT_ONCE, waiting: Number.POSITIVE_INFINITY });
@@ -61,9 +73,19 @@ export function createPasswords(parameters: PasswordHashing): Passwords {
   };
 
   return {
-    async inTurn({ network, exempt }, work) {
+    async inTurn({ network, exempt }, work, isRight = () => true) {
+      const noted = async () => {
+        try {
+          const result = await work();
+          note(network, isRight(result));
+          return result;
+        } catch (error) {
+          note(network, false);
+          throw error;
+        }
+      };
       try {
-        return await queue.run(network, work, exempt ? WAITING : WAITING_PER_NETWORK);
+        return await queue.run(network, noted, exempt ? WAITING : WAITING_PER_NETWORK);
       } catch (error) {
         if (!(error instanceof QueueFullError || error instanceof QueueTimeoutError)) throw error;
         throw new AppError('service_unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS, quiet: true });

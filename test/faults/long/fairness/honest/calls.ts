@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { follow, letIn, operate, socketClient } from '../../../../graphql/support.js';
+import { letIn, socketClient } from '../../../../graphql/support.js';
 import { until } from '../../../../support/until.js';
 import { type Entry, outcome } from '../../../rig/client.js';
 import { from } from '../accounts.js';
@@ -11,6 +11,7 @@ const PER_SECOND = 20;
 const STREAMS = 4;
 /** An event that hasn't come by then is lost. */
 const EVENT_PATIENCE_MS = 30_000;
+const PROBE_MS = 1_000;
 const agent = new Agent({ keepAlive: true });
 
 /** Calls of `/v1`, and for each the event that a subscription of its account tells live. */
@@ -37,7 +38,7 @@ export async function honestCalls(watch: Watch): Promise<void> {
 }
 
 /** Writes down when each event of an account is told; resolves once the subscription stands. */
-async function subscribe(watch: Watch, { token, address }: Account, told: Map<string, number>) {
+async function subscribe(watch: Watch, { token, address, key }: Account, told: Map<string, number>) {
   const client = socketClient(watch.url, { token, headers: from(address) });
   const connected = letIn(client);
   client.subscribe<{ usageRecorded: { id: string } }>(
@@ -52,9 +53,13 @@ async function subscribe(watch: Watch, { token, address }: Account, told: Map<st
     },
   );
   await connected;
-  // An operation behind it on the same connection is answered once it stands.
-  const query = follow(client, '{ viewer { id } }');
-  await until(() => query.ended, { what: 'the subscription to stand' });
-  await operate(watch.url, '{ viewer { id } }', { token, headers: from(address) });
+  // Nothing says when it stands, except that it tells something.
+  await until(
+    async () => {
+      const { id } = await watch.journal.call(watch.url, key, { words: 1 }, { agent });
+      return until(() => told.has(id!), { timeoutMs: PROBE_MS }).catch(() => undefined);
+    },
+    { timeoutMs: EVENT_PATIENCE_MS, what: 'the subscription to tell of a call' },
+  );
   return client;
 }
