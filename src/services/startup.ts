@@ -26,14 +26,17 @@ const INDEX_PATIENCE_MS = 20_000;
  */
 export async function migrateAndSeed(orm: MikroORM, config: Config, log: Logger): Promise<Pseudonyms> {
   let pseudonyms: Pseudonyms | undefined;
-  const applied = await migrate(orm, async (em) => {
+  const { migrations, functions } = await migrate(orm, async (em) => {
     pseudonyms = createPseudonyms(await openPseudonymKey(em, config));
     await seedCatalog(em);
     await ensurePartitions(em, systemClock.now());
     const passwords = createPasswords(config.passwordHashing);
     await seedAdmin(em, { config, clock: systemClock, log, passwords, pseudonyms });
   });
-  if (applied.length > 0) log.info({ applied }, 'migrations applied');
+  if (migrations.length > 0) log.info({ applied: migrations }, 'migrations applied');
+  if (functions.applied.length > 0) log.info({ applied: functions.applied }, 'functions applied');
+  if (functions.newer.length > 0)
+    log.warn({ newer: functions.newer }, 'functions of a later version are left as they are');
   const building = buildPartitionIndexes(orm).catch((error: unknown) => {
     log.warn({ err: error }, 'an index could not be built: the next start tries again');
   });
