@@ -18,6 +18,7 @@ import { LedgerEntry } from './billing/ledger-entry.js';
 import { Model } from './billing/model.js';
 import { Plan } from './billing/plan.js';
 import { UsageEvent } from './billing/usage-event.js';
+import { UsageRetention } from './billing/usage-retention.js';
 import { SealedSecret } from './installation/sealed-secret.js';
 import { ApiKey } from './keys/api-key.js';
 import { KeySpendDay } from './keys/key-spend-day.js';
@@ -47,6 +48,7 @@ export const entities = [
   ThresholdFiring,
   UsageEvent,
   UsageLatencyDay,
+  UsageRetention,
   UsageRollup,
   VirtualKey,
 ];
