@@ -28,14 +28,16 @@ export async function removeUsage(em: EntityManager, { table, until }: Removal):
   await lockPartitions(em);
   if (table !== null && !(await listPartitions(em)).some((one) => one.table === table)) return undefined;
   if (!(await lockRollups(em))) throw new NotNow('usage is being rolled up');
+  await requireRolledUp(em, until);
   // Most of them before the table is locked, in which moment all calls' usage waits.
   let removed = await removeHours(em, until);
   if (table !== null) {
     await lockUsage(em);
-    removed += await removeHours(em, until);
+    await requireRolledUp(em, until);
   }
-  await requireRolledUp(em, until);
   await sql`delete from usage_events_default where created_at < ${until}`.execute(db);
+  // Behind the events: one that comes just now is found by the next run, its number as well.
+  removed += await removeHours(em, until);
   if (table !== null) await sql`drop table ${sql.id(table)}`.execute(db);
   await sql`
     insert into usage_retention (kept_from) values (${until})
@@ -44,12 +46,12 @@ export async function removeUsage(em: EntityManager, { table, until }: Removal):
   return removed;
 }
 
-/** Whether the default partition, or what counts for lists, has anything of before a time. */
+/** Whether the default partition has anything of before a time. */
 export async function hasUsageBefore(em: EntityManager, until: Date): Promise<boolean> {
   const { rows } = await sql<{ has: boolean }>`
-    select exists (select from usage_events_default where created_at < ${until})
-      or (${until}::timestamptz <= ${keptFrom}
-        and exists (select from account_usage_hours where hour < ${until})) as has`.execute(em.getKysely());
+    select exists (select from usage_events_default where created_at < ${until}) as has`.execute(
+    em.getKysely(),
+  );
   return rows[0]!.has;
 }
 
