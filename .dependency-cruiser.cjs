@@ -22,13 +22,26 @@ module.exports = {
       name: 'gateway-imports',
       severity: 'error',
       comment: 'The edge is lean: rules, stores, inputs, entities and what every process uses.',
-      from: { path: folders('gateway/') },
+      from: { path: folders('gateway/', 'inference/') },
       to: {
         pathNot: [
-          folders('gateway/', 'entities/', 'metering/', 'upstream/', ...GROUND),
+          folders('gateway/', 'inference/', 'entities/', 'metering/', ...GROUND),
           '^(dist|build/src)/db/(bounded|orm|listen|locks|invalidation|migrate|wait|wait-for-schema)\\.js$',
           files('\\.rules\\.js', '\\.store\\.js', '\\.inputs\\.js'),
           ...NODE_OR_PACKAGE,
+        ],
+      },
+    },
+    {
+      name: 'inference-knows-no-server',
+      severity: 'error',
+      comment: 'A call is made for whoever pays: an HTTP caller, a widget, the playground.',
+      from: { path: folders('inference/') },
+      to: {
+        path: [
+          folders('gateway/', 'proxy/', ...TRANSPORTS),
+          'node_modules/(fastify|@fastify)/',
+          '^(node:)?https?$',
         ],
       },
     },
@@ -53,7 +66,7 @@ module.exports = {
       name: 'services-know-no-transport',
       severity: 'error',
       comment: 'A use case does not know who asks.',
-      from: { path: folders('services/', 'metering/', 'upstream/') },
+      from: { path: folders('services/', 'metering/') },
       to: { path: folders('gateway/', 'proxy/', ...TRANSPORTS) },
     },
     {

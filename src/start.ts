@@ -1,6 +1,6 @@
 import { loadConfigOrExit } from './config.js';
 import { launch } from './launcher/launch.js';
-import { createNarrator } from './launcher/narrator.js';
+import { createReporter } from './launcher/reporter.js';
 
 /** `npm start`: everything on one address, from nothing. */
 const config = loadConfigOrExit('launcher');
@@ -8,9 +8,9 @@ const config = loadConfigOrExit('launcher');
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 
-const narrator = createNarrator(process.stdout, process.stdout.isTTY && !config.environment.NO_COLOR);
-narrator.title('Inference gateway');
-const launcher = launch({ config, narrator });
+const reporter = createReporter(process.stdout, process.stdout.isTTY && !config.environment.NO_COLOR);
+reporter.title('Inference gateway');
+const launcher = launch({ config, reporter });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => launcher.stop(signal));
 // Not left to run out: whatever a library still holds must not keep the terminal.

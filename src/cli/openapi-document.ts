@@ -8,9 +8,9 @@ import { createPlatform } from '../platform/app.js';
 import { createPasswords } from '../services/accounts/passwords.js';
 import { createPseudonyms } from '../services/accounts/pseudonyms.rules.js';
 import { createEnvelopes } from '../services/envelopes.js';
+import { createVirtualKeyClient } from '../services/keys/virtual-keys.js';
 import { createSignalBoard } from '../services/live/signals.js';
 import { createServices } from '../services.js';
-import { createVirtualKeyClient } from '../upstream/virtual-keys.js';
 
 /** Nobody is called: the platform is built only to be asked for its routes. */
 const NOWHERE = 'http://127.0.0.1:9';

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { AppError } from '../errors.js';
-import { FairQueue, OwnerQueueFullError, QueueTimeoutError } from '../lib/fair-queue.js';
+import { FairQueue, QueueFullError, QueueTimeoutError } from '../lib/fair-queue.js';
 import { currentOwner } from '../lib/work-owner.js';
 
 /** One owner's share of the connections: a quarter, at least one. */
@@ -54,7 +54,7 @@ function endingTurn(client: PoolClient, leave: () => void): PoolClient {
 }
 
 function refuse(error: unknown): never {
-  if (error instanceof OwnerQueueFullError) {
+  if (error instanceof QueueFullError) {
     const message = 'Too many requests of this account are waiting. Send them one after the other.';
     throw new AppError('rate_limit_exceeded', { message, retryAfterSeconds: 1 });
   }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { type ErrorCode, type ErrorOptions, errorBody, errorEntry } from '../errors.js';
+import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
+import type { FailureOptions } from '../inference/relay/upstream-failure.js';
 import type { WindowDecision } from '../lib/sliding-window.js';
 
 /**
@@ -101,11 +102,9 @@ export function answerInParts(
   response.end();
 }
 
-export interface V1ErrorOptions extends ErrorOptions {
+export interface V1ErrorOptions extends FailureOptions {
   /** Tells SDKs that a repetition fails as well. */
   noRetry?: boolean;
-  /** The status when it isn't the code's own. */
-  status?: number;
 }
 
 /** OpenAI's SDKs 4 and 5 take a minute or more for nonsense: they try again at once instead, and then give up. */
@@ -133,9 +132,4 @@ export function answerError(
   if (options.noRetry) headers.push('x-should-retry', 'false');
   const body = Buffer.from(JSON.stringify(errorBody(code, options)));
   answerJson(response, options.status ?? errorEntry(code).status, headers, body);
-}
-
-/** An error as an event of a stream whose headers have left. */
-export function errorEvent(code: ErrorCode, options: ErrorOptions = {}): Buffer {
-  return Buffer.from(`data: ${JSON.stringify(errorBody(code, options))}\n\n`);
 }

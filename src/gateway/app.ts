@@ -4,38 +4,38 @@ import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
 import { decodeInvalidation, INVALIDATION_CHANNEL } from '../db/invalidation.js';
 import { listen } from '../db/listen.js';
+import { createCallMetrics } from '../inference/call-metrics.js';
+import { createCatalog } from '../inference/catalog.js';
+import { UpstreamClient } from '../inference/client/client.js';
+import { DatabaseContact } from '../inference/database-contact.js';
+import { createKeyCache } from '../inference/keys/key-cache.js';
+import { createLimits, type Patience } from '../inference/limits/create-limits.js';
+import { EdgeIdentity } from '../inference/limits/edge-identity.js';
+import { BodyBudget } from '../inference/memory/body-budget.js';
+import { createModelRoutes } from '../inference/model-routes.js';
+import type { Relay } from '../inference/relay/relay.js';
 import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
 import { cutConnections } from '../lib/cut-connections.js';
 import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import type { Logger } from '../lib/logger.js';
+import { Pace } from '../lib/pace.js';
 import { bindRouteTable } from '../lib/route-table.js';
 import { SlotSet } from '../lib/slot-set.js';
 import { Turns } from '../lib/turns.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import type { MeterOptions } from '../metering/meter.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
-import { BodyBudget } from './body-budget.js';
-import { createCatalog } from './catalog.js';
 import { refuseMalformed } from './client-error.js';
-import { DatabaseContact } from './database-contact.js';
 import { capSockets, EDGE_BOUNDS, type EdgeBounds, trustedPeer } from './edge-bounds.js';
-import { EdgeIdentity } from './edge-identity.js';
-import { createEdgeMetrics } from './edge-metrics.js';
+import { takeCallsFirst } from './fast-path.js';
 import { openAlertSignal, openFlushSignal } from './flush-signal.js';
-import { createKeyCache } from './key-cache.js';
 import { LastAnswers } from './last-answers.js';
-import { createLimits, type Patience } from './limits/create-limits.js';
-import { createModelRoutes } from './model-routes.js';
-import { Pace } from './pace.js';
 import { passthrough } from './passthrough.js';
-import type { Relay } from './relay.js';
 import { guardRequests, knowAllMethods, originForm, refuseUnroutable } from './request-guard.js';
 import { routeTable } from './route-table.js';
-import { takeCallsFirst } from './shortcut.js';
 import type { EdgeLock } from './single-edge.js';
-import { UpstreamClient } from './upstream/client.js';
 import { answer, type V1Deps, v1Routes } from './v1.routes.js';
 
 export interface EdgeDeps {
@@ -86,7 +86,7 @@ const LAST_ANSWERS_MS = 500;
 export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const { config, pool, clock, log, registry } = deps;
   const bounds: EdgeBounds = { ...EDGE_BOUNDS, ...deps.bounds };
-  const metrics = createEdgeMetrics(registry);
+  const metrics = createCallMetrics(registry);
   const contact = new DatabaseContact(clock);
   const catalog = await createCatalog(pool, log, contact);
   const envelope = createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious);
@@ -190,7 +190,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     stallMs: stalledReaderMs,
     checkIntervalMs,
   });
-  const relay = { upstream, basePath, catalog, metrics, stalledReaderMs, readPace, turns: new Turns() };
+  const relay = { upstream, basePath, catalog, metrics, turns: new Turns() };
   const pace = new Pace({
     bytesPerSecond: bounds.uploadBytesPerSecond,
     stallMs: bounds.uploadStallMs,
@@ -199,6 +199,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const v1: V1Deps = {
     ...{ cache, catalog, limits, meter, metrics, clock, log, routes, relay, active },
     ...{ bodies, pace },
+    reader: { stalledReaderMs, readPace },
     allowedFields: new Set(config.allowedBodyFields),
     media: { allowPrivate: config.mediaAllowPrivate },
   };

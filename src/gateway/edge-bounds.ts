@@ -1,12 +1,13 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import type { BodyBounds } from '../inference/memory/body-budget.js';
 import { CONNECTION_BOUNDS, type RequestBounds } from '../lib/cut-connections.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { isLoopback, networkOf } from '../lib/network.js';
 
 /** What one client, or all of them together, may take of the edge (RELIABILITY.md T25). */
-export interface EdgeBounds extends RequestBounds {
+export interface EdgeBounds extends RequestBounds, BodyBounds {
   /** For the platform to answer a WebSocket upgrade. */
   upgradeTimeoutMs: number;
   maxHeaderBytes: number;
@@ -30,10 +31,6 @@ export interface EdgeBounds extends RequestBounds {
   /** Answers without room in the buffer, in total and per client. Each holds a connection, so they must be fewer than those. */
   waitingReaders: number;
   waitingReadersPerClient: number;
-  /** Memory of `/v1`: for requests of up to 64 KiB with their answers, for larger bodies, and for larger whole answers. */
-  smallBodyBytes: number;
-  largeBodyBytes: number;
-  answerBytes: number;
   /** The least rate of an upload, and how far it may fall behind. */
   uploadBytesPerSecond: number;
   uploadStallMs: number;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { KeyEntry } from '../inference/keys/key-states.js';
 import type { Endpoint } from '../metering/usage-record.js';
-import type { KeyEntry } from './key-states.js';
 
 /** What metrics call a request's endpoint, refused or not; anything unknown is one label, however many paths are tried. */
 export type EndpointLabel = Endpoint | 'models' | 'other';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../errors.js';
-import { type BodyShare, SMALL_BODY_BYTES } from './body-budget.js';
+import { type BodyShare, SMALL_BODY_BYTES } from '../inference/memory/body-budget.js';
+import type { Pace } from '../lib/pace.js';
 import type { Exchange } from './exchange.js';
-import type { Pace } from './pace.js';
 import { V1_BODY_LIMIT_BYTES } from './route-table.js';
 
 /** Long enough for an honest client to notice its answer, too short to be worth sending into. */

@@ -1,41 +1,45 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { AppError } from '../errors.js';
+import { Call } from '../inference/call.js';
+import type { CallMetrics } from '../inference/call-metrics.js';
+import type { Catalog } from '../inference/catalog.js';
+import type { KeyCache } from '../inference/keys/key-cache.js';
+import type { KeyEntry } from '../inference/keys/key-states.js';
+import { type Admission, CallerGoneError, type Limits } from '../inference/limits/limits.js';
+import { countRefusal, refuseBeyondBudget, refuseLarge } from '../inference/limits/refusal-budget.js';
+import { AdmissionError } from '../inference/limits/refusals.js';
+import { type BodyBudget, BodyShare } from '../inference/memory/body-budget.js';
+import type { ModelRoutes } from '../inference/model-routes.js';
+import type { Payer } from '../inference/payer.js';
+import { Relay, type RelayDeps } from '../inference/relay/relay.js';
+import type { AllowedFields } from '../inference/request/body-fields.js';
+import type { MediaRules } from '../inference/request/media-addresses.js';
+import { type InspectedBody, inspectBody } from '../inference/request/request-body.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import type { Pace } from '../lib/pace.js';
 import type { SlotSet } from '../lib/slot-set.js';
+import type { WorkEnd } from '../lib/turns.js';
 import type { Endpoint, Meter } from '../metering/usage-record.js';
 import { answerError, answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate, authenticateAgain } from './authenticate.js';
-import { type BodyBudget, BodyShare } from './body-budget.js';
-import type { AllowedFields } from './body-fields.js';
-import { Call } from './call.js';
-import type { Catalog } from './catalog.js';
-import type { EdgeMetrics } from './edge-metrics.js';
 import { type EndpointLabel, Exchange } from './exchange.js';
-import type { KeyCache } from './key-cache.js';
-import type { KeyEntry } from './key-states.js';
-import { type Admission, CallerGoneError, type Limits } from './limits/limits.js';
-import { countRefusal, refuseBeyondBudget, refuseLarge } from './limits/refusal-budget.js';
-import { AdmissionError } from './limits/refusals.js';
-import type { MediaRules } from './media-addresses.js';
-import type { ModelRoutes } from './model-routes.js';
-import type { Pace } from './pace.js';
-import { Relay, type RelayDeps } from './relay.js';
-import { type InspectedBody, inspectBody } from './request-body.js';
 import { askForBody, originForm } from './request-guard.js';
 import { checkAnnounced, cutSoon, SlowBodyError, takeBody } from './take-body.js';
+import { type ReaderBounds, V1Recipient } from './v1-recipient.js';
 
 export interface V1Deps {
   cache: KeyCache;
   catalog: Catalog;
   meter: Meter;
-  metrics: EdgeMetrics;
+  metrics: CallMetrics;
   clock: Clock;
   log: Logger;
   limits: Limits;
   routes: ModelRoutes;
   relay: RelayDeps;
+  reader: ReaderBounds;
   /** Relays in flight; shutdown ends what is left of them. */
   active: SlotSet<Relay>;
   bodies: BodyBudget;
@@ -136,11 +140,14 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
     authenticateAgain(entry, deps.cache, (unread, found) => {
       try {
         const current = activeKey(exchange, unread, found);
-        const read = (inspected: InspectedBody): void =>
-          forward(deps, exchange, endpoint, current, inspected, share, failed);
-        const inspected = inspectBody(body, deps.allowedFields, deps.media);
-        if (inspected instanceof Promise) inspected.then(unlessGone(response, read)).catch(failed);
-        else read(inspected);
+        readBody(deps, exchange, current, body, (error, inspected) => {
+          try {
+            if (!inspected) throw error;
+            forward(deps, exchange, endpoint, current, inspected, share, failed);
+          } catch (thrown) {
+            failed(thrown);
+          }
+        });
       } catch (thrown) {
         failed(thrown);
       }
@@ -148,13 +155,25 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
   });
 }
 
-/** What follows a wait: the client may have left in it, and nobody was told. */
-const unlessGone =
-  (response: ServerResponse, next: (body: InspectedBody) => void) =>
-  (body: InspectedBody): void => {
-    if (response.destroyed) throw new CallerGoneError();
-    next(body);
+/** Reads a body, by and by where that takes long. Of a client that leaves meanwhile nothing is kept. */
+function readBody(
+  deps: V1Deps,
+  { response }: Exchange,
+  { account }: KeyEntry,
+  body: Buffer,
+  done: WorkEnd<InspectedBody>,
+): void {
+  const left = (): void => {
+    giveUp?.();
+    done(new CallerGoneError(), undefined);
   };
+  const work = inspectBody(body, deps.allowedFields, deps.media);
+  const giveUp = deps.relay.turns.begin(account.id, work, (error, inspected) => {
+    response.off('close', left);
+    done(error, inspected);
+  });
+  if (giveUp) response.once('close', left);
+}
 
 function encodedBody(request: IncomingMessage): boolean {
   const encoding = request.headers['content-encoding'];
@@ -168,8 +187,8 @@ function notSupported(request: IncomingMessage): AppError {
   return new AppError('endpoint_not_supported', { message });
 }
 
-function listModels(deps: V1Deps, { id, response }: Exchange, entry: KeyEntry): void {
-  const { allowedModels: allowed, account } = entry;
+function listModels(deps: V1Deps, { id, response }: Exchange, payer: Payer): void {
+  const { allowedModels: allowed, account } = payer;
   const data = deps.catalog
     .all()
     .filter((model) => allowed.has(model.publicName))
@@ -191,7 +210,7 @@ function forward(
   deps: V1Deps,
   { id, response }: Exchange,
   endpoint: Endpoint,
-  entry: KeyEntry,
+  payer: Payer,
   body: InspectedBody,
   share: BodyShare,
   failed: (error: unknown) => void,
@@ -204,12 +223,14 @@ function forward(
   }
   if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
   const start = (admission: Admission): void => {
-    const call = new Call(deps, { id, endpoint, entry, admission, body });
-    const relay = new Relay(deps.relay, response, call, share, (over) => deps.active.delete(slot, over));
+    const input = { id, endpoint, payer, admission, body };
+    const recipient = new V1Recipient(response, input, deps.reader);
+    const call = new Call(deps, input);
+    const relay = new Relay(deps.relay, recipient, call, share, (over) => deps.active.delete(slot, over));
     const slot = deps.active.add(relay);
     relay.start();
   };
-  const admitted = deps.limits.admit(entry, body, response, endpoint);
+  const admitted = deps.limits.admit(payer, body, response, endpoint);
   if (admitted instanceof Promise) admitted.then(start).catch(failed);
   else start(admitted);
 }

@@ -1,6 +1,5 @@
-import type { ServiceContext } from '../context.js';
 import type { SessionToken } from '../services/accounts/sessions.service.js';
-import type { Services } from '../services.js';
+import type { LoaderContext } from './loader-context.js';
 import type { Loaders } from './loaders.js';
 
 /** Hands a session to a browser, or takes it away; over WebSocket there is no way to. */
@@ -10,10 +9,7 @@ export interface SessionJar {
 }
 
 /** What resolvers get. One per operation. */
-export interface GraphqlContext {
-  /** First argument of every service method. */
-  service: ServiceContext;
-  services: Services;
+export interface GraphqlContext extends LoaderContext {
   /** Made anew for each mutation of an operation: what the one before changed is read again. */
   loaders: Loaders;
   sessionJar: SessionJar;

@@ -2,11 +2,11 @@ import { accountsLoaders } from './accounts/accounts.loaders.js';
 import { alertsLoaders } from './alerts/alerts.loaders.js';
 import { analyticsLoaders } from './analytics/analytics.loaders.js';
 import { billingLoaders } from './billing/billing.loaders.js';
-import type { GraphqlContext } from './context.js';
 import { keysLoaders } from './keys/keys.loaders.js';
+import type { LoaderContext } from './loader-context.js';
 
 /** The loaders of one operation: each relation is read in one statement, however many ask for it. */
-export function createLoaders(context: Pick<GraphqlContext, 'services' | 'service'>) {
+export function createLoaders(context: LoaderContext) {
   return {
     ...accountsLoaders(context),
     ...alertsLoaders(context),

@@ -42,8 +42,9 @@ export interface GraphqlDeps {
 
 const MAX_FRAME_BYTES = 64 * 1024;
 const GOING_AWAY = 1001;
-/** After a good-bye a client has so long to say its own. */
+/** After a good-bye a client has so long to say its own: when the process stops, and else. */
 const GOODBYE_MS = 1_000;
+const CLOSE_MS = 2_000;
 const ENDPOINT = '/graphql';
 const POST_ONLY = 'Send queries and mutations by POST; subscriptions run over WebSocket.';
 
@@ -155,6 +156,10 @@ async function acceptSockets(app: RestApp, log: Logger): Promise<void> {
     options: {
       maxPayload: MAX_FRAME_BYTES,
       perMessageDeflate: false,
+      // Its types don't know it yet.
+      ...{ closeTimeout: CLOSE_MS },
+      // Pings count like messages (socket-watch.ts).
+      autoPong: false,
       handleProtocols: (offered: Set<string>) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
     },
     errorHandler: (error: Error, socket: WebSocket) => {

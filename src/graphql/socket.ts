@@ -23,6 +23,7 @@ import { checkOperation, parseOptions, refuseUnvalidatable, validationRules } fr
 import { createLoaders } from './loaders.js';
 import { type TakeRate, takeOperation } from './rates.js';
 import { FORBIDDEN, type SocketSessions } from './session-socket.js';
+import { WATCH_BOUNDS, type WatchBounds, watchSocket } from './socket-watch.js';
 import { documentText, type TrustedDocuments } from './trusted-documents.js';
 
 export interface SocketServerOptions {
@@ -39,14 +40,12 @@ export interface SocketServerOptions {
 }
 
 /** What one connection may take (RELIABILITY.md T14). */
-export interface SocketBounds {
+export interface SocketBounds extends WatchBounds {
   /** From the upgrade to the message that shows a session. */
   initTimeoutMs: number;
-  /** Who hasn't answered one ping when the next is due is gone. */
-  pingIntervalMs: number;
 }
 
-export const SOCKET_BOUNDS: SocketBounds = { initTimeoutMs: 5_000, pingIntervalMs: 30_000 };
+export const SOCKET_BOUNDS: SocketBounds = { ...WATCH_BOUNDS, initTimeoutMs: 5_000 };
 
 /** Handles one upgraded connection. */
 export type SocketHandler = (socket: WebSocket, request: FastifyRequest) => void;
@@ -64,8 +63,6 @@ const BAD_MESSAGE = 4400;
 /** What graphql-ws throws at a message that only servers send, such as `next`. */
 const NOT_FOR_SERVERS = /^Error: Unexpected message of type /;
 const OPERATIONS_PER_SOCKET = 20;
-/** Answers that a client lets lie; subscriptions wait by themselves for what they sent. */
-const MAX_BACKLOG_BYTES = 2 ** 20;
 
 /** Over WebSocket a session can be opened, but no cookie be set. */
 const NO_JAR: SessionJar = { set: () => undefined, clear: () => undefined };
@@ -88,7 +85,8 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
   });
 
   return (socket, request) => {
-    const stopWatching = watch(socket, bounds.pingIntervalMs);
+    const extra: Extra = { socket, request };
+    const watch = watchSocket(socket, bounds, () => extra.release !== undefined);
     const closed = server.opened(
       {
         protocol: socket.protocol,
@@ -100,6 +98,7 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) => {
           socket.on('message', (data) => {
+            if (!watch.admit()) return;
             const work = { owner: networkOwner(request.context.network) };
             asWork(work, () => handle(String(data))).catch((error: unknown) => {
               if (NOT_FOR_SERVERS.test(String(error))) {
@@ -112,10 +111,10 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
           });
         },
       },
-      { socket, request },
+      extra,
     );
     socket.once('close', (code, reason) => {
-      stopWatching();
+      watch.stop();
       closed(code, String(reason)).catch((error: unknown) => {
         request.log.error({ err: error }, 'a WebSocket could not be cleared up');
       });
@@ -214,25 +213,3 @@ const withCode = (fault: GraphQLError, code: string): GraphQLError => {
   const { message, nodes, source, positions, path, originalError } = fault;
   return new GraphQLError(message, { nodes, source, positions, path, originalError, extensions: { code } });
 };
-
-/** Ends connections whose other side is gone or reads nothing. */
-function watch(socket: WebSocket, pingIntervalMs: number): () => void {
-  let answered = true;
-  const beat = setInterval(() => {
-    if (!answered) {
-      socket.terminate();
-      return;
-    }
-    answered = false;
-    if (socket.readyState === socket.OPEN) socket.ping();
-  }, pingIntervalMs).unref();
-  const refuseBacklog = (): void => {
-    if (socket.bufferedAmount > MAX_BACKLOG_BYTES) socket.terminate();
-  };
-  socket.on('pong', () => {
-    answered = true;
-  });
-  socket.on('message', refuseBacklog);
-  socket.on('ping', refuseBacklog);
-  return () => clearInterval(beat);
-}

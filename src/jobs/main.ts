@@ -33,14 +33,14 @@ const retention = { usage: config.usageRetentionMonths, history: config.historyR
 const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'jobs', poolSize: POOL_SIZE });
 let runner: JobRunner | null = null;
 let delivery: DeliveryWorker | undefined;
-let bell: Listener | undefined;
+let alertListener: Listener | undefined;
 let working = false;
 
 onShutdown(
   log,
   async () => {
     working = false;
-    await Promise.all([runner?.stop(DRAIN_MS), delivery?.stop(DRAIN_MS), bell?.stop()]);
+    await Promise.all([runner?.stop(DRAIN_MS), delivery?.stop(DRAIN_MS), alertListener?.stop()]);
     await orm.close(true);
   },
   { timeoutMs: STOP_MS },
@@ -70,7 +70,7 @@ await startOrExit('jobs', async () => {
 
   const deliveries = startAlertDelivery({ orm, config, names, log, registry });
   delivery = deliveries;
-  bell = listen({
+  alertListener = listen({
     databaseUrl: config.databaseUrl!,
     channel: ALERT_PENDING_CHANNEL,
     log,

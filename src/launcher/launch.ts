@@ -8,8 +8,8 @@ import { waitingEvents } from '../metering/waiting.js';
 import { type Children, describeChildren, type Ports } from './children.js';
 import { type KeptDatabase, keepDatabase } from './database.js';
 import { LockedError, takeLock } from './lock.js';
-import type { Narrator } from './narrator.js';
 import { choosePorts, configuredPortFault, lostPortFault } from './ports.js';
+import type { Reporter } from './reporter.js';
 import {
   type BackOff,
   type ChildSpec,
@@ -26,7 +26,7 @@ const JOBS_PATIENCE_MS = 3_000;
 
 export interface LaunchOptions {
   config: Config;
-  narrator: Narrator;
+  reporter: Reporter;
   /** Other programs in the children's places, for tests. */
   describe?: typeof describeChildren;
   backOff?: BackOff;
@@ -59,7 +59,7 @@ class StartFailure extends Error {
 
 /** Starts database and children of one installation and keeps them running. */
 export function launch(options: LaunchOptions): Launcher {
-  const { config, narrator, describe = describeChildren, backOff, portPatienceMs } = options;
+  const { config, reporter, describe = describeChildren, backOff, portPatienceMs } = options;
   const children = new Map<string, SupervisedChild>();
   const giveUp = new AbortController();
   let database: KeptDatabase | undefined;
@@ -69,7 +69,7 @@ export function launch(options: LaunchOptions): Launcher {
 
   const fail = (message: string, code: number): void => {
     if (giveUp.signal.aborted) return;
-    narrator.note('stopping', message);
+    reporter.note('stopping', message);
     exitCode = code;
     giveUp.abort();
   };
@@ -101,14 +101,14 @@ export function launch(options: LaunchOptions): Launcher {
     const began = Date.now();
     database = await keepDatabase({
       directory: join(config.dataDir, 'postgres'),
-      note: (line) => narrator.note('database', line),
-      say: (line) => narrator.note('restart', line),
+      note: (line) => reporter.note('database', line),
+      say: (line) => reporter.note('restart', line),
       backOff,
       signal: giveUp.signal,
     });
     const { server } = database;
     await ensureDatabase(server, DATABASE_NAME);
-    narrator.step('database', `PostgreSQL ${server.origin}`, Date.now() - began);
+    reporter.step('database', `PostgreSQL ${server.origin}`, Date.now() - began);
     return server.url(DATABASE_NAME);
   };
 
@@ -117,7 +117,7 @@ export function launch(options: LaunchOptions): Launcher {
     if (over.aborted) return;
     const began = Date.now();
     const child = supervise(spec, {
-      say: (line) => narrator.note('restart', line),
+      say: (line) => reporter.note('restart', line),
       onFatal: (name, code) => {
         const fault = code === PORT_TAKEN_EXIT_CODE ? lostPortFault(config, name) : faultAbove(name);
         if (fault === undefined) lost.abort(name);
@@ -127,7 +127,7 @@ export function launch(options: LaunchOptions): Launcher {
     });
     children.set(spec.name, child);
     const url = await Promise.race([child.ready, aborted(over)]);
-    if (!over.aborted) narrator.step(spec.name, url ?? 'running', Date.now() - began);
+    if (!over.aborted) reporter.step(spec.name, url ?? 'running', Date.now() - began);
   };
 
   /** Starts all; ends early, with `lost` aborted by its name, when one finds that its port was taken meanwhile. */
@@ -154,7 +154,7 @@ export function launch(options: LaunchOptions): Launcher {
         const lost = new AbortController();
         await startAll(describe(config, databaseUrl, ports), lost);
         if (!lost.signal.aborted || giveUp.signal.aborted) return ports;
-        narrator.note('restart', `another program took the port of ${lost.signal.reason}: again with others`);
+        reporter.note('restart', `another program took the port of ${lost.signal.reason}: again with others`);
         await stopChildren();
       }
     } finally {
@@ -182,7 +182,7 @@ export function launch(options: LaunchOptions): Launcher {
     started.then(
       ({ url, databaseUrl }) => {
         if (giveUp.signal.aborted) return;
-        narrator.lines(welcome(url, !config.externalUpstream && pointsAtSimulator(config.proxyConfigPath)));
+        reporter.lines(welcome(url, !config.externalUpstream && pointsAtSimulator(config.proxyConfigPath)));
         done({ url, children, databaseUrl });
       },
       (error: Error) => fail(error.message, error instanceof StartFailure ? error.exitCode : 1),
@@ -197,7 +197,7 @@ export function launch(options: LaunchOptions): Launcher {
     await stopAll();
     const events = await eventsLeft(join(config.dataDir, 'spool'));
     if (exitCode === 0)
-      narrator.step('stopped', `every request answered or ended, ${events}`, Date.now() - began);
+      reporter.step('stopped', `every request answered or ended, ${events}`, Date.now() - began);
     return exitCode;
   })();
 
@@ -206,10 +206,10 @@ export function launch(options: LaunchOptions): Launcher {
     ended,
     stop(reason) {
       if (giveUp.signal.aborted) {
-        narrator.note('stopping', `still waiting for ${waitingFor.join(' and ') || 'the start to end'}`);
+        reporter.note('stopping', `still waiting for ${waitingFor.join(' and ') || 'the start to end'}`);
         return;
       }
-      narrator.note('stopping', `${reason}: finishing requests in flight (35 s at most)`);
+      reporter.note('stopping', `${reason}: finishing requests in flight (35 s at most)`);
       giveUp.abort();
     },
   };

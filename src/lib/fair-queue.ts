@@ -1,16 +1,19 @@
-/** How much runs at once, altogether and of one owner. */
+/** How much runs and waits at once, altogether and of one owner. */
 export interface FairQueueOptions {
   atOnce: number;
-  perOwner: number;
-  /** How many of one owner may wait; more are refused with `OwnerQueueFullError`. */
+  /** How many of one owner run at once; without it, as many as altogether. */
+  perOwner?: number;
+  /** How many may wait, of all owners; beyond it the longest line gives up its last place to an owner with a shorter one. */
+  waiting?: number;
+  /** How many of one owner may wait. */
   waitingPerOwner?: number;
   /** How long one may wait, in milliseconds; then it is refused with `QueueTimeoutError`. */
   patienceMs?: number;
 }
 
-/** One owner has too much waiting already. */
-export class OwnerQueueFullError extends Error {
-  override name = 'OwnerQueueFullError';
+/** There is no room to wait. */
+export class QueueFullError extends Error {
+  override name = 'QueueFullError';
 }
 
 /** A turn didn't come in time. */
@@ -18,10 +21,22 @@ export class QueueTimeoutError extends Error {
   override name = 'QueueTimeoutError';
 }
 
+interface Waiter {
+  go(): void;
+  refuse(error: Error): void;
+}
+
 interface Lane {
   running: number;
-  waiting: (() => void)[];
+  waiting: Waiter[];
 }
+
+const UNBOUNDED = {
+  perOwner: Number.POSITIVE_INFINITY,
+  waiting: Number.POSITIVE_INFINITY,
+  waitingPerOwner: Number.POSITIVE_INFINITY,
+  patienceMs: 0,
+};
 
 /** Owners take turns: whoever asks for much waits behind their own work, and others don't. */
 export class FairQueue {
@@ -29,9 +44,10 @@ export class FairQueue {
   /** Owners with something running or waiting; whose turn is next comes first. */
   readonly #lanes = new Map<string, Lane>();
   #running = 0;
+  #waiting = 0;
 
   constructor(options: FairQueueOptions) {
-    this.#options = { waitingPerOwner: Number.POSITIVE_INFINITY, patienceMs: 0, ...options };
+    this.#options = { ...UNBOUNDED, ...options };
   }
 
   /** How many have something running or waiting. */
@@ -40,15 +56,14 @@ export class FairQueue {
   }
 
   /**
-   * Waits for a turn.
+   * Waits for a turn, behind at most `most` others of the same owner.
    * @returns the way to end it; more than one call is one.
-   * @throws OwnerQueueFullError, QueueTimeoutError
+   * @throws QueueFullError, QueueTimeoutError
    */
-  async enter(owner: string): Promise<() => void> {
+  async enter(owner: string, most = this.#options.waitingPerOwner): Promise<() => void> {
     const lane = this.#lanes.get(owner) ?? { running: 0, waiting: [] };
-    this.#lanes.set(owner, lane);
     if (this.#hasRoom(lane)) this.#start(owner, lane);
-    else if (lane.waiting.length >= this.#options.waitingPerOwner) throw new OwnerQueueFullError();
+    else if (lane.waiting.length >= most || !this.#makeRoom(lane.waiting.length)) throw new QueueFullError();
     else await this.#wait(owner, lane);
     let left = false;
     return () => {
@@ -58,9 +73,9 @@ export class FairQueue {
     };
   }
 
-  /** Runs a task in its owner's turn. */
-  async run<T>(owner: string, task: () => Promise<T>): Promise<T> {
-    const leave = await this.enter(owner);
+  /** Runs a task in its owner's turn. @throws QueueFullError, QueueTimeoutError, and what the task throws */
+  async run<T>(owner: string, task: () => Promise<T>, most?: number): Promise<T> {
+    const leave = await this.enter(owner, most);
     try {
       return await task();
     } finally {
@@ -81,21 +96,37 @@ export class FairQueue {
     this.#lanes.set(owner, lane);
   }
 
+  /** Whether an owner with `length` in waiting finds room for one more. */
+  #makeRoom(length: number): boolean {
+    if (this.#waiting < this.#options.waiting) return true;
+    let longest: Waiter[] = [];
+    for (const { waiting } of this.#lanes.values()) if (waiting.length > longest.length) longest = waiting;
+    if (longest.length <= length + 1) return false;
+    longest.at(-1)!.refuse(new QueueFullError());
+    return true;
+  }
+
   #wait(owner: string, lane: Lane): Promise<void> {
     const { patienceMs } = this.#options;
+    this.#lanes.set(owner, lane);
+    this.#waiting++;
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
-      const go = (): void => {
-        clearTimeout(timer);
-        resolve();
+      const waiter: Waiter = {
+        go: () => {
+          clearTimeout(timer);
+          resolve();
+        },
+        refuse: (error) => {
+          clearTimeout(timer);
+          this.#waiting--;
+          lane.waiting.splice(lane.waiting.indexOf(waiter), 1);
+          this.#forgetIdle(owner, lane);
+          reject(error);
+        },
       };
-      lane.waiting.push(go);
-      if (patienceMs === 0) return;
-      timer = setTimeout(() => {
-        lane.waiting.splice(lane.waiting.indexOf(go), 1);
-        this.#forgetIdle(owner, lane);
-        reject(new QueueTimeoutError());
-      }, patienceMs);
+      lane.waiting.push(waiter);
+      if (patienceMs > 0) timer = setTimeout(() => waiter.refuse(new QueueTimeoutError()), patienceMs);
     });
   }
 
@@ -110,7 +141,8 @@ export class FairQueue {
     for (const [next, waiting] of this.#lanes) {
       if (waiting.waiting.length === 0 || !this.#hasRoom(waiting)) continue;
       this.#start(next, waiting);
-      waiting.waiting.shift()!();
+      this.#waiting--;
+      waiting.waiting.shift()!.go();
       return;
     }
   }

@@ -21,6 +21,9 @@ export class Turns {
   /** Work that waits, by owner. The owner whose turn it is comes first. */
   readonly #owners = new Map<string, Job[]>();
   #scheduled = false;
+  /** What `begin` has taken of this turn of the event loop. */
+  #begunMs = 0;
+  #counting = false;
 
   constructor(private readonly turnMs = TURN_MS) {}
 
@@ -36,6 +39,45 @@ export class Turns {
     this.#schedule();
     return () => this.#remove(job);
   }
+
+  /**
+   * Does work at once, as far as this turn of the event loop has time for it: all that begins in it shares the time of one
+   * turn. What is left is queued. `end` may be called from here.
+   * @returns Gives up what was queued; undefined: nothing was.
+   */
+  begin<T>(owner: string, work: Work<T>, end: WorkEnd<T>): (() => void) | undefined {
+    if (this.#begunMs >= this.turnMs || this.#owners.has(owner)) return this.take(owner, work, end);
+    const began = performance.now();
+    const until = began + this.turnMs - this.#begunMs;
+    let step: IteratorResult<undefined, T>;
+    let now = began;
+    try {
+      do {
+        step = work.next();
+        now = performance.now();
+      } while (!step.done && now < until);
+    } catch (error) {
+      this.#count(performance.now() - began);
+      end(error, undefined);
+      return undefined;
+    }
+    this.#count(now - began);
+    if (!step.done) return this.take(owner, work, end);
+    end(undefined, step.value);
+    return undefined;
+  }
+
+  #count(ms: number): void {
+    this.#begunMs += ms;
+    if (this.#counting) return;
+    this.#counting = true;
+    setImmediate(this.#newTurn);
+  }
+
+  readonly #newTurn = (): void => {
+    this.#counting = false;
+    this.#begunMs = 0;
+  };
 
   #schedule(): void {
     if (this.#scheduled) return;

@@ -1,26 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import type { Pool } from 'pg';
 import type { Logger } from '../lib/logger.js';
+import { UNKNOWN_ACCOUNT } from './dead-letters.js';
 import { type BatchResult, flushBatch, isDataFault, isLockFault } from './flush.store.js';
 import { HeldAccounts } from './held-accounts.js';
 import type { MeterMetrics } from './meter-metrics.js';
-import { UNKNOWN_ACCOUNT } from './poison.js';
+import type { Pending } from './pending.js';
 import type { FlushResult, UsageRecord } from './usage-record.js';
-
-/** An event on its way to the database. */
-export interface Pending {
-  record: UsageRecord;
-  /** Whether this process recorded it itself. */
-  own: boolean;
-  /** Order of recording; what `drain` waits for. */
-  position: number;
-  /** When it was recorded, by the clock, for its age. */
-  since: number;
-  /** Called once: it is committed, or set aside since the database refuses it. */
-  settled(): void;
-  /** Called when its account is locked: it may take as long as somebody holds the lock. */
-  delayed?(): void;
-}
 
 export interface FlusherOptions {
   pool: Pool;
@@ -289,7 +275,7 @@ export class Flusher {
       this.options.onFailure();
       return;
     }
-    this.options.metrics.poisoned.inc();
+    this.options.metrics.deadLetters.inc();
     this.options.log.error(
       { event_id: pending.record.id, reason },
       'the database refuses a usage event: set aside',

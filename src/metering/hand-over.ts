@@ -1,4 +1,5 @@
-import type { Flusher, Pending } from './flusher.js';
+import type { Flusher } from './flusher.js';
+import type { Pending } from './pending.js';
 import type { UsageRecord } from './usage-record.js';
 
 /** Records of a dead process that the flusher has: each is committed, set aside, or waits for a locked account. */

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Logger } from '../lib/logger.js';
 import { unlockedAccounts } from './flush.store.js';
-import type { Pending } from './flusher.js';
+import type { Pending } from './pending.js';
 
 /** The events of an account that somebody has locked, oldest first. */
 interface Held {

@@ -4,7 +4,7 @@ export interface MeterMetrics {
   flushSeconds: Histogram;
   batchEvents: Histogram;
   flushFailures: Counter;
-  poisoned: Counter;
+  deadLetters: Counter;
   syncSeconds: Histogram;
   replayed: Counter;
 }
@@ -58,9 +58,9 @@ export function createMeterMetrics(
       help: 'Flush transactions that were rolled back or whose outcome is unknown.',
       registers,
     }),
-    poisoned: new Counter({
-      name: 'metering_poisoned_events_total',
-      help: 'Events that the database refuses, set aside in the poison folder. Alarm above 0.',
+    deadLetters: new Counter({
+      name: 'metering_dead_letters_total',
+      help: 'Events that the database refuses, set aside as dead letters. Alarm above 0.',
       registers,
     }),
     syncSeconds: new Histogram({

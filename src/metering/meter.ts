@@ -9,12 +9,12 @@ import { newId } from '../lib/ids.js';
 import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
 import { Adoption } from './adoption.js';
+import { setAside } from './dead-letters.js';
 import { Flusher } from './flusher.js';
 import { handOver } from './hand-over.js';
 import { createMeterMetrics } from './meter-metrics.js';
 import { beat } from './orphans.js';
 import { OWNER_FILE, ownIdentity, writeOwner } from './owner.js';
-import { setPoisonAside } from './poison.js';
 import { Recorder } from './recorder.js';
 import { realDisk, type SpoolDisk } from './segment.js';
 import { Spool } from './spool.js';
@@ -87,7 +87,7 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
     onFlushed: options.onFlushed,
     onFailure: () => recorder.abandonAnswers(),
     setAside: async (record, reason) => {
-      await setPoisonAside(directory, record, reason);
+      await setAside(directory, record, reason);
     },
   });
   const spool = new Spool({

@@ -4,9 +4,9 @@ import { systemClock } from '../lib/clock.js';
 import { isGone, OWNER_FILE, type Owner, parseOwner } from './owner.js';
 
 /** Folders beside those of processes. */
-export const POISON_FOLDER = 'poison';
+export const DEAD_LETTERS_FOLDER = 'dead-letters';
 export const DAMAGED_FOLDER = 'damaged';
-const RESERVED = new Set([POISON_FOLDER, DAMAGED_FOLDER]);
+const RESERVED = new Set([DEAD_LETTERS_FOLDER, DAMAGED_FOLDER]);
 const ADOPTED_PREFIX = 'adopted-';
 const SEGMENT_SUFFIX = '.seg';
 

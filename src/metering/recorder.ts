@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
-import type { Flusher, Pending } from './flusher.js';
+import type { Flusher } from './flusher.js';
+import type { Pending } from './pending.js';
 import { segmentEvents } from './replay.js';
 import type { Spool, Spooled } from './spool.js';
 import type { CallIntent, OpenIntent, UsageRecord } from './usage-record.js';

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DAMAGED_FOLDER, POISON_FOLDER, segmentFiles } from './orphans.js';
+import { DAMAGED_FOLDER, DEAD_LETTERS_FOLDER, segmentFiles } from './orphans.js';
 import { segmentEvents } from './replay.js';
 
 /**
@@ -18,7 +18,7 @@ export async function waitingEvents(directory: string): Promise<number> {
 async function segmentsBelow(directory: string): Promise<string[]> {
   try {
     const spools = (await readdir(directory)).filter(
-      (name) => name !== POISON_FOLDER && name !== DAMAGED_FOLDER,
+      (name) => name !== DEAD_LETTERS_FOLDER && name !== DAMAGED_FOLDER,
     );
     return (await Promise.all(spools.map((name) => segmentFiles(join(directory, name))))).flat();
   } catch (error) {

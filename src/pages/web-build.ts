@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { AppError } from '../errors.js';
 import { productRoot } from '../lib/product-root.js';
 
 /** Encodings in which an asset may lie there, the best first. */
@@ -9,6 +10,7 @@ export type AssetEncoding = (typeof ENCODINGS)[number];
 
 const manifestSchema = z.object({
   pages: z.record(z.string(), z.string()),
+  reference: z.string(),
   persisted: z.string(),
   assets: z.array(
     z.object({
@@ -39,6 +41,8 @@ export interface Asset {
 export interface WebBuild {
   /** Document of a page with `nonce` at every place that wants one. */
   page(name: string, nonce: string): string;
+  /** Path of the script that shows the API reference. */
+  reference: string;
   /** By its path, `/assets/…`. */
   asset(path: string): Asset | undefined;
   /** The GraphQL documents of the pages: id → text. */
@@ -47,6 +51,10 @@ export interface WebBuild {
 
 /** Where the build stands in the document for a nonce. */
 const NONCE_PLACEHOLDER = '%CSP_NONCE%';
+
+/** Told where a page is asked for and there is no web build. */
+export const notBuilt = (): AppError =>
+  new AppError('service_unavailable', { message: 'The web pages are not built: run "npm run build".' });
 
 /** `dist/web` of this checkout or image. */
 const webFolder = (): string => join(productRoot(), 'dist', 'web');
@@ -82,6 +90,7 @@ export function loadWebBuild(folder: string = webFolder()): WebBuild | undefined
       if (!parts) throw new Error(`the web build has no page ${name}`);
       return parts.join(nonce);
     },
+    reference: manifest.reference,
     asset: (path) => assets.get(path),
     documents: new Map(Object.entries(documentsSchema.parse(readJson(join(folder, manifest.persisted))))),
   };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.js';
 import type { RestApp } from '../rest/rest-app.js';
-import type { Asset, WebBuild } from './web-build.js';
+import { type Asset, notBuilt, type WebBuild } from './web-build.js';
 
 /** Addresses that the dashboard's own router answers. */
 const APP_URLS = ['/login', '/signup', '/dashboard', '/dashboard/*', '/admin', '/admin/*'] as const;
@@ -71,9 +71,6 @@ export function webRoutes(app: RestApp, build: WebBuild | undefined): void {
     },
   });
 }
-
-const notBuilt = (): AppError =>
-  new AppError('service_unavailable', { message: 'The web pages are not built: run "npm run build".' });
 
 /** Whether an `Accept-Encoding` admits a coding by its name. */
 function accepts(header: string | undefined, encoding: string): boolean {

@@ -132,7 +132,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   await collectOpenApi(app);
 
   healthRoutes(app, () => deps.ready().catch(() => false));
-  docsRoutes(app);
+  docsRoutes(app, deps.web);
   docsPages(app);
   mailRoutes(app, services);
   accountsRoutes(app, services);

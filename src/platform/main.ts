@@ -11,10 +11,10 @@ import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { loadWebBuild } from '../pages/web-build.js';
 import { createPasswords } from '../services/accounts/passwords.js';
 import { createEnvelopes } from '../services/envelopes.js';
+import { createVirtualKeyClient } from '../services/keys/virtual-keys.js';
 import { type OpenSignals, openSignals } from '../services/live/open-signals.js';
 import { migrateAndSeedOrExit } from '../services/startup.js';
 import { createServices } from '../services.js';
-import { createVirtualKeyClient } from '../upstream/virtual-keys.js';
 import { createPlatform, type Platform } from './app.js';
 
 const POOL_SIZE = 8;

@@ -123,7 +123,6 @@ export const routeTable: readonly RouteEntry[] = [
   { ...read('/', 'none'), headers: 'page', rate: 'none' },
   { ...read('/openapi.json', 'none'), rate: 'none' },
   { ...read('/docs/api', 'none'), headers: 'page', rate: 'none' },
-  { ...read('/docs/api/reference.js', 'none'), headers: 'asset', rate: 'none' },
   { ...read('/docs', 'none'), headers: 'page', rate: 'none' },
   { ...read('/docs/graphql', 'none'), headers: 'page', rate: 'none' },
   { ...read('/docs/webhooks', 'none'), headers: 'page', rate: 'none' },

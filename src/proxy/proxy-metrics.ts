@@ -1,6 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { DeploymentState } from './router.js';
-import type { Deployment } from './routing.js';
+import type { Deployment, DeploymentState } from './routing.js';
 
 export interface ProxyMetrics {
   /** One finished call: `outcome` is `ok` or why not. */

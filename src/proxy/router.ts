@@ -2,20 +2,12 @@ import type { Logger } from '../lib/logger.js';
 import { type Candidate, Group } from './group.js';
 import { type Change, type Failure, Health } from './health.js';
 import type { ProxyMetrics } from './proxy-metrics.js';
-import type { Deployment, RouterSettings, Routing } from './routing.js';
+import type { Deployment, DeploymentState, RouterSettings, Routing } from './routing.js';
 import type { ProxyTime } from './time.js';
 
 export interface PublicModel {
   name: string;
   ownedBy: 'simulator' | 'gateway';
-}
-
-/** A deployment as those see it who may know of it. */
-export interface DeploymentState {
-  deployment: Deployment;
-  fails: number;
-  /** Milliseconds until it takes calls again; 0: it does. */
-  parkedForMs: number;
 }
 
 /** Where calls may go, by one reading of the routing file. */

@@ -47,3 +47,11 @@ export interface Routing {
   /** Undefined: the process's own (`UPSTREAM_MASTER_KEY`). */
   masterKey: string | undefined;
 }
+
+/** A deployment as those see it who may know of it. */
+export interface DeploymentState {
+  deployment: Deployment;
+  fails: number;
+  /** Milliseconds until it takes calls again; 0: it does. */
+  parkedForMs: number;
+}

@@ -1,14 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { notBuilt, type WebBuild } from '../pages/web-build.js';
 import type { RestApp } from './rest-app.js';
-
-/** The page's script, bundled with the package: nothing is fetched from elsewhere. */
-function readReferenceScript(): Buffer {
-  const entry = fileURLToPath(import.meta.resolve('@scalar/fastify-api-reference'));
-  return readFileSync(join(dirname(entry), 'js/standalone.js'));
-}
 
 /** Scalar phones home by default: fonts, telemetry, an agent and a proxy. All of it is off. */
 const SETTINGS = {
@@ -21,7 +13,7 @@ const SETTINGS = {
   showDeveloperTools: 'never',
 };
 
-const page = (nonce: string): string => `<!doctype html>
+const page = (script: string, nonce: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -32,7 +24,7 @@ const page = (nonce: string): string => `<!doctype html>
 <body>
 <div id="app"></div>
 <noscript>This page needs JavaScript. The plain document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
-<script src="/docs/api/reference.js"></script>
+<script src="${script}"></script>
 <script nonce="${nonce}">Scalar.createApiReference('#app', ${JSON.stringify(SETTINGS)})</script>
 </body>
 </html>
@@ -54,9 +46,8 @@ const contentSecurityPolicy = (nonce: string): string =>
   ].join('; ');
 
 /** `/openapi.json`, the page that shows it, and the way to it from `/`. */
-export function docsRoutes(app: RestApp): void {
+export function docsRoutes(app: RestApp, build: WebBuild | undefined): void {
   let document: string | undefined;
-  let script: Buffer | undefined;
   app.route({
     method: 'GET',
     url: '/',
@@ -78,24 +69,13 @@ export function docsRoutes(app: RestApp): void {
     url: '/docs/api',
     schema: { hide: true },
     handler: (_request, reply) => {
+      if (!build) throw notBuilt();
       const nonce = randomBytes(16).toString('base64');
       reply
         .type('text/html; charset=utf-8')
         .header('content-security-policy', contentSecurityPolicy(nonce))
         .header('cache-control', 'no-store')
-        .send(page(nonce));
-    },
-  });
-  app.route({
-    method: 'GET',
-    url: '/docs/api/reference.js',
-    schema: { hide: true },
-    handler: (_request, reply) => {
-      script ??= readReferenceScript();
-      reply
-        .type('text/javascript; charset=utf-8')
-        .header('cache-control', 'public, max-age=3600')
-        .send(script);
+        .send(page(build.reference, nonce));
     },
   });
 }

@@ -2,9 +2,9 @@ import type { Config } from '../config.js';
 import type { Clock } from '../lib/clock.js';
 import type { Envelope } from '../lib/crypto.js';
 import type { Egress } from '../lib/egress/egress.js';
-import type { VirtualKeyClient } from '../upstream/virtual-keys.js';
 import type { Passwords } from './accounts/passwords.js';
 import type { Pseudonyms } from './accounts/pseudonyms.rules.js';
+import type { VirtualKeyClient } from './keys/virtual-keys.js';
 import type { Signals } from './live/signals.js';
 
 /** What services are made of; each factory takes all of it and picks. */

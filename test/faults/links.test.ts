@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { type Listener, listen } from '../../src/db/listen.js';
 import { type EdgeLock, holdEdgeLock } from '../../src/gateway/single-edge.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { resetSocket } from '../support/reset-socket.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
@@ -110,4 +113,18 @@ describe('over a link that fails', () => {
       await lock.release();
     });
   });
+});
+
+test('a connection that a link resets while it says goodbye is closed', async () => {
+  const server = createServer((socket) => socket.on('error', () => undefined).resume());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  await once(socket, 'connect');
+  const closed = once(socket, 'close');
+  socket.end('goodbye');
+  resetSocket(socket);
+  await closed;
+  server.close();
+  await once(server, 'close');
 });

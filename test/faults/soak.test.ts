@@ -9,9 +9,9 @@ import { type CallOptions, Journal } from './rig/client.js';
 import { type Order, type RigUpstream, startRigUpstream } from './rig/upstream.js';
 
 /** What a few thousand calls leave behind: RELIABILITY.md G14, whose long form runs for hours. */
-const WARM_UP = 1_500;
+const WARM_UP = 1_000;
 const ROUNDS = 3;
-const CALLS = 1_500;
+const CALLS = 1_000;
 const PARALLEL = 16;
 /** One entry of a Map under an id that is forgotten takes more. What a process learns it learns once, a leak is in each round. */
 const LEFT_BYTES_EACH = 64;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { CHAT_CHUNK } from '../../src/gateway/answer-forms.js';
-import { readAnswer, rebuildAnswer } from '../../src/gateway/answer-members.js';
+import { CHAT_CHUNK } from '../../src/inference/relay/answer-forms.js';
+import { readAnswer, rebuildAnswer } from '../../src/inference/relay/answer-members.js';
 import { scanMembers } from '../../src/lib/json-scan.js';
 
 const CALL = '0198c0de-0000-7000-8000-000000000001';

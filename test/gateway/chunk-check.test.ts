@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { CHAT_CHUNK } from '../../src/gateway/answer-forms.js';
-import { ChunkCheck } from '../../src/gateway/chunk-check.js';
-import { eventData, SseSplitter } from '../../src/upstream/sse-splitter.js';
+import { eventData, SseSplitter } from '../../src/inference/client/sse-splitter.js';
+import { CHAT_CHUNK } from '../../src/inference/relay/answer-forms.js';
+import { ChunkCheck } from '../../src/inference/relay/chunk-check.js';
 import { sized } from '../support/size.js';
 
 const SERVED = 'gateway/fast';

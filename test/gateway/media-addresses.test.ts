@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.js';
-import { inspectAtOnce, inspectBody } from '../../src/gateway/request-body.js';
+import { inspectAtOnce, inspectBody } from '../../src/inference/request/request-body.js';
 import { NEVER, PRIVATE, REFUSED, TAKEN } from '../lib/egress/vectors.js';
+import { inTurns } from '../support/in-turns.js';
 
 const NONE = new Set<string>();
 const PLACE = 'messages[1].content[1]';
@@ -159,7 +160,7 @@ describe('an address of media', () => {
       if (!over) setImmediate(count);
     };
     count();
-    await expect(inspectBody(Buffer.from(JSON.stringify(body)), NONE)).rejects.toMatchObject({
+    await expect(inTurns(inspectBody(Buffer.from(JSON.stringify(body)), NONE))).rejects.toMatchObject({
       options: { param: 'messages[60000].content[0].image_url.url' },
     });
     over = true;

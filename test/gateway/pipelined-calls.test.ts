@@ -1,8 +1,17 @@
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { open, requestText, statusesOf } from '../hostile/raw.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey, startTestEdge, type TestEdge, type TestKey, usageOf } from '../support/edge.js';
-import { chat, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
+import {
+  chat,
+  DONE_EVENT,
+  delta,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  stream,
+  usageEvent,
+} from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 
 describe('calls that are pipelined on one connection', () => {
@@ -25,13 +34,20 @@ describe('calls that are pipelined on one connection', () => {
   });
 
   /** A call that says `name`. */
-  function call(name: string, headers: string[] = [], path = '/v1/chat/completions'): string {
-    const body = JSON.stringify({ model: 'gateway/fast', messages: [{ role: 'user', content: name }] });
+  function call(name: string, headers: string[] = [], fields: object = {}): string {
+    const messages = [{ role: 'user', content: name }];
+    const body = JSON.stringify({ model: 'gateway/fast', messages, ...fields });
     const all = [`authorization: Bearer ${caller.key}`, `content-length: ${body.length}`, ...headers];
-    return requestText(`POST ${path}`, all, body);
+    return requestText('POST /v1/chat/completions', all, body);
   }
 
-  /** Holds each call until its name is released; the answer repeats the name. */
+  interface Asked {
+    messages: [{ content: string }];
+    stream?: boolean;
+    max_tokens?: number;
+  }
+
+  /** Holds each call until its name is released; the answer repeats the name behind so many bytes as it may have tokens. */
   function held(): (name: string) => void {
     const gates = new Map<string, PromiseWithResolvers<void>>();
     const gate = (name: string): PromiseWithResolvers<void> => {
@@ -40,9 +56,16 @@ describe('calls that are pipelined on one connection', () => {
     };
     upstream.seen.length = 0;
     upstream.answer(async (request, response) => {
-      const name = (JSON.parse(request.body) as { messages: [{ content: string }] }).messages[0].content;
+      const asked = JSON.parse(request.body) as Asked;
+      const name = asked.messages[0].content;
       await gate(name).promise;
-      const message = { role: 'assistant', content: `said ${name}` };
+      const said = `${'x'.repeat(asked.max_tokens ?? 0)} said ${name}`;
+      if (asked.stream) {
+        const deltas = (said.match(/.{1,1000}/g) ?? []).map(delta);
+        await stream([...deltas, usageEvent(9, 9), DONE_EVENT])(request, response);
+        return;
+      }
+      const message = { role: 'assistant', content: said };
       chat({ choices: [{ index: 0, message, finish_reason: 'stop' }] })(request, response);
     });
     return (name) => gate(name).resolve();
@@ -53,13 +76,14 @@ describe('calls that are pipelined on one connection', () => {
     text: () => string;
     write: (more: string) => void;
     closed: Promise<void>;
+    socket: Socket;
   } {
     const socket = open(edge.url);
     let text = '';
     socket.on('data', (chunk) => (text += chunk));
     socket.write(bytes);
     const closed = new Promise<void>((done) => socket.once('close', () => done()));
-    return { text: () => text, write: (more) => socket.write(more), closed };
+    return { text: () => text, write: (more) => socket.write(more), closed, socket };
   }
 
   const answersIn = (text: string): string[] => [...text.matchAll(/said (\w+)/g)].map(([, name]) => name!);
@@ -134,5 +158,49 @@ describe('calls that are pipelined on one connection', () => {
     expect(answersIn(text())).toEqual(['a']);
     expect(statusesOf(text())).toEqual([200, 413]);
     expect(await charged()).toBe(1);
+  });
+
+  describe('when readers may stall for a second', () => {
+    const STALL_MS = 1_000;
+    beforeEach(async () => {
+      await edge.close();
+      edge = await startTestEdge(db, {
+        upstreamUrl: upstream.url,
+        bounds: { stalledReaderMs: STALL_MS, checkIntervalMs: 100 },
+      });
+    });
+
+    test('a stream waits for longer behind another answer', async () => {
+      const release = held();
+      const streamed = call('b', [], { stream: true, max_tokens: 500_000 });
+      const { text, closed } = connection(call('a') + streamed + call('c', ['connection: close']));
+      await until(() => upstream.seen.length === 3);
+      release('b');
+      release('c');
+      // Not a wait for a condition: longer than a reader may stall.
+      await delay(2 * STALL_MS);
+      release('a');
+      await closed;
+      expect(answersIn(text())).toEqual(['a', 'b', 'c']);
+      expect(text().includes(DONE_EVENT)).toBe(true);
+      expect(await charged()).toBe(3);
+    });
+
+    test('a call takes longer behind an answer that was read late', async () => {
+      const release = held();
+      release('a');
+      const large = call('a', [], { max_tokens: 8_000_000 });
+      const { text, socket, closed } = connection(large + call('b', ['connection: close']));
+      socket.pause();
+      await until(async () => (await charged()) === 1);
+      socket.resume();
+      await until(() => text().includes('said a'));
+      // Likewise.
+      await delay(2 * STALL_MS);
+      release('b');
+      await closed;
+      expect(answersIn(text())).toEqual(['a', 'b']);
+      expect(await charged()).toBe(2);
+    });
   });
 });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.js';
-import { inspectAtOnce, inspectBody } from '../../src/gateway/request-body.js';
+import { inspectAtOnce, inspectBody } from '../../src/inference/request/request-body.js';
 import { isSteering } from '../../src/lib/steering-fields.js';
+import { inTurns } from '../support/in-turns.js';
 
 const NONE = new Set<string>();
 const inspect = (body: unknown) =>
@@ -322,7 +323,7 @@ describe('a body of megabytes', () => {
       if (!over) setImmediate(count);
     };
     count();
-    const { forward, ...read } = await inspectBody(body, NONE);
+    const { forward, ...read } = await inTurns(inspectBody(body, NONE));
     over = true;
     const { forward: forwardAtOnce, ...readAtOnce } = inspectAtOnce(body, NONE);
     expect(read).toEqual(readAtOnce);
@@ -331,8 +332,10 @@ describe('a body of megabytes', () => {
   });
 
   test('is refused like any other', async () => {
-    await expect(inspectBody(Buffer.from(long('1]')), NONE)).rejects.toMatchObject({ code: 'invalid_body' });
-    await expect(inspectBody(Buffer.from(long('1],"model":"b"}')), NONE)).rejects.toMatchObject({
+    await expect(inTurns(inspectBody(Buffer.from(long('1]')), NONE))).rejects.toMatchObject({
+      code: 'invalid_body',
+    });
+    await expect(inTurns(inspectBody(Buffer.from(long('1],"model":"b"}')), NONE))).rejects.toMatchObject({
       code: 'invalid_body',
     });
   });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { toldUsage } from '../../src/gateway/told-usage.js';
+import { toldUsage } from '../../src/inference/relay/told-usage.js';
 
 const told = (usage: unknown): unknown => {
   const json = JSON.stringify(usage);

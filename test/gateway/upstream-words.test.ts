@@ -1,4 +1,4 @@
-import { unwrapMessage } from '../../src/gateway/upstream-words.js';
+import { unwrapMessage } from '../../src/inference/relay/upstream-words.js';
 
 const VLLM = "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.";
 const TAIL = '. Received Model Group=gateway/fast\nAvailable Model Group Fallbacks=None';

@@ -1,4 +1,4 @@
-import { createVirtualKeyClient } from '../../src/upstream/virtual-keys.js';
+import { createVirtualKeyClient } from '../../src/services/keys/virtual-keys.js';
 import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { postChat, startTestEdge, type TestEdge } from '../support/edge.js';

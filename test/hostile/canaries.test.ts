@@ -211,7 +211,7 @@ describe('canaries', () => {
     // And a fault that the flush meets.
     await pool.query(`alter table usage_events add constraint fussy check (status <> 'success') not valid`);
     await traffic.chat(ada, 'whole');
-    await until(() => keepFiles().some((path) => path.includes('poison')), {
+    await until(() => keepFiles().some((path) => path.includes('dead-letters')), {
       timeoutMs: 60_000,
       what: 'a refused event',
     });
@@ -322,7 +322,7 @@ describe('canaries', () => {
     report(starts.flatMap((output) => findIn(output, aviary.canaries, `start of ${output.slice(0, 200)}`)));
   });
 
-  test('are in no file: spool, poison', () => {
+  test('are in no file: spool, dead letters', () => {
     expect([...files.keys()].some((path) => path.includes('spool'))).toBe(true);
     report([...files].flatMap(([path, text]) => findIn(text, aviary.canaries, `file ${path}`)));
   });

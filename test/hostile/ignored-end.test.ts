@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { loadWebBuild } from '../../src/pages/web-build.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey, startTestEdge } from '../support/edge.js';
 import { heldPorts } from '../support/own-sockets.js';
@@ -56,7 +57,7 @@ const attacks = ({ reading: [line, headers] }: Server): Record<string, Attack> =
     requestText('POST /v1/chat/completions', ['Content-Length: 1000', 'Expect: 100-continue']),
     false,
   ],
-  'takes nothing of large answers': [requestText('GET /docs/api/reference.js').repeat(4), false],
+  'takes nothing of large answers': [requestText(`GET ${loadWebBuild()!.reference}`).repeat(4), false],
   'has its answer and says nothing more': [requestText('GET /health'), false],
   'has its last answer and goes on': [requestText('GET /health', ['Connection: close']), true],
   'sends what is not HTTP and goes on': ['ceci n’est pas\r\n\r\n', true],

@@ -4,6 +4,9 @@ import { checkInvariants } from '../support/invariants.js';
 import { createProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
+/** Four callers make some forty calls a second: the database is away for one, and at each moment several are under way. */
+const TTFT_MS = 100;
+
 /** `npm start` with its own database, which somebody kills. */
 describe('the whole product whose database is killed', () => {
   let product: Product;
@@ -29,7 +32,7 @@ describe('the whole product whose database is killed', () => {
           body: JSON.stringify({
             model: 'gateway/fast',
             max_tokens: 5,
-            messages: [{ role: 'user', content: `[[sim ttft_ms=20 words=5]] ${i}` }],
+            messages: [{ role: 'user', content: `[[sim ttft_ms=${TTFT_MS} words=5]] ${i}` }],
           }),
         });
         await response.text();

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createEnvelope } from '../../src/lib/crypto.js';
 import { createKeysService } from '../../src/services/keys/keys.service.js';
-import { createVirtualKeyClient } from '../../src/upstream/virtual-keys.js';
+import { createVirtualKeyClient } from '../../src/services/keys/virtual-keys.js';
 
 export const MASTER_KEY = 'master-key-of-the-tests';
 

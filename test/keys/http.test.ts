@@ -1,5 +1,5 @@
 import { hasKeyForm } from '../../src/lib/key-form.js';
-import { createVirtualKeyClient } from '../../src/upstream/virtual-keys.js';
+import { createVirtualKeyClient } from '../../src/services/keys/virtual-keys.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { type KeyProxy, MASTER_KEY, startKeyProxy } from './fixtures.js';

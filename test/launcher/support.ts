@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config.js';
 import type { Children, describeChildren } from '../../src/launcher/children.js';
 import { type Launcher, type LaunchOptions, launch } from '../../src/launcher/launch.js';
-import { createNarrator } from '../../src/launcher/narrator.js';
+import { createReporter } from '../../src/launcher/reporter.js';
 import type { ChildSpec } from '../../src/launcher/supervisor.js';
 
 /** A folder that PostgreSQL's unprivileged user may enter, also when the tests run as root. */
@@ -97,11 +97,11 @@ export function testLaunch(
     },
     'launcher',
   );
-  const narrator = createNarrator({
+  const reporter = createReporter({
     write: (part) => {
       text += part;
     },
   });
   const backOff = { firstMs: 20, maxMs: 80, resetAfterMs: 30_000 };
-  return { launcher: launch({ config, narrator, describe, backOff, ...options }), output: () => text };
+  return { launcher: launch({ config, reporter, describe, backOff, ...options }), output: () => text };
 }

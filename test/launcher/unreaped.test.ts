@@ -1,19 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { leftBehind, stopServer } from '../../src/db/server-process.js';
 import { LockedError, takeLock } from '../../src/launcher/lock.js';
 import { isRunning, isStillRunning, processStat } from '../../src/lib/process-stat.js';
 import { isGone, ownIdentity } from '../../src/metering/owner.js';
 import { putCluster } from '../support/cluster.js';
+import { inDist } from '../support/dist.js';
 import { INHERITED_ENV } from '../support/inherited-env.js';
 import { descendantsOf } from '../support/process-tree.js';
 import { startUnreaped, type Unreaped } from '../support/unreaped.js';
 import { until } from '../support/until.js';
 import { temporaryFolder } from './support.js';
 
-const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
+const START = inDist('start.js');
 const LOCK = new URL('../../src/launcher/lock.js', import.meta.url).href;
 
 /** In a container without an init it stays a zombie, and keeps its number, for as long as the container runs. */

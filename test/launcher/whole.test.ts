@@ -42,11 +42,11 @@ describe('npm start', () => {
       `import { loadConfigOrExit } from ${JSON.stringify(urlInDist('config.js'))};
 import { describeChildren } from ${JSON.stringify(launcherModule('children'))};
 import { launch } from ${JSON.stringify(launcherModule('launch'))};
-import { createNarrator } from ${JSON.stringify(launcherModule('narrator'))};
+import { createReporter } from ${JSON.stringify(launcherModule('reporter'))};
 const entries = ${JSON.stringify(entries)};
 const describe = (...args) => Object.fromEntries(Object.entries(describeChildren(...args)).map(
   ([name, spec]) => [name, entries[name] ? { ...spec, entry: entries[name] } : spec]));
-const launcher = launch({ config: loadConfigOrExit('launcher'), narrator: createNarrator(process.stdout), describe });
+const launcher = launch({ config: loadConfigOrExit('launcher'), reporter: createReporter(process.stdout), describe });
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => launcher.stop(signal));
 process.exitCode = await launcher.ended;
 `,

@@ -72,4 +72,41 @@ describe('work in turns', () => {
     while (ended.length < 2) await nextTurn();
     expect(ended).toEqual(['Error: no', 'a']);
   });
+
+  test('begins at once while the turn of the event loop has time, and is queued beyond', async () => {
+    const turns = new Turns(20);
+    const done: string[] = [];
+    const ended: string[] = [];
+    const busy = function* (name: string): Work<string> {
+      for (let i = 0; i < 5; i++) {
+        const until = performance.now() + 2;
+        while (performance.now() < until);
+        done.push(name);
+        yield;
+      }
+      return name;
+    };
+    const giveUps = Array.from({ length: 20 }, (_, i) => turns.begin(`${i}`, busy(`${i}`), end(ended)));
+    // Of the 200 ms that it takes.
+    expect(done.length).toBeGreaterThanOrEqual(1);
+    expect(done.length).toBeLessThanOrEqual(11);
+    expect(giveUps[19]).toBeDefined();
+    while (ended.length < 20) await nextTurn();
+    expect(done).toHaveLength(100);
+    // Another turn has time of its own.
+    expect(turns.begin('one', pieces('a', 3, done), end(ended))).toBeUndefined();
+    expect(ended.at(-1)).toBe('a');
+  });
+
+  test('of an owner who has some queued begins behind it', async () => {
+    const turns = new Turns(60_000);
+    const done: string[] = [];
+    const ended: string[] = [];
+    turns.take('one', pieces('a', 2, done), end(ended));
+    turns.begin('one', pieces('b', 2, done), end(ended));
+    turns.begin('other', pieces('c', 2, done), end(ended));
+    expect(ended).toEqual(['c']);
+    while (ended.length < 3) await nextTurn();
+    expect(done).toEqual(['c1', 'c2', 'a1', 'a2', 'b1', 'b2']);
+  });
 });

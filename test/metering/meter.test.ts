@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DOLLAR } from '../../src/lib/money.js';
-import { listPoisoned } from '../../src/metering/poison.js';
+import { listDeadLetters } from '../../src/metering/dead-letters.js';
 import { realDisk } from '../../src/metering/segment.js';
 import { decodeFrames, HEADER_BYTES } from '../../src/metering/spool-record.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
@@ -135,36 +135,36 @@ describe('a meter', () => {
 
   test('sets aside the record that the database refuses, after five tries, and commits all others', async () => {
     const { meter, registry, flushed } = await openMeter(folder.path, db.pool);
-    const poison = recordOf(payer, { inputTokens: -1, cost: 0n });
-    const stranger = recordOf({ accountId: poison.id, keyId: poison.id });
+    const refused = recordOf(payer, { inputTokens: -1, cost: 0n });
+    const stranger = recordOf({ accountId: refused.id, keyId: refused.id });
     const good = Array.from({ length: 40 }, () => recordOf(payer));
-    const mixed: UsageRecord[] = [...good.slice(0, 17), poison, stranger, ...good.slice(17)];
+    const mixed: UsageRecord[] = [...good.slice(0, 17), refused, stranger, ...good.slice(17)];
     await Promise.all(mixed.map((record) => finish(meter, record)));
     await until(async () => (await eventsOf(payer)) === 40);
-    await until(async () => (await metricOf(registry, 'metering_poisoned_events_total')) === 2);
-    const set = await listPoisoned(folder.path);
+    await until(async () => (await metricOf(registry, 'metering_dead_letters_total')) === 2);
+    const set = await listDeadLetters(folder.path);
     const reasons = new Map(set.map(({ record, reason }) => [record.id, reason]));
     expect(reasons.size).toBe(2);
-    expect(reasons.get(poison.id)).toMatch('usage_events_input_tokens_check');
+    expect(reasons.get(refused.id)).toMatch('usage_events_input_tokens_check');
     expect(reasons.get(stranger.id)).toMatch('does not exist');
     // Whoever counts pending charges hears of every event once, of those set aside too.
     const settled = flushed.flatMap((result) => result.own.map((record) => record.id));
     expect(settled.toSorted()).toEqual(mixed.map((record) => record.id).toSorted());
     await meter.stop();
-    expect(readdirSync(folder.path)).toEqual(['poison']);
+    expect(readdirSync(folder.path)).toEqual(['dead-letters']);
   });
 
   test('sets aside a record at which a trigger raises', async () => {
     const { meter, registry } = await openMeter(folder.path, db.pool);
-    const poison = recordOf(payer);
+    const refused = recordOf(payer);
     await db.pool.query(`create function refuse_one() returns trigger language plpgsql as $$ begin
-      if new.id = '${poison.id}' then raise exception 'not this one'; end if; return new; end $$`);
+      if new.id = '${refused.id}' then raise exception 'not this one'; end if; return new; end $$`);
     await db.pool.query(
       'create trigger refuse_one before insert on usage_events_default for each row execute function refuse_one()',
     );
     try {
-      await Promise.all([poison, recordOf(payer), recordOf(payer)].map((record) => finish(meter, record)));
-      await until(async () => (await metricOf(registry, 'metering_poisoned_events_total')) === 1);
+      await Promise.all([refused, recordOf(payer), recordOf(payer)].map((record) => finish(meter, record)));
+      await until(async () => (await metricOf(registry, 'metering_dead_letters_total')) === 1);
       expect(await eventsOf(payer)).toBe(2);
     } finally {
       await db.pool.query('drop trigger refuse_one on usage_events_default');

@@ -144,11 +144,15 @@ describe('/docs/api', () => {
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.text).not.toMatch(/https?:\/\//);
-    const script = await call(suite.url, 'GET', '/docs/api/reference.js');
+    const address = /<script src="(\/assets\/[^"]+)">/.exec(page.text)![1]!;
+    const script = await call(suite.url, 'GET', address);
     expect([script.status, script.headers.get('content-type')]).toEqual([
       200,
       'text/javascript; charset=utf-8',
     ]);
+    // The browser takes a third of it, once.
+    expect(script.headers.get('cache-control')).toContain('immutable');
+    expect(script.headers.get('content-encoding')).toMatch(/^(?:br|gzip)$/);
     expect(script.text.length).toBeGreaterThan(1_000_000);
     const document = await call<Document>(suite.url, 'GET', '/openapi.json');
     expect(document.body.paths['/api/auth/login']).toBeDefined();

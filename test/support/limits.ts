@@ -1,13 +1,13 @@
 import { EventEmitter } from 'node:events';
 import { Registry } from 'prom-client';
-import { AccountState, KeyDayState } from '../../src/gateway/account-state.js';
-import type { CatalogModel } from '../../src/gateway/catalog.js';
-import { EdgeIdentity } from '../../src/gateway/edge-identity.js';
-import type { KeyCache } from '../../src/gateway/key-cache.js';
-import type { KeyEntry } from '../../src/gateway/key-states.js';
-import { createLimits, type Patience } from '../../src/gateway/limits/create-limits.js';
-import type { Admission, Caller, Limits } from '../../src/gateway/limits/limits.js';
-import type { InspectedBody } from '../../src/gateway/request-body.js';
+import type { CatalogModel } from '../../src/inference/catalog.js';
+import type { KeyCache } from '../../src/inference/keys/key-cache.js';
+import type { KeyEntry } from '../../src/inference/keys/key-states.js';
+import { AccountState, DayState } from '../../src/inference/limits/account-state.js';
+import { createLimits, type Patience } from '../../src/inference/limits/create-limits.js';
+import { EdgeIdentity } from '../../src/inference/limits/edge-identity.js';
+import type { Admission, Caller, Limits } from '../../src/inference/limits/limits.js';
+import type { InspectedBody } from '../../src/inference/request/request-body.js';
 import { type Clock, systemClock, utcDay } from '../../src/lib/clock.js';
 import { newId } from '../../src/lib/ids.js';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
@@ -89,11 +89,11 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     ledger.seq,
     options.requestsPerMinute ?? 1_000_000,
   );
-  const day = new KeyDayState();
+  const day = new DayState();
   day.observe(utcDay(clock.now()), ledger.spend);
   const entry: KeyEntry = {
     hash: 'h',
-    keyId: options.keyId ?? newId(),
+    credential: { kind: 'api_key', id: options.keyId ?? newId() },
     active: true,
     dailyLimit: options.dailyLimit ?? null,
     virtualKeySealed: null,
@@ -154,7 +154,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
       limits.settle(admission, cost);
     },
     flush() {
-      const own = edge.pending.map((cost) => ({ accountId: account.id, keyId: entry.keyId, cost }));
+      const own = edge.pending.map((cost) => ({ accountId: account.id, keyId: entry.credential.id, cost }));
       edge.pending = [];
       for (const { cost } of own) {
         ledger.balance -= cost;
@@ -164,7 +164,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
       limits.flushed({
         own: own as UsageRecord[],
         accounts: [{ id: account.id, balance: ledger.balance, seq: ledger.seq }],
-        keyDays: [{ keyId: entry.keyId, day: utcDay(clock.now()), spend: ledger.spend }],
+        keyDays: [{ keyId: entry.credential.id, day: utcDay(clock.now()), spend: ledger.spend }],
         alerted: [],
       });
     },

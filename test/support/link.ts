@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { resetSocket } from './reset-socket.js';
 
 export interface Link {
   /** The target's address with this link in between. */
@@ -38,7 +39,7 @@ export async function startLink(target: string): Promise<Link> {
     url: url.href,
     async cut() {
       const closed = new Promise((resolve) => server.close(resolve));
-      for (const socket of sockets) socket.resetAndDestroy();
+      for (const socket of sockets) resetSocket(socket);
       await closed;
     },
     freeze() {

@@ -14,9 +14,9 @@ import { createPasswords } from '../../src/services/accounts/passwords.js';
 import { openPseudonymKey } from '../../src/services/accounts/pseudonym-key.store.js';
 import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.js';
 import { createEnvelopes } from '../../src/services/envelopes.js';
+import type { VirtualKeyClient } from '../../src/services/keys/virtual-keys.js';
 import { openSignals } from '../../src/services/live/open-signals.js';
 import { createServices, type Services } from '../../src/services.js';
-import type { VirtualKeyClient } from '../../src/upstream/virtual-keys.js';
 import type { TestDatabase } from './database.js';
 import { TEST_SECRETS } from './secrets.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/lib/clock.js';
+import { createVirtualKeyClient } from '../../src/services/keys/virtual-keys.js';
 import { migrateAndSeed } from '../../src/services/startup.js';
-import { createVirtualKeyClient } from '../../src/upstream/virtual-keys.js';
 import { PASSWORD, type SessionAnswer } from './api.js';
 import type { TestDatabase } from './database.js';
 import { startTestEdge, type TestEdge } from './edge.js';

@@ -1,5 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { Transform, type TransformCallback } from 'node:stream';
+import { resetSocket } from './reset-socket.js';
 
 /** A TCP link whose faults a test decides: between us and PostgreSQL, an upstream, Redis. */
 export interface TcpProxy {
@@ -64,7 +65,7 @@ export async function createTcpProxy(
   const server = createServer({ allowHalfOpen: true }, (client) => {
     clients.add(keep(client));
     if (weather.state === 'cut') {
-      client.resetAndDestroy();
+      resetSocket(client);
       return;
     }
     const target = keep(connect({ port, host: '127.0.0.1', allowHalfOpen: true }));
@@ -76,14 +77,14 @@ export async function createTcpProxy(
       [target, client],
     ] as const) {
       from.pipe(new Passage(weather)).pipe(to);
-      from.on('error', () => to.resetAndDestroy());
+      from.on('error', () => resetSocket(to));
       from.on('close', () => to.destroy());
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address() as { port: number };
   const resetAll = (): void => {
-    for (const socket of sockets) socket.resetAndDestroy();
+    for (const socket of sockets) resetSocket(socket);
   };
   return {
     port: address.port,

@@ -47,7 +47,7 @@ async function writeAsset(folder, { fileName, code, source }) {
  * Writes everything that the platform serves, and `manifest.json`, which alone says what that is (read by
  * src/pages/web-build.ts and scripts/bootstrap.mjs).
  */
-export async function writeOutput(folder, { files, inputs, documents }) {
+export async function writeOutput(folder, { files, inputs, documents, reference }) {
   const pages = {};
   const assets = [];
   for (const file of files) {
@@ -57,12 +57,12 @@ export async function writeOutput(folder, { files, inputs, documents }) {
     writeFileSync(join(folder, pages[name]), file.source);
   }
   const rest = files.filter(({ fileName }) => !fileName.endsWith('.html'));
-  assets.push(...(await Promise.all(rest.map((file) => writeAsset(folder, file)))));
+  assets.push(...(await Promise.all([...rest, reference].map((file) => writeAsset(folder, file)))));
   assets.sort((a, b) => (a.path < b.path ? -1 : 1));
   const persisted = 'persisted-documents.json';
   writeFileSync(join(folder, persisted), `${JSON.stringify(documents, null, 1)}\n`);
   writeFileSync(
     join(folder, 'manifest.json'),
-    `${JSON.stringify({ pages, persisted, assets, inputs }, null, 1)}\n`,
+    `${JSON.stringify({ pages, reference: `/${reference.fileName}`, persisted, assets, inputs }, null, 1)}\n`,
   );
 }

@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader';
 import type { UserView } from '../../services/accounts/accounts.rules.js';
 import { type Camel, camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
+import type { LoaderContext } from '../loader-context.js';
 
 /** Accounts by id; null for one that is gone or not the viewer's to see. */
-export function accountsLoaders({ services, service }: Pick<GraphqlContext, 'services' | 'service'>) {
+export function accountsLoaders({ services, service }: LoaderContext) {
   return {
     users: new DataLoader<string, Camel<UserView> | null>(async (ids) => {
       const found = await services.accounts.findUsers(service, ids);

@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import type { ConnectionPage, TimeConnectionInput } from '../../lib/connection-input.js';
 import type { AlertEventOutput, AlertOutput } from '../../services/alerts/alerts.outputs.js';
 import { type Camel, camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
+import type { LoaderContext } from '../loader-context.js';
 
 interface KeyEvents {
   keyId: string;
@@ -12,7 +12,7 @@ interface KeyEvents {
 const nameOf = ({ first, after }: TimeConnectionInput): string => JSON.stringify([first, after]);
 
 /** Subscriptions and events of several keys at once. */
-export function alertsLoaders({ services, service }: Pick<GraphqlContext, 'services' | 'service'>) {
+export function alertsLoaders({ services, service }: LoaderContext) {
   return {
     alertsOfKeys: new DataLoader<string, Camel<AlertOutput>[]>(async (keyIds) => {
       const found = Map.groupBy(await services.alerts.listMany(service, keyIds), (alert) => alert.key_id);

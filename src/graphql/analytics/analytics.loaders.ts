@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { AnalyticsInput } from '../../services/analytics/analytics.inputs.js';
 import type { AnalyticsOutput } from '../../services/analytics/analytics.outputs.js';
-import type { GraphqlContext } from '../context.js';
+import type { LoaderContext } from '../loader-context.js';
 
 interface KeyWindow {
   id: string;
@@ -12,7 +12,7 @@ const nameOf = ({ window_days, ends_days_ago }: AnalyticsInput): string =>
   JSON.stringify([window_days, ends_days_ago]);
 
 /** What happened with several keys; null for one that is gone. */
-export function analyticsLoaders({ services, service }: Pick<GraphqlContext, 'services' | 'service'>) {
+export function analyticsLoaders({ services, service }: LoaderContext) {
   return {
     keyAnalytics: new DataLoader<KeyWindow, AnalyticsOutput | null, string>(
       async (wanted) => {

@@ -6,10 +6,10 @@ import type {
   UsageItemOutput,
 } from '../../services/billing/billing.outputs.js';
 import { type Camel, camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
+import type { LoaderContext } from '../loader-context.js';
 
 /** Plans and models by name, and the usage event of a charge. */
-export function billingLoaders({ services, service }: Pick<GraphqlContext, 'services' | 'service'>) {
+export function billingLoaders({ services, service }: LoaderContext) {
   return {
     plans: new DataLoader<string, Camel<PlanOutput> | null>(async (names) => {
       const plans = new Map(

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { KeyDayOutput, KeyOutput } from '../../services/keys/keys.outputs.js';
 import { type Camel, camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
+import type { LoaderContext } from '../loader-context.js';
 
 interface KeyDays {
   id: string;
@@ -9,7 +9,7 @@ interface KeyDays {
 }
 
 /** API keys of the viewer by id (null for one that is gone), and their spend per day. */
-export function keysLoaders({ services, service }: Pick<GraphqlContext, 'services' | 'service'>) {
+export function keysLoaders({ services, service }: LoaderContext) {
   return {
     keys: new DataLoader<string, Camel<KeyOutput> | null>(async (ids) => {
       const found = await services.keys.findMany(service, ids);

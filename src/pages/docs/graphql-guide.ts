@@ -115,7 +115,10 @@ const subscriptions: Section = {
         ['4401', 'An operation came before `connection_init`.'],
         ['4403', 'There is no session, or it has ended. Come back with another token.'],
         ['4408', 'Nothing was said for 5 seconds.'],
-        ['4429', 'The account has 10 connections already, or this one began twice.'],
+        [
+          '4429',
+          'The account has 10 connections already, or this one began twice or sent too many messages.',
+        ],
         ['1009', 'A frame was larger than 64 KiB.'],
         ['1001', 'The server is stopping. Come back.'],
       ],

@@ -27,6 +27,9 @@ export function mailboxOf(email: string): string {
   return `${folded.slice(0, at).replaceAll('.', '')}@gmail.com`;
 }
 
+/** Whether a mail is spelt as its mailbox is. One account at a time can have that spelling, and any number the others. */
+export const isPlainMail = (email: string): boolean => mailboxOf(email) === emailKeyOf(email);
+
 /** An account as it is shown to its owner. */
 export interface AccountView {
   id: string;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import { AppError } from '../../errors.js';
-import { FairLine, LineFullError } from '../../lib/fair-line.js';
+import { FairQueue, QueueFullError, QueueTimeoutError } from '../../lib/fair-queue.js';
 import { createGate } from '../../lib/gate.js';
 import type { PasswordHashing } from '../../lib/password-profiles.js';
 
@@ -15,12 +15,14 @@ const HASHES_AT_ONCE = Math.max(1, Math.min(3, Math.floor(availableParallelism()
 const AT_ONCE = HASHES_AT_ONCE + 2;
 const WAITING = 256;
 const WAITING_PER_NETWORK = 16;
+/** Whoever still waits then is told to come again, and its client knows that it is not forgotten. */
+const PATIENCE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 2;
 
 /** Whose turn it is. */
 export interface PasswordClient {
   network: string;
-  /** Whether its share of the line is not limited. */
+  /** Whether its share of the queue is not limited. */
   exempt: boolean;
 }
 
@@ -28,7 +30,7 @@ export interface PasswordClient {
 export interface Passwords {
   /**
    * Runs a sign-up, a log-in or another proof of identity when its network's turn comes.
-   * @throws AppError `service_unavailable` when too many wait.
+   * @throws AppError `service_unavailable` when too many wait, or its turn doesn't come within 10 s.
    */
   inTurn<T>(client: PasswordClient, work: () => Promise<T>): Promise<T>;
   hash(password: string): Promise<string>;
@@ -43,8 +45,13 @@ export interface Passwords {
 
 /** The passwords of one process, hashed with the parameters that `config.passwordHashing` holds. */
 export function createPasswords(parameters: PasswordHashing): Passwords {
-  const line = new FairLine({ atOnce: AT_ONCE, waiting: WAITING, waitingPerClient: WAITING_PER_NETWORK });
-  // The line bounds how many come.
+  const queue = new FairQueue({
+    atOnce: AT_ONCE,
+    waiting: WAITING,
+    waitingPerOwner: WAITING_PER_NETWORK,
+    patienceMs: PATIENCE_MS,
+  });
+  // The queue bounds how many come.
   const gate = createGate({ atOnce: HASHES_AT_ONCE, waiting: Number.POSITIVE_INFINITY });
 
   let dummy: Promise<string> | undefined;
@@ -56,9 +63,9 @@ export function createPasswords(parameters: PasswordHashing): Passwords {
   return {
     async inTurn({ network, exempt }, work) {
       try {
-        return await line.run(network, work, exempt ? WAITING : WAITING_PER_NETWORK);
+        return await queue.run(network, work, exempt ? WAITING : WAITING_PER_NETWORK);
       } catch (error) {
-        if (!(error instanceof LineFullError)) throw error;
+        if (!(error instanceof QueueFullError || error instanceof QueueTimeoutError)) throw error;
         throw new AppError('service_unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS, quiet: true });
       }
     },

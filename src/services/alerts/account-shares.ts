@@ -1,5 +1,5 @@
 /** An attempt that took so long counts as slow. */
-const SLOW_MS = 2_000;
+export const SLOW_MS = 2_000;
 /** After so long without a slow attempt an account is as any other. */
 const FORGOTTEN_MS = 10 * 60_000;
 

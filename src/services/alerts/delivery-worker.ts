@@ -23,9 +23,12 @@ export interface DeliveryWorker {
 /** With a look each second, who dies is followed within a minute. */
 const LEASE_MS = 55_000;
 const POLL_MS = 1_000;
-/** Of this process. Mails are few at once, since one server takes them all. */
+/**
+ * Of this process. Mails are few at once, since one server takes them all. More webhook places are reserved than one
+ * network can sign up accounts in a day: each of those may hang for once.
+ */
 export const PLACES: Readonly<Record<AlertKind, Places>> = {
-  webhook: { total: 64, reserved: 16, perLane: 4, perAccount: 16 },
+  webhook: { total: 128, reserved: 64, perLane: 4, perAccount: 16 },
   email: { total: 12, reserved: 6, perLane: 3, perAccount: 3 },
 };
 

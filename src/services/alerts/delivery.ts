@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MailStanding } from '../../entities/alerts/alert-mail.js';
 import type { Logger } from '../../lib/logger.js';
 import type { Pseudonyms } from '../accounts/pseudonyms.rules.js';
+import { SLOW_MS } from './account-shares.js';
 import {
   givenUp,
   MAX_ATTEMPTS,
@@ -49,7 +50,7 @@ const RECORD_AGAIN_MS = 250;
 
 /**
  * Brings one alert to its end: up to three attempts in all, counted before they are made. Ends early, with the alert
- * left to others, when the lease is over, when somebody else holds it, or when the process stops.
+ * left to others, when the lease is over, when somebody else holds it, after a slow attempt, or when the process stops.
  */
 export async function deliverAlert(alert: TakenAlert, options: DeliveryOptions): Promise<void> {
   const { pausesMs = PAUSES_MS } = options;
@@ -63,12 +64,14 @@ export async function deliverAlert(alert: TakenAlert, options: DeliveryOptions):
     options.onAttempt?.(alert, number);
     const beganAt = performance.now();
     const outcome = await send(alert, standing);
-    options.attempted?.(performance.now() - beganAt);
+    const tookMs = performance.now() - beganAt;
+    options.attempted?.(tookMs);
     options.onAttempted?.(alert, outcome.result);
     if (outcome.result !== 'again') return finish(alert, outcome, options);
     if (number >= MAX_ATTEMPTS) return finish(alert, givenUp(outcome), options);
     const pauseMs = pausesMs[number - 1]!;
-    if (await isCalledOff(pauseMs, options.stopping)) {
+    // Who was slow isn't waited for here: the place goes to others meanwhile.
+    if (tookMs >= SLOW_MS || (await isCalledOff(pauseMs, options.stopping))) {
       return releaseAlert(options.em(), alert, pauseMs);
     }
   }

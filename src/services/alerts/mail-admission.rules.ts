@@ -2,7 +2,7 @@ import type { MailStanding } from '../../entities/alerts/alert-mail.js';
 
 /** Mails of one account in 24 hours, those of its low balance included. */
 const MAILS_OF_ACCOUNT = 50;
-/** Mails in 24 hours to the address that accounts have as their own, over all accounts that had it. */
+/** Mails in 24 hours to the address that an account has as its own, over all accounts that had it one after the other. */
 const MAILS_TO_OWN = 50;
 /** Mails in 24 hours to an address that isn't the account's own and hasn't confirmed, over all accounts. */
 const MAILS_TO_STRANGER = 5;

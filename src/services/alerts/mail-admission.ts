@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MailStanding } from '../../entities/alerts/alert-mail.js';
+import { isPlainMail } from '../accounts/accounts.rules.js';
 import type { Pseudonyms } from '../accounts/pseudonyms.rules.js';
 import type { TakenAlert } from './delivery.store.js';
 import { mailRefusal } from './mail-admission.rules.js';
@@ -23,7 +24,8 @@ export async function admitMail(
   const { stopped, confirmed, acquainted, ownEmail } = await recipientFacts(em, mail);
   const admitted = await findMail(em, mail);
   if (admitted && !stopped) return { standing: admitted };
-  const isOwn = ownEmail !== null && names.mailbox(ownEmail) === recipientHash;
+  // Anybody signs up with other spellings of a mailbox: their mails must not use up those of its owner.
+  const isOwn = ownEmail !== null && isPlainMail(ownEmail) && names.mailbox(ownEmail) === recipientHash;
   const standing = isOwn ? 'own' : confirmed ? 'confirmed' : 'stranger';
   const counts = await countMails(em, { ...mail, standing });
   const refusal = mailRefusal({ standing, stopped, acquainted, ...counts });

@@ -11,7 +11,6 @@ import { isUuid, newId } from '../../lib/ids.js';
 import { newApiKey, shownParts } from '../../lib/key-form.js';
 import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
-import type { VirtualKeyClient } from '../../upstream/virtual-keys.js';
 import type { CreateKeyInput, UpdateKeyInput } from './keys.inputs.js';
 import type { CreatedKeyOutput, KeyDayOutput, KeyOutput } from './keys.outputs.js';
 import { MAX_KEYS, virtualKeyAlias, virtualKeyField } from './keys.rules.js';
@@ -24,6 +23,7 @@ import {
   listKeys,
   pageKeys,
 } from './keys.store.js';
+import type { VirtualKeyClient } from './virtual-keys.js';
 
 export interface KeysServiceDeps {
   envelopes: { virtualKey: Envelope };

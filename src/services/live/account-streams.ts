@@ -4,8 +4,8 @@ import { isDatabaseOutage } from '../../lib/database-outage.js';
 import { FairQueue } from '../../lib/fair-queue.js';
 import { accountOwner, asWork } from '../../lib/work-owner.js';
 import { AccountStream, type Point, type Step, type StreamSource } from './account-stream.js';
-import { Bell } from './bell.js';
 import { endable } from './endable.js';
+import { Notifier } from './notifier.js';
 
 /** A signal that was lost costs at most so long. */
 const PATIENCE_MS = 30_000;
@@ -71,15 +71,15 @@ export function createAccountStreams<Moment, Row>(
       const message = `At most ${FOLLOWERS_PER_ACCOUNT} subscriptions of one kind run per account. End one of them first.`;
       throw new AppError('rate_limit_exceeded', { message });
     }
-    const bell = new Bell();
-    const leave = stream.follow(() => bell.ring());
+    const notifier = new Notifier();
+    const leave = stream.follow(() => notifier.notify());
     const end = (): void => {
-      bell.stop();
+      notifier.stop();
       leave();
       if (stream.followers === 0 && streams.get(accountId)?.stream === stream) close();
     };
     try {
-      return endable(rowsFrom(stream, await stream.join(), bell), end);
+      return endable(rowsFrom(stream, await stream.join(), notifier), end);
     } catch (error) {
       end();
       throw error;
@@ -91,19 +91,19 @@ export function createAccountStreams<Moment, Row>(
 async function* rowsFrom<Moment, Row>(
   stream: AccountStream<Moment, Row>,
   start: Point<Moment, Row>,
-  bell: Bell,
+  notifier: Notifier,
 ): AsyncGenerator<Row, void> {
   let point = start;
-  while (!bell.stopped) {
-    let rang = true;
-    while (rang && !bell.stopped && stream.isIdle(point)) rang = await bell.wait(PATIENCE_MS);
-    if (bell.stopped) return;
+  while (!notifier.stopped) {
+    let notified = true;
+    while (notified && !notifier.stopped && stream.isIdle(point)) notified = await notifier.wait(PATIENCE_MS);
+    if (notifier.stopped) return;
     let step: Step<Moment, Row>;
     try {
       step = await stream.step(point);
     } catch (error) {
       if (!isDatabaseOutage(error)) throw error;
-      await bell.wait(RETRY_MS);
+      await notifier.wait(RETRY_MS);
       continue;
     }
     yield* step.rows;

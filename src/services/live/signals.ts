@@ -22,8 +22,8 @@ export interface SignalBoard extends Signals {
 
 /** Brings signals to their listeners within this process. */
 export function createSignalBoard(): SignalBoard {
-  const usage = createAccountBell();
-  const alerts = createAccountBell();
+  const usage = createAccountNotifier();
+  const alerts = createAccountNotifier();
   const sessions = new Set<(accountId: string | null) => void>();
   return {
     onUsage: usage.on,
@@ -32,8 +32,8 @@ export function createSignalBoard(): SignalBoard {
       sessions.add(listener);
       return () => sessions.delete(listener);
     },
-    usageFlushed: usage.ring,
-    alertsFired: alerts.ring,
+    usageFlushed: usage.notify,
+    alertsFired: alerts.notify,
     sessionsChanged(accountId) {
       for (const listener of sessions) listener(accountId);
     },
@@ -41,7 +41,7 @@ export function createSignalBoard(): SignalBoard {
 }
 
 /** Listeners by account. */
-function createAccountBell() {
+function createAccountNotifier() {
   const byAccount = new Map<string, Set<() => void>>();
   return {
     on(accountId: string, listener: () => void): () => void {
@@ -52,7 +52,7 @@ function createAccountBell() {
         if (listeners.size === 0 && byAccount.get(accountId) === listeners) byAccount.delete(accountId);
       };
     },
-    ring(accountIds: readonly string[] | null): void {
+    notify(accountIds: readonly string[] | null): void {
       for (const id of accountIds ?? byAccount.keys()) {
         for (const listener of byAccount.get(id) ?? []) listener();
       }

@@ -1,18 +1,20 @@
 import { newId } from '../../../src/lib/ids.js';
-import { createAccountShares } from '../../../src/services/alerts/account-shares.js';
+import { createAccountShares, SLOW_MS } from '../../../src/services/alerts/account-shares.js';
 import { type DeliveryWorker, PLACES } from '../../../src/services/alerts/delivery-worker.js';
 import { createMailSender } from '../../../src/services/alerts/mail-sender.js';
 import { takeDueAlerts } from '../../../src/services/alerts/take-due.store.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { ownTime } from '../../support/own-time.js';
 import { until } from '../../support/until.js';
-import { ended, fire, type Subscribed, subscribe } from './fixtures.js';
+import { ended, fire, readEvent, type Subscribed, subscribe } from './fixtures.js';
 import { type HeldMailbox, startHeldMailbox } from './mailbox.js';
 import { type Receiver, startReceiver } from './receiver.js';
-import { names, ROOMY, room, startWorker, webhookSender } from './support.js';
+import { names, ROOMY, room, startWorker, webhookPlaces, webhookSender } from './support.js';
 
 const ATTACKERS = 4;
 const ALERTS = 200;
+/** With the attackers as many as one network may sign up in a day, once all other places are taken. */
+const FRESH = 16;
 const BOUND_MS = 5_000;
 const MAIL_BOUND_MS = 10_000;
 /** Longer than a test: what hangs, hangs to its end. */
@@ -72,6 +74,10 @@ describe('places for deliveries', () => {
       const { total, reserved } = PLACES.webhook;
       const waiting = () => hanging.flatMap(({ requests }) => requests).length;
       await until(() => waiting() === total - reserved, { what: 'the places to be taken' });
+      for (let n = 0; n < FRESH; n++) {
+        await fire(db.pool, await subscribe(db.pool, `${hanging[0]!.url}/hang/${n}`));
+      }
+      await until(() => waiting() === total - reserved + FRESH, { what: 'accounts new to us to hang' });
       const time = ownTime();
       const began = time.now();
       const ids = [];
@@ -81,8 +87,27 @@ describe('places for deliveries', () => {
       for (const id of ids) expect(await ended(db.pool, id)).toMatchObject({ delivery_status: 'sent' });
       expect(time.now() - began).toBeLessThan(BOUND_MS);
       time.stop();
-      expect(waiting()).toBe(total - reserved);
+      expect(waiting()).toBe(total - reserved + FRESH);
     });
+  });
+
+  test('are given to others after a slow attempt, not after the third', async () => {
+    const receiver = await startReceiver();
+    const webhook = webhookSender({ attemptMs: SLOW_MS + 100 });
+    const worker = startWorker(db, {
+      senders: { webhook, email: null },
+      places: webhookPlaces({ total: 1 }),
+    });
+    try {
+      const hangs = await fire(db.pool, await subscribe(db.pool, `${receiver.url}/hang`));
+      await until(() => receiver.requests.length === 1);
+      const other = await fire(db.pool, await subscribe(db.pool, `${receiver.url}/ok`));
+      expect(await ended(db.pool, other)).toMatchObject({ delivery_status: 'sent' });
+      expect(await readEvent(db.pool, hangs)).toMatchObject({ delivery_status: 'pending' });
+    } finally {
+      await worker.stop(10_000);
+      await receiver.close();
+    }
   });
 
   describe('under 500 mails of one account that the mail server is slow to take', () => {

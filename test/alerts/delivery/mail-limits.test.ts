@@ -45,6 +45,8 @@ describe('mails to an address', () => {
     return rows;
   };
   const subscribed = (address: string) => subscribe(suite.db.pool, address);
+  const isOwnMail = ({ accountId }: Subscribed, email: string) =>
+    suite.db.pool.query('update accounts set email = $2 where id = $1', [accountId, email]);
   const linkOf = ({ parsed }: Mail, action: 'stop' | 'confirm'): string | undefined =>
     parsed
       .text!.split('\n')
@@ -69,14 +71,26 @@ describe('mails to an address', () => {
   });
 
   test('of the account are not counted as to a stranger, a low balance included', async () => {
-    const own = await subscribed('me@example.com');
-    await suite.db.pool.query(`update accounts set email = 'Me+alerts@example.com' where id = $1`, [
-      own.accountId,
-    ]);
+    const own = await subscribed('me+alerts@example.com');
+    await isOwnMail(own, 'Me@example.com');
     expect(await statuses(own, 6)).toEqual(Array(6).fill('sent'));
     expect((await send(own, LOW_BALANCE)).delivery_status).toBe('sent');
     expect(linkOf(mailbox.mails[0]!, 'confirm')).toBeUndefined();
     expect(linkOf(mailbox.mails[0]!, 'stop')).toBeDefined();
+  });
+
+  test('of accounts that have another spelling of it as their own are five together, and leave its owner theirs', async () => {
+    const owner = await subscribed('owner@example.com');
+    await isOwnMail(owner, 'owner@example.com');
+    const sent = [];
+    for (let n = 0; n < 5; n++) {
+      const other = await subscribed('owner@example.com');
+      await isOwnMail(other, `owner+${n}@example.com`);
+      sent.push(...(await statuses(other, 10)).filter((status) => status === 'sent'));
+    }
+    expect(sent).toHaveLength(5);
+    expect(linkOf(mailbox.mails[0]!, 'confirm')).toBeDefined();
+    expect(await statuses(owner, 2)).toEqual(['sent', 'sent']);
   });
 
   test('that it has confirmed come all, and those of another account up to a bound', async () => {
@@ -140,7 +154,7 @@ describe('mails to an address', () => {
 
   test('are fifty a day of one account, and the attempts of one count once', async () => {
     const to = await subscribed('me@example.com');
-    await suite.db.pool.query(`update accounts set email = 'me@example.com' where id = $1`, [to.accountId]);
+    await isOwnMail(to, 'me@example.com');
     mailbox.refuse({ at: 'data', code: 451 }, { at: 'data', code: 451 });
     expect(await send(to)).toMatchObject({ delivery_status: 'sent', attempts: 3 });
     const counted = await suite.db.pool.query('select 1 from alert_mails');

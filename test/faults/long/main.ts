@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { fairness } from './fairness.js';
 import { lostEvents } from './g01-lost-events.js';
 import { powerLoss } from './g02-power-loss.js';
 import { doubleDebits } from './g03-double-debits.js';
@@ -39,6 +40,7 @@ const GOALS: Record<string, Goal> = {
   G15: faultFree,
   G16: hostileLoad,
   G18: fuzzed,
+  FAIRNESS: fairness,
   SUITE: suiteAtFullSize,
 };
 
@@ -51,7 +53,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const scale = Number(option('scale') ?? 1);
 if (!(scale > 0 && scale <= 1)) throw new Error('--scale is a share: above 0, at most 1');
-const only = option('only')?.split(',') ?? Object.keys(GOALS);
+const only = option('only')?.toUpperCase().split(',') ?? Object.keys(GOALS);
 const unknown = only.filter((name) => !GOALS[name]);
 if (unknown.length > 0) throw new Error(`there is no goal ${unknown}: ${Object.keys(GOALS).join(', ')}`);
 print(

@@ -182,7 +182,8 @@ export async function steadyLoad(
       const one = call(made).finally(() => pending.delete(one));
       pending.add(one);
     }
-    await pause(5);
+    const nextMs = (made / perSecond) * 1_000 - (performance.now() - began);
+    await pause(Math.max(1, nextMs));
   }
   await Promise.all(pending);
   return made;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { resetSocket } from '../../support/reset-socket.js';
 
 /** What stands in front of several edges: it passes each connection to one of them. */
 export interface Front {
@@ -75,7 +76,7 @@ export async function startFront(ports: readonly number[]): Promise<Front> {
         if (again && performance.now() < giveUpAt) {
           if (number === first) retried++;
           setTimeout(() => attempt(number + 1), number - first < ports.length ? 0 : PAUSE_MS);
-        } else if (failed || !answered) client.resetAndDestroy();
+        } else if (failed || !answered) resetSocket(client);
         else client.end();
       });
     };

@@ -37,6 +37,8 @@ export interface RigOptions {
   keptOutputBytes?: number;
   /** Dollars of each customer. */
   balance?: string;
+  /** Plans let as many calls pass in a minute as the product says; else they are out of the way. */
+  seededPlans?: boolean;
 }
 
 /** The processes of the product, started alone as in production, with a faulty link between each two. */
@@ -80,7 +82,7 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   mkdirSync(spool, { recursive: true });
   const postgres = await startRigPostgres(folder);
   // 1,000 a minute is the plan's business, not the rig's.
-  await postgres.pool.query('update plans set requests_per_minute = 60000');
+  if (!options.seededPlans) await postgres.pool.query('update plans set requests_per_minute = 60000');
   const ids = new CallIds();
   const upstream = await startRigUpstream((order) => ids.of(order));
   const redis = count > 1 && options.redis !== false ? await createTestRedis() : undefined;

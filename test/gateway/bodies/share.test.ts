@@ -1,4 +1,4 @@
-import { BodyBudget, BodyShare } from '../../../src/gateway/body-budget.js';
+import { BodyBudget, BodyShare } from '../../../src/inference/memory/body-budget.js';
 
 const MIB = 2 ** 20;
 const budgetOf = (answerBytes: number) =>

@@ -1,6 +1,11 @@
 import pg from 'pg';
-import { DatabaseContact } from '../../../src/gateway/database-contact.js';
-import { createKeyCache, type KeyCache, MAX_KEYS, MAX_MISSING } from '../../../src/gateway/key-cache.js';
+import { DatabaseContact } from '../../../src/inference/database-contact.js';
+import {
+  createKeyCache,
+  type KeyCache,
+  MAX_KEYS,
+  MAX_MISSING,
+} from '../../../src/inference/keys/key-cache.js';
 import { type Clock, systemClock } from '../../../src/lib/clock.js';
 import { createEnvelope, sha256 } from '../../../src/lib/crypto.js';
 import { createLogger } from '../../../src/lib/logger.js';
@@ -73,7 +78,7 @@ describe('the key cache', () => {
     expect(cache.peek(hashOf(1))).toBeUndefined();
     const last = await cache.load(hashOf(MAX_KEYS + 1_000));
     const started = performance.now();
-    for (let i = 0; i < 10_000; i++) cache.invalidate({ kind: 'key', id: last!.keyId });
+    for (let i = 0; i < 10_000; i++) cache.invalidate({ kind: 'key', id: last!.credential.id });
     // A scan of 100,000 entries takes about a millisecond each time.
     expect(performance.now() - started).toBeLessThan(500);
     expect(cache.peek(hashOf(MAX_KEYS + 1_000))).toBeUndefined();

@@ -1,4 +1,4 @@
-import { KeyStates } from '../../../src/gateway/key-states.js';
+import { KeyStates } from '../../../src/inference/keys/key-states.js';
 import { createEnvelope } from '../../../src/lib/crypto.js';
 import { createLogger } from '../../../src/lib/logger.js';
 import { DOLLAR } from '../../../src/lib/money.js';

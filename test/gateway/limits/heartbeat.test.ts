@@ -1,5 +1,5 @@
-import { readRoll } from '../../../src/gateway/limits/edge-roll.js';
-import { SCRIPTS } from '../../../src/gateway/limits/redis-scripts.js';
+import { readMembership } from '../../../src/inference/limits/edge-membership.js';
+import { SCRIPTS } from '../../../src/inference/limits/redis-scripts.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
 
 describeWithRedis('a heartbeat', () => {
@@ -12,32 +12,32 @@ describeWithRedis('a heartbeat', () => {
 
   async function beat(edge: string, kind: 'live' | 'look' | 'end', at: number) {
     const answer = await redis.client.eval(SCRIPTS.beat, 1, 'gw:edges', edge, 600_000, kind, at);
-    return readRoll(answer as (string | number)[], edge);
+    return readMembership(answer as (string | number)[], edge);
   }
 
   test('says when its edge last heard Redis, however late it arrives', async () => {
     const { now } = await beat('a', 'look', 0);
     await beat('b', 'live', now - 1_000);
-    const roll = await beat('a', 'live', now - 5_000);
-    expect(Object.fromEntries(roll.beats)).toEqual({ a: now - 5_000, b: now - 1_000 });
-    expect(roll).toMatchObject({ alive: 2, vouchedSince: now - 5_000 });
+    const membership = await beat('a', 'live', now - 5_000);
+    expect(Object.fromEntries(membership.beats)).toEqual({ a: now - 5_000, b: now - 1_000 });
+    expect(membership).toMatchObject({ alive: 2, vouchedSince: now - 5_000 });
     // One that was overtaken.
     await beat('b', 'live', now - 2_000);
     expect((await beat('a', 'look', 0)).beats.get('b')).toBe(now - 1_000);
   });
 
   test('that only looks leaves no trace', async () => {
-    const roll = await beat('a', 'look', 0);
-    expect(roll).toMatchObject({ known: false, vouchedSince: roll.now });
-    expect((await beat('a', 'live', roll.now)).known).toBe(false);
-    expect((await beat('a', 'live', roll.now)).known).toBe(true);
+    const membership = await beat('a', 'look', 0);
+    expect(membership).toMatchObject({ known: false, vouchedSince: membership.now });
+    expect((await beat('a', 'live', membership.now)).known).toBe(false);
+    expect((await beat('a', 'live', membership.now)).known).toBe(true);
   });
 
   test('ahead of a clock that has stepped back counts as of now', async () => {
     const { now } = await beat('a', 'look', 0);
     await redis.client.zadd('gw:edges', now + 3_600_000, 'a');
-    const roll = await beat('a', 'live', now + 3_600_000);
-    expect(roll.beats.get('a')).toBe(roll.now);
+    const membership = await beat('a', 'live', now + 3_600_000);
+    expect(membership.beats.get('a')).toBe(membership.now);
   });
 
   test('that says goodbye ends an edge at once', async () => {

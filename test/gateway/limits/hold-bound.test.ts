@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { createPriceCeilings } from '../../../src/gateway/limits/price-ceiling.js';
-import { type InspectedBody, inspectAtOnce } from '../../../src/gateway/request-body.js';
+import { createPriceCeilings } from '../../../src/inference/limits/price-ceiling.js';
+import { type InspectedBody, inspectAtOnce } from '../../../src/inference/request/request-body.js';
+import { costBound, estimateInput } from '../../../src/inference/usage/usage.js';
 import { costOf, type Money } from '../../../src/lib/money.js';
-import { costBound, estimateInput } from '../../../src/upstream/usage.js';
 import { anyText } from '../../support/any-text.js';
 import { sized } from '../../support/size.js';
 

@@ -1,8 +1,8 @@
-import { AccountState, KeyDayState } from '../../../src/gateway/account-state.js';
-import type { CatalogModel } from '../../../src/gateway/catalog.js';
-import type { KeyEntry } from '../../../src/gateway/key-states.js';
-import { Admission } from '../../../src/gateway/limits/limits.js';
-import { LocalShare, ONLY_TOGETHER } from '../../../src/gateway/limits/local-share.js';
+import type { CatalogModel } from '../../../src/inference/catalog.js';
+import type { KeyEntry } from '../../../src/inference/keys/key-states.js';
+import { AccountState, DayState } from '../../../src/inference/limits/account-state.js';
+import { Admission } from '../../../src/inference/limits/limits.js';
+import { LocalShare, ONLY_TOGETHER } from '../../../src/inference/limits/local-share.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
 import { testClock } from '../../support/clock.js';
 import { TestCaller, UNIT } from '../../support/limits.js';
@@ -24,7 +24,7 @@ describe("an edge's share", () => {
     share.edges = 2;
   });
   const admission = (hold: bigint): Admission => {
-    const entry = { account, day: new KeyDayState(), dailyLimit: null } as KeyEntry;
+    const entry = { account, day: new DayState(), dailyLimit: null } as KeyEntry;
     return new Admission(entry, new TestCaller(), {} as CatalogModel, '', hold);
   };
   /** Takes calls, each charged at once, until one is not admitted: how many were, and why no more. */

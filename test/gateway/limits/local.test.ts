@@ -1,4 +1,4 @@
-import type { Admission } from '../../../src/gateway/limits/limits.js';
+import type { Admission } from '../../../src/inference/limits/limits.js';
 import { DOLLAR } from '../../../src/lib/money.js';
 import { testClock } from '../../support/clock.js';
 import {

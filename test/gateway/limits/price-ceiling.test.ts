@@ -1,6 +1,6 @@
-import type { CatalogModel } from '../../../src/gateway/catalog.js';
-import { createPriceCeilings } from '../../../src/gateway/limits/price-ceiling.js';
-import { createModelRoutes } from '../../../src/gateway/model-routes.js';
+import type { CatalogModel } from '../../../src/inference/catalog.js';
+import { createPriceCeilings } from '../../../src/inference/limits/price-ceiling.js';
+import { createModelRoutes } from '../../../src/inference/model-routes.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { startTestProxy, type TestProxy } from '../../support/proxy.js';
 import { startScriptedUpstream } from '../../support/scripted-upstream.js';

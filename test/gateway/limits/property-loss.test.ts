@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Admission } from '../../../src/gateway/limits/limits.js';
+import type { Admission } from '../../../src/inference/limits/limits.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
 import { Ledger, TestCaller, UNIT } from '../../support/limits.js';
 import { type LossyEdge, lossyEdges } from '../../support/lossy-edges.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Admission } from '../../../src/gateway/limits/limits.js';
+import type { Admission } from '../../../src/inference/limits/limits.js';
 import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
 import { Ledger, type LimitsEdge, limitsEdge, TestCaller, UNIT } from '../../support/limits.js';

@@ -1,4 +1,4 @@
-import { ONLY_TOGETHER } from '../../../src/gateway/limits/local-share.js';
+import { ONLY_TOGETHER } from '../../../src/inference/limits/local-share.js';
 import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR } from '../../../src/lib/money.js';
 import {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { UpstreamClient } from '../../../src/gateway/upstream/client.js';
-import type { Connection, UpstreamHandler } from '../../../src/gateway/upstream/connection.js';
+import { UpstreamClient } from '../../../src/inference/client/client.js';
+import type { Connection, UpstreamHandler } from '../../../src/inference/client/connection.js';
 import { selfSigned } from '../../support/certificate.js';
 import { until } from '../../support/until.js';
 
@@ -226,16 +226,31 @@ describe('the client of the upstream', () => {
       strict.destroy();
     });
 
-    test('shares no connection between accounts where the upstream names none', async () => {
-      class Owned extends Named {
-        constructor(readonly accountId: string) {
-          super(accountId);
-        }
+    class Owned extends Named {
+      constructor(
+        requestId: string,
+        readonly accountId: string,
+      ) {
+        super(requestId);
       }
+    }
+    const owned = (account: string, id = account) => done(post(new Owned(id, account)));
+
+    test('shares no connection between accounts where the upstream names none', async () => {
       upstream.onSent = (socket) => socket.write(OK);
       for (const account of ['a', 'b', 'a', 'b']) {
-        expect(await done(post(new Owned(account)))).toMatchObject({ body: 'ok', errors: [] });
+        expect(await owned(account)).toMatchObject({ body: 'ok', errors: [] });
       }
+      expect(upstream.sockets).toHaveLength(2);
+    });
+
+    test('shares those at rest between all accounts once the upstream names them', async () => {
+      upstream.onSent = (socket) => socket.write(OK);
+      for (const account of ['a', 'b']) expect(await owned(account)).toMatchObject({ errors: [] });
+      upstream.onSent = (socket) => socket.write(answerTo('id'));
+      expect(await owned('a', 'id')).toMatchObject({ body: 'ok', errors: [] });
+      const others = await Promise.all(['c', 'd'].map((account) => owned(account, 'id')));
+      for (const other of others) expect(other).toMatchObject({ body: 'ok', errors: [] });
       expect(upstream.sockets).toHaveLength(2);
     });
 

@@ -69,6 +69,8 @@ export interface SlowResult {
 
 const PARTS = 4;
 const WARM_STREAMS = 100;
+/** Of 10 kB: far more than an edge holds of a stream, so that each fills what it may. */
+const WARM_WORDS = 200;
 const SETTLE_MS = 500;
 
 /** Runs slow clients against the edge while a good one measures. */
@@ -77,7 +79,7 @@ export async function slowClients(rig: Rig, options: SlowOptions): Promise<SlowR
   // The process at its working size: what it keeps of a burst it keeps whoever reads.
   await Promise.all(
     Array.from({ length: WARM_STREAMS }, () =>
-      rig.journal.call(rig.url, good!.key, { words: 1_000, wordBytes: 10_000 }, { stream: true }),
+      rig.journal.call(rig.url, good!.key, { words: WARM_WORDS, wordBytes: 10_000 }, { stream: true }),
     ),
   );
   const neighbour = reporter<Latency>('neighbour', rig.url, good!.key);

@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { loadConfigOrExit } from '../config.js';
+import { pgPool } from '../db/orm.js';
+import { formatTimestamp } from '../lib/clock.js';
+import { formatMoney } from '../lib/money.js';
+import { type DeadLetter, listDeadLetters, retakeDeadLetters } from '../metering/dead-letters.js';
+import { withDatabase } from './database.js';
+
+/**
+ * `npm run dead-letters`: the usage events in `DATA_DIR/spool/dead-letters`, which the database refused and nobody was charged for.
+ * With `-- --retake` they are sent again. Exit code 1 while some are left, 2 when it can't look.
+ */
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const events = ({ length }: DeadLetter[]): string => `${length} event${length === 1 ? '' : 's'}`;
+
+const tell = ({ record, reason }: DeadLetter): void =>
+  say(
+    `${record.id}  ${formatTimestamp(record.createdAt)}  account ${record.accountId}  ${record.servedModel}  $${formatMoney(record.cost)}\n    ${reason}`,
+  );
+
+async function list(directory: string): Promise<number> {
+  const letters = await listDeadLetters(directory);
+  letters.forEach(tell);
+  if (letters.length === 0) say(`no event is set aside in ${directory}`);
+  else {
+    say(`${events(letters)} the database refused. Remove the cause, then: npm run dead-letters -- --retake`);
+  }
+  return letters.length === 0 ? 0 : 1;
+}
+
+async function retake(directory: string, orm: MikroORM): Promise<number> {
+  const { taken, left } = await retakeDeadLetters(directory, await pgPool(orm));
+  left.forEach(tell);
+  say(`${events(taken)} ${taken.length === 1 ? 'is' : 'are'} booked, ${left.length} refused again`);
+  return left.length === 0 ? 0 : 1;
+}
+
+try {
+  const { values } = parseArgs({ options: { retake: { type: 'boolean', default: false } } });
+  const config = loadConfigOrExit('launcher');
+  const directory = join(config.dataDir, 'spool');
+  process.exitCode = values.retake
+    ? await withDatabase(config, 'dead-letters', (orm) => retake(directory, orm))
+    : await list(directory);
+} catch (error) {
+  process.stderr.write(`dead-letters: ${(error as Error).message}\n`);
+  process.exitCode = 2;
+}

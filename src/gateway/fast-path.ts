@@ -1,0 +1,36 @@
+import type { RequestListener, Server } from 'node:http';
+import { newId } from '../lib/ids.js';
+import type { Endpoint } from '../metering/usage-record.js';
+import { Exchange } from './exchange.js';
+import type { LastAnswers } from './last-answers.js';
+import { faultOf } from './request-guard.js';
+
+const CALLS: ReadonlyMap<string | undefined, Endpoint> = new Map([
+  ['/v1/chat/completions', 'chat'],
+  ['/v1/embeddings', 'embeddings'],
+]);
+
+export interface FastPathDeps {
+  maxHeaders: number;
+  lastAnswers: LastAnswers;
+  answer(exchange: Exchange): void;
+}
+
+/**
+ * Takes calls before the router, whose objects cost a tenth of a call. Only what is spelt as every client spells it
+ * and passes the guard goes this way; anything else is routed, and meets the same checks there.
+ */
+export function takeCallsFirst(server: Server, deps: FastPathDeps): void {
+  // The router listens since the server was made; whoever listens beside it only looks on.
+  const routed = server.listeners('request')[0] as RequestListener;
+  server.off('request', routed);
+  server.prependListener('request', (request, response) => {
+    if (!deps.lastAnswers.take(request, response)) return;
+    const endpoint = request.method === 'POST' ? CALLS.get(request.url) : undefined;
+    if (endpoint === undefined || faultOf(request, deps.maxHeaders)) {
+      routed(request, response);
+      return;
+    }
+    deps.answer(new Exchange(newId(), endpoint, request, response));
+  });
+}

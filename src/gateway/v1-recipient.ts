@@ -1,0 +1,160 @@
+import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
+import type { CallInput } from '../inference/call.js';
+import type { Recipient } from '../inference/relay/recipient.js';
+import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
+import type { Pace } from '../lib/pace.js';
+import { type AnswerHeaders, answerError, answerInParts, answerJson, v1Headers } from './answer.js';
+import { TakenBytes } from './taken-bytes.js';
+
+export interface ReaderBounds {
+  /** Milliseconds after which a reader that takes nothing is cut (RELIABILITY.md F23). */
+  stalledReaderMs: number;
+  /** Finds clients that read a large answer too slowly. */
+  readPace: Pace;
+}
+
+/** The client of a call of `/v1`. */
+export class V1Recipient implements Recipient {
+  /** Whether the chunked framing of a stream is ours to write. */
+  #framing = false;
+  #headLeft = false;
+  #awaitingDrain = false;
+  /** Ends the watch over the client's reading. */
+  #unwatch: (() => void) | undefined;
+  #stalled: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly input: CallInput,
+    private readonly bounds: ReaderBounds,
+  ) {}
+
+  get gone(): boolean {
+    return this.response.destroyed;
+  }
+
+  /** Asked anew each time, since it may have changed without a write. */
+  get full(): boolean {
+    const { socket } = this.response;
+    return socket ? socket.writableNeedDrain : this.response.writableNeedDrain;
+  }
+
+  onClose(listener: () => void): void {
+    this.response.on('close', () => {
+      clearTimeout(this.#stalled);
+      this.#unwatch?.();
+      listener();
+    });
+  }
+
+  onDrain(listener: () => void): void {
+    this.response.on('drain', () => {
+      clearTimeout(this.#stalled);
+      listener();
+    });
+  }
+
+  answer(body: Buffer, text?: string): void {
+    answerJson(this.response, 200, this.#headers(), body, text);
+  }
+
+  answerInParts(parts: readonly Buffer[]): void {
+    answerInParts(this.response, this.#headers(), parts);
+  }
+
+  refuse({ code, options }: UpstreamFailure): void {
+    answerError(this.response, code, options, this.#headers());
+  }
+
+  startStream(): void {
+    const headers = this.#headers();
+    headers.push('content-type', 'text/event-stream; charset=utf-8', 'x-accel-buffering', 'no');
+    this.response.writeHead(200, headers);
+    // Node writes a chunk in four parts; framed here it leaves in one. To HTTP/1.0 nothing is chunked.
+    this.#framing = this.response.chunkedEncoding;
+    this.response.chunkedEncoding = false;
+  }
+
+  send(events: Buffer): void {
+    if (this.#framing) this.#write(framed(events, CHUNK_END));
+    else this.response.write(events);
+  }
+
+  endStream(event: Buffer): void {
+    const parts = this.#framing ? framed(event, LAST_CHUNK) : [event];
+    for (const part of parts.slice(0, -1)) this.response.write(part, 'latin1');
+    this.response.end(parts.at(-1), 'latin1');
+  }
+
+  awaitReader(): void {
+    const { response } = this;
+    if (response.socket) this.#awaitReader();
+    // Nobody can read it while another answer of its connection is under way. That one's reader is watched.
+    else if (response.listenerCount('socket', this.#awaitReader) === 0)
+      response.once('socket', this.#awaitReader);
+  }
+
+  watchReading(): void {
+    const { socket } = this.response.req;
+    // A large answer that waits for its turn on the connection is watched too.
+    this.#unwatch = this.bounds.readPace.watch(new TakenBytes(socket), () => socket.destroy());
+  }
+
+  cut(): void {
+    this.response.destroy();
+  }
+
+  readonly #awaitReader = (): void => {
+    clearTimeout(this.#stalled);
+    this.#stalled = setTimeout(() => this.cut(), this.bounds.stalledReaderMs);
+    this.#stalled.unref();
+  };
+
+  #headers(): AnswerHeaders {
+    const { id, admission, body } = this.input;
+    const headers = v1Headers(this.response, id, admission.rate);
+    if (body.dropped !== undefined) headers.push('x-gateway-dropped-fields', body.dropped);
+    return headers;
+  }
+
+  /** The head leaves through the response; behind it the socket takes chunks without a detour through the next tick. */
+  #write(parts: (Buffer | string)[]): void {
+    const { socket } = this.response;
+    // No socket: an earlier request of this connection is still being answered.
+    const direct = this.#headLeft && socket && !this.response.writableNeedDrain;
+    const target: Writable = direct ? socket : this.response;
+    const first = !this.#headLeft;
+    this.#headLeft = true;
+    // Node joins a head with a text, and sends it beside a buffer: the first token leaves with the head.
+    if (first && parts.length === 1) parts = [parts[0]!.toString('latin1')];
+    if (parts.length > 1) target.cork();
+    for (const part of parts) target.write(part, 'latin1');
+    if (parts.length > 1) target.uncork();
+    if (!direct || !socket.writableNeedDrain || this.#awaitingDrain) return;
+    // Once a filling: a second listener would let the upstream go on when the first has just filled the socket again.
+    this.#awaitingDrain = true;
+    socket.once('drain', () => {
+      this.#awaitingDrain = false;
+      this.response.emit('drain');
+    });
+  }
+}
+
+const CHUNK_END = '\r\n';
+/** The end of a chunk, and the empty one that ends the body. */
+const LAST_CHUNK = '\r\n0\r\n\r\n';
+
+/** Above this a copy costs more, in time and in memory of slow readers, than leaving in three parts. */
+const COPIED_BYTES = 4096;
+
+/** A chunk of HTTP/1.1's chunked coding, in one piece where it is small. */
+function framed(bytes: Buffer, end: string): (Buffer | string)[] {
+  const head = `${bytes.length.toString(16)}\r\n`;
+  if (bytes.length > COPIED_BYTES) return [head, bytes, end];
+  const frame = Buffer.allocUnsafe(head.length + bytes.length + end.length);
+  frame.write(head, 0, 'latin1');
+  frame.set(bytes, head.length);
+  frame.write(end, head.length + bytes.length, 'latin1');
+  return [frame];
+}

@@ -1,0 +1,127 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { talliedHistogram } from '../lib/tallied-histogram.js';
+import type { Endpoint, UsageRecord } from '../metering/usage-record.js';
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+
+/** What is dropped from upstream answers: top-level members, or stream lines other than data. */
+export type DroppedKind = 'member' | 'line';
+
+/** Metrics of the inference path. Every name is explained in docs/operations.md. */
+export interface CallMetrics {
+  /** A finished `/v1` answer; `code` is `ok` or the error code. */
+  answered(endpoint: string, code: string): void;
+  recorded(record: UsageRecord): void;
+  dropped(endpoint: Endpoint, kind: DroppedKind, count: number): void;
+  /** Says where the gauge of request bodies in memory reads from. */
+  bodyBytes(read: () => number): void;
+}
+
+/**
+ * A counter of two labels that is added up in plain numbers and handed over when it is scraped: prom-client sorts and
+ * joins the labels at every increment, and so would a map by both of them.
+ */
+function tally(
+  options: { name: string; help: string; labelNames: [string, string] },
+  registry: Registry,
+): (value: number, first: string, second: string) => void {
+  const sums = new Map<string, Map<string, { value: number }>>();
+  const [firstName, secondName] = options.labelNames;
+  new Counter({
+    ...options,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [first, inner] of sums) {
+        for (const [second, { value }] of inner)
+          this.inc({ [firstName]: first, [secondName]: second }, value);
+      }
+    },
+  });
+  return (value, first, second) => {
+    let inner = sums.get(first);
+    if (!inner) {
+      inner = new Map();
+      sums.set(first, inner);
+    }
+    const sum = inner.get(second);
+    if (sum) sum.value += value;
+    else inner.set(second, { value });
+  };
+}
+
+export function createCallMetrics(registry: Registry): CallMetrics {
+  const registers = [registry];
+  const requests = tally(
+    {
+      name: 'gateway_requests_total',
+      help: 'Answers of /v1 by endpoint and code (ok or the error code)',
+      labelNames: ['endpoint', 'code'],
+    },
+    registry,
+  );
+  const latency = talliedHistogram(
+    {
+      name: 'gateway_call_seconds',
+      help: 'Time from admission to the last byte of the upstream',
+      buckets: SECONDS,
+      label: { name: 'endpoint', values: ['chat', 'embeddings'] satisfies Endpoint[] },
+    },
+    registry,
+  );
+  const firstToken = talliedHistogram(
+    {
+      name: 'gateway_first_token_seconds',
+      help: 'Time from admission to the first token of a stream',
+      buckets: SECONDS,
+    },
+    registry,
+  );
+  const tokens = tally(
+    {
+      name: 'gateway_tokens_total',
+      help: 'Tokens of successful calls by served model and direction',
+      labelNames: ['model', 'direction'],
+    },
+    registry,
+  );
+  const dropped = tally(
+    {
+      name: 'gateway_dropped_answer_parts_total',
+      help: 'Members and lines of upstream answers that are not passed on',
+      labelNames: ['endpoint', 'kind'],
+    },
+    registry,
+  );
+  const flags = new Counter({
+    name: 'gateway_flagged_events_total',
+    help: 'Usage events that are estimated, anomalous or cut by the client',
+    labelNames: ['flag'],
+    registers,
+  });
+  return {
+    answered: (endpoint, code) => requests(1, endpoint, code),
+    dropped: (endpoint, kind, count) => dropped(count, endpoint, kind),
+    bodyBytes(read) {
+      new Gauge({
+        name: 'gateway_request_body_bytes',
+        help: 'Bytes of bodies and of whole answers of /v1 in memory; an account beyond its share gets 503',
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    },
+    recorded(record) {
+      latency[record.endpoint]!.observe(record.latencyMs / 1000);
+      if (record.ttftMs !== null) firstToken['']!.observe(record.ttftMs / 1000);
+      if (record.status === 'success') {
+        tokens(record.inputTokens, record.servedModel, 'input');
+        tokens(record.outputTokens, record.servedModel, 'output');
+      }
+      if (record.estimated) flags.inc({ flag: 'estimated' });
+      if (record.anomalous) flags.inc({ flag: 'anomalous' });
+      if (record.clientAborted) flags.inc({ flag: 'client_aborted' });
+    },
+  };
+}

@@ -1,0 +1,202 @@
+import { performance } from 'node:perf_hooks';
+import type { Clock } from '../lib/clock.js';
+import { costOf } from '../lib/money.js';
+import type { Endpoint, Meter, OpenIntent, UsageRecord } from '../metering/usage-record.js';
+import type { CallMetrics } from './call-metrics.js';
+import type { Catalog, CatalogModel } from './catalog.js';
+import type { Admission, Limits } from './limits/limits.js';
+import type { Payer } from './payer.js';
+import type { InspectedBody } from './request/request-body.js';
+import { estimateInput, missedInput, readUsage, type TokenCounts } from './usage/usage.js';
+
+export interface CallDeps {
+  limits: Limits;
+  meter: Meter;
+  clock: Clock;
+  catalog: Catalog;
+  metrics: CallMetrics;
+}
+
+export interface CallInput {
+  id: string;
+  endpoint: Endpoint;
+  payer: Payer;
+  admission: Admission;
+  body: InspectedBody;
+}
+
+/** A call that counts: its tokens are charged at the served model's price. */
+export interface Success {
+  /** The upstream's `usage`, whatever it is. */
+  usage: unknown;
+  /** Output tokens to charge when that is missing or odd. */
+  estimateOutput(): number;
+  /** Fewest output tokens to charge, when the usage may not cover the whole answer. */
+  leastOutput?: number;
+  servedModel: string;
+  clientAborted?: boolean;
+  /** The client left before the upstream could report what it had counted. */
+  countMissed?: boolean;
+}
+
+export interface Failure {
+  code: string;
+  httpStatus: number;
+  clientAborted?: boolean;
+}
+
+/** The end of a call whose client left before there was anything to charge. */
+export const CLIENT_LEFT: Failure = {
+  code: 'client_closed_request',
+  httpStatus: 499,
+  clientAborted: true,
+};
+
+type Outcome = Pick<
+  UsageRecord,
+  | 'inputTokens'
+  | 'outputTokens'
+  | 'cost'
+  | 'status'
+  | 'errorCode'
+  | 'httpStatus'
+  | 'clientAborted'
+  | 'estimated'
+  | 'anomalous'
+>;
+
+/** One forwarded call: its intent, its hold, and its one usage event. */
+export class Call {
+  readonly #startedAt = performance.now();
+  #firstTokenMs: number | null = null;
+  #settled = false;
+  readonly #opened: OpenIntent;
+
+  constructor(
+    private readonly deps: CallDeps,
+    readonly input: CallInput,
+  ) {
+    const { id, endpoint, payer, body } = input;
+    this.#opened = deps.meter.begin({
+      id,
+      at: deps.clock.now(),
+      accountId: payer.account.id,
+      keyId: payer.credential.kind === 'api_key' ? payer.credential.id : null,
+      widgetId: payer.credential.kind === 'widget' ? payer.credential.id : null,
+      requestedModel: body.model,
+      endpoint,
+      stream: body.stream,
+    });
+  }
+
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  /** Notes the first token of a stream. */
+  firstToken(): void {
+    this.#firstTokenMs ??= Math.round(performance.now() - this.#startedAt);
+  }
+
+  /** Charges the call. `written` runs once the event is kept; the answer's last byte leaves from there. */
+  succeed(success: Success, written: (error?: Error) => void): void {
+    const { endpoint, body, admission } = this.input;
+    const reported = readUsage(success.usage, endpoint);
+    const model = this.deps.catalog.get(success.servedModel) ?? admission.model;
+    const told = reported !== undefined && reported.outputTokens >= (success.leastOutput ?? 0);
+    const tokens: TokenCounts = told ? reported : this.#estimate(reported, model, success);
+    this.#settle(
+      this.#record(model, {
+        inputTokens: tokens.inputTokens,
+        outputTokens: tokens.outputTokens,
+        cost: costOf(tokens.inputTokens, tokens.outputTokens, model.priceIn, model.priceOut),
+        status: 'success',
+        errorCode: null,
+        httpStatus: 200,
+        clientAborted: success.clientAborted ?? false,
+        estimated: !told,
+        anomalous:
+          tokens.inputTokens > Math.max(model.contextWindow, body.input.batchTokens) ||
+          tokens.outputTokens > model.contextWindow * body.choices,
+      }),
+      written,
+    );
+  }
+
+  /** What counts for want of a final usage: never more than the call could have generated, which is what was held. */
+  #estimate(early: TokenCounts | undefined, model: CatalogModel, success: Success): TokenCounts {
+    const { endpoint, body } = this.input;
+    const { contextWindow } = model;
+    const most = Math.min(body.maxTokens ?? contextWindow, contextWindow) * body.choices;
+    const estimateOf = success.countMissed ? missedInput : estimateInput;
+    return {
+      inputTokens: early?.inputTokens || estimateOf(body.input, endpoint, contextWindow),
+      outputTokens: Math.min(success.estimateOutput(), most),
+    };
+  }
+
+  /** Records a call that is free, since who receives an error pays nothing. */
+  fail(failure: Failure, written: (error?: Error) => void): void {
+    this.#settle(
+      this.#record(this.input.admission.model, {
+        inputTokens: 0,
+        outputTokens: 0,
+        cost: 0n,
+        status: 'error',
+        errorCode: failure.code,
+        httpStatus: failure.httpStatus,
+        clientAborted: failure.clientAborted ?? false,
+        estimated: false,
+        anomalous: false,
+      }),
+      written,
+    );
+  }
+
+  // One literal with every field: a record that is spread together costs three times as much.
+  #record(model: CatalogModel, outcome: Outcome): UsageRecord {
+    const { id, endpoint, payer, body } = this.input;
+    return {
+      id,
+      createdAt: this.deps.clock.now(),
+      accountId: payer.account.id,
+      keyId: payer.credential.kind === 'api_key' ? payer.credential.id : null,
+      widgetId: payer.credential.kind === 'widget' ? payer.credential.id : null,
+      requestedModel: body.model,
+      servedModel: model.publicName,
+      endpoint,
+      stream: body.stream,
+      inputTokens: outcome.inputTokens,
+      outputTokens: outcome.outputTokens,
+      priceIn: model.priceIn,
+      priceOut: model.priceOut,
+      cost: outcome.cost,
+      latencyMs: Math.round(performance.now() - this.#startedAt),
+      ttftMs: this.#firstTokenMs,
+      status: outcome.status,
+      errorCode: outcome.errorCode,
+      httpStatus: outcome.httpStatus,
+      clientAborted: outcome.clientAborted,
+      estimated: outcome.estimated,
+      anomalous: outcome.anomalous,
+    };
+  }
+
+  /** Turns the hold into a pending charge in one step, so that no moment shows neither. */
+  #settle(record: UsageRecord, written: (error?: Error) => void): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    const { admission } = this.input;
+    this.deps.limits.settle(admission, record.cost);
+    this.deps.metrics.recorded(record);
+    this.deps.meter.finish(
+      record,
+      (error) => {
+        // What could not be kept will not be charged.
+        if (error) this.deps.limits.waive(admission, record.cost);
+        written(error);
+      },
+      this.#opened,
+    );
+  }
+}

@@ -1,0 +1,261 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Pool } from 'pg';
+import type { Invalidation } from '../../db/invalidation.js';
+import type { Clock } from '../../lib/clock.js';
+import { utcDay } from '../../lib/clock.js';
+import type { Envelope } from '../../lib/crypto.js';
+import type { Logger } from '../../lib/logger.js';
+import type { FlushResult } from '../../metering/usage-record.js';
+import { type DatabaseContact, STALE_MS } from '../database-contact.js';
+import type { AccountState, DayState } from '../limits/account-state.js';
+import { type KeyRow, readKeys } from './key.store.js';
+import { KeySlots } from './key-slots.js';
+import { type KeyEntry, KeyStates } from './key-states.js';
+
+/** The database can't be asked and nothing that is fresh enough is known. */
+export class KeyUnavailableError extends Error {}
+
+export interface KeyCache {
+  /** The entry when it may be used at once; undefined: ask `load`. */
+  peek(hash: string): KeyEntry | null | undefined;
+  /**
+   * Reads the key, sharing the statement with others that ask in the same moment. Null: there is no such key.
+   * @throws KeyUnavailableError
+   */
+  load(hash: string): Promise<KeyEntry | null>;
+  /** Reads the key again. While the database is known to be away nothing is waited for. Never rejects. */
+  renew(hash: string): Promise<void>;
+  invalidate(change: Invalidation): void;
+  /** Notifications may have been missed: everything is read again before its next use. */
+  invalidateAll(): void;
+  /** Takes over what a commit changed. */
+  flushed(result: FlushResult): void;
+  account(id: string): AccountState | undefined;
+  keyDay(keyId: string): DayState | undefined;
+  stats(): { keys: number; accounts: number; missing: number };
+  stop(): void;
+}
+
+/** Keys in use are read again so often, all of them together, so that a key in use never waits. */
+const REFRESH_MS = 2_500;
+/** A key stays read for so long after its last call, so that a person's next one doesn't wait either. */
+const WARM_MS = 5 * 60_000;
+/** Keys that are kept warm without a call since the last refresh: four statements of 500. */
+const MAX_WARM = 2_000;
+/** Notifications cut: a change is effective after this at the latest (RELIABILITY.md R8). */
+const TTL_MS = 5_000;
+const MISSING_TTL_MS = 1_000;
+export const MAX_KEYS = 100_000;
+export const MAX_MISSING = 50_000;
+const BATCH = 500;
+/**
+ * From the start of one statement to that of the next: at most 200 a second, however many unknown keys come. The
+ * first of a quiet time doesn't wait.
+ */
+const PAUSE_MS = 5;
+/** The same while the database doesn't answer. */
+const FAILING_PAUSE_MS = 250;
+const SWEEP_MS = 60_000;
+
+interface Waiter {
+  resolve(entry: KeyEntry | null): void;
+  reject(error: Error): void;
+}
+
+interface CacheDeps {
+  pool: Pool;
+  envelope: Envelope;
+  clock: Clock;
+  log: Logger;
+  contact: DatabaseContact;
+}
+
+export function createKeyCache(deps: CacheDeps): KeyCache {
+  return new DatabaseKeyCache(deps);
+}
+
+class DatabaseKeyCache implements KeyCache {
+  readonly #slots = new KeySlots(MAX_KEYS);
+  /** Keys that don't exist, with the number of notifications until then: one more may have told of the key. */
+  readonly #missing: LRUCache<string, number>;
+  #notified = 0;
+  readonly #states: KeyStates;
+  readonly #waiting = new Map<string, Waiter[]>();
+  /** Ids that changed while a reading is under way: its rows for them may be the old ones. */
+  #changedDuringRead: Set<string> | undefined;
+  #allChangedDuringRead = false;
+  #scheduled = false;
+  #lastReadAt = -Infinity;
+  /** The last statement failed: what is known serves at once, so that no call waits for a database that is away. */
+  #failing = false;
+  readonly #sweeper: NodeJS.Timeout;
+  readonly #refresher: NodeJS.Timeout;
+
+  constructor(private readonly deps: CacheDeps) {
+    this.#states = new KeyStates(deps);
+    this.#missing = new LRUCache({
+      max: MAX_MISSING,
+      ttl: MISSING_TTL_MS,
+      perf: { now: () => deps.clock.now() },
+    });
+    this.#sweeper = setInterval(() => this.#states.sweep(this.#slots.values()), SWEEP_MS);
+    this.#sweeper.unref();
+    this.#refresher = setInterval(() => this.#refresh(), REFRESH_MS);
+    this.#refresher.unref();
+  }
+
+  peek(hash: string): KeyEntry | null | undefined {
+    const slot = this.#slots.get(hash);
+    if (!slot) return this.#missing.get(hash) === this.#notified ? null : undefined;
+    const now = this.deps.clock.now();
+    slot.used = true;
+    slot.usedAt = now;
+    const age = now - slot.entry.readAt;
+    if (slot.changed) return undefined;
+    if (age <= TTL_MS && !this.#slots.isSuspect(slot)) return slot.entry;
+    // While the database is known to be away nobody waits for it to say so once more.
+    if (!this.#failing || age > STALE_MS) return undefined;
+    this.#enqueue(hash);
+    return slot.entry;
+  }
+
+  load(hash: string): Promise<KeyEntry | null> {
+    return new Promise((resolve, reject) => {
+      this.#enqueue(hash, { resolve, reject });
+    });
+  }
+
+  async renew(hash: string): Promise<void> {
+    if (this.#failing) this.#enqueue(hash);
+    else await this.load(hash).catch(() => undefined);
+  }
+
+  invalidate(change: Invalidation): void {
+    if (change.kind === 'catalog') {
+      this.invalidateAll();
+      for (const slot of this.#slots.values()) slot.changed = true;
+      return;
+    }
+    this.#changedDuringRead?.add(change.id);
+    this.#slots.outdate(change);
+    // A key that was just made may have been asked for a moment before.
+    this.#notified++;
+  }
+
+  invalidateAll(): void {
+    this.#allChangedDuringRead = true;
+    this.#slots.suspectAll();
+    this.#notified++;
+  }
+
+  flushed(result: FlushResult): void {
+    this.#states.flushed(result);
+  }
+
+  account(id: string): AccountState | undefined {
+    return this.#states.account(id);
+  }
+
+  keyDay(keyId: string): DayState | undefined {
+    return this.#states.keyDay(keyId);
+  }
+
+  stats(): { keys: number; accounts: number; missing: number } {
+    return { keys: this.#slots.size, accounts: this.#states.size, missing: this.#missing.size };
+  }
+
+  stop(): void {
+    clearInterval(this.#sweeper);
+    clearInterval(this.#refresher);
+  }
+
+  /** Reads every key that was used since the last time, and a bounded number of those used not long ago. */
+  #refresh(): void {
+    const now = this.deps.clock.now();
+    let warm = 0;
+    for (const slot of this.#slots.values()) {
+      if (slot.used || (now - slot.usedAt <= WARM_MS && warm++ < MAX_WARM)) this.#enqueue(slot.entry.hash);
+      slot.used = false;
+    }
+  }
+
+  #enqueue(hash: string, waiter?: Waiter): void {
+    const waiters = this.#waiting.get(hash);
+    if (!waiters) this.#waiting.set(hash, waiter ? [waiter] : []);
+    else if (waiter) waiters.push(waiter);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => void this.#readWaiting());
+  }
+
+  /** Reads what is waited for, one statement at a time, until nothing is left. */
+  async #readWaiting(): Promise<void> {
+    while (this.#waiting.size > 0) {
+      const pause = this.#lastReadAt + (this.#failing ? FAILING_PAUSE_MS : PAUSE_MS) - performance.now();
+      if (pause > 0) await delay(pause);
+      this.#lastReadAt = performance.now();
+      const batch = this.#takeBatch();
+      const changed = new Set<string>();
+      this.#changedDuringRead = changed;
+      this.#allChangedDuringRead = false;
+      const now = this.deps.clock.now();
+      try {
+        const rows = await readKeys(this.deps.pool, [...batch.keys()], utcDay(now));
+        this.#failing = false;
+        this.deps.contact.heard();
+        this.#settle(batch, rows, changed, now);
+      } catch (error) {
+        this.#failing = true;
+        this.deps.log.debug({ err: error }, 'keys could not be read');
+        for (const [hash, waiters] of batch) this.#serveStale(hash, waiters, now);
+      }
+    }
+    this.#scheduled = false;
+    this.#changedDuringRead = undefined;
+  }
+
+  #takeBatch(): Map<string, Waiter[]> {
+    const batch = new Map<string, Waiter[]>();
+    for (const [hash, waiters] of this.#waiting) {
+      if (batch.size === BATCH) break;
+      batch.set(hash, waiters);
+      this.#waiting.delete(hash);
+    }
+    return batch;
+  }
+
+  #settle(batch: Map<string, Waiter[]>, rows: KeyRow[], changed: Set<string>, readAt: number): void {
+    const byHash = new Map(rows.map((row) => [row.hash, row]));
+    for (const [hash, waiters] of batch) {
+      const row = byHash.get(hash);
+      const suspect =
+        this.#allChangedDuringRead || (row && (changed.has(row.keyId) || changed.has(row.accountId)));
+      // A change came while we read: this row may be the one before it, so it is read once more.
+      if (suspect) {
+        const again = this.#waiting.get(hash);
+        this.#waiting.set(hash, again ? [...again, ...waiters] : waiters);
+        continue;
+      }
+      const entry = row ? this.#states.enter(row, readAt, this.#slots.get(hash)?.entry) : null;
+      if (entry) {
+        this.#slots.set(entry);
+      } else {
+        this.#slots.delete(hash);
+        // It may have been made meanwhile: who asked before gets this answer, who asks from now on a new one.
+        if (changed.size === 0) this.#missing.set(hash, this.#notified);
+      }
+      for (const waiter of waiters) waiter.resolve(entry);
+    }
+  }
+
+  #serveStale(hash: string, waiters: Waiter[], now: number): void {
+    const slot = this.#slots.get(hash);
+    const usable = slot && !slot.changed && now - slot.entry.readAt <= STALE_MS;
+    for (const waiter of waiters) {
+      if (usable) waiter.resolve(slot.entry);
+      else waiter.reject(new KeyUnavailableError('the database does not answer'));
+    }
+  }
+}

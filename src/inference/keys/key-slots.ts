@@ -1,0 +1,87 @@
+import { LRUCache } from 'lru-cache';
+import type { Invalidation } from '../../db/invalidation.js';
+import type { KeyEntry } from './key-states.js';
+
+/** What is kept of a key beside its row. */
+export interface Slot {
+  readonly entry: KeyEntry;
+  /** Used since the last refresh: read again with the next one, however many there are. */
+  used: boolean;
+  /** When a call last asked for it, in milliseconds of the clock. */
+  usedAt: number;
+  /** The round of `suspectAll` in which it was read. */
+  readonly round: number;
+  /** Changed since it was read: not to be used, not even while the database is away. */
+  changed: boolean;
+}
+
+/**
+ * Entries by the hash of their key, the longest unused leaving first, with an index by key and account: a
+ * notification finds its entries without looking at the others.
+ */
+export class KeySlots {
+  readonly #slots: LRUCache<string, Slot>;
+  readonly #byKey = new Map<string, Slot>();
+  readonly #byAccount = new Map<string, Set<Slot>>();
+  #round = 0;
+
+  constructor(max: number) {
+    this.#slots = new LRUCache({ max, dispose: (slot) => this.#unlink(slot) });
+  }
+
+  get size(): number {
+    return this.#slots.size;
+  }
+
+  /** Doesn't count as a use: keys in use are read again every few seconds, and `set` renews their place. */
+  get(hash: string): Slot | undefined {
+    return this.#slots.peek(hash);
+  }
+
+  /** Replaces what was known of the key. */
+  set(entry: KeyEntry): void {
+    const usedAt = this.#slots.peek(entry.hash)?.usedAt ?? entry.readAt;
+    const slot: Slot = { entry, used: false, usedAt, round: this.#round, changed: false };
+    // The old slot leaves the index first, since both have the same ids.
+    this.#slots.delete(entry.hash);
+    this.#slots.set(entry.hash, slot);
+    this.#byKey.set(entry.credential.id, slot);
+    const siblings = this.#byAccount.get(entry.account.id);
+    if (siblings) siblings.add(slot);
+    else this.#byAccount.set(entry.account.id, new Set([slot]));
+  }
+
+  delete(hash: string): void {
+    this.#slots.delete(hash);
+  }
+
+  /** Whether the row may have changed unnoticed: to be read again before its next use, if the database answers. */
+  isSuspect(slot: Slot): boolean {
+    return slot.round !== this.#round;
+  }
+
+  outdate({ kind, id }: Exclude<Invalidation, { kind: 'catalog' }>): void {
+    if (kind === 'account') {
+      for (const slot of this.#byAccount.get(id) ?? []) slot.changed = true;
+      return;
+    }
+    const slot = this.#byKey.get(id);
+    if (slot) slot.changed = true;
+  }
+
+  suspectAll(): void {
+    this.#round++;
+  }
+
+  values(): IterableIterator<Slot> {
+    return this.#slots.values() as IterableIterator<Slot>;
+  }
+
+  #unlink(slot: Slot): void {
+    const { credential, account } = slot.entry;
+    if (this.#byKey.get(credential.id) === slot) this.#byKey.delete(credential.id);
+    const siblings = this.#byAccount.get(account.id);
+    siblings?.delete(slot);
+    if (siblings?.size === 0) this.#byAccount.delete(account.id);
+  }
+}

@@ -1,0 +1,144 @@
+import { utcDay } from '../../lib/clock.js';
+import type { Envelope } from '../../lib/crypto.js';
+import type { Logger } from '../../lib/logger.js';
+import type { FlushResult } from '../../metering/usage-record.js';
+import { virtualKeyField } from '../../services/keys/keys.rules.js';
+import { AccountState, DayState } from '../limits/account-state.js';
+import type { Payer } from '../payer.js';
+import type { KeyRow } from './key.store.js';
+
+/** A line end in a virtual key would begin another header. */
+const PRINTABLE = /^[\x21-\x7e]+$/;
+
+/** An immutable version of an API key's row, which pays for what is called with the key. */
+export interface KeyEntry extends Payer {
+  readonly active: boolean;
+  readonly virtualKeySealed: string | null;
+  readonly readAt: number;
+}
+
+/** The money of accounts and keys in this process, which outlives the rows that it was read with. */
+export class KeyStates {
+  readonly #accounts = new Map<string, AccountState>();
+  readonly #days = new Map<string, DayState>();
+  /** Those that the last sweep found without an entry and without money. */
+  #unusedAccounts = new Set<string>();
+  #unusedDays = new Set<string>();
+
+  constructor(private readonly deps: { envelope: Envelope; log: Logger }) {}
+
+  /** Number of accounts. */
+  get size(): number {
+    return this.#accounts.size;
+  }
+
+  account(id: string): AccountState | undefined {
+    return this.#accounts.get(id);
+  }
+
+  keyDay(keyId: string): DayState | undefined {
+    return this.#days.get(keyId);
+  }
+
+  /** Takes over a row that was read at `readAt`; `former` is what was known of the key until now. */
+  enter(row: KeyRow, readAt: number, former: KeyEntry | undefined): KeyEntry {
+    const day = this.#dayOf(row.keyId);
+    day.observe(utcDay(readAt), row.spendToday, readAt);
+    // Opening a sealed key costs more than all the rest, and a key in use is read every few seconds.
+    const sameSeal = former?.authorization && former.virtualKeySealed === row.virtualKeySealed;
+    return {
+      hash: row.hash,
+      credential: former?.credential ?? { kind: 'api_key', id: row.keyId },
+      active: row.active,
+      dailyLimit: row.dailyLimit,
+      virtualKeySealed: row.virtualKeySealed,
+      authorization: sameSeal ? former.authorization : this.#openVirtualKey(row),
+      allowedModels: new Set(row.allowedModels),
+      account: this.#accountOf(row, readAt),
+      day,
+      readAt,
+    };
+  }
+
+  /** Takes over what a commit changed. */
+  flushed(result: FlushResult): void {
+    for (const event of result.own) {
+      const account = this.#accounts.get(event.accountId);
+      if (account) account.pending -= event.cost;
+      const day = event.keyId === null ? undefined : this.#days.get(event.keyId);
+      if (day) day.pending -= event.cost;
+    }
+    for (const { id, balance, seq } of result.accounts) this.#accounts.get(id)?.committed(balance, seq);
+    for (const { keyId, day, spend } of result.keyDays) this.#days.get(keyId)?.committed(day, spend);
+  }
+
+  /**
+   * Forgets states that have held no money, and to which no entry has referred, since the last sweep. A call that has just
+   * got its entry may hold or charge a moment after the entry is gone, and must not do so on a state that nobody else
+   * sees.
+   */
+  sweep(slots: Iterable<{ entry: KeyEntry }>): void {
+    const accounts = new Set<string>();
+    const keys = new Set<string>();
+    for (const { entry } of slots) {
+      accounts.add(entry.account.id);
+      keys.add(entry.credential.id);
+    }
+    this.#unusedAccounts = forget(this.#accounts, accounts, this.#unusedAccounts);
+    this.#unusedDays = forget(this.#days, keys, this.#unusedDays);
+  }
+
+  #accountOf(row: KeyRow, readAt: number): AccountState {
+    this.#unusedAccounts.delete(row.accountId);
+    const known = this.#accounts.get(row.accountId);
+    if (known) {
+      known.observe(row.balance, row.ledgerSeq, readAt);
+      known.window.resize(row.requestsPerMinute);
+      return known;
+    }
+    const account = new AccountState(row.accountId, row.balance, row.ledgerSeq, row.requestsPerMinute);
+    account.readAt = readAt;
+    this.#accounts.set(row.accountId, account);
+    return account;
+  }
+
+  #dayOf(keyId: string): DayState {
+    this.#unusedDays.delete(keyId);
+    const known = this.#days.get(keyId);
+    if (known) return known;
+    const day = new DayState();
+    this.#days.set(keyId, day);
+    return day;
+  }
+
+  #openVirtualKey(row: KeyRow): string | null {
+    if (row.virtualKeySealed === null) return null;
+    try {
+      const key = this.deps.envelope.open(row.virtualKeySealed, virtualKeyField(row.keyId)).toString();
+      if (PRINTABLE.test(key)) return `Bearer ${key}`;
+      this.deps.log.error({ keyId: row.keyId }, 'a virtual key has characters that no header may have');
+      return null;
+    } catch {
+      this.deps.log.error(
+        { keyId: row.keyId },
+        'a virtual key does not open: was ENCRYPTION_KEY changed without ENCRYPTION_KEY_PREVIOUS?',
+      );
+      return null;
+    }
+  }
+}
+
+/** Deletes idle states that are unused as they were at the last sweep. @returns Those that are so for the first time. */
+function forget(
+  states: Map<string, { readonly idle: boolean }>,
+  used: ReadonlySet<string>,
+  unusedBefore: ReadonlySet<string>,
+): Set<string> {
+  const unused = new Set<string>();
+  for (const [id, state] of states) {
+    if (used.has(id) || !state.idle) continue;
+    if (unusedBefore.has(id)) states.delete(id);
+    else unused.add(id);
+  }
+  return unused;
+}

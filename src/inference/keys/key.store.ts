@@ -1,0 +1,68 @@
+import type { Pool } from 'pg';
+import { queryWithin } from '../../db/bounded.js';
+import { type Money, parseMoney } from '../../lib/money.js';
+
+/** What the edge needs to know of a key, its account and its plan: one row, read in one statement. */
+export interface KeyRow {
+  hash: string;
+  keyId: string;
+  accountId: string;
+  active: boolean;
+  dailyLimit: Money | null;
+  virtualKeySealed: string | null;
+  balance: Money;
+  ledgerSeq: bigint;
+  requestsPerMinute: number;
+  allowedModels: string[];
+  spendToday: Money;
+}
+
+interface Raw {
+  hash: string;
+  key_id: string;
+  account_id: string;
+  active: boolean;
+  daily_limit_usd: string | null;
+  virtual_key_sealed: string | null;
+  balance: string;
+  ledger_seq: string;
+  requests_per_minute: number;
+  allowed_models: string[];
+  spend_today: string;
+}
+
+const SQL = `
+select encode(k.key_hash, 'hex') as hash, k.id as key_id, k.account_id,
+  k.status = 'active' and a.status = 'active' and a.deleted_at is null as active,
+  k.daily_limit_usd::text, k.virtual_key_sealed, a.balance::text, a.ledger_seq::text,
+  p.requests_per_minute, p.allowed_models, coalesce(d.spend, 0)::text as spend_today
+from api_keys k
+join accounts a on a.id = k.account_id
+join plans p on p.id = a.plan_id
+left join key_spend_days d on d.key_id = k.id and d.day = $2::date
+where k.key_hash = any($1::bytea[])`;
+
+/** Callers wait for this reading: a database that says nothing for so long counts as away. */
+const TIMEOUT_MS = 2_000;
+
+/**
+ * Reads keys by the hex SHA-256 of their secrets; those that don't exist are missing from the result.
+ * @throws Error after 2 s at the latest
+ */
+export async function readKeys(pool: Pool, hashes: string[], day: string): Promise<KeyRow[]> {
+  const values = [hashes.map((hash) => `\\x${hash}`), day];
+  const rows = await queryWithin<Raw>(pool, { text: SQL, values }, TIMEOUT_MS);
+  return rows.map((row) => ({
+    hash: row.hash,
+    keyId: row.key_id,
+    accountId: row.account_id,
+    active: row.active,
+    dailyLimit: row.daily_limit_usd === null ? null : parseMoney(row.daily_limit_usd),
+    virtualKeySealed: row.virtual_key_sealed,
+    balance: parseMoney(row.balance),
+    ledgerSeq: BigInt(row.ledger_seq),
+    requestsPerMinute: row.requests_per_minute,
+    allowedModels: row.allowed_models,
+    spendToday: parseMoney(row.spend_today),
+  }));
+}

@@ -1,0 +1,193 @@
+import type { Money } from '../../lib/money.js';
+import { SlidingWindow } from '../../lib/sliding-window.js';
+
+const MINUTE_MS = 60_000;
+
+/** What an account's refusals have taken of their budget by a time (`limits/refusal-budget.ts`). */
+export interface Refused {
+  units: number;
+  at: number;
+}
+
+/** What an edge may still give out without asking the others (`limits/local-share.ts`). */
+export interface Share {
+  /** Everything that was ever charged here or is held may come to so much. */
+  ceiling: Money;
+  /** What was left when the share was last measured. */
+  left: Money;
+  /** The UTC day of a share of a daily cap. */
+  day: string;
+  /** Calls that were admitted out of it. */
+  uses: number;
+}
+
+/**
+ * What this edge knows of an account's money. `balance` is the database's at ledger sequence `seq`; `pending` is
+ * what this process has recorded and not yet seen committed; `holds` is the upper bound of the calls in flight.
+ */
+export class AccountState {
+  balance: Money;
+  pending: Money = 0n;
+  holds: Money = 0n;
+  /** Everything ever charged here, committed or not. */
+  charged: Money = 0n;
+  /** Holds that Redis was asked for and has not answered: their sum and their number. */
+  asked: Money = 0n;
+  asking = 0;
+  /** Set from the first call that was decided alone until Redis counts it and admits another. */
+  share: Share | undefined;
+  /** When the last reading began; 0: none was told. */
+  readAt = 0;
+  readonly window: SlidingWindow;
+  /** Its calls that were refused lately; undefined: none. */
+  refused: Refused | undefined;
+  #seq: bigint;
+  /** The last reading, also one that came while events of ours were on their way. */
+  #read: Money;
+  #readSeq: bigint;
+
+  constructor(
+    readonly id: string,
+    balance: Money,
+    seq: bigint,
+    requestsPerMinute: number,
+  ) {
+    this.balance = balance;
+    this.#seq = seq;
+    this.#read = balance;
+    this.#readSeq = seq;
+    this.window = new SlidingWindow(requestsPerMinute, MINUTE_MS);
+  }
+
+  /**
+   * A balance that was read from the database. While events of ours are on their way it may contain them already
+   * or not, so only the flush itself, which says so exactly, moves the balance then.
+   */
+  observe(balance: Money, seq: bigint, readAt = 0): void {
+    if (readAt > this.readAt) this.readAt = readAt;
+    if (seq >= this.#readSeq) {
+      this.#read = balance;
+      this.#readSeq = seq;
+    }
+    if (this.pending === 0n && seq >= this.#seq) {
+      this.balance = balance;
+      this.#seq = seq;
+    }
+  }
+
+  /** The balance after a commit that contained `charged` of our pending events. */
+  committed(balance: Money, seq: bigint): void {
+    if (seq <= this.#seq) return;
+    this.balance = balance;
+    this.#seq = seq;
+  }
+
+  /** Ledger sequence that `balance` stands at. */
+  get seq(): bigint {
+    return this.#seq;
+  }
+
+  /** A charge that waits for its commit; negative for one that will never come. */
+  charge(cost: Money): void {
+    this.pending += cost;
+    this.charged += cost;
+  }
+
+  /** The least that the database has told lately. */
+  get lowest(): Money {
+    return this.#read < this.balance ? this.#read : this.balance;
+  }
+
+  /** Everything that this edge has charged or let calls hold. */
+  get claims(): Money {
+    return this.charged + this.holds;
+  }
+
+  /** What is there, calls in flight not counted. */
+  get posted(): Money {
+    return this.balance - this.pending;
+  }
+
+  /** What new calls may be admitted against. */
+  get available(): Money {
+    return this.balance - this.pending - this.holds;
+  }
+
+  /** Whether nothing would be lost by forgetting this state. */
+  get idle(): boolean {
+    return this.pending === 0n && this.holds === 0n && this.asking === 0;
+  }
+}
+
+/** Today's spend of a key against its daily cap, in the same three parts. */
+export class DayState {
+  pending: Money = 0n;
+  holds: Money = 0n;
+  charged: Money = 0n;
+  asked: Money = 0n;
+  /** As of an account. */
+  share: Share | undefined;
+  readAt = 0;
+  #day = '';
+  #spend: Money = 0n;
+  /** The day before, kept since a clock may step back over midnight: what was spent then stays spent. */
+  #formerDay = '';
+  #formerSpend: Money = 0n;
+  #readDay = '';
+  #read: Money = 0n;
+
+  /** Spend that was read from the database; within a day it only grows. */
+  observe(day: string, spend: Money, readAt = 0): void {
+    if (readAt > this.readAt) this.readAt = readAt;
+    this.#readDay = day;
+    this.#read = spend;
+    if (this.pending !== 0n && day === this.#day) return;
+    this.committed(day, spend);
+  }
+
+  /** Spend after a commit. */
+  committed(day: string, spend: Money): void {
+    if (day > this.#day) {
+      this.#formerDay = this.#day;
+      this.#formerSpend = this.#spend;
+      this.#day = day;
+      this.#spend = spend;
+    } else if (day === this.#day) {
+      if (spend > this.#spend) this.#spend = spend;
+    } else if (day === this.#formerDay && spend > this.#formerSpend) {
+      this.#formerSpend = spend;
+    }
+  }
+
+  /** A charge that waits for its commit; negative for one that will never come. */
+  charge(cost: Money): void {
+    this.pending += cost;
+    this.charged += cost;
+  }
+
+  /** Spend of `day` that is committed. */
+  spend(day: string): Money {
+    if (day === this.#day) return this.#spend;
+    return day === this.#formerDay ? this.#formerSpend : 0n;
+  }
+
+  /** The most that the database has told lately of what was spent on `day`. */
+  highest(day: string): Money {
+    const spend = this.spend(day);
+    return this.#readDay === day && this.#read > spend ? this.#read : spend;
+  }
+
+  /** Everything that this edge has charged or let calls hold. */
+  get claims(): Money {
+    return this.charged + this.holds;
+  }
+
+  /** Spend of `day` with what is on its way and in flight. */
+  used(day: string): Money {
+    return this.spend(day) + this.pending + this.holds;
+  }
+
+  get idle(): boolean {
+    return this.pending === 0n && this.holds === 0n && this.asked === 0n;
+  }
+}

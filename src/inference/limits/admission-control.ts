@@ -1,0 +1,255 @@
+import { performance } from 'node:perf_hooks';
+import type { Clock } from '../../lib/clock.js';
+import type { Logger } from '../../lib/logger.js';
+import type { Money } from '../../lib/money.js';
+import type { Endpoint, FlushResult } from '../../metering/usage-record.js';
+import type { Catalog, CatalogModel } from '../catalog.js';
+import type { KeyCache } from '../keys/key-cache.js';
+import type { Payer } from '../payer.js';
+import type { InspectedBody } from '../request/request-body.js';
+import { costBound } from '../usage/usage.js';
+import type { AccountState, DayState } from './account-state.js';
+import {
+  Admission,
+  BALANCE_FLOOR,
+  type Blocked,
+  type Caller,
+  CallerGoneError,
+  type Counters,
+  type Limits,
+} from './limits.js';
+import type { LimitsMetrics } from './limits-metrics.js';
+import type { OpenHolds } from './open-holds.js';
+import type { PriceCeiling } from './price-ceiling.js';
+import {
+  creditsHeld,
+  dailyCapHeld,
+  insufficientCredits,
+  modelNotAllowed,
+  upstreamUnconfigured,
+  wrongEndpoint,
+} from './refusals.js';
+import { type Outcome, type Waiter, WaitQueue } from './wait-queue.js';
+
+export interface AdmissionControlDeps {
+  counters: Counters;
+  cache: KeyCache;
+  catalog: Catalog;
+  ceilingOf(model: CatalogModel): PriceCeiling;
+  clock: Clock;
+  log: Logger;
+  metrics: LimitsMetrics;
+  holds: OpenHolds;
+  /** How long callers near the floor wait for a hold of another to settle. */
+  queueMs?: number | undefined;
+  /** What a call may take until its first byte, and between two. */
+  callTimeoutMs: number;
+}
+
+/** RELIABILITY.md R1: callers near the floor wait so long for a hold of another to settle. */
+const WAIT_MS = 250;
+/** Beyond the upstream's own time limits; then a hold that is still open has been forgotten. */
+const HOLD_MARGIN_MS = 60_000;
+const SWEEP_MS = 5_000;
+/** The models that each endpoint is for. */
+const KINDS = { chat: 'chat', embeddings: 'embedding' } as const;
+
+/** Limits over counters of either kind: what is the same for both stands here. */
+export function createAdmissionControl(deps: AdmissionControlDeps): Limits {
+  return new AdmissionControl(deps);
+}
+
+class AdmissionControl implements Limits {
+  readonly #queues = new Map<AccountState | DayState, WaitQueue>();
+  readonly #sweeper: NodeJS.Timeout;
+
+  constructor(private readonly deps: AdmissionControlDeps) {
+    this.#sweeper = setInterval(() => this.#voidLeaked(), SWEEP_MS);
+    this.#sweeper.unref();
+  }
+
+  admit(
+    payer: Payer,
+    body: InspectedBody,
+    caller: Caller,
+    endpoint: Endpoint,
+  ): Admission | Promise<Admission> {
+    const model = payer.allowedModels.has(body.model) ? this.deps.catalog.get(body.model) : undefined;
+    if (model?.kind !== KINDS[endpoint] || !payer.authorization) {
+      // The counters are not asked, but a balance below the floor is told first.
+      if (payer.account.posted < BALANCE_FLOOR) throw insufficientCredits();
+      if (!model) throw modelNotAllowed(body.model);
+      throw model.kind === KINDS[endpoint] ? upstreamUnconfigured() : wrongEndpoint(model);
+    }
+    const bound = costBound(body, this.deps.ceilingOf(model));
+    const admission = new Admission(payer, caller, model, payer.authorization, bound);
+    const waitedFor = this.#waitedFor(admission);
+    if (waitedFor) return this.#wait(admission, waitedFor);
+    const taken = this.deps.counters.take(admission);
+    if (taken instanceof Promise) return taken.then((later) => this.#taken(admission, later));
+    return this.#taken(admission, taken);
+  }
+
+  settle(admission: Admission, cost: Money): void {
+    const { payer } = admission;
+    const held = this.#unhold(admission);
+    payer.account.charge(cost);
+    payer.day.charge(cost);
+    if (held === 0n && cost === 0n) return;
+    this.deps.counters.changed(payer, -held, cost);
+    this.#wake(payer);
+  }
+
+  waive(admission: Admission, cost: Money): void {
+    if (cost === 0n) return;
+    const { payer } = admission;
+    payer.account.charge(-cost);
+    payer.day.charge(-cost);
+    this.deps.counters.changed(payer, 0n, -cost);
+    this.#wake(payer);
+  }
+
+  flushed(result: FlushResult): void {
+    this.deps.cache.flushed(result);
+    this.deps.counters.committed(result);
+    if (this.#queues.size === 0) return;
+    for (const queue of [...this.#queues.values()]) queue.wake();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#sweeper);
+    await this.deps.counters.stop();
+  }
+
+  #taken(admission: Admission, taken: Admission | Blocked): Admission | Promise<Admission> {
+    if (typeof taken === 'string') return this.#wait(admission, taken);
+    this.#open(admission);
+    if (!admission.caller.destroyed) return admission;
+    this.settle(admission, 0n);
+    throw new CallerGoneError();
+  }
+
+  #open(admission: Admission): void {
+    admission.deadline = this.deps.clock.now() + this.deps.callTimeoutMs + HOLD_MARGIN_MS;
+    this.deps.holds.add(admission);
+  }
+
+  /** @returns What was held until now. */
+  #unhold(admission: Admission): Money {
+    if (!admission.held) return 0n;
+    admission.held = false;
+    this.deps.holds.delete(admission);
+    admission.payer.account.holds -= admission.hold;
+    admission.payer.day.holds -= admission.hold;
+    return admission.hold;
+  }
+
+  #voidLeaked(): void {
+    for (const admission of this.deps.holds.leaked(this.deps.clock.now())) {
+      const { account, credential } = admission.payer;
+      this.deps.metrics.leaked();
+      this.deps.log.error({ accountId: account.id, credential }, 'a hold was never settled: voided');
+      this.settle(admission, 0n);
+    }
+  }
+
+  /** Whether others wait already for what this call needs: it stands behind them. */
+  #waitedFor({ payer }: Admission): Blocked | undefined {
+    if (this.#queues.size === 0) return undefined;
+    if (this.#queues.has(payer.account)) return 'account';
+    return payer.dailyLimit !== null && this.#queues.has(payer.day) ? 'key' : undefined;
+  }
+
+  #wake(payer: Payer): void {
+    if (this.#queues.size === 0) return;
+    this.#queues.get(payer.account)?.wake();
+    this.#queues.get(payer.day)?.wake();
+  }
+
+  #queue({ admission, blocked }: Waiter): WaitQueue {
+    const state = blocked === 'account' ? admission.payer.account : admission.payer.day;
+    let queue = this.#queues.get(state);
+    if (!queue) {
+      queue = new WaitQueue({
+        blocked,
+        pollMs: this.deps.counters.pollMs,
+        attempt: (waiter) => this.#attempt(waiter),
+        leave: (waiter, outcome) => {
+          this.#drop(waiter);
+          this.#left.get(waiter)?.(outcome);
+        },
+      });
+      this.#queues.set(state, queue);
+    }
+    return queue;
+  }
+
+  /** Takes a waiter out of its queue, and away the queue when it was the last. */
+  #drop(waiter: Waiter): void {
+    const { payer } = waiter.admission;
+    const state = waiter.blocked === 'account' ? payer.account : payer.day;
+    const queue = this.#queues.get(state);
+    queue?.delete(waiter);
+    if (queue?.size === 0) this.#queues.delete(state);
+  }
+
+  #attempt({ admission }: Waiter): Outcome | Promise<Outcome> {
+    try {
+      const taken = this.deps.counters.take(admission);
+      return taken instanceof Promise ? taken.catch((error: Error) => error) : taken;
+    } catch (error) {
+      return error as Error;
+    }
+  }
+
+  /** What becomes of a waiter that is through with its queue. */
+  readonly #left = new WeakMap<Waiter, (outcome: Outcome) => void>();
+
+  #wait(admission: Admission, blocked: Blocked): Promise<Admission> {
+    const since = performance.now();
+    const { caller } = admission;
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = { admission, blocked, done: false };
+      const end = (outcome: 'admitted' | 'refused' | 'gone'): void => {
+        waiter.done = true;
+        clearTimeout(timer);
+        caller.removeListener('close', gone);
+        this.#drop(waiter);
+        this.deps.metrics.waited((performance.now() - since) / 1000, outcome);
+      };
+      const refuse = (error: Error): void => {
+        end('refused');
+        reject(error);
+      };
+      const gone = (): void => {
+        end('gone');
+        reject(new CallerGoneError());
+      };
+      const timer = setTimeout(
+        () => refuse(waiter.blocked === 'account' ? creditsHeld() : dailyCapHeld()),
+        this.deps.queueMs ?? WAIT_MS,
+      );
+      this.#left.set(waiter, (outcome) => {
+        if (waiter.done) {
+          // It gave up while it was being admitted.
+          if (outcome instanceof Admission) {
+            this.#open(outcome);
+            this.settle(outcome, 0n);
+          }
+        } else if (outcome instanceof Admission) {
+          this.#open(outcome);
+          end('admitted');
+          resolve(outcome);
+        } else if (outcome instanceof Error) {
+          refuse(outcome);
+        } else {
+          waiter.blocked = outcome;
+          this.#queue(waiter).add(waiter);
+        }
+      });
+      caller.once('close', gone);
+      if (caller.destroyed) gone();
+      else this.#queue(waiter).add(waiter);
+    });
+  }
+}

@@ -1,0 +1,68 @@
+import type { Registry } from 'prom-client';
+import type { Config } from '../../config.js';
+import type { Clock } from '../../lib/clock.js';
+import type { Logger } from '../../lib/logger.js';
+import type { Catalog } from '../catalog.js';
+import type { KeyCache } from '../keys/key-cache.js';
+import type { ModelRoutes } from '../model-routes.js';
+import { createAdmissionControl } from './admission-control.js';
+import type { EdgeIdentity } from './edge-identity.js';
+import type { Limits } from './limits.js';
+import { createLimitsMetrics } from './limits-metrics.js';
+import { localCounters } from './local-counters.js';
+import { OpenHolds } from './open-holds.js';
+import { createPriceCeilings } from './price-ceiling.js';
+import { createRedisCounters } from './redis-counters.js';
+
+/**
+ * How long callers wait, in milliseconds: for Redis, and near the floor for a hold of another to settle. `beatMs` is the
+ * time between two heartbeats.
+ */
+export interface Patience {
+  redisMs: number;
+  queueMs: number;
+  beatMs?: number;
+}
+
+export interface LimitsDeps {
+  config: Pick<Config, 'redisUrl' | 'upstreamTimeoutMs' | 'upstreamIdleMs'>;
+  cache: KeyCache;
+  catalog: Catalog;
+  routes: ModelRoutes;
+  clock: Clock;
+  log: Logger;
+  registry: Registry;
+  identity: EdgeIdentity;
+  /** Without Redis: whether this edge is the one that may admit calls. */
+  mayAdmit(): boolean;
+  /** For tests of what is exact: a busy machine is not a Redis that doesn't answer. */
+  patience?: Patience | undefined;
+}
+
+/** The limits of this edge: in memory, or shared with other edges where REDIS_URL says so. */
+export async function createLimits(deps: LimitsDeps): Promise<Limits> {
+  const { config, cache, catalog, clock, log, registry } = deps;
+  const holds = new OpenHolds();
+  const counters = config.redisUrl
+    ? await createRedisCounters({
+        url: config.redisUrl,
+        timeoutMs: deps.patience?.redisMs,
+        beatMs: deps.patience?.beatMs,
+        identity: deps.identity,
+        readAgain: ({ hash }) => cache.renew(hash),
+        ...{ clock, log, registry },
+      })
+    : localCounters(clock, deps.mayAdmit);
+  return createAdmissionControl({
+    counters,
+    cache,
+    catalog,
+    ceilingOf: createPriceCeilings(catalog, deps.routes),
+    clock,
+    log,
+    metrics: createLimitsMetrics(registry, () => holds.size),
+    holds,
+    queueMs: deps.patience?.queueMs,
+    callTimeoutMs: config.upstreamTimeoutMs + config.upstreamIdleMs,
+  });
+}

@@ -1,0 +1,48 @@
+/** Which edges there are, as the last heartbeat told. Times are Redis's, in milliseconds. */
+export interface Membership {
+  now: number;
+  /** Every edge alive vouches that what it gives out alone it measures by readings since then. */
+  vouchedSince: number;
+  /** Whether this edge stood there before; if not, Redis has forgotten. */
+  known: boolean;
+  beats: ReadonlyMap<string, number>;
+  /** Edges that live, this one included. */
+  alive: number;
+  /** Ids, separated by spaces, of edges that are silent: their holds don't count any more. */
+  silent: string;
+  /** … and of those silent for so long that what they had recorded is committed, or will not be soon. */
+  gone: string;
+}
+
+/** An edge that is silent for so long serves nothing. */
+export const SILENT_MS = 15_000;
+/** Spools of dead processes are adopted within 60 s (metering/owner.ts) and committed within seconds. */
+const GONE_MS = 120_000;
+/**
+ * How long an edge is said to be silent once its spool is committed: its holds go at once. What it had recorded goes
+ * 10 s later, when every edge has read the balances again (key-cache.ts).
+ */
+export const BURIED_MS = GONE_MS - 10_000;
+/** Dead edges are remembered longer than a state they may stand in lives untouched. */
+export const STATE_TTL_MS = 600_000;
+export const MEMBERSHIP_TTL_MS = GONE_MS + STATE_TTL_MS + 60_000;
+
+/** Reads the answer of the script `beat`. */
+export function readMembership(answer: readonly (string | number)[], self: string): Membership {
+  const now = Number(answer[0]);
+  const beats = new Map<string, number>();
+  for (let i = 2; i < answer.length; i += 2) beats.set(String(answer[i]), Number(answer[i + 1]));
+  const vouched = [...beats.values()].filter((at) => now - at < SILENT_MS);
+  const others = [...beats].filter(([id]) => id !== self);
+  const silentFor = (ms: number) => others.filter(([, at]) => now - at >= ms).map(([id]) => id);
+  const silent = silentFor(SILENT_MS);
+  return {
+    now,
+    vouchedSince: Math.min(now, ...vouched),
+    known: answer[1] === 1,
+    beats,
+    alive: others.length - silent.length + 1,
+    silent: silent.join(' '),
+    gone: silentFor(GONE_MS).join(' '),
+  };
+}

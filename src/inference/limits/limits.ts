@@ -1,0 +1,85 @@
+import { DOLLAR, type Money } from '../../lib/money.js';
+import type { WindowDecision } from '../../lib/sliding-window.js';
+import type { Endpoint, FlushResult } from '../../metering/usage-record.js';
+import type { CatalogModel } from '../catalog.js';
+import type { Payer } from '../payer.js';
+import type { InspectedBody } from '../request/request-body.js';
+
+/** SPEC section 8: the balance floor of `/v1`, $0.001. */
+export const BALANCE_FLOOR: Money = DOLLAR / 1000n;
+
+/** Whoever waits for the answer; Node's ServerResponse is one. */
+export interface Caller {
+  /** Whether the connection is gone or the answer complete. */
+  readonly destroyed: boolean;
+  readonly headersSent: boolean;
+  once(event: 'close', listener: () => void): unknown;
+  removeListener(event: 'close', listener: () => void): unknown;
+}
+
+/** A call and the money that it holds. Everything but `model`, `authorization` and `rate` is the limits' own. */
+export class Admission {
+  /** State of the rate limit when the call was admitted. */
+  rate: WindowDecision | undefined;
+  /** Whether `hold` counts against balance and daily cap at the moment. */
+  held = false;
+  /** Milliseconds by the clock after which a hold that nobody settled counts as leaked. */
+  deadline = 0;
+  /** Its place among the open holds. */
+  slot = -1;
+
+  constructor(
+    readonly payer: Payer,
+    readonly caller: Caller,
+    readonly model: CatalogModel,
+    readonly authorization: string,
+    /** Upper bound of the cost. */
+    readonly hold: Money,
+  ) {}
+}
+
+/** The caller left while it waited for room: there is nobody to answer. */
+export class CallerGoneError extends Error {}
+
+/**
+ * What stands between a known key and the upstream: balance, allow-list, virtual key, daily cap, requests per
+ * minute, in the order of CONTRACT.md. Whether the counters lie in this process or in Redis shows nowhere else.
+ */
+export interface Limits {
+  /**
+   * Admits a call to an endpoint that its model is for, and takes its hold and its rate slot. Without Redis, and with room, the answer is there at once.
+   * @throws AdmissionError, or rejects with it; CallerGoneError
+   */
+  admit(
+    payer: Payer,
+    body: InspectedBody,
+    caller: Caller,
+    endpoint: Endpoint,
+  ): Admission | Promise<Admission>;
+  /** Turns the hold into a charge that waits for its commit; 0n for a call that is free. Later calls do nothing. */
+  settle(admission: Admission, cost: Money): void;
+  /** The charge could not be kept and will never be committed. */
+  waive(admission: Admission, cost: Money): void;
+  /** Takes over what a commit changed. */
+  flushed(result: FlushResult): void;
+  stop(): Promise<void>;
+}
+
+/** Why a call must wait: open holds of others take the rest of the account's balance, or of the key's daily cap. */
+export type Blocked = 'account' | 'key';
+
+/** Where the counters lie. */
+export interface Counters {
+  /**
+   * Takes hold and rate slot, or nothing; sets `rate` and `held`.
+   * @throws AdmissionError, or rejects with it
+   */
+  take(admission: Admission): Admission | Blocked | Promise<Admission | Blocked>;
+  /** This process's own state of the key changed: by the settling of a hold or by a commit. */
+  changed(payer: Payer, holds: Money, charges: Money): void;
+  /** A commit that was not of our own events told these. */
+  committed(result: FlushResult): void;
+  /** Milliseconds after which a blocked call tries again though nothing of ours was settled; undefined: never. */
+  readonly pollMs: number | undefined;
+  stop(): Promise<void>;
+}

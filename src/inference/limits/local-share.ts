@@ -1,0 +1,86 @@
+import type { Clock } from '../../lib/clock.js';
+import { utcDay } from '../../lib/clock.js';
+import { DOLLAR, type Money } from '../../lib/money.js';
+import type { AccountState, DayState, Share } from './account-state.js';
+import { type Admission, BALANCE_FLOOR, type Blocked } from './limits.js';
+import { hold } from './local-counters.js';
+import { dailyCapExceeded, dailyCapHeld, insufficientCredits, rateExceeded, shareSpent } from './refusals.js';
+
+/**
+ * The last five cents of a balance or cap are given out only together. Redis keeps a quarter of what lies above for
+ * edges that lose touch with it (`redis-scripts.ts`), an equal part for each.
+ */
+export const ONLY_TOGETHER: Money = DOLLAR / 20n;
+
+/**
+ * Limits of an edge that can't ask what the others admit: each gives out its share of what Redis keeps for edges in
+ * that position. A share that was given out, whole or in part, is not given out again before Redis has counted it and
+ * still admits calls. However often Redis is lost, all edges together so stay within the whole.
+ */
+export class LocalShare {
+  /** Edges that share; as they were when last heard of. */
+  edges = 1;
+  /** When Redis was last heard of: it keeps what an edge may need that goes by a reading since then, not by an older. */
+  heardAt = 0;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Whether the database has been asked since Redis was last heard of. */
+  knows({ payer: { account, day, dailyLimit } }: Admission): boolean {
+    return account.readAt >= this.heardAt && (dailyLimit === null || day.readAt >= this.heardAt);
+  }
+
+  /**
+   * `careful`: Redis was late, which is not yet an outage: what doesn't fit into this edge's share waits rather than be
+   * decided without the others.
+   * @throws AdmissionError
+   */
+  take(admission: Admission, careful = false): Admission | Blocked {
+    const now = this.clock.now();
+    const { account, day, dailyLimit } = admission.payer;
+    if (account.posted < BALANCE_FLOOR) throw insufficientCredits();
+    const share = this.#shareOf(account, account.lowest - BALANCE_FLOOR, '');
+    if (account.available < BALANCE_FLOOR || account.claims + admission.hold > share.ceiling) {
+      if (careful || account.holds > 0n) return 'account';
+      throw shareSpent();
+    }
+    let part: Share | undefined;
+    if (dailyLimit !== null) {
+      const today = utcDay(now);
+      if (day.spend(today) + day.pending >= dailyLimit) throw dailyCapExceeded();
+      part = this.#shareOf(day, dailyLimit - day.highest(today), today);
+      if (day.used(today) >= dailyLimit || day.claims + admission.hold > part.ceiling) {
+        if (careful || day.holds > 0n) return 'key';
+        throw dailyCapHeld();
+      }
+    }
+    const { window } = account;
+    const rate = window.take(now, Math.min(window.limit, Math.max(1, Math.floor(window.limit / this.edges))));
+    if (!rate.allowed) throw rateExceeded(rate);
+    admission.rate = rate;
+    share.uses++;
+    if (part) part.uses++;
+    return hold(admission);
+  }
+
+  /** The share as it is by what is `left` now: what was there before is not there again. */
+  #shareOf(state: AccountState | DayState, left: Money, day: string): Share {
+    const { share, claims } = state;
+    const part = this.#partOf(left);
+    if (!share || share.day !== day) {
+      state.share = { ceiling: claims + part, left, day, uses: 0 };
+      return state.share;
+    }
+    // More than there was is a top-up.
+    if (left > share.left) share.ceiling += part - this.#partOf(share.left);
+    else if (claims + part < share.ceiling) share.ceiling = claims + part;
+    share.left = left;
+    return share;
+  }
+
+  #partOf(left: Money): Money {
+    // Beside an edge that was the only one nobody else gives anything out. One that never heard of Redis can't know.
+    if (this.edges === 1 && this.heardAt > 0) return left;
+    return left > ONLY_TOGETHER ? (left - ONLY_TOGETHER) / (4n * BigInt(this.edges)) : 0n;
+  }
+}

@@ -1,0 +1,280 @@
+import { performance } from 'node:perf_hooks';
+import type { Logger } from '../../lib/logger.js';
+import {
+  BURIED_MS,
+  MEMBERSHIP_TTL_MS,
+  type Membership,
+  readMembership,
+  SILENT_MS,
+} from './edge-membership.js';
+import { PATIENT_TIMEOUT_MS, RedisLink, RedisUnavailableError } from './redis-link.js';
+import type { RedisMetrics } from './redis-metrics.js';
+
+export interface RedisModeOptions {
+  url: string;
+  timeoutMs?: number | undefined;
+  beatMs?: number | undefined;
+  edge: string;
+  log: Logger;
+  metrics: RedisMetrics;
+  /** Redis answers: everything that is open here is told to it. The counters are not asked yet. */
+  announce(): Promise<void>;
+  /** The last step before the counters are asked. */
+  beforeShared(membership: Membership): Promise<void>;
+  /** Redis has said that this edge is alive. */
+  onHeard(): void;
+  /** Edges alive, as last heard. */
+  onMembership(membership: Membership): void;
+}
+
+const MEMBERSHIP_KEY = 'gw:edges';
+const FAILURES_TO_OPEN = 3;
+const BEAT_MS = 1_000;
+/** Other edges that were there get so long to tell what they have open; until they count as dead when Redis forgot it. */
+const OTHERS_MS = 3_000;
+const FORGOTTEN_MS = SILENT_MS;
+const OTHERS_POLL_MS = 100;
+const PROBE_BASE_MS = 100;
+const PROBE_MAX_MS = 2_000;
+const PROBES_PER_CONNECTION = 3;
+
+/**
+ * Whether limits are shared or local: a circuit breaker, heartbeats, and the way back. `connected`: changes may be
+ * told to Redis. `shared`: it decides.
+ */
+export class RedisMode {
+  readonly link: RedisLink;
+  connected = false;
+  shared = false;
+  /** Another begins whenever touch was lost: what an earlier one had sent and may still arrive doesn't count. */
+  life = 1;
+  #failures = 0;
+  #probes = 0;
+  #membership: Membership | undefined;
+  #lostAt = 0;
+  /** Redis's time as it was last told. */
+  #heardAt = 0;
+  #everShared = false;
+  /** Edges that are known to be dead, and not yet said to be. */
+  readonly #dead = new Set<string>();
+  /** Edges that were ever known to be dead. */
+  readonly #buried = new Set<string>();
+  #stopped = false;
+  #timer: NodeJS.Timeout | undefined;
+  #onShared: (() => void) | undefined;
+
+  constructor(private readonly options: RedisModeOptions) {
+    this.link = new RedisLink({
+      url: options.url,
+      timeoutMs: options.timeoutMs,
+      onReady: () => void this.#recover(),
+      onLost: () => this.#open('the connection is lost', false),
+    });
+  }
+
+  /** Resolves when limits are shared, or after `timeoutMs` without. */
+  async start(timeoutMs: number): Promise<void> {
+    const limit = new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs);
+      this.#onShared = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    await limit;
+    this.#onShared = undefined;
+    if (!this.shared) this.#tellOutage('no answer at the start');
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+  }
+
+  failed(error: unknown): void {
+    if (!(error instanceof RedisUnavailableError)) throw error;
+    this.options.metrics.failed();
+    if (this.connected && ++this.#failures >= FAILURES_TO_OPEN) this.#open(error.message, true);
+  }
+
+  /** Redis lives and has forgotten what was told to it. */
+  forgotten(): void {
+    if (!this.shared) return;
+    this.#leave('Redis has lost its data');
+    void this.#recover();
+  }
+
+  /** Says that edges are dead, so that no edge counts their holds any more. */
+  bury(edges: readonly string[]): void {
+    for (const edge of edges) {
+      this.#dead.add(edge);
+      this.#buried.add(edge);
+    }
+    if (this.shared) this.#beatNow();
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    // In the order of the connection: when this is answered, everything told before has arrived.
+    if (this.connected) await this.#beat('end').catch(() => undefined);
+    this.#stopped = true;
+    this.connected = false;
+    this.shared = false;
+    await this.link.stop();
+  }
+
+  #open(reason: string, reconnect: boolean): void {
+    if (this.#stopped) return;
+    this.#leave(reason);
+    if (reconnect) this.link.reconnect();
+  }
+
+  #leave(reason: string): void {
+    clearTimeout(this.#timer);
+    if (!this.connected && !this.shared) return;
+    const wasShared = this.shared;
+    this.connected = false;
+    this.shared = false;
+    this.life++;
+    this.#failures = 0;
+    if (!wasShared) return;
+    this.#lostAt = performance.now();
+    this.#tellOutage(reason);
+  }
+
+  #tellOutage(reason: string): void {
+    this.options.metrics.shared(false);
+    this.options.log.warn(
+      { reason, edges: this.#membership?.alive ?? 1 },
+      'Redis does not answer: this edge admits its share of each limit until it does',
+    );
+  }
+
+  /** The way back; another life that begins meanwhile takes over. */
+  async #recover(): Promise<void> {
+    const { life } = this;
+    try {
+      // An edge that is seen again has told everything, so this one isn't yet.
+      const first = await this.#beat('look');
+      if (this.#stopped || life !== this.life) return;
+      this.connected = true;
+      await this.options.announce();
+      const membership = await this.#others(first, life);
+      if (this.#stopped || life !== this.life) return;
+      await this.options.beforeShared(membership);
+      if (this.#stopped || life !== this.life) return;
+      this.#probes = 0;
+      this.#adopt(membership);
+      this.shared = true;
+      this.options.metrics.shared(true);
+      const message = this.#everShared
+        ? 'Redis answers again: limits are shared'
+        : 'limits are shared over Redis';
+      this.options.log.info({ edges: membership.alive }, message);
+      this.#everShared = true;
+      this.#onShared?.();
+      this.#scheduleBeat();
+    } catch {
+      if (!this.#stopped && life === this.life) this.#probeLater();
+    }
+  }
+
+  #probeLater(): void {
+    this.connected = false;
+    this.life++;
+    this.#probes++;
+    if (this.#probes % PROBES_PER_CONNECTION === 0) {
+      this.link.reconnect();
+      return;
+    }
+    const wait = Math.min(PROBE_MAX_MS, PROBE_BASE_MS * 2 ** Math.min(this.#probes, 6));
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#recover(), wait * (0.5 + Math.random() / 2));
+    this.#timer.unref();
+  }
+
+  /**
+   * Waits until every edge that was alive has been seen since the outage began. What the missing ones have open may
+   * still stand in Redis; one that Redis doesn't remember at all is waited for until it counts as dead.
+   */
+  async #others(first: Membership, life: number): Promise<Membership> {
+    const began = performance.now();
+    const lostAt = first.now - (began - this.#lostAt);
+    const remembered = this.#everShared ? this.#aliveBefore() : [];
+    for (let membership = first; ; ) {
+      membership = await this.#beat('live', PATIENT_TIMEOUT_MS);
+      const missing = remembered.filter(
+        (id) => (membership.beats.get(id) ?? 0) < lostAt && !this.#buried.has(id),
+      );
+      const patience = missing.every((id) => membership.beats.has(id)) ? OTHERS_MS : FORGOTTEN_MS;
+      const over = missing.length === 0 || performance.now() - began > patience;
+      if (over || this.#stopped || life !== this.life) return membership;
+      await new Promise((resolve) => setTimeout(resolve, OTHERS_POLL_MS).unref());
+    }
+  }
+
+  #aliveBefore(): string[] {
+    const membership = this.#membership;
+    if (!membership) return [];
+    return [...membership.beats]
+      .filter(([id, at]) => id !== this.options.edge && membership.now - at < SILENT_MS)
+      .map(([id]) => id);
+  }
+
+  /** `look` only looks at the membership, `end` says that this edge is about to end. */
+  async #beat(kind: 'live' | 'look' | 'end' = 'live', timeoutMs?: number): Promise<Membership> {
+    const { edge } = this.options;
+    if (this.#dead.size > 0) await this.#buryDead(timeoutMs);
+    const at = kind === 'end' ? this.#heardAt - SILENT_MS : this.#heardAt;
+    const args = [edge, MEMBERSHIP_TTL_MS, kind, at];
+    const answer = await this.link.run<(string | number)[]>(
+      'beat',
+      [MEMBERSHIP_KEY],
+      args,
+      undefined,
+      timeoutMs,
+    );
+    const membership = readMembership(answer, edge);
+    this.#heardAt = membership.now;
+    this.options.onHeard();
+    return membership;
+  }
+
+  async #buryDead(timeoutMs?: number): Promise<void> {
+    const dead = [...this.#dead];
+    await this.link.run('bury', [MEMBERSHIP_KEY], [BURIED_MS, ...dead], undefined, timeoutMs);
+    for (const edge of dead) this.#dead.delete(edge);
+  }
+
+  #adopt(membership: Membership): void {
+    this.#membership = membership;
+    this.options.onMembership(membership);
+  }
+
+  #scheduleBeat(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#beatNow(), this.options.beatMs ?? BEAT_MS);
+    this.#timer.unref();
+  }
+
+  #beatNow(): void {
+    clearTimeout(this.#timer);
+    const { life } = this;
+    this.#beat().then(
+      (membership) => {
+        if (life !== this.life || !this.shared) return;
+        this.succeeded();
+        if (!membership.known) {
+          this.forgotten();
+          return;
+        }
+        this.#adopt(membership);
+        this.#scheduleBeat();
+      },
+      (error: unknown) => {
+        if (life !== this.life || !this.shared) return;
+        this.failed(error);
+        if (this.shared) this.#scheduleBeat();
+      },
+    );
+  }
+}

@@ -1,0 +1,62 @@
+import type { AppError } from '../../errors.js';
+import { SMALL_BODY_BYTES } from '../memory/body-budget.js';
+import type { AccountState, Refused } from './account-state.js';
+import { BALANCE_FLOOR } from './limits.js';
+import { insufficientCredits, rateExceeded, refusalsExceeded } from './refusals.js';
+
+/** Refusals that an account may have at once; as many come back in a minute. */
+const LEAST_PER_MINUTE = 600;
+/** Larger plans have so many for each of their requests per minute. */
+const PER_PLANNED_REQUEST = 2;
+const MINUTE_MS = 60_000;
+
+const budgetOf = ({ window }: AccountState): number =>
+  Math.max(LEAST_PER_MINUTE, window.limit * PER_PLANNED_REQUEST);
+
+/** Lets go of what has come back by now. A clock that has stepped back gives nothing back. */
+function recover(refused: Refused, budget: number, now: number): void {
+  const back = (Math.max(0, now - refused.at) / MINUTE_MS) * budget;
+  refused.units = Math.max(0, refused.units - back);
+  refused.at = now;
+}
+
+/**
+ * Refuses an account whose refusals have used up their budget: they cost it nothing, and us the reading of its bodies.
+ * Accounts without refusals pay for one look at a field.
+ * @throws AdmissionError `rate_limit_exceeded`
+ */
+export function refuseBeyondBudget(account: AccountState, now: number): void {
+  const { refused } = account;
+  if (!refused) return;
+  const budget = budgetOf(account);
+  recover(refused, budget, now);
+  if (refused.units === 0) account.refused = undefined;
+  if (refused.units < budget) return;
+  const resetMs = ((refused.units - budget + 1) / budget) * MINUTE_MS;
+  throw refusalsExceeded(budget, { allowed: false, limit: account.window.limit, remaining: 0, resetMs });
+}
+
+/**
+ * Takes a refusal from the account's budget: one, and one more for each 64 KiB of the body that was read. Neither the
+ * plan's own 429 nor what is our fault counts.
+ */
+export function countRefusal(account: AccountState, now: number, error: AppError, bodyBytes: number): void {
+  const ours = error.status >= 500 && error.code !== 'upstream_unconfigured';
+  if (ours || error.code === 'rate_limit_exceeded') return;
+  const budget = budgetOf(account);
+  account.refused ??= { units: 0, at: now };
+  recover(account.refused, budget, now);
+  const units = 1 + Math.floor(bodyBytes / SMALL_BODY_BYTES);
+  // Those that were under way together may take more than there is; nobody waits longer than a minute for it.
+  account.refused.units = Math.min(account.refused.units + units, 2 * budget - 1);
+}
+
+/**
+ * Refuses a large body before it is read where its call can't be admitted anyway.
+ * @throws AdmissionError `insufficient_credits`, `rate_limit_exceeded`
+ */
+export function refuseLarge(account: AccountState, now: number): void {
+  if (account.posted < BALANCE_FLOOR) throw insufficientCredits();
+  const rate = account.window.peek(now);
+  if (!rate.allowed) throw rateExceeded(rate);
+}

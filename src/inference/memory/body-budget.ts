@@ -1,0 +1,136 @@
+import { AppError } from '../../errors.js';
+import { MemoryPool } from './memory-pool.js';
+
+/** A request that holds no more than this is small, as nearly every call is. */
+export const SMALL_BODY_BYTES = 64 * 1024;
+/** What each piece of a body costs beside its bytes: a body that comes byte by byte takes far more than it says. */
+const PIECE_BYTES = 256;
+/** An account's bodies hold at most a quarter of what is left for all others, its small answers at most as much as is left. */
+const BODY_PART = 4;
+const ANSWER_PART = 1;
+/** Of the memory for large answers: what one account may hold, and what is reserved for the first answer of each. */
+const ACCOUNT_PART = 2;
+const RESERVED_PART = 3;
+const RETRY_AFTER_SECONDS = 1;
+
+/** Memory for requests of up to 64 KiB with their answers, for larger bodies, and for larger whole answers. */
+export interface BodyBounds {
+  smallBodyBytes: number;
+  largeBodyBytes: number;
+  answerBytes: number;
+}
+
+/**
+ * Request bodies, and answers that are sent whole, are held in memory until their call is over, so all of them
+ * together have a bound (RELIABILITY.md T25, F23). Small requests have a pool that large ones can't fill. Large answers
+ * have one of their own, since their readers decide how long they stay.
+ */
+export class BodyBudget {
+  readonly small: MemoryPool;
+  readonly large: MemoryPool;
+  readonly answers: MemoryPool;
+
+  constructor(bounds: BodyBounds) {
+    this.small = new MemoryPool(bounds.smallBodyBytes);
+    this.large = new MemoryPool(bounds.largeBodyBytes);
+    this.answers = new MemoryPool(bounds.answerBytes);
+  }
+
+  get usedBytes(): number {
+    return this.small.used + this.large.used + this.answers.used;
+  }
+
+  /** Takes `bytes` for an answer that holds `held` already. The last third is for accounts without another answer. */
+  takeAnswer(accountId: string, held: number, bytes: number): boolean {
+    const { answers } = this;
+    const before = answers.heldBy(accountId);
+    if (before + bytes > answers.size / ACCOUNT_PART) return false;
+    const reserved = before > held ? answers.size / RESERVED_PART : 0;
+    if (answers.used + bytes > answers.size - reserved) return false;
+    answers.take(accountId, bytes);
+    return true;
+  }
+}
+
+/** What one request holds of the budget; given back once, however often `release` is called. */
+export class BodyShare {
+  /** Held of the pools for small requests, for large ones, and for large answers. */
+  #small = 0;
+  #large = 0;
+  #answer = 0;
+  #over = false;
+  #pinned = false;
+
+  constructor(
+    private readonly budget: BodyBudget,
+    private readonly accountId: string,
+  ) {}
+
+  /** Whether it holds a large answer. */
+  get holdsAnswer(): boolean {
+    return this.#answer > 0;
+  }
+
+  /** Takes a piece of the body. @throws AppError `service_unavailable` */
+  receive(piece: number): void {
+    // The request is over. Later bytes are discarded, so they take no memory.
+    if (this.#over) return;
+    const bytes = piece + PIECE_BYTES;
+    if (this.#large === 0 && this.#fitsSmall(bytes, BODY_PART)) return;
+    const { small, large } = this.budget;
+    // It is a large request from here on.
+    if (!large.takePart(this.accountId, this.#small + bytes, BODY_PART)) throw full();
+    small.give(this.accountId, this.#small);
+    this.#large += this.#small + bytes;
+    this.#small = 0;
+  }
+
+  /** Takes `bytes` of the answer. @throws AppError `service_unavailable` */
+  grow(bytes: number): void {
+    if (this.#over && !this.#pinned) return;
+    if (this.#answer === 0 && this.#fitsSmall(bytes, ANSWER_PART)) return;
+    if (!this.budget.takeAnswer(this.accountId, this.#answer, bytes)) throw full();
+    this.#answer += bytes;
+  }
+
+  /** Gives back bytes of a large answer. */
+  shrink(bytes: number): void {
+    const given = Math.min(bytes, this.#answer);
+    this.budget.answers.give(this.accountId, given);
+    this.#answer -= given;
+  }
+
+  /** Puts `release` off until the returned function is called: the answer stays in memory, whoever is left to read it. */
+  pin(): () => void {
+    this.#pinned = true;
+    return () => {
+      this.#pinned = false;
+      if (this.#over) this.release();
+    };
+  }
+
+  release(): void {
+    this.#over = true;
+    if (this.#pinned) return;
+    const { small, large, answers } = this.budget;
+    small.give(this.accountId, this.#small);
+    large.give(this.accountId, this.#large);
+    answers.give(this.accountId, this.#answer);
+    this.#small = 0;
+    this.#large = 0;
+    this.#answer = 0;
+  }
+
+  #fitsSmall(bytes: number, part: number): boolean {
+    const fits = this.#small + bytes <= SMALL_BODY_BYTES;
+    if (!fits || !this.budget.small.takePart(this.accountId, bytes, part)) return false;
+    this.#small += bytes;
+    return true;
+  }
+}
+
+const full = (): AppError =>
+  new AppError('service_unavailable', {
+    message: 'Too many large requests are in flight. Try again in a moment.',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });

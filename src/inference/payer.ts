@@ -1,0 +1,25 @@
+import type { Money } from '../lib/money.js';
+import type { AccountState, DayState } from './limits/account-state.js';
+
+/** What a caller was let in by. Usage is counted by it. */
+export interface Credential {
+  readonly kind: 'api_key' | 'widget';
+  readonly id: string;
+}
+
+/**
+ * Who pays for a call, and on which terms. Admission, relay and metering know nothing else of a caller. The states live on
+ * from one version of a row to the next; everything else stays as it was read.
+ */
+export interface Payer {
+  readonly credential: Credential;
+  /** SHA-256 of the secret that was presented, in hex: what its row is found by when it is read again. */
+  readonly hash: string;
+  readonly account: AccountState;
+  readonly allowedModels: ReadonlySet<string>;
+  /** `Bearer <virtual key>` for the upstream; null: `upstream_unconfigured`. */
+  readonly authorization: string | null;
+  /** The daily cap of the credential, and what it has spent today. */
+  readonly dailyLimit: Money | null;
+  readonly day: DayState;
+}

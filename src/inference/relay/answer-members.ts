@@ -1,0 +1,168 @@
+import { type Member, readKey } from '../../lib/json-scan.js';
+import type { AnswerForm } from './answer-forms.js';
+
+/** The members of an answer, sorted out. */
+export interface AnswerMembers {
+  /** Those that pass, in order. Of duplicates only the last passes, the one that parsers take. */
+  kept: Member[];
+  /** How many were dropped. */
+  dropped: number;
+  /** What is sent in place of values that don't pass. */
+  rewritten: Map<Member, string> | undefined;
+  /** Whether the answer is an error, whatever else it says. */
+  isError: boolean;
+  model: Member | undefined;
+  usage: Member | undefined;
+  /** `choices`, or `data` of embeddings. */
+  content: Member | undefined;
+}
+
+/** A whole answer whose members are sorted out. */
+export interface SortedAnswer {
+  members: AnswerMembers;
+  /** The model that the upstream named. */
+  named: string | undefined;
+  /** The public name of the model that served. */
+  served: string;
+}
+
+/** The upstream's answer is none. */
+export class GarbageError extends Error {}
+
+/** The upstream told an error, whatever its status said. */
+export class ToldError extends Error {
+  constructor(readonly payload: Buffer) {
+    super('the upstream told an error');
+  }
+}
+
+/** Sorts out the members of an answer or chunk. `form` says what may pass; `callId` stands in ids of our own. */
+export function readAnswer(json: Buffer, members: Member[], form: AnswerForm, callId: string): AnswerMembers {
+  const answer: AnswerMembers = {
+    kept: members,
+    dropped: 0,
+    rewritten: undefined,
+    isError: false,
+    model: undefined,
+    usage: undefined,
+    content: undefined,
+  };
+  let seen = 0;
+  const kept: Member[] = [];
+  // From the end, since the last of duplicates counts.
+  for (let i = members.length - 1; i >= 0; i--) {
+    const member = members[i]!;
+    const { key } = member;
+    if (saysError(json, member)) answer.isError = true;
+    const rule = form.get(key);
+    if (rule === undefined || (seen & rule.bit) !== 0) continue;
+    seen |= rule.bit;
+    if (rule.check && !rule.check(json, member.valueStart, member.end)) {
+      if (!rule.instead) continue;
+      rewrite(answer, member, rule.instead(callId));
+    }
+    kept.push(member);
+    if (key === 'model') answer.model = member;
+    else if (key === 'usage') answer.usage = member;
+    else if (key === 'choices' || key === 'data') answer.content = member;
+  }
+  answer.dropped = members.length - kept.length;
+  if (answer.dropped > 0) answer.kept = kept.reverse();
+  return answer;
+}
+
+/** Sends other JSON in place of a member's value. */
+export function rewrite(answer: AnswerMembers, member: Member, json: string): void {
+  answer.rewritten ??= new Map();
+  answer.rewritten.set(member, json);
+}
+
+/** How many members and values of an answer don't pass. */
+export const leftOut = ({ dropped, rewritten }: AnswerMembers): number => dropped + (rewritten?.size ?? 0);
+
+/** Whether an answer passes byte for byte. */
+export const passesAsItCame = ({ members, named, served }: SortedAnswer): boolean =>
+  leftOut(members) === 0 && (members.model === undefined || named === served);
+
+/** `error` with any content, the common form, or `object: "error"`, the form of older vLLM and SGLang. */
+function saysError(json: Buffer, member: Member): boolean {
+  const { key, valueStart, end } = member;
+  if (key === 'error') return !NO_ERROR.has(json.toString('latin1', valueStart, end));
+  if (key !== 'object' || end - valueStart > LONGEST_ERROR_BYTES) return false;
+  // The length usually settles it, unless an escape hides the word.
+  const plain = end - valueStart !== ERROR_BYTES && !hasEscape(json, valueStart, end);
+  return !plain && textOf(json, member) === 'error';
+}
+
+const NO_ERROR = new Set(['null', 'false', '0', '""']);
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const ERROR_BYTES = '"error"'.length;
+const LONGEST_ERROR_BYTES = '"\\u0065\\u0072\\u0072\\u006f\\u0072"'.length;
+
+function hasEscape(json: Buffer, from: number, end: number): boolean {
+  for (let at = from; at < end; at++) if (json[at] === BACKSLASH) return true;
+  return false;
+}
+
+/**
+ * The text that a member's value is; undefined when it is something else. `latin1` is all of `json`, where it is there
+ * already.
+ */
+export function textOf(json: Buffer, { valueStart, end }: Member, latin1?: string): string | undefined {
+  if (json[valueStart] !== QUOTE) return undefined;
+  try {
+    return readKey(json, valueStart, end, latin1);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An answer rebuilt from the members that pass. */
+export interface RebuiltAnswer {
+  json: Buffer;
+  /** Offset of the value of `choices`. */
+  contentAt: number;
+}
+
+const OPEN = Buffer.from('{');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from('}');
+
+/** Rebuilds an answer from the members that pass, with `model` as its model's name. */
+export function rebuildAnswer(json: Buffer, answer: AnswerMembers, model: string): RebuiltAnswer {
+  const { parts, length, contentAt } = rebuiltParts(json, answer, model);
+  return { json: Buffer.concat(parts, length), contentAt };
+}
+
+/** The same without a copy: pieces of the answer itself, and with `content` in place of its value where that is given. */
+export function rebuiltParts(
+  json: Buffer,
+  answer: AnswerMembers,
+  model: string,
+  content?: readonly Buffer[],
+): { parts: Buffer[]; length: number; contentAt: number } {
+  const parts: Buffer[] = [];
+  let length = 0;
+  let contentAt = -1;
+  const add = (part: Buffer): void => {
+    parts.push(part);
+    length += part.length;
+  };
+  for (const member of answer.kept) {
+    const { start, valueStart, end } = member;
+    add(parts.length === 0 ? OPEN : COMMA);
+    if (member === answer.content) contentAt = length + valueStart - start;
+    const value = member === answer.model ? JSON.stringify(model) : answer.rewritten?.get(member);
+    if (value !== undefined) {
+      add(json.subarray(start, valueStart));
+      add(Buffer.from(value));
+    } else if (member === answer.content && content) {
+      add(json.subarray(start, valueStart));
+      for (const part of content) add(part);
+    } else add(json.subarray(start, end));
+  }
+  if (parts.length === 0) add(OPEN);
+  add(CLOSE);
+  return { parts, length, contentAt };
+}

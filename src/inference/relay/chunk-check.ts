@@ -1,0 +1,217 @@
+import { memberValue, scanMembers } from '../../lib/json-scan.js';
+import { eventData, isDataAlone, otherLines } from '../client/sse-splitter.js';
+import type { InspectedBody } from '../request/request-body.js';
+import { tellsFinish } from '../usage/finish-reason.js';
+import { type GeneratedText, generatedText } from '../usage/generated-text.js';
+import { isUsageOnly } from '../usage/usage.js';
+import { CHAT_CHUNK } from './answer-forms.js';
+import { type AnswerMembers, leftOut, readAnswer, rebuildAnswer, rewrite, textOf } from './answer-members.js';
+import { choicesError } from './choices-error.js';
+import { ChunkLayout } from './chunk-layout.js';
+import type { RelayContext } from './relay-answer.js';
+import { toldUsage } from './told-usage.js';
+
+/** What an event of a stream is. `nothing` sends the client nothing. */
+export type EventKind = 'chunk' | 'comment' | 'nothing' | 'done' | 'error' | 'garbage';
+
+/** What the check needs of its relay. */
+export type ChunkContext = Pick<RelayContext, 'requestId' | 'servedModel' | 'dropped'>;
+
+const COMMENT = Buffer.from(':\n\n');
+const DATA = Buffer.from('data: ');
+const EVENT_END = Buffer.from('\n\n');
+const DONE = '[DONE]';
+/** After this many unused layouts the stream's chunks clearly differ elsewhere: note only one in `SELDOM`. */
+const MOST_VAIN_LAYOUTS = 8;
+const SELDOM = 16;
+
+/**
+ * Checks the events of a chat stream. A chunk passes with its known members and the model's public name. Other lines
+ * don't pass; a comment becomes an empty one. The fields describe the event that was read last.
+ */
+export class ChunkCheck {
+  /** The event to send, for chunks and comments. */
+  out: Buffer = COMMENT;
+  /** Bytes of generated text. */
+  textBytes = 0;
+  /** Whether something was generated that has no text to show: an empty one, or no text at all. */
+  textless = false;
+  /** The chunk's `usage`, valid or not; undefined when there is none. */
+  usage: unknown;
+  /** The payload of an error. */
+  error: Buffer = COMMENT;
+  /** Set by the first chunk that names a model. */
+  servedModel: string | undefined;
+  /** Set by the first choice that tells why it ended. */
+  finished = false;
+
+  #layout: ChunkLayout | undefined;
+  /** Layouts noted since the last one that matched. */
+  #vain = 0;
+
+  constructor(
+    private readonly context: ChunkContext,
+    private readonly asked: Pick<InspectedBody, 'model' | 'usageAsked'>,
+  ) {}
+
+  read(event: Buffer): EventKind {
+    this.usage = undefined;
+    const layout = this.#layout;
+    const textBytes = layout ? layout.textBytes(event) : -1;
+    if (!layout || textBytes < 0) return this.#readLines(event);
+    this.#vain = 0;
+    this.textBytes = textBytes + layout.otherBytes;
+    this.textless = this.textBytes === 0;
+    this.out = layout.rebuild(event);
+    if (layout.dropped > 0) this.context.dropped('member', layout.dropped);
+    return 'chunk';
+  }
+
+  #readLines(event: Buffer): EventKind {
+    this.textBytes = 0;
+    this.textless = false;
+    this.out = COMMENT;
+    if (isDataAlone(event)) return this.#readData(event, eventData(event)!, true);
+    const { comments, fields, error } = otherLines(event);
+    if (error) {
+      this.error = error;
+      return 'error';
+    }
+    if (fields > 0) this.context.dropped('line', fields);
+    const data = eventData(event);
+    const kind = data ? this.#readData(event, data, false) : 'nothing';
+    return kind === 'nothing' && comments > 0 ? 'comment' : kind;
+  }
+
+  #readData(event: Buffer, data: Buffer, alone: boolean): EventKind {
+    const text = trimmed(data);
+    if (text.length === 0) return 'nothing';
+    if (text.length === DONE.length && text.toString('latin1') === DONE) return 'done';
+    const payload = oneLine(data, alone);
+    let answer: AnswerMembers;
+    try {
+      const members = scanMembers(payload, Number.POSITIVE_INFINITY);
+      answer = readAnswer(payload, members, CHAT_CHUNK, this.context.requestId);
+    } catch {
+      return 'garbage';
+    }
+    if (answer.isError) {
+      this.error = payload;
+      return 'error';
+    }
+    return this.#readChunk(event, payload, answer, alone && payload === data);
+  }
+
+  /** `plain`: the event is a single data line with this payload. */
+  #readChunk(event: Buffer, payload: Buffer, answer: AnswerMembers, plain: boolean): EventKind {
+    const { content } = answer;
+    const texts = content ? generatedText(payload, content.valueStart, content.end) : NO_TEXT;
+    const error = texts.saysError ? choicesError(parsed(payload, content!)) : undefined;
+    if (error) {
+      this.error = error;
+      return 'error';
+    }
+    this.textBytes = texts.bytes;
+    const textless = texts.filled && texts.bytes === 0;
+    const asks = textless || !this.finished;
+    const finishes = asks && content && tellsFinish(payload, content.valueStart, content.end);
+    if (finishes) this.finished = true;
+    this.textless = textless && !finishes;
+    const left = leftOut(answer);
+    this.usage = readUsage(payload, answer);
+    const changes = this.#restamps(payload, answer) || answer.dropped > 0 || answer.rewritten !== undefined;
+    if (this.usage !== undefined && texts.bytes === 0 && !this.asked.usageAsked) {
+      if (content && isUsageOnly(parsed(payload, content))) return 'nothing';
+    }
+    const rebuilt = changes ? rebuildAnswer(payload, answer, this.#served()) : undefined;
+    if (left > 0) this.context.dropped('member', left);
+    if (rebuilt) this.out = Buffer.concat([DATA, rebuilt.json, EVENT_END]);
+    else this.out = plain ? event : Buffer.concat([DATA, payload, EVENT_END]);
+    if (plain && this.usage === undefined) {
+      this.#note(event, payload, answer, texts, rebuilt?.contentAt);
+    }
+    return 'chunk';
+  }
+
+  /** Whether the model's name must be replaced. */
+  #restamps(payload: Buffer, { model }: AnswerMembers): boolean {
+    if (!model) return false;
+    const name = textOf(payload, model);
+    if (name !== undefined) this.servedModel ??= this.context.servedModel(name);
+    return name !== this.#served();
+  }
+
+  #served(): string {
+    return this.servedModel ?? this.asked.model;
+  }
+
+  /** Notes the layout of a checked chunk. `contentAt`: offset of the choices in what was rebuilt, if anything was. */
+  #note(
+    event: Buffer,
+    payload: Buffer,
+    answer: AnswerMembers,
+    { first, bytes }: GeneratedText,
+    contentAt: number | undefined,
+  ): void {
+    const { content } = answer;
+    if (!content || !first) return;
+    if (++this.#vain > MOST_VAIN_LAYOUTS && this.#vain % SELDOM !== 0) return;
+    const offset = payload.byteOffset - event.byteOffset;
+    const place = { start: offset + first.start, end: offset + first.end };
+    const moved = contentAt === undefined ? 0 : DATA.length + contentAt - content.valueStart;
+    const rebuilt =
+      contentAt === undefined
+        ? undefined
+        : { event: this.out, start: first.start + moved, end: first.end + moved };
+    this.#layout = new ChunkLayout(event, place, rebuilt, bytes - first.bytes, leftOut(answer));
+  }
+}
+
+const NO_TEXT: GeneratedText = { bytes: 0, first: undefined, filled: false, saysError: false };
+
+/**
+ * The chunk's usage unless it is null or empty; the caller gets its token counts. A value that isn't JSON counts as odd,
+ * not as missing.
+ */
+function readUsage(payload: Buffer, answer: AnswerMembers): unknown {
+  const { usage } = answer;
+  if (!usage) return undefined;
+  const text = payload.toString('latin1', usage.valueStart, usage.end);
+  if (text === 'null') return undefined;
+  const value = parsed(payload, usage);
+  const told = toldUsage(text, value);
+  if (told !== text) rewrite(answer, usage, told);
+  return value || undefined;
+}
+
+function parsed(payload: Buffer, member: NonNullable<AnswerMembers['usage']>): unknown {
+  try {
+    return memberValue(payload, member);
+  } catch {
+    return 'odd';
+  }
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const TAB = 0x09;
+
+const isBlank = (byte: number | undefined): boolean =>
+  byte === SPACE || byte === TAB || byte === CR || byte === LF;
+
+function trimmed(data: Buffer): Buffer {
+  let start = 0;
+  let end = data.length;
+  while (start < end && isBlank(data[start])) start++;
+  while (end > start && isBlank(data[end - 1])) end--;
+  return start === 0 && end === data.length ? data : data.subarray(start, end);
+}
+
+/** The payload with line ends replaced by spaces: JSON allows them between tokens, but they would end the data line. */
+function oneLine(data: Buffer, alone: boolean): Buffer {
+  if (!data.includes(CR) && (alone || !data.includes(LF))) return data;
+  const copy = Buffer.from(data);
+  for (let at = 0; at < copy.length; at++) if (copy[at] === CR || copy[at] === LF) copy[at] = SPACE;
+  return copy;
+}

@@ -1,0 +1,30 @@
+import type { UpstreamFailure } from './upstream-failure.js';
+
+/** Who gets the answer of a call: an HTTP response of the edge, or whatever else stands for a caller. */
+export interface Recipient {
+  /** It takes nothing more: it left, or has everything. */
+  readonly gone: boolean;
+  /** It has taken less of a stream than was sent, and wants no more before `onDrain`. */
+  readonly full: boolean;
+  /** Called once: everything was sent, or it left. */
+  onClose(listener: () => void): void;
+  onDrain(listener: () => void): void;
+  /** Sends a whole answer. `text` is the body in latin1, where that is there already. */
+  answer(body: Buffer, text?: string): void;
+  /** Sends a whole answer that is too large to be copied into one piece. */
+  answerInParts(parts: readonly Buffer[]): void;
+  /** Sends a failure in place of an answer. */
+  refuse(failure: UpstreamFailure): void;
+  /** Begins a stream, before its first events are sent. */
+  startStream(): void;
+  /** Sends events of a stream. */
+  send(events: Buffer): void;
+  /** Sends the last event of a stream and ends it. */
+  endStream(event: Buffer): void;
+  /** Cuts a reader of a stream who takes nothing for too long from here on. */
+  awaitReader(): void;
+  /** Cuts a reader of a large answer, handed over whole, who takes it too slowly. */
+  watchReading(): void;
+  /** Ends the connection. */
+  cut(): void;
+}

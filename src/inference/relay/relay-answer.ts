@@ -1,0 +1,41 @@
+import type { AppError } from '../../errors.js';
+import type { Work, WorkEnd } from '../../lib/turns.js';
+import type { DroppedKind } from '../call-metrics.js';
+import type { UpstreamFailure } from './upstream-failure.js';
+
+/** How the answer's body is handled: whole JSON or a stream. */
+export interface RelayAnswer {
+  /** Takes the next bytes; false: pause the upstream until the client has read. */
+  data(chunk: Buffer): boolean;
+  /** The upstream ended as it should. */
+  end(): void;
+  /** Tells a failure in the middle; false: nothing has left yet, so that it can be a plain error answer. */
+  fail(failure: UpstreamFailure): boolean;
+  /** The client left: settles by what it had received. `over`: nothing more is wanted of the upstream. */
+  clientGone(over: () => void): void;
+}
+
+/** What the answers ask of the relay. */
+export interface RelayContext {
+  readonly requestId: string;
+  /** The public name that served, from what the upstream's answer says. */
+  servedModel(name: string): string;
+  /** Counts what is dropped from the upstream's answer. */
+  dropped(kind: DroppedKind, count: number): void;
+  /** Ends the call with a failure of the upstream. */
+  fail(failure: UpstreamFailure): void;
+  /** Counts bytes of an answer that stay in memory until it has left; false: there is no room, and the call has failed. */
+  keep(bytes: number): boolean;
+  /** The same in the middle of work. @throws AppError when there is no room */
+  grow(bytes: number): void;
+  /** Gives back bytes of a large answer. */
+  shrink(bytes: number): void;
+  /** Does long work on a whole answer in turns. The call is charged by what comes of it, even if the client leaves. */
+  work<T>(work: Work<T>, end: WorkEnd<T>): void;
+  /** Ends the call with a refusal of ours. */
+  refuse(error: AppError): void;
+  /** Ends the answer of a call whose event could not be kept. */
+  unrecorded(): void;
+  /** The whole answer is handed over. */
+  sent(): void;
+}

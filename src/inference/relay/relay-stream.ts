@@ -1,0 +1,211 @@
+import { type ErrorCode, type ErrorOptions, errorBody } from '../../errors.js';
+import { type Call, CLIENT_LEFT, type Success } from '../call.js';
+import { SseSplitter } from '../client/sse-splitter.js';
+import { estimateTokens, readUsage } from '../usage/usage.js';
+import { ChunkCheck } from './chunk-check.js';
+import { LateUsage } from './late-usage.js';
+import type { Recipient } from './recipient.js';
+import type { RelayAnswer, RelayContext } from './relay-answer.js';
+import { mapErrorChunk, type UpstreamFailure } from './upstream-failure.js';
+
+const DONE_EVENT = Buffer.from('data: [DONE]\n\n');
+const LEFT_EARLY = { clientAborted: true, countMissed: true };
+
+/** A stream of server-sent events: checked chunks pass as they come, usage is read on the side. */
+export class StreamAnswer implements RelayAnswer {
+  readonly #splitter = new SseSplitter();
+  /** Adjacent events that go out in one write. */
+  #run: Buffer | undefined;
+  #started = false;
+  #over = false;
+  readonly #check: ChunkCheck;
+  /** Chunks that brought something generated. */
+  #deltas = 0;
+  /** Those among them without a text. */
+  #textless = 0;
+  /** Bytes of generated text. */
+  #textBytes = 0;
+  #usage: unknown;
+  /** Whether no text followed the last usage. */
+  #usageIsLast = false;
+  /** Set once the client has left behind a finish reason: nothing is sent, only read. */
+  #late: LateUsage | undefined;
+
+  constructor(
+    private readonly context: RelayContext,
+    private readonly recipient: Recipient,
+    private readonly call: Call,
+  ) {
+    this.#check = new ChunkCheck(context, call.input.body);
+  }
+
+  data(chunk: Buffer): boolean {
+    if (this.#over) return true;
+    try {
+      this.#splitter.push(chunk, (event) => this.#take(event));
+    } catch {
+      this.context.fail({ code: 'upstream_error', options: {} });
+      return true;
+    }
+    this.#late?.read(chunk.length);
+    this.#flush();
+    // Behind the last event comes only the end, which must not wait for a reader who may never take it.
+    return this.#over || !this.#full();
+  }
+
+  end(): void {
+    // Without [DONE] the upstream broke off, however cleanly it closed.
+    if (!this.#over) this.context.fail({ code: 'upstream_error', options: {} });
+  }
+
+  fail(failure: UpstreamFailure): boolean {
+    if (this.#late) {
+      this.#late.end();
+      return true;
+    }
+    // What came before the failure in the same read leaves before it.
+    this.#flush();
+    if (!this.#started) return false;
+    this.#over = true;
+    this.call.fail({ code: failure.code, httpStatus: 200 }, () =>
+      this.#end(errorEvent(failure.code, failure.options)),
+    );
+    return true;
+  }
+
+  clientGone(over: () => void): void {
+    this.#run = undefined;
+    if (this.#check.finished && !this.#isCounted()) {
+      this.#late = new LateUsage(() => {
+        if (!this.#over) this.#leave();
+        over();
+      });
+      return;
+    }
+    this.#leave();
+    over();
+  }
+
+  /** Settles the call of a client that has left. */
+  #leave(): void {
+    this.#over = true;
+    const isFree = this.#deltas === 0 && !(this.#check.finished && this.#isCounted());
+    if (isFree) this.call.fail(CLIENT_LEFT, () => undefined);
+    else this.call.succeed({ ...this.#success(this.#isCounted()), ...LEFT_EARLY }, () => undefined);
+  }
+
+  #take(event: Buffer): void {
+    if (this.#over) return;
+    switch (this.#check.read(event)) {
+      case 'chunk':
+      case 'comment':
+        this.#count();
+        this.#send(this.#check.out);
+        return;
+      case 'nothing':
+        this.#count();
+        return;
+      case 'done':
+        this.#complete();
+        return;
+      case 'error':
+        this.#break(mapErrorChunk(this.#check.error));
+        return;
+      case 'garbage':
+        this.#break({ code: 'upstream_error', options: {} });
+    }
+  }
+
+  /** Fails the call; later events of the same read are ignored. */
+  #break(failure: UpstreamFailure): void {
+    this.context.fail(failure);
+    this.#over = true;
+  }
+
+  #count(): void {
+    const { textBytes, usage } = this.#check;
+    if (textBytes > 0) {
+      this.#deltas++;
+      this.#textBytes += textBytes;
+      this.#usageIsLast = false;
+      this.call.firstToken();
+    } else if (this.#check.textless && usage === undefined) this.#countTextless();
+    if (usage === undefined) return;
+    this.#usage = usage;
+    this.#usageIsLast = true;
+  }
+
+  /** A chunk without text stands for a token that nodes generate and don't show; each choice opens with one that doesn't. */
+  #countTextless(): void {
+    if (++this.#textless > this.call.input.body.choices) this.#deltas++;
+  }
+
+  #complete(): void {
+    this.#over = true;
+    if (this.#late) {
+      this.call.succeed({ ...this.#success(this.#usageIsLast), clientAborted: true }, () => undefined);
+      this.#late.end();
+      return;
+    }
+    this.#start();
+    this.#flush();
+    this.call.succeed(this.#success(this.#usageIsLast), (error) =>
+      this.#end(error ? errorEvent('service_unavailable') : DONE_EVENT),
+    );
+  }
+
+  /** Whether the usage counts all that came, though the stream has not ended. A count below that of deltas is none. */
+  #isCounted(): boolean {
+    const told = readUsage(this.#usage, 'chat')?.outputTokens ?? -1;
+    return this.#usageIsLast && told >= this.#deltas;
+  }
+
+  /** What to charge; `isCounted`: all of it by the usage. */
+  #success(isCounted: boolean): Success {
+    const generated = Math.max(this.#deltas, estimateTokens(this.#textBytes));
+    return {
+      usage: this.#usage,
+      estimateOutput: () => generated,
+      leastOutput: isCounted ? 0 : generated,
+      servedModel: this.#check.servedModel ?? this.call.input.body.model,
+    };
+  }
+
+  #start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.recipient.startStream();
+  }
+
+  #send(event: Buffer): void {
+    if (this.#late) return;
+    const run = this.#run;
+    if (run && run.buffer === event.buffer && run.byteOffset + run.length === event.byteOffset) {
+      this.#run = Buffer.from(event.buffer, run.byteOffset, run.length + event.length);
+      return;
+    }
+    this.#flush();
+    this.#run = event;
+  }
+
+  #flush(): void {
+    if (!this.#run) return;
+    this.#start();
+    this.recipient.send(this.#run);
+    this.#run = undefined;
+  }
+
+  #full(): boolean {
+    return this.#late === undefined && this.recipient.full;
+  }
+
+  #end(event: Buffer): void {
+    this.recipient.endStream(event);
+    this.context.sent();
+  }
+}
+
+/** An error as an event of a stream whose head has left. */
+function errorEvent(code: ErrorCode, options: ErrorOptions = {}): Buffer {
+  return Buffer.from(`data: ${JSON.stringify(errorBody(code, options))}\n\n`);
+}

@@ -1,0 +1,257 @@
+import { type AppError, errorEntry } from '../../errors.js';
+import type { Turns, Work, WorkEnd } from '../../lib/turns.js';
+import { type Call, CLIENT_LEFT } from '../call.js';
+import type { CallMetrics, DroppedKind } from '../call-metrics.js';
+import type { Catalog } from '../catalog.js';
+import type { UpstreamClient } from '../client/client.js';
+import type { Connection, UpstreamHandler } from '../client/connection.js';
+import type { ResponseHead } from '../client/response-head.js';
+import type { BodyShare } from '../memory/body-budget.js';
+import type { Recipient } from './recipient.js';
+import type { RelayAnswer, RelayContext } from './relay-answer.js';
+import { JsonAnswer } from './relay-json.js';
+import { StreamAnswer } from './relay-stream.js';
+import { mapStatus, mapTransportError, type UpstreamFailure } from './upstream-failure.js';
+
+const MAX_ERROR_BYTES = 64 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+export interface RelayDeps {
+  upstream: UpstreamClient;
+  /** Path prefix of the upstream's address, without a trailing slash. */
+  basePath: string;
+  catalog: Catalog;
+  metrics: CallMetrics;
+  turns: Turns;
+}
+
+const fieldsAccepting = (type: string): string =>
+  `content-type: application/json\r\naccept: ${type}\r\naccept-encoding: identity\r\n`;
+const FIELDS = fieldsAccepting('application/json');
+const STREAM_FIELDS = fieldsAccepting('text/event-stream');
+
+const PATHS = { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' } as const;
+
+/** Carries one call to the model proxy and its answer back. Nothing is retried after a forwarded byte. */
+export class Relay implements UpstreamHandler, RelayContext {
+  #connection: Connection | undefined;
+  #answer: RelayAnswer | undefined;
+  #status = 0;
+  #retryAfter: string | undefined;
+  #errorBody: Buffer[] = [];
+  #errorBytes = 0;
+  #ended = false;
+  #counted = false;
+  /** Gives up the work on a whole answer, while there is some. */
+  #giveUp: (() => void) | undefined;
+
+  constructor(
+    private readonly deps: RelayDeps,
+    private readonly recipient: Recipient,
+    private readonly call: Call,
+    /** Of the bodies in memory; given back when the connection is done with this call. */
+    private readonly share: BodyShare,
+    private readonly onOver: (relay: Relay) => void,
+  ) {}
+
+  get requestId(): string {
+    return this.call.input.id;
+  }
+
+  get accountId(): string {
+    return this.call.input.payer.account.id;
+  }
+
+  start(): void {
+    const { id, endpoint, admission, body } = this.call.input;
+    this.recipient.onClose(() => this.#closed());
+    if (body.stream) this.recipient.onDrain(() => this.#resume());
+    const fields = `authorization: ${admission.authorization}\r\nx-request-id: ${id}\r\n`;
+    this.#connection = this.deps.upstream.post(
+      this.deps.basePath + PATHS[endpoint],
+      fields + (body.stream ? STREAM_FIELDS : FIELDS),
+      body.forward,
+      this,
+    );
+  }
+
+  /** The end of our shutdown: who is still waiting gets an error and pays nothing. */
+  terminate(): void {
+    this.fail({
+      code: 'service_unavailable',
+      options: { message: 'The service is restarting. Try again.', retryAfterSeconds: 1 },
+    });
+  }
+
+  onHead({ status, contentType, retryAfter }: ResponseHead): void {
+    this.#status = status;
+    this.#retryAfter = retryAfter;
+    if (status !== 200) return;
+    const wanted = this.call.input.body.stream ? 'text/event-stream' : 'application/json';
+    if (!contentType.startsWith(wanted)) {
+      this.fail({ code: 'upstream_error', options: {} });
+      return;
+    }
+    const Answer = this.call.input.body.stream ? StreamAnswer : JsonAnswer;
+    this.#answer = new Answer(this, this.recipient, this.call);
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.call.settled) {
+      // Behind the last event: it could go on for ever.
+      this.#abort();
+      return;
+    }
+    if (this.#answer) {
+      if (!this.#answer.data(chunk)) this.#pause();
+      return;
+    }
+    this.#errorBytes += chunk.length;
+    if (this.#errorBytes <= MAX_ERROR_BYTES) this.#errorBody.push(chunk);
+    else this.#refused();
+  }
+
+  onEnd(): void {
+    if (this.#ended) return;
+    if (this.#answer) this.#answer.end();
+    else this.#refused();
+  }
+
+  onError(error: Error): void {
+    if (!this.#ended) this.fail(mapTransportError(error));
+  }
+
+  servedModel(name: string): string {
+    return this.deps.catalog.get(name) ? name : this.call.input.body.model;
+  }
+
+  dropped(kind: DroppedKind, count: number): void {
+    this.deps.metrics.dropped(this.call.input.endpoint, kind, count);
+  }
+
+  sent(): void {
+    if (!this.recipient.gone) {
+      if (this.share.holdsAnswer) this.recipient.watchReading();
+      return;
+    }
+    this.#ended = true;
+    this.#answered('ok');
+    this.onOver(this);
+  }
+
+  fail(failure: UpstreamFailure): void {
+    if (this.#ended || this.call.settled) return;
+    this.#ended = true;
+    this.#giveUp?.();
+    if (!this.#answer?.fail(failure)) {
+      const httpStatus = failure.options.status ?? errorEntry(failure.code).status;
+      this.call.fail({ code: failure.code, httpStatus }, () => this.recipient.refuse(failure));
+    }
+    this.#answered(failure.code);
+    this.#abort();
+    // Otherwise it is over when the error has left.
+    if (this.recipient.gone) this.onOver(this);
+  }
+
+  keep(bytes: number): boolean {
+    try {
+      this.share.grow(bytes);
+      return true;
+    } catch (error) {
+      this.refuse(error as AppError);
+      return false;
+    }
+  }
+
+  grow(bytes: number): void {
+    this.share.grow(bytes);
+  }
+
+  shrink(bytes: number): void {
+    this.share.shrink(bytes);
+  }
+
+  work<T>(work: Work<T>, end: WorkEnd<T>): void {
+    const unpin = this.share.pin();
+    const over = (): void => {
+      this.#giveUp = undefined;
+      unpin();
+    };
+    const giveUp = this.deps.turns.take<T>(this.accountId, work, (error, result) => {
+      over();
+      try {
+        end(error, result);
+      } catch (thrown) {
+        this.onError(thrown as Error);
+      }
+    });
+    this.#giveUp = () => {
+      giveUp();
+      over();
+    };
+  }
+
+  refuse({ code, message, options }: AppError): void {
+    this.fail({ code, options: { ...options, message } });
+  }
+
+  unrecorded(): void {
+    this.recipient.refuse({ code: 'service_unavailable', options: { retryAfterSeconds: 1 } });
+  }
+
+  #refused(): void {
+    this.fail(mapStatus(this.#status, Buffer.concat(this.#errorBody), this.#retryAfter));
+  }
+
+  #closed(): void {
+    if (this.call.settled) {
+      this.#ended = true;
+      this.#answered('ok');
+      this.onOver(this);
+    }
+    // An answer that came whole is charged, whoever is left to read it.
+    else if (!this.#giveUp) this.#clientGone();
+  }
+
+  /** The client left before the answer was whole. */
+  #clientGone(): void {
+    this.#answered('client_closed_request');
+    // Its room among the bodies in memory is given back now.
+    this.call.input.body.forward = NOTHING;
+    if (this.#answer) {
+      this.#answer.clientGone(() => this.#left());
+      // Where it reads on, no reader holds it up any more.
+      this.#connection?.resume(this);
+      return;
+    }
+    this.call.fail(CLIENT_LEFT, () => undefined);
+    this.#left();
+  }
+
+  /** The client left, and the call is settled. */
+  #left(): void {
+    this.#ended = true;
+    this.#abort();
+    this.onOver(this);
+  }
+
+  /** Counts how the call ended for its client, which is the first that is told. */
+  #answered(code: string): void {
+    if (this.#counted) return;
+    this.#counted = true;
+    this.deps.metrics.answered(this.call.input.endpoint, code);
+  }
+
+  #abort(): void {
+    this.#connection?.abort(this);
+  }
+
+  #pause(): void {
+    this.#connection?.pause(this);
+    this.recipient.awaitReader();
+  }
+
+  #resume(): void {
+    this.#connection?.resume(this);
+  }
+}

@@ -1,0 +1,106 @@
+import type { ErrorCode, ErrorOptions } from '../../errors.js';
+import { cleanMessage, isKnownField } from '../../lib/clean-message.js';
+import { unwrapMessage } from './upstream-words.js';
+
+export interface FailureOptions extends ErrorOptions {
+  /** The status when it isn't the code's own. */
+  status?: number;
+}
+
+/** How a failure of the upstream is told to the caller (CONTRACT.md "upstream failed"). */
+export interface UpstreamFailure {
+  code: ErrorCode;
+  options: FailureOptions;
+}
+
+const DEFAULT_RETRY_SECONDS = 5;
+const REFUSED = 'The model refused the request.';
+
+/** A budget or limit that the operator set at an external model proxy is no fault of the caller's request. */
+const BUDGET = /Budget has been exceeded!|ExceededBudget:|exceeded budget for|crossed budget/;
+/** How LiteLLM says that a whole group is parked, whatever the status. */
+const NO_DEPLOYMENT = /No (?:healthy )?deployments? available/;
+const TRY_AGAIN = /Try again in (\d{1,6}(?:\.\d+)?) seconds/;
+
+/**
+ * Maps an error answer of the model proxy. Its 400 and 422 are the caller's to mend: same status, and the message as far
+ * as its words are known.
+ * Everything else is told in our words, so that nothing of the upstream leaks.
+ */
+export function mapStatus(status: number, body: Buffer, retryAfter: string | undefined): UpstreamFailure {
+  const { message = '', type, code, param } = readError(body);
+  const unavailable =
+    status === 429 ||
+    (status === 503 && code === 'upstream_unavailable') ||
+    type === 'budget_exceeded' ||
+    BUDGET.test(message) ||
+    NO_DEPLOYMENT.test(message);
+  if (unavailable) {
+    const told = retryAfter ?? TRY_AGAIN.exec(message)?.[1];
+    return { code: 'upstream_unavailable', options: { retryAfterSeconds: readRetryAfter(told) } };
+  }
+  if (status === 400 || status === 422) {
+    const words = cleanMessage(unwrapMessage(message) ?? '') ?? REFUSED;
+    return { code: 'invalid_request', options: { status, message: words, param } };
+  }
+  if (status === 408 || status === 504) return { code: 'upstream_timeout', options: {} };
+  return { code: 'upstream_error', options: {} };
+}
+
+const TIMEOUT_CODES = new Set(['UPSTREAM_TIMEOUT', 'ETIMEDOUT']);
+
+/** Maps a failure to get an answer at all. */
+export function mapTransportError(error: unknown): UpstreamFailure {
+  const code = (error as { code?: string } | null)?.code;
+  return {
+    code: code !== undefined && TIMEOUT_CODES.has(code) ? 'upstream_timeout' : 'upstream_error',
+    options: {},
+  };
+}
+
+/** Maps an error object that came where a stream's first chunk should be; its code may be the status. */
+export function mapErrorChunk(payload: Buffer): UpstreamFailure {
+  const { code } = readError(payload);
+  const status = Number(code);
+  return mapStatus(
+    Number.isInteger(status) && status >= 400 && status <= 599 ? status : 502,
+    payload,
+    undefined,
+  );
+}
+
+interface ErrorFields {
+  message?: string;
+  type?: string;
+  code?: string;
+  param?: string;
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+/** OpenAI's `error`, an object or a text; FastAPI's `detail`, a text or around it; older vLLM's `object: "error"`. */
+function readError(body: Buffer): ErrorFields {
+  try {
+    const fields = JSON.parse(body.toString()) as { error?: unknown; detail?: unknown; object?: unknown };
+    const { error, detail } = fields;
+    const itself = fields.object === 'error' ? fields : undefined;
+    const told = error ?? (detail as { error?: unknown } | undefined)?.error ?? detail ?? itself;
+    if (typeof told !== 'object' || told === null) return { message: textOf(told) };
+    const { message, type, code, param } = told as Record<string, unknown>;
+    return {
+      message: textOf(message),
+      type: textOf(type),
+      code: typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
+      param: typeof param === 'string' && isKnownField(param) ? param : undefined,
+    };
+  } catch {
+    return {};
+  }
+}
+
+function readRetryAfter(value: string | undefined): number {
+  const seconds = Number(value);
+  if (!Number.isFinite(seconds) || seconds <= 0) return DEFAULT_RETRY_SECONDS;
+  return Math.ceil(seconds);
+}

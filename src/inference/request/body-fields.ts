@@ -1,0 +1,109 @@
+import type { Member } from '../../lib/json-scan.js';
+
+/** Members of nearly every call, checked first. */
+const USUAL = new Set([
+  'model',
+  'messages',
+  'input',
+  'stream',
+  'stream_options',
+  'temperature',
+  'top_p',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'stop',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'encoding_format',
+  'presence_penalty',
+  'frequency_penalty',
+  'seed',
+  'user',
+]);
+
+/**
+ * The rest of OpenAI's own, for chat and embeddings. Not `metadata`, which model proxies obey, and not
+ * `web_search_options`: searches cost the operator and have no price here.
+ */
+const OPENAI = [
+  'audio',
+  'dimensions',
+  'function_call',
+  'functions',
+  'logit_bias',
+  'logprobs',
+  'modalities',
+  'parallel_tool_calls',
+  'prediction',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'reasoning_effort',
+  'safety_identifier',
+  'service_tier',
+  'store',
+  'top_logprobs',
+  'verbosity',
+];
+
+/**
+ * Sampling and output members that vLLM, SGLang, TGI, llama.cpp and Ollama document. Left out are those that affect
+ * other calls (`priority`, `id_slot`, `request_id`), choose other weights (`lora_path`) or hosts, or run the caller's
+ * code (`chat_template`, `custom_logit_processor`).
+ */
+const NODES = [
+  ...['add_generation_prompt', 'add_special_tokens', 'allowed_token_ids', 'bad_words', 'best_of'],
+  ...['cache_prompt', 'cache_salt', 'chat_template_kwargs', 'continue_final_message', 'documents'],
+  ...['dry_allowed_length', 'dry_base', 'dry_multiplier', 'dry_penalty_last_n', 'dry_sequence_breakers'],
+  ...['dynatemp_exponent', 'dynatemp_range', 'ebnf', 'echo', 'grammar', 'guided_choice'],
+  ...['guided_decoding_backend', 'guided_grammar', 'guided_json', 'guided_regex'],
+  ...['guided_whitespace_pattern', 'guideline', 'ignore_eos', 'include_reasoning'],
+  ...['include_stop_str_in_output', 'json_schema', 'length_penalty', 'min_keep', 'min_p', 'min_tokens'],
+  ...['mirostat', 'mirostat_eta', 'mirostat_tau', 'no_stop_trim'],
+  ...['prompt_logprobs', 'reasoning_format', 'regex', 'repeat_last_n', 'repeat_penalty'],
+  ...['repetition_penalty', 'return_progress', 'return_token_ids', 'return_tokens_as_token_ids'],
+  ...['samplers', 'separate_reasoning', 'skip_special_tokens', 'spaces_between_special_tokens'],
+  ...['stop_regex', 'stop_token_ids', 'stream_reasoning', 'structural_tag', 'structured_outputs'],
+  ...['timings_per_token', 'tool_prompt', 'top_k', 'top_n_sigma', 'truncate_prompt_tokens'],
+  ...['typical_p', 'use_beam_search', 'xtc_probability', 'xtc_threshold'],
+];
+
+const KNOWN = new Set([...OPENAI, ...NODES]);
+
+/** Names that go upstream beside the known ones (`ALLOWED_BODY_FIELDS`, which refuses those that steer). */
+export type AllowedFields = ReadonlySet<string>;
+
+/**
+ * Values with which these pass. Any other service tier changes what the operator pays, and what is stored lies in the
+ * operator's account at the upstream.
+ */
+const VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['service_tier', new Set(['"auto"', '"default"', 'null'])],
+  ['store', new Set(['false', 'null'])],
+]);
+const LONGEST_VALUE_BYTES = 16;
+
+/** Whether a member of a body goes upstream. */
+export function passes(body: Buffer, { key, valueStart, end }: Member, allowed: AllowedFields): boolean {
+  if (USUAL.has(key) || allowed.has(key)) return true;
+  if (!KNOWN.has(key)) return false;
+  const values = VALUES.get(key);
+  if (!values) return true;
+  return end - valueStart <= LONGEST_VALUE_BYTES && values.has(body.toString('latin1', valueStart, end));
+}
+
+const MOST_TOLD = 16;
+const LONGEST_TOLD = 64;
+
+/** A name of the caller's as it may be repeated: bounded, and safe characters only. */
+export const shownName = (name: string): string =>
+  name.slice(0, LONGEST_TOLD).replace(/[^\w.-]/g, '?') || '?';
+
+/** Names of dropped members as a header value: bounded, and safe characters only. */
+export function toldNames(names: readonly string[]): string {
+  const unique = [...new Set(names)];
+  const told = unique.slice(0, MOST_TOLD).map(shownName);
+  const more = unique.length - told.length;
+  return more > 0 ? `${told.join(', ')}, and ${more} more` : told.join(', ');
+}

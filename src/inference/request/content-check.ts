@@ -1,0 +1,170 @@
+import { AppError } from '../../errors.js';
+import { type Member, readKey, skipSpace } from '../../lib/json-scan.js';
+import { type JsonLevel, type JsonVisitor, visitStrings } from '../../lib/json-strings.js';
+import type { Work } from '../../lib/turns.js';
+import { shownName } from './body-fields.js';
+import * as names from './content-names.js';
+import { pathOf } from './content-place.js';
+import { faultOfAddress, isLikeAddress, type MediaRules } from './media-addresses.js';
+
+/** Media that a body names beside its texts. */
+export interface Media {
+  images: number;
+  /** Images in `input`, where each element has a context of its own. */
+  batchImages: number;
+  /** Whether there are media that can take any number of tokens. */
+  unbounded: boolean;
+}
+
+/** What a body of texts names. */
+export const NO_MEDIA: Media = { images: 0, batchImages: 0, unbounded: false };
+
+/** Members that a node may take media from. */
+const WITH_MEDIA = new Set(['messages', 'input']);
+/** Bytes between two pauses: each piece takes a fraction of a millisecond, addresses included. */
+const PART_BYTES = 16 * 1024;
+
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+const LOWER_N = 0x6e;
+
+/**
+ * Counts the media of a body that is valid JSON, and refuses addresses inside a network, parts of types that aren't known,
+ * and names of media that a node has kept from other calls.
+ * @throws AppError `invalid_body`
+ */
+export function* checkContent(body: Buffer, members: readonly Member[], rules: MediaRules): Work<Media> {
+  const media = { ...NO_MEDIA };
+  for (const { key, valueStart } of members) {
+    if (!WITH_MEDIA.has(key)) continue;
+    if (body[valueStart] !== OPEN_BRACKET && body[valueStart] !== OPEN_BRACE) continue;
+    const reader = new ContentReader(body, key, rules);
+    yield* visitStrings(body, valueStart, PART_BYTES, reader);
+    media.unbounded ||= reader.unbounded;
+    if (key === 'input') media.batchImages += reader.images;
+    else media.images += reader.images;
+  }
+  return media;
+}
+
+const LONGEST_TYPE = 64;
+
+/** A part of a message that is being read. */
+interface Part {
+  /** Offset of its bracket. */
+  start: number;
+  type: string | undefined;
+  /** Members that hold an image. */
+  images: number;
+  /** Whether its type has been counted as an image whose member is still to come. */
+  expected: boolean;
+  /** Members for media that are null. */
+  empty: Set<string>;
+}
+
+/** Each takes microseconds to read, and no context holds as many images. */
+const MOST_ADDRESSES = 2_048;
+
+class ContentReader implements JsonVisitor {
+  images = 0;
+  unbounded = false;
+  #part: Part | undefined;
+  #addresses = 0;
+
+  constructor(
+    private readonly body: Buffer,
+    private readonly member: string,
+    private readonly rules: MediaRules,
+  ) {}
+
+  key(levels: readonly JsonLevel[]): void {
+    const level = levels.at(-1)!;
+    const meaning = names.meaningAt(this.body, level.keyStart, level.keyEnd);
+    level.state = meaning | (level.outer & names.INHERITED);
+    if (meaning === 0 || (level.state & names.SPOKEN) !== 0) return;
+    if ((meaning & names.CACHE_NAME) !== 0 && (level.outer & names.IN_CONTENT) !== 0) {
+      throw this.#invalid(levels, 'is not supported');
+    }
+    if ((meaning & (names.IMAGE | names.UNBOUNDED)) === 0) return;
+    if (isNull(this.body, level)) this.#nothing(levels);
+    else this.#count(meaning, level);
+  }
+
+  string(levels: readonly JsonLevel[], start: number, end: number): void {
+    const { outer, state } = levels.at(-1)!;
+    if ((state & names.SPOKEN) !== 0) return;
+    if ((state & names.TYPE) !== 0) {
+      if ((outer & names.CONTENT) !== 0) this.#ofType(levels, start, end);
+      return;
+    }
+    if (!this.#isAddress(state, start, end)) return;
+    if (++this.#addresses > MOST_ADDRESSES) throw this.#invalid(levels, 'is one address too many');
+    const reason = faultOfAddress(this.body, start, end, this.rules);
+    if (reason !== undefined) throw this.#invalid(levels, reason);
+  }
+
+  #isAddress(state: number, start: number, end: number): boolean {
+    if ((state & names.ADDRESS) !== 0) return true;
+    if ((state & names.MAYBE_ADDRESS) === 0) return false;
+    return isLikeAddress(this.body, start, end, (state & names.DATA) !== 0);
+  }
+
+  #ofType(levels: readonly JsonLevel[], start: number, end: number): void {
+    const type = end - start <= LONGEST_TYPE ? readKey(this.body, start, end) : '';
+    const kind = names.partKind(type);
+    if (kind === undefined) throw this.#invalid(levels, 'is not a supported type of content');
+    const part = this.#enter(levels.at(-1)!);
+    if (part.empty.has(type)) throw this.#missing(levels, type);
+    part.type = type;
+    if (kind === names.UNBOUNDED) this.unbounded = true;
+    else if (kind === names.IMAGE && part.images === 0) {
+      this.images++;
+      part.expected = true;
+    }
+  }
+
+  #count(meaning: number, level: JsonLevel): void {
+    if ((meaning & names.UNBOUNDED) !== 0) this.unbounded = true;
+    if ((meaning & names.IMAGE) === 0) return;
+    if ((level.outer & names.CONTENT) !== 0) {
+      const part = this.#enter(level);
+      part.images++;
+      if (part.expected) {
+        part.expected = false;
+        return;
+      }
+    }
+    this.images++;
+  }
+
+  /** A member that would hold media is null. */
+  #nothing(levels: readonly JsonLevel[]): void {
+    const level = levels.at(-1)!;
+    if ((level.outer & names.CONTENT) === 0) return;
+    const name = readKey(this.body, level.keyStart, level.keyEnd);
+    const part = this.#enter(level);
+    if (part.type === name) throw this.#missing(levels, name);
+    part.empty.add(name);
+  }
+
+  #enter({ start }: JsonLevel): Part {
+    if (this.#part?.start !== start) {
+      this.#part = { start, type: undefined, images: 0, expected: false, empty: new Set() };
+    }
+    return this.#part!;
+  }
+
+  #missing(levels: readonly JsonLevel[], name: string): AppError {
+    const param = `${this.member}${pathOf(this.body, levels.slice(0, -1))}.${shownName(name)}`;
+    return new AppError('invalid_body', { message: `"${param}" must not be null.`, param });
+  }
+
+  #invalid(levels: readonly JsonLevel[], reason: string): AppError {
+    const param = this.member + pathOf(this.body, levels);
+    return new AppError('invalid_body', { message: `"${param}" ${reason}.`, param });
+  }
+}
+
+function isNull(body: Buffer, { keyEnd }: JsonLevel): boolean {
+  return body[skipSpace(body, skipSpace(body, keyEnd) + 1)] === LOWER_N;
+}

@@ -1,0 +1,108 @@
+import { readKey } from '../../lib/json-scan.js';
+
+/** What names in `messages` and `input` stand for: one list for the check of addresses and for the size of a call. */
+
+/** What a model or a tool said, which nobody fetches. Holds for all that lies beneath. */
+export const SPOKEN = 1;
+/** Lies in the content of a message. Holds for all that lies beneath. */
+export const IN_CONTENT = 2;
+/** The content itself: its elements are parts. */
+export const CONTENT = 4;
+/** Kind of a part. */
+export const TYPE = 8;
+/** Name under which vLLM keeps media for all of its callers. */
+export const CACHE_NAME = 16;
+/** Holds an address or the media as a `data:` URL. */
+export const ADDRESS = 32;
+/** Holds an identifier, data, or an address. */
+export const MAYBE_ADDRESS = 64;
+/** Holds one image. */
+export const IMAGE = 128;
+/** Holds media that can take any number of tokens. */
+export const UNBOUNDED = 256;
+/** Holds base64 or a text. */
+export const DATA = 512;
+
+/** What also holds for all that lies beneath a member. */
+export const INHERITED = SPOKEN | IN_CONTENT;
+
+const ADDRESS_MEMBER = /_ur[il]$/;
+
+const NAMES = new Map<string, number>();
+const add = (bits: number, names: readonly string[]): void => {
+  for (const name of names) NAMES.set(name, (NAMES.get(name) ?? 0) | bits);
+};
+// `input` is a tool's arguments in Anthropic's form. The `input` of embeddings is a member of the body.
+add(SPOKEN, ['tool_calls', 'function_call', 'annotations', 'arguments', 'citations', 'input']);
+add(IN_CONTENT | CONTENT, ['content']);
+add(TYPE, ['type']);
+add(CACHE_NAME, ['uuid']);
+add(ADDRESS, ['url', 'uri', 'src']);
+add(ADDRESS | IMAGE, ['image_url', 'image', 'input_image']);
+add(ADDRESS | UNBOUNDED, ['images', 'video', 'videos', 'input_video', 'audio', 'audios', 'input_audio']);
+add(MAYBE_ADDRESS | UNBOUNDED, ['file', 'files', 'file_id', 'file_data', 'input_file', 'document']);
+add(MAYBE_ADDRESS, ['data', 'media', 'source']);
+add(DATA, ['data', 'file_data']);
+
+/** What a member's name stands for. Some nodes read names in any case. */
+function meaningOf(name: string): number {
+  const lower = name.toLowerCase();
+  return NAMES.get(lower) ?? (ADDRESS_MEMBER.test(lower) ? ADDRESS | UNBOUNDED : 0);
+}
+
+/** Longer keys are no names that anybody reads. */
+export const LONGEST_KEY = 256;
+const BACKSLASH = 0x5c;
+const UNDERSCORE = 0x5f;
+/** Makes a letter small. */
+const SMALL = 0x20;
+
+interface Known {
+  bytes: Buffer;
+  meaning: number;
+}
+const step = (sum: number, byte: number): number => (Math.imul(sum, 31) + (byte | SMALL)) | 0;
+const SUMS = new Map<number, Known>();
+for (const [name, meaning] of NAMES) {
+  const bytes = Buffer.from(name);
+  SUMS.set(bytes.reduce(step, 0), { bytes, meaning });
+}
+
+/**
+ * What the key from `start` to `end`, quotes included, stands for. Most keys mean nothing, and are told by their bytes:
+ * decoding each would take longer than all else.
+ */
+export function meaningAt(json: Buffer, start: number, end: number): number {
+  if (end - start > LONGEST_KEY) return 0;
+  let sum = 0;
+  for (let at = start + 1; at < end - 1; at++) {
+    const byte = json[at]!;
+    if (byte === BACKSLASH || byte > 0x7f) return meaningOf(readKey(json, start, end));
+    sum = step(sum, byte);
+  }
+  const known = SUMS.get(sum);
+  if (known && isName(json, start, end, known.bytes)) return known.meaning;
+  return json[end - 5] === UNDERSCORE ? meaningOf(readKey(json, start, end)) : 0;
+}
+
+function isName(json: Buffer, start: number, end: number, name: Buffer): boolean {
+  if (end - start - 2 !== name.length) return false;
+  return name.every((byte, at) => (json[start + 1 + at]! | SMALL) === (byte | SMALL));
+}
+
+const TEXT_PARTS = ['text', 'input_text', 'output_text', 'refusal', 'thinking', 'redacted_thinking'];
+const SAID_PARTS = ['reasoning', 'reasoning_text', 'summary_text', 'tool_use', 'tool_result', 'tool_call'];
+const OTHER_PARTS = ['tool_reference', 'tool_response', 'function', 'function_call', 'custom'];
+const IMAGE_PARTS = ['image_url', 'input_image', 'image'];
+const UNBOUNDED_PARTS = [
+  ...['video_url', 'input_video', 'video', 'audio_url', 'input_audio', 'audio'],
+  ...['file_url', 'file', 'input_file', 'document', 'search_result'],
+];
+const PARTS = new Map<string, number>([
+  ...[...TEXT_PARTS, ...SAID_PARTS, ...OTHER_PARTS].map((type) => [type, 0] as const),
+  ...IMAGE_PARTS.map((type) => [type, IMAGE] as const),
+  ...UNBOUNDED_PARTS.map((type) => [type, UNBOUNDED] as const),
+]);
+
+/** What a part of this type holds: `IMAGE`, `UNBOUNDED`, or 0 for text; undefined for a type that isn't known. */
+export const partKind = (type: string): number | undefined => PARTS.get(type);

@@ -1,0 +1,66 @@
+import { AppError } from '../../errors.js';
+import { skipValueInParts } from '../../lib/json-parts.js';
+import { type Member, skipSpace } from '../../lib/json-scan.js';
+import type { Work } from '../../lib/turns.js';
+
+/** Most inputs of one call, as in OpenAI's API. */
+const MAX_INPUTS = 2_048;
+/** Numbers of a vector where the call doesn't say. */
+const USUAL_DIMENSIONS = 768;
+/** An answer is kept until it is paid for, up to 64 MiB, and a number takes 24 bytes at most. */
+const MAX_NUMBERS = (64 * 1024 * 1024) / 24;
+
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const QUOTE = 0x22;
+
+/**
+ * Refuses a call for more embeddings than one answer can hold. `parsed` is the value of `input` where the body was
+ * parsed; of others the entries are counted by and by. The body must be valid JSON and name `input` once.
+ * @throws AppError `invalid_body`
+ */
+export function* checkInputs(
+  body: Buffer,
+  members: readonly Member[],
+  parsed: unknown,
+  dimensions: unknown,
+): Work<void> {
+  const member = members.find(({ key }) => key === 'input');
+  if (!member) return;
+  const inputs = parsed === undefined ? yield* countInputs(body, member) : countParsed(parsed);
+  if (inputs > MAX_INPUTS) {
+    const message = `"input" has more than ${MAX_INPUTS.toLocaleString('en-US')} entries. Send them in several requests.`;
+    throw new AppError('invalid_body', { message, param: 'input' });
+  }
+  const each = typeof dimensions === 'number' && dimensions > 0 ? dimensions : USUAL_DIMENSIONS;
+  if (inputs * each <= MAX_NUMBERS) return;
+  const most = Math.floor(MAX_NUMBERS / each);
+  const message =
+    most > 0
+      ? `With ${each} dimensions "input" may have ${most} entries. Send them in several requests.`
+      : `"dimensions" must be at most ${Math.floor(MAX_NUMBERS)}.`;
+  throw new AppError('invalid_body', { message, param: most > 0 ? 'input' : 'dimensions' });
+}
+
+/** A list of numbers is one text as tokens. */
+const countParsed = (input: unknown): number =>
+  !Array.isArray(input) || isScalar(input[0]) ? 1 : input.length;
+
+const isScalar = (value: unknown): boolean =>
+  value === null || typeof value === 'number' || typeof value === 'boolean';
+
+/** Vectors that an `input` asks for, counted no further than is needed. */
+function* countInputs(json: Buffer, { valueStart }: Member): Work<number> {
+  if (json[valueStart] !== OPEN_BRACKET) return 1;
+  let at = skipSpace(json, valueStart + 1);
+  if (json[at] === CLOSE_BRACKET) return 0;
+  if (json[at] !== QUOTE && json[at] !== OPEN_BRACKET && json[at] !== OPEN_BRACE) return 1;
+  for (let inputs = 1; ; inputs++) {
+    at = skipSpace(json, yield* skipValueInParts(json, at));
+    if (inputs > MAX_INPUTS || json[at] !== COMMA) return inputs;
+    yield;
+    at = skipSpace(json, at + 1);
+  }
+}

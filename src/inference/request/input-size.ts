@@ -1,0 +1,55 @@
+import type { Member } from '../../lib/json-scan.js';
+import type { InputSize } from '../usage/usage.js';
+import type { Media } from './content-check.js';
+
+/** Texts and objects that steer a call and never reach the prompt. Numbers and literals never do either. */
+const NO_INPUT = new Set([
+  'model',
+  'stream_options',
+  'user',
+  'stop',
+  'logit_bias',
+  'encoding_format',
+  'metadata',
+]);
+/** Nodes take these as they are. A chat template writes the others anew. */
+const TEXTS = new Set(['messages', 'input', 'prompt']);
+/** With these a prompt can grow beyond all that the body shows: a template of one's own, larger images, pages found. */
+const UNBOUNDED = new Set(['chat_template', 'mm_processor_kwargs', 'media_io_kwargs', 'web_search_options']);
+/** Indented and escaped by a template, a byte of JSON becomes at most so many. */
+const REWRITTEN = 4;
+/** What a chat template adds of its own: its preamble, the default system prompt, how tools are called. */
+const TEMPLATE_TOKENS = 1_024;
+/**
+ * Most tokens of one image, whose bytes don't show them: Qwen2-VL's, the highest documented figure of an open model
+ * ("4-16384 visual tokens per image", https://huggingface.co/Qwen/Qwen2-VL-7B-Instruct).
+ */
+const IMAGE_TOKENS = 16_384;
+
+/** From here on they fill a context too. */
+const MAX_IMAGES = 64;
+
+const QUOTE = 0x22;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+
+/** How much input a body has, from its scanned members and the media that they name; nothing is parsed. */
+export function inputSize(body: Buffer, members: readonly Member[], media: Media): InputSize {
+  let bytes = 0;
+  let batchTokens = media.batchImages * IMAGE_TOKENS;
+  let promptTokens = 0;
+  for (const { key, valueStart, end } of members) {
+    if (isScalar(body[valueStart]!) || NO_INPUT.has(key)) continue;
+    const length = end - valueStart;
+    bytes += length;
+    if (key === 'input') batchTokens += length;
+    else if (UNBOUNDED.has(key)) promptTokens = Number.POSITIVE_INFINITY;
+    else promptTokens += TEXTS.has(key) ? length : length * REWRITTEN;
+  }
+  if (promptTokens > 0) promptTokens += TEMPLATE_TOKENS + media.images * IMAGE_TOKENS;
+  if (media.unbounded || media.images > MAX_IMAGES) promptTokens = Number.POSITIVE_INFINITY;
+  return { bytes, images: media.images + media.batchImages, batchTokens, promptTokens };
+}
+
+/** A number, true, false or null. */
+const isScalar = (byte: number): boolean => byte !== QUOTE && byte !== OPEN_BRACE && byte !== OPEN_BRACKET;

@@ -1,0 +1,98 @@
+import { AppError } from '../../errors.js';
+import { eachElement, scanObjectInParts } from '../../lib/json-parts.js';
+import { type Member, readKey } from '../../lib/json-scan.js';
+import type { Work } from '../../lib/turns.js';
+import { shownName } from './body-fields.js';
+
+/** Kinds of tools that the caller runs. All others run at the upstream, at the operator's cost and from its network. */
+const KINDS = new Set(['function', 'custom']);
+/** Members of such tools, in OpenAI's two forms and with Anthropic's cache marks. */
+const TOOL_MEMBERS = new Set([
+  ...['type', 'function', 'custom', 'name', 'description', 'parameters', 'strict', 'format', 'cache_control'],
+]);
+/** More than any context holds. */
+const MOST_BYTES = 1024 * 1024;
+
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+const QUOTE = 0x22;
+const LOWER_N = 0x6e;
+
+const invalid = (message: string, param: string): AppError =>
+  new AppError('invalid_body', { message, param });
+
+/**
+ * Refuses tools that the upstream would run itself, such as `mcp` with its `server_url`. `parsed` is the value of
+ * `tools` where the body was parsed; of others, which are large, the bytes are read by and by. The body must be valid
+ * JSON and name `tools` once.
+ * @throws AppError `invalid_body`
+ */
+export function* checkTools(body: Buffer, members: readonly Member[], parsed: unknown): Work<void> {
+  if (parsed !== undefined) {
+    checkParsed(parsed);
+    return;
+  }
+  const member = members.find(({ key }) => key === 'tools');
+  if (!member || body[member.valueStart] === LOWER_N) return;
+  if (body[member.valueStart] !== OPEN_BRACKET) throw NO_LIST();
+  if (member.end - member.valueStart > MOST_BYTES) throw invalid('"tools" is too long.', 'tools');
+  yield* checkBytes(body, member.valueStart);
+}
+
+const NO_LIST = (): AppError => invalid('"tools" must be a list.', 'tools');
+
+/** Null is no list, and asks for nothing. */
+function checkParsed(tools: unknown): void {
+  if (tools === null) return;
+  if (!Array.isArray(tools)) throw NO_LIST();
+  tools.forEach((tool: unknown, index) => {
+    if (typeof tool !== 'object' || tool === null || Array.isArray(tool)) throw noObject(index);
+    checkTool(Object.keys(tool), [(tool as { type?: unknown }).type], index);
+  });
+}
+
+function* checkBytes(body: Buffer, from: number): Work<void> {
+  let index = 0;
+  yield* eachElement(body, from, function* (start) {
+    if (body[start] !== OPEN_BRACE) throw noObject(index);
+    const { members, end } = yield* scanObjectInParts(body, start);
+    if (members.length > MOST_MEMBERS)
+      throw invalid(`"tools[${index}]" has too many members.`, `tools[${index}]`);
+    const types = members
+      .filter(({ key }) => key === 'type')
+      .map(({ valueStart, end: stop }) => typeOf(body, valueStart, stop));
+    checkTool(
+      members.map(({ key }) => key),
+      types,
+      index++,
+    );
+    return end;
+  });
+}
+
+/** Names that stand more than once included. */
+const MOST_MEMBERS = 64;
+/** A longer text is none of the kinds. */
+const LONGEST_TYPE = 256;
+
+const typeOf = (body: Buffer, start: number, end: number): string | null =>
+  body[start] === QUOTE && end - start <= LONGEST_TYPE ? readKey(body, start, end) : null;
+
+function noObject(index: number): AppError {
+  const param = `tools[${index}]`;
+  return invalid(`"${param}" must be an object.`, param);
+}
+
+/** The type comes first: the other members follow from it. */
+function checkTool(names: readonly string[], types: readonly unknown[], index: number): void {
+  if (types.length === 0 || !types.every((type) => typeof type === 'string' && KINDS.has(type))) {
+    const param = `tools[${index}].type`;
+    const [given] = types.filter((type) => typeof type === 'string' && !KINDS.has(type));
+    const shown = typeof given === 'string' ? `, not "${shownName(given)}"` : '';
+    throw invalid(`"${param}" must be "function" or "custom"${shown}.`, param);
+  }
+  const other = names.find((name) => !TOOL_MEMBERS.has(name));
+  if (other === undefined) return;
+  const param = `tools[${index}].${shownName(other)}`;
+  throw invalid(`"${param}" is not supported.`, param);
+}

@@ -1,0 +1,37 @@
+/** Tells the person at the terminal what happens: aligned lines, with colours only where they are shown as such. */
+export interface Reporter {
+  title(text: string): void;
+  /** A finished step, what came of it, and how long it took in milliseconds. */
+  step(name: string, detail: string, tookMs: number): void;
+  /** Something worth knowing. */
+  note(name: string, text: string): void;
+  /** Plain lines, as they are. */
+  lines(text: string): void;
+}
+
+const NAME_WIDTH = 10;
+const DETAIL_WIDTH = 56;
+
+export interface Output {
+  write(text: string): unknown;
+  isTTY?: boolean;
+}
+
+/** Reports to a stream; `NO_COLOR` style callers pass `colours: false`. */
+export function createReporter(output: Output, colours = output.isTTY ?? false): Reporter {
+  const paint = (code: number, text: string): string => (colours ? `\x1b[${code}m${text}\x1b[0m` : text);
+  const bold = (text: string): string => paint(1, text);
+  const dim = (text: string): string => paint(2, text);
+  const print = (text: string): void => {
+    output.write(`${text}\n`);
+  };
+  return {
+    title: (text) => print(`\n${bold(text)}\n`),
+    step: (name, detail, tookMs) =>
+      print(
+        `  ${name.padEnd(NAME_WIDTH)}  ${detail.padEnd(DETAIL_WIDTH)} ${dim(`${(tookMs / 1000).toFixed(1)} s`)}`,
+      ),
+    note: (name, text) => print(`  ${name.padEnd(NAME_WIDTH)}  ${paint(33, text)}`),
+    lines: print,
+  };
+}

@@ -1,0 +1,16 @@
+import type { UsageRecord } from './usage-record.js';
+
+/** An event on its way to the database. */
+export interface Pending {
+  record: UsageRecord;
+  /** Whether this process recorded it itself. */
+  own: boolean;
+  /** Order of recording; what `drain` waits for. */
+  position: number;
+  /** When it was recorded, by the clock, for its age. */
+  since: number;
+  /** Called once: it is committed, or set aside since the database refuses it. */
+  settled(): void;
+  /** Called when its account is locked: it may take as long as somebody holds the lock. */
+  delayed?(): void;
+}

@@ -1,0 +1,79 @@
+import { signUp } from '../support/api.js';
+import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { usePlatform } from '../support/platform-suite.js';
+import { until } from '../support/until.js';
+import { type RawSocket, rawSocket } from './raw-socket.js';
+
+const TOO_MANY = { code: 4429, reason: 'Too many messages' };
+const MANY = 5_000;
+
+describe('who sends messages without end over a WebSocket of GraphQL', () => {
+  const suite = usePlatform();
+  const open: RawSocket[] = [];
+  const platforms: TestPlatform[] = [];
+  afterEach(async () => {
+    for (const { socket } of open.splice(0)) socket.terminate();
+    for (const platform of platforms.splice(0)) await platform.close();
+  });
+
+  const connect = async (url = suite.url): Promise<RawSocket & { pongs(): number }> => {
+    const socket = await rawSocket(url);
+    open.push(socket);
+    let pongs = 0;
+    socket.socket.on('pong', () => pongs++);
+    return { ...socket, pongs: () => pongs };
+  };
+  const withBounds = async (
+    socketBounds: Parameters<typeof startTestPlatform>[1] & object,
+  ): Promise<TestPlatform> => {
+    const platform = await startTestPlatform(suite.db, socketBounds);
+    platforms.push(platform);
+    return platform;
+  };
+
+  test('without a session is closed after 20, whatever they are', async () => {
+    const frames = await connect();
+    for (let n = 0; n < MANY; n++) frames.socket.ping();
+    expect(await frames.closed()).toEqual(TOO_MANY);
+    expect(frames.pongs()).toBe(20);
+    const messages = await connect();
+    for (let n = 0; n < MANY; n++) messages.say({ type: 'ping' });
+    expect(await messages.closed()).toEqual(TOO_MANY);
+    expect(messages.heard.length).toBeLessThanOrEqual(20);
+  });
+
+  test('with a session is closed after 1,000 from one ping of ours to the next', async () => {
+    const { token } = await signUp(suite.url);
+    const socket = await connect();
+    await socket.init(token);
+    for (let n = 0; n < MANY; n++) socket.socket.ping();
+    expect(await socket.closed()).toEqual(TOO_MANY);
+    expect(socket.pongs()).toBe(999);
+  });
+
+  test('who sends as many, but slower, stays', async () => {
+    const { url } = await withBounds({ socketBounds: { messages: 10, pingIntervalMs: 100 } });
+    const { token } = await signUp(url);
+    const socket = await connect(url);
+    let beats = 0;
+    socket.socket.on('ping', () => beats++);
+    await socket.init(token);
+    for (let n = 0; n < 5; n++) {
+      const before = beats;
+      await until(() => beats > before);
+      for (let m = 0; m < 4; m++) socket.socket.ping();
+      await until(() => socket.pongs() === 4 * (n + 1));
+    }
+    expect(socket.socket.readyState).toBe(socket.socket.OPEN);
+  });
+
+  test('who ignores that it was closed is cut off', async () => {
+    const { url, app } = await withBounds({ socketBounds: { initTimeoutMs: 50 } });
+    const socket = await connect(url);
+    socket.socket.pause();
+    await until(() => app.websocketServer.clients.size === 0, {
+      what: 'the connection to be cut',
+      timeoutMs: 10_000,
+    });
+  });
+});

@@ -1,0 +1,90 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newId } from '../../src/lib/ids.js';
+import { DOLLAR } from '../../src/lib/money.js';
+import { listDeadLetters, setAside } from '../../src/metering/dead-letters.js';
+import { runCommand } from '../support/command.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { checkInvariants } from '../support/invariants.js';
+import { createPayer, type Payer, recordOf } from './support.js';
+
+describe('npm run dead-letters', () => {
+  let db: TestDatabase;
+  let payer: Payer;
+  let data: string;
+  let spool: string;
+  beforeEach(async () => {
+    db = await createTestDatabase();
+    payer = await createPayer(db.pool, DOLLAR);
+    data = mkdtempSync(join(tmpdir(), 'gateway-dead-letters-'));
+    spool = join(data, 'spool');
+  });
+  afterEach(async () => {
+    rmSync(data, { recursive: true, force: true });
+    await db.close();
+  });
+
+  const deadLetters = (args: string[] = [], env: Record<string, string> = {}) =>
+    runCommand('dead-letters', args, { DATA_DIR: data, DATABASE_URL: db.url, ...env });
+  const balance = async (): Promise<string> =>
+    (await db.pool.query('select balance::text as b from accounts where id = $1', [payer.accountId])).rows[0]
+      .b;
+
+  test('says so when nothing is set aside', async () => {
+    const { code, output } = await deadLetters();
+    expect(output).toContain('no event is set aside in');
+    expect(code).toBe(0);
+  });
+
+  test('lists each event with its reason, and books none', async () => {
+    const record = recordOf(payer);
+    await setAside(spool, record, 'numeric field overflow');
+    await setAside(spool, record, 'no partition');
+    const { code, output } = await deadLetters();
+    expect(output).toMatch(`${record.id}  `);
+    expect(output).toMatch(`account ${payer.accountId}  gateway/fast  $0.00025`);
+    expect(output).toContain('no partition\n1 event the database refused');
+    expect(code).toBe(1);
+    expect(await balance()).toBe('1.000000000000');
+  });
+
+  test('books them once the cause is gone, as of the time of their calls; what is refused again stays', async () => {
+    const createdAt = Date.UTC(2026, 1, 3, 4, 5, 6);
+    const good = [recordOf(payer, { createdAt }), recordOf(payer)];
+    const stranger = recordOf({ accountId: newId(), keyId: newId() });
+    const odd = recordOf(payer, { inputTokens: -1, cost: 0n });
+    for (const record of [...good, stranger, odd]) await setAside(spool, record, 'x');
+
+    const first = await deadLetters(['--retake']);
+    expect(first.output).toContain('2 events are booked, 2 refused again');
+    expect(first.output).toContain('the account does not exist');
+    expect(first.output).toContain('usage_events_input_tokens_check');
+    expect(first.code).toBe(1);
+    expect(await balance()).toBe('0.999500000000');
+    const days = await db.pool.query('select day::text from key_spend_days order by day limit 1');
+    expect(days.rows).toEqual([{ day: '2026-02-03' }]);
+    expect((await listDeadLetters(spool)).map(({ record }) => record)).toEqual([stranger, odd]);
+
+    // A file that was taken in and is there again, as after a crash in between.
+    await setAside(spool, good[0]!, 'x');
+    expect((await deadLetters(['--retake'])).output).toContain('1 event is booked, 2 refused again');
+    expect(await balance()).toBe('0.999500000000');
+    expect(await checkInvariants(db.pool)).toEqual([]);
+  });
+
+  test('keeps everything while the database is away, and says what is wrong', async () => {
+    await setAside(spool, recordOf(payer), 'x');
+    const { code, output } = await deadLetters(['--retake'], {
+      DATABASE_URL: 'postgres://u:secret@127.0.0.1:9/none',
+    });
+    expect(output).toMatch(/^dead-letters: /);
+    expect(output).not.toContain('secret');
+    expect(code).toBe(2);
+    expect(readdirSync(join(spool, 'dead-letters'))).toHaveLength(1);
+  });
+
+  test('refuses what it does not know', async () => {
+    expect((await deadLetters(['--all'])).code).toBe(2);
+  });
+});
