@@ -157,7 +157,8 @@ describe('the retention of usage', () => {
       async () =>
         (
           await db.pool.query(
-            `select from pg_locks where not granted and mode = 'AccessExclusiveLock' and relation = 'usage_events'::regclass`,
+            `select from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
+             where not granted and mode = 'AccessExclusiveLock' and relation = 'usage_events'::regclass`,
           )
         ).rowCount,
     );
