@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { usageRetentionJob } from '../../src/jobs/retention.jobs.js';
 import { DOLLAR } from '../../src/lib/money.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
@@ -9,6 +12,7 @@ import { ensurePartitions, listPartitions } from '../../src/services/partitions/
 import { rolledHours, rollUpAt } from '../analytics/support.js';
 import { contextOf, ledgerOf } from '../billing/fixtures.js';
 import { createPayer, type Payer, recordOf } from '../metering/support.js';
+import { runCommand } from '../support/command.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
 import { jobContext } from './support.js';
@@ -97,6 +101,19 @@ describe('the retention of usage', () => {
       figures: { ...before.figures, ...latencies },
     });
     expect(await violated()).toEqual([]);
+  });
+
+  test('npm run audit finds nothing, and still finds what is wrong with what is kept', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'gateway-audit-'));
+    const audit = () => runCommand('audit', [], { DATA_DIR: data, DATABASE_URL: db.url });
+    await rollUpAt(db, DUE);
+    await run(DUE);
+    expect(await audit()).toMatchObject({ code: 0, output: expect.stringContaining(' 0 violated') });
+    await db.pool.query('delete from usage_events where id = $1', [october[0]!.id]);
+    const { code, output } = await audit();
+    expect(code).toBe(1);
+    expect(output).toMatch(/^ +1 {2}I2 /m);
+    rmSync(data, { recursive: true });
   });
 
   test('leaves lists of what is there, with its number', async () => {
