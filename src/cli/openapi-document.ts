@@ -4,7 +4,7 @@ import { systemClock } from '../lib/clock.js';
 import { createEgress } from '../lib/egress/egress.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry } from '../lib/metrics.js';
-import { createPlatform } from '../platform/app.js';
+import { createPlatform, type Platform } from '../platform/app.js';
 import { createPasswords } from '../services/accounts/passwords.js';
 import { createPseudonyms } from '../services/accounts/pseudonyms.rules.js';
 import { createEnvelopes } from '../services/envelopes.js';
@@ -16,8 +16,8 @@ import { createServices } from '../services.js';
 const NOWHERE = 'http://127.0.0.1:9';
 const SECRET = 'only-for-a-platform-that-never-listens';
 
-/** The OpenAPI document of the platform as it is committed: the same text for the same routes. */
-export async function openApiText(): Promise<string> {
+/** Asks a platform that never listens and calls nobody. */
+export async function askUnheardPlatform<T>(ask: (platform: Platform) => T): Promise<T> {
   const environment = {
     DATABASE_URL: 'postgres://127.0.0.1:9/nowhere',
     UPSTREAM_URL: NOWHERE,
@@ -39,7 +39,7 @@ export async function openApiText(): Promise<string> {
     signals,
     egress: createEgress({ allowPrivate: config.webhookAllowPrivate }),
   });
-  const { app, close } = await createPlatform({
+  const platform = await createPlatform({
     config,
     orm,
     services,
@@ -50,10 +50,14 @@ export async function openApiText(): Promise<string> {
     ready: async () => false,
   });
   try {
-    await app.ready();
-    return `${JSON.stringify(app.swagger(), null, 2)}\n`;
+    await platform.app.ready();
+    return ask(platform);
   } finally {
-    await close();
+    await platform.close();
     await orm.close(true);
   }
 }
+
+/** The OpenAPI document of the platform as it is committed: the same text for the same routes. */
+export const openApiText = (): Promise<string> =>
+  askUnheardPlatform(({ app }) => `${JSON.stringify(app.swagger(), null, 2)}\n`);

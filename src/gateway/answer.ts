@@ -71,25 +71,19 @@ function safeHeaderList(text: string | undefined): string | undefined {
   return text && /^[\w-]+(?:\s*,\s*[\w-]+)*$/.test(text) ? text : undefined;
 }
 
-/** Up to here a body is worth copying to leave in one piece with the head. */
-const ONE_PIECE_BYTES = 32 * 1024;
-
-/** Ends an answer with JSON in one write. `text` is the body in latin1, where that is there already. */
+/** Ends an answer with JSON in one write. */
 export function answerJson(
   response: ServerResponse,
   status: number,
   headers: AnswerHeaders,
   body: Buffer,
-  text?: string,
 ): void {
   headers.push('content-type', 'application/json; charset=utf-8', 'content-length', String(body.length));
   response.writeHead(status, headers);
-  // Node joins a head with a text, and sends it beside a buffer; latin1 leaves every byte as it is.
-  if (body.length <= ONE_PIECE_BYTES) response.end(text ?? body.toString('latin1'), 'latin1');
-  else response.end(body);
+  response.end(body);
 }
 
-/** Ends an answer with JSON that is too large to be copied into one piece. */
+/** Ends an answer with JSON that is too large for one buffer. */
 export function answerInParts(
   response: ServerResponse,
   headers: AnswerHeaders,

@@ -1,18 +1,20 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import httpProxy from '@fastify/http-proxy';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Dispatcher, Pool } from 'undici';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
-import { isLoopback } from '../lib/network.js';
 import { clientOf, type EdgeBounds } from './edge-bounds.js';
 import { HeldAnswers } from './held-answers.js';
 import { hasHeldBody, holdBody } from './held-body.js';
 import { HeldBytes } from './held-bytes.js';
 import { OwnTurns } from './own-turn.js';
 import { PassLine, type Place } from './pass-line.js';
+import { askedHeaders, endToEnd, forwardedHeaders } from './platform-headers.js';
+import { platformTarget } from './platform-target.js';
 import { askForBody } from './request-guard.js';
 import { acceptUpgrades } from './upgrade.js';
+import type { PlatformAnswer } from './upgrade-handler.js';
 
 export interface PassthroughOptions {
   platformUrl: string;
@@ -29,33 +31,16 @@ declare module 'fastify' {
   }
 }
 
-/** What a client says of proxies before us; only we know, so none of it passes. */
-const FORWARDED = /^(?:x-forwarded-|x-real-ip$|forwarded$|via$|true-client-ip$|cf-connecting-ip$)/;
-/**
- * These speak of one connection and end with it, in both directions: the platform keeping ours alive is nothing to
- * the client, and some of them make our own client of the platform throw. `Expect` was answered by us.
- */
-const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-connection|upgrade|te|trailer|expect|http2-settings)$/;
+/** Asked of the platform. Any other method is 404, as it is there. */
+const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+/** The last status that there is; Node refuses to send what the parser lets in beyond it. */
+const LAST_STATUS = 599;
 /** For the platform to begin its answer. */
 const ANSWER_TIMEOUT_MS = 60_000;
 const RETRY_AFTER_SECONDS = 1;
 const TOO_MANY = 'Too many requests from this address are in progress. Try again in a moment.';
 const NO_ROOM = 'Too many large requests are in progress. Try again in a moment.';
 const TOO_LARGE = 'The body is larger than any that is accepted here, or comes in too many pieces.';
-
-function forwardedHeaders({ ip, ips, protocol, raw }: FastifyRequest): Record<string, string> {
-  const byProxy = isLoopback(ip) && ips !== undefined && ips.length > 1;
-  const headers: Record<string, string> = {
-    // One hop more says that somebody on this machine was named by a proxy, and isn't its operator at a keyboard.
-    'x-forwarded-for': byProxy ? `${ip}, 127.0.0.1` : ip,
-    'x-forwarded-proto': protocol,
-  };
-  if (raw.headers.host) headers['x-forwarded-host'] = raw.headers.host;
-  return headers;
-}
-
-const endToEnd = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.test(name)));
 
 /** Refuses a request. All but a body that is too large may be repeated a moment later. */
 function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, message: string): void {
@@ -79,22 +64,37 @@ export async function passthrough(
   const line = new PassLine(bounds);
   const held = new HeldBytes(bounds);
   const answers = new HeldAnswers(held, bounds);
+  const { origin, pathname } = new URL(platformUrl);
+  const targetOf = (url: string): string => platformTarget(pathname.replace(/\/$/, ''), url);
+  const platform = new Pool(origin, {
+    connections: bounds.platformConnections,
+    pipelining: 1,
+    keepAliveTimeout: 4_000,
+    headersTimeout: ANSWER_TIMEOUT_MS,
+    // Its limits are those of connections that carry one request at a time.
+    allowH2: false,
+  });
+  // Its connections end with the edge; those without any request would outlive it.
+  app.addHook('onClose', () => platform.destroy());
   const failed = (reply: FastifyReply, error: Error): void => {
     log.warn({ err: error }, 'the platform did not answer');
     reply.code(502).send(errorBody('platform_unavailable'));
   };
-  const send = (reply: FastifyReply, body: Readable): void => {
+  const send = (reply: FastifyReply, { statusCode, headers, body }: PlatformAnswer): void => {
+    reply.code(statusCode).headers(endToEnd(headers));
+    // The rest of a body that nobody reads would be taken for the next request.
+    if (!reply.request.raw.complete) reply.header('connection', 'close');
     reply.hijack();
-    reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
+    reply.raw.writeHead(statusCode, reply.getHeaders() as OutgoingHttpHeaders);
     answers.send(reply.request.client, body, reply.raw);
   };
   const upgrades = acceptUpgrades(app, {
-    platformUrl,
+    origin,
+    targetOf,
     timeoutMs: bounds.upgradeTimeoutMs,
     forwarded: forwardedHeaders,
     granted: ({ place }) => place.leave(),
-    refused: (reply, answer) =>
-      send(reply.code(answer.statusCode!).headers(endToEnd(answer.headers)), answer),
+    refused: send,
     failed,
   });
   app.addHook('preClose', (done) => {
@@ -130,43 +130,44 @@ export async function passthrough(
   bufferBodies(app, held);
   // Fastify reads text/plain by itself; here every body passes unread, and the platform judges its type.
   app.removeAllContentTypeParsers();
-  await app.register(httpProxy, {
-    upstream: platformUrl,
-    disableRequestLogging: true,
-    undici: {
-      connections: bounds.platformConnections,
-      pipelining: 1,
-      keepAliveTimeout: 4_000,
-      headersTimeout: ANSWER_TIMEOUT_MS,
-    },
-    // Its connections end with the edge; by default they would outlive it, those without any request included.
-    destroyAgent: true,
-    handler: (request, reply, dest, options) => {
-      if (!enter(request, reply)) return;
-      const { place } = request;
-      place.start(() => {
-        try {
-          reply.from(dest, { ...options, retryDelay: onceAnswered(() => place.finish()) });
-        } catch (error) {
-          place.finish();
-          reply.send(error);
-        }
-      });
-    },
-    replyOptions: {
-      rewriteRequestHeaders: (request, headers) => {
-        const kept = Object.fromEntries(
-          Object.entries(headers).filter(([name]) => !FORWARDED.test(name) && !HOP_BY_HOP.test(name)),
-        );
-        return { ...kept, ...forwardedHeaders(request as unknown as FastifyRequest) };
-      },
-      rewriteHeaders: endToEnd,
-      onResponse(_request, reply, { stream }) {
-        if (reply.sent) stream.destroy();
-        else send(reply as unknown as FastifyReply, stream);
-      },
-      onError: (reply, { error }) => failed(reply as unknown as FastifyReply, error),
-    },
+  app.addContentTypeParser('*', (_request, body, done) => done(null, body));
+  const pass = (request: FastifyRequest, reply: FastifyReply): void => {
+    const path = targetOf(request.url);
+    if (!enter(request, reply)) return;
+    const { place } = request;
+    const free = (): void => place.finish();
+    place.start(() => ask(platform, path, request, reply, { free, send, failed }));
+  };
+  for (const url of ['/', '/*']) app.route({ method: METHODS, url, handler: pass });
+}
+
+interface AskEnds {
+  /** The connection to the platform is free. */
+  free(): void;
+  send(reply: FastifyReply, answer: PlatformAnswer): void;
+  failed(reply: FastifyReply, error: Error): void;
+}
+
+/** Asks the platform, and never twice: a platform in trouble needs that least. */
+function ask(
+  platform: Dispatcher,
+  path: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { free, send, failed }: AskEnds,
+): void {
+  const { method, body = null } = request as { method: Dispatcher.HttpMethod; body?: Readable | null };
+  platform.request({ path, method, body, headers: askedHeaders(request) }, (error, answer) => {
+    if (error) free();
+    // Without a listener, the error of an abandoned answer would be uncaught.
+    else answer.body.once('close', free).on('error', () => undefined);
+    if (reply.raw.destroyed || reply.sent) answer?.body?.destroy();
+    else if (error) failed(reply, error);
+    else if (answer.statusCode <= LAST_STATUS) send(reply, answer);
+    else {
+      answer.body.destroy();
+      failed(reply, new Error(`the platform answered with status ${answer.statusCode}`));
+    }
   });
 }
 
@@ -183,18 +184,4 @@ function bufferBodies(app: FastifyInstance, held: HeldBytes): void {
       else done(null, body);
     });
   });
-}
-
-/**
- * Calls `free` once the connection to the platform is free. `retryDelay` is the only hook that also runs for answers whose
- * client has left. It never asks for a retry: a platform in trouble needs that least.
- */
-function onceAnswered(free: () => void) {
-  return (details: unknown): null => {
-    const { res } = details as { res?: { stream: Readable } };
-    // Without a listener, the error of an abandoned answer would be uncaught.
-    if (res) res.stream.once('close', free).on('error', () => undefined);
-    else free();
-    return null;
-  };
 }

@@ -1,7 +1,8 @@
-import { request as httpRequest, type IncomingMessage, ServerResponse } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Dispatcher, Pool } from 'undici';
+import { type PlatformAnswer, UpgradeHandler } from './upgrade-handler.js';
 
 /** For the last bytes to an end whose other end is gone. */
 const LINGER_MS = 1_000;
@@ -21,13 +22,16 @@ const ASKED = [
 const GRANTED = ['sec-websocket-accept', 'sec-websocket-protocol'] as const;
 
 export interface UpgradeOptions {
-  platformUrl: string;
-  /** From the connection to the platform to its answer. */
+  /** The platform's. */
+  origin: string;
+  /** What to ask the platform for. */
+  targetOf(url: string): string;
+  /** For a connection to the platform, and then for its answer. */
   timeoutMs: number;
   /** Headers that say where a request comes from. */
   forwarded(request: FastifyRequest): Record<string, string>;
   /** Sends the platform's answer when it is not 101. */
-  refused(reply: FastifyReply, answer: IncomingMessage): void;
+  refused(reply: FastifyReply, answer: PlatformAnswer): void;
   /** Called when the platform has granted the upgrade. */
   granted(request: FastifyRequest): void;
   /** Answers a client whose request the platform did not take. */
@@ -51,6 +55,14 @@ export interface Upgrades {
 export function acceptUpgrades(app: FastifyInstance, options: UpgradeOptions): Upgrades {
   const waiting = new WeakMap<IncomingMessage, Socket>();
   const open = new Set<Socket>();
+  // Beside the connections of other requests: each upgrade takes one for itself.
+  const { origin, timeoutMs } = options;
+  const platform = new Pool(origin, {
+    connectTimeout: timeoutMs,
+    headersTimeout: timeoutMs,
+    allowH2: false,
+  });
+  app.addHook('onClose', () => platform.destroy());
   app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => undefined);
     // What follows an upgrade before its answer could be read as another request by somebody else. Behind a request that
@@ -71,7 +83,11 @@ export function acceptUpgrades(app: FastifyInstance, options: UpgradeOptions): U
   return {
     asked: (request) => waiting.has(request.raw),
     pass(request, reply) {
-      passOn(request, reply, waiting.get(request.raw)!, options, open);
+      try {
+        passOn(request, reply, waiting.get(request.raw)!, options, { platform, open });
+      } catch (error) {
+        reply.send(error);
+      }
     },
     close() {
       for (const socket of open) socket.destroy();
@@ -84,55 +100,47 @@ function passOn(
   reply: FastifyReply,
   client: Socket,
   options: UpgradeOptions,
-  open: Set<Socket>,
+  { platform, open }: { platform: Dispatcher; open: Set<Socket> },
 ): void {
-  const asked = ask(request, options);
+  const path = options.targetOf(request.url);
   // Who speaks before the answer is no WebSocket, and who ends before it has left.
   const early = (): void => void client.destroy();
   client.on('data', early).on('end', early);
   const answered = (): void => void client.off('data', early).off('end', early);
-  client.once('close', () => asked.destroy());
-  asked.on('upgrade', (answer, platform: Socket, first) => {
-    reply.hijack();
-    reply.raw.detachSocket(client);
-    answered();
-    options.granted(request);
-    client.write(grant(answer));
-    client.write(first);
-    join(client, platform);
-    open.add(client);
-    client.once('close', () => open.delete(client));
-  });
-  asked.on('response', (answer) => {
-    answered();
-    options.refused(reply, answer);
-  });
-  asked.on('error', (error) => {
-    answered();
-    if (!reply.sent && !client.destroyed) options.failed(reply, error);
-  });
-  asked.end();
-}
-
-function ask(request: FastifyRequest, { platformUrl, timeoutMs, forwarded }: UpgradeOptions) {
-  const { headers, url } = request.raw;
-  const copied = ASKED.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
-  const send = platformUrl.startsWith('https:') ? httpsRequest : httpRequest;
-  const asked = send(`${new URL(platformUrl).origin}${url}`, {
-    agent: false,
-    headers: {
-      ...(Object.fromEntries(copied) as Record<string, string>),
-      ...forwarded(request),
-      connection: 'Upgrade',
-      upgrade: 'websocket',
+  const asked = new UpgradeHandler({
+    granted(headers, socket) {
+      reply.hijack();
+      reply.raw.detachSocket(client);
+      answered();
+      options.granted(request);
+      client.write(grant(headers));
+      join(client, socket);
+      open.add(client);
+      client.once('close', () => open.delete(client));
+    },
+    refused(answer) {
+      answered();
+      options.refused(reply, answer);
+    },
+    failed(error) {
+      answered();
+      if (!reply.sent && !client.destroyed) options.failed(reply, error);
     },
   });
-  asked.setTimeout(timeoutMs, () => asked.destroy(new Error('the platform did not answer an upgrade')));
-  return asked;
+  client.once('close', () => asked.abandon());
+  platform.dispatch(
+    { method: 'GET', path, upgrade: 'websocket', headers: askedHeaders(request, options.forwarded(request)) },
+    asked,
+  );
+}
+
+function askedHeaders({ raw: { headers } }: FastifyRequest, forwarded: Record<string, string>) {
+  const copied = ASKED.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
+  return { ...(Object.fromEntries(copied) as Record<string, string>), ...forwarded };
 }
 
 /** The head of the answer that ends HTTP on a connection. */
-function grant({ headers }: IncomingMessage): string {
+function grant(headers: IncomingHttpHeaders): string {
   const lines = GRANTED.flatMap((name) => (headers[name] === undefined ? [] : [`${name}: ${headers[name]}`]));
   return [
     'HTTP/1.1 101 Switching Protocols',

@@ -8,6 +8,7 @@ import { AppError } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
 import { credentialOf } from '../rest/credential.js';
 import type { RestApp } from '../rest/rest-app.js';
+import { reads, writes } from '../rest/route-rules.js';
 import { clearSessionCookie, setSessionCookie } from '../rest/session-cookie.js';
 import type { Signals } from '../services/live/signals.js';
 import type { Services } from '../services.js';
@@ -46,6 +47,7 @@ const GOING_AWAY = 1001;
 const GOODBYE_MS = 1_000;
 const CLOSE_MS = 2_000;
 const ENDPOINT = '/graphql';
+const DOCUMENT_BYTES = 256 * 1024;
 const POST_ONLY = 'Send queries and mutations by POST; subscriptions run over WebSocket.';
 
 /** `/graphql`: queries and mutations by POST, everything over WebSocket. */
@@ -76,6 +78,8 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
   app.route({
     method: 'POST',
     url: ENDPOINT,
+    // `login` and `signup` set the cookie. Each request is a read; its operation takes more by its cost (rates.ts).
+    config: writes({ auth: 'optional', opensSession: true, bodyLimitBytes: DOCUMENT_BYTES, rate: 'read' }),
     schema: { hide: true },
     preHandler: async (request) => {
       request.raw.headers.accept = settledAccept(request.headers.accept);
@@ -109,6 +113,7 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
   app.route({
     method: 'GET',
     url: ENDPOINT,
+    config: reads({ auth: 'none' }),
     schema: { hide: true },
     handler: (_request, reply) => refuseMethod(reply),
     wsHandler: createSocketHandler({

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { RestApp } from '../rest/rest-app.js';
+import { shows } from '../rest/route-rules.js';
 import { graphqlGuide } from './docs/graphql-guide.js';
 import { docsPage, STYLE } from './docs/html.js';
 import { webhooksGuide } from './docs/webhooks-guide.js';
@@ -26,6 +27,7 @@ export function docsPages(app: RestApp): void {
     app.route({
       method: 'GET',
       url,
+      config: shows('page'),
       schema: { hide: true },
       handler: (_request, reply: FastifyReply) => {
         page ??= render();
@@ -39,6 +41,7 @@ export function docsPages(app: RestApp): void {
   app.route({
     method: 'GET',
     url: '/docs/style.css',
+    config: shows('asset'),
     schema: { hide: true },
     handler: (_request, reply) => {
       reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=3600').send(STYLE);

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RestApp } from '../rest/rest-app.js';
+import { shows, writes } from '../rest/route-rules.js';
 import { type MailLinkAction, mailLinkActions } from '../services/alerts/mail-links.rules.js';
 import type { Services } from '../services.js';
 import { type MailPage, mailPage } from './mail-page.js';
@@ -42,12 +43,20 @@ export function mailRoutes(app: RestApp, { mailLinks }: Services): void {
       scope.route({
         method: 'GET',
         url,
+        config: shows('page'),
         schema: { hide: true },
         handler: (request, reply) => show(reply, mailLinks.isValid(action, tokenOf(request)), question),
       });
       scope.route({
         method: 'POST',
         url,
+        config: writes({
+          auth: 'none',
+          bodyLimitBytes: 4 * 1024,
+          contentTypes: FORM_TYPES,
+          headers: 'page',
+          rate: 'none',
+        }),
         schema: { hide: true },
         handler: async (request, reply) =>
           show(reply, await mailLinks.follow(request.context, action, tokenOf(request)), done),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.js';
 import type { RestApp } from '../rest/rest-app.js';
+import { shows } from '../rest/route-rules.js';
 import { type Asset, notBuilt, type WebBuild } from './web-build.js';
 
 /** Addresses that the dashboard's own router answers. */
@@ -44,6 +45,7 @@ export function webRoutes(app: RestApp, build: WebBuild | undefined): void {
     app.route({
       method: 'GET',
       url,
+      config: shows('spa'),
       schema: { hide: true },
       handler: (_request, reply) => {
         if (!build) throw notBuilt();
@@ -61,6 +63,7 @@ export function webRoutes(app: RestApp, build: WebBuild | undefined): void {
   app.route({
     method: 'GET',
     url: '/assets/*',
+    config: shows('asset'),
     schema: { hide: true },
     handler: (request, reply) => {
       const asset = build?.asset(request.url.split('?', 1)[0]!);

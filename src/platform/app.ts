@@ -13,7 +13,7 @@ import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { isLoopback, networkOf, networksOf } from '../lib/network.js';
-import { bindRouteTable } from '../lib/route-table.js';
+import { type DeclaredRoute, requireRules } from '../lib/route-rules.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import { docsPages } from '../pages/docs.routes.js';
 import { mailRoutes } from '../pages/mail.routes.js';
@@ -28,6 +28,7 @@ import { docsRoutes } from '../rest/docs-page.js';
 import { healthRoutes } from '../rest/health.routes.js';
 import { keysRoutes } from '../rest/keys.routes.js';
 import type { RestApp } from '../rest/rest-app.js';
+import type { RouteRules } from '../rest/route-rules.js';
 import type { Signals } from '../services/live/signals.js';
 import type { Services } from '../services.js';
 import { answerBrokenHttp } from './broken-http.js';
@@ -35,9 +36,8 @@ import { handleErrors, sendError, toAppError } from './error-handler.js';
 import { parseJsonBodies } from './json-body.js';
 import { measureRequests } from './metrics.js';
 import { collectOpenApi } from './openapi.js';
-import { createRates, limitRates, requireRates } from './rates.js';
+import { createRates, limitRates, requireRate } from './rates.js';
 import { addSecurityHeaders, checkContentType } from './route-guard.js';
-import { type RouteEntry, routeTable } from './route-table.js';
 import { guardSessions } from './session-guard.js';
 import { ownWork } from './work-guard.js';
 
@@ -54,8 +54,6 @@ export interface PlatformDeps {
   ready(): Promise<boolean>;
   /** The pages built from web/; without them their addresses answer 503. */
   web?: WebBuild;
-  /** The whole product's unless a test brings its own. */
-  table?: readonly RouteEntry[];
   socketBounds?: Partial<SocketBounds> | undefined;
   /** The product's unless a test can't wait for them. */
   bounds?: Partial<RequestBounds> | undefined;
@@ -63,6 +61,8 @@ export interface PlatformDeps {
 
 export interface Platform {
   app: RestApp;
+  /** What each route declares, HEAD left out. */
+  routes: readonly DeclaredRoute<RouteRules>[];
   /** Answers what is in flight and closes. The database stays the caller's. */
   close(): Promise<void>;
 }
@@ -112,9 +112,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
 
-  const table = deps.table ?? routeTable;
-  requireRates(table);
-  bindRouteTable(app, table);
+  const routes = requireRules<RouteRules>(app, requireRate);
   handleErrors(app);
   measureRequests(app, deps.registry);
   parseJsonBodies(app);
@@ -156,7 +154,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     toAppError,
   });
   webRoutes(app, deps.web);
-  return { app, close: () => closing(() => app.close()) };
+  return { app, routes, close: () => closing(() => app.close()) };
 }
 
 /** Request id and service context, before anything else can fail. */

@@ -3,9 +3,10 @@ import type { ServiceContext } from '../context.js';
 import { AppError } from '../errors.js';
 import type { RateClass, TakeRate } from '../graphql/rates.js';
 import { RateBudget } from '../lib/rate-budgets.js';
+import type { DeclaredRoute } from '../lib/route-rules.js';
 import { accountOwner } from '../lib/work-owner.js';
-import { entryOf } from './route-guard.js';
-import type { RouteEntry } from './route-table.js';
+import type { RouteRules } from '../rest/route-rules.js';
+import { rulesOf } from './route-guard.js';
 
 /** Requests a minute of one account; per process. */
 export const RATES: Readonly<Record<RateClass, number>> = { read: 600, write: 120, heavy: 60 };
@@ -16,12 +17,9 @@ const COUNTED = /^\/(?:api|graphql)(?:\/(?!playground)|$)/;
 const KNOWN: ReadonlySet<unknown> = new Set([...Object.keys(RATES), 'auth', 'none']);
 
 /** @throws Error for a route that doesn't say how it is counted. */
-export function requireRates(table: readonly RouteEntry[]): void {
-  for (const { method, url, rate } of table) {
-    if (!KNOWN.has(rate) || (rate === 'none' && COUNTED.test(url))) {
-      throw new Error(`the route table doesn't say at which rate ${method} ${url} may be asked`);
-    }
-  }
+export function requireRate({ method, url, rate }: DeclaredRoute<RouteRules>): void {
+  if (!KNOWN.has(rate) || (rate === 'none' && COUNTED.test(url)))
+    throw new Error(`${method} ${url} doesn't declare at which rate it may be asked`);
 }
 
 /** Counts accounts, but nobody whom `exempt` lets pass. Who has no session counts elsewhere (anonymous-budget.ts). */
@@ -39,10 +37,10 @@ export function createRates(exempt: (context: ServiceContext) => boolean): TakeR
   };
 }
 
-/** Counts each request by the `rate` of its entry, once it is known who asks. */
+/** Counts each request by the `rate` of its route, once it is known who asks. */
 export function limitRates(app: FastifyInstance, take: TakeRate): void {
   app.addHook('onRequest', async (request) => {
-    const rate = entryOf(request)?.rate ?? 'none';
+    const rate = rulesOf(request)?.rate ?? 'none';
     if (rate !== 'none') take(request.context, rate === 'auth' ? 'write' : rate, 1);
   });
 }

@@ -1,24 +1,26 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.js';
-import { boundEntry } from '../lib/route-table.js';
+import { matchedRules } from '../lib/route-rules.js';
 import { type SecurityHeaderOptions, securityHeaders } from '../lib/security-headers.js';
-import type { RouteEntry } from './route-table.js';
+import type { RouteRules } from '../rest/route-rules.js';
 
-/** The entry of the route that a request was matched with; undefined where none was. */
-export const entryOf = (request: FastifyRequest): RouteEntry | undefined => boundEntry<RouteEntry>(request);
+/** The rules of the route that a request was matched with; undefined where none was. */
+export const rulesOf = (request: FastifyRequest): RouteRules | undefined => matchedRules<RouteRules>(request);
 
-/** Security headers of the entry's class on every answer, errors and 404 included. */
+/** Security headers of the route's class on every answer, errors and 404 included. */
 export function addSecurityHeaders(app: FastifyInstance, options: SecurityHeaderOptions): void {
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers(securityHeaders(entryOf(request)?.headers ?? 'api', options));
+    reply.headers(securityHeaders(rulesOf(request)?.headers ?? 'api', options));
   });
 }
 
-/** Refuses bodies of a type that the entry doesn't list, and any content encoding: 415. */
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** Refuses bodies of a type that the route doesn't list, and any content encoding: 415. */
 export function checkContentType(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
-    const entry = entryOf(request);
-    if (!entry || entry.method === 'GET') return;
+    const rules = rulesOf(request);
+    if (!rules || SAFE.has(request.method)) return;
     const { headers } = request;
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
@@ -28,7 +30,7 @@ export function checkContentType(app: FastifyInstance): void {
     const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
     if (type === undefined && !hasBody) return;
     const mediaType = type?.split(';', 1)[0]?.trim().toLowerCase();
-    if (mediaType === undefined || !entry.contentTypes.includes(mediaType)) {
+    if (mediaType === undefined || !rules.contentTypes.includes(mediaType)) {
       throw new AppError('unsupported_media_type');
     }
   });

@@ -8,7 +8,7 @@ import type { Session } from '../services/accounts/sessions.service.js';
 import type { Services } from '../services.js';
 import { AnonymousBudget } from './anonymous-budget.js';
 import { isUpgrade, refuseCrossSiteWrite } from './cross-site.js';
-import { entryOf } from './route-guard.js';
+import { rulesOf } from './route-guard.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -23,7 +23,7 @@ export interface GuardOptions {
 }
 
 /**
- * Enforces `auth` of the matched entry, refuses cross-site writes that carry the cookie or would set it, and bounds what
+ * Enforces `auth` of the matched route, refuses cross-site writes that carry the cookie or would set it, and bounds what
  * callers without a session may ask.
  */
 export function guardSessions(
@@ -34,20 +34,20 @@ export function guardSessions(
   const anonymous = new AnonymousBudget();
   app.decorateRequest('cookieSession', null);
   app.addHook('onRequest', async (request) => {
-    const entry = entryOf(request);
-    if (!entry) return;
+    const rules = rulesOf(request);
+    if (!rules) return;
     const { context } = request;
     const credential = credentialOf(request.headers.authorization, request.cookies);
-    if (credential?.from === 'cookie' || entry.opensSession || isUpgrade(request)) {
+    if (credential?.from === 'cookie' || rules.opensSession || isUpgrade(request)) {
       refuseCrossSiteWrite(request, publicUrl);
     }
-    if (entry.auth === 'internal') throw new AppError('internal_routes_disabled');
-    if (entry.auth !== 'none' && credential) await openSession(request, credential, services);
-    if (entry.rate !== 'none' && !context.viewer && !isExempt(context, { production })) {
+    if (rules.auth === 'internal') throw new AppError('internal_routes_disabled');
+    if (rules.auth !== 'none' && credential) await openSession(request, credential, services);
+    if (rules.rate !== 'none' && !context.viewer && !isExempt(context, { production })) {
       anonymous.spend(context);
     }
-    if (entry.auth === 'admin') requireAdmin(context);
-    else if (entry.auth === 'session') requireViewer(context);
+    if (rules.auth === 'admin') requireAdmin(context);
+    else if (rules.auth === 'session') requireViewer(context);
   });
   renewCookies(app, services);
 }

@@ -8,7 +8,7 @@ import { CONNECTION_BOUNDS, cutConnections, type RequestBounds } from '../lib/cu
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
-import { bindRouteTable, boundEntry } from '../lib/route-table.js';
+import { matchedRules, requireRules } from '../lib/route-rules.js';
 import { keysUnavailable, sendError, unauthorised } from './answers.js';
 import type { CallTimeouts } from './call.js';
 import type { Random } from './group.js';
@@ -17,7 +17,7 @@ import { keyRoutes } from './key-routes.js';
 import { modelInfoRoutes } from './model-info-routes.js';
 import { createProxyMetrics } from './proxy-metrics.js';
 import { createRelay } from './relay.js';
-import { type RouteEntry, routeTable } from './route-table.js';
+import { type RouteRules, rules } from './route-rules.js';
 import { createRouter, type Router, type RouterDeps } from './router.js';
 import type { Routing } from './routing.js';
 import { type ProxyTime, processTime } from './time.js';
@@ -96,7 +96,7 @@ function echoRequestId({ headers }: FastifyRequest, reply: FastifyReply, done: (
   done();
 }
 
-/** Asks for what the matched route's entry says, on the headers, before a byte of the body is read. */
+/** Asks for what the matched route declares, on the headers, before a byte of the body is read. */
 function requireAuth(keys: VirtualKeys, isMaster: (hash: Buffer) => boolean) {
   const judge = (check: KeyCheck, reply: FastifyReply, done: () => void): void => {
     if (check === 'known') done();
@@ -104,7 +104,7 @@ function requireAuth(keys: VirtualKeys, isMaster: (hash: Buffer) => boolean) {
     else sendError(reply, unauthorised('Authentication Error, invalid proxy server token passed.'));
   };
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const auth = boundEntry<RouteEntry>(request)?.auth ?? 'none';
+    const auth = matchedRules<RouteRules>(request)?.auth ?? 'none';
     const key = auth === 'none' ? undefined : bearerOf(request.headers.authorization);
     const hash = key === undefined ? undefined : sha256(key);
     if (auth === 'none' || (hash && isMaster(hash))) done();
@@ -159,7 +159,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   let draining = false;
   const ready = (): boolean => !draining;
 
-  bindRouteTable(app, routeTable);
+  requireRules(app);
   app.addHook('onRequest', echoRequestId);
   app.addHook('onRequest', requireAuth(keys, isMaster));
   app.removeAllContentTypeParsers();
@@ -174,13 +174,13 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
 
   const health = (_request: FastifyRequest, reply: FastifyReply) =>
     reply.code(ready() ? 200 : 503).send({ status: ready() ? 'ok' : 'unavailable' });
-  app.get('/health', health);
-  app.get('/health/ready', health);
+  app.get('/health', rules('none'), health);
+  app.get('/health/ready', rules('none'), health);
   // LiteLLM's names and answers, for whoever watches either.
-  app.get('/health/readiness', (_request, reply) =>
+  app.get('/health/readiness', rules('none'), (_request, reply) =>
     reply.code(ready() ? 200 : 503).send({ status: ready() ? 'healthy' : 'unhealthy' }),
   );
-  app.get('/health/liveliness', () => JSON.stringify("I'm alive!"));
+  app.get('/health/liveliness', rules('none'), () => JSON.stringify("I'm alive!"));
 
   inferenceRoutes(app, {
     router: () => router,

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { modelNotFound, sendError } from './answers.js';
 import { Call, type CallDeps } from './call.js';
 import { readRequest } from './request.js';
+import { INFERENCE_BYTES, rules } from './route-rules.js';
 
 /** When these models were first listed; SDKs want a number. */
 const MODELS_CREATED = 1_763_683_200;
@@ -23,9 +24,9 @@ export function inferenceRoutes(app: FastifyInstance, deps: CallDeps): void {
     deps.metrics.finished(asked.model, outcome, (performance.now() - started) / MS_PER_SECOND);
   };
 
-  app.post('/v1/chat/completions', forward('/chat/completions'));
-  app.post('/v1/embeddings', forward('/embeddings'));
-  app.get('/v1/models', () => ({
+  app.post('/v1/chat/completions', rules('key', INFERENCE_BYTES), forward('/chat/completions'));
+  app.post('/v1/embeddings', rules('key', INFERENCE_BYTES), forward('/embeddings'));
+  app.get('/v1/models', rules('key'), () => ({
     object: 'list',
     data: deps
       .router()

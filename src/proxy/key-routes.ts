@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { plainWords } from '../lib/field-issues.js';
 import { badRequest, keysUnavailable, type ProxyError, sendError } from './answers.js';
+import { KEYS_BYTES, rules } from './route-rules.js';
 import type { VirtualKeyInfo, VirtualKeys } from './virtual-keys.js';
 
 /** Management of virtual keys in LiteLLM's shapes; only the master key opens these routes. */
@@ -51,7 +52,7 @@ function issueOf(error: z.ZodError): ProxyError {
 }
 
 export function keyRoutes(app: FastifyInstance, keys: VirtualKeys): void {
-  app.post('/key/generate', async (request, reply) => {
+  app.post('/key/generate', rules('master', KEYS_BYTES), async (request, reply) => {
     const input = generateBody.safeParse(request.body === undefined ? {} : parsed(request.body));
     if (!input.success) return sendError(reply, issueOf(input.error));
     const { user_id: userId = null, key_alias: keyAlias = null } = input.data;
@@ -60,7 +61,7 @@ export function keyRoutes(app: FastifyInstance, keys: VirtualKeys): void {
     return { key: made.key, key_name: shownName(made.key), token: made.token, ...fieldsOf(made) };
   });
 
-  app.post('/key/delete', async (request, reply) => {
+  app.post('/key/delete', rules('master', KEYS_BYTES), async (request, reply) => {
     const input = deleteBody.safeParse(parsed(request.body));
     if (!input.success) return sendError(reply, issueOf(input.error));
     const deleted = await keys.remove(input.data.keys).catch(() => undefined);
@@ -68,7 +69,7 @@ export function keyRoutes(app: FastifyInstance, keys: VirtualKeys): void {
     return { deleted_keys: deleted };
   });
 
-  app.get('/key/info', async (request, reply) => {
+  app.get('/key/info', rules('master'), async (request, reply) => {
     const input = infoQuery.safeParse(request.query);
     if (!input.success) return sendError(reply, badRequest('The query must name a key.', 'key'));
     const { key } = input.data;

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { formatMoney } from '../lib/money.js';
+import { rules } from './route-rules.js';
 import type { Router } from './router.js';
 
 const MS_PER_SECOND = 1000;
@@ -10,7 +11,7 @@ const MS_PER_SECOND = 1000;
  * Costs are JSON numbers there; nobody reckons with these.
  */
 export function modelInfoRoutes(app: FastifyInstance, router: () => Router): void {
-  app.get('/v1/model/info', () => {
+  app.get('/v1/model/info', rules('master'), () => {
     const { settings } = router();
     const data = router()
       .states()

@@ -4,6 +4,7 @@ import { replaceValues } from '../lib/json-scan.js';
 import { withoutEndSlashes } from '../lib/trim-end.js';
 import { Turns } from '../lib/turns.js';
 import { Attempt, type TakeTurns } from './attempt.js';
+import { nodeConnector } from './node-connector.js';
 import { probe } from './probe.js';
 import type { Asked } from './request.js';
 import { modelValue } from './restamp.js';
@@ -68,7 +69,11 @@ export function createRelay(ownerOf: (authorization: string | undefined) => stri
     let pool = pools.get(origin);
     if (!pool) {
       // A stream holds its connection: a bounded pool would queue calls behind it.
-      pool = new Pool(origin, { connections: null, pipelining: 1, connect: { timeout: CONNECT_TIMEOUT_MS } });
+      pool = new Pool(origin, {
+        connections: null,
+        pipelining: 1,
+        connect: nodeConnector(CONNECT_TIMEOUT_MS),
+      });
       pools.set(origin, pool);
     }
     return pool;

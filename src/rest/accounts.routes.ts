@@ -9,6 +9,7 @@ import type { OpenedSession } from '../services/accounts/sessions.service.js';
 import type { Services } from '../services.js';
 import { errorResponses, nothing } from './error-responses.js';
 import type { RestApp } from './rest-app.js';
+import { reads, writes } from './route-rules.js';
 import { clearSessionCookie, setSessionCookie } from './session-cookie.js';
 
 const tags = ['Account'];
@@ -24,6 +25,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'POST',
     url: '/api/auth/signup',
+    config: writes({ auth: 'none', rate: 'auth', opensSession: true }),
     schema: {
       operationId: 'signup',
       tags,
@@ -43,6 +45,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'POST',
     url: '/api/auth/login',
+    config: writes({ auth: 'none', rate: 'auth', opensSession: true }),
     schema: {
       operationId: 'login',
       tags,
@@ -62,6 +65,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'GET',
     url: '/api/auth/me',
+    config: reads(),
     schema: {
       operationId: 'getMe',
       tags,
@@ -74,6 +78,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'DELETE',
     url: '/api/auth/me',
+    config: writes({ rate: 'auth' }),
     schema: {
       operationId: 'deleteMe',
       tags,
@@ -92,6 +97,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'POST',
     url: '/api/auth/logout',
+    config: writes(),
     schema: {
       operationId: 'logout',
       tags,
@@ -108,6 +114,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'POST',
     url: '/api/auth/password',
+    config: writes({ rate: 'auth' }),
     schema: {
       operationId: 'changePassword',
       tags,

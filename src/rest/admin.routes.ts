@@ -4,6 +4,7 @@ import { userOutput, usersOutput } from '../services/accounts/accounts.outputs.j
 import type { Services } from '../services.js';
 import { errorResponses } from './error-responses.js';
 import type { RestApp } from './rest-app.js';
+import { reads, writes } from './route-rules.js';
 
 const tags = ['Administration'];
 
@@ -12,6 +13,7 @@ export function adminRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'GET',
     url: '/api/admin/users',
+    config: reads({ auth: 'admin' }),
     schema: {
       operationId: 'listUsers',
       tags,
@@ -25,6 +27,7 @@ export function adminRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'PATCH',
     url: '/api/admin/users/:id',
+    config: writes({ auth: 'admin' }),
     schema: {
       operationId: 'updateUser',
       tags,

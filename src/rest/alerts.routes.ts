@@ -19,6 +19,7 @@ import {
 import type { Services } from '../services.js';
 import { errorResponses, nothing } from './error-responses.js';
 import type { RestApp } from './rest-app.js';
+import { reads, writes } from './route-rules.js';
 
 const tags = ['Alerts'];
 const ALERTS = '/api/keys/:id/alerts';
@@ -34,6 +35,7 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
   app.route({
     method: 'POST',
     url: ALERTS,
+    config: writes(),
     schema: {
       operationId: 'createAlert',
       tags,
@@ -53,6 +55,7 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
   app.route({
     method: 'GET',
     url: ALERTS,
+    config: reads(),
     schema: {
       operationId: 'listAlerts',
       tags,
@@ -67,6 +70,7 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
   app.route({
     method: 'PATCH',
     url: `${ALERTS}/:alert_id`,
+    config: writes(),
     schema: {
       operationId: 'updateAlert',
       tags,
@@ -84,6 +88,7 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
   app.route({
     method: 'DELETE',
     url: `${ALERTS}/:alert_id`,
+    config: writes(),
     schema: {
       operationId: 'deleteAlert',
       tags,
@@ -101,6 +106,7 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
   app.route({
     method: 'POST',
     url: `${ALERTS}/:alert_id/test`,
+    config: writes(),
     schema: {
       operationId: 'sendTestAlert',
       tags,
@@ -119,6 +125,7 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
   app.route({
     method: 'POST',
     url: `${ALERTS}/:alert_id/rotate-secret`,
+    config: writes(),
     schema: {
       operationId: 'rotateAlertSecret',
       tags,
@@ -137,6 +144,7 @@ function eventRoutes(app: RestApp, { alerts }: Services): void {
   app.route({
     method: 'GET',
     url: '/api/keys/:id/alert-events',
+    config: reads(),
     schema: {
       operationId: 'listKeyAlertEvents',
       tags,
@@ -152,6 +160,7 @@ function eventRoutes(app: RestApp, { alerts }: Services): void {
   app.route({
     method: 'GET',
     url: '/api/alert-events',
+    config: reads(),
     schema: {
       operationId: 'listAlertEvents',
       tags,
@@ -166,6 +175,7 @@ function eventRoutes(app: RestApp, { alerts }: Services): void {
   app.route({
     method: 'POST',
     url: '/api/alert-events/:id/redeliver',
+    config: writes(),
     schema: {
       operationId: 'redeliverAlertEvent',
       tags,
@@ -183,6 +193,7 @@ function lowBalanceRoutes(app: RestApp, { alerts }: Services): void {
   app.route({
     method: 'GET',
     url: '/api/billing/low-balance-alert',
+    config: reads(),
     schema: {
       operationId: 'getLowBalanceAlert',
       tags,
@@ -196,6 +207,7 @@ function lowBalanceRoutes(app: RestApp, { alerts }: Services): void {
   app.route({
     method: 'PUT',
     url: '/api/billing/low-balance-alert',
+    config: writes(),
     schema: {
       operationId: 'setLowBalanceAlert',
       tags,

@@ -4,6 +4,7 @@ import { keyParams } from '../services/keys/keys.inputs.js';
 import type { Services } from '../services.js';
 import { errorResponses } from './error-responses.js';
 import type { RestApp } from './rest-app.js';
+import { reads } from './route-rules.js';
 
 /** What happened in the last days, of the account and of a key. */
 export function analyticsRoutes(app: RestApp, services: Services): void {
@@ -12,6 +13,7 @@ export function analyticsRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'GET',
     url: '/api/usage/analytics',
+    config: reads({ rate: 'heavy' }),
     schema: {
       operationId: 'getAnalytics',
       tags: ['Billing'],
@@ -26,6 +28,7 @@ export function analyticsRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'GET',
     url: '/api/keys/:id/analytics',
+    config: reads({ rate: 'heavy' }),
     schema: {
       operationId: 'getKeyAnalytics',
       tags: ['Keys'],

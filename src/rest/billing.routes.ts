@@ -11,6 +11,7 @@ import {
 import type { Services } from '../services.js';
 import { errorResponses } from './error-responses.js';
 import type { RestApp } from './rest-app.js';
+import { reads, writes } from './route-rules.js';
 
 const tags = ['Billing'];
 
@@ -21,6 +22,7 @@ export function billingRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'GET',
     url: '/api/billing/balance',
+    config: reads(),
     schema: {
       operationId: 'getBalance',
       tags,
@@ -34,6 +36,7 @@ export function billingRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'POST',
     url: '/api/billing/topup',
+    config: writes(),
     schema: {
       operationId: 'topUp',
       tags,
@@ -54,6 +57,7 @@ export function billingRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'GET',
     url: '/api/billing/ledger',
+    config: reads(),
     schema: {
       operationId: 'listLedger',
       tags,
@@ -68,6 +72,7 @@ export function billingRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'GET',
     url: '/api/usage',
+    config: reads(),
     schema: {
       operationId: 'listUsage',
       tags,
@@ -82,6 +87,7 @@ export function billingRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'GET',
     url: '/api/usage.csv',
+    config: reads({ rate: 'heavy' }),
     // It would read everything and send nothing.
     exposeHeadRoute: false,
     schema: {
@@ -109,6 +115,7 @@ export function billingRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'GET',
     url: '/api/plans',
+    config: reads({ auth: 'none' }),
     schema: {
       operationId: 'listPlans',
       tags,
@@ -123,6 +130,7 @@ export function billingRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'GET',
     url: '/api/models',
+    config: reads({ auth: 'none' }),
     schema: {
       operationId: 'listModels',
       tags,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { notBuilt, type WebBuild } from '../pages/web-build.js';
 import type { RestApp } from './rest-app.js';
+import { reads, shows } from './route-rules.js';
 
 /** Scalar phones home by default: fonts, telemetry, an agent and a proxy. All of it is off. */
 const SETTINGS = {
@@ -51,6 +52,7 @@ export function docsRoutes(app: RestApp, build: WebBuild | undefined): void {
   app.route({
     method: 'GET',
     url: '/',
+    config: shows('page'),
     schema: { hide: true },
     // Until there is a landing page, a browser at the bare address is shown what there is.
     handler: (_request, reply) => reply.redirect('/docs/api', 302),
@@ -58,6 +60,7 @@ export function docsRoutes(app: RestApp, build: WebBuild | undefined): void {
   app.route({
     method: 'GET',
     url: '/openapi.json',
+    config: reads({ auth: 'none', rate: 'none' }),
     schema: { hide: true },
     handler: (_request, reply) => {
       document ??= JSON.stringify(app.swagger());
@@ -67,6 +70,7 @@ export function docsRoutes(app: RestApp, build: WebBuild | undefined): void {
   app.route({
     method: 'GET',
     url: '/docs/api',
+    config: shows('page'),
     schema: { hide: true },
     handler: (_request, reply) => {
       if (!build) throw notBuilt();

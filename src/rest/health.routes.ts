@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { errorResponses } from './error-responses.js';
 import type { RestApp } from './rest-app.js';
+import { reads } from './route-rules.js';
 
 const health = z
   .object({ status: z.enum(['ok', 'unavailable']).describe('`ok` when all is well.') })
@@ -11,6 +12,7 @@ export function healthRoutes(app: RestApp, ready: () => Promise<boolean>): void 
   app.route({
     method: 'GET',
     url: '/health',
+    config: reads({ auth: 'none', rate: 'none' }),
     schema: {
       operationId: 'getHealth',
       tags: ['Health'],
@@ -24,6 +26,7 @@ export function healthRoutes(app: RestApp, ready: () => Promise<boolean>): void 
   app.route({
     method: 'GET',
     url: '/health/ready',
+    config: reads({ auth: 'none', rate: 'none' }),
     schema: {
       operationId: 'getReadiness',
       tags: ['Health'],

@@ -3,6 +3,7 @@ import { createdKeyOutput, keyOutput, keysOutput } from '../services/keys/keys.o
 import type { Services } from '../services.js';
 import { errorResponses, nothing } from './error-responses.js';
 import type { RestApp } from './rest-app.js';
+import { reads, writes } from './route-rules.js';
 
 const tags = ['Keys'];
 
@@ -13,6 +14,7 @@ export function keysRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'POST',
     url: '/api/keys',
+    config: writes(),
     schema: {
       operationId: 'createKey',
       tags,
@@ -30,6 +32,7 @@ export function keysRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'GET',
     url: '/api/keys',
+    config: reads(),
     schema: {
       operationId: 'listKeys',
       tags,
@@ -44,6 +47,7 @@ export function keysRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'GET',
     url: '/api/keys/:id',
+    config: reads(),
     schema: {
       operationId: 'getKey',
       tags,
@@ -58,6 +62,7 @@ export function keysRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'PATCH',
     url: '/api/keys/:id',
+    config: writes(),
     schema: {
       operationId: 'updateKey',
       tags,
@@ -73,6 +78,7 @@ export function keysRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'DELETE',
     url: '/api/keys/:id',
+    config: writes(),
     schema: {
       operationId: 'deleteKey',
       tags,

@@ -38,7 +38,7 @@ import { measureVisibility } from './visible.js';
  * Nodes and, where bare isn't left out, bare on Node 20. `--before` adds another build of this product, `--cpu-prof
  * <folder>` keeps profiles of the edge, `--flags "…"` gives it flags of Node, `--only a,b` leaves out what isn't named
  * (bare, edge, nginx, chain, usage, analytics, pair) and `--steps` likewise (memory, beside, saturate, paced, streams,
- * first-bytes).
+ * first-bytes). `--rounds 20` makes more of them, for two builds that differ by little.
  */
 const { values: options } = parseArgs({
   options: {
@@ -48,6 +48,7 @@ const { values: options } = parseArgs({
     before: { type: 'string' },
     only: { type: 'string' },
     steps: { type: 'string' },
+    rounds: { type: 'string' },
     flags: { type: 'string' },
     'cpu-prof': { type: 'string' },
   },
@@ -270,7 +271,9 @@ const upstreamPort = await freePort();
 const upstream = startOwn('upstream', [String(upstreamPort)]);
 try {
   await delay(300);
-  const findings = await run({ upstreamPort, cores, folder }, server, options.quick ? QUICK : FULL);
+  const lengths = options.quick ? QUICK : FULL;
+  const rounds = Number(options.rounds ?? lengths.rounds);
+  const findings = await run({ upstreamPort, cores, folder }, server, { ...lengths, rounds });
   const table = renderTable(findings);
   const notes = renderNotes(findings);
   const load = (loadavg()[1] ?? 0).toFixed(1);

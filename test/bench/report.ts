@@ -232,6 +232,7 @@ export function renderNotes({ targets, pair, visibility, analytics, books, node2
     if (running.ledger || sent.bad === 0) continue;
     notes.push(`${running.name}: ${sent.bad} of ${sent.answers} answers were wrong; its figures say little.`);
   }
+  notes.push(...besideBefore(targets));
   if (visibility) notes.push(`The visible balance was seen by ${visibility.samples} probes.`);
   if (analytics) notes.push(`Analytics were asked of ${analytics.events} calls.`);
   notes.push(`Peers on Node 20: ${typeof node20 === 'string' ? node20 : node20.versions}.`);
@@ -241,4 +242,17 @@ export function renderNotes({ targets, pair, visibility, analytics, books, node2
       : `Two edges sharing Redis, each with a core (which they share with the generator): ${pair.cpuPerRequest.toFixed(1)} CPU µs per request, ${pair.rps.toFixed(0)} requests/s together.`,
   );
   return notes;
+}
+
+/** Builds that differ by little are told apart round by round: what slows the machine down slows both. */
+function besideBefore(targets: Findings['targets']): string[] {
+  const [now, before] = ['edge', 'before'].map((name) => targets.get(name)?.figures);
+  return ['cpuPerRequest', 'cpuPerChunk'].flatMap((figure) => {
+    const values = now?.get(figure) ?? [];
+    const others = before?.get(figure) ?? [];
+    if (values.length === 0 || others.length !== values.length) return [];
+    const ratios = values.map((value, round) => value / others[round]!).sort((a, b) => a - b);
+    const [least, most] = [ratios[0]!, ratios.at(-1)!];
+    return `${figure}, edge / before, median of ${ratios.length} rounds: ${median(ratios).toFixed(3)} (${least.toFixed(2)} to ${most.toFixed(2)})`;
+  });
 }

@@ -1,4 +1,4 @@
-import { routeTable } from '../../src/platform/route-table.js';
+import { platformRoutes } from '../support/platform-routes.js';
 import { codeOf, exchange, requestText } from './raw.js';
 import { useHostileSuite } from './suite.js';
 
@@ -74,7 +74,7 @@ describe('at the limit', () => {
     }, 30_000);
 
     // Log-out asks for nothing and would end the session of the others.
-    const writers = routeTable.filter(({ method, url }) => method !== 'GET' && !url.endsWith('/logout'));
+    const writers = platformRoutes.filter(({ method, url }) => method !== 'GET' && !url.endsWith('/logout'));
     test.each(writers.map((entry) => [`${entry.method} ${entry.url}`, entry] as const))(
       '%s takes what its entry says, a MiB at most',
       async (_name, { method, url, bodyLimitBytes, auth, contentTypes }) => {

@@ -1,6 +1,6 @@
-import { routeTable } from '../../src/platform/route-table.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
 import { testClock } from '../support/clock.js';
+import { platformRoutes } from '../support/platform-routes.js';
 import { usePlatform } from '../support/platform-suite.js';
 
 const MINUTE_MS = 60_000;
@@ -40,7 +40,7 @@ describe('requests without a session', () => {
   test('are bounded on every route of /api and /graphql, whatever they would answer', async () => {
     const from = '2001:db8::1';
     expect(await spend(600, () => from)).toBe(600);
-    const ofServices = routeTable.filter(({ url }) => /^\/(?:api|graphql$)/.test(url));
+    const ofServices = platformRoutes.filter(({ url }) => /^\/(?:api|graphql$)/.test(url));
     expect(ofServices.length).toBeGreaterThan(30);
     for (const { method, url } of ofServices) {
       const path = url.replace(/:\w+/g, '00000000-0000-7000-8000-000000000000');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { openApiText } from '../../src/cli/openapi-document.js';
-import { routeTable } from '../../src/platform/route-table.js';
 import { call } from '../support/api.js';
+import { platformRoutes } from '../support/platform-routes.js';
 import { usePlatform } from '../support/platform-suite.js';
 
 interface Schema {
@@ -58,7 +58,7 @@ describe('the OpenAPI document', () => {
 
   test('is OpenAPI 3.1 and holds every route of the API', () => {
     expect(document.openapi).toBe('3.1.0');
-    const promised = routeTable
+    const promised = platformRoutes
       .filter((entry) => entry.headers === 'api' && !['/openapi.json', '/graphql'].includes(entry.url))
       .map((entry) => `${entry.method} ${entry.url.replace(/:(\w+)/g, '{$1}')}`);
     expect(

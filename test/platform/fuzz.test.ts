@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { routeTable } from '../../src/platform/route-table.js';
 import { signUpAdmin } from '../support/admin.js';
 import { anyText } from '../support/any-text.js';
+import { platformRoutes } from '../support/platform-routes.js';
 import { usePlatform } from '../support/platform-suite.js';
 
 const RUNS = 40;
@@ -42,9 +42,9 @@ describe('whatever is sent', () => {
   });
 
   // Log-out would end the session that the others need; GraphQL has fuzzing of its own.
-  const entries = routeTable
+  const entries = platformRoutes
     .filter((entry) => entry.headers === 'api' && !['/api/auth/logout', '/graphql'].includes(entry.url))
-    .map((entry): [string, (typeof routeTable)[number]] => [`${entry.method} ${entry.url}`, entry]);
+    .map((entry): [string, (typeof platformRoutes)[number]] => [`${entry.method} ${entry.url}`, entry]);
 
   test.each(entries)('%s never answers 500', async (_name, entry) => {
     await fc.assert(

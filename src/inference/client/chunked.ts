@@ -1,5 +1,10 @@
 import { ResponseParseError } from './response-head.js';
 
+/** Each a name, with or without a value. Of other forms readers disagree where the line ends. */
+const EXTENSIONS = /^(?:;[!#$%&'*+.^_`|~\w-]+(?:=(?:[!#$%&'*+.^_`|~\w-]+|"(?:[^"\\]|\\.)*"))?)*$/;
+/** What would tell a length again is no trailer. */
+const TRAILER = /^(?!(?:content-length|transfer-encoding):)[!#$%&'*+.^_`|~\w-]+:/i;
+
 const CR = 0x0d;
 const LF = 0x0a;
 const SEMICOLON = 0x3b;
@@ -28,8 +33,8 @@ export class ChunkedDecoder {
   #size = 0;
   #digits = 0;
   #extra = 0;
-  /** Whether the trailer's line has a byte; an empty line ends the body. */
-  #inLine = false;
+  /** Of the extensions of a size, or of a trailer; an empty one of these ends the body. */
+  #line = '';
 
   get done(): boolean {
     return this.#state === 'done';
@@ -64,12 +69,13 @@ export class ChunkedDecoder {
         this.#sizeByte(byte);
         return;
       case 'extension':
-        this.#countExtra();
-        if (byte === CR) this.#state = 'size-end';
-        else if (isControl(byte)) throw malformed();
+        if (byte !== CR) this.#extraByte(byte);
+        else if (EXTENSIONS.test(this.#line)) this.#state = 'size-end';
+        else throw malformed();
         return;
       case 'size-end':
         expectByte(byte, LF);
+        this.#line = '';
         this.#state = this.#size > 0 ? 'data' : 'trailer';
         this.#digits = 0;
         return;
@@ -82,15 +88,14 @@ export class ChunkedDecoder {
         this.#state = 'size';
         return;
       case 'trailer':
-        this.#countExtra();
-        if (byte === CR) this.#state = 'trailer-end';
-        else if (isControl(byte)) throw malformed();
-        else this.#inLine = true;
+        if (byte !== CR) this.#extraByte(byte);
+        else if (this.#line === '' || TRAILER.test(this.#line)) this.#state = 'trailer-end';
+        else throw malformed();
         return;
       case 'trailer-end':
         expectByte(byte, LF);
-        this.#state = this.#inLine ? 'trailer' : 'done';
-        this.#inLine = false;
+        this.#state = this.#line === '' ? 'done' : 'trailer';
+        this.#line = '';
     }
   }
 
@@ -103,12 +108,15 @@ export class ChunkedDecoder {
     }
     if (this.#digits === 0) throw malformed();
     if (byte === CR) this.#state = 'size-end';
-    else if (byte === SEMICOLON) this.#state = 'extension';
-    else throw malformed();
+    else if (byte === SEMICOLON) {
+      this.#state = 'extension';
+      this.#extraByte(byte);
+    } else throw malformed();
   }
 
-  #countExtra(): void {
-    if (++this.#extra > MAX_EXTRA_BYTES) throw malformed();
+  #extraByte(byte: number): void {
+    if (isControl(byte) || ++this.#extra > MAX_EXTRA_BYTES) throw malformed();
+    this.#line += String.fromCharCode(byte);
   }
 }
 

@@ -1,4 +1,4 @@
-import { connect, isIP, type Socket } from 'node:net';
+import { connect, isIP, type Socket, type TcpSocketConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type ResponseHead, ResponseParseError } from './response-head.js';
 import { ResponseReader, type ResponseSink } from './response-reader.js';
@@ -29,9 +29,11 @@ export interface ConnectionPatience {
 
 /** Where connections lead. */
 export interface Destination {
-  host: string;
-  port: number;
-  tls: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  /** Of the last TLS session there, which the next connection resumes: half a handshake. */
+  session?: Buffer | undefined;
 }
 
 /** Who hands out connections. */
@@ -158,22 +160,35 @@ export class Connection {
       keepAlive: true,
       keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
     };
-    if (tls) {
-      const socket = connectTls({
-        ...options,
-        servername: isIP(host) === 0 ? host : '',
-        ALPNProtocols: ['http/1.1'],
-      });
-      socket.on('secureConnect', () => this.#opened());
-      socket.on('data', (bytes: Buffer) => this.#read(bytes));
-      return socket;
-    }
+    if (tls) return this.#connectTls(options);
     const callback = (length: number): boolean => {
       this.#read(READ_BUFFER.subarray(0, length));
       return true;
     };
     const socket = connect({ ...options, onread: { buffer: READ_BUFFER, callback } });
     socket.on('connect', () => this.#opened());
+    return socket;
+  }
+
+  #connectTls(options: TcpSocketConnectOpts): Socket {
+    const { destination } = this;
+    const { host, session } = destination;
+    const socket = connectTls({
+      ...options,
+      session,
+      servername: isIP(host) === 0 ? host : '',
+      ALPNProtocols: ['http/1.1'],
+    });
+    socket.on('secureConnect', () => this.#opened());
+    // Node tells it once the certificate has been looked at, which who resumes it doesn't do again.
+    socket.on('session', (told) => {
+      destination.session = told;
+    });
+    // It may be what the server can't stand.
+    socket.on('error', () => {
+      if (!this.#connected) destination.session = undefined;
+    });
+    socket.on('data', (bytes: Buffer) => this.#read(bytes));
     return socket;
   }
 

@@ -24,6 +24,7 @@ export class ResponseParseError extends Error {
 // Spaces around a name, folded lines, bare line feeds and control characters are what readers disagree about.
 const HEAD =
   /^HTTP\/1\.[01] [1-5]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[!#$%&'*+.^_`|~\w-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
+const OLD_VERSION = 'HTTP/1.0';
 const DIGITS = /^\d{1,15}$/;
 const TIMEOUT_HINT = /timeout=(\d{1,6})/i;
 
@@ -54,8 +55,13 @@ export function parseHead(text: string): ParsedHead {
     takeField(head, text, at, colon, end);
     at = end + 2;
   }
-  if (isBodiless(head.status)) head.framing = 0;
-  else if (head.framing === 'close') head.idleMs = 0;
+  if (head.framing === 'chunked' && text.startsWith(OLD_VERSION))
+    throw new ResponseParseError('HTTP/1.0 knows no chunks');
+  if (isBodiless(head.status)) {
+    // Who tells of a body there may send it, where the next answer would begin.
+    if (head.status >= 200 && head.framing !== 'close' && head.framing !== 0) head.idleMs = 0;
+    head.framing = 0;
+  } else if (head.framing === 'close') head.idleMs = 0;
   return head;
 }
 
@@ -78,11 +84,17 @@ function takeField(head: ParsedHead, text: string, start: number, colon: number,
       else if (isNamed(text, start, colon, 'x-request-id')) head.requestId = fieldValue(text, colon, end);
       return;
     case 14:
-      if (isNamed(text, start, colon, 'content-length')) frame(head, lengthOf(fieldValue(text, colon, end)));
+      if (isNamed(text, start, colon, 'content-length'))
+        frame(head, lengthOf(framingValue(text, colon, end)));
+      return;
+    case 16:
+      // Not of HTTP, but llhttp, by which most read it, ends a connection for it.
+      if (isNamed(text, start, colon, 'proxy-connection') && /close/i.test(text.slice(colon, end)))
+        head.idleMs = 0;
       return;
     case 17:
       if (isNamed(text, start, colon, 'transfer-encoding'))
-        frame(head, codingOf(fieldValue(text, colon, end)));
+        frame(head, codingOf(framingValue(text, colon, end)));
   }
 }
 
@@ -100,6 +112,13 @@ function fieldValue(text: string, colon: number, end: number): string {
   while (from < to && isBlank(text.charCodeAt(from))) from++;
   while (to > from && isBlank(text.charCodeAt(to - 1))) to--;
   return text.slice(from, to);
+}
+
+/** With what stands behind it: to some readers a space there is part of a length, and a tab of a coding. */
+function framingValue(text: string, colon: number, end: number): string {
+  let from = colon + 1;
+  while (from < end && isBlank(text.charCodeAt(from))) from++;
+  return text.slice(from, end);
 }
 
 function isNamed(text: string, start: number, colon: number, name: string): boolean {

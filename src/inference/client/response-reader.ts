@@ -89,8 +89,9 @@ export class ResponseReader {
     this.#pending = NOTHING;
     const head = parseHead(all.toString('latin1', 0, end + 2));
     if (head.status === SWITCHING_PROTOCOLS) throw new ResponseParseError('the upstream switched protocols');
-    // Other informational answers come before the one that counts.
+    // Other informational answers come before the one that counts, unless they say that nothing follows.
     if (head.status >= 200) this.#begin(head);
+    else if (head.idleMs === 0) throw new ResponseParseError('the upstream ended its answers before the one');
     return all.subarray(end + HEAD_END.length);
   }
 

@@ -9,9 +9,9 @@ export interface Recipient {
   /** Called once: everything was sent, or it left. */
   onClose(listener: () => void): void;
   onDrain(listener: () => void): void;
-  /** Sends a whole answer. `text` is the body in latin1, where that is there already. */
-  answer(body: Buffer, text?: string): void;
-  /** Sends a whole answer that is too large to be copied into one piece. */
+  /** Sends a whole answer. */
+  answer(body: Buffer): void;
+  /** Sends a whole answer that is too large for one buffer. */
   answerInParts(parts: readonly Buffer[]): void;
   /** Sends a failure in place of an answer. */
   refuse(failure: UpstreamFailure): void;

@@ -27,8 +27,6 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 interface Answer {
   body: Buffer;
-  /** The same in latin1, where it is there already. */
-  text: string | undefined;
   success: Success;
 }
 
@@ -67,7 +65,7 @@ export class JsonAnswer implements RelayAnswer {
     }
     this.call.succeed(answer.success, (error) => {
       if (error) this.context.unrecorded();
-      else this.recipient.answer(answer.body, answer.text);
+      else this.recipient.answer(answer.body);
       this.context.sent();
     });
   }
@@ -121,7 +119,6 @@ export class JsonAnswer implements RelayAnswer {
     const { content } = sorted.members;
     return {
       body: checked,
-      text: checked === body ? text : undefined,
       success: {
         usage: sorted.members.usage && fields.usage,
         servedModel: sorted.served,
@@ -141,7 +138,6 @@ export class JsonAnswer implements RelayAnswer {
     const kind = encodingOf(checked);
     return {
       body: kind !== undefined && kind !== wanted ? convertEmbeddings(checked, wanted) : checked,
-      text: undefined,
       success: { usage, servedModel: sorted.served, estimateOutput: () => 0 },
     };
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { routeTable as platformRoutes } from '../../../src/platform/route-table.js';
+import { platformRoutes } from '../../support/platform-routes.js';
 import type { Schema } from './values.js';
 
 /** One method of one path, with what it takes. */

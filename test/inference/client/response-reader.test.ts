@@ -161,6 +161,8 @@ describe('what a connection does after an answer', () => {
     ['keep-alive: timeout=999999\r\n', 600_000],
     ['connection: close\r\nkeep-alive: timeout=72\r\n', 0],
     ['keep-alive: timeout=72\r\nconnection: close\r\n', 0],
+    ['Proxy-Connection: close\r\n', 0],
+    ['proxy-connection: keep-alive\r\n', 4_000],
   ])('%j: it rests for %d ms', (fields, ms) => expect(restAfter(fields)).toBe(ms));
 
   test('HTTP/1.0 ends with its answer', () => expect(restAfter('', '1.0')).toBe(0));
@@ -177,12 +179,17 @@ describe('what a connection does after an answer', () => {
   });
 
   test('spaces and tabs around a value are none of it', () => {
-    const answer = 'HTTP/1.1 200 OK\r\ncontent-length:\t 2 \t\r\nx-request-id: \ta b\t \r\n\r\nok';
+    const answer = 'HTTP/1.1 200 OK\r\ncontent-length:\t 2\r\nx-request-id: \ta b\t \r\n\r\nok';
     expect(read([bytes(answer)])).toMatchObject({ body: 'ok', done: true, head: { requestId: 'a b' } });
   });
 
   test.each([204, 304])('a %d has no body', (status) => {
-    expect(read([bytes(`HTTP/1.1 ${status} X\r\ncontent-length: 5\r\n\r\n`)])).toMatchObject({ done: true });
+    const answer = (fields: string) => read([bytes(`HTTP/1.1 ${status} X\r\n${fields}\r\n`)]);
+    for (const fields of ['', 'content-length: 0\r\n'])
+      expect(answer(fields)).toMatchObject({ done: true, idleMs: 4_000 });
+    // The body that it tells of may follow.
+    for (const fields of ['content-length: 5\r\n', 'transfer-encoding: chunked\r\n'])
+      expect(answer(fields)).toMatchObject({ done: true, idleMs: 0 });
   });
 });
 
@@ -202,6 +209,12 @@ describe('an answer that readers could read in two ways is refused', () => {
     ['two codings', head('transfer-encoding: gzip, chunked\r\n')],
     ['an unknown coding', head('transfer-encoding: xchunked\r\n')],
     ['a signed length', head('content-length: +1\r\n')],
+    ['a length before a space', head('content-length: 1 \r\n')],
+    ['a length before a tab', head('content-length: 1\t\r\n')],
+    ['a coding before a tab', head('transfer-encoding: chunked\t\r\n')],
+    ['chunks in HTTP/1.0', 'HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'],
+    ['the end of the connection before the answer', `HTTP/1.1 103 E\r\nconnection: close\r\n\r\n${head('')}`],
+    ['HTTP/1.0 before the answer', `HTTP/1.0 103 E\r\n\r\n${head('')}`],
     ['a length behind what only some call white space', head('content-length: \xa01\r\n')],
     ['a length in front of it', head('content-length: 1\xa0\r\n')],
     ['a coding behind it', head('transfer-encoding: \xa0chunked\r\n')],
@@ -228,6 +241,12 @@ describe('an answer that readers could read in two ways is refused', () => {
     ['a chunk that ends in a line feed', chunked('3\r\nabc\n')],
     ['an endless extension', chunked(`3;${'a'.repeat(20_000)}`)],
     ['an extension with a line feed', chunked('3;a\nb\r\nabc\r\n')],
+    ['an extension without a name', chunked('3;=a\r\nabc')],
+    ['an extension behind a space', chunked('3; a\r\nabc')],
+    ['an extension of other letters', chunked('3;a=[\r\nabc')],
+    ['a trailer that is no field', chunked('0\r\nx\r\n')],
+    ['a folded trailer', chunked('0\r\nx: a\r\n b\r\n')],
+    ['a length among the trailers', chunked('0\r\nContent-Length: 3\r\n')],
     ['an endless trailer', chunked(`0\r\n${'x: y\r\n'.repeat(5_000)}`)],
   ])('%s', (_what, text) => {
     for (const pieces of [[bytes(text)], [...bytes(text)].map((byte) => Buffer.from([byte]))]) {

@@ -1,0 +1,82 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Duplex, Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+
+/** What the platform answered. */
+export interface PlatformAnswer {
+  statusCode: number;
+  headers: IncomingHttpHeaders;
+  body: Readable;
+}
+
+/** How an upgrade ended: one of them is called, once. */
+interface UpgradeEnds {
+  granted(headers: IncomingHttpHeaders, socket: Socket): void;
+  refused(answer: PlatformAnswer): void;
+  failed(error: Error): void;
+}
+
+/**
+ * One request for an upgrade: undici's own gives either the connection that was granted or the answer that refused it, and
+ * here it is known which only afterwards.
+ */
+export class UpgradeHandler implements Dispatcher.DispatchHandler {
+  #controller: Dispatcher.DispatchController | undefined;
+  #body: Readable | undefined;
+  #isAbandoned = false;
+
+  constructor(private readonly ends: UpgradeEnds) {}
+
+  /** The client has left. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.#controller?.abort(new Error('the client has left'));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isAbandoned) this.abandon();
+  }
+
+  onRequestUpgrade(
+    _controller: unknown,
+    _status: number,
+    headers: IncomingHttpHeaders,
+    socket: Duplex,
+  ): void {
+    this.#controller = undefined;
+    this.ends.granted(headers, socket as Socket);
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    statusCode: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (statusCode < 200) return;
+    this.#body = new Readable({
+      read: () => controller.resume(),
+      destroy: (error, done) => {
+        this.#controller?.abort(new Error('the answer is of no use'));
+        done(error);
+      },
+    });
+    this.ends.refused({ statusCode, headers, body: this.#body });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#body!.push(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.#controller = undefined;
+    this.#body!.push(null);
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#controller = undefined;
+    if (this.#body) this.#body.destroy(error);
+    else this.ends.failed(error);
+  }
+}

@@ -1,0 +1,51 @@
+import type { RateClass } from '../graphql/rates.js';
+import type { RouteRulesBase } from '../lib/route-rules.js';
+import type { HeaderClass } from '../lib/security-headers.js';
+
+/** What the platform promises about one route. Hooks enforce it from the matched route (platform/route-guard.ts). */
+export interface RouteRules extends RouteRulesBase {
+  /** `optional`: a session is opened where there is one; what it may do is decided further in. */
+  auth: 'none' | 'optional' | 'session' | 'admin' | 'internal';
+  /** Sets the session cookie of whoever asks, so that a page elsewhere must not be able to ask (log-in CSRF). */
+  opensSession: boolean;
+  /** Media types that a body may have; empty: the route takes no body. */
+  contentTypes: readonly string[];
+  headers: HeaderClass;
+  /**
+   * What a request takes from what its account may ask in a minute (platform/rates.ts), or without a session from the budget
+   * of its network (platform/anonymous-budget.ts); nothing below `/api` and `/graphql` is `none`. `auth`: a write, beside
+   * the sign-up and log-in limits that the accounts service counts for all processes.
+   */
+  rate: RateClass | 'auth' | 'none';
+}
+
+/** A route's `config`. */
+export interface RouteConfig {
+  rules: RouteRules;
+}
+
+const KIB = 1024;
+
+const READ: RouteRules = {
+  auth: 'session',
+  opensSession: false,
+  bodyLimitBytes: 0,
+  contentTypes: [],
+  headers: 'api',
+  rate: 'read',
+};
+const WRITE: RouteRules = {
+  ...READ,
+  bodyLimitBytes: 16 * KIB,
+  contentTypes: ['application/json'],
+  rate: 'write',
+};
+
+/** A route that takes no body and changes nothing; for a session where `rules` don't say otherwise. */
+export const reads = (rules: Partial<RouteRules> = {}): RouteConfig => ({ rules: { ...READ, ...rules } });
+
+/** A route that takes JSON of up to 16 KiB and changes something; for a session where `rules` don't say otherwise. */
+export const writes = (rules: Partial<RouteRules> = {}): RouteConfig => ({ rules: { ...WRITE, ...rules } });
+
+/** A page or file from this process's memory, for everybody. */
+export const shows = (headers: HeaderClass): RouteConfig => reads({ auth: 'none', headers, rate: 'none' });
