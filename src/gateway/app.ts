@@ -21,7 +21,7 @@ import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import type { Logger } from '../lib/logger.js';
 import { Pace } from '../lib/pace.js';
-import { bindRouteTable } from '../lib/route-table.js';
+import { requireRules } from '../lib/route-rules.js';
 import { SlotSet } from '../lib/slot-set.js';
 import { Turns } from '../lib/turns.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
@@ -34,7 +34,7 @@ import { openAlertSignal, openFlushSignal } from './flush-signal.js';
 import { LastAnswers } from './last-answers.js';
 import { passthrough } from './passthrough.js';
 import { guardRequests, knowAllMethods, originForm, refuseUnroutable } from './request-guard.js';
-import { routeTable } from './route-table.js';
+import { rules } from './route-rules.js';
 import type { EdgeLock } from './single-edge.js';
 import { answer, type V1Deps, v1Routes } from './v1.routes.js';
 
@@ -172,13 +172,13 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   guardRequests(app, bounds, log);
   capSockets(app.server, bounds, trustedPeer(config.trustProxy));
   cutConnections(app.server, bounds);
-  bindRouteTable(app, routeTable);
+  requireRules(app);
   const ready = (): boolean => !draining && meter.accepting() && !contact.lost() && mayAdmit();
-  app.get('/health', () => ({
+  app.get('/health', rules('none'), () => ({
     status: 'ok',
     ...(meter.accepting() && listener.connected() ? {} : { degraded: true }),
   }));
-  app.get('/health/ready', (_request, reply) => {
+  app.get('/health/ready', rules('none'), (_request, reply) => {
     const answer = ready();
     return reply.code(answer ? 200 : 503).send({ status: answer ? 'ok' : 'unavailable' });
   });
@@ -203,7 +203,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     allowedFields: new Set(config.allowedBodyFields),
     media: { allowPrivate: config.mediaAllowPrivate },
   };
-  await app.register(async (scope) => v1Routes(scope, v1));
+  v1Routes(app, v1);
   takeCallsFirst(app.server, {
     maxHeaders: bounds.maxHeaders,
     lastAnswers,

@@ -13,6 +13,7 @@ import { PassLine, type Place } from './pass-line.js';
 import { askedHeaders, endToEnd, forwardedHeaders } from './platform-headers.js';
 import { platformTarget } from './platform-target.js';
 import { askForBody } from './request-guard.js';
+import { rules } from './route-rules.js';
 import { acceptUpgrades } from './upgrade.js';
 import type { PlatformAnswer } from './upgrade-handler.js';
 
@@ -138,7 +139,7 @@ export async function passthrough(
     const free = (): void => place.finish();
     place.start(() => ask(platform, path, request, reply, { free, send, failed }));
   };
-  for (const url of ['/', '/*']) app.route({ method: METHODS, url, handler: pass });
+  for (const url of ['/', '/*']) app.route({ method: METHODS, url, ...rules('platform'), handler: pass });
 }
 
 interface AskEnds {

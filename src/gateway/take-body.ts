@@ -3,7 +3,7 @@ import { AppError } from '../errors.js';
 import { type BodyShare, SMALL_BODY_BYTES } from '../inference/memory/body-budget.js';
 import type { Pace } from '../lib/pace.js';
 import type { Exchange } from './exchange.js';
-import { V1_BODY_LIMIT_BYTES } from './route-table.js';
+import { V1_BODY_LIMIT_BYTES } from './route-rules.js';
 
 /** Long enough for an honest client to notice its answer, too short to be worth sending into. */
 const LINGER_MS = 2_000;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.js';
 import { Call } from '../inference/call.js';
 import type { CallMetrics } from '../inference/call-metrics.js';
@@ -19,13 +19,15 @@ import { type InspectedBody, inspectBody } from '../inference/request/request-bo
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { Pace } from '../lib/pace.js';
+import { matchedRules } from '../lib/route-rules.js';
 import type { SlotSet } from '../lib/slot-set.js';
 import type { WorkEnd } from '../lib/turns.js';
 import type { Endpoint, Meter } from '../metering/usage-record.js';
 import { answerError, answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate, authenticateAgain } from './authenticate.js';
-import { type EndpointLabel, Exchange } from './exchange.js';
+import { Exchange } from './exchange.js';
 import { askForBody, originForm } from './request-guard.js';
+import { type RouteRules, rules, V1_BODY_LIMIT_BYTES } from './route-rules.js';
 import { checkAnnounced, cutSoon, SlowBodyError, takeBody } from './take-body.js';
 import { type ReaderBounds, V1Recipient } from './v1-recipient.js';
 
@@ -51,17 +53,21 @@ export interface V1Deps {
 
 /** The inference API: `/v1/chat/completions`, `/v1/embeddings`, `/v1/models`; 404 for the rest. */
 export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
-  const taken = (endpoint: EndpointLabel): { onRequest: onRequestHookHandler } => ({
-    onRequest(request, reply) {
-      reply.hijack();
-      answer(deps, new Exchange(request.id, endpoint, request.raw, reply.raw));
-    },
+  // Calls are taken over in a hook: Fastify's reading of bodies costs more than all of our checks together.
+  app.addHook('onRequest', (request, reply, done) => {
+    const { auth, endpoint = 'other' } = matchedRules<RouteRules>(request) ?? { auth: 'none' };
+    if (auth !== 'key') {
+      done();
+      return;
+    }
+    reply.hijack();
+    answer(deps, new Exchange(request.id, endpoint, request.raw, reply.raw));
   });
-  // Calls are taken over in their hook: Fastify's reading of bodies costs more than all of our checks together.
-  app.post('/v1/chat/completions', taken('chat'), NEVER_REACHED);
-  app.post('/v1/embeddings', taken('embeddings'), NEVER_REACHED);
-  app.get('/v1/models', taken('models'), NEVER_REACHED);
-  for (const url of ['/v1', '/v1/*']) app.all(url, taken('other'), NEVER_REACHED);
+  const call = { bodyLimitBytes: V1_BODY_LIMIT_BYTES };
+  app.post('/v1/chat/completions', rules('key', { ...call, endpoint: 'chat' }), NEVER_REACHED);
+  app.post('/v1/embeddings', rules('key', { ...call, endpoint: 'embeddings' }), NEVER_REACHED);
+  app.get('/v1/models', rules('key', { endpoint: 'models' }), NEVER_REACHED);
+  for (const url of ['/v1', '/v1/*']) app.all(url, rules('key'), NEVER_REACHED);
 }
 
 const NEVER_REACHED = (): void => {

@@ -33,7 +33,7 @@ function guard(access: Access, { service }: GraphqlContext): void {
 }
 
 /**
- * Puts the guard in front of every root field, as the route table does for REST: default deny. A query or mutation may be
+ * Puts the guard in front of every root field, as the rules of a route do for REST: default deny. A query or mutation may be
  * null, whatever its resolver declares: it fails alone, and the answers of those beside it arrive (docs/decisions/0101).
  * @throws Error for a field that declares nothing.
  */

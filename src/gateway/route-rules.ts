@@ -1,0 +1,22 @@
+import type { RouteRulesBase } from '../lib/route-rules.js';
+import type { EndpointLabel } from './exchange.js';
+
+/** What holds for a route of the edge before its handler is asked. */
+export interface RouteRules extends RouteRulesBase {
+  /**
+   * `key`: taken over before its body is read, and answered for an API key (v1.routes.ts); `platform`: passed on as it is, for
+   * the platform to decide.
+   */
+  auth: 'none' | 'key' | 'platform';
+  /** What metrics call a route that wants a key. */
+  endpoint?: EndpointLabel;
+}
+
+/** Options of a route: who may call it, and what else holds. */
+export const rules = (
+  auth: RouteRules['auth'],
+  more: Partial<RouteRules> = {},
+): { config: { rules: RouteRules } } => ({ config: { rules: { auth, bodyLimitBytes: 0, ...more } } });
+
+/** Bodies are read against it in take-body.ts, also those of calls that go round the router. */
+export const V1_BODY_LIMIT_BYTES = 10 * 1024 * 1024;
