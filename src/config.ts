@@ -24,6 +24,9 @@ import { isWeakSecret } from './lib/weak-secret.js';
 export type ProcessRole = 'launcher' | 'edge' | 'platform' | 'jobs' | 'proxy';
 
 const MIN_SECRET_BYTES = 32;
+const MOST_MONTHS = 1_200;
+/** What is small is kept so long, or as long as usage. */
+const HISTORY_MONTHS = 26;
 
 const secret = z.string().min(1);
 
@@ -67,6 +70,9 @@ const schema = z.object({
   PLAYGROUND_RUNS_PER_MINUTE: whole(1).optional(),
   PLAYGROUND_RUNS_PER_DAY: whole(1).default(500),
   SIGNUPS_PER_NETWORK_PER_DAY: whole(0).default(20),
+  USAGE_RETENTION_MONTHS: whole(1, MOST_MONTHS).default(13),
+  HISTORY_RETENTION_MONTHS: whole(13, MOST_MONTHS).optional(),
+  USAGE_PARTITIONS: oneOf(['month', 'day']).default('month'),
   GRAPHQL_INTROSPECTION: flag.optional(),
   METRICS_PORT: port.optional(),
   METRICS_HOST: z.string().default('127.0.0.1'),
@@ -137,6 +143,15 @@ function roleFaults(raw: Raw, role: ProcessRole): string[] {
   return faults;
 }
 
+/** Sums must outlive what they are the sums of. */
+function retentionFaults({
+  HISTORY_RETENTION_MONTHS: history,
+  USAGE_RETENTION_MONTHS: usage,
+}: Raw): string[] {
+  if (history === undefined || history >= usage) return [];
+  return [`HISTORY_RETENTION_MONTHS: must be at least USAGE_RETENTION_MONTHS, which is ${usage}`];
+}
+
 /** `npm start` gives its processes the metrics ports N to N+3. */
 const METRICS_PORTS = 4;
 
@@ -193,7 +208,11 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
   const { raw, faults } = readRaw(env);
   if (!raw) throw new ConfigError(faults);
   const production = raw.NODE_ENV === 'production';
-  faults.push(...(production ? productionFaults(raw) : []), ...roleFaults(raw, role));
+  faults.push(
+    ...(production ? productionFaults(raw) : []),
+    ...roleFaults(raw, role),
+    ...retentionFaults(raw),
+  );
   if (role === 'launcher') faults.push(...portFaults(raw));
   if (faults.length > 0) throw new ConfigError(faults);
   const dataDir = resolve(raw.DATA_DIR);
@@ -246,6 +265,12 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     adminPassword: raw.ADMIN_PASSWORD ?? null,
     backgroundTasks: !raw.DISABLE_BACKGROUND_TASKS && raw.NODE_ENV !== 'test',
     signupsPerNetworkPerDay: raw.SIGNUPS_PER_NETWORK_PER_DAY,
+    /** Months that usage events are kept, and that sums and alert events are. */
+    usageRetentionMonths: raw.USAGE_RETENTION_MONTHS,
+    historyRetentionMonths:
+      raw.HISTORY_RETENTION_MONTHS ?? Math.max(HISTORY_MONTHS, raw.USAGE_RETENTION_MONTHS),
+    /** What one partition of the usage events holds. */
+    usagePartitions: raw.USAGE_PARTITIONS,
     /** Whether GraphQL tells its schema to whoever asks. */
     graphqlIntrospection: raw.GRAPHQL_INTROSPECTION ?? !production,
     metricsPort: raw.METRICS_PORT ?? null,

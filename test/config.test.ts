@@ -78,6 +78,17 @@ describe('the configuration', () => {
     ['PORT', { PORT: 'http' }, 'PORT: must be a whole number from 0 to 65535'],
     ['PORT', { PORT: '-1' }, 'PORT: must be a whole number from 0 to 65535'],
     [
+      'USAGE_RETENTION_MONTHS',
+      { USAGE_RETENTION_MONTHS: '0' },
+      'USAGE_RETENTION_MONTHS: must be a whole number from 1 to 1200',
+    ],
+    [
+      'HISTORY_RETENTION_MONTHS',
+      { USAGE_RETENTION_MONTHS: '15', HISTORY_RETENTION_MONTHS: '14' },
+      'HISTORY_RETENTION_MONTHS: must be at least USAGE_RETENTION_MONTHS, which is 15',
+    ],
+    ['USAGE_PARTITIONS', { USAGE_PARTITIONS: 'week' }, 'USAGE_PARTITIONS: must be month or day'],
+    [
       'SIGNUPS_PER_NETWORK_PER_DAY',
       { SIGNUPS_PER_NETWORK_PER_DAY: 'many' },
       'SIGNUPS_PER_NETWORK_PER_DAY: must be a whole number, 0 or more',

@@ -14,7 +14,7 @@ export const advisoryLocks = {
   /** Admitting mails of an account, and mails to a recipient; by a hash of each as second number, in this order. */
   mailsOfAccount: 7_203_462,
   mailsToRecipient: 7_203_463,
-  /** Adding month partitions. */
+  /** Adding and removing partitions of the usage events. */
   partitions: 7_203_413,
   /** Building the parts of an index of a partitioned table. */
   partitionIndexes: 7_203_416,

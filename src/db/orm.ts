@@ -46,7 +46,7 @@ export function ormOptions({ databaseUrl, processName, poolSize = 5 }: OrmOption
     },
     schemaGenerator: {
       ignoreRoutines: true,
-      skipTables: [/^usage_events/, /^agenda/],
+      skipTables: [/^agenda/],
     },
     debug: false,
     logger: () => undefined,

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { queryWithin } from './bounded.js';
-import { SCHEMA_VERSION } from './migrate.js';
 import { pgPool } from './orm.js';
+import { SCHEMA_VERSION } from './schema-version.js';
 
 /** Whoever asks often shares an answer that is this old at most. */
 const CACHE_MS = 1_000;

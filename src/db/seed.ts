@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sql } from 'kysely';
+import { Model } from '../entities/billing/model.js';
+import { Plan } from '../entities/billing/plan.js';
+import { UNTRACKED } from './untracked.js';
 
 /** SPEC section 2. Restarts converge: what an operator may change later (`is_featured`) is set on insert only. */
 const PLANS = [
@@ -77,31 +79,26 @@ const publicName = (short: string): string => `gateway/${short}`;
 
 /** Upserts the 5 plans and 6 models. */
 export async function seedCatalog(em: EntityManager): Promise<void> {
-  const db = em.getKysely();
   const all = MODELS.map((model) => publicName(model.name));
-  for (const [position, plan] of PLANS.entries()) {
-    const allowed = plan.models === 'all' ? all : plan.models.map(publicName);
-    await sql`
-      insert into plans (id, monthly_price_usd, included_credits_usd, allowed_models, requests_per_minute, position)
-      values (${plan.id}, ${plan.price}, ${plan.credits}, ${allowed}::text[], ${plan.rpm}, ${position})
-      on conflict (id) do update set
-        monthly_price_usd = excluded.monthly_price_usd, included_credits_usd = excluded.included_credits_usd,
-        allowed_models = excluded.allowed_models, requests_per_minute = excluded.requests_per_minute,
-        position = excluded.position`.execute(db);
-  }
-  for (const [position, model] of MODELS.entries()) {
-    await sql`
-      insert into models (public_name, upstream_model, family, kind, context_window, input_price_per_million_usd,
-        output_price_per_million_usd, is_featured, position)
-      values (${publicName(model.name)}, ${model.upstream}, ${model.family},
-        ${model.family === 'embedding' ? 'embedding' : 'chat'}, ${model.context}, ${model.input}, ${model.output},
-        ${model.featured}, ${position})
-      on conflict (public_name) do update set
-        upstream_model = excluded.upstream_model, family = excluded.family, kind = excluded.kind,
-        context_window = excluded.context_window,
-        input_price_per_million_usd = excluded.input_price_per_million_usd,
-        output_price_per_million_usd = excluded.output_price_per_million_usd, position = excluded.position`.execute(
-      db,
-    );
-  }
+  const plans = PLANS.map((plan, position) => ({
+    id: plan.id,
+    monthlyPriceUsd: plan.price,
+    includedCreditsUsd: plan.credits,
+    allowedModels: plan.models === 'all' ? all : plan.models.map(publicName),
+    requestsPerMinute: plan.rpm,
+    position,
+  }));
+  const models = MODELS.map((model, position) => ({
+    publicName: publicName(model.name),
+    upstreamModel: model.upstream,
+    family: model.family,
+    kind: model.family === 'embedding' ? ('embedding' as const) : ('chat' as const),
+    contextWindow: model.context,
+    inputPricePerMillionUsd: model.input,
+    outputPricePerMillionUsd: model.output,
+    isFeatured: model.featured,
+    position,
+  }));
+  await em.upsertMany(Plan, plans, UNTRACKED);
+  await em.upsertMany(Model, models, { ...UNTRACKED, onConflictExcludeFields: ['isFeatured'] });
 }

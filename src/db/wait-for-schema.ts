@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { schemaIsCurrent } from './migrate.js';
+import { schemaIsCurrent } from './schema-version.js';
 
 const POLL_MS = 250;
 

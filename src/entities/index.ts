@@ -1,28 +1,54 @@
 import { Account } from './accounts/account.js';
+import { EndedSession } from './accounts/ended-session.js';
+import { KnownNetwork } from './accounts/known-network.js';
+import { LoginFailure } from './accounts/login-failure.js';
+import { NetworkCount } from './accounts/network-count.js';
+import { StarterCredit } from './accounts/starter-credit.js';
 import { AlertEvent } from './alerts/alert-event.js';
 import { AlertMail } from './alerts/alert-mail.js';
 import { AlertSubscription } from './alerts/alert-subscription.js';
 import { MailRecipient } from './alerts/mail-recipient.js';
 import { ThresholdFiring } from './alerts/threshold-firing.js';
+import { RollupDirtyDay } from './analytics/rollup-dirty-day.js';
+import { RollupDirtyHour } from './analytics/rollup-dirty-hour.js';
+import { UsageLatencyDay } from './analytics/usage-latency-day.js';
+import { UsageRollup } from './analytics/usage-rollup.js';
+import { AccountUsageHour } from './billing/account-usage-hour.js';
 import { LedgerEntry } from './billing/ledger-entry.js';
 import { Model } from './billing/model.js';
 import { Plan } from './billing/plan.js';
 import { UsageEvent } from './billing/usage-event.js';
+import { UsageRetention } from './billing/usage-retention.js';
+import { SealedSecret } from './installation/sealed-secret.js';
 import { ApiKey } from './keys/api-key.js';
+import { KeySpendDay } from './keys/key-spend-day.js';
 import { VirtualKey } from './proxy/virtual-key.js';
 
 /** Every entity, written by hand: what isn't here doesn't exist. */
 export const entities = [
   Account,
+  AccountUsageHour,
   AlertEvent,
   AlertMail,
   AlertSubscription,
   ApiKey,
+  EndedSession,
+  KeySpendDay,
+  KnownNetwork,
   LedgerEntry,
+  LoginFailure,
   MailRecipient,
   Model,
+  NetworkCount,
   Plan,
+  RollupDirtyDay,
+  RollupDirtyHour,
+  SealedSecret,
+  StarterCredit,
   ThresholdFiring,
   UsageEvent,
+  UsageLatencyDay,
+  UsageRetention,
+  UsageRollup,
   VirtualKey,
 ];

@@ -7,6 +7,7 @@ import { guardConnection, STATEMENT_TIMEOUT_MS } from '../db/patience.js';
 import { systemClock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import { ensureJobSchema, type JobDefinition, type JobRunner, startJobs } from './kit.js';
+import type { ReportRemoved } from './retention.jobs.js';
 
 /** One for the schedule's reads, one for what a finished job writes. */
 const POOL_SIZE = 2;
@@ -18,6 +19,8 @@ export interface JobReports {
   violations(invariant: string, violations: number): void;
   /** Values that aren't sealed with the current key: `left` open with the previous one, `unreadable` with none. */
   oldSeals(old: { left: number; unreadable: number }): void;
+  /** Rows that were removed since they are older than they are kept. */
+  removed: ReportRemoved;
 }
 
 export interface JobsAppOptions {
@@ -46,6 +49,12 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
     name: 'gateway_old_seals',
     help: 'Values that are not sealed with the current ENCRYPTION_KEY, as of the last run of the job reseal.',
     labelNames: ['state'],
+    registers: [registry],
+  });
+  const removed = new Counter({
+    name: 'gateway_retention_removed_total',
+    help: 'Rows that were removed since they were older than they are kept.',
+    labelNames: ['kind'],
     registers: [registry],
   });
   const runs = new Counter({
@@ -85,6 +94,7 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
         oldSeals.set({ state: 'left' }, left);
         oldSeals.set({ state: 'unreadable' }, unreadable);
       },
+      removed: (kind, rows) => removed.inc({ kind }, rows),
     }),
     pool,
     log,

@@ -14,11 +14,11 @@ import { createEnvelopes } from '../services/envelopes.js';
 import { migrateAndSeedOrExit } from '../services/startup.js';
 import { sessionCleanupJob } from './accounts.jobs.js';
 import { startAlertDelivery } from './alert-delivery.js';
-import { alertRetentionJob } from './alerts.jobs.js';
 import { startJobsApp } from './app.js';
 import { auditJob, monthlyGrantsJob } from './billing.jobs.js';
 import { resealJob } from './keys.jobs.js';
 import type { JobRunner } from './kit.js';
+import { alertRetentionJob, usageRetentionJob } from './retention.jobs.js';
 import { partitionsJob, rollupsJob } from './usage.jobs.js';
 
 const POOL_SIZE = 6;
@@ -29,6 +29,7 @@ const STOP_MS = 15_000;
 const config = loadConfigOrExit('jobs');
 const log = createLogger('jobs', config.logLevel);
 const registry = createRegistry('jobs');
+const retention = { usage: config.usageRetentionMonths, history: config.historyRetentionMonths };
 const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'jobs', poolSize: POOL_SIZE });
 let runner: JobRunner | null = null;
 let delivery: DeliveryWorker | undefined;
@@ -56,12 +57,13 @@ await startOrExit('jobs', async () => {
     registry,
     enabled: config.backgroundTasks,
     jobs: (reports) => [
-      partitionsJob,
+      partitionsJob(config.usagePartitions),
       rollupsJob,
       monthlyGrantsJob(createBillingService()),
       auditJob(reports.violations),
       sessionCleanupJob,
-      alertRetentionJob,
+      usageRetentionJob(retention, reports.removed),
+      alertRetentionJob(retention, reports.removed),
       resealJob({ envelopes: createEnvelopes(config) }, reports.oldSeals),
     ],
   });

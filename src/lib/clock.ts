@@ -43,6 +43,13 @@ export function monthStart(timeMs: number, offset = 0): Date {
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + offset, 1));
 }
 
+/** The UTC midnight of `months` months before, on the same day of the month or on its last. */
+export function monthsBefore(timeMs: number, months: number): Date {
+  const lastDay = monthStart(timeMs, 1 - months).getTime() - DAY_MS;
+  const sameDay = monthStart(timeMs, -months).getTime() + dayStart(timeMs) - monthStart(timeMs).getTime();
+  return new Date(Math.min(sameDay, lastDay));
+}
+
 const HOUR_MS = 3_600_000;
 
 /** First millisecond of the UTC hour of `timeMs`. */

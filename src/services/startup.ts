@@ -19,21 +19,24 @@ const INDEX_PATIENCE_MS = 20_000;
 
 /**
  * What platform and jobs do before they serve: migrations, then the pseudonym key, the seed (plans, models, the
- * administrator) and this month's partitions, under one lock and in one transaction. Any number of processes may do it
+ * administrator) and the next partitions of usage, under one lock and in one transaction. Any number of processes may do it
  * at once and again: it converges. Indexes of large tables are built behind it.
  * @returns the names of mails and networks under the stored key.
  * @throws PseudonymKeyError
  */
 export async function migrateAndSeed(orm: MikroORM, config: Config, log: Logger): Promise<Pseudonyms> {
   let pseudonyms: Pseudonyms | undefined;
-  const applied = await migrate(orm, async (em) => {
+  const { migrations, functions } = await migrate(orm, async (em) => {
     pseudonyms = createPseudonyms(await openPseudonymKey(em, config));
     await seedCatalog(em);
-    await ensurePartitions(em, systemClock.now());
+    await ensurePartitions(em, systemClock.now(), config.usagePartitions);
     const passwords = createPasswords(config.passwordHashing);
     await seedAdmin(em, { config, clock: systemClock, log, passwords, pseudonyms });
   });
-  if (applied.length > 0) log.info({ applied }, 'migrations applied');
+  if (migrations.length > 0) log.info({ applied: migrations }, 'migrations applied');
+  if (functions.applied.length > 0) log.info({ applied: functions.applied }, 'functions applied');
+  if (functions.newer.length > 0)
+    log.warn({ newer: functions.newer }, 'functions of a later version are left as they are');
   const building = buildPartitionIndexes(orm).catch((error: unknown) => {
     log.warn({ err: error }, 'an index could not be built: the next start tries again');
   });

@@ -1,9 +1,22 @@
 import { readdirSync } from 'node:fs';
 import { migrations } from '../../src/db/migrations.js';
 
+/** The last that came before functions had files of their own. */
+const LAST_WITH_FUNCTIONS = 'Migration20261126000000';
+
 test('every migration of the folder is in the list, oldest first', () => {
   const files = readdirSync('src/db/migrations').filter((name) => /^Migration\d+\.ts$/.test(name));
   expect(files.length).toBeGreaterThan(0);
   expect(migrations.map(({ name }) => `${name}.ts`)).toEqual(files.sort());
   expect(migrations.map((one) => one.class.name)).toEqual(migrations.map(({ name }) => name));
+});
+
+test('none that is new makes a function: those have files of their own', () => {
+  const makers = migrations.filter((migration) => {
+    const made = new migration.class(undefined as never, undefined as never);
+    made.up();
+    return made.getQueries().some((query) => /create\s+(?:or\s+replace\s+)?function/i.test(String(query)));
+  });
+  expect(makers.length).toBeGreaterThan(0);
+  expect(makers.map(({ name }) => name).filter((name) => name > LAST_WITH_FUNCTIONS)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { alertRetentionJob } from '../../src/jobs/alerts.jobs.js';
+import { alertRetentionJob } from '../../src/jobs/retention.jobs.js';
 import { fire, subscribe } from '../alerts/delivery/fixtures.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { jobContext } from './support.js';
@@ -14,7 +14,7 @@ describe('the retention of alerts', () => {
     const then = new Date();
     then.setUTCMonth(then.getUTCMonth() + months);
     const { context, logged } = jobContext(db.orm, then.getTime());
-    await alertRetentionJob.run(context, {});
+    await alertRetentionJob({ usage: 1, history: 13 }, () => undefined).run(context, {});
     return logged;
   };
   const left = async () => (await db.pool.query<{ id: string }>('select id from alert_events')).rows;

@@ -36,7 +36,7 @@ describe('the jobs process', () => {
       enabled,
       lockLifetimeMs: 1_000,
       jobs: (reports) => [
-        partitionsJob,
+        partitionsJob('month'),
         auditJob(reports.violations),
         resealJob(
           { envelopes: createEnvelopes({ encryptionKey: 'x', encryptionKeyPrevious: undefined }) },

@@ -89,6 +89,34 @@ describe('partitions of the usage events', () => {
     expect(await ensurePartitions(database.orm.em.fork(), NOW)).toHaveLength(3);
   });
 
+  test('of a day each, once they are wanted: this day and the next fourteen, behind the months that are there', async () => {
+    await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 1));
+    await database.pool.query('drop table usage_events_2032_01, usage_events_2032_02');
+    const late = await insert(database.pool, '2032-01-02T00:00:00.000Z');
+    const added = await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 20, 23), 'day');
+    expect(added).toEqual(['usage_events_2032_01_01', 'usage_events_2032_01_02', 'usage_events_2032_01_03']);
+    expect(await tableOf(late)).toBe('usage_events_2032_01_02');
+    expect(await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 20, 23), 'day')).toEqual([]);
+    expect(await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 21), 'day')).toEqual([
+      'usage_events_2032_01_04',
+    ]);
+  });
+
+  test('of a month again leave the days that are there', async () => {
+    const days = await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 20), 'day');
+    expect([days[0], days.at(-1), days.length]).toEqual([
+      'usage_events_2031_12_20',
+      'usage_events_2032_01_03',
+      15,
+    ]);
+    const added = await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 20));
+    expect(added).toHaveLength(19 + 28 + 1);
+    expect(added).toContain('usage_events_2031_12_19');
+    expect(added).toContain('usage_events_2032_01_31');
+    expect(added.at(-1)).toBe('usage_events_2032_02');
+    expect(await ensurePartitions(database.orm.em.fork(), NOW)).toEqual([]);
+  });
+
   test('carry the indexes and checks of their parent', async () => {
     await ensurePartitions(database.orm.em.fork(), NOW);
     const { rows } = await database.pool.query(

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { fetch } from 'undici';
-import { schemaIsCurrent } from '../../src/db/migrate.js';
 import { openOrm } from '../../src/db/orm.js';
+import { schemaIsCurrent } from '../../src/db/schema-version.js';
 import { systemClock } from '../../src/lib/clock.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Registry } from 'prom-client';
 import { type Config, loadConfig } from '../../src/config.js';
-import { schemaIsCurrent } from '../../src/db/migrate.js';
+import { schemaIsCurrent } from '../../src/db/schema-version.js';
 import type { SocketBounds } from '../../src/graphql/socket.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createEgress } from '../../src/lib/egress/egress.js';

@@ -1,25 +1,46 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
+import { Plan } from '../billing/plan.js';
 
 /** A customer or administrator, their credit balance and the counters that guard their sessions. */
 const AccountSchema = defineEntity({
   name: 'Account',
   tableName: 'accounts',
+  indexes: [
+    {
+      name: 'accounts_signup_network',
+      properties: ['signupNetworkHash', 'createdAt'],
+      where: 'signup_network_hash is not null',
+    },
+    {
+      name: 'accounts_created_at',
+      columns: [
+        { name: 'created_at', sort: 'desc' },
+        { name: 'id', sort: 'desc' },
+      ],
+    },
+  ],
   properties: {
     id: p.uuid().primary().onCreate(newId),
     /** As the person wrote it; null once the account is deleted. */
     email: p.text().nullable(),
     /** Lower case, the login identity. */
-    emailKey: p.text().nullable().unique(),
+    emailKey: p.text().nullable().unique('accounts_email_key_key'),
     name: p.text(),
     passwordHash: p.text().nullable().hidden(),
     role: p.text().$type<'user' | 'admin'>().default('user'),
     status: p.text().$type<'active' | 'disabled'>().default('active'),
-    planId: p.text().default('free'),
+    planId: () =>
+      p
+        .manyToOne(Plan)
+        .mapToPk()
+        .joinColumn('plan_id')
+        .foreignKeyName('accounts_plan_id_fkey')
+        .default('free'),
     /** numeric(24,12) dollars; always the sum of the ledger. */
     balance: p.decimal().precision(24).scale(12).default('0'),
     /** Sequence of the newest ledger entry; the version of `balance`. */
-    ledgerSeq: p.bigint().default('0'),
+    ledgerSeq: p.bigint().defaultRaw('0'),
     /** Raised by password change, role change and disabling: older tokens end. */
     tokenVersion: p.integer().default(0),
     /** The session that changed the password last: its tokens of older versions hold. */

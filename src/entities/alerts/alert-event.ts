@@ -11,6 +11,33 @@ export type DeliveryStatus = 'pending' | 'sent' | 'failed' | 'degraded';
 const AlertEventSchema = defineEntity({
   name: 'AlertEvent',
   tableName: 'alert_events',
+  indexes: [
+    {
+      name: 'alert_events_waiting',
+      properties: ['kind', 'accountId', 'lane', 'nextAttemptAt'],
+      where: `delivery_status = 'pending'`,
+    },
+    {
+      name: 'alert_events_asked',
+      properties: ['accountId', 'pendingSince'],
+      where: `purpose = 'test' or redeliveries > 0`,
+    },
+    {
+      name: 'alert_events_key',
+      columns: [{ name: 'key_id' }, { name: 'fired_at', sort: 'desc' }, { name: 'id', sort: 'desc' }],
+    },
+    {
+      name: 'alert_events_account',
+      columns: [{ name: 'account_id' }, { name: 'fired_at', sort: 'desc' }, { name: 'id', sort: 'desc' }],
+    },
+  ],
+  uniques: [
+    {
+      name: 'alert_events_once',
+      properties: ['subscriptionId', 'keyId', 'billingMonth', 'thresholdPct'],
+      where: `purpose = 'threshold'`,
+    },
+  ],
   properties: {
     /** Also the id of the delivery, the same in every attempt. */
     id: p.uuid().primary(),
@@ -36,9 +63,11 @@ const AlertEventSchema = defineEntity({
     lane: p
       .bigint()
       .generated(
-        `(case kind when 'email' then 0 else hashtextextended(coalesce(lower(substring(destination from '^[^/]*//[^/?#]*')), destination), 0) end) stored`,
+        `(case kind when 'email' then 0 else hashtextextended(coalesce(lower(substring(destination, '^[^/]*//[^/?#]*')), destination), 0) end) stored`,
       ),
     firedAt: p.datetime(6),
+    /** The transaction that wrote it, for readers who are told of commits. */
+    createdIn: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()'),
     deliveryStatus: p.text().$type<DeliveryStatus>().default('pending'),
     /** Of the current series. */
     attempts: p.smallint().default(0),
@@ -51,7 +80,7 @@ const AlertEventSchema = defineEntity({
     /** Set while pending. */
     nextAttemptAt: p.datetime(6).nullable(),
     /** Grows with every taking: an older holder may not write any more. */
-    leaseToken: p.bigint().default('0'),
+    leaseToken: p.bigint().defaultRaw('0'),
     leasedUntil: p.datetime(6).nullable(),
     finishedAt: p.datetime(6).nullable(),
   },

@@ -10,6 +10,10 @@ export type MailStanding = 'own' | 'confirmed' | 'stranger';
 const AlertMailSchema = defineEntity({
   name: 'AlertMail',
   tableName: 'alert_mails',
+  indexes: [
+    { name: 'alert_mails_account', properties: ['accountId', 'admittedAt'] },
+    { name: 'alert_mails_recipient', properties: ['recipientHash', 'standing', 'admittedAt'] },
+  ],
   properties: {
     eventId: p.uuid().primary(),
     /** Which repetition of the event, from 0: its attempts are one mail. */
@@ -18,7 +22,7 @@ const AlertMailSchema = defineEntity({
     /** HMAC of the mailbox: spellings of one address are one. */
     recipientHash: p.text(),
     standing: p.text().$type<MailStanding>(),
-    admittedAt: p.datetime(6),
+    admittedAt: p.datetime(6).defaultRaw('now()'),
   },
 });
 

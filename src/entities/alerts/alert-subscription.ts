@@ -1,5 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
+import { Account } from '../accounts/account.js';
+import { ApiKey } from '../keys/api-key.js';
 
 export type AlertKind = 'email' | 'webhook';
 
@@ -9,8 +11,20 @@ const AlertSubscriptionSchema = defineEntity({
   tableName: 'alert_subscriptions',
   properties: {
     id: p.uuid().primary().onCreate(newId),
-    accountId: p.uuid(),
-    keyId: p.uuid().index(),
+    accountId: () =>
+      p
+        .manyToOne(Account)
+        .mapToPk()
+        .joinColumn('account_id')
+        .foreignKeyName('alert_subscriptions_account_id_fkey'),
+    keyId: () =>
+      p
+        .manyToOne(ApiKey)
+        .mapToPk()
+        .joinColumn('key_id')
+        .foreignKeyName('alert_subscriptions_key_id_fkey')
+        .deleteRule('cascade')
+        .index('alert_subscriptions_key'),
     kind: p.text().$type<AlertKind>(),
     /** A mail address or a URL. */
     destination: p.text(),

@@ -7,6 +7,14 @@ export type LedgerKind = 'starter' | 'topup' | 'grant' | 'usage' | 'adjustment';
 const LedgerEntrySchema = defineEntity({
   name: 'LedgerEntry',
   tableName: 'ledger_entries',
+  uniques: [
+    { name: 'ledger_entries_account_id_seq_key', properties: ['accountId', 'seq'] },
+    {
+      name: 'ledger_entries_idempotency',
+      properties: ['accountId', 'idempotencyKey'],
+      where: 'idempotency_key is not null',
+    },
+  ],
   properties: {
     id: p.uuid().primary().onCreate(newId),
     accountId: p.uuid(),

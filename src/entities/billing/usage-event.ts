@@ -7,11 +7,22 @@ import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 const UsageEventSchema = defineEntity({
   name: 'UsageEvent',
   tableName: 'usage_events',
+  indexes: [
+    {
+      name: 'usage_events_account',
+      columns: [{ name: 'account_id' }, { name: 'created_at', sort: 'desc' }, { name: 'id', sort: 'desc' }],
+    },
+    {
+      name: 'usage_events_key',
+      columns: [{ name: 'account_id' }, { name: 'key_id' }, { name: 'created_at', sort: 'desc' }],
+      where: 'key_id is not null',
+    },
+  ],
   properties: {
-    /** Equals `x-request-id`. */
-    id: p.uuid().primary(),
     /** Completion, UTC; day and month derive from it. */
     createdAt: p.datetime(6).primary(),
+    /** Equals `x-request-id`. */
+    id: p.uuid().primary(),
     accountId: p.uuid(),
     keyId: p.uuid().nullable(),
     widgetId: p.uuid().nullable(),
@@ -31,11 +42,11 @@ const UsageEventSchema = defineEntity({
     status: p.text().$type<'success' | 'error'>(),
     errorCode: p.text().nullable(),
     httpStatus: p.integer(),
-    clientAborted: p.boolean(),
+    clientAborted: p.boolean().default(false),
     /** Tokens were estimated since the upstream reported none that make sense. */
-    estimated: p.boolean(),
+    estimated: p.boolean().default(false),
     /** Reported tokens exceed the model's context: charged as reported. */
-    anomalous: p.boolean(),
+    anomalous: p.boolean().default(false),
   },
 });
 

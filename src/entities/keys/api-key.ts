@@ -1,18 +1,26 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
+import { Account } from '../accounts/account.js';
 
 /** An API key. Of the secret only prefix, last four characters and SHA-256 are kept. */
 const ApiKeySchema = defineEntity({
   name: 'ApiKey',
   tableName: 'api_keys',
+  indexes: [
+    {
+      name: 'api_keys_account',
+      columns: [{ name: 'account_id' }, { name: 'created_at', sort: 'desc' }, { name: 'id', sort: 'desc' }],
+    },
+  ],
   properties: {
     id: p.uuid().primary().onCreate(newId),
-    accountId: p.uuid().index(),
+    accountId: () =>
+      p.manyToOne(Account).mapToPk().joinColumn('account_id').foreignKeyName('api_keys_account_id_fkey'),
     name: p.text(),
     keyPrefix: p.text(),
     lastFour: p.text(),
     /** SHA-256 of the full secret. */
-    keyHash: p.blob().unique().hidden(),
+    keyHash: p.blob().unique('api_keys_key_hash_key').hidden(),
     status: p.text().$type<'active' | 'disabled'>().default('active'),
     /** Basis of alerts, no hard cap. */
     monthlyLimitUsd: p.decimal().precision(24).scale(12).nullable(),

@@ -1,6 +1,6 @@
+import type { Account } from '../../entities/accounts/account.js';
 import { formatTimestamp } from '../../lib/clock.js';
 import { formatDecimal } from '../../lib/money.js';
-import type { AccountRow } from './accounts.store.js';
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
@@ -31,23 +31,33 @@ export function mailboxOf(email: string): string {
 export const isPlainMail = (email: string): boolean => mailboxOf(email) === emailKeyOf(email);
 
 /** An account as it is shown to its owner. */
-export function accountView(row: AccountRow) {
+export interface AccountView {
+  id: string;
+  email: string;
+  name: string;
+  role: 'user' | 'admin';
+  status: 'active' | 'disabled';
+  created_at: string;
+  plan_id: string;
+}
+
+export function accountView(account: Account): AccountView {
   return {
-    id: row.id,
-    email: row.email ?? '',
-    name: row.name,
-    role: row.role,
-    status: row.status,
-    created_at: formatTimestamp(Number(row.created_at_ms)),
-    plan_id: row.plan_id,
+    id: account.id,
+    email: account.email ?? '',
+    name: account.name,
+    role: account.role,
+    status: account.status,
+    created_at: formatTimestamp(account.createdAt.getTime()),
+    plan_id: account.planId,
   };
 }
 
-export type AccountView = ReturnType<typeof accountView>;
-
 /** An account as it is shown to an administrator. */
-export function userView(row: AccountRow) {
-  return { ...accountView(row), balance_usd: formatDecimal(row.balance) };
+export interface UserView extends AccountView {
+  balance_usd: string;
 }
 
-export type UserView = ReturnType<typeof userView>;
+export function userView(account: Account): UserView {
+  return { ...accountView(account), balance_usd: formatDecimal(account.balance) };
+}

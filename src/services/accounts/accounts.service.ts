@@ -1,24 +1,17 @@
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { notifyInvalidation, notifySessions } from '../../db/invalidation.js';
+import type { Account } from '../../entities/accounts/account.js';
 import { AppError } from '../../errors.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
 import { formatDecimal } from '../../lib/money.js';
 import { scrubAlertEvents } from '../alerts/alert-events.store.js';
 import { deleteWishes } from '../alerts/mail-links.store.js';
 import type { ServiceDeps } from '../deps.js';
+import { endSessions, erase } from './account-changes.rules.js';
 import { createAccount } from './account-creation.js';
 import type { ChangePasswordInput, DeleteAccountInput, SignupInput } from './accounts.inputs.js';
 import { type AccountView, accountView, emailKeyOf } from './accounts.rules.js';
-import {
-  type AccountRow,
-  anotherAdminStays,
-  deleteKeys,
-  eraseAccount,
-  findByEmailKey,
-  findById,
-  lockById,
-  setPassword,
-} from './accounts.store.js';
+import { anotherAdminStays, deleteKeys, findByEmailKey, findById, lockById } from './accounts.store.js';
 import { isExempt } from './exemption.rules.js';
 import { forgetNetworks } from './known-networks.store.js';
 import { refuseKnownPassword } from './known-passwords.js';
@@ -63,23 +56,23 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
   const { open, remember, ...sessions } = createSessionsService(deps);
 
   /** The viewer's account, once they have shown again that they know its password. */
-  const provenAccount = async (context: ServiceContext, password: string): Promise<AccountRow> => {
+  const provenAccount = async (context: ServiceContext, password: string): Promise<Account> => {
     const viewer = requireViewer(context);
     const account = await findById(context.em, viewer.accountId);
     if (!account || account.email === null) throw new AppError('unauthorized');
-    const right = await limits.proof(context, () => passwords.match(password, account.password_hash));
+    const right = await limits.proof(context, () => passwords.match(password, account.passwordHash));
     if (!right) throw new AppError('invalid_credentials', { message: 'The password is wrong.' });
     return account;
   };
 
   /** Locks the account that was proven before; whoever changed its password in between has won. */
-  const lockProven = async (em: ServiceContext['em'], proven: AccountRow): Promise<AccountRow> => {
+  const lockProven = async (em: ServiceContext['em'], proven: Account): Promise<Account> => {
     const locked = await lockById(em, proven.id);
-    if (locked?.password_hash !== proven.password_hash) throw new AppError('unauthorized');
+    if (!locked || locked.passwordHash !== proven.passwordHash) throw new AppError('unauthorized');
     return locked;
   };
 
-  const makeAccount = async (context: ServiceContext, input: SignupInput): Promise<AccountRow> => {
+  const makeAccount = async (context: ServiceContext, input: SignupInput): Promise<Account> => {
     // Looked up first only to spare the hash; the unique index decides.
     if (await findByEmailKey(context.em, emailKeyOf(input.email))) throw new AppError('email_taken');
     const passwordHash = await passwords.hash(input.password);
@@ -116,16 +109,16 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
     },
     async me(context) {
       const account = await findById(context.em, requireViewer(context).accountId);
-      const plan = account && (await findPlan(context.em, account.plan_id));
+      const plan = account && (await findPlan(context.em, account.planId));
       if (!plan) throw new AppError('unauthorized');
       return {
         ...accountView(account),
         plan: {
           name: plan.id,
-          monthly_price_usd: formatDecimal(plan.monthly_price_usd),
-          included_credits_usd: formatDecimal(plan.included_credits_usd),
-          allowed_models: plan.allowed_models,
-          requests_per_minute: plan.requests_per_minute,
+          monthly_price_usd: formatDecimal(plan.monthlyPriceUsd),
+          included_credits_usd: formatDecimal(plan.includedCreditsUsd),
+          allowed_models: plan.allowedModels,
+          requests_per_minute: plan.requestsPerMinute,
         },
         balance_usd: formatDecimal(account.balance),
       };
@@ -136,23 +129,24 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
       const passwordHash = await passwords.hash(input.new_password);
       const survivingSessionId = requireViewer(context).sessionId;
       await context.em.transactional(async (em) => {
-        await lockProven(em, account);
-        await setPassword(em, { id: account.id, passwordHash, survivingSessionId });
+        const locked = await lockProven(em, account);
+        locked.passwordHash = passwordHash;
+        endSessions(locked, survivingSessionId);
         await notifySessions(em, account.id);
       });
     },
     async deleteAccount(context, input) {
       const account = await provenAccount(context, input.password);
       const keys = await context.em.transactional(async (em) => {
-        const { role } = await lockProven(em, account);
-        if (role === 'admin' && !(await anotherAdminStays(em, account.id))) {
+        const locked = await lockProven(em, account);
+        if (locked.role === 'admin' && !(await anotherAdminStays(em, account.id))) {
           throw new AppError('validation_error', { message: LAST_ADMIN, details: ofWholeInput(LAST_ADMIN) });
         }
         const deleted = await deleteKeys(em, account.id);
         await scrubAlertEvents(em, account.id);
         await deleteWishes(em, account.id);
         await forgetNetworks(em, account.id);
-        await eraseAccount(em, account.id, new Date(context.clock.now()));
+        erase(locked, new Date(context.clock.now()));
         for (const key of deleted) await notifyInvalidation(em, { kind: 'key', id: key.id });
         await notifyInvalidation(em, { kind: 'account', id: account.id });
         await notifySessions(em, account.id);

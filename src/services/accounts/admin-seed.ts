@@ -4,9 +4,10 @@ import { notifyInvalidation, notifySessions } from '../../db/invalidation.js';
 import type { Clock } from '../../lib/clock.js';
 import { createEnvelope } from '../../lib/crypto.js';
 import type { Logger } from '../../lib/logger.js';
+import { endSessions } from './account-changes.rules.js';
 import { createAccount } from './account-creation.js';
 import { emailKeyOf } from './accounts.rules.js';
-import { type AccountRow, deleteKeys, findByEmailKey, setPassword, updateRights } from './accounts.store.js';
+import { deleteKeys, findByEmailKey, lockById } from './accounts.store.js';
 import type { Passwords } from './passwords.js';
 import type { Pseudonyms } from './pseudonyms.rules.js';
 
@@ -40,7 +41,7 @@ export async function seedAdmin(em: EntityManager, deps: AdminSeedDeps): Promise
   }
   const passwordHash = await deps.passwords.hash(config.adminPassword);
   if (existing) {
-    await promote(em, existing, passwordHash);
+    await promote(em, existing.id, passwordHash);
     log.warn(
       'the account of ADMIN_EMAIL was promoted: its password was replaced, its sessions and keys ended',
     );
@@ -50,9 +51,11 @@ export async function seedAdmin(em: EntityManager, deps: AdminSeedDeps): Promise
   log.info('the administrator of ADMIN_EMAIL was made');
 }
 
-async function promote(em: EntityManager, account: AccountRow, passwordHash: string): Promise<void> {
-  await setPassword(em, { id: account.id, passwordHash, survivingSessionId: null });
-  await updateRights(em, { id: account.id, plan: account.plan_id, status: 'active', role: 'admin' });
+async function promote(em: EntityManager, id: string, passwordHash: string): Promise<void> {
+  const account = (await lockById(em, id))!;
+  Object.assign(account, { passwordHash, status: 'active', role: 'admin' });
+  endSessions(account);
+  await em.flush();
   const keys = await deleteKeys(em, account.id);
   for (const key of keys) await notifyInvalidation(em, { kind: 'key', id: key.id });
   await notifyInvalidation(em, { kind: 'account', id: account.id });

@@ -1,5 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sql } from 'kysely';
+import { EndedSession } from '../../entities/accounts/ended-session.js';
+import { KnownNetwork } from '../../entities/accounts/known-network.js';
+import { LoginFailure } from '../../entities/accounts/login-failure.js';
+import { NetworkCount } from '../../entities/accounts/network-count.js';
 import { DAY_MS } from './accounts.rules.js';
 import { KNOWN_NETWORK_DAYS } from './login-limits.rules.js';
 
@@ -13,17 +16,12 @@ export async function deleteExpired(
   em: EntityManager,
   nowMs: number,
 ): Promise<{ sessions: number; limits: number }> {
-  const db = em.getKysely();
-  const ago = (ms: number): Date => new Date(nowMs - ms);
-  const sessions = await sql`delete from ended_sessions where expires_at < ${ago(0)}`.execute(db);
-  const limits = [
-    await sql`delete from login_failures where created_at < ${ago(DAY_MS)}`.execute(db),
-    await sql`delete from network_counts where ends_at < ${ago(0)}`.execute(db),
-    await sql`delete from known_networks where last_success_at < ${ago(KNOWN_NETWORK_DAYS * DAY_MS)}`.execute(
-      db,
-    ),
-  ];
-  const rows = ({ numAffectedRows = 0n }: { numAffectedRows?: bigint | undefined }): number =>
-    Number(numAffectedRows);
-  return { sessions: rows(sessions), limits: limits.reduce((sum, result) => sum + rows(result), 0) };
+  const before = (ms: number) => ({ $lt: new Date(nowMs - ms) });
+  const sessions = await em.nativeDelete(EndedSession, { expiresAt: before(0) });
+  const failures = await em.nativeDelete(LoginFailure, { createdAt: before(DAY_MS) });
+  const counts = await em.nativeDelete(NetworkCount, { endsAt: before(0) });
+  const networks = await em.nativeDelete(KnownNetwork, {
+    lastSuccessAt: before(KNOWN_NETWORK_DAYS * DAY_MS),
+  });
+  return { sessions, limits: failures + counts + networks };
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { KnownNetwork } from '../../entities/accounts/known-network.js';
 
 /** Networks that are remembered for one account; the ones used longest ago go first. */
 const MOST = 20;
@@ -45,5 +46,5 @@ export async function rememberNetwork(
 
 /** Forgets all networks of an account. */
 export async function forgetNetworks(em: EntityManager, accountId: string): Promise<void> {
-  await sql`delete from known_networks where account_id = ${accountId}`.execute(em.getKysely());
+  await em.nativeDelete(KnownNetwork, { accountId });
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { LoginFailure } from '../../entities/accounts/login-failure.js';
 
 /** Processes that look at one name at the same time take turns until their transaction ends. */
 async function takeTurn(em: EntityManager, name: string): Promise<void> {
@@ -55,14 +56,20 @@ export async function insertLoginFailure(
   em: EntityManager,
   { id, mailHash, networkHashes, now }: LoginSubject & { id: string; now: Date },
 ): Promise<void> {
-  const [network, middle = null, wide = null] = networkHashes;
-  await sql`insert into login_failures (id, mail_hash, network_hash, middle_hash, wide_hash, created_at)
-    values (${id}, ${mailHash}, ${network!}, ${middle}, ${wide}, ${now})`.execute(em.getKysely());
+  const [networkHash, middleHash = null, wideHash = null] = networkHashes;
+  await em.insert(LoginFailure, {
+    id,
+    mailHash,
+    networkHash: networkHash!,
+    middleHash,
+    wideHash,
+    createdAt: now,
+  });
 }
 
 /** Takes back one attempt that wasn't a failure. */
 export async function deleteLoginFailure(em: EntityManager, id: string): Promise<void> {
-  await sql`delete from login_failures where id = ${id}`.execute(em.getKysely());
+  await em.nativeDelete(LoginFailure, { id });
 }
 
 /** Forgets the failures of an account from one network, after a log-in that succeeded there. */
@@ -70,8 +77,7 @@ export async function clearLoginFailures(
   em: EntityManager,
   { mailHash, networkHashes }: LoginSubject,
 ): Promise<void> {
-  await sql`delete from login_failures
-    where mail_hash = ${mailHash} and network_hash = ${networkHashes[0]!}`.execute(em.getKysely());
+  await em.nativeDelete(LoginFailure, { mailHash, networkHash: networkHashes[0]! });
 }
 
 /** Sign-ups of a network since `since`, locked against others who count the same network. */

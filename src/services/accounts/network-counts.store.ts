@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { UNTRACKED } from '../../db/untracked.js';
+import { NetworkCount as Counted } from '../../entities/accounts/network-count.js';
 
 export interface NetworkCount {
   /** What is counted and for whom, the latter as an HMAC. */
@@ -31,10 +33,7 @@ export async function countAttempt(
     where c.ends_at <= ${now} or (c.attempts < ${maxAttempts} and c.failures < ${maxFailures})
     returning 1`.execute(em.getKysely());
   if (counted.rows.length > 0) return undefined;
-  const { rows } = await sql<{ ends_at_ms: string }>`
-    select (extract(epoch from ends_at) * 1000)::bigint::text as ends_at_ms from network_counts
-    where name = ${name}`.execute(em.getKysely());
-  return Number(rows[0]!.ends_at_ms);
+  return (await em.findOneOrFail(Counted, { name }, UNTRACKED)).endsAt.getTime();
 }
 
 /** An attempt of these names has succeeded, or was never made. The names come in the order in which they were counted. */

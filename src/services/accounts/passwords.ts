@@ -41,7 +41,7 @@ export interface Passwords {
    * Whether a password is right, also for a hash made with other parameters. Without a hash (no such account) it does
    * the same work, so that response times don't reveal whether an account exists.
    */
-  match(password: string, passwordHash: string | undefined): Promise<boolean>;
+  match(password: string, passwordHash: string | null | undefined): Promise<boolean>;
   /** The hash that unknown email addresses are compared with. Call it at start-up, so that no request waits for it. */
   dummyHash(): Promise<string>;
 }
@@ -96,7 +96,7 @@ export function createPasswords(parameters: PasswordHashing): Passwords {
     async match(password, passwordHash) {
       const compared = passwordHash ?? (await dummyHash());
       const right = await gate.run(() => verify(compared, password));
-      return right && passwordHash !== undefined;
+      return right && typeof passwordHash === 'string';
     },
     dummyHash,
   };

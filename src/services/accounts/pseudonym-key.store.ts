@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import type { Config } from '../../config.js';
+import { UNTRACKED } from '../../db/untracked.js';
+import { SealedSecret } from '../../entities/installation/sealed-secret.js';
 import { createEnvelope, type Envelope } from '../../lib/crypto.js';
 
 const NAME = 'pseudonym-key';
@@ -28,18 +30,14 @@ export class PseudonymKeyError extends Error {
  */
 export async function openPseudonymKey(em: EntityManager, config: Config): Promise<Buffer> {
   const envelope = createEnvelope('pseudonym-key', config.encryptionKey, config.encryptionKeyPrevious);
-  const db = em.getKysely();
   const fresh = envelope.seal(randomBytes(KEY_BYTES), FIELD);
   await sql`insert into sealed_secrets (name, sealed) values (${NAME}, ${fresh}) on conflict do nothing`.execute(
-    db,
+    em.getKysely(),
   );
-  const { rows } = await sql<{ sealed: string }>`
-    select sealed from sealed_secrets where name = ${NAME}`.execute(db);
-  const { sealed } = rows[0]!;
+  const { sealed } = await em.findOneOrFail(SealedSecret, { name: NAME }, UNTRACKED);
   const key = open(envelope, sealed);
   if (!envelope.isCurrent(sealed)) {
-    await sql`update sealed_secrets set sealed = ${envelope.seal(key, FIELD)}
-      where name = ${NAME} and sealed = ${sealed}`.execute(db);
+    await em.nativeUpdate(SealedSecret, { name: NAME, sealed }, { sealed: envelope.seal(key, FIELD) });
   }
   return key;
 }

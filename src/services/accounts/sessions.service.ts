@@ -1,12 +1,13 @@
 import { requireViewer, type ServiceContext, type Viewer } from '../../context.js';
 import { notifySessions } from '../../db/invalidation.js';
+import type { Account } from '../../entities/accounts/account.js';
 import { AppError } from '../../errors.js';
 import { newId } from '../../lib/ids.js';
 import { workBelongsTo } from '../../lib/work-owner.js';
 import type { ServiceDeps } from '../deps.js';
 import type { LoginInput } from './accounts.inputs.js';
 import { emailKeyOf, type UserView, userView } from './accounts.rules.js';
-import { type AccountRow, findByEmailKey } from './accounts.store.js';
+import { findByEmailKey } from './accounts.store.js';
 import { rememberNetwork } from './known-networks.store.js';
 import { createLoginLimits } from './login-limits.service.js';
 import { ABSOLUTE_LIFETIME_SECONDS, createSessionTokens, type VerifiedClaims } from './session-tokens.js';
@@ -35,9 +36,9 @@ export interface SessionsService {
    * Remembers the network of an account that has proven its password.
    * @returns false when the account may not act, or has another password by now.
    */
-  remember(context: ServiceContext, account: AccountRow): Promise<boolean>;
+  remember(context: ServiceContext, account: Account): Promise<boolean>;
   /** Opens a new session of an account that has proven itself. */
-  open(context: ServiceContext, account: AccountRow): Promise<OpenedSession>;
+  open(context: ServiceContext, account: Account): Promise<OpenedSession>;
   /** The session of a token; undefined when it is forged, expired, ended, or of an account that may not act. */
   authenticate(context: ServiceContext, token: string): Promise<Session | undefined>;
   /** The same session with a new lifetime, never beyond 12 hours after the log-in; undefined once it has ended. */
@@ -56,20 +57,20 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
     clock,
   });
 
-  const open = async (context: ServiceContext, account: AccountRow): Promise<OpenedSession> => ({
+  const open = async (context: ServiceContext, account: Account): Promise<OpenedSession> => ({
     ...(await tokens.sign({
       accountId: account.id,
       sessionId: newId(),
-      tokenVersion: account.token_version,
+      tokenVersion: account.tokenVersion,
       startedAt: Math.floor(context.clock.now() / 1000),
     })),
     user: userView(account),
   });
 
-  const remember = (context: ServiceContext, account: AccountRow): Promise<boolean> =>
+  const remember = (context: ServiceContext, account: Account): Promise<boolean> =>
     rememberNetwork(context.em, {
       accountId: account.id,
-      passwordHash: account.password_hash,
+      passwordHash: account.passwordHash!,
       networkHash: deps.pseudonyms.network(context.network),
       now: new Date(context.clock.now()),
     });
@@ -78,10 +79,10 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
     open,
     remember,
     async login(context, input) {
-      let account: AccountRow | undefined;
+      let account: Account | null = null;
       const right = await limits.login(context, input.email, async () => {
         account = await findByEmailKey(context.em, emailKeyOf(input.email));
-        return passwords.match(input.password, account?.password_hash);
+        return passwords.match(input.password, account?.passwordHash);
       });
       if (!right || !account || !(await remember(context, account)))
         throw new AppError('invalid_credentials');

@@ -4,9 +4,10 @@ import { AppError } from '../../errors.js';
 import type { ConnectionPage } from '../../lib/connection-input.js';
 import { isUuid } from '../../lib/ids.js';
 import { grantIncludedCredits } from '../billing/grants.store.js';
+import { endSessions } from './account-changes.rules.js';
 import type { ListUsersInput, UpdateUserInput, UsersConnectionInput } from './accounts.inputs.js';
 import { type UserView, userView } from './accounts.rules.js';
-import { anotherAdminStays, endSessions, findById, lockById, updateRights } from './accounts.store.js';
+import { anotherAdminStays, findById, lockById } from './accounts.store.js';
 import { findAccounts, findPlan, listAccounts, pageAccounts } from './users.store.js';
 
 /** The part of the accounts service that administrators use. */
@@ -42,9 +43,10 @@ export function createUsersService(): UsersService {
       if (!isUuid(id)) throw new AppError('not_found');
       refuseSelfHarm(viewer.accountId, id, input);
       return context.em.transactional(async (em) => {
-        const before = await lockById(em, id);
-        if (!before) throw new AppError('not_found');
-        const plan = input.plan ?? before.plan_id;
+        const account = await lockById(em, id);
+        if (!account) throw new AppError('not_found');
+        const before = { plan: account.planId, status: account.status, role: account.role };
+        const plan = input.plan ?? before.plan;
         const status = input.status ?? before.status;
         const role = input.role ?? before.role;
         if (!(await findPlan(em, plan))) {
@@ -58,15 +60,16 @@ export function createUsersService(): UsersService {
             ],
           });
         }
-        await updateRights(em, { id, plan, status, role });
-        if (plan !== before.plan_id) {
+        Object.assign(account, { planId: plan, status, role });
+        if (plan !== before.plan) {
           await grantIncludedCredits(em, { accountId: id, planId: plan, now: context.clock.now() });
         }
         if (role !== before.role || (status !== before.status && status === 'disabled')) {
-          await endSessions(em, id);
+          endSessions(account);
           await notifySessions(em, id);
         }
         await notifyInvalidation(em, { kind: 'account', id });
+        await em.flush();
         return userView((await findById(em, id))!);
       });
     },

@@ -1,24 +1,23 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { monthsBefore } from '../../lib/clock.js';
 
-/** Events are kept as long as usage. */
-export const RETENTION_MONTHS = 13;
 /** Rows of one statement: nobody waits for long. */
 const BATCH = 2_000;
 /** Daily limits look back 24 hours. */
 const MAILS_KEPT = sql`interval '2 days'`;
 
 /**
- * Removes events that ended long ago, and what mail limits don't count any more. Firings stay: a percentage that has fired in
+ * Removes events that ended `months` months ago, and what mail limits don't count any more. Firings stay: a percentage that has fired in
  * a month never fires in it again.
  */
 export async function deleteOldAlerts(
   em: EntityManager,
   nowMs: number,
+  months: number,
 ): Promise<{ events: number; mails: number }> {
   const db = em.getKysely();
-  const before = new Date(nowMs);
-  before.setUTCMonth(before.getUTCMonth() - RETENTION_MONTHS);
+  const before = monthsBefore(nowMs, months);
   let events = 0;
   for (let batch = BATCH; batch === BATCH; events += batch) {
     // Ids begin with the time of their making, so that the primary key finds the oldest.

@@ -28,11 +28,10 @@ import {
   deleteAlert,
   insertAlert,
   listAlerts,
-  lockSigningSecret,
+  lockAlert,
   lowBalanceThreshold,
   type OwnAlert,
   setLowBalanceThreshold,
-  setSigningSecret,
 } from './alerts.store.js';
 
 const SECRET_BYTES = 32;
@@ -151,16 +150,17 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
       const own = ownAlert(context, id);
       const secret = newSecret();
       await context.em.transactional(async (em) => {
-        const locked = await lockSigningSecret(em, own);
+        const locked = await lockAlert(em, own);
         if (!locked) throw new AppError('not_found');
-        if (locked.sealed === null) {
+        const { signingSecretSealed: sealed } = locked;
+        if (!sealed) {
           throw new AppError('validation_error', {
             message: 'Mail is not signed: only webhooks have a secret.',
             details: [{ field: 'alert_id', message: 'is a subscription by mail, which has no secret' }],
           });
         }
-        const former = envelopes.alertSecret.open(locked.sealed, signingSecretField(own.id));
-        await setSigningSecret(em, own, sealSecrets(own.id, signingSecrets(secret, former.toString())));
+        const former = envelopes.alertSecret.open(sealed, signingSecretField(own.id));
+        locked.signingSecretSealed = sealSecrets(own.id, signingSecrets(secret, former.toString()));
       });
       return { signing_secret: secret };
     },

@@ -1,22 +1,22 @@
+import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type RawBuilder, sql } from 'kysely';
-import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
+import { sql } from 'kysely';
+import { UNTRACKED } from '../../db/untracked.js';
+import { Account } from '../../entities/accounts/account.js';
+import { type AlertKind, AlertSubscription } from '../../entities/alerts/alert-subscription.js';
 import { formatTimestamp } from '../../lib/clock.js';
 import type { AlertOutput } from './alerts.outputs.js';
 
-interface Row extends Omit<AlertOutput, 'created_at' | 'updated_at'> {
-  created_ms: number;
-  updated_ms: number;
-}
-
-const columns = sql`s.id, s.key_id, s.kind, s.destination, s.thresholds_pct::int[] as thresholds_pct, s.active,
-  s.disabled_reason, floor(extract(epoch from s.created_at) * 1000)::float8 as created_ms,
-  floor(extract(epoch from s.updated_at) * 1000)::float8 as updated_ms`;
-
-const toAlert = ({ created_ms, updated_ms, ...row }: Row): AlertOutput => ({
-  ...row,
-  created_at: formatTimestamp(created_ms),
-  updated_at: formatTimestamp(updated_ms),
+const toAlert = (alert: AlertSubscription): AlertOutput => ({
+  id: alert.id,
+  key_id: alert.keyId,
+  kind: alert.kind,
+  destination: alert.destination,
+  thresholds_pct: alert.thresholdsPct,
+  active: alert.active,
+  disabled_reason: alert.disabledReason ?? null,
+  created_at: formatTimestamp(alert.createdAt.getTime()),
+  updated_at: formatTimestamp(alert.updatedAt.getTime()),
 });
 
 /** One subscription as its owner names it. Both ids must have the form of a UUID. */
@@ -26,19 +26,17 @@ export interface OwnAlert {
   id: string;
 }
 
-const own = ({ accountId, keyId, id }: OwnAlert): RawBuilder<boolean> =>
-  sql<boolean>`s.id = ${id} and s.key_id = ${keyId} and s.account_id = ${accountId}`;
-
 /** Subscriptions of those keys that are the account's, newest first. */
 export async function listAlerts(
   em: EntityManager,
   { accountId, keyIds }: { accountId: string; keyIds: readonly string[] },
 ): Promise<AlertOutput[]> {
-  const { rows } = await sql<Row>`
-    select ${columns} from alert_subscriptions s
-    where s.key_id = any(${keyIds}::uuid[]) and s.account_id = ${accountId}
-    order by s.created_at desc, s.id desc`.execute(em.getKysely());
-  return rows.map(toAlert);
+  const alerts = await em.find(
+    AlertSubscription,
+    { keyId: { $in: [...keyIds] }, accountId },
+    { ...UNTRACKED, orderBy: { createdAt: 'desc', id: 'desc' } },
+  );
+  return alerts.map(toAlert);
 }
 
 /**
@@ -49,55 +47,40 @@ export async function countLockedAlerts(
   em: EntityManager,
   { accountId, keyId }: Omit<OwnAlert, 'id'>,
 ): Promise<number | undefined> {
-  const db = em.getKysely();
   const key = await sql`
-    select 1 from api_keys where id = ${keyId} and account_id = ${accountId} for no key update`.execute(db);
-  if (key.rows.length === 0) return undefined;
-  const counted = await sql<{ n: number }>`
-    select count(*)::int as n from alert_subscriptions where key_id = ${keyId}`.execute(db);
-  return counted.rows[0]!.n;
+    select 1 from api_keys where id = ${keyId} and account_id = ${accountId} for no key update`.execute(
+    em.getKysely(),
+  );
+  return key.rows.length === 0 ? undefined : em.count(AlertSubscription, { keyId });
 }
 
 export interface NewAlert extends OwnAlert {
   kind: AlertKind;
   destination: string;
-  thresholdsPct: readonly number[];
+  thresholdsPct: number[];
   active: boolean;
   signingSecretSealed: string | null;
   now: Date;
 }
 
-export async function insertAlert(em: EntityManager, alert: NewAlert): Promise<AlertOutput> {
-  const { rows } = await sql<Row>`
-    insert into alert_subscriptions as s (id, account_id, key_id, kind, destination, thresholds_pct, active,
-      signing_secret_sealed, created_at, updated_at)
-    values (${alert.id}, ${alert.accountId}, ${alert.keyId}, ${alert.kind}, ${alert.destination},
-      ${alert.thresholdsPct}::smallint[], ${alert.active}, ${alert.signingSecretSealed}, ${alert.now}, ${alert.now})
-    returning ${columns}`.execute(em.getKysely());
-  return toAlert(rows[0]!);
+export async function insertAlert(em: EntityManager, { now, ...alert }: NewAlert): Promise<AlertOutput> {
+  const made = em.create(AlertSubscription, { ...alert, createdAt: now, updatedAt: now });
+  await em.flush();
+  return toAlert(made);
 }
 
 export async function alertKind(em: EntityManager, alert: OwnAlert): Promise<AlertKind | undefined> {
-  const { rows } = await sql<{ kind: AlertKind }>`
-    select s.kind from alert_subscriptions s where ${own(alert)}`.execute(em.getKysely());
-  return rows[0]?.kind;
+  return (await em.findOne(AlertSubscription, { ...alert }, { ...UNTRACKED, fields: ['kind'] }))?.kind;
 }
 
-/** The sealed secret of a subscription (null: mail), locked until the transaction ends. */
-export async function lockSigningSecret(
-  em: EntityManager,
-  alert: OwnAlert,
-): Promise<{ sealed: string | null } | undefined> {
-  const { rows } = await sql<{ sealed: string | null }>`
-    select s.signing_secret_sealed as sealed from alert_subscriptions s where ${own(alert)} for update`.execute(
-    em.getKysely(),
-  );
-  return rows[0];
+/** A subscription as it is now, locked until the transaction ends: what is changed on it is written at its end. */
+export function lockAlert(em: EntityManager, alert: OwnAlert): Promise<AlertSubscription | null> {
+  return em.findOne(AlertSubscription, { ...alert }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
 
 export interface AlertChange {
   destination?: string | undefined;
-  thresholdsPct?: readonly number[] | undefined;
+  thresholdsPct?: number[] | undefined;
   active?: boolean | undefined;
   now: Date;
 }
@@ -108,28 +91,24 @@ export async function changeAlert(
   alert: OwnAlert,
   { destination, thresholdsPct, active, now }: AlertChange,
 ): Promise<AlertOutput | undefined> {
-  const { rows } = await sql<Row>`
-    update alert_subscriptions s set destination = coalesce(${destination ?? null}, destination),
-      thresholds_pct = coalesce(${thresholdsPct ?? null}::smallint[], thresholds_pct),
-      active = coalesce(${active ?? null}, active),
-      disabled_reason = case when ${active ?? false} or ${destination !== undefined} then null else disabled_reason end,
-      updated_at = ${now}
-    where ${own(alert)} returning ${columns}`.execute(em.getKysely());
-  return rows[0] && toAlert(rows[0]);
-}
-
-export async function setSigningSecret(em: EntityManager, alert: OwnAlert, sealed: string): Promise<void> {
-  await sql`update alert_subscriptions s set signing_secret_sealed = ${sealed} where ${own(alert)}`.execute(
-    em.getKysely(),
-  );
+  const [changed] = await em
+    .createQueryBuilder(AlertSubscription)
+    .update({
+      ...(destination !== undefined && { destination }),
+      ...(thresholdsPct !== undefined && { thresholdsPct }),
+      ...(active !== undefined && { active }),
+      ...((active || destination !== undefined) && { disabledReason: null }),
+      updatedAt: now,
+    })
+    .where({ ...alert })
+    .returning('*')
+    .execute('all');
+  return changed && toAlert(em.map(AlertSubscription, changed as object, { ...UNTRACKED, mapped: true }));
 }
 
 /** False when there was none. */
 export async function deleteAlert(em: EntityManager, alert: OwnAlert): Promise<boolean> {
-  const { rows } = await sql`delete from alert_subscriptions s where ${own(alert)} returning s.id`.execute(
-    em.getKysely(),
-  );
-  return rows.length > 0;
+  return (await em.nativeDelete(AlertSubscription, { ...alert })) > 0;
 }
 
 /** Dollars below which the account is told; null: never. Undefined for a deleted account. */
@@ -137,10 +116,9 @@ export async function lowBalanceThreshold(
   em: EntityManager,
   accountId: string,
 ): Promise<string | null | undefined> {
-  const { rows } = await sql<{ threshold: string | null }>`
-    select low_balance_threshold_usd::text as threshold from accounts
-    where id = ${accountId} and deleted_at is null`.execute(em.getKysely());
-  return rows[0]?.threshold;
+  const living = { id: accountId, deletedAt: null };
+  const account = await em.findOne(Account, living, { ...UNTRACKED, fields: ['lowBalanceThresholdUsd'] });
+  return account?.lowBalanceThresholdUsd;
 }
 
 /**

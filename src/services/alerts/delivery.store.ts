@@ -1,7 +1,8 @@
+import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
-import type { AlertPurpose } from '../../entities/alerts/alert-event.js';
-import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
+import { AlertEvent, type AlertPurpose } from '../../entities/alerts/alert-event.js';
+import { type AlertKind, AlertSubscription } from '../../entities/alerts/alert-subscription.js';
 
 /** An alert event that this process holds until its lease ends. */
 export interface TakenAlert {
@@ -104,14 +105,14 @@ export async function disableSubscription(
   em: EntityManager,
   { id, destination, reason }: { id: string; destination: string; reason: string },
 ): Promise<void> {
-  await sql`
-    update alert_subscriptions set active = false, disabled_reason = ${reason}, updated_at = now()
-    where id = ${id} and destination = ${destination} and active`.execute(em.getKysely());
+  await em.nativeUpdate(
+    AlertSubscription,
+    { id, destination, active: true },
+    { active: false, disabledReason: reason, updatedAt: raw('now()') },
+  );
 }
 
 /** Alerts that wait for their delivery, those in flight included. */
-export async function countPendingAlerts(em: EntityManager): Promise<number> {
-  const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from alert_events where delivery_status = 'pending'`.execute(em.getKysely());
-  return rows[0]!.n;
+export function countPendingAlerts(em: EntityManager): Promise<number> {
+  return em.count(AlertEvent, { deliveryStatus: 'pending' });
 }

@@ -1,7 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { advisoryLocks } from '../../db/locks.js';
-import type { MailStanding } from '../../entities/alerts/alert-mail.js';
+import { UNTRACKED } from '../../db/untracked.js';
+import { AlertMail, type MailStanding } from '../../entities/alerts/alert-mail.js';
 import type { MailFacts } from './mail-admission.rules.js';
 
 /** One mail: an event, and which repetition of it. */
@@ -33,11 +34,7 @@ export async function findMail(
   em: EntityManager,
   { eventId, series }: Pick<AdmittedMail, 'eventId' | 'series'>,
 ): Promise<MailStanding | undefined> {
-  const { rows } = await sql<{ standing: MailStanding }>`
-    select standing from alert_mails where event_id = ${eventId} and series = ${series}`.execute(
-    em.getKysely(),
-  );
-  return rows[0]?.standing;
+  return (await em.findOne(AlertMail, { eventId, series }, UNTRACKED))?.standing;
 }
 
 export interface RecipientFacts extends Pick<MailFacts, 'stopped' | 'acquainted'> {
@@ -76,10 +73,7 @@ export async function countMails(
   return rows[0]!;
 }
 
+/** By the database's clock, as its limits are counted. */
 export async function insertMail(em: EntityManager, mail: AdmittedMail): Promise<void> {
-  await sql`
-    insert into alert_mails (event_id, series, account_id, recipient_hash, standing)
-    values (${mail.eventId}, ${mail.series}, ${mail.accountId}, ${mail.recipientHash}, ${mail.standing})`.execute(
-    em.getKysely(),
-  );
+  await em.insert(AlertMail, mail);
 }

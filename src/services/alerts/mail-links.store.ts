@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { MailRecipient } from '../../entities/alerts/mail-recipient.js';
 import type { MailLink, MailLinkAction } from './mail-links.rules.js';
 
 /**
@@ -21,5 +22,5 @@ export async function recordWish(
 
 /** Forgets what recipients have said to an account that is deleted. */
 export async function deleteWishes(em: EntityManager, accountId: string): Promise<void> {
-  await sql`delete from mail_recipients where account_id = ${accountId}`.execute(em.getKysely());
+  await em.nativeDelete(MailRecipient, { accountId });
 }

@@ -38,11 +38,12 @@ export function createAnalyticsService() {
       if (keyIds) scope.keyIds = await ownedKeys(em, { accountId, ids: keyIds });
       const owners: readonly Owner[] = scope.keyIds ?? [null];
       if (owners.length === 0) return new Map();
-      const counts = Map.groupBy(await countByDayAndModel(em, scope), (row) => row.key_id);
+      const rows = await countByDayAndModel(em, scope);
+      const counts = Map.groupBy(rows, (row) => row.key_id);
       const summaries = new Map(
         owners.map((owner) => [owner, summarise(counts.get(owner) ?? [], { windowDays, now })]),
       );
-      const found = await latencies(em, scope, summaries);
+      const found = await latencies(em, scope, summaries, rows[0]?.kept ?? true);
       return new Map(
         [...summaries].map(([owner, summary]) => {
           const [p50 = 0, p95 = 0] = found.get(owner) ?? [];
@@ -82,16 +83,17 @@ export function createAnalyticsService() {
 
 export type AnalyticsService = ReturnType<typeof createAnalyticsService>;
 
-/** Exact where few calls have to be read, else from sketches. */
+/** Exact where few calls have to be read and all are `kept`, else from sketches. */
 async function latencies(
   em: EntityManager,
   scope: Scope,
   summaries: ReadonlyMap<Owner, { total_requests: number }>,
+  kept: boolean,
 ): Promise<Map<Owner, readonly number[]>> {
   const called = [...summaries].filter(([, { total_requests: requests }]) => requests > 0);
   const small = called.filter(([, { total_requests: requests }]) => requests < SKETCH_FROM);
   const toRead = small.reduce((sum, [, { total_requests: requests }]) => sum + requests, 0);
-  const exact = new Set(toRead < MAX_READ ? small.map(([owner]) => owner) : []);
+  const exact = new Set(kept && toRead < MAX_READ ? small.map(([owner]) => owner) : []);
   const sketched = called.flatMap(([owner]) => (exact.has(owner) ? [] : [owner]));
   const found = new Map<Owner, readonly number[]>();
   if (exact.size > 0) {

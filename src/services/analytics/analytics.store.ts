@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
 import type { BucketCount } from '../../lib/latency-sketch.js';
+import { keptFrom } from '../retention/kept-from.store.js';
 import type { DayAndModel } from './analytics.rules.js';
 import { latencyBucket } from './rollups.store.js';
 
@@ -41,9 +42,17 @@ const ofDirtyHour = (scope: Scope): RawBuilder<unknown> =>
   sql`from usage_events where ${owned(scope)} and created_at >= dirty.hour
     and created_at < dirty.hour + interval '1 hour'`;
 
+/** Whether every event of the time is there, and none was removed. */
+interface Kept {
+  kept: boolean;
+}
+
 /** Calls per UTC day and model. */
-export async function countByDayAndModel(em: EntityManager, scope: Scope): Promise<(Owned & DayAndModel)[]> {
-  const { rows } = await sql<Owned & DayAndModel>`
+export async function countByDayAndModel(
+  em: EntityManager,
+  scope: Scope,
+): Promise<(Owned & DayAndModel & Kept)[]> {
+  const { rows } = await sql<Owned & DayAndModel & Kept>`
     with ${dirtyHours(scope)}, parts as (
       select ${owner(scope)}, hour, model, requests, errors, input_tokens, output_tokens, cost ${rolledUp(scope)}
       union all
@@ -55,7 +64,8 @@ export async function countByDayAndModel(em: EntityManager, scope: Scope): Promi
     )
     select key_id, (hour at time zone 'UTC')::date::text as day, model, sum(requests)::float8 as requests,
       sum(errors)::float8 as errors, sum(input_tokens)::float8 as input_tokens,
-      sum(output_tokens)::float8 as output_tokens, sum(cost)::text as cost
+      sum(output_tokens)::float8 as output_tokens, sum(cost)::text as cost,
+      ${scope.from.toISOString()}::timestamptz >= ${keptFrom} as kept
     from parts group by 1, 2, 3`.execute(em.getKysely());
   return rows;
 }

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { advisoryLocks } from '../../db/locks.js';
 import { latencyBounds } from '../../lib/latency-sketch.js';
+import { keptFrom } from '../retention/kept-from.store.js';
 
 /** The bucket of an event's latency: its number in the list of bounds. */
 export const latencyBucket = sql<number>`width_bucket(latency_ms, ${sql.lit(`{${latencyBounds}}`)}::integer[])`;
@@ -16,21 +17,29 @@ export async function lockRollups(em: EntityManager): Promise<boolean> {
   return rows[0]!.locked;
 }
 
-/** Takes the oldest hour that began before `beforeMs` off the list; undefined when there is none. */
+/**
+ * Takes the oldest hour that began before `beforeMs` off the list; undefined when there is none. An hour whose events were
+ * removed stays as it was summed.
+ */
 export async function takeDirtyHour(em: EntityManager, beforeMs: number): Promise<Date | undefined> {
   const { rows } = await sql<{ hour_ms: number }>`
     with taken as (
       delete from rollup_dirty
-      where hour = (select min(hour) from rollup_dirty where hour < ${new Date(beforeMs).toISOString()})
+      where hour = (select min(hour) from rollup_dirty
+        where hour < ${new Date(beforeMs).toISOString()} and hour >= ${keptFrom})
       returning hour
     ) select (extract(epoch from hour) * 1000)::float8 as hour_ms from taken limit 1`.execute(em.getKysely());
   return rows[0] && new Date(rows[0].hour_ms);
 }
 
-/** Leaves one row of each hour from `fromMs` on: every flush adds one, and they wait until the hour is over. */
+/**
+ * Leaves one row of each hour from `fromMs` on: every flush adds one, and they wait until the hour is over. Hours whose events
+ * were removed, and that an event came for much too late, leave the list.
+ */
 export async function compactDirtyHours(em: EntityManager, fromMs: number): Promise<void> {
   await sql`
-    with taken as (delete from rollup_dirty where hour >= ${new Date(fromMs).toISOString()} returning hour)
+    with forgotten as (delete from rollup_dirty where hour < ${keptFrom}),
+      taken as (delete from rollup_dirty where hour >= ${new Date(fromMs).toISOString()} returning hour)
     insert into rollup_dirty select distinct hour from taken`.execute(em.getKysely());
 }
 

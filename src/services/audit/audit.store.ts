@@ -1,3 +1,4 @@
+import { KEPT_FROM } from '../retention/kept-from.store.js';
 import { alertInvariants } from './alert-invariants.store.js';
 import type { Invariant } from './invariant.js';
 
@@ -6,7 +7,10 @@ const ORDER_GRACE = `interval '1 second'`;
 /** An edge serves what it knows of an account for so long while the database is away. */
 const STALE_BALANCE = `interval '1 minute'`;
 
-/** RELIABILITY.md (c) on our tables. Equality of money is exact, without tolerance. */
+/**
+ * RELIABILITY.md (c) on our tables. Equality of money is exact, without tolerance. What is compared with usage events is that of
+ * the time of which they are kept; the ledger proves itself for ever.
+ */
 export const invariants: readonly Invariant[] = [
   {
     name: 'I1-event',
@@ -30,7 +34,9 @@ export const invariants: readonly Invariant[] = [
     guarantee:
       'Every charge has its debit, of the same amount, account and prices, and every debit its charge.',
     sql: `select coalesce(u.id, l.event_id) as subject
-      from usage_events u full join (select * from ledger_entries where kind = 'usage') l on l.event_id = u.id
+      from (select * from usage_events where created_at >= ${KEPT_FROM}) u
+        full join (select * from ledger_entries where kind = 'usage' and created_at >= ${KEPT_FROM}) l
+          on l.event_id = u.id
       where u.id is null or coalesce(u.cost, 0) <> -coalesce(l.amount, 0) or l.account_id <> u.account_id
         or l.price_in <> u.price_in or l.price_out <> u.price_out`,
   },
@@ -74,7 +80,8 @@ export const invariants: readonly Invariant[] = [
     sql: `with below as materialized (
         select l.account_id, l.seq, l.balance_after, l.created_at - u.latency_ms * interval '1 millisecond' as began
         from ledger_entries l join usage_events u on u.id = l.event_id and u.created_at = l.created_at
-        where l.kind = 'usage' and l.balance_after < 0.001 - u.cost)
+        where l.kind = 'usage' and l.balance_after < 0.001 - u.cost
+          and l.created_at - u.latency_ms * interval '1 millisecond' - ${ORDER_GRACE} >= ${KEPT_FROM})
       select distinct b.account_id as subject
       from below b
       where b.balance_after < 0.001 - (
@@ -95,18 +102,19 @@ export const invariants: readonly Invariant[] = [
     name: 'I10-day',
     guarantee: "A key's spend of a UTC day is the sum of its events.",
     sql: `select coalesce(s.key_id, u.key_id) as subject
-      from key_spend_days s full join (
+      from (select * from key_spend_days where day::timestamp at time zone 'UTC' >= ${KEPT_FROM}) s full join (
         select key_id, (created_at at time zone 'UTC')::date as day, sum(cost) as spend
-        from usage_events where key_id is not null and cost > 0 group by 1, 2) u using (key_id, day)
+        from usage_events where key_id is not null and cost > 0 and created_at >= ${KEPT_FROM} group by 1, 2) u
+        using (key_id, day)
       where coalesce(s.spend, 0) <> coalesce(u.spend, 0)`,
   },
   {
     name: 'I10-hour',
     guarantee: 'The events of an account and hour are counted.',
     sql: `select coalesce(h.account_id, u.account_id) as subject
-      from account_usage_hours h full join (
+      from (select * from account_usage_hours where hour >= ${KEPT_FROM}) h full join (
         select account_id, date_trunc('hour', created_at, 'UTC') as hour, count(*) as events
-        from usage_events group by 1, 2) u using (account_id, hour)
+        from usage_events where created_at >= ${KEPT_FROM} group by 1, 2) u using (account_id, hour)
       where coalesce(h.events, 0) <> coalesce(u.events, 0)`,
   },
   {
@@ -118,11 +126,12 @@ export const invariants: readonly Invariant[] = [
       from (
         select hour, account_id, key_id, widget_id, model, requests, errors, input_tokens, output_tokens, cost,
           (select sum(n) from unnest(latency_counts) n) as latencies
-        from usage_rollups where hour not in (select hour from dirty)
+        from usage_rollups where hour >= ${KEPT_FROM} and hour not in (select hour from dirty)
         union all
         select date_trunc('hour', created_at, 'UTC') as hour, account_id, key_id, widget_id, served_model, -count(*),
           -count(*) filter (where status = 'error'), -sum(input_tokens), -sum(output_tokens), -sum(cost), -count(*)
-        from usage_events where date_trunc('hour', created_at, 'UTC') not in (select hour from dirty)
+        from usage_events
+        where created_at >= ${KEPT_FROM} and date_trunc('hour', created_at, 'UTC') not in (select hour from dirty)
         group by 1, 2, 3, 4, 5) sides
       group by hour, account_id, key_id, widget_id, model
       having (sum(requests), sum(errors), sum(input_tokens), sum(output_tokens), sum(cost), sum(latencies))

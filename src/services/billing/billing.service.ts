@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { notifyInvalidation } from '../../db/invalidation.js';
+import { UNTRACKED } from '../../db/untracked.js';
 import { Account } from '../../entities/accounts/account.js';
 import { Model } from '../../entities/billing/model.js';
 import { Plan } from '../../entities/billing/plan.js';
@@ -183,12 +184,15 @@ async function postTopUp(
   return first.balanceAfter;
 }
 
-/** Reads past the identity map, which raw SQL doesn't update. */
 async function readAccount(
   em: EntityManager,
   accountId: string,
 ): Promise<{ balance: string; planId: string }> {
-  const account = await em.fork().findOne(Account, { id: accountId }, { fields: ['balance', 'planId'] });
+  const account = await em.findOne(
+    Account,
+    { id: accountId },
+    { ...UNTRACKED, fields: ['balance', 'planId'] },
+  );
   if (!account) throw new AppError('unauthorized');
   return account;
 }

@@ -1,6 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { encodeInvalidation, INVALIDATION_CHANNEL, notifyInvalidation } from '../../db/invalidation.js';
+import { UNTRACKED } from '../../db/untracked.js';
+import { Plan } from '../../entities/billing/plan.js';
 import { utcMonth } from '../../lib/clock.js';
 import { newId } from '../../lib/ids.js';
 import { parseMoney } from '../../lib/money.js';
@@ -16,15 +18,13 @@ export async function grantIncludedCredits(
   em: EntityManager,
   { accountId, planId, now }: { accountId: string; planId: string; now: number },
 ): Promise<boolean> {
-  const found = await sql<{ credits: string }>`
-    select included_credits_usd::text as credits from plans
-    where id = ${planId} and monthly_price_usd > 0 and included_credits_usd > 0`.execute(em.getKysely());
-  const plan = found.rows[0];
+  const paid = { id: planId, monthlyPriceUsd: { $gt: '0' }, includedCreditsUsd: { $gt: '0' } };
+  const plan = await em.findOne(Plan, paid, UNTRACKED);
   if (!plan) return false;
   const posted = await postLedgerEntry(em, {
     accountId,
     kind: 'grant',
-    amount: parseMoney(plan.credits),
+    amount: parseMoney(plan.includedCreditsUsd),
     idempotencyKey: grantKey(accountId, planId, now),
     description: grantDescription(planId, now),
     now,

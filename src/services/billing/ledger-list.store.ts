@@ -1,5 +1,8 @@
+import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sql } from 'kysely';
+import { UNTRACKED } from '../../db/untracked.js';
+import { Account } from '../../entities/accounts/account.js';
+import { LedgerEntry } from '../../entities/billing/ledger-entry.js';
 import { formatTimestamp } from '../../lib/clock.js';
 import {
   type ConnectionPage,
@@ -11,14 +14,7 @@ import { formatDecimal } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
 import type { LedgerEntryOutput } from './billing.outputs.js';
 
-interface Row extends Omit<LedgerEntryOutput, 'created_at'> {
-  /** `seq`. */
-  place: string;
-  created_ms: number;
-}
-
-const columns = sql`id, seq::text as place, kind, amount::text as amount_usd, balance_after::text as balance_after_usd,
-  description, event_id, floor(extract(epoch from created_at) * 1000)::float8 as created_ms`;
+const NEWEST_FIRST = { ...UNTRACKED, orderBy: { seq: 'desc' } } as const;
 
 /**
  * Entries of an account, newest first. `seq` has no gap, so that an offset is a subtraction: page ten thousand
@@ -29,13 +25,13 @@ export async function listLedger(
   accountId: string,
   { limit, offset }: PageInput,
 ): Promise<LedgerEntryOutput[]> {
-  const found = await sql<Row>`
-    select ${columns}
-    from ledger_entries
-    where account_id = ${accountId}
-      and seq <= (select ledger_seq from accounts where id = ${accountId}) - ${offset}::bigint
-    order by seq desc limit ${limit}`.execute(em.getKysely());
-  return found.rows.map(toEntry);
+  const newest = raw('(select ledger_seq from accounts where id = ?) - ?::bigint', [accountId, offset]);
+  const entries = await em.find(
+    LedgerEntry,
+    { accountId, seq: { $lte: newest } },
+    { ...NEWEST_FIRST, limit },
+  );
+  return entries.map(toEntry);
 }
 
 /** The same by position. */
@@ -44,26 +40,31 @@ export async function pageLedger(
   accountId: string,
   { first, after }: SequenceConnectionInput,
 ): Promise<ConnectionPage<LedgerEntryOutput>> {
-  const { rows } = await sql<Row>`
-    select ${columns}
-    from ledger_entries
-    where account_id = ${accountId} ${after === undefined ? sql`` : sql`and seq < ${after}::bigint`}
-    order by seq desc limit ${first + 1}`.execute(em.getKysely());
-  return pageOfRows(rows, first, (row) => ({ cursor: sequenceCursor(row.place), node: toEntry(row) }));
+  const entries = await em.find(
+    LedgerEntry,
+    { accountId, ...(after !== undefined && { seq: { $lt: after } }) },
+    { ...NEWEST_FIRST, limit: first + 1 },
+  );
+  return pageOfRows(entries, first, (entry) => ({
+    cursor: sequenceCursor(String(entry.seq)),
+    node: toEntry(entry),
+  }));
 }
 
 /** How many entries an account has: `seq` counts them. */
 export async function countLedger(em: EntityManager, accountId: string): Promise<number> {
-  const { rows } = await sql<{ n: string }>`
-    select ledger_seq::text as n from accounts where id = ${accountId}`.execute(em.getKysely());
-  return Number(rows[0]?.n ?? 0);
+  const account = await em.findOne(Account, { id: accountId }, { ...UNTRACKED, fields: ['ledgerSeq'] });
+  return Number(account?.ledgerSeq ?? 0);
 }
 
-function toEntry({ place: _place, created_ms, ...row }: Row): LedgerEntryOutput {
+function toEntry(entry: LedgerEntry): LedgerEntryOutput {
   return {
-    ...row,
-    amount_usd: formatDecimal(row.amount_usd),
-    balance_after_usd: formatDecimal(row.balance_after_usd),
-    created_at: formatTimestamp(created_ms),
+    id: entry.id,
+    kind: entry.kind,
+    amount_usd: formatDecimal(entry.amount),
+    balance_after_usd: formatDecimal(entry.balanceAfter),
+    description: entry.description ?? null,
+    event_id: entry.eventId ?? null,
+    created_at: formatTimestamp(entry.createdAt.getTime()),
   };
 }

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
-import type { LedgerKind } from '../../entities/billing/ledger-entry.js';
+import { UNTRACKED } from '../../db/untracked.js';
+import { LedgerEntry, type LedgerKind } from '../../entities/billing/ledger-entry.js';
 import { newId } from '../../lib/ids.js';
 import { formatMoney, type Money, parseMoney } from '../../lib/money.js';
 
@@ -93,9 +94,8 @@ export async function findEntryByKey(
   accountId: string,
   idempotencyKey: string,
 ): Promise<KeyedEntry | undefined> {
-  const found = await sql<{ amount: string; balance_after: string }>`
-    select amount::text, balance_after::text from ledger_entries
-    where account_id = ${accountId} and idempotency_key = ${idempotencyKey}`.execute(em.getKysely());
-  const row = found.rows[0];
-  return row && { amount: parseMoney(row.amount), balanceAfter: parseMoney(row.balance_after) };
+  const entry = await em.findOne(LedgerEntry, { accountId, idempotencyKey }, UNTRACKED);
+  return entry
+    ? { amount: parseMoney(entry.amount), balanceAfter: parseMoney(entry.balanceAfter) }
+    : undefined;
 }

@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
+import { UNTRACKED } from '../../db/untracked.js';
+import { ApiKey } from '../../entities/keys/api-key.js';
 import { formatTimestamp, utcDay, utcMonth } from '../../lib/clock.js';
 import {
   type ConnectionPage,
@@ -54,9 +56,7 @@ export async function ownsKey(
   em: EntityManager,
   { accountId, keyId }: { accountId: string; keyId: string },
 ): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from api_keys where id = ${keyId} and account_id = ${accountId}`.execute(em.getKysely());
-  return rows.length > 0;
+  return (await ownedKeys(em, { accountId, ids: [keyId] })).length > 0;
 }
 
 /** Those of the ids that are keys of the account. Each must have the form of a UUID. */
@@ -64,11 +64,9 @@ export async function ownedKeys(
   em: EntityManager,
   { accountId, ids }: { accountId: string; ids: readonly string[] },
 ): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select id from api_keys where id = any(${ids}::uuid[]) and account_id = ${accountId}`.execute(
-    em.getKysely(),
-  );
-  return rows.map(({ id }) => id);
+  const owned = { id: { $in: [...ids] }, accountId };
+  const keys = await em.find(ApiKey, owned, { ...UNTRACKED, fields: ['id'] });
+  return keys.map(({ id }) => id);
 }
 
 /** One key of an account; undefined also when it is another's. `id` must have the form of a UUID. */
@@ -150,14 +148,10 @@ export async function countKeys(
   accountId: string,
   { lock }: { lock: boolean },
 ): Promise<number | undefined> {
-  const db = em.getKysely();
   const account = await sql`
     select 1 from accounts where id = ${accountId} and status = 'active' and deleted_at is null
-    ${lock ? sql`for no key update` : sql``}`.execute(db);
-  if (account.rows.length === 0) return undefined;
-  const counted = await sql<{ n: number }>`
-    select count(*)::int as n from api_keys where account_id = ${accountId}`.execute(db);
-  return counted.rows[0]!.n;
+    ${lock ? sql`for no key update` : sql``}`.execute(em.getKysely());
+  return account.rows.length === 0 ? undefined : em.count(ApiKey, { accountId });
 }
 
 /** @returns the sealed virtual key of the deleted row (null: it had none); undefined when there was no such key. */

@@ -2,27 +2,33 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { advisoryLocks } from '../../db/locks.js';
 import { patiently } from '../../db/patience.js';
-import { type MonthPartition, wantedPartitions } from './partitions.rules.js';
+import { missingPartitions, type Partition, type PartitionSize } from './partitions.rules.js';
 
-/** Moving a month out of the default partition may take longer than a statement usually may. */
+/** Moving rows out of the default partition may take longer than a statement usually may. */
 const MOVE_TIMEOUT_MS = 60_000;
 
-/** Asks the catalogue's rows: `to_regclass` may answer from a cache that another's commit hasn't reached yet. */
-async function exists(em: EntityManager, table: string): Promise<boolean> {
-  const { rows } = await sql<{ found: boolean }>`
-    select exists (
-      select 1 from pg_inherits where inhparent = 'usage_events'::regclass
-        and inhrelid in (select oid from pg_class where relname = ${table})) as found`.execute(
-    em.getKysely(),
-  );
-  return rows[0]!.found;
+/** The partitions of `usage_events`, oldest first, without the default one. */
+export async function listPartitions(em: EntityManager): Promise<Partition[]> {
+  // The catalogue's rows: `to_regclass` may answer from a cache that another's commit hasn't reached yet.
+  const { rows } = await sql<{ table: string; from_ms: number; until_ms: number }>`
+    select relname as table, extract(epoch from bounds[1]::timestamptz)::float8 * 1000 as from_ms,
+      extract(epoch from bounds[2]::timestamptz)::float8 * 1000 as until_ms
+    from pg_inherits join pg_class on pg_class.oid = inhrelid
+      cross join regexp_match(pg_get_expr(relpartbound, pg_class.oid), $$FROM \\('(.*)'\\) TO \\('(.*)'\\)$$) as bounds
+    where inhparent = 'usage_events'::regclass and bounds is not null
+    order by 2`.execute(em.getKysely());
+  return rows.map(({ table, from_ms, until_ms }) => ({
+    table,
+    from: new Date(from_ms),
+    until: new Date(until_ms),
+  }));
 }
 
 /**
- * Adds one month. Rows of it that already sit in the default partition would make PostgreSQL refuse, so they move
+ * Adds one partition. Rows of it that already sit in the default partition would make PostgreSQL refuse, so they move
  * into the new table before it is attached. Writers wait meanwhile, readers don't until the last moment.
  */
-async function addPartition(em: EntityManager, { table, from, until }: MonthPartition): Promise<void> {
+async function addPartition(em: EntityManager, { table, from, until }: Partition): Promise<void> {
   const db = em.getKysely();
   const name = sql.id(table);
   const [start, end] = [from.toISOString(), until.toISOString()];
@@ -39,28 +45,30 @@ async function addPartition(em: EntityManager, { table, from, until }: MonthPart
 }
 
 /**
- * Makes sure that this month and the next two have their partition of `usage_events`. Safe to run anywhere and
- * by many at once; joins the transaction that `em` is in, if any.
+ * Makes sure that this month and the next two have their partition of `usage_events`, or this day and the next fourteen. Safe
+ * to run anywhere and by many at once; joins the transaction that `em` is in, if any.
  * @returns the names of the partitions that it added.
  */
-export async function ensurePartitions(em: EntityManager, nowMs: number): Promise<string[]> {
-  const missing: MonthPartition[] = [];
-  for (const partition of wantedPartitions(nowMs)) {
-    if (!(await exists(em, partition.table))) missing.push(partition);
-  }
-  if (missing.length === 0) return [];
+export async function ensurePartitions(
+  em: EntityManager,
+  nowMs: number,
+  size: PartitionSize = 'month',
+): Promise<string[]> {
+  const missing = async (of: EntityManager) => missingPartitions(nowMs, size, await listPartitions(of));
+  if ((await missing(em)).length === 0) return [];
   return patiently(MOVE_TIMEOUT_MS, () =>
     em.transactional(async (inner) => {
       const db = inner.getKysely();
       await sql`select set_config('statement_timeout', ${String(MOVE_TIMEOUT_MS)}, true)`.execute(db);
-      await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.partitions)})`.execute(db);
-      const added: string[] = [];
-      for (const partition of missing) {
-        if (await exists(inner, partition.table)) continue;
-        await addPartition(inner, partition);
-        added.push(partition.table);
-      }
-      return added;
+      await lockPartitions(inner);
+      const partitions = await missing(inner);
+      for (const partition of partitions) await addPartition(inner, partition);
+      return partitions.map(({ table }) => table);
     }),
   );
+}
+
+/** Whoever adds or removes partitions takes turns until the transaction ends. */
+export async function lockPartitions(em: EntityManager): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.partitions)})`.execute(em.getKysely());
 }

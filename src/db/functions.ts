@@ -1,0 +1,19 @@
+import { fireAlerts } from './functions/fire-alerts.js';
+import { flushUsage } from './functions/flush-usage.js';
+import { keepLedger } from './functions/keep-ledger.js';
+import { keyMonthSpend } from './functions/key-month-spend.js';
+import { refuseChange } from './functions/refuse-change.js';
+import type { SqlFunction } from './functions/sql-function.js';
+import { unlockedAccounts } from './functions/unlocked-accounts.js';
+import { uuidV7 } from './functions/uuid-v7.js';
+
+/** Every function in the database, a file each. One that is no longer listed stays where it is until a migration drops it. */
+export const functions: readonly SqlFunction[] = [
+  refuseChange,
+  keepLedger,
+  uuidV7,
+  keyMonthSpend,
+  fireAlerts,
+  flushUsage,
+  unlockedAccounts,
+];

@@ -1,0 +1,22 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { Account } from './account.js';
+
+/** A folded mail address has had its starter credit, under whatever account: there is one for ever. */
+const StarterCreditSchema = defineEntity({
+  name: 'StarterCredit',
+  tableName: 'starter_credits',
+  properties: {
+    /** HMAC of the mailbox: spellings of one address are one. */
+    mailHash: p.text().primary(),
+    accountId: () =>
+      p
+        .manyToOne(Account)
+        .mapToPk()
+        .joinColumn('account_id')
+        .foreignKeyName('starter_credits_account_id_fkey'),
+    createdAt: p.datetime(6),
+  },
+});
+
+export class StarterCredit extends StarterCreditSchema.class {}
+StarterCreditSchema.setClass(StarterCredit);

@@ -1,0 +1,31 @@
+import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
+
+/** Latencies of one UTC day by account, key and widget, merged from its hours; told apart as roll-ups are. */
+const UsageLatencyDaySchema = defineEntity({
+  name: 'UsageLatencyDay',
+  tableName: 'usage_latency_days',
+  indexes: [
+    { name: 'usage_latency_days_account', properties: ['accountId', 'day'] },
+    { name: 'usage_latency_days_key', properties: ['keyId', 'day'], where: 'key_id is not null' },
+  ],
+  uniques: [
+    {
+      name: 'usage_latency_days_day_account_id_key_id_widget_id_key',
+      properties: ['day', 'accountId', 'keyId', 'widgetId'],
+    },
+  ],
+  properties: {
+    /** `YYYY-MM-DD`. */
+    day: p.date().primary(),
+    accountId: p.uuid().primary(),
+    keyId: p.uuid().nullable().primary(),
+    widgetId: p.uuid().nullable().primary(),
+    latencyBuckets: p.array((text) => Number(text)).columnType('smallint[]'),
+    latencyCounts: p.array((text) => Number(text)).columnType('bigint[]'),
+  },
+});
+
+export class UsageLatencyDay extends UsageLatencyDaySchema.class {
+  override [PrimaryKeyProp]?: ['day', 'accountId', 'keyId', 'widgetId'];
+}
+UsageLatencyDaySchema.setClass(UsageLatencyDay);

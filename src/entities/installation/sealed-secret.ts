@@ -1,0 +1,14 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+/** A secret of the product itself that outlives those of the environment. */
+const SealedSecretSchema = defineEntity({
+  name: 'SealedSecret',
+  tableName: 'sealed_secrets',
+  properties: {
+    name: p.text().primary(),
+    sealed: p.text().hidden(),
+  },
+});
+
+export class SealedSecret extends SealedSecretSchema.class {}
+SealedSecretSchema.setClass(SealedSecret);

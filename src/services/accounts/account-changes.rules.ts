@@ -1,0 +1,22 @@
+import type { Account } from '../../entities/accounts/account.js';
+
+/** Ends every session of an account but `surviving`. */
+export function endSessions(account: Account, surviving: string | null = null): void {
+  account.tokenVersion += 1;
+  account.survivingSessionId = surviving;
+}
+
+/** Takes what is personal from an account and closes it. Ledger and usage stay. */
+export function erase(account: Account, now: Date): void {
+  endSessions(account);
+  account.email = null;
+  account.emailKey = null;
+  account.name = '';
+  account.passwordHash = null;
+  account.dataKeySealed = null;
+  account.virtualKeySealed = null;
+  account.lowBalanceThresholdUsd = null;
+  account.lowBalanceArmed = false;
+  account.status = 'disabled';
+  account.deletedAt = now;
+}

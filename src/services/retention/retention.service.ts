@@ -1,0 +1,74 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import type { ServiceContext } from '../../context.js';
+import { patiently } from '../../db/patience.js';
+import { monthsBefore } from '../../lib/clock.js';
+import { listPartitions } from '../partitions/partitions.store.js';
+import { removals } from './retention.rules.js';
+import { oldestRollupDay, removeRollups } from './rollup-retention.store.js';
+import { hasUsageBefore, NotNow, removeUsage, usageKeptFrom } from './usage-retention.store.js';
+
+/** A month has millions of rows that count for lists. */
+const TIMEOUT_MS = 60_000;
+
+export interface RemovedUsage {
+  /** The table that is gone; null for events that lay in none of their own. */
+  table: string | null;
+  events: number;
+}
+
+/**
+ * Removes usage events that are older than `months` months, partition by partition, each in a transaction of its own. What can't
+ * go yet stays, with all that is newer, until the next run. Many may run it at once.
+ */
+export async function removeOldUsage(
+  context: ServiceContext,
+  { months }: { months: number },
+): Promise<RemovedUsage[]> {
+  const { em, clock, log } = context;
+  const removed: RemovedUsage[] = [];
+  for (const removal of removals(clock.now(), months, await listPartitions(em))) {
+    const { table, until } = removal;
+    if (table === null && !(await hasUsageBefore(em, until))) continue;
+    try {
+      const events = await inTransaction(context, (inner) => removeUsage(inner, removal));
+      if (events !== undefined) removed.push({ table, events });
+    } catch (error) {
+      if (!(error instanceof NotNow)) throw error;
+      log.warn({ table, until, reason: error.message }, 'old usage stays until the next run');
+      break;
+    }
+  }
+  return removed;
+}
+
+/**
+ * Removes roll-ups that are older than `months` months, day by day, but none of a time whose events are there.
+ * @returns how many rows went.
+ */
+export async function removeOldRollups(
+  context: ServiceContext,
+  { months }: { months: number },
+): Promise<number> {
+  const keptFrom = await usageKeptFrom(context.em);
+  if (keptFrom === null) return 0;
+  const before = Math.min(monthsBefore(context.clock.now(), months).getTime(), keptFrom.getTime());
+  for (let removed = 0; ; ) {
+    const day = await oldestRollupDay(context.em);
+    if (day === null || day.getTime() >= before) return removed;
+    const rows = await inTransaction(context, (inner) => removeRollups(inner, day));
+    if (rows === undefined) return removed;
+    removed += rows;
+  }
+}
+
+function inTransaction<T>({ em }: ServiceContext, work: (em: EntityManager) => Promise<T>): Promise<T> {
+  return patiently(TIMEOUT_MS, () =>
+    em.fork().transactional(async (inner) => {
+      await sql`select set_config('statement_timeout', ${String(TIMEOUT_MS)}, true)`.execute(
+        inner.getKysely(),
+      );
+      return work(inner);
+    }),
+  );
+}

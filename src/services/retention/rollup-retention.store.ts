@@ -1,0 +1,26 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import { UsageLatencyDay } from '../../entities/analytics/usage-latency-day.js';
+import { UsageRollup } from '../../entities/analytics/usage-rollup.js';
+import { DAY_MS, utcDay } from '../../lib/clock.js';
+import { lockRollups } from '../analytics/rollups.store.js';
+
+/** The first UTC day that has roll-ups, as its midnight; null when there are none. */
+export async function oldestRollupDay(em: EntityManager): Promise<Date | null> {
+  const { rows } = await sql<{ day_ms: number | null }>`
+    select (extract(epoch from date_trunc('day', min(hour), 'UTC')) * 1000)::float8 as day_ms
+    from usage_rollups`.execute(em.getKysely());
+  const ms = rows[0]?.day_ms ?? null;
+  return ms === null ? null : new Date(ms);
+}
+
+/**
+ * Removes the roll-ups of a UTC day with the latencies that were merged from them, and nothing when somebody rolls up.
+ * @returns how many went of the former; undefined for nothing.
+ */
+export async function removeRollups(em: EntityManager, day: Date): Promise<number | undefined> {
+  if (!(await lockRollups(em))) return undefined;
+  const removed = await em.nativeDelete(UsageRollup, { hour: { $lt: new Date(day.getTime() + DAY_MS) } });
+  await em.nativeDelete(UsageLatencyDay, { day: { $lte: utcDay(day.getTime()) } });
+  return removed;
+}

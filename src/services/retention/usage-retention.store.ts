@@ -1,0 +1,95 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import { UNTRACKED } from '../../db/untracked.js';
+import { UsageRetention } from '../../entities/billing/usage-retention.js';
+import { lockRollups } from '../analytics/rollups.store.js';
+import { listPartitions, lockPartitions } from '../partitions/partitions.store.js';
+import { keptFrom } from './kept-from.store.js';
+import type { Removal } from './retention.rules.js';
+
+/** A flush waits at most so long behind us for the moment in which the partition goes. */
+const LOCK_WAIT = '300ms';
+const LOCK_TRIES = 10;
+const LOCK_PAUSE_MS = 250;
+/** PostgreSQL's word for a lock that wasn't there in time. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** Why usage stays for now. */
+export class NotNow extends Error {}
+
+/**
+ * Removes usage events of before a time, with what counts them for lists. What they were summed to, and the ledger, stay.
+ * @returns how many went; undefined when somebody else has done it meanwhile.
+ * @throws NotNow, with nothing done, when hours of them aren't rolled up, or somebody reads or rolls up.
+ */
+export async function removeUsage(em: EntityManager, { table, until }: Removal): Promise<number | undefined> {
+  const db = em.getKysely();
+  await lockPartitions(em);
+  if (table !== null && !(await listPartitions(em)).some((one) => one.table === table)) return undefined;
+  if (!(await lockRollups(em))) throw new NotNow('usage is being rolled up');
+  await requireRolledUp(em, until);
+  // Most of them before the table is locked, in which moment all calls' usage waits.
+  let removed = await removeHours(em, until);
+  if (table !== null) {
+    await lockUsage(em);
+    await requireRolledUp(em, until);
+  }
+  await sql`delete from usage_events_default where created_at < ${until}`.execute(db);
+  // Behind the events: one that comes just now is found by the next run, its number as well.
+  removed += await removeHours(em, until);
+  if (table !== null) await sql`drop table ${sql.id(table)}`.execute(db);
+  await sql`
+    insert into usage_retention (kept_from) values (${until})
+    on conflict (only_row) do update set kept_from = greatest(usage_retention.kept_from, excluded.kept_from)
+    `.execute(db);
+  return removed;
+}
+
+/** Whether the default partition has anything of before a time. */
+export async function hasUsageBefore(em: EntityManager, until: Date): Promise<boolean> {
+  const { rows } = await sql<{ has: boolean }>`
+    select exists (select from usage_events_default where created_at < ${until}) as has`.execute(
+    em.getKysely(),
+  );
+  return rows[0]!.has;
+}
+
+/** From when on usage is there; null while none was ever removed. */
+export async function usageKeptFrom(em: EntityManager): Promise<Date | null> {
+  const row = await em.findOne(UsageRetention, { onlyRow: true }, UNTRACKED);
+  return row?.keptFrom ?? null;
+}
+
+/** @returns how many events the hours had. */
+async function removeHours(em: EntityManager, until: Date): Promise<number> {
+  const { rows } = await sql<{ events: number }>`
+    with gone as (delete from account_usage_hours where hour < ${until} returning events)
+    select coalesce(sum(events), 0)::float8 as events from gone`.execute(em.getKysely());
+  return rows[0]!.events;
+}
+
+async function requireRolledUp(em: EntityManager, until: Date): Promise<void> {
+  const { rows } = await sql`
+    select from rollup_dirty where hour >= ${keptFrom} and hour < ${until} limit 1`.execute(em.getKysely());
+  if (rows.length > 0) throw new NotNow('hours of it are not rolled up yet');
+}
+
+/** Takes the table from everybody until the transaction ends, in tries that keep nobody waiting for long. */
+async function lockUsage(em: EntityManager): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      // A savepoint: what failed leaves the rest of the transaction.
+      await em.transactional(async (inner) => {
+        const db = inner.getKysely();
+        await sql`select set_config('lock_timeout', ${LOCK_WAIT}, true)`.execute(db);
+        await sql`lock table usage_events in access exclusive mode`.execute(db);
+      });
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+      if (tries === LOCK_TRIES) throw new NotNow('somebody reads the usage all the time');
+      await delay(LOCK_PAUSE_MS);
+    }
+  }
+}

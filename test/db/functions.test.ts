@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { applyFunctions, type FunctionSet } from '../../src/db/apply-functions.js';
+import { FUNCTIONS_REVISION } from '../../src/db/functions/revision.js';
+import { functions } from '../../src/db/functions.js';
+import { migrate } from '../../src/db/migrate.js';
+import { schemaIsCurrent } from '../../src/db/schema-version.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+
+/**
+ * What each revision holds. A changed function fails here: raise FUNCTIONS_REVISION and add a line. A line of a release
+ * stays as it is, since an installation tells by it which of two builds is the later one.
+ */
+const REVISIONS: Record<number, string> = {
+  1: '7f81d4dd12c1a7dbba1ffc945f172c6a270d2df539a8b2e0e244cf51a9c81f06',
+};
+
+const names = functions.map(({ name }) => name);
+const byName = (one: string, other: string): number => (one < other ? -1 : 1);
+
+describe('the functions of the database', () => {
+  let db: TestDatabase;
+  beforeEach(async () => {
+    db = await createTestDatabase();
+  });
+  afterEach(() => db.close());
+
+  /** A build whose months have no spend; its answer tells it from ours. */
+  const build = (revision: number, answer: number): FunctionSet => ({
+    revision,
+    functions: functions.map((one) =>
+      one.name === 'key_month_spend'
+        ? {
+            name: one.name,
+            sql: `create or replace function key_month_spend(uuid, text) returns numeric language sql stable as $$ select ${answer}::numeric $$`,
+          }
+        : one,
+    ),
+  });
+  const start = (set?: FunctionSet) => db.orm.em.fork().transactional((em) => applyFunctions(em, set));
+  const answer = async (): Promise<number> =>
+    (
+      await db.pool.query<{ spend: number }>(
+        `select key_month_spend(gen_random_uuid(), '2026-01')::float8 as spend`,
+      )
+    ).rows[0]!.spend;
+
+  test('are those of the folder, and no other', async () => {
+    const found = await db.pool.query<{ name: string }>(
+      `select proname as name from pg_proc where pronamespace = 'public'::regnamespace`,
+    );
+    expect(found.rows.map(({ name }) => name).sort(byName)).toEqual([...names].sort(byName));
+    const files = readdirSync('src/db/functions').filter(
+      (name) => !/^(?:revision|sql-function)\./.test(name),
+    );
+    expect(files.map((name) => name.replace('.ts', '').replaceAll('-', '_')).sort(byName)).toEqual(
+      [...names].sort(byName),
+    );
+  });
+
+  test('change with their revision', () => {
+    const hash = createHash('sha256').update(JSON.stringify(functions)).digest('hex');
+    expect(Object.keys(REVISIONS).at(-1)).toBe(String(FUNCTIONS_REVISION));
+    expect({ [FUNCTIONS_REVISION]: hash }).toEqual({ [FUNCTIONS_REVISION]: REVISIONS[FUNCTIONS_REVISION] });
+  });
+
+  test('are applied where their text has changed, and only those', async () => {
+    expect(await start()).toEqual({ applied: [], newer: [] });
+    expect(await start(build(FUNCTIONS_REVISION, 7))).toEqual({ applied: ['key_month_spend'], newer: [] });
+    expect(await answer()).toBe(7);
+    expect(await start()).toEqual({ applied: ['key_month_spend'], newer: [] });
+    expect(await answer()).toBe(0);
+  });
+
+  test('of a later build stay when an earlier one starts, which works with them', async () => {
+    await start(build(FUNCTIONS_REVISION + 1, 7));
+    const { functions: found, migrations } = await migrate(db.orm);
+    expect({ found, migrations }).toEqual({
+      found: { applied: [], newer: ['key_month_spend'] },
+      migrations: [],
+    });
+    expect(await answer()).toBe(7);
+    expect(await schemaIsCurrent(db.orm)).toBe(true);
+  });
+
+  test('are waited for by processes that apply none', async () => {
+    expect(await schemaIsCurrent(db.orm)).toBe(true);
+    for (const name of names) {
+      await db.pool.query(
+        `comment on function ${name} is 'revision ${FUNCTIONS_REVISION - 1}, sha256 ${'0'.repeat(64)}'`,
+      );
+    }
+    expect(await schemaIsCurrent(db.orm)).toBe(false);
+    expect((await start()).applied).toEqual(names);
+    expect(await schemaIsCurrent(db.orm)).toBe(true);
+  });
+
+  test('are applied once by processes that start at the same time', async () => {
+    const empty = await createTestDatabase('template0');
+    try {
+      const starts = await Promise.all(Array.from({ length: 4 }, () => migrate(empty.orm)));
+      const applied = starts.flatMap((one) => one.functions.applied);
+      expect(applied.sort(byName)).toEqual([...names].sort(byName));
+      expect(starts.filter((one) => one.functions.applied.length > 0)).toHaveLength(1);
+    } finally {
+      await empty.close();
+    }
+  });
+});

@@ -1,0 +1,103 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+
+/**
+ * What MikroORM would drop since entities don't say it: checks and triggers stand in the migrations alone, one by one. A
+ * new one of either fails until it is listed here.
+ */
+const ONLY_IN_MIGRATIONS: readonly string[] = [
+  ...checks('accounts', 'low_balance_threshold_usd_check', 'role_check', 'status_check'),
+  ...checks('alert_events', 'check', 'check1', 'check2', 'check3'),
+  ...checks('alert_events', 'delivery_status_check', 'kind_check', 'purpose_check'),
+  ...checks('alert_mails', 'standing_check'),
+  ...checks('alert_subscriptions', 'check', 'kind_check', 'thresholds_pct_check'),
+  ...checks('api_keys', 'daily_limit_usd_check', 'monthly_limit_usd_check', 'status_check'),
+  ...checks('ledger_entries', 'charge_id', 'check', 'kind_check'),
+  ...checks('models', 'context_window_check', 'kind_check'),
+  ...checks('models', 'input_price_per_million_usd_check', 'output_price_per_million_usd_check'),
+  ...checks('plans', 'included_credits_usd_check', 'monthly_price_usd_check', 'requests_per_minute_check'),
+  ...checks('usage_events', 'cost_check', 'endpoint_check', 'input_tokens_check', 'latency_ms_check'),
+  ...checks('usage_events', 'output_tokens_check', 'status_check'),
+  ...checks('usage_retention', 'only_row_check'),
+  // Of the triggers it sees those of rows. It takes for granted that it made their function itself, by a name of its own.
+  ...trigger('accounts', 'accounts_keep_ledger'),
+  ...trigger('ledger_entries', 'ledger_entries_immutable'),
+];
+
+function checks(table: string, ...names: string[]): string[] {
+  return names.map((name) => `alter table "${table}" drop constraint "${table}_${name}"`);
+}
+
+function trigger(table: string, name: string): string[] {
+  return [
+    `drop trigger if exists "${name}" on "${table}"`,
+    `drop function if exists "${table}_${name}_fn"()`,
+  ];
+}
+
+/**
+ * What MikroORM would change to make the database what the entities say, without what only migrations say. Partitions are
+ * tables of nobody's, and it leaves them alone. It sees no `nulls not distinct`, and misses a primary key that the database
+ * doesn't have: roll-ups have a unique constraint in its place.
+ * @returns `unexplained`, the statements that are left, and `unused`, exceptions that nothing needs.
+ */
+export async function schemaDiff(orm: MikroORM): Promise<{ unexplained: string[]; unused: string[] }> {
+  const statements = (await orm.schema.getUpdateSchemaSQL({ wrap: false }))
+    .split(';\n')
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+  const misread = await misreadIndexes(orm, statements);
+  const explained = new Set([...ONLY_IN_MIGRATIONS, ...misread]);
+  return {
+    unexplained: [
+      ...statements.filter((statement) => !explained.has(statement)),
+      ...(await differentTypes(orm)),
+    ],
+    unused: ONLY_IN_MIGRATIONS.filter((statement) => !statements.includes(statement)),
+  };
+}
+
+/**
+ * MikroORM reads the order of a column from the text of the index and takes the end of `account_id` for `id`: behind such a
+ * column it overlooks `id desc`. Where PostgreSQL itself says that an index is what it should become, nothing differs.
+ */
+async function misreadIndexes(orm: MikroORM, statements: readonly string[]): Promise<string[]> {
+  const rows = await orm.em
+    .fork()
+    .execute<{ name: string; definition: string }[]>(
+      `select indexname as name, indexdef as definition from pg_indexes where schemaname = 'public'`,
+    );
+  return rows.flatMap(({ name, definition }) => {
+    const wanted = statements.find((statement) => statement.startsWith(`create index "${name}" on `));
+    if (wanted === undefined || plain(wanted) !== plain(definition)) return [];
+    return [`drop index "${name}"`, wanted];
+  });
+}
+
+/** Columns whose type isn't the entity's to the letter: MikroORM takes a time without its zone for one with it. */
+async function differentTypes(orm: MikroORM): Promise<string[]> {
+  const rows = await orm.em.fork().execute<{ column: string; type: string }[]>(
+    `select attrelid::regclass || '.' || attname as column, format_type(atttypid, atttypmod) as type from pg_attribute
+     where attnum > 0 and not attisdropped and attrelid in (select oid from pg_class where relkind in ('r', 'p'))`,
+  );
+  const types = new Map(rows.map(({ column, type }) => [column, type]));
+  return [...orm.getMetadata().getAll().values()].flatMap(({ tableName, props }) =>
+    props.flatMap(({ fieldNames, columnTypes }) => {
+      const name = `${tableName}.${fieldNames[0]}`;
+      const [found, wanted] = [types.get(name), columnTypes[0]!];
+      return found === undefined || short(found) === short(wanted)
+        ? []
+        : [`${name} is ${found}, not ${wanted}`];
+    }),
+  );
+}
+
+const short = (type: string): string =>
+  type.replace(/^timestamp(\(\d\)) with time zone/, 'timestamptz$1').replace(/^int\b/, 'integer');
+
+/** A definition without quotes, and without what PostgreSQL adds: schema, method, and `only` for a partitioned table. */
+const plain = (definition: string): string =>
+  definition
+    .toLowerCase()
+    .replaceAll('"', '')
+    .replace(/ on (?:only )?(?:public\.)?/, ' on ')
+    .replace(' using btree', '');

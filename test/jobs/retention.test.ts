@@ -1,0 +1,211 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { usageRetentionJob } from '../../src/jobs/retention.jobs.js';
+import { DOLLAR } from '../../src/lib/money.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { createAnalyticsService } from '../../src/services/analytics/analytics.service.js';
+import { runAudit } from '../../src/services/audit/audit.service.js';
+import { createBillingService } from '../../src/services/billing/billing.service.js';
+import { ensurePartitions, listPartitions } from '../../src/services/partitions/partitions.store.js';
+import { rolledHours, rollUpAt } from '../analytics/support.js';
+import { contextOf, ledgerOf } from '../billing/fixtures.js';
+import { createPayer, type Payer, recordOf } from '../metering/support.js';
+import { runCommand } from '../support/command.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { until } from '../support/until.js';
+import { jobContext } from './support.js';
+
+const MONTHS = { usage: 13, history: 26 };
+/** The first moment in which September 2030 is older than thirteen months. */
+const DUE = Date.UTC(2031, 10, 1);
+const SEPTEMBER = 'usage_events_2030_09';
+
+const billing = createBillingService();
+const analytics = createAnalyticsService();
+
+describe('the retention of usage', () => {
+  let db: TestDatabase;
+  let payer: Payer;
+  let september: UsageRecord[];
+  let october: UsageRecord[];
+
+  const at = (createdAt: number, changes: Partial<UsageRecord> = {}) =>
+    recordOf(payer, { createdAt, ...changes });
+
+  beforeEach(async () => {
+    db = await createTestDatabase();
+    payer = await createPayer(db.pool, DOLLAR);
+    await ensurePartitions(db.orm.em.fork(), Date.UTC(2030, 8, 15));
+    const error = { status: 'error', errorCode: 'upstream_error', httpStatus: 502, cost: 0n } as const;
+    september = [
+      at(Date.UTC(2030, 8, 1)),
+      at(Date.UTC(2030, 8, 15, 12), { servedModel: 'gateway/qwen-pro', latencyMs: 900 }),
+      at(Date.UTC(2030, 8, 30, 23, 59, 59, 999), error),
+    ];
+    october = [at(Date.UTC(2030, 9, 1)), at(Date.UTC(2030, 9, 20, 7), { keyId: null })];
+    await flushBatch(db.pool, [...september, ...october]);
+  });
+  afterEach(() => db.close());
+
+  async function run(nowMs: number, months = MONTHS) {
+    const { context, logged } = jobContext(db.orm, nowMs);
+    const removed: Record<string, number> = {};
+    await usageRetentionJob(months, (kind, rows) => {
+      removed[kind] = (removed[kind] ?? 0) + rows;
+    }).run(context, {});
+    return { logged, removed };
+  }
+  const tables = async () => (await listPartitions(db.orm.em.fork())).map(({ table }) => table);
+  const violated = async () => {
+    const findings = await runAudit(jobContext(db.orm).context);
+    expect(findings.length).toBeGreaterThan(15);
+    return findings.filter(({ violations }) => violations > 0).map(({ invariant }) => invariant.name);
+  };
+  const viewer = (nowMs = DUE) => contextOf(db, payer.accountId, () => nowMs);
+  const idsOf = (records: readonly { id: string }[]) => records.map(({ id }) => id).sort();
+
+  test('drops a month once all of it is older, and says so', async () => {
+    await rollUpAt(db, DUE);
+    expect(await run(DUE - 1)).toMatchObject({ logged: [], removed: { rollups: 0 } });
+    expect(await tables()).toContain(SEPTEMBER);
+    const { logged, removed } = await run(DUE);
+    expect(logged).toMatchObject([{ msg: 'old usage removed', table: SEPTEMBER, events: 3 }]);
+    expect(removed).toEqual({ usage_events: 3, rollups: 0 });
+    expect(await tables()).toEqual(['usage_events_2030_10', 'usage_events_2030_11']);
+    expect(await run(DUE)).toMatchObject({ logged: [] });
+  });
+
+  test('leaves balance, ledger, invariants, spend and figures as they were', async () => {
+    await rollUpAt(db, DUE);
+    const seen = async () => ({
+      balance: await billing.balance(viewer()),
+      ledger: await ledgerOf(db, payer.accountId),
+      listed: await billing.ledger(viewer(), { limit: 100, offset: 0 }),
+      hours: await rolledHours(db.pool),
+      spend: (await db.pool.query('select day, spend from key_spend_days order by day')).rows,
+      figures: await analytics.ofAccount(viewer(Date.UTC(2030, 10, 1)), { window_days: 90 }),
+    });
+    const before = await seen();
+    expect(before.figures).toMatchObject({ total_requests: 5, error_count: 1, p95_latency_ms: 900 });
+    expect(await violated()).toEqual([]);
+    await run(DUE);
+    const after = await seen();
+    // Read from each call before, and from sketches now.
+    expect(after.figures.p95_latency_ms).toBeGreaterThanOrEqual(900 * 0.99);
+    expect(after.figures.p95_latency_ms).toBeLessThanOrEqual(900 * 1.01);
+    const latencies = { p50_latency_ms: 0, p95_latency_ms: 0 };
+    expect({ ...after, figures: { ...after.figures, ...latencies } }).toEqual({
+      ...before,
+      figures: { ...before.figures, ...latencies },
+    });
+    expect(await violated()).toEqual([]);
+  });
+
+  test('npm run audit finds nothing, and still finds what is wrong with what is kept', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'gateway-audit-'));
+    const audit = () => runCommand('audit', [], { DATA_DIR: data, DATABASE_URL: db.url });
+    await rollUpAt(db, DUE);
+    await run(DUE);
+    expect(await audit()).toMatchObject({ code: 0, output: expect.stringContaining(' 0 violated') });
+    await db.pool.query('delete from usage_events where id = $1', [october[0]!.id]);
+    const { code, output } = await audit();
+    expect(code).toBe(1);
+    expect(output).toMatch(/^ +1 {2}I2 /m);
+    rmSync(data, { recursive: true });
+  });
+
+  test('leaves lists of what is there, with its number', async () => {
+    await rollUpAt(db, DUE);
+    await run(DUE);
+    const page = await billing.usage(viewer(), { limit: 100, offset: 0 });
+    expect({ total: page.total, ids: idsOf(page.items) }).toEqual({ total: 2, ids: idsOf(october) });
+    expect(await billing.usage(viewer(), { limit: 1, offset: 1 })).toMatchObject({
+      items: [{ id: october[0]!.id }],
+    });
+    expect(await billing.usageCount(viewer())).toBe(2);
+    const charges = await billing.ledger(viewer(), { limit: 100, offset: 0 });
+    const events = await billing.usageOfCharges(viewer(), charges);
+    expect([...events.keys()].sort()).toEqual(idsOf(october));
+  });
+
+  test('an event of it that comes again, or for the first time, breaks nothing and stays no longer', async () => {
+    await rollUpAt(db, DUE);
+    await run(DUE);
+    const [before, hours] = [await ledgerOf(db, payer.accountId), await rolledHours(db.pool)];
+    expect(await flushBatch(db.pool, [september[0]!])).toMatchObject({ inserted: 0 });
+    expect(await ledgerOf(db, payer.accountId)).toEqual(before);
+    const late = at(Date.UTC(2030, 8, 15, 12, 30));
+    expect(await flushBatch(db.pool, [late])).toMatchObject({ inserted: 1 });
+    expect(await violated()).toEqual([]);
+    expect(await rollUpAt(db, DUE)).toBe(0);
+    expect(await rolledHours(db.pool)).toEqual(hours);
+    expect(await run(DUE)).toMatchObject({ logged: [{ table: null, events: 1 }] });
+    expect(await ledgerOf(db, payer.accountId)).toHaveLength(before.length + 1);
+    expect(await billing.usageCount(viewer())).toBe(2);
+    expect(await violated()).toEqual([]);
+    expect(await run(DUE)).toMatchObject({ logged: [] });
+  });
+
+  test('what is not rolled up yet stays, with all that is newer', async () => {
+    const later = Date.UTC(2032, 0, 1);
+    const { logged, removed } = await run(later);
+    expect(logged).toMatchObject([
+      {
+        msg: 'old usage stays until the next run',
+        table: SEPTEMBER,
+        reason: expect.stringContaining('rolled up'),
+      },
+    ]);
+    expect(removed).toEqual({ rollups: 0 });
+    expect(await billing.usageCount(viewer())).toBe(5);
+    await rollUpAt(db, later);
+    expect(await run(later)).toMatchObject({ removed: { usage_events: 5 } });
+    expect(await violated()).toEqual([]);
+  });
+
+  test('waits for who reads it, in tries that keep no flush waiting', async () => {
+    await rollUpAt(db, DUE);
+    const reader = await db.pool.connect();
+    await reader.query('begin; select count(*) from usage_events');
+    const running = run(DUE);
+    await until(
+      async () =>
+        (
+          await db.pool.query(
+            `select from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
+             where not granted and mode = 'AccessExclusiveLock' and relation = 'usage_events'::regclass`,
+          )
+        ).rowCount,
+    );
+    expect(await flushBatch(db.pool, [at(DUE)])).toMatchObject({ inserted: 1 });
+    await reader.query('commit');
+    reader.release();
+    expect(await running).toMatchObject({ removed: { usage_events: 3 } });
+    expect(await violated()).toEqual([]);
+  });
+
+  test('many that run at once drop it once', async () => {
+    await rollUpAt(db, DUE);
+    const runs = await Promise.all(Array.from({ length: 4 }, () => run(DUE)));
+    const dropped = runs.flatMap(({ removed }) => removed.usage_events ?? []);
+    expect(dropped.reduce((sum, events) => sum + events, 0)).toBe(3);
+    expect(await violated()).toEqual([]);
+  });
+
+  test('roll-ups go later, never before the events that they sum', async () => {
+    await rollUpAt(db, DUE);
+    const much = Date.UTC(2040, 0, 1);
+    await run(DUE, { usage: 13, history: 13 });
+    expect((await rolledHours(db.pool)).map(({ hour }) => hour.slice(0, 7))).toEqual(['2030-10', '2030-10']);
+    expect(await violated()).toEqual([]);
+    await run(DUE, { usage: 1_200, history: 1 });
+    expect(await rolledHours(db.pool)).toHaveLength(2);
+    await run(much);
+    expect(await rolledHours(db.pool)).toEqual([]);
+    expect((await db.pool.query('select from usage_latency_days')).rowCount).toBe(0);
+    expect(await violated()).toEqual([]);
+    expect(await ledgerOf(db, payer.accountId)).toHaveLength(5);
+  });
+});
