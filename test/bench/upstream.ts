@@ -20,9 +20,8 @@ const answer = JSON.stringify({
   ],
   usage,
 });
-const ANSWER = Buffer.from(
-  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${answer.length}\r\n\r\n${answer}`,
-);
+const OK = 'HTTP/1.1 200 OK\r\n';
+const ANSWER = `content-type: application/json\r\ncontent-length: ${answer.length}\r\n\r\n${answer}`;
 
 const frame = (event: string): string => `${event.length.toString(16)}\r\n${event}\r\n`;
 const chunkEvent = (choices: unknown[], rest: object = {}): string =>
@@ -30,9 +29,9 @@ const chunkEvent = (choices: unknown[], rest: object = {}): string =>
 const delta = (index: number): string =>
   chunkEvent([{ index: 0, delta: { content: `token-${index} ` }, finish_reason: null }]);
 const HEAD =
-  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n';
+  'content-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n';
 
-const FIRST = Buffer.from(HEAD + delta(0));
+const FIRST = HEAD + delta(0);
 const DELTAS = Array.from({ length: CHUNKS }, (_, index) => Buffer.from(delta(index)));
 const DONE = Buffer.from(`${frame('data: [DONE]\n\n')}0\r\n\r\n`);
 const USAGE_DONE = Buffer.from(`${chunkEvent([], { usage })}${frame('data: [DONE]\n\n')}0\r\n\r\n`);
@@ -61,12 +60,13 @@ function turnWheel(): void {
   }
 }
 
-function respond(socket: Socket, body: string): void {
+/** `echo` is the call's id as a line of the head: the bundled model proxy returns it too. */
+function respond(socket: Socket, echo: string, body: string): void {
   if (!body.includes('"stream":true')) {
-    socket.write(ANSWER);
+    socket.write(OK + echo + ANSWER, 'latin1');
     return;
   }
-  socket.write(FIRST);
+  socket.write(OK + echo + FIRST, 'latin1');
   if (body.includes('bench-idle')) return;
   const last = body.includes('bench-short') ? SHORT_CHUNKS : CHUNKS;
   const place = wheel[Math.floor(Math.random() * TICKS)]!;
@@ -74,20 +74,22 @@ function respond(socket: Socket, body: string): void {
   place.add(stream);
 }
 
-/** Length of the first whole request in a text of latin1, and its body; undefined while it isn't whole. */
-function wholeRequest(text: string): { length: number; body: string } | undefined {
+/** Length of the first whole request in a text of latin1, its id and its body; undefined while it isn't whole. */
+function wholeRequest(text: string): { length: number; echo: string; body: string } | undefined {
   const headEnd = text.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
   const start = headEnd + 4;
   const head = text.slice(0, headEnd);
+  const id = /\r\n(x-request-id: *[\w-]+)/i.exec(head)?.[1];
+  const echo = id === undefined ? '' : `${id}\r\n`;
   const given = /\r\ncontent-length: *(\d+)/i.exec(head);
   if (given) {
     const length = start + Number(given[1]);
-    return text.length >= length ? { length, body: text.slice(start, length) } : undefined;
+    return text.length >= length ? { length, echo, body: text.slice(start, length) } : undefined;
   }
-  if (!/\r\ntransfer-encoding: *chunked/i.test(head)) return { length: start, body: '' };
+  if (!/\r\ntransfer-encoding: *chunked/i.test(head)) return { length: start, echo, body: '' };
   const end = text.indexOf('\r\n0\r\n\r\n', headEnd);
-  return end < 0 ? undefined : { length: end + 7, body: text.slice(start, end) };
+  return end < 0 ? undefined : { length: end + 7, echo, body: text.slice(start, end) };
 }
 
 const server = createServer({ noDelay: true }, (socket) => {
@@ -98,7 +100,7 @@ const server = createServer({ noDelay: true }, (socket) => {
     text += chunk;
     for (let request = wholeRequest(text); request; request = wholeRequest(text)) {
       text = text.slice(request.length);
-      respond(socket, request.body);
+      respond(socket, request.echo, request.body);
     }
   });
 });
