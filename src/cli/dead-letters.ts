@@ -9,7 +9,8 @@ import { type DeadLetter, listDeadLetters, retakeDeadLetters } from '../metering
 import { withDatabase } from './database.js';
 
 /**
- * `npm run dead-letters`: the usage events in `DATA_DIR/spool/dead-letters`, which the database refused and nobody was charged for.
+ * `npm run dead-letters`: lists the usage events in `DATA_DIR/spool/dead-letters`. The database refused them, and nobody was
+ * charged for them.
  * With `-- --retake` they are sent again. Exit code 1 while some are left, 2 when it can't look.
  */
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

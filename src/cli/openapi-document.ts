@@ -16,8 +16,8 @@ import { createServices } from '../services.js';
 const NOWHERE = 'http://127.0.0.1:9';
 const SECRET = 'only-for-a-platform-that-never-listens';
 
-/** Asks a platform that never listens and calls nobody. */
-export async function askUnheardPlatform<T>(ask: (platform: Platform) => T): Promise<T> {
+/** Builds the platform without starting it, and hands it to `inspect`. It makes no connection. */
+export async function inspectPlatform<T>(inspect: (platform: Platform) => T): Promise<T> {
   const environment = {
     DATABASE_URL: 'postgres://127.0.0.1:9/nowhere',
     UPSTREAM_URL: NOWHERE,
@@ -51,7 +51,7 @@ export async function askUnheardPlatform<T>(ask: (platform: Platform) => T): Pro
   });
   try {
     await platform.app.ready();
-    return ask(platform);
+    return inspect(platform);
   } finally {
     await platform.close();
     await orm.close(true);
@@ -60,4 +60,4 @@ export async function askUnheardPlatform<T>(ask: (platform: Platform) => T): Pro
 
 /** The OpenAPI document of the platform as it is committed: the same text for the same routes. */
 export const openApiText = (): Promise<string> =>
-  askUnheardPlatform(({ app }) => `${JSON.stringify(app.swagger(), null, 2)}\n`);
+  inspectPlatform(({ app }) => `${JSON.stringify(app.swagger(), null, 2)}\n`);

@@ -66,7 +66,8 @@ export async function passthrough(
   const held = new HeldBytes(bounds);
   const answers = new HeldAnswers(held, bounds);
   const { origin, pathname } = new URL(platformUrl);
-  const targetOf = (url: string): string => platformTarget(pathname.replace(/\/$/, ''), url);
+  const base = pathname.replace(/\/$/, '');
+  const targetOf = (url: string): string => platformTarget(base, url);
   const platform = new Pool(origin, {
     connections: bounds.platformConnections,
     pipelining: 1,

@@ -129,12 +129,17 @@ function passOn(
   });
   client.once('close', () => asked.abandon());
   platform.dispatch(
-    { method: 'GET', path, upgrade: 'websocket', headers: askedHeaders(request, options.forwarded(request)) },
+    {
+      method: 'GET',
+      path,
+      upgrade: 'websocket',
+      headers: upgradeHeaders(request, options.forwarded(request)),
+    },
     asked,
   );
 }
 
-function askedHeaders({ raw: { headers } }: FastifyRequest, forwarded: Record<string, string>) {
+function upgradeHeaders({ raw: { headers } }: FastifyRequest, forwarded: Record<string, string>) {
   const copied = ASKED.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
   return { ...(Object.fromEntries(copied) as Record<string, string>), ...forwarded };
 }

@@ -5,7 +5,7 @@ import type { Endpoint, Meter, OpenIntent, UsageRecord } from '../metering/usage
 import type { CallMetrics } from './call-metrics.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import type { Admission, Limits } from './limits/limits.js';
-import type { Payer } from './payer.js';
+import { idOf, type Payer } from './payer.js';
 import type { InspectedBody } from './request/request-body.js';
 import { estimateInput, missedInput, readUsage, type TokenCounts } from './usage/usage.js';
 
@@ -81,8 +81,8 @@ export class Call {
       id,
       at: deps.clock.now(),
       accountId: payer.account.id,
-      keyId: payer.credential.kind === 'api_key' ? payer.credential.id : null,
-      widgetId: payer.credential.kind === 'widget' ? payer.credential.id : null,
+      keyId: idOf(payer.credential, 'api_key'),
+      widgetId: idOf(payer.credential, 'widget'),
       requestedModel: body.model,
       endpoint,
       stream: body.stream,
@@ -160,8 +160,8 @@ export class Call {
       id,
       createdAt: this.deps.clock.now(),
       accountId: payer.account.id,
-      keyId: payer.credential.kind === 'api_key' ? payer.credential.id : null,
-      widgetId: payer.credential.kind === 'widget' ? payer.credential.id : null,
+      keyId: idOf(payer.credential, 'api_key'),
+      widgetId: idOf(payer.credential, 'widget'),
       requestedModel: body.model,
       servedModel: model.publicName,
       endpoint,

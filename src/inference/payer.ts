@@ -7,6 +7,10 @@ export interface Credential {
   readonly id: string;
 }
 
+/** The credential's id where it is of a kind: usage has a column for each. */
+export const idOf = ({ kind, id }: Credential, wanted: Credential['kind']): string | null =>
+  kind === wanted ? id : null;
+
 /**
  * Who pays for a call, and on which terms. Admission, relay and metering know nothing else of a caller. The states live on
  * from one version of a row to the next; everything else stays as it was read.

@@ -1,8 +1,8 @@
-import { askUnheardPlatform } from '../../src/cli/openapi-document.js';
+import { inspectPlatform } from '../../src/cli/openapi-document.js';
 import type { DeclaredRoute } from '../../src/lib/route-rules.js';
 import type { RouteRules } from '../../src/rest/route-rules.js';
 
 export type PlatformRoute = DeclaredRoute<RouteRules>;
 
 /** What every route of the platform declares. */
-export const platformRoutes: readonly PlatformRoute[] = await askUnheardPlatform(({ routes }) => routes);
+export const platformRoutes: readonly PlatformRoute[] = await inspectPlatform(({ routes }) => routes);

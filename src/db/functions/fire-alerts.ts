@@ -1,14 +1,14 @@
 import type { SqlFunction } from './sql-function.js';
 
 /**
- * Which alert fires, and who is told: called by `flush_usage` behind the events that it has written, in their transaction,
+ * Decides which alerts fire and whom they notify. `flush_usage` calls it after it has written events, in their transaction,
  * with those events' times, accounts, keys, costs and statuses.
  *
  * - **A percentage of a monthly limit** fires when a call of its key succeeded, the key's spend of that call's UTC month is at
  *   least so many per cent of the limit, and an active subscription lists it. It is claimed in `threshold_firings`, once
- *   for key, month and percentage; every active subscription that lists it is told by an event of its own.
+ *   per key, month and percentage; every active subscription that lists it gets its own event.
  * - **A low balance** fires when a call was charged and the balance is below the account's threshold while that is armed.
- *   It is disarmed by firing; a credit that lifts the balance arms it again. The account's own address is told.
+ *   Firing disarms it; a credit that raises the balance arms it again. The mail goes to the account's own address.
  * - **Told, but not sent**: a mail beyond the `p_most_mails` of a subscription, key and month, for the reason `p_too_many`, and
  *   whatever is beyond 300 events that an account fires in an hour (docs/decisions/0065-deliveries-are-shared-by-account.md).
  *

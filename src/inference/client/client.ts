@@ -2,9 +2,9 @@ import {
   Connection,
   type ConnectionOwner,
   type ConnectionPatience,
-  type Destination,
   type UpstreamHandler,
 } from './connection.js';
+import type { Destination } from './socket.js';
 
 export interface UpstreamClientOptions {
   /** `http:` or `https:`; its path is of no account. */

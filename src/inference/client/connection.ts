@@ -1,7 +1,7 @@
-import { connect, isIP, type Socket, type TcpSocketConnectOpts } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import type { Socket } from 'node:net';
 import { type ResponseHead, ResponseParseError } from './response-head.js';
 import { ResponseReader, type ResponseSink } from './response-reader.js';
+import { type Destination, openSocket } from './socket.js';
 
 /** Who made a call. After its end, an error or an abort it hears nothing more. */
 export interface UpstreamHandler extends ResponseSink {
@@ -27,15 +27,6 @@ export interface ConnectionPatience {
   bodyTicks: number;
 }
 
-/** Where connections lead. */
-export interface Destination {
-  readonly host: string;
-  readonly port: number;
-  readonly tls: boolean;
-  /** Of the last TLS session there, which the next connection resumes: half a handshake. */
-  session?: Buffer | undefined;
-}
-
 /** Who hands out connections. */
 export interface ConnectionOwner {
   /** It is ready for another call. */
@@ -46,11 +37,8 @@ export interface ConnectionOwner {
   isAnswerTo(requestId: string, told: string | undefined): boolean;
 }
 
-/** One for all connections: what was read is taken from it before the next read begins. */
-const READ_BUFFER = Buffer.alloc(64 * 1024);
 /** Up to here a call leaves as one text, which Node writes at once and without a copy on the heap. */
 const ONE_PIECE_BYTES = 12 * 1024;
-const KEEP_ALIVE_PROBE_MS = 60_000;
 
 /** One connection to the upstream, which carries one call at a time. */
 export class Connection {
@@ -145,50 +133,13 @@ export class Connection {
   }
 
   #open(): Socket {
-    const socket = this.#connect(this.destination);
+    const socket = openSocket(this.destination, {
+      opened: () => this.#opened(),
+      read: (bytes) => this.#read(bytes),
+    });
     socket.on('end', () => this.#ended());
     socket.on('error', (error) => this.#lost(error));
     socket.on('close', () => this.#lost(new Error('the upstream closed the connection')));
-    return socket;
-  }
-
-  #connect({ host, port, tls }: Destination): Socket {
-    const options = {
-      host,
-      port,
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
-    };
-    if (tls) return this.#connectTls(options);
-    const callback = (length: number): boolean => {
-      this.#read(READ_BUFFER.subarray(0, length));
-      return true;
-    };
-    const socket = connect({ ...options, onread: { buffer: READ_BUFFER, callback } });
-    socket.on('connect', () => this.#opened());
-    return socket;
-  }
-
-  #connectTls(options: TcpSocketConnectOpts): Socket {
-    const { destination } = this;
-    const { host, session } = destination;
-    const socket = connectTls({
-      ...options,
-      session,
-      servername: isIP(host) === 0 ? host : '',
-      ALPNProtocols: ['http/1.1'],
-    });
-    socket.on('secureConnect', () => this.#opened());
-    // Node tells it once the certificate has been looked at, which who resumes it doesn't do again.
-    socket.on('session', (told) => {
-      destination.session = told;
-    });
-    // It may be what the server can't stand.
-    socket.on('error', () => {
-      if (!this.#connected) destination.session = undefined;
-    });
-    socket.on('data', (bytes: Buffer) => this.#read(bytes));
     return socket;
   }
 

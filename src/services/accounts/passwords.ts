@@ -31,8 +31,9 @@ export interface PasswordClient {
 /** Hashes passwords and compares them. */
 export interface Passwords {
   /**
-   * Runs a sign-up, a log-in or another proof of identity when its network's turn comes. Networks whose last one failed
-   * get one turn in four while others wait. `isRight` says of a result whether it failed; what is thrown has failed.
+   * Runs a sign-up, a log-in or another proof of identity when its network's turn comes. While
+   * others wait, networks whose last attempt failed get one turn in four. An attempt has failed when it throws, or when
+   * `isRight` returns false for its result.
    * @throws AppError `service_unavailable` when too many wait, or its turn doesn't come within 10 s.
    */
   inTurn<T>(client: PasswordClient, work: () => Promise<T>, isRight?: (result: T) => boolean): Promise<T>;

@@ -8,8 +8,8 @@ const BATCH = 2_000;
 const MAILS_KEPT = sql`interval '2 days'`;
 
 /**
- * Removes events that ended `months` months ago, and what mail limits don't count any more. Firings stay: a percentage that has fired in
- * a month never fires in it again.
+ * Removes events that ended `months` months ago, and mails that limits no longer count. Firings stay: a percentage that
+ * has fired in a month never fires in it again.
  */
 export async function deleteOldAlerts(
   em: EntityManager,
