@@ -7,7 +7,12 @@ import type { Catalog } from '../inference/catalog.js';
 import type { KeyCache } from '../inference/keys/key-cache.js';
 import type { KeyEntry } from '../inference/keys/key-states.js';
 import { type Admission, CallerGoneError, type Limits } from '../inference/limits/limits.js';
-import { countRefusal, refuseBeyondBudget, refuseLarge } from '../inference/limits/refusal-budget.js';
+import {
+  countRefusal,
+  refuseBeyondBudget,
+  refuseLarge,
+  refuseOverRate,
+} from '../inference/limits/refusal-budget.js';
 import { AdmissionError } from '../inference/limits/refusals.js';
 import { type BodyBudget, BodyShare } from '../inference/memory/body-budget.js';
 import type { ModelRoutes } from '../inference/model-routes.js';
@@ -131,6 +136,7 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
     onLarge: () => refuseLarge(entry.account, deps.clock.now()),
   };
   try {
+    refuseOverRate(entry.account, deps.clock.now());
     checkAnnounced(request, options);
     askForBody(request, response);
   } catch (error) {

@@ -41,6 +41,8 @@ export class AccountState {
   readonly window: SlidingWindow;
   /** Its calls that were refused lately; undefined: none. */
   refused: Refused | undefined;
+  /** Those that its plan's rate refused; counted apart, so that they never cost it a call that the plan allows. */
+  refusedByRate: Refused | undefined;
   #seq: bigint;
   /** The last reading, also one that came while events of ours were on their way. */
   #read: Money;

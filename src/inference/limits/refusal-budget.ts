@@ -13,11 +13,13 @@ const MINUTE_MS = 60_000;
 const budgetOf = ({ window }: AccountState): number =>
   Math.max(LEAST_PER_MINUTE, window.limit * PER_PLANNED_REQUEST);
 
-/** Lets go of what has come back by now. A clock that has stepped back gives nothing back. */
-function recover(refused: Refused, budget: number, now: number): void {
+/** What still counts at `now`. A clock that has stepped back gives nothing back. */
+function recover(refused: Refused | undefined, budget: number, now: number): Refused | undefined {
+  if (!refused) return undefined;
   const back = (Math.max(0, now - refused.at) / MINUTE_MS) * budget;
   refused.units = Math.max(0, refused.units - back);
   refused.at = now;
+  return refused.units > 0 ? refused : undefined;
 }
 
 /**
@@ -29,26 +31,41 @@ export function refuseBeyondBudget(account: AccountState, now: number): void {
   const { refused } = account;
   if (!refused) return;
   const budget = budgetOf(account);
-  recover(refused, budget, now);
-  if (refused.units === 0) account.refused = undefined;
+  account.refused = recover(refused, budget, now);
   if (refused.units < budget) return;
   const resetMs = ((refused.units - budget + 1) / budget) * MINUTE_MS;
   throw refusalsExceeded(budget, { allowed: false, limit: account.window.limit, remaining: 0, resetMs });
 }
 
 /**
- * Takes a refusal from the account's budget: one, and one more for each 64 KiB of the body that was read. Neither the
- * plan's own 429 nor what is our fault counts.
+ * What the plan's rate refuses has a budget of its own. Beyond it calls are refused before their body is read, though
+ * only while the plan's minute is full.
+ * @throws AdmissionError `rate_limit_exceeded`
+ */
+export function refuseOverRate(account: AccountState, now: number): void {
+  const refused = account.refusedByRate;
+  if (!refused) return;
+  const budget = budgetOf(account);
+  account.refusedByRate = recover(refused, budget, now);
+  if (refused.units < budget) return;
+  const rate = account.window.peek(now);
+  if (!rate.allowed) throw rateExceeded(rate);
+}
+
+/**
+ * Takes a refusal from the account's budget: one, and one more for each 64 KiB of the body that was read. What is our
+ * fault doesn't count.
  */
 export function countRefusal(account: AccountState, now: number, error: AppError, bodyBytes: number): void {
   const ours = error.status >= 500 && error.code !== 'upstream_unconfigured';
-  if (ours || error.code === 'rate_limit_exceeded') return;
+  if (ours) return;
   const budget = budgetOf(account);
-  account.refused ??= { units: 0, at: now };
-  recover(account.refused, budget, now);
+  const field = error.code === 'rate_limit_exceeded' ? 'refusedByRate' : 'refused';
+  const refused = recover(account[field], budget, now) ?? { units: 0, at: now };
   const units = 1 + Math.floor(bodyBytes / SMALL_BODY_BYTES);
   // Those that were under way together may take more than there is; nobody waits longer than a minute for it.
-  account.refused.units = Math.min(account.refused.units + units, 2 * budget - 1);
+  refused.units = Math.min(refused.units + units, 2 * budget - 1);
+  account[field] = refused;
 }
 
 /**

@@ -84,16 +84,28 @@ describe('calls that are refused', () => {
     expect((await postChat(suite.edge.url, key)).status).toBe(200);
   });
 
-  test('by the rate of their plan take nothing of it', async () => {
+  test('by the rate of their plan are refused unread beyond a budget of their own, and only while the plan refuses', async () => {
     const { key } = await createTestKey(suite.db, { plan: 'free' });
     const call = () => postChat(suite.edge.url, key, '{"model":"gateway/fast","messages":[]}');
     for (let i = 0; i < 20; i++) expect((await call()).status).toBe(200);
-    for (let i = 0; i < 13; i++) {
+    for (let i = 0; i < 12; i++) {
       const answers = await Promise.all(Array.from({ length: 50 }, call));
       for (const answer of answers) expect(answer.status).toBe(429);
       expect((await errorOf(answers[0]!)).message).toContain('20 requests per minute');
     }
+
+    const unread = await (await upload(key, 1_000)).answer();
+    expect([unread.status, unread.code]).toEqual([429, 'rate_limit_exceeded']);
+    expect(unread.text).not.toContain('100 Continue');
+    expect(unread.text).toContain('20 requests per minute');
+    // A full budget never costs a call that the plan allows, nor is an invalid one told anything but its fault.
     now += 60_000;
-    expect((await call()).status).toBe(200);
+    for (let i = 0; i < 600; i++)
+      await postChat(suite.edge.url, key, '{"model":"gateway/fast","messages":[]}');
+    now += 60_000 - 1;
+    expect((await postChat(suite.edge.url, key, 'x')).status).toBe(400);
+    now += 1;
+    for (let i = 0; i < 20; i++) expect((await call()).status).toBe(200);
+    expect((await call()).status).toBe(429);
   });
 });
