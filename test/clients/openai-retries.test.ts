@@ -4,10 +4,11 @@ import { createTestKey } from '../support/edge.js';
 import { useStack } from '../support/stack-suite.js';
 import { FAST, thrownBy, useClients, watchedFetch } from './support.js';
 
-/** Real time, shifted by a test. */
-const clock: Clock & { offsetMs: number } = {
+/** Real time, shifted or stopped by a test. */
+const clock: Clock & { offsetMs: number; stoppedAt: number | undefined } = {
   offsetMs: 0,
-  now: () => Date.now() + clock.offsetMs,
+  stoppedAt: undefined,
+  now: () => clock.stoppedAt ?? Date.now() + clock.offsetMs,
 };
 const suite = useClients(() => useStack({ clock }));
 
@@ -27,11 +28,12 @@ describe('openai: retries', () => {
   test('429 is repeated when the answer says so, and then answered', async () => {
     const free = await suite.product.signUp('free');
     const filler = suite.openai({ apiKey: free.key });
-    // 59 s ago the minute was filled: in a second there is room again.
-    clock.offsetMs = -59_000;
-    await Promise.all(Array.from({ length: 20 }, () => ask(filler, FAST)));
-    clock.offsetMs = 0;
     const { client, calls } = watched(free.key);
+    // 59 s ago the minute was filled, however long that took: in a second there is room again.
+    clock.stoppedAt = clock.now();
+    await Promise.all(Array.from({ length: 20 }, () => ask(filler, FAST)));
+    clock.offsetMs = clock.stoppedAt + 59_000 - Date.now();
+    clock.stoppedAt = undefined;
     const answer = await ask(client, FAST);
     expect(answer.choices[0]!.finish_reason).toBe('stop');
     expect(calls.map(({ status }) => status)).toEqual([429, 200]);

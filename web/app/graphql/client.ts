@@ -1,6 +1,7 @@
 import { createClient as createSocket } from 'graphql-ws';
 import { Client, cacheExchange, fetchExchange, makeOperation, mapExchange, subscriptionExchange } from 'urql';
 import { isSignedOut } from './errors';
+import { refreshOvertaken } from './refresh-overtaken';
 
 const ENDPOINT = '/graphql';
 /** A socket that nobody uses any more stays for the next page. */
@@ -59,12 +60,17 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
       },
     },
   });
-  return new Client({
+  const client: Client = new Client({
     url: ENDPOINT,
     preferGetMethod: false,
     fetchOptions: { credentials: 'same-origin' },
     exchanges: [
       cacheExchange,
+      refreshOvertaken((query) =>
+        client.reexecuteOperation(
+          makeOperation(query.kind, query, { ...query.context, requestPolicy: 'network-only' }),
+        ),
+      ),
       mapExchange({
         onError(error, { context }) {
           if (isSignedOut(error) && !context.sessionProbe) onDoubt();
@@ -82,4 +88,5 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
       }),
     ],
   });
+  return client;
 }
