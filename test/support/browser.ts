@@ -5,6 +5,8 @@ import { oncePerWorker } from './once-per-worker.js';
 
 const CANDIDATES = [
   process.env.CHROMIUM_PATH,
+  // Chromium without its windows: the same engine for two thirds of the processor time.
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
