@@ -77,6 +77,12 @@ const MODELS = [
 
 const publicName = (short: string): string => `gateway/${short}`;
 
+/** A model's list price in dollars per million tokens, as it is seeded. */
+export function modelPrice(short: (typeof MODELS)[number]['name']) {
+  const { input, output } = MODELS.find(({ name }) => name === short)!;
+  return { publicName: publicName(short), input, output };
+}
+
 /** Upserts the 5 plans and 6 models. */
 export async function seedCatalog(em: EntityManager): Promise<void> {
   const all = MODELS.map((model) => publicName(model.name));

@@ -15,7 +15,11 @@ export type Camel<T> = T extends readonly (infer Item)[]
 
 export const camelName = (name: string): string =>
   name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
-const snakeName = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** `tokens30d` is `tokens_30d`; `p50Latency` stays `p50_latency`. */
+const snakeName = (name: string): string =>
+  name
+    .replace(/[a-z]\d+[a-z]/g, (word) => `${word[0]}_${word.slice(1)}`)
+    .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function renamed(value: unknown, rename: (name: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => renamed(item, rename));

@@ -30,6 +30,7 @@ import {
   KeysResolver,
   ViewerKeysResolver,
 } from './keys/keys.resolver.js';
+import { MigrationResolver } from './migration/migration.resolver.js';
 
 /** Builds the schema from every resolver of the product, each root field behind its guard. */
 export function createSchema(): GraphQLSchema {
@@ -58,6 +59,7 @@ export function createSchema(): GraphQLSchema {
       ApiKeyAlertsResolver,
       AlertEventResolver,
       AlertSubscriptions,
+      MigrationResolver,
     ],
     // Inputs are checked by the zod schemas that REST uses as well.
     validate: false,

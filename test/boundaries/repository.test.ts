@@ -13,7 +13,12 @@ describe('the repository', () => {
       )
       .map((file) => relative(compiled, file))
       // Programs for customers, which stand there as text.
-      .filter((file) => !/^pages.docs.(?:subscription-example|webhook-examples)\.js$/.test(file));
+      .filter(
+        (file) =>
+          !/^(?:pages.docs.(?:subscription-example|webhook-examples)|services.migration.snippets\.rules)\.js$/.test(
+            file,
+          ),
+      );
     expect(readers).toEqual(['config.js']);
   });
 

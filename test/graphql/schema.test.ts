@@ -81,7 +81,14 @@ describe('the GraphQL schema', () => {
         .filter(([, access]) => access === 'public')
         .map(([name]) => name)
         .sort(),
-    ).toEqual(['Mutation.login', 'Mutation.signup', 'Query.installation', 'Query.models', 'Query.plans']);
+    ).toEqual([
+      'Mutation.login',
+      'Mutation.signup',
+      'Query.installation',
+      'Query.migrationEstimate',
+      'Query.models',
+      'Query.plans',
+    ]);
   });
 
   test('gives each mutation a payload and an input of its own', () => {
