@@ -70,6 +70,7 @@ const schema = z.object({
   PLAYGROUND_RUNS_PER_MINUTE: whole(1).optional(),
   PLAYGROUND_RUNS_PER_DAY: whole(1).default(500),
   SIGNUPS_PER_NETWORK_PER_DAY: whole(0).default(20),
+  LEADERBOARD_MIN_ACCOUNTS: whole(1, 1_000_000).optional(),
   USAGE_RETENTION_MONTHS: whole(1, MOST_MONTHS).default(13),
   HISTORY_RETENTION_MONTHS: whole(13, MOST_MONTHS).optional(),
   USAGE_PARTITIONS: oneOf(['month', 'day']).default('month'),
@@ -265,6 +266,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     adminPassword: raw.ADMIN_PASSWORD ?? null,
     backgroundTasks: !raw.DISABLE_BACKGROUND_TASKS && raw.NODE_ENV !== 'test',
     signupsPerNetworkPerDay: raw.SIGNUPS_PER_NETWORK_PER_DAY,
+    /** Accounts that have to use a model before the leaderboard shows its figures. */
+    leaderboardMinAccounts: raw.LEADERBOARD_MIN_ACCOUNTS ?? (production ? 3 : 1),
     /** Months that usage events are kept, and that sums and alert events are. */
     usageRetentionMonths: raw.USAGE_RETENTION_MONTHS,
     historyRetentionMonths:

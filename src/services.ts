@@ -9,6 +9,10 @@ import {
   type InstallationService,
 } from './services/installation/installation.service.js';
 import { createKeysService, type KeysService } from './services/keys/keys.service.js';
+import {
+  createLeaderboardService,
+  type LeaderboardService,
+} from './services/leaderboard/leaderboard.service.js';
 import { type AlertFeed, createAlertFeed } from './services/live/alert-feed.js';
 import { createUsageFeed, type UsageFeed } from './services/live/usage-feed.js';
 import { createMigrationService, type MigrationService } from './services/migration/migration.service.js';
@@ -22,6 +26,7 @@ export interface Services {
   billing: BillingService;
   installation: InstallationService;
   keys: KeysService;
+  leaderboard: LeaderboardService;
   mailLinks: MailLinksService;
   migration: MigrationService;
   usageFeed: UsageFeed;
@@ -29,14 +34,16 @@ export interface Services {
 
 /** Makes the services of one process. They hold no state of a request: each method takes the context first. */
 export function createServices(deps: ServiceDeps): Services {
+  const billing = createBillingService();
   return {
     accounts: createAccountsService(deps),
     alerts: createAlertsService(deps),
     alertFeed: createAlertFeed(deps),
     analytics: createAnalyticsService(),
-    billing: createBillingService(),
+    billing,
     installation: createInstallationService(deps),
     keys: createKeysService(deps),
+    leaderboard: createLeaderboardService(deps, billing),
     mailLinks: createMailLinksService(deps),
     migration: createMigrationService(deps),
     usageFeed: createUsageFeed(deps),

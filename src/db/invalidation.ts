@@ -73,3 +73,6 @@ export function decodeFlushed(payload: string): string[] | null {
  * payload says nothing. Whoever delivers looks every second anyway.
  */
 export const ALERT_PENDING_CHANNEL = 'alert_pending';
+
+/** Hourly figures of models have changed, at the commit of a roll-up. The payload says nothing. */
+export const MODEL_HOURS_CHANNEL = 'model_hours';

@@ -22,6 +22,8 @@ import { UsageRetention } from './billing/usage-retention.js';
 import { SealedSecret } from './installation/sealed-secret.js';
 import { ApiKey } from './keys/api-key.js';
 import { KeySpendDay } from './keys/key-spend-day.js';
+import { ModelAccountHour } from './leaderboard/model-account-hour.js';
+import { ModelHour } from './leaderboard/model-hour.js';
 import { VirtualKey } from './proxy/virtual-key.js';
 
 /** Every entity, written by hand: what isn't here doesn't exist. */
@@ -39,6 +41,8 @@ export const entities = [
   LoginFailure,
   MailRecipient,
   Model,
+  ModelAccountHour,
+  ModelHour,
   NetworkCount,
   Plan,
   RollupDirtyDay,

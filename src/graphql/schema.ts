@@ -30,6 +30,7 @@ import {
   KeysResolver,
   ViewerKeysResolver,
 } from './keys/keys.resolver.js';
+import { LeaderboardResolver } from './leaderboard/leaderboard.resolver.js';
 import { MigrationResolver } from './migration/migration.resolver.js';
 
 /** Builds the schema from every resolver of the product, each root field behind its guard. */
@@ -59,6 +60,7 @@ export function createSchema(): GraphQLSchema {
       ApiKeyAlertsResolver,
       AlertEventResolver,
       AlertSubscriptions,
+      LeaderboardResolver,
       MigrationResolver,
     ],
     // Inputs are checked by the zod schemas that REST uses as well.

@@ -27,6 +27,7 @@ import { billingRoutes } from '../rest/billing.routes.js';
 import { docsRoutes } from '../rest/docs-page.js';
 import { healthRoutes } from '../rest/health.routes.js';
 import { keysRoutes } from '../rest/keys.routes.js';
+import { leaderboardRoutes } from '../rest/leaderboard.routes.js';
 import { migrationRoutes } from '../rest/migration.routes.js';
 import type { RestApp } from '../rest/rest-app.js';
 import type { RouteRules } from '../rest/route-rules.js';
@@ -139,6 +140,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   keysRoutes(app, services);
   analyticsRoutes(app, services);
   alertsRoutes(app, services);
+  leaderboardRoutes(app, services);
   migrationRoutes(app, services);
   adminRoutes(app, services);
   await graphqlRoutes(app, {

@@ -26,6 +26,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
         { name: 'Account', description: 'Sign-up, log-in and your own account.' },
         { name: 'Billing', description: 'Credits, ledger, usage, plans and models.' },
         { name: 'Keys', description: 'API keys and their caps.' },
+        { name: 'Leaderboard', description: 'How models did, over all accounts.' },
         { name: 'Migration', description: 'What usage of another provider would cost here.' },
         { name: 'Alerts', description: 'Who is told of spend, and what they were told.' },
         { name: 'Administration', description: 'For operators.' },

@@ -55,5 +55,5 @@ export function errorResponses<S extends ErrorStatus>(...statuses: S[]) {
   return Object.fromEntries(entries) as Record<S, ReturnType<typeof errorResponse>>;
 }
 
-/** An answer without a body, for 204. */
+/** An answer without a body, for 204 and 304. */
 export const nothing = (description: string) => z.void().describe(description);

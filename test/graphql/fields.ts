@@ -83,5 +83,6 @@ function literal(
   if (isEnumType(named)) return named.getValues()[0]!.name;
   const given = sample(owner, name);
   if (given !== undefined) return given;
+  if (named.name === 'Boolean') return 'true';
   return named.name === 'Int' ? '10' : '"sample"';
 }

@@ -85,6 +85,8 @@ describe('the GraphQL schema', () => {
       'Mutation.login',
       'Mutation.signup',
       'Query.installation',
+      'Query.leaderboard',
+      'Query.leaderboardModel',
       'Query.migrationEstimate',
       'Query.models',
       'Query.plans',
@@ -98,7 +100,7 @@ describe('the GraphQL schema', () => {
       const own = `${name[0]!.toUpperCase()}${name.slice(1)}`;
       expect(String(type)).toBe(`${own}Payload`);
       expect(args.map((argument) => [argument.name, String(argument.type)])).toEqual(
-        name === 'logout' ? [] : [['input', `${own}Input!`]],
+        ['logout', 'recomputeLeaderboard'].includes(name) ? [] : [['input', `${own}Input!`]],
       );
     }
   });
@@ -116,8 +118,20 @@ describe('the GraphQL schema', () => {
       'Analytics.totalTokensIn',
       'Analytics.totalTokensOut',
       'CreateAlertSubscriptionPayload.signingSecret',
+      'LeaderboardEntry.medianTokensIn',
+      'LeaderboardEntry.medianTokensOut',
+      'LeaderboardEntry.outputTokensPerSecond',
+      'LeaderboardEntry.totalTokensIn',
+      'LeaderboardEntry.totalTokensOut',
+      'LeaderboardModel.medianTokensIn',
+      'LeaderboardModel.medianTokensOut',
+      'LeaderboardModel.outputTokensPerSecond',
+      'LeaderboardModel.totalTokensIn',
+      'LeaderboardModel.totalTokensOut',
       'LoginPayload.accessToken',
       'LoginPayload.tokenType',
+      'ModelHour.tokensIn',
+      'ModelHour.tokensOut',
       'RotateAlertSecretPayload.signingSecret',
       'SignupPayload.accessToken',
       'SignupPayload.tokenType',

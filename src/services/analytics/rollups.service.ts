@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { ServiceContext } from '../../context.js';
 import { patiently } from '../../db/patience.js';
 import { hourStart } from '../../lib/clock.js';
+import { notifyModelHours, recomputeModelHour } from '../leaderboard/model-hours.store.js';
 import {
   compactDirtyHours,
   lockRollups,
@@ -42,8 +43,11 @@ type Step = 'more' | 'nothing' | 'busy';
 async function rollUpNext(em: EntityManager, openHour: number): Promise<Step> {
   if (!(await begin(em))) return 'busy';
   const hour = await takeDirtyHour(em, openHour);
-  if (hour) await recomputeHour(em, hour);
-  else await compactDirtyHours(em, openHour);
+  if (hour) {
+    await recomputeHour(em, hour);
+    await recomputeModelHour(em, hour);
+    await notifyModelHours(em);
+  } else await compactDirtyHours(em, openHour);
   return hour ? 'more' : 'nothing';
 }
 

@@ -3,6 +3,7 @@ import type { Config } from '../../config.js';
 import {
   ALERT_FIRED_CHANNEL,
   decodeFlushed,
+  MODEL_HOURS_CHANNEL,
   SESSIONS_CHANNEL,
   USAGE_FLUSHED_CHANNEL,
 } from '../../db/invalidation.js';
@@ -28,17 +29,24 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
   const { redisUrl } = config;
   const listener = listen({
     databaseUrl: config.databaseUrl!,
-    channel: [SESSIONS_CHANNEL, ALERT_FIRED_CHANNEL, ...(redisUrl ? [] : [USAGE_FLUSHED_CHANNEL])],
+    channel: [
+      SESSIONS_CHANNEL,
+      ALERT_FIRED_CHANNEL,
+      MODEL_HOURS_CHANNEL,
+      ...(redisUrl ? [] : [USAGE_FLUSHED_CHANNEL]),
+    ],
     log,
     onNotify(payload, channel) {
       if (channel === SESSIONS_CHANNEL) board.sessionsChanged(payload);
       else if (channel === ALERT_FIRED_CHANNEL) board.alertsFired(decodeFlushed(payload));
+      else if (channel === MODEL_HOURS_CHANNEL) board.modelHoursChanged();
       else board.usageFlushed(decodeFlushed(payload));
     },
     onListening() {
       board.sessionsChanged(null);
       board.alertsFired(null);
       board.usageFlushed(null);
+      board.modelHoursChanged();
     },
   });
   const redis = redisUrl ? subscribe(redisUrl, board) : undefined;
@@ -46,6 +54,7 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
     onUsage: board.onUsage,
     onAlerts: board.onAlerts,
     onSessions: board.onSessions,
+    onModelHours: board.onModelHours,
     async stop() {
       redis?.disconnect();
       await listener.stop();

@@ -2,6 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { UsageLatencyDay } from '../../entities/analytics/usage-latency-day.js';
 import { UsageRollup } from '../../entities/analytics/usage-rollup.js';
+import { ModelAccountHour } from '../../entities/leaderboard/model-account-hour.js';
+import { ModelHour } from '../../entities/leaderboard/model-hour.js';
 import { DAY_MS, utcDay } from '../../lib/clock.js';
 import { lockRollups } from '../analytics/rollups.store.js';
 
@@ -20,7 +22,10 @@ export async function oldestRollupDay(em: EntityManager): Promise<Date | null> {
  */
 export async function removeRollups(em: EntityManager, day: Date): Promise<number | undefined> {
   if (!(await lockRollups(em))) return undefined;
-  const removed = await em.nativeDelete(UsageRollup, { hour: { $lt: new Date(day.getTime() + DAY_MS) } });
+  const ofDay = { hour: { $lt: new Date(day.getTime() + DAY_MS) } };
+  const removed = await em.nativeDelete(UsageRollup, ofDay);
+  await em.nativeDelete(ModelHour, ofDay);
+  await em.nativeDelete(ModelAccountHour, ofDay);
   await em.nativeDelete(UsageLatencyDay, { day: { $lte: utcDay(day.getTime()) } });
   return removed;
 }

@@ -1,0 +1,80 @@
+import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import {
+  leaderboardInput,
+  modelNameParams,
+  modelWindowInput,
+  updateModelInput,
+} from '../../services/leaderboard/leaderboard.inputs.js';
+import { leaderboardModelOutput, leaderboardOutput } from '../../services/leaderboard/leaderboard.outputs.js';
+import { Allow } from '../access.js';
+import { camelCased } from '../case.js';
+import type { GraphqlContext } from '../context.js';
+import { checked } from '../input.js';
+import {
+  Leaderboard,
+  LeaderboardArgs,
+  LeaderboardModel,
+  LeaderboardWindowArgs,
+  RecomputeLeaderboardPayload,
+  UpdateModelInput,
+  UpdateModelPayload,
+} from './leaderboard.types.js';
+
+/** An answer holds 168 hours. */
+const HOURS_COST = 168;
+
+/** How models did, over all accounts. */
+@Resolver()
+export class LeaderboardResolver {
+  @Allow('public')
+  @Query(() => Leaderboard, { description: leaderboardOutput.description ?? '', complexity: HOURS_COST })
+  async leaderboard(
+    @Args() args: LeaderboardArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<Leaderboard> {
+    return camelCased(await services.leaderboard.list(service, checked(leaderboardInput, args)));
+  }
+
+  @Allow('public')
+  @Query(() => LeaderboardModel, {
+    nullable: true,
+    description: leaderboardModelOutput.description ?? '',
+    complexity: HOURS_COST,
+  })
+  async leaderboardModel(
+    @Arg('name', { description: 'Public name of the model, with or without `gateway/`.' }) name: string,
+    @Args() args: LeaderboardWindowArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<LeaderboardModel> {
+    const { name: checkedName } = checked(modelNameParams, { name });
+    return camelCased(
+      await services.leaderboard.model(service, checkedName, checked(modelWindowInput, args)),
+    );
+  }
+
+  @Allow('admin')
+  @Mutation(() => RecomputeLeaderboardPayload, {
+    description: 'Rolls up what waits and the open hour, for the leaderboard. Needs an administrator.',
+  })
+  async recomputeLeaderboard(
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<RecomputeLeaderboardPayload> {
+    return camelCased(await services.leaderboard.recompute(service));
+  }
+
+  @Allow('admin')
+  @Mutation(() => UpdateModelPayload, {
+    description: 'Changes whether a model is shown first. Needs an administrator.',
+  })
+  async updateModel(
+    @Arg('input', { description: 'Model and change.' }) { name, ...change }: UpdateModelInput,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<UpdateModelPayload> {
+    const { name: checkedName } = checked(modelNameParams, { name });
+    return {
+      model: camelCased(
+        await services.leaderboard.updateModel(service, checkedName, checked(updateModelInput, change)),
+      ),
+    };
+  }
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { modelOutput } from '../services/billing/billing.outputs.js';
+import {
+  leaderboardInput,
+  modelNameParams,
+  modelPathParams,
+  modelWindowInput,
+  updateModelInput,
+} from '../services/leaderboard/leaderboard.inputs.js';
+import {
+  leaderboardModelOutput,
+  leaderboardOutput,
+  recomputeOutput,
+} from '../services/leaderboard/leaderboard.outputs.js';
+import type { Services } from '../services.js';
+import { errorResponses, nothing } from './error-responses.js';
+import type { RestApp } from './rest-app.js';
+import { reads, writes } from './route-rules.js';
+
+const tags = ['Leaderboard'];
+const CACHE = 'public, max-age=300';
+const NOT_MODIFIED = nothing('As the `ETag` in `If-None-Match` says.');
+
+/** Lets caches keep an answer, and answers 304 to who has it. */
+function cacheable<T extends object>(request: FastifyRequest, reply: FastifyReply, answer: T): T | undefined {
+  const hash = createHash('sha256').update(JSON.stringify(answer)).digest('base64url').slice(0, 27);
+  const etag = `W/"${hash}"`;
+  reply.header('cache-control', CACHE).header('etag', etag);
+  const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim()) ?? [];
+  if (!known.includes(etag) && !known.includes('*')) return answer;
+  reply.code(304);
+  return undefined;
+}
+
+/** How models did, for everybody, and what administrators do with it. */
+export function leaderboardRoutes(app: RestApp, { leaderboard }: Services): void {
+  app.route({
+    method: 'GET',
+    url: '/api/leaderboard',
+    config: reads({ auth: 'none' }),
+    schema: {
+      operationId: 'getLeaderboard',
+      tags,
+      summary: 'Rank models',
+      description:
+        'Models by success rate, latency and price over the last days, from hourly roll-ups of all accounts. Models with fewer than 100 calls are not ranked.',
+      security: [],
+      querystring: leaderboardInput,
+      response: { 200: leaderboardOutput, 304: NOT_MODIFIED, ...errorResponses(422) },
+    },
+    handler: async (request, reply) =>
+      cacheable(request, reply, await leaderboard.list(request.context, request.query)),
+  });
+
+  const model = {
+    tags,
+    description: 'Its figures over the last days, and each of the last 168 hours.',
+    security: [],
+    querystring: modelWindowInput,
+    response: { 200: leaderboardModelOutput, 304: NOT_MODIFIED, ...errorResponses(404, 422) },
+  };
+  app.route({
+    method: 'GET',
+    url: '/api/leaderboard/:family/:name',
+    config: reads({ auth: 'none' }),
+    schema: {
+      ...model,
+      operationId: 'getLeaderboardModel',
+      summary: 'Get the figures of a model',
+      params: modelPathParams,
+    },
+    handler: async (request, reply) => {
+      const { family, name } = request.params;
+      const answer = await leaderboard.model(request.context, `${family}/${name}`, request.query);
+      return cacheable(request, reply, answer);
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/leaderboard/:name',
+    config: reads({ auth: 'none' }),
+    schema: {
+      ...model,
+      operationId: 'getLeaderboardModelByShortName',
+      summary: 'Get the figures of a model by its short name',
+      params: modelNameParams,
+    },
+    handler: async (request, reply) =>
+      cacheable(request, reply, await leaderboard.model(request.context, request.params.name, request.query)),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/admin/leaderboard/recompute',
+    config: writes({ auth: 'admin' }),
+    schema: {
+      operationId: 'recomputeLeaderboard',
+      tags: ['Administration'],
+      summary: 'Recompute the leaderboard',
+      description: 'Rolls up what waits and the open hour. Needs an administrator.',
+      response: { 200: recomputeOutput, ...errorResponses(401, 403, 415) },
+    },
+    handler: async (request) => leaderboard.recompute(request.context),
+  });
+
+  const update = {
+    tags: ['Administration'],
+    description: 'Changes whether it is shown first. Needs an administrator.',
+    body: updateModelInput,
+    response: { 200: modelOutput, ...errorResponses(401, 403, 404, 415, 422) },
+  };
+  app.route({
+    method: 'PATCH',
+    url: '/api/admin/models/:family/:name',
+    config: writes({ auth: 'admin' }),
+    schema: { ...update, operationId: 'updateModel', summary: 'Change a model', params: modelPathParams },
+    handler: async (request) => {
+      const { family, name } = request.params;
+      return leaderboard.updateModel(request.context, `${family}/${name}`, request.body);
+    },
+  });
+  app.route({
+    method: 'PATCH',
+    url: '/api/admin/models/:name',
+    config: writes({ auth: 'admin' }),
+    schema: {
+      ...update,
+      operationId: 'updateModelByShortName',
+      summary: 'Change a model by its short name',
+      params: modelNameParams,
+    },
+    handler: async (request) => leaderboard.updateModel(request.context, request.params.name, request.body),
+  });
+}

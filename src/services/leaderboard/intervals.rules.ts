@@ -1,0 +1,32 @@
+import { type BucketCount, latencyQuantile } from '../../lib/latency-sketch.js';
+
+/** Normal quantile of a 95 % interval. */
+const Z = 1.959963984540054;
+
+/** From and up to. */
+export interface Interval {
+  low: number;
+  high: number;
+}
+
+/** Wilson's 95 % interval of a share; of nothing it is all from 0 to 1. */
+export function shareInterval(hits: number, total: number): Interval {
+  if (total === 0) return { low: 0, high: 1 };
+  const share = hits / total;
+  const square = (Z * Z) / total;
+  const middle = (share + square / 2) / (1 + square);
+  const half = (Z * Math.sqrt((share * (1 - share)) / total + square / (4 * total))) / (1 + square);
+  return { low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
+}
+
+/** 95 % interval of a quantile by order statistics: the values at the ranks that bound it. */
+export function quantileInterval(sketch: readonly BucketCount[], q: number): Interval {
+  const total = sketch.reduce((sum, { count }) => sum + count, 0);
+  if (total === 0) return { low: 0, high: 0 };
+  const half = Z * Math.sqrt(total * q * (1 - q));
+  const rank = (value: number): number => Math.min(total, Math.max(1, value)) / total;
+  return {
+    low: latencyQuantile(sketch, rank(Math.floor(total * q - half))),
+    high: latencyQuantile(sketch, rank(Math.ceil(total * q + half) + 1)),
+  };
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+const WINDOW = 'must be 7 or 30';
+export const SORTS = ['ranking_score', 'p95_latency', 'cost', 'throughput'] as const;
+
+export const leaderboardInput = z.strictObject({
+  window_days: z
+    .preprocess(
+      (value) => (typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value),
+      z.union([z.literal(7), z.literal(30)], WINDOW),
+    )
+    .default(7)
+    .describe('Days to look back on: 7 or 30.'),
+  sort_by: z
+    .enum(SORTS, `must be ${SORTS.join(', ')}`)
+    .default('ranking_score')
+    .describe(
+      'Order: `ranking_score` and `throughput` (output tokens per second) descending, `p95_latency` and `cost` (output price) ascending.',
+    ),
+});
+export type LeaderboardInput = z.output<typeof leaderboardInput>;
+
+const NAME = 'must have 1 to 100 characters';
+export const modelNameParams = z.object({
+  name: z
+    .string()
+    .min(1, NAME)
+    .max(100, NAME)
+    .describe('Public name of the model, with or without `gateway/`.'),
+});
+export const modelPathParams = modelNameParams.extend({
+  family: z
+    .string()
+    .min(1, NAME)
+    .max(100, NAME)
+    .describe('The part of the name before the slash: `gateway`.'),
+});
+
+export const modelWindowInput = leaderboardInput.pick({ window_days: true });
+
+export const updateModelInput = z
+  .strictObject({ is_featured: z.boolean('must be true or false').describe('Whether it is shown first.') })
+  .meta({ id: 'UpdateModel', description: 'A change of a model.', minProperties: 1 });
+export type UpdateModelInput = z.output<typeof updateModelInput>;

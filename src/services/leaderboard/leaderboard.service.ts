@@ -1,0 +1,189 @@
+import { requireAdmin, type ServiceContext } from '../../context.js';
+import { notifyInvalidation } from '../../db/invalidation.js';
+import { UNTRACKED } from '../../db/untracked.js';
+import { Model } from '../../entities/billing/model.js';
+import { AppError } from '../../errors.js';
+import { DAY_MS, formatTimestamp, hourStart } from '../../lib/clock.js';
+import { rollUpUsage } from '../analytics/rollups.service.js';
+import type { ModelOutput } from '../billing/billing.outputs.js';
+import type { BillingService } from '../billing/billing.service.js';
+import type { ServiceDeps } from '../deps.js';
+import {
+  breakdownStart,
+  type CatalogModel,
+  contender,
+  entryOf,
+  hourlyBreakdown,
+  isRanked,
+  type ModelFigures,
+  nothing,
+} from './entries.rules.js';
+import type { LeaderboardInput, UpdateModelInput } from './leaderboard.inputs.js';
+import type {
+  LeaderboardEntryOutput,
+  LeaderboardModelOutput,
+  LeaderboardOutput,
+  RecomputeOutput,
+} from './leaderboard.outputs.js';
+import {
+  hoursOfModel,
+  modelAccounts,
+  modelSketches,
+  modelTotals,
+  notifyModelHours,
+  recomputeModelHour,
+} from './model-hours.store.js';
+import { rank, type Standing } from './ranking.rules.js';
+
+/** SPEC section 8. */
+const CACHE_MS = 5 * 60_000;
+const PREFIX = 'gateway/';
+
+/** A window as it was read, for every order. */
+interface Board {
+  generatedAt: string;
+  figures: ModelFigures[];
+  standings: Map<string, Standing>;
+}
+
+const ORDERS: Record<
+  LeaderboardInput['sort_by'],
+  (a: LeaderboardEntryOutput, b: LeaderboardEntryOutput) => number
+> = {
+  ranking_score: (a, b) => b.ranking_score! - a.ranking_score!,
+  p95_latency: (a, b) => a.p95_latency_ms - b.p95_latency_ms,
+  cost: (a, b) => Number(a.output_price_per_million_usd) - Number(b.output_price_per_million_usd),
+  throughput: (a, b) => (b.output_tokens_per_second ?? 0) - (a.output_tokens_per_second ?? 0),
+};
+const byName = (a: LeaderboardEntryOutput, b: LeaderboardEntryOutput): number =>
+  a.model_public_name < b.model_public_name ? -1 : 1;
+
+/** How models did, over all accounts: public, from roll-ups, and never one customer's business. */
+export function createLeaderboardService(
+  { config, clock, signals }: Pick<ServiceDeps, 'config' | 'clock' | 'signals'>,
+  billing: Pick<BillingService, 'models'>,
+) {
+  const { leaderboardMinAccounts: leastAccounts } = config;
+  /** Answers by what was asked, with the time they were begun. */
+  const cache = new Map<string, { at: number; answer: Promise<unknown> }>();
+  signals.onModelHours(() => cache.clear());
+
+  function cached<T>(key: string, read: () => Promise<T>): Promise<T> {
+    const known = cache.get(key);
+    const age = known && clock.now() - known.at;
+    if (age !== undefined && age >= 0 && age < CACHE_MS) return known!.answer as Promise<T>;
+    const entry = { at: clock.now(), answer: read() };
+    cache.set(key, entry);
+    entry.answer.catch(() => {
+      if (cache.get(key) === entry) cache.delete(key);
+    });
+    return entry.answer;
+  }
+
+  const board = (context: ServiceContext, windowDays: number): Promise<Board> =>
+    cached(`window ${windowDays}`, () => readBoard(context, windowDays));
+
+  async function readBoard({ em }: ServiceContext, windowDays: number): Promise<Board> {
+    const now = clock.now();
+    const from = new Date(hourStart(now) - windowDays * DAY_MS);
+    const own = em.fork();
+    const models: CatalogModel[] = await own.find(Model, {}, { ...UNTRACKED, orderBy: { position: 'asc' } });
+    const totals = Map.groupBy(await modelTotals(own, from), ({ model }) => model);
+    const accounts = Map.groupBy(await modelAccounts(own, from), ({ model }) => model);
+    const sketches = Map.groupBy(await modelSketches(own, from), ({ model }) => model);
+    const figures = models.map((model): ModelFigures => {
+      const none = nothing(model);
+      const { latency, ttft, input, output } = Object.groupBy(
+        sketches.get(model.publicName) ?? [],
+        ({ sketch }) => sketch,
+      );
+      return {
+        model,
+        totals: totals.get(model.publicName)?.[0] ?? none.totals,
+        accounts: accounts.get(model.publicName)?.[0] ?? none.accounts,
+        sketches: { latency: latency ?? [], ttft: ttft ?? [], input: input ?? [], output: output ?? [] },
+      };
+    });
+    const ranked = figures.filter((one) => isRanked(one, leastAccounts));
+    return { generatedAt: formatTimestamp(now), figures, standings: rank(ranked.map(contender)) };
+  }
+
+  return {
+    /** The ranked models in the order that was asked for. Public. */
+    async list(context: ServiceContext, input: LeaderboardInput): Promise<LeaderboardOutput> {
+      const { generatedAt, figures, standings } = await board(context, input.window_days);
+      const entries = figures.flatMap((one) => {
+        const standing = standings.get(one.model.publicName);
+        return standing ? [entryOf(one, standing)] : [];
+      });
+      entries.sort((a, b) => ORDERS[input.sort_by](a, b) || ORDERS.ranking_score(a, b) || byName(a, b));
+      return {
+        window_days: input.window_days,
+        total_entries: entries.length,
+        generated_at: generatedAt,
+        entries,
+        insufficient_data_models: figures
+          .map(({ model }) => model.publicName)
+          .filter((name) => !standings.has(name)),
+      };
+    },
+
+    /**
+     * One model with its last 168 hours. Public. Of a model that too few accounts used nothing is shown.
+     * @throws AppError `not_found`
+     */
+    async model(
+      context: ServiceContext,
+      name: string,
+      { window_days }: Pick<LeaderboardInput, 'window_days'>,
+    ): Promise<LeaderboardModelOutput> {
+      const publicName = name.startsWith(PREFIX) ? name : `${PREFIX}${name}`;
+      const { generatedAt, figures, standings } = await board(context, window_days);
+      const found = figures.find(({ model }) => model.publicName === publicName);
+      if (!found) throw new AppError('not_found');
+      const isShown = found.accounts.accounts >= leastAccounts;
+      const standing = standings.get(publicName);
+      const hours = await cached(`hours ${publicName}`, () =>
+        hoursOfModel(context.em.fork(), publicName, new Date(breakdownStart(clock.now()))),
+      );
+      return {
+        ...entryOf(isShown ? found : nothing(found.model), standing),
+        insufficient_data: !standing,
+        generated_at: generatedAt,
+        hourly_breakdown: hourlyBreakdown(isShown ? hours : [], clock.now()),
+      };
+    },
+
+    /** Rolls up what waits, and the open hour as far as it is. For administrators. */
+    async recompute(context: ServiceContext): Promise<RecomputeOutput> {
+      requireAdmin(context);
+      const closed = await rollUpUsage(context);
+      await context.em.fork().transactional(async (em) => {
+        await recomputeModelHour(em, new Date(hourStart(clock.now())));
+        await notifyModelHours(em);
+      });
+      cache.clear();
+      return { hours: closed + 1 };
+    },
+
+    /**
+     * Changes what a model is shown as. For administrators.
+     * @throws AppError `not_found`
+     */
+    async updateModel(context: ServiceContext, name: string, input: UpdateModelInput): Promise<ModelOutput> {
+      requireAdmin(context);
+      const publicName = name.startsWith(PREFIX) ? name : `${PREFIX}${name}`;
+      await context.em.fork().transactional(async (em) => {
+        const changed = await em.nativeUpdate(Model, { publicName }, { isFeatured: input.is_featured });
+        if (changed === 0) throw new AppError('not_found');
+        await notifyInvalidation(em, { kind: 'catalog' });
+        await notifyModelHours(em);
+      });
+      cache.clear();
+      const models = await billing.models(context);
+      return models.find((model) => model.model_public_name === publicName)!;
+    },
+  };
+}
+
+export type LeaderboardService = ReturnType<typeof createLeaderboardService>;
