@@ -4,9 +4,6 @@ import { JsonScanError, type Member, replacedParts } from '../lib/json-scan.js';
 import type { Work } from '../lib/turns.js';
 import { type ErrorSink, namesAmong, UpstreamGarbage } from './restamp.js';
 
-/** Larger answers are restamped in turns, so that others are served in between. */
-export const LARGE_ANSWER_BYTES = 256 * 1024;
-
 /**
  * Does what `restampJson` does with an answer that came in pieces, with many pauses.
  * @returns The answer in pieces.

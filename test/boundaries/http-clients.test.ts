@@ -47,7 +47,7 @@ describe('HTTP clients of the edge', () => {
   });
 
   test('are its own and one undici', () => {
-    expect(loaded.filter((url) => url.endsWith('/inference/client/client.js'))).toHaveLength(1);
+    expect(loaded.filter((url) => url.endsWith('/lib/upstream/client.js'))).toHaveLength(1);
     expect(clientPackages(loaded)).toEqual(['node_modules/undici']);
   });
 
@@ -69,7 +69,7 @@ describe('HTTP clients of the edge', () => {
 
   test('are bundled once', () => {
     const sources = bundledSources('gateway/main.js');
-    expect(sources.some((source) => source.endsWith('/inference/client/client.js'))).toBe(true);
+    expect(sources.some((source) => source.endsWith('/lib/upstream/client.js'))).toBe(true);
     expect(clientPackages(sources)).toEqual(['node_modules/undici']);
   });
 

@@ -23,9 +23,6 @@ import {
 import { choicesError } from './choices-error.js';
 import { tellUsage } from './told-usage.js';
 
-/** Larger answers are read in turns, so that others are served in between. */
-export const LARGE_ANSWER_BYTES = 256 * 1024;
-
 /** Read at once in a search, which takes less than a millisecond. */
 const SEARCHED_BYTES = 2 ** 20;
 const ERROR = Buffer.from('"error"');
