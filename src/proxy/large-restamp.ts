@@ -1,6 +1,6 @@
 import { joinInParts } from '../lib/join-in-parts.js';
-import { scanMembersInParts } from '../lib/json-parts.js';
-import { JsonScanError, type Member, replacedParts } from '../lib/json-scan.js';
+import { type Member, replacedParts, scanMembersInParts } from '../lib/json-scan.js';
+import { JsonScanError } from '../lib/json-tokens.js';
 import type { Work } from '../lib/turns.js';
 import { type ErrorSink, namesAmong, UpstreamGarbage } from './restamp.js';
 

@@ -1,11 +1,12 @@
 import { joinInParts } from '../../lib/join-in-parts.js';
 import {
   eachElement,
+  type Member,
+  memberValue,
   scanMembersInParts,
   scanObjectInParts,
   skipValueInParts,
-} from '../../lib/json-parts.js';
-import { type Member, memberValue } from '../../lib/json-scan.js';
+} from '../../lib/json-scan.js';
 import type { Work } from '../../lib/turns.js';
 import type { CallInput, Success } from '../call.js';
 import { encodingOf } from '../embeddings/embedding-encoding.js';

@@ -120,7 +120,7 @@ export class UpstreamClient implements ConnectionOwner {
     if (dueAt >= this.#lookAt) return;
     clearTimeout(this.#timer);
     this.#lookAt = dueAt;
-    this.#timer = setTimeout(this.#look, Math.ceil(dueAt - performance.now())).unref();
+    this.#timer = setTimeout(this.#look, Math.max(1, Math.ceil(dueAt - performance.now()))).unref();
   }
 
   /** From now on an answer tells whose it is, so that any call may take any connection. */

@@ -1,3 +1,5 @@
+import { isSpace } from '../json-tokens.js';
+
 /** Reads server-sent events, each as the splitter hands it out. */
 
 const DATA = Buffer.from('data:');
@@ -5,7 +7,6 @@ const DONE = '[DONE]';
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
-const TAB = 0x09;
 const COLON = 0x3a;
 
 /** The payload of an event, its `data:` lines joined; undefined for a comment or an event without data. */
@@ -31,13 +32,10 @@ export function isDone(data: Buffer): boolean {
 export function withoutBlanks(data: Buffer): Buffer {
   let start = 0;
   let end = data.length;
-  while (start < end && isBlank(data[start])) start++;
-  while (end > start && isBlank(data[end - 1])) end--;
+  while (start < end && isSpace(data[start])) start++;
+  while (end > start && isSpace(data[end - 1])) end--;
   return start === 0 && end === data.length ? data : data.subarray(start, end);
 }
-
-const isBlank = (byte: number | undefined): boolean =>
-  byte === SPACE || byte === TAB || byte === CR || byte === LF;
 
 /**
  * An event with another payload in place of `data`, its own, in pieces. All else stays as it came; a payload that was
