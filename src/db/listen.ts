@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { type BackOff, jitteredMs } from '../lib/back-off.js';
 import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
 import { SESSION_LIMITS } from './bounded.js';
@@ -18,8 +19,7 @@ export interface ListenOptions {
   onListening(): void;
 }
 
-const RETRY_BASE_MS = 100;
-const RETRY_MAX_MS = 2_000;
+const RETRY: BackOff = { firstMs: 100, maxMs: 2_000 };
 /** A connection whose peer froze says nothing: ask now and then, and give it up when there is no answer. */
 const PROBE_INTERVAL_MS = 2_000;
 const PROBE_TIMEOUT_MS = 2_000;
@@ -43,8 +43,7 @@ export function listen(options: ListenOptions): Listener {
     lost.removeAllListeners('notification');
     lost.end().catch(() => undefined);
     if (stopped) return;
-    const wait = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** attempt++) * (0.5 + Math.random() / 2);
-    retry = setTimeout(connect, wait);
+    retry = setTimeout(connect, jitteredMs(RETRY, attempt++));
     retry.unref();
   };
 

@@ -6,7 +6,6 @@ import { decodeInvalidation, INVALIDATION_CHANNEL } from '../db/invalidation.js'
 import { listen } from '../db/listen.js';
 import { createCallMetrics } from '../inference/call-metrics.js';
 import { createCatalog } from '../inference/catalog.js';
-import { UpstreamClient } from '../inference/client/client.js';
 import { DatabaseContact } from '../inference/database-contact.js';
 import { createKeyCache } from '../inference/keys/key-cache.js';
 import { createLimits, type Patience } from '../inference/limits/create-limits.js';
@@ -24,6 +23,7 @@ import { Pace } from '../lib/pace.js';
 import { requireRules } from '../lib/route-rules.js';
 import { SlotSet } from '../lib/slot-set.js';
 import { Turns } from '../lib/turns.js';
+import { UpstreamClient } from '../lib/upstream/client.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import type { MeterOptions } from '../metering/meter.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
@@ -96,8 +96,6 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const upstream = new UpstreamClient({
     url: upstreamUrl,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    headersTimeoutMs: config.upstreamTimeoutMs,
-    bodyTimeoutMs: config.upstreamIdleMs,
     echoes: !config.externalUpstream,
   });
   const routes = await createModelRoutes(upstreamUrl.origin, basePath, config.upstreamMasterKey);
@@ -190,7 +188,8 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     stallMs: stalledReaderMs,
     checkIntervalMs,
   });
-  const relay = { upstream, basePath, catalog, metrics, turns: new Turns() };
+  const patience = { headersTimeoutMs: config.upstreamTimeoutMs, bodyTimeoutMs: config.upstreamIdleMs };
+  const relay = { upstream, basePath, patience, catalog, metrics, turns: new Turns() };
   const pace = new Pace({
     bytesPerSecond: bounds.uploadBytesPerSecond,
     stallMs: bounds.uploadStallMs,

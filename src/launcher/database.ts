@@ -1,15 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from '../db/embedded.js';
-import type { BackOff } from './supervisor.js';
+import { type RestartBackOff, Restarts } from './restarts.js';
 
 const WATCH_MS = 250;
-const DEFAULT_BACK_OFF: BackOff = { firstMs: 100, maxMs: 5_000, resetAfterMs: 30_000 };
 
 /** `signal` ends the first start only: afterwards the others need the database for their own end. */
 export interface KeepOptions extends EmbeddedOptions {
   /** One line for the person. */
   say(line: string): void;
-  backOff?: BackOff;
+  backOff?: RestartBackOff;
 }
 
 /** The embedded database for as long as the launcher lives. */
@@ -24,23 +23,18 @@ export interface KeptDatabase {
  * Starts the embedded database and starts it again, on the same port with the same data, when its process is gone:
  * killed hard, or for want of memory. The others wait for it over their own reconnections.
  */
-export async function keepDatabase({
-  say,
-  backOff = DEFAULT_BACK_OFF,
-  ...options
-}: KeepOptions): Promise<KeptDatabase> {
+export async function keepDatabase({ say, backOff, ...options }: KeepOptions): Promise<KeptDatabase> {
   const first = await startEmbeddedPostgres(options);
   const stopping = new AbortController();
   const { signal } = stopping;
   let current = first;
-  let waitMs = backOff.firstMs;
+  const restarts = new Restarts(backOff);
   let startedAt = Date.now();
 
   const restart = async (): Promise<void> => {
-    if (Date.now() - startedAt >= backOff.resetAfterMs) waitMs = backOff.firstMs;
+    const waitMs = restarts.pauseMs(Date.now() - startedAt);
     say(`the database ended, starting it again in ${waitMs / 1000} s`);
     await delay(waitMs, undefined, { signal });
-    waitMs = Math.min(backOff.maxMs, waitMs * 2);
     current = await startEmbeddedPostgres({ ...options, port: first.port, signal });
     startedAt = Date.now();
     say('the database is back');

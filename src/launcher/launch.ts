@@ -10,13 +10,8 @@ import { type KeptDatabase, keepDatabase } from './database.js';
 import { LockedError, takeLock } from './lock.js';
 import { choosePorts, configuredPortFault, lostPortFault } from './ports.js';
 import type { Reporter } from './reporter.js';
-import {
-  type BackOff,
-  type ChildSpec,
-  CONFIG_EXIT_CODE,
-  type SupervisedChild,
-  supervise,
-} from './supervisor.js';
+import type { RestartBackOff } from './restarts.js';
+import { type ChildSpec, CONFIG_EXIT_CODE, type SupervisedChild, supervise } from './supervisor.js';
 import { pointsAtSimulator, welcome } from './welcome.js';
 
 const DATABASE_NAME = 'gateway';
@@ -29,7 +24,7 @@ export interface LaunchOptions {
   reporter: Reporter;
   /** Other programs in the children's places, for tests. */
   describe?: typeof describeChildren;
-  backOff?: BackOff;
+  backOff?: RestartBackOff;
   /** How long a configured port may stay taken before that ends the start. */
   portPatienceMs?: number;
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
+import { type RestartBackOff, Restarts } from './restarts.js';
 
 /** Exit code of a process whose configuration is wrong (sysexits' EX_CONFIG): trying again can't help. */
 export const CONFIG_EXIT_CODE = 78;
@@ -14,19 +15,12 @@ export interface ChildSpec {
   stopPatienceMs: number;
 }
 
-export interface BackOff {
-  firstMs: number;
-  maxMs: number;
-  /** Life after which the next crash starts from `firstMs` again. */
-  resetAfterMs: number;
-}
-
 export interface SuperviseOptions {
   /** One line for the person. */
   say(line: string): void;
   /** Called when the child ended, before it ever served, for a reason that a restart can't cure. */
   onFatal(name: string, code: number): void;
-  backOff?: BackOff;
+  backOff?: RestartBackOff;
 }
 
 export interface SupervisedChild {
@@ -37,8 +31,6 @@ export interface SupervisedChild {
   /** Asks it to end, waits, kills it when its patience is over. Safe to call at any time and twice. */
   stop(): Promise<void>;
 }
-
-const DEFAULT_BACK_OFF: BackOff = { firstMs: 100, maxMs: 5_000, resetAfterMs: 30_000 };
 
 interface ReadyMessage {
   type: 'ready';
@@ -56,12 +48,11 @@ const reasonOf = (code: number | null): string =>
  * `{ type: 'ready', url }`, and whose end tells it that the launcher is gone.
  */
 export function supervise(spec: ChildSpec, options: SuperviseOptions): SupervisedChild {
-  const backOff = options.backOff ?? DEFAULT_BACK_OFF;
+  const restarts = new Restarts(options.backOff);
   let child: ChildProcess | undefined;
   let stopping: Promise<void> | undefined;
   let restart: NodeJS.Timeout | undefined;
   let everReady = false;
-  let waitMs = backOff.firstMs;
   let becameReady: (url: string | null) => void;
   const ready = new Promise<string | null>((done) => {
     becameReady = done;
@@ -74,10 +65,9 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
       options.onFatal(spec.name, code);
       return;
     }
-    if (livedMs >= backOff.resetAfterMs) waitMs = backOff.firstMs;
+    const waitMs = restarts.pauseMs(livedMs);
     options.say(`${spec.name} ended (${reason}), starting it again in ${waitMs / 1000} s`);
     restart = setTimeout(start, waitMs);
-    waitMs = Math.min(backOff.maxMs, waitMs * 2);
   };
 
   const start = (): void => {

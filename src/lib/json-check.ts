@@ -1,4 +1,6 @@
-import { JsonScanError, type Member, readKey } from './json-scan.js';
+import type { Member } from './json-scan.js';
+import { JsonScanError, readKey, skipSpace } from './json-tokens.js';
+import type { Work } from './turns.js';
 
 /**
  * Checks JSON without building anything. JSON.parse makes an object of every two bytes of `[],[],…`: ten megabytes of
@@ -34,16 +36,6 @@ for (const byte of bytesOf('0123456789abcdefABCDEF')) HEX[byte] = 1;
 
 /** NUL behind the end, which nothing takes. One read beyond the end makes all others twice as slow. */
 const byteAt = (json: Buffer, at: number): number => (at < json.length ? json[at]! : 0);
-
-function skipSpace(json: Buffer, from: number): number {
-  let at = from;
-  if (byteAt(json, at) > 0x20) return at;
-  for (; at < json.length; at++) {
-    const byte = json[at]!;
-    if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) break;
-  }
-  return at;
-}
 
 function skipString(json: Buffer, from: number): number {
   for (let at = from + 1; at < json.length; at++) {
@@ -114,7 +106,7 @@ export function* checkInParts(
   maxDepth: number,
   maxMembers: number,
   partBytes: number,
-): Generator<undefined, Member[]> {
+): Work<Member[]> {
   const members: Member[] = [];
   /** What is open: 1 for an object, 0 for an array. */
   const open = new Uint8Array(maxDepth + 1);

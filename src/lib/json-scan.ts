@@ -1,7 +1,18 @@
+import { crossBrackets, JsonScanError, readKey, skipSpace, skipString, skipWord } from './json-tokens.js';
+import type { Work } from './turns.js';
+
+const CLOSE_BRACE = 0x7d;
+const CLOSE_BRACKET = 0x5d;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+const QUOTE = 0x22;
+
 /**
  * Finds the members of a JSON object without building it, so that bodies can be changed by splicing bytes and
  * everything else stays as it came. It checks the structure (strings, brackets, depth), not numbers or literals:
- * whoever needs full validity parses as well.
+ * whoever needs full validity parses as well. JSON of many megabytes is walked over with pauses.
  */
 
 export interface Member {
@@ -13,127 +24,15 @@ export interface Member {
   end: number;
 }
 
-/** The text is no JSON object, is cut, or nests too deep. */
-export class JsonScanError extends Error {}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-
-const isSpace = (byte: number | undefined): boolean =>
-  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-
-/** Offset of the first byte from `from` on that is no white space. */
-export function skipSpace(json: Buffer, from: number): number {
-  let at = from;
-  // A read beyond the end would make all others slower.
-  while (at < json.length && isSpace(json[at])) at++;
-  return at;
+/** An object's members, in order, duplicates included. */
+export interface ScannedObject {
+  members: Member[];
+  /** Offset just past the object. */
+  end: number;
 }
 
-/** Strings longer than this are crossed by native search, whose call costs more than a short walk. */
-const SHORT_STRING_BYTES = 48;
-/** Where escaped quotes stand close together, so much is walked before the next search. */
-const LONGEST_WALK_BYTES = 4_096;
-
-/**
- * Offset just past the string that opens at `from`.
- * @throws JsonScanError when it does not end.
- */
-export function skipString(json: Buffer, from: number): number {
-  let at = from + 1;
-  for (let walked = SHORT_STRING_BYTES; ; ) {
-    // Walked after each escaped quote anew: there may be millions of them.
-    for (const near = Math.min(json.length, at + walked); at < near; at++) {
-      const byte = json[at];
-      if (byte === QUOTE) return at + 1;
-      if (byte === BACKSLASH) at++;
-    }
-    const quote = json.indexOf(QUOTE, at);
-    if (quote < 0) throw new JsonScanError('a string does not end');
-    let escapes = 0;
-    while (quote - 1 - escapes >= at && json[quote - 1 - escapes] === BACKSLASH) escapes++;
-    if (escapes % 2 === 0) return quote + 1;
-    walked = quote - at < walked ? Math.min(2 * walked, LONGEST_WALK_BYTES) : SHORT_STRING_BYTES;
-    at = quote + 1;
-  }
-}
-
-function skipContainer(json: Buffer, from: number, maxDepth: number): number {
-  const open: number[] = [];
-  const at = crossBrackets(json, from, json.length, maxDepth, open);
-  if (open.length > 0) throw new JsonScanError('a bracket does not close');
-  return at;
-}
-
-/**
- * Walks from `from` until the last open bracket has closed, or to the first value that begins at `until` or behind it.
- * `open` holds the brackets that are open, before and after.
- * @returns The offset to go on from.
- * @throws JsonScanError
- */
-export function crossBrackets(
-  json: Buffer,
-  from: number,
-  until: number,
-  maxDepth: number,
-  open: number[],
-): number {
-  let at = from;
-  while (at < until) {
-    const byte = json[at]!;
-    if (byte === QUOTE) {
-      at = skipString(json, at);
-      continue;
-    }
-    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      // The object that is scanned counts as the first level.
-      if (open.push(byte) >= maxDepth) throw new JsonScanError(`nested deeper than ${maxDepth} levels`);
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      if (open.pop() !== (byte === CLOSE_BRACE ? OPEN_BRACE : OPEN_BRACKET)) {
-        throw new JsonScanError('brackets do not match');
-      }
-      if (open.length === 0) return at + 1;
-    }
-    at++;
-  }
-  return at;
-}
-
-/**
- * Offset just past the value that begins at `from`.
- * @throws JsonScanError
- */
-export function skipValue(json: Buffer, from: number, maxDepth: number): number {
-  const byte = json[from];
-  if (byte === QUOTE) return skipString(json, from);
-  if (byte === OPEN_BRACE || byte === OPEN_BRACKET) return skipContainer(json, from, maxDepth);
-  let at = from;
-  while (at < json.length && json[at] !== COMMA && json[at] !== CLOSE_BRACE && !isSpace(json[at])) at++;
-  if (at === from) throw new JsonScanError('a value is missing');
-  return at;
-}
-
-/**
- * The name that the string from `start` to `end` is. `latin1` is all of `json`, where it is there already: a piece of it
- * costs a fraction of reading bytes.
- * @throws JsonScanError
- */
-export function readKey(json: Buffer, start: number, end: number, latin1?: string): string {
-  const text =
-    latin1 === undefined ? json.toString('latin1', start + 1, end - 1) : latin1.slice(start + 1, end - 1);
-  if (!/[\\\x80-\xff]/.test(text)) return text;
-  try {
-    return JSON.parse(json.toString('utf8', start, end)) as string;
-  } catch {
-    throw new JsonScanError('a key is not valid');
-  }
-}
+/** Bytes between two pauses, or the one string that is longer. */
+const PART_BYTES = 64 * 1024;
 
 /**
  * The members of the object that fills `json`, in order, duplicates included. `latin1` is all of it, where it is there
@@ -141,40 +40,144 @@ export function readKey(json: Buffer, start: number, end: number, latin1?: strin
  * @throws JsonScanError
  */
 export function scanMembers(json: Buffer, maxDepth = 64, latin1?: string): Member[] {
-  const members: Member[] = [];
-  const end = scanObject(json, skipSpace(json, 0), maxDepth, members, latin1);
-  if (skipSpace(json, end) !== json.length) throw new JsonScanError('text after the object');
-  return members;
+  const scan = new ObjectScan(json, skipSpace(json, 0), maxDepth, latin1);
+  scan.run(json.length);
+  return scan.filling();
 }
 
 /**
- * Adds the members of the object that opens at `from` to `members`, duplicates included, and returns the offset just
- * past the object.
+ * The same with pauses. It may nest as it likes, as answers of a model do.
  * @throws JsonScanError
  */
-export function scanObject(
-  json: Buffer,
-  from: number,
-  maxDepth: number,
-  members: Member[],
-  latin1?: string,
-): number {
-  if (json[from] !== OPEN_BRACE) throw new JsonScanError('not an object');
+export function* scanMembersInParts(json: Buffer): Work<Member[]> {
+  const scan = new ObjectScan(json, skipSpace(json, 0), Number.POSITIVE_INFINITY);
+  while (!scan.run(PART_BYTES)) yield;
+  return scan.filling();
+}
+
+/**
+ * The members of the object that begins at `from`.
+ * @throws JsonScanError
+ */
+export function scanObject(json: Buffer, from: number, maxDepth: number): ScannedObject {
+  const scan = new ObjectScan(json, from, maxDepth);
+  scan.run(json.length);
+  return scan;
+}
+
+/**
+ * The same with pauses, of one that may nest as it likes.
+ * @throws JsonScanError
+ */
+export function* scanObjectInParts(json: Buffer, from: number): Work<ScannedObject> {
+  const scan = new ObjectScan(json, from, Number.POSITIVE_INFINITY);
+  while (!scan.run(PART_BYTES)) yield;
+  return scan;
+}
+
+/** A walk over an object that can pause anywhere but within a string. */
+class ObjectScan implements ScannedObject {
+  readonly members: Member[] = [];
+  end = -1;
+  #at: number;
+  /** The member whose value is being walked over, and the brackets that are open in it. */
+  #member: Member | undefined;
+  #open: number[] | undefined;
+
+  constructor(
+    private readonly json: Buffer,
+    from: number,
+    private readonly maxDepth: number,
+    private readonly latin1?: string,
+  ) {
+    if (json[from] !== OPEN_BRACE) throw new JsonScanError('not an object');
+    this.#at = skipSpace(json, from + 1);
+    if (json[this.#at] === CLOSE_BRACE) this.end = this.#at + 1;
+  }
+
+  /** Walks on for about so many bytes. @returns Whether the object is over. @throws JsonScanError */
+  run(bytes: number): boolean {
+    const { json, members, latin1 } = this;
+    let at = this.#at;
+    const until = Math.min(json.length, at + bytes);
+    while (this.end < 0) {
+      let member = this.#member;
+      if (!member) {
+        if (json[at] !== QUOTE) throw new JsonScanError('a key is missing');
+        const start = at;
+        const keyEnd = skipString(json, at);
+        at = skipSpace(json, keyEnd);
+        if (json[at] !== COLON) throw new JsonScanError('a colon is missing');
+        at = skipSpace(json, at + 1);
+        member = { key: readKey(json, start, keyEnd, latin1), start, valueStart: at, end: 0 };
+        members.push(member);
+      }
+      const byte = json[at];
+      if (this.#open || byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        const open = this.#open ?? [];
+        at = crossBrackets(json, at, until, this.maxDepth, open);
+        if (open.length > 0 || at === member.valueStart) return this.#pause(at, member, open);
+        this.#open = undefined;
+        this.#member = undefined;
+      } else at = byte === QUOTE ? skipString(json, at) : skipWord(json, at);
+      member.end = at;
+      at = skipSpace(json, at);
+      if (json[at] === CLOSE_BRACE) this.end = at + 1;
+      else if (json[at] !== COMMA) throw new JsonScanError('a comma is missing');
+      else at = skipSpace(json, at + 1);
+      if (at > until) return this.#pause(at);
+    }
+    return true;
+  }
+
+  #pause(at: number, member?: Member, open: number[] = []): boolean {
+    if (open.length > 0 && at >= this.json.length) throw new JsonScanError('a bracket does not close');
+    this.#at = at;
+    this.#member = member;
+    this.#open = open.length > 0 ? open : undefined;
+    return this.end >= 0;
+  }
+
+  /** The members of an object that must fill the text. @throws JsonScanError */
+  filling(): Member[] {
+    if (skipSpace(this.json, this.end) !== this.json.length) throw new JsonScanError('text after the object');
+    return this.members;
+  }
+}
+
+/**
+ * Walks over the array that begins at `from`. `take` reads the element at an offset and returns the offset just past it.
+ * @throws JsonScanError, and what `take` throws
+ */
+export function* eachElement(json: Buffer, from: number, take: (start: number) => Work<number>): Work<void> {
+  if (json[from] !== OPEN_BRACKET) throw new JsonScanError('not an array');
   let at = skipSpace(json, from + 1);
-  if (json[at] === CLOSE_BRACE) return at + 1;
+  if (json[at] === CLOSE_BRACKET) return;
   for (;;) {
-    if (json[at] !== QUOTE) throw new JsonScanError('a key is missing');
-    const start = at;
-    const keyEnd = skipString(json, at);
-    at = skipSpace(json, keyEnd);
-    if (json[at] !== COLON) throw new JsonScanError('a colon is missing');
-    const valueStart = skipSpace(json, at + 1);
-    const end = skipValue(json, valueStart, maxDepth);
-    members.push({ key: readKey(json, start, keyEnd, latin1), start, valueStart, end });
+    const end = yield* take(at);
+    yield;
     at = skipSpace(json, end);
-    if (json[at] === CLOSE_BRACE) return at + 1;
+    if (json[at] === CLOSE_BRACKET) return;
     if (json[at] !== COMMA) throw new JsonScanError('a comma is missing');
     at = skipSpace(json, at + 1);
+  }
+}
+
+/**
+ * Offset just past the value that begins at `from`, with pauses.
+ * @throws JsonScanError
+ */
+export function* skipValueInParts(json: Buffer, from: number): Work<number> {
+  const first = json[from];
+  if (first === QUOTE) return skipString(json, from);
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return skipWord(json, from);
+  const open: number[] = [];
+  for (let at = from; ; ) {
+    const until = Math.min(json.length, at + PART_BYTES);
+    at = crossBrackets(json, at, until, Number.POSITIVE_INFINITY, open);
+    if (open.length === 0) return at;
+    if (at >= json.length) throw new JsonScanError('a bracket does not close');
+    yield;
   }
 }
 

@@ -1,4 +1,4 @@
-import { skipString } from './json-scan.js';
+import { skipString } from './json-tokens.js';
 import type { Work } from './turns.js';
 
 /** An object or array that encloses a value. */
@@ -30,7 +30,6 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-
 /**
  * Visits each key and each string value inside the object or array that opens at `from`. The JSON must be valid. It
  * pauses after every `partBytes`.

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Pool } from 'pg';
+import { type BackOff, jitteredMs } from '../lib/back-off.js';
 import type { Logger } from '../lib/logger.js';
 import { UNKNOWN_ACCOUNT } from './dead-letters.js';
 import { type BatchResult, flushBatch, isDataFault, isLockFault } from './flush.store.js';
@@ -29,12 +30,8 @@ interface Suspect {
 const FLUSH_DELAY_MS = 50;
 const FULL_BATCH = 500;
 const MAX_BATCH = 1_000;
-const RETRY_BASE_MS = 50;
-const RETRY_MAX_MS = 2_000;
+const RETRY: BackOff = { firstMs: 50, maxMs: 2_000 };
 const MAX_TRIES = 5;
-
-const jittered = (attempt: number): number =>
-  Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** attempt) * (0.5 + Math.random() / 2);
 
 /** Commits pending events in batches, one transaction at a time, and tries for ever. */
 export class Flusher {
@@ -152,7 +149,7 @@ export class Flusher {
     const apartWait = Math.max(0, Math.min(this.held.dueAt(), ...apart) - now);
     const queued = this.queue.length + this.urgent.length;
     if (queued === 0 && apartWait === Number.POSITIVE_INFINITY) return undefined;
-    if (this.failures > 0) return jittered(this.failures);
+    if (this.failures > 0) return jitteredMs(RETRY, this.failures);
     if (queued === 0) return apartWait;
     const atOnce = this.hurried || this.urgent.length > 0 || queued >= FULL_BATCH;
     return atOnce ? 0 : Math.min(FLUSH_DELAY_MS, apartWait);
@@ -263,7 +260,7 @@ export class Flusher {
       this.suspects.push(suspect);
     }
     suspect.tries++;
-    suspect.dueAt = performance.now() + jittered(suspect.tries);
+    suspect.dueAt = performance.now() + jitteredMs(RETRY, suspect.tries);
     if (suspect.tries < MAX_TRIES) return;
     try {
       await this.options.setAside(pending.record, reason);

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { type BackOff, backOffMs } from '../lib/back-off.js';
 import type { Logger } from '../lib/logger.js';
 import { unlockedAccounts } from './flush.store.js';
 import type { Pending } from './pending.js';
@@ -20,8 +21,7 @@ export interface HeldAccountsDeps {
   takeOut(accountId: string): Pending[];
 }
 
-const RETRY_BASE_MS = 125;
-const RETRY_MAX_MS = 2_000;
+const RETRY: BackOff = { firstMs: 125, maxMs: 2_000 };
 const MAX_BATCH = 1_000;
 /**
  * So many flushes in a row that wait for locks in vain mean that a table is locked and not some rows: halving 1,000
@@ -158,7 +158,7 @@ export class HeldAccounts {
 
   #postpone(held: Held): void {
     held.tries++;
-    held.dueAt = performance.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** held.tries);
+    held.dueAt = performance.now() + backOffMs(RETRY, held.tries);
   }
 
   #add(held: Held, pendings: readonly Pending[]): void {

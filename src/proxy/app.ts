@@ -210,7 +210,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
       const cut = setTimeout(() => app.server.closeAllConnections(), deps.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);
       await closing(() => app.close());
       clearTimeout(cut);
-      await relay.close();
+      relay.close();
     },
   };
 }

@@ -1,15 +1,21 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { Dispatcher } from 'undici';
+import type { ServerResponse } from 'node:http';
 import type { Work, WorkEnd } from '../lib/turns.js';
+import {
+  AnswerTooLargeError,
+  LARGE_ANSWER_BYTES,
+  MAX_ANSWER_BYTES,
+  MAX_ERROR_BYTES,
+} from '../lib/upstream/answer-limits.js';
+import type { UpstreamClient } from '../lib/upstream/client.js';
+import type { CallPatience, Connection, UpstreamHandler } from '../lib/upstream/connection.js';
+import type { ResponseHead } from '../lib/upstream/response-head.js';
 import { answerInParts, answerJson, bodyOf, type ProxyError } from './answers.js';
-import { LARGE_ANSWER_BYTES, restampInParts } from './large-restamp.js';
+import { restampInParts } from './large-restamp.js';
 import { judgeFailure, judgePayload, judgeStatus, tooLarge, type Verdict } from './node-errors.js';
 import type { Asked } from './request.js';
-import { AnswerTooLarge, modelValue, restampJson, SseRestamper, UpstreamGarbage } from './restamp.js';
+import { modelValue, restampJson, SseRestamper, UpstreamGarbage } from './restamp.js';
 import type { Deployment } from './routing.js';
 
-const MAX_ERROR_BYTES = 64 * 1024;
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const STREAM_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
 const LINE_END = Buffer.from('\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
@@ -40,27 +46,26 @@ class ErrorAnswer extends Error {
 
 function verdictOn(failure: unknown): Verdict {
   if (failure instanceof ErrorAnswer) return failure.verdict;
-  return failure instanceof AnswerTooLarge ? tooLarge : judgeFailure(failure);
+  return failure instanceof AnswerTooLargeError ? tooLarge : judgeFailure(failure);
 }
 
-const contentType = (headers: IncomingHttpHeaders): string => {
-  const value = headers['content-type'] ?? '';
-  const end = value.indexOf(';');
-  return (end < 0 ? value : value.slice(0, end)).trim().toLowerCase();
+const mediaType = (contentType: string): string => {
+  const end = contentType.indexOf(';');
+  return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
 };
 
 const isJson = (type: string): boolean =>
   type === 'application/json' || /^application\/[\w.-]+\+json$/.test(type);
 
 /**
- * One call to one node, from the request's last byte to the answer's: takes the answer from undici and writes it to
- * the caller. Nothing leaves before it is known to be an answer.
+ * One call to one node, from the request's last byte to the answer's: takes the answer and writes it to the caller.
+ * Nothing leaves before it is known to be an answer.
  */
-export class Attempt implements Dispatcher.DispatchHandler {
+export class Attempt implements UpstreamHandler {
   /** Never rejects. */
   readonly ended: Promise<AttemptEnd>;
   readonly #end: (end: AttemptEnd) => void;
-  #controller: Dispatcher.DispatchController | undefined;
+  #connection: Connection | undefined;
   #over = false;
   #status = 0;
   #retryAfter: string | undefined;
@@ -68,6 +73,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #bytes = 0;
   #stream: SseRestamper | undefined;
+  /** What leaves of a stream next. */
+  #pieces: Buffer[] = [];
   /** Whether the answer's chunked framing is ours to write. */
   #framing = false;
   /** Why the stream that the caller gets is no good, though it goes on. */
@@ -78,6 +85,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   constructor(
     private readonly deployment: Deployment,
     private readonly asked: Asked,
+    readonly patience: CallPatience,
     private readonly response: ServerResponse,
     /** Called whenever bytes leave: the node is at work, and from the first ones on there is no other try. */
     private readonly onLeaving: () => void,
@@ -97,66 +105,44 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   /** The caller takes bytes again. */
   resume(): void {
-    if (this.#controller?.paused) this.#controller.resume();
+    this.#connection?.resume(this);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#over) controller.abort(new Error('the call is over'));
+  start(client: UpstreamClient, path: string, fields: string, body: Buffer): void {
+    this.#connection = client.post(path, fields, body, this);
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: IncomingHttpHeaders,
-  ): void {
-    if (status < 200) return;
+  onHead({ status, contentType, retryAfter }: ResponseHead): void {
     this.#status = status;
-    if (status > 299) {
-      const retryAfter: string | string[] | undefined = headers['retry-after'];
-      this.#retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
-      return;
-    }
-    const type = contentType(headers);
+    this.#retryAfter = retryAfter;
+    if (status > 299) return;
+    const type = mediaType(contentType);
     if (isJson(type)) return;
     if (this.asked.stream && type === 'text/event-stream') {
       this.#stream = new SseRestamper(this.deployment.group, (payload) => this.#errorEvent(payload));
     } else this.#fail(new UpstreamGarbage('an answer of another content type'));
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#over) return;
+  onData(chunk: Buffer): void {
     if (this.#stream) {
-      this.#guarded(() => this.#send(controller, this.#stream!.push(chunk)));
+      this.#stream.push(chunk, this.#pieces);
+      this.#send();
       return;
     }
     this.#bytes += chunk.length;
-    if (this.#status > 299 && this.#bytes > MAX_ERROR_BYTES) this.#guarded(() => this.#endError(''));
-    else if (this.#bytes > MAX_ANSWER_BYTES) this.#fail(new AnswerTooLarge('more than 64 MiB'));
+    if (this.#status > 299 && this.#bytes > MAX_ERROR_BYTES) this.#fail(this.#error(''));
+    else if (this.#bytes > MAX_ANSWER_BYTES) this.#fail(new AnswerTooLargeError('more than 64 MiB'));
     else this.#chunks.push(chunk);
   }
 
-  onResponseEnd(controller: Dispatcher.DispatchController): void {
-    if (this.#over) return;
-    this.#guarded(() => {
-      if (this.#stream) this.#endStream(controller, this.#stream);
-      else this.#endWhole();
-    });
+  onEnd(): void {
+    if (this.#stream) this.#endStream(this.#stream);
+    else this.#endWhole();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    if (this.#over) return;
+  onError(error: Error): void {
     // An error that breaks off has told whose fault it is.
-    if (this.#status > 299) this.#guarded(() => this.#endError(''));
-    else this.#fail(error);
-  }
-
-  #guarded(step: () => void): void {
-    try {
-      step();
-    } catch (error) {
-      this.#fail(error);
-    }
+    this.#fail(this.#status > 299 ? this.#error('') : error);
   }
 
   #endWhole(): void {
@@ -166,7 +152,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
     }
     const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
     this.#chunks = [];
-    if (this.#status > 299) this.#endError(body.toString('utf8'));
+    if (this.#status > 299) {
+      this.#fail(this.#error(body.toString('utf8')));
+      return;
+    }
     const answer = restampJson(body, modelValue(this.deployment.group), (payload) => this.#told(payload));
     answerJson(this.response, 200, answer);
     this.#finish({ kind: 'ok' });
@@ -190,12 +179,13 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   /** The status says whose fault an error is; words that are too many, or cut, are left out. */
-  #endError(text: string): never {
-    throw new ErrorAnswer(judgeStatus(this.#status, text, this.#retryAfter, this.deployment));
+  #error(text: string): ErrorAnswer {
+    return new ErrorAnswer(judgeStatus(this.#status, text, this.#retryAfter, this.deployment));
   }
 
-  #endStream(controller: Dispatcher.DispatchController, stream: SseRestamper): void {
-    this.#send(controller, stream.end());
+  #endStream(stream: SseRestamper): void {
+    stream.end(this.#pieces);
+    this.#send();
     if (!this.response.headersSent) throw new UpstreamGarbage('an empty stream');
     this.response.end(this.#framing ? LAST_CHUNK : undefined);
     const reason = this.#spoilt ?? (stream.complete ? undefined : 'stream_cut');
@@ -203,8 +193,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   /** The head leaves with the first byte, so that a node which fails before it gets a status of its own. */
-  #send(controller: Dispatcher.DispatchController, pieces: Buffer[]): void {
+  #send(): void {
+    const pieces = this.#pieces;
     if (pieces.length === 0) return;
+    this.#pieces = [];
     const { response } = this;
     this.onLeaving();
     if (!response.headersSent) {
@@ -218,13 +210,14 @@ export class Attempt implements Dispatcher.DispatchHandler {
       pieces.unshift(Buffer.from(`${bytes.toString(16)}\r\n`, 'latin1'));
       pieces.push(LINE_END);
     }
-    if (!response.write(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces))) controller.pause();
+    if (!response.write(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)))
+      this.#connection?.pause(this);
   }
 
-  /** An error in a stream: before anything left it is an answer like any other error; afterwards it goes on in our words. */
+  /** An error in a stream: as its first event it is an answer like any other error; a later one goes on in our words. */
   #errorEvent(payload: Buffer): Buffer {
     const verdict = judgePayload(payload, this.deployment);
-    if (!this.response.headersSent) throw new ErrorAnswer(verdict);
+    if (!this.response.headersSent && this.#pieces.length === 0) throw new ErrorAnswer(verdict);
     if (verdict.kind === 'failed') this.#spoilt = verdict.reason;
     const told = verdict.kind === 'failed' ? bodyOf(verdict.error) : verdict.body;
     return Buffer.from(JSON.stringify(told));
@@ -234,7 +227,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.response.headersSent) {
       // A clean end would say that the answer is whole.
       this.response.destroy();
-      const large = this.#spoilt === undefined && failure instanceof AnswerTooLarge;
+      const large = this.#spoilt === undefined && failure instanceof AnswerTooLargeError;
       const reason = this.#spoilt ?? judgeFailure(failure).reason;
       this.#finish(large ? { kind: 'too_large' } : { kind: 'broken', reason });
       return;
@@ -251,8 +244,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#over = true;
     this.#chunks = [];
     this.#giveUp?.();
-    // After a whole answer there is nothing left to abort.
-    if (end.kind !== 'ok') this.#controller?.abort(new Error('the call is over'));
+    this.#connection?.abort(this);
     this.#end(end);
   }
 }

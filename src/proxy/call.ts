@@ -133,9 +133,9 @@ export class Call {
     const limits = this.deps.timeouts();
     const ownMs = deployment.timeoutMs ?? limits.firstByteMs;
     const firstByteMs = Math.max(1, Math.min(ownMs, this.#deadline - time.now()));
-    const timeouts = { firstByteMs, idleMs: deployment.idleMs ?? limits.idleMs };
+    const patience = { headersTimeoutMs: firstByteMs, bodyTimeoutMs: deployment.idleMs ?? limits.idleMs };
     const began = time.now();
-    this.#attempt = relay.attempt(deployment, this.asked, timeouts, this.response, () => {
+    this.#attempt = relay.attempt(deployment, this.asked, patience, this.response, () => {
       // A stream may go on for minutes: what was asked isn't kept for it once there is no other try.
       this.asked.body = NOTHING;
       candidate.health.answering(time.now());

@@ -65,12 +65,17 @@ const apiBase = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address such as http://10.0.0.5:8000/v1' })
   .transform(withoutEndSlashes);
 
+/** It goes into a header as it stands. */
+const apiKey = z
+  .string()
+  .regex(/^[\t\x20-\x7e\x80-\xff]+$/, { error: 'must be one line of characters that a header may carry' });
+
 const deployment = z.looseObject({
   model_name: z.string().min(1).max(200),
   litellm_params: z.looseObject({
     model: upstreamModel,
     api_base: apiBase,
-    api_key: z.string().min(1).optional(),
+    api_key: apiKey.optional(),
     input_cost_per_token: cost,
     output_cost_per_token: cost,
     timeout: seconds.optional(),

@@ -1,11 +1,8 @@
 import { joinInParts } from '../lib/join-in-parts.js';
-import { scanMembersInParts } from '../lib/json-parts.js';
-import { JsonScanError, type Member, replacedParts } from '../lib/json-scan.js';
+import { type Member, replacedParts, scanMembersInParts } from '../lib/json-scan.js';
+import { JsonScanError } from '../lib/json-tokens.js';
 import type { Work } from '../lib/turns.js';
 import { type ErrorSink, namesAmong, UpstreamGarbage } from './restamp.js';
-
-/** Larger answers are restamped in turns, so that others are served in between. */
-export const LARGE_ANSWER_BYTES = 256 * 1024;
 
 /**
  * Does what `restampJson` does with an answer that came in pieces, with many pauses.

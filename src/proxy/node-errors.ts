@@ -1,6 +1,6 @@
-import { errors } from 'undici';
 import { errorEntry } from '../errors.js';
 import { cleanMessage, isKnownField } from '../lib/clean-message.js';
+import { UpstreamTimeoutError } from '../lib/upstream/connection.js';
 import {
   answerTooLarge,
   bodyOf,
@@ -22,11 +22,8 @@ const MAX_PARSED_BYTES = 1024 * 1024;
 
 /** Judges a failure to get an answer, or all of it. */
 export function judgeFailure(failure: unknown): Extract<Verdict, { kind: 'failed' }> {
-  const unconnected = failure instanceof errors.ConnectTimeoutError;
-  const slow = failure instanceof errors.HeadersTimeoutError || failure instanceof errors.BodyTimeoutError;
-  if (slow || unconnected) {
-    return { kind: 'failed', error: upstreamTooSlow, reason: 'timeout', certain: unconnected };
-  }
+  if (failure instanceof UpstreamTimeoutError)
+    return { kind: 'failed', error: upstreamTooSlow, reason: 'timeout', certain: !failure.connected };
   const reason = failure instanceof UpstreamGarbage ? 'garbage' : 'connection';
   const code = (failure as { code?: unknown } | null)?.code;
   return { kind: 'failed', error: upstreamFailed, reason, certain: UNREACHED.has(String(code)) };

@@ -1,4 +1,5 @@
-import type { Dispatcher } from 'undici';
+import type { CallPatience, Connection, UpstreamHandler } from '../lib/upstream/connection.js';
+import type { ResponseHead } from '../lib/upstream/response-head.js';
 import { judgeStatus } from './node-errors.js';
 import { modelValue, restampJson, UpstreamGarbage } from './restamp.js';
 import type { Deployment } from './routing.js';
@@ -13,24 +14,67 @@ const QUESTIONS: Readonly<Record<string, object>> = {
 };
 
 /** Sends a small call to a node. */
-type Send = (path: string, body: Buffer) => Promise<Dispatcher.ResponseData>;
+type Send = (path: string, body: Buffer, handler: UpstreamHandler) => Connection;
 
-async function asked(deployment: Deployment, path: string, send: Send): Promise<'answered' | 'refused'> {
+/** A node's answer to a small call, once it is whole. */
+class SmallAnswer implements UpstreamHandler {
+  readonly patience: CallPatience;
+  /** Rejects when none comes in time, or too much of it. */
+  readonly whole: Promise<Buffer>;
+  status = 0;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #resolve!: (body: Buffer) => void;
+  #reject!: (error: Error) => void;
+
+  constructor(timeoutMs: number) {
+    this.patience = { headersTimeoutMs: timeoutMs, bodyTimeoutMs: timeoutMs };
+    this.whole = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  onHead({ status }: ResponseHead): void {
+    this.status = status;
+  }
+
+  onData(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > MAX_BYTES) throw new UpstreamGarbage('too much for one token');
+    this.#chunks.push(chunk);
+  }
+
+  onEnd(): void {
+    this.#resolve(Buffer.concat(this.#chunks));
+  }
+
+  onError(error: Error): void {
+    this.#reject(error);
+  }
+}
+
+async function asked(
+  deployment: Deployment,
+  path: string,
+  timeoutMs: number,
+  send: Send,
+): Promise<'answered' | 'refused'> {
   const question = { model: deployment.upstreamModel, ...QUESTIONS[path] };
-  const { statusCode, body } = await send(path, Buffer.from(JSON.stringify(question)));
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new UpstreamGarbage('too much for one token');
-    chunks.push(chunk);
-  }
-  if (statusCode > 299) {
-    const { kind } = judgeStatus(statusCode, '', undefined, deployment);
+  const answer = new SmallAnswer(timeoutMs);
+  const connection = send(path, Buffer.from(JSON.stringify(question)), answer);
+  // Pieces that come one by one may take long together.
+  const late = setTimeout(() => {
+    connection.abort(answer);
+    answer.onError(new Error('it took too long'));
+  }, timeoutMs);
+  const body = await answer.whole.finally(() => clearTimeout(late));
+  if (answer.status > 299) {
+    const { kind } = judgeStatus(answer.status, '', undefined, deployment);
     if (kind === 'refused') return 'refused';
-    throw new Error(`status ${statusCode}`);
+    throw new Error(`status ${answer.status}`);
   }
-  restampJson(Buffer.concat(chunks), modelValue(deployment.group), () => {
+  restampJson(body, modelValue(deployment.group), () => {
     throw new UpstreamGarbage('an error with 200');
   });
   return 'answered';
@@ -40,8 +84,13 @@ async function asked(deployment: Deployment, path: string, send: Send): Promise<
  * Whether a node serves: it answers what it last served, or says what it wants otherwise of it. Of one that has served
  * nothing yet it isn't known whether it is a chat or an embedding model: it must answer either. Never rejects.
  */
-export async function probe(deployment: Deployment, path: string | undefined, send: Send): Promise<boolean> {
+export async function probe(
+  deployment: Deployment,
+  path: string | undefined,
+  timeoutMs: number,
+  send: Send,
+): Promise<boolean> {
   const paths = path === undefined ? Object.keys(QUESTIONS) : [path];
-  const ends = await Promise.allSettled(paths.map((one) => asked(deployment, one, send)));
+  const ends = await Promise.allSettled(paths.map((one) => asked(deployment, one, timeoutMs, send)));
   return ends.some((end) => end.status === 'fulfilled' && (end.value === 'answered' || path !== undefined));
 }

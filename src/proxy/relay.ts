@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { Pool } from 'undici';
 import { replaceValues } from '../lib/json-scan.js';
 import { withoutEndSlashes } from '../lib/trim-end.js';
 import { Turns } from '../lib/turns.js';
+import { UpstreamClient } from '../lib/upstream/client.js';
+import type { CallPatience } from '../lib/upstream/connection.js';
 import { Attempt, type TakeTurns } from './attempt.js';
-import { nodeConnector } from './node-connector.js';
 import { probe } from './probe.js';
 import type { Asked } from './request.js';
 import { modelValue } from './restamp.js';
@@ -12,20 +12,13 @@ import type { Deployment } from './routing.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-export interface NodeTimeouts {
-  /** Milliseconds to the first byte. */
-  firstByteMs: number;
-  /** Milliseconds without a byte. */
-  idleMs: number;
-}
-
 /** Calls nodes. */
 export interface Relay {
   /** Begins one call to one node; what comes back goes to `response`. */
   attempt(
     deployment: Deployment,
     asked: Asked,
-    timeouts: NodeTimeouts,
+    patience: CallPatience,
     response: ServerResponse,
     onLeaving: () => void,
   ): Attempt;
@@ -33,62 +26,50 @@ export interface Relay {
   probe(deployment: Deployment, path: string | undefined, timeoutMs: number): Promise<boolean>;
   /** Lets go of nodes that none of these deployments has; calls in flight to them end first. */
   retain(deployments: readonly Deployment[]): void;
-  close(): Promise<void>;
+  close(): void;
 }
 
 /** What every request to a deployment has in common. */
 interface Wire {
-  pool: Pool;
+  client: UpstreamClient;
   basePath: string;
   model: Buffer;
-  headers: { whole: Record<string, string>; stream: Record<string, string> };
+  fields: { whole: string; stream: string };
 }
 
 const originOf = (deployment: Deployment): string => new URL(deployment.apiBase).origin;
-
-function headersFor({ apiKey }: Deployment, accept: string): Record<string, string> {
-  const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    accept,
-    'accept-encoding': 'identity',
-  };
-  if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`;
-  return headers;
-}
 
 /** `ownerOf` says by the header of a call whose it is. */
 export function createRelay(ownerOf: (authorization: string | undefined) => string): Relay {
   const turns = new Turns();
   const takeTurns: TakeTurns = ({ authorization }, work, end) =>
     turns.take(ownerOf(authorization), work, end);
-  const pools = new Map<string, Pool>();
-  const leaving = new Set<Pool>();
+  /** By origin: one node may serve under several paths. */
+  const clients = new Map<string, UpstreamClient>();
+  let leaving: UpstreamClient[] = [];
   const wires = new WeakMap<Deployment, Wire>();
 
-  const poolOf = (origin: string): Pool => {
-    let pool = pools.get(origin);
-    if (!pool) {
-      // A stream holds its connection: a bounded pool would queue calls behind it.
-      pool = new Pool(origin, {
-        connections: null,
-        pipelining: 1,
-        connect: nodeConnector(CONNECT_TIMEOUT_MS),
-      });
-      pools.set(origin, pool);
+  const clientOf = (origin: string): UpstreamClient => {
+    let client = clients.get(origin);
+    if (!client) {
+      client = new UpstreamClient({ url: new URL(origin), connectTimeoutMs: CONNECT_TIMEOUT_MS });
+      clients.set(origin, client);
     }
-    return pool;
+    return client;
   };
   const wireOf = (deployment: Deployment): Wire => {
     let wire = wires.get(deployment);
     if (!wire) {
       const { origin, pathname } = new URL(deployment.apiBase);
+      const { apiKey } = deployment;
+      const key = apiKey === undefined ? '' : `authorization: Bearer ${apiKey}\r\n`;
       wire = {
-        pool: poolOf(origin),
+        client: clientOf(origin),
         basePath: withoutEndSlashes(pathname),
         model: modelValue(deployment.upstreamModel),
-        headers: {
-          whole: headersFor(deployment, 'application/json'),
-          stream: headersFor(deployment, 'text/event-stream, application/json'),
+        fields: {
+          whole: `accept: application/json\r\n${key}`,
+          stream: `accept: text/event-stream, application/json\r\n${key}`,
         },
       };
       wires.set(deployment, wire);
@@ -97,39 +78,31 @@ export function createRelay(ownerOf: (authorization: string | undefined) => stri
   };
 
   return {
-    attempt(deployment, asked, { firstByteMs, idleMs }, response, onLeaving) {
-      const wire = wireOf(deployment);
-      const attempt = new Attempt(deployment, asked, response, onLeaving, takeTurns);
-      const path = wire.basePath + asked.path;
-      const headers = asked.stream ? wire.headers.stream : wire.headers.whole;
-      const body = replaceValues(asked.body, [asked.member], wire.model);
-      wire.pool.dispatch(
-        { method: 'POST', path, headers, body, headersTimeout: firstByteMs, bodyTimeout: idleMs },
-        attempt,
-      );
+    attempt(deployment, asked, patience, response, onLeaving) {
+      const { client, basePath, fields, model } = wireOf(deployment);
+      const attempt = new Attempt(deployment, asked, patience, response, onLeaving, takeTurns);
+      const body = replaceValues(asked.body, [asked.member], model);
+      attempt.start(client, basePath + asked.path, asked.stream ? fields.stream : fields.whole, body);
       return attempt;
     },
     probe(deployment, path, timeoutMs) {
-      const { pool, basePath, headers } = wireOf(deployment);
-      const signal = AbortSignal.timeout(timeoutMs);
-      return probe(deployment, path, (to, body) =>
-        pool.request({ method: 'POST', path: basePath + to, headers: headers.whole, body, signal }),
+      const { client, basePath, fields } = wireOf(deployment);
+      return probe(deployment, path, timeoutMs, (to, body, handler) =>
+        client.post(basePath + to, fields.whole, body, handler),
       );
     },
     retain(deployments) {
       const origins = new Set(deployments.map(originOf));
-      for (const [origin, pool] of pools) {
+      leaving = leaving.filter((client) => !client.unused);
+      for (const [origin, client] of clients) {
         if (origins.has(origin)) continue;
-        pools.delete(origin);
-        leaving.add(pool);
-        pool.close().then(
-          () => leaving.delete(pool),
-          () => leaving.delete(pool),
-        );
+        clients.delete(origin);
+        client.retire();
+        leaving.push(client);
       }
     },
-    async close() {
-      await Promise.all([...pools.values(), ...leaving].map((pool) => pool.destroy()));
+    close() {
+      for (const client of [...clients.values(), ...leaving]) client.destroy();
     },
   };
 }

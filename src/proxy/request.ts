@@ -16,7 +16,6 @@ export interface Asked {
 }
 
 const QUOTE = 0x22;
-
 /** Reads a request's body, or says what is wrong with it. */
 export function readRequest(
   path: string,

@@ -126,30 +126,43 @@ function productEnv(context: TargetContext, options: EdgeOptions, port: number):
   };
 }
 
+/** The bundled model proxy in front of the upstream, with a virtual key of its own. */
+export async function startProxy(
+  context: TargetContext,
+  options: Omit<EdgeOptions, 'upstreamUrl'>,
+): Promise<RunningTarget> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const child = start(process.execPath, [programOf(options.dist, 'proxy')], {
+    cores: context.cores,
+    env: {
+      ...productEnv(context, { ...options, upstreamUrl: url }, port),
+      PROXY_PORT: String(port),
+      SIMULATOR_API_BASE: `http://127.0.0.1:${context.upstreamPort}/v1`,
+      ALLOW_SIMULATOR: '1',
+    },
+  });
+  await listening(port, child);
+  return {
+    name: options.name,
+    target: { port, keys: [await newVirtualKey(url)], headers: '' },
+    pids: [child.pid],
+    stop: () => child.stop(),
+  };
+}
+
 /** An edge in front of the bundled model proxy, in front of the same upstream. */
 export async function startChain(
   context: TargetContext,
   options: Omit<EdgeOptions, 'upstreamUrl'>,
 ): Promise<RunningTarget> {
-  const port = await freePort();
-  const proxyUrl = `http://127.0.0.1:${port}`;
-  const apiBase = `http://127.0.0.1:${context.upstreamPort}/v1`;
-  const full = { ...options, upstreamUrl: proxyUrl };
-  const proxy = start(process.execPath, [programOf(options.dist, 'proxy')], {
-    cores: context.cores,
-    env: {
-      ...productEnv(context, full, port),
-      PROXY_PORT: String(port),
-      SIMULATOR_API_BASE: apiBase,
-      ALLOW_SIMULATOR: '1',
-    },
-  });
-  await listening(port, proxy);
-  await options.ledger.seal(await newVirtualKey(proxyUrl));
-  const edge = await startEdge(context, full);
+  const proxy = await startProxy(context, options);
+  const { port, keys } = proxy.target;
+  await options.ledger.seal(keys[0]!);
+  const edge = await startEdge(context, { ...options, upstreamUrl: `http://127.0.0.1:${port}` });
   return {
     ...edge,
-    pids: [...edge.pids, proxy.pid],
+    pids: [...edge.pids, ...proxy.pids],
     async stop() {
       await edge.stop();
       await proxy.stop();

@@ -32,8 +32,8 @@ const filesOf = (urls: readonly string[]): string[] => urls.filter((url) => url.
 const isOurs = (url: string): boolean => !url.includes('/node_modules/');
 const usesNodes = (url: string): boolean => NODES_OWN.test(textOf(url));
 
-async function loadedByEdge(): Promise<string[]> {
-  const files = compiledFiles(join(compiled, 'gateway'));
+async function loadedBehind(program: string): Promise<string[]> {
+  const files = compiledFiles(join(compiled, program));
   const main = files.find((file) => basename(file) === 'main.js')!;
   // main.js itself would start to listen: what it imports is loaded instead.
   const loaded = await loadedBy([...files.filter((file) => file !== main), ...ownImports(main)]);
@@ -43,11 +43,11 @@ async function loadedByEdge(): Promise<string[]> {
 describe('HTTP clients of the edge', () => {
   let loaded: string[];
   beforeAll(async () => {
-    loaded = await loadedByEdge();
+    loaded = await loadedBehind('gateway');
   });
 
   test('are its own and one undici', () => {
-    expect(loaded.filter((url) => url.endsWith('/inference/client/client.js'))).toHaveLength(1);
+    expect(loaded.filter((url) => url.endsWith('/lib/upstream/client.js'))).toHaveLength(1);
     expect(clientPackages(loaded)).toEqual(['node_modules/undici']);
   });
 
@@ -69,8 +69,16 @@ describe('HTTP clients of the edge', () => {
 
   test('are bundled once', () => {
     const sources = bundledSources('gateway/main.js');
-    expect(sources.some((source) => source.endsWith('/inference/client/client.js'))).toBe(true);
+    expect(sources.some((source) => source.endsWith('/lib/upstream/client.js'))).toBe(true);
     expect(clientPackages(sources)).toEqual(['node_modules/undici']);
+  });
+
+  test('serve the model proxy too, which has no other', async () => {
+    const proxy = await loadedBehind('proxy');
+    expect(proxy.filter((url) => url.endsWith('/lib/upstream/client.js'))).toHaveLength(1);
+    expect(clientPackages(proxy)).toEqual([]);
+    expect(proxy.filter(isOurs).filter((url) => /(?<![.\w#])fetch\(/.test(textOf(url)))).toEqual([]);
+    expect(clientPackages(bundledSources('proxy/main.js'))).toEqual([]);
   });
 
   test('would be caught: the instruments see the clients of other processes, and a second version', async () => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { eventData, SseSplitter } from '../../src/inference/client/sse-splitter.js';
 import { CHAT_CHUNK } from '../../src/inference/relay/answer-forms.js';
 import { ChunkCheck } from '../../src/inference/relay/chunk-check.js';
+import { eventData } from '../../src/lib/upstream/sse-event.js';
+import { SseSplitter } from '../../src/lib/upstream/sse-splitter.js';
 import { sized } from '../support/size.js';
 
 const SERVED = 'gateway/fast';

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { SseSplitter } from '../../src/inference/client/sse-splitter.js';
+import { SseSplitter } from '../../src/lib/upstream/sse-splitter.js';
 import { sized } from '../support/size.js';
 import { Random } from './fuzz/random.js';
 

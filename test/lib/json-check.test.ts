@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { checkedMembers, checkInParts } from '../../src/lib/json-check.js';
-import { JsonScanError, scanMembers } from '../../src/lib/json-scan.js';
+import { scanMembers } from '../../src/lib/json-scan.js';
+import { JsonScanError } from '../../src/lib/json-tokens.js';
 import { anyText } from '../support/any-text.js';
 
 const read = (text: string | Buffer, maxDepth = 64, maxMembers = 1_000) =>

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { JsonScanError, memberValue, replaceValue, scanMembers } from '../../src/lib/json-scan.js';
+import { memberValue, replaceValue, scanMembers } from '../../src/lib/json-scan.js';
+import { JsonScanError } from '../../src/lib/json-tokens.js';
 import { anyText } from '../support/any-text.js';
 
 /** Any JSON object as text, with white space where JSON allows it. */

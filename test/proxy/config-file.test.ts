@@ -107,6 +107,12 @@ describe('the routing file', () => {
       {},
       'routing.yaml:6: model_list[0].litellm_params.api_key: the environment variable NODE_KEY is not set',
     ],
+    [
+      'a key that no header can carry',
+      valid,
+      { NODE_KEY: 'k\r\nx-injected: 1' },
+      'routing.yaml:6: model_list[0].litellm_params.api_key: must be one line',
+    ],
     ['no deployment', 'model_list: []', undefined, 'routing.yaml:1: model_list: must have a deployment'],
     ['an empty file', '', undefined, 'routing.yaml:1: model_list: must be a list'],
     [

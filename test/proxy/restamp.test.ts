@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { AnswerTooLarge, SseRestamper, UpstreamGarbage } from '../../src/proxy/restamp.js';
+import { AnswerTooLargeError } from '../../src/lib/upstream/answer-limits.js';
+import { SseRestamper, UpstreamGarbage } from '../../src/proxy/restamp.js';
 
 const PUBLIC = 'gateway/fast';
 
@@ -10,10 +11,10 @@ function run(bytes: Buffer, cuts: number[]): string {
   const out: Buffer[] = [];
   let from = 0;
   for (const place of [...places, bytes.length]) {
-    out.push(...restamper.push(bytes.subarray(from, place)));
+    restamper.push(bytes.subarray(from, place), out);
     from = place;
   }
-  out.push(...restamper.end());
+  restamper.end(out);
   return Buffer.concat(out).toString('utf8');
 }
 
@@ -154,8 +155,8 @@ describe('a restamped stream', () => {
     ['data: {"model":"[DONE]"}\n\n', false],
   ])('is complete once [DONE] has come: %j', (text, complete) => {
     const restamper = new SseRestamper(PUBLIC, (payload) => payload);
-    restamper.push(Buffer.from(text));
-    restamper.end();
+    restamper.push(Buffer.from(text), []);
+    restamper.end([]);
     expect(restamper.complete).toBe(complete);
   });
 
@@ -171,7 +172,7 @@ describe('a restamped stream', () => {
   test.each([`data: {"model":"a","x":"${'x'.repeat(1024 * 1024)}"}\n\n`, `: ${'x'.repeat(1024 * 1024)}`])(
     'breaks on an event of more than 1 MiB: %.40s',
     (text) => {
-      expect(() => run(Buffer.from(text), [10, 20_000, 600_000])).toThrow(AnswerTooLarge);
+      expect(() => run(Buffer.from(text), [10, 20_000, 600_000])).toThrow(AnswerTooLargeError);
     },
   );
 });

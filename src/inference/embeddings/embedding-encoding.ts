@@ -1,3 +1,9 @@
+import { skipSpace } from '../../lib/json-tokens.js';
+
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const QUOTE = 0x22;
+
 /**
  * SDKs ask for embeddings as base64 (little-endian float32) by default and decode whatever comes. Not every
  * upstream knows the form: where it answers in the other one, the answer is converted.
@@ -9,20 +15,16 @@ interface EmbeddingItem {
 }
 
 const KEY = '"embedding"';
-const isSpace = (byte: number | undefined): boolean =>
-  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /** The form in which an answer's first vector stands; undefined when there is none. */
 export function encodingOf(answer: Buffer): EmbeddingEncoding | undefined {
   for (let found = answer.indexOf(KEY); found >= 0; found = answer.indexOf(KEY, found + 1)) {
-    let at = found + KEY.length;
-    while (isSpace(answer[at])) at++;
+    const colon = skipSpace(answer, found + KEY.length);
     // `"object":"embedding"` holds the same text as a value; the key is the one that a colon follows.
-    if (answer[at] !== 0x3a) continue;
-    at++;
-    while (isSpace(answer[at])) at++;
-    if (answer[at] === 0x5b) return 'float';
-    return answer[at] === 0x22 ? 'base64' : undefined;
+    if (answer[colon] !== COLON) continue;
+    const first = answer[skipSpace(answer, colon + 1)];
+    if (first === OPEN_BRACKET) return 'float';
+    return first === QUOTE ? 'base64' : undefined;
   }
   return undefined;
 }

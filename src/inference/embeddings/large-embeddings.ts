@@ -1,4 +1,4 @@
-import { eachElement, scanObjectInParts } from '../../lib/json-parts.js';
+import { eachElement, scanObjectInParts } from '../../lib/json-scan.js';
 import type { Work } from '../../lib/turns.js';
 import { convertVector, type EmbeddingEncoding } from './embedding-encoding.js';
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { type BackOff, jitteredMs } from '../../lib/back-off.js';
 import { SCRIPTS, type ScriptName } from './redis-scripts.js';
 
 /** What a script gets and gives: text and whole numbers. */
@@ -27,8 +28,7 @@ const COMMAND_TIMEOUT_MS = 50;
 /** For what no caller waits for: the way back. */
 export const PATIENT_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 2_000;
-const RECONNECT_BASE_MS = 50;
-const RECONNECT_MAX_MS = 2_000;
+const RECONNECT: BackOff = { firstMs: 50, maxMs: 2_000 };
 
 const DIGESTS = Object.fromEntries(
   Object.entries(SCRIPTS).map(([name, text]) => [name, createHash('sha1').update(text).digest('hex')]),
@@ -57,8 +57,7 @@ export class RedisLink {
       keepAlive: 10_000,
       // A frozen server doesn't close its side.
       disconnectTimeout: COMMAND_TIMEOUT_MS,
-      retryStrategy: (tries) =>
-        Math.min(RECONNECT_MAX_MS, RECONNECT_BASE_MS * 2 ** Math.min(tries, 6)) * (0.5 + Math.random() / 2),
+      retryStrategy: (tries) => jitteredMs(RECONNECT, tries),
     });
     // Each loss is told by the breaker, once.
     this.#redis.on('error', () => undefined);

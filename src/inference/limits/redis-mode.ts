@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { type BackOff, jitteredMs } from '../../lib/back-off.js';
 import type { Logger } from '../../lib/logger.js';
 import {
   BURIED_MS,
@@ -34,8 +35,7 @@ const BEAT_MS = 1_000;
 const OTHERS_MS = 3_000;
 const FORGOTTEN_MS = SILENT_MS;
 const OTHERS_POLL_MS = 100;
-const PROBE_BASE_MS = 100;
-const PROBE_MAX_MS = 2_000;
+const PROBE: BackOff = { firstMs: 100, maxMs: 2_000 };
 const PROBES_PER_CONNECTION = 3;
 
 /**
@@ -186,9 +186,8 @@ export class RedisMode {
       this.link.reconnect();
       return;
     }
-    const wait = Math.min(PROBE_MAX_MS, PROBE_BASE_MS * 2 ** Math.min(this.#probes, 6));
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#recover(), wait * (0.5 + Math.random() / 2));
+    this.#timer = setTimeout(() => void this.#recover(), jitteredMs(PROBE, this.#probes));
     this.#timer.unref();
   }
 

@@ -1,4 +1,5 @@
-import { type Member, readKey } from '../../lib/json-scan.js';
+import type { Member } from '../../lib/json-scan.js';
+import { readKey } from '../../lib/json-tokens.js';
 import type { AnswerForm } from './answer-forms.js';
 
 /** The members of an answer, sorted out. */

@@ -1,5 +1,5 @@
 import { memberValue, scanMembers } from '../../lib/json-scan.js';
-import { eventData, isDataAlone, otherLines } from '../client/sse-splitter.js';
+import { eventData, isDataAlone, isDone, otherLines, withoutBlanks } from '../../lib/upstream/sse-event.js';
 import type { InspectedBody } from '../request/request-body.js';
 import { tellsFinish } from '../usage/finish-reason.js';
 import { type GeneratedText, generatedText } from '../usage/generated-text.js';
@@ -20,7 +20,6 @@ export type ChunkContext = Pick<RelayContext, 'requestId' | 'servedModel' | 'dro
 const COMMENT = Buffer.from(':\n\n');
 const DATA = Buffer.from('data: ');
 const EVENT_END = Buffer.from('\n\n');
-const DONE = '[DONE]';
 /** After this many unused layouts the stream's chunks clearly differ elsewhere: note only one in `SELDOM`. */
 const MOST_VAIN_LAYOUTS = 8;
 const SELDOM = 16;
@@ -84,9 +83,8 @@ export class ChunkCheck {
   }
 
   #readData(event: Buffer, data: Buffer, alone: boolean): EventKind {
-    const text = trimmed(data);
-    if (text.length === 0) return 'nothing';
-    if (text.length === DONE.length && text.toString('latin1') === DONE) return 'done';
+    if (withoutBlanks(data).length === 0) return 'nothing';
+    if (isDone(data)) return 'done';
     const payload = oneLine(data, alone);
     let answer: AnswerMembers;
     try {
@@ -195,18 +193,6 @@ function parsed(payload: Buffer, member: NonNullable<AnswerMembers['usage']>): u
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
-const TAB = 0x09;
-
-const isBlank = (byte: number | undefined): boolean =>
-  byte === SPACE || byte === TAB || byte === CR || byte === LF;
-
-function trimmed(data: Buffer): Buffer {
-  let start = 0;
-  let end = data.length;
-  while (start < end && isBlank(data[start])) start++;
-  while (end > start && isBlank(data[end - 1])) end--;
-  return start === 0 && end === data.length ? data : data.subarray(start, end);
-}
 
 /** The payload with line ends replaced by spaces: JSON allows them between tokens, but they would end the data line. */
 function oneLine(data: Buffer, alone: boolean): Buffer {

@@ -1,11 +1,12 @@
 import { joinInParts } from '../../lib/join-in-parts.js';
 import {
   eachElement,
+  type Member,
+  memberValue,
   scanMembersInParts,
   scanObjectInParts,
   skipValueInParts,
-} from '../../lib/json-parts.js';
-import { type Member, memberValue } from '../../lib/json-scan.js';
+} from '../../lib/json-scan.js';
 import type { Work } from '../../lib/turns.js';
 import type { CallInput, Success } from '../call.js';
 import { encodingOf } from '../embeddings/embedding-encoding.js';
@@ -22,9 +23,6 @@ import {
 } from './answer-members.js';
 import { choicesError } from './choices-error.js';
 import { tellUsage } from './told-usage.js';
-
-/** Larger answers are read in turns, so that others are served in between. */
-export const LARGE_ANSWER_BYTES = 256 * 1024;
 
 /** Read at once in a search, which takes less than a millisecond. */
 const SEARCHED_BYTES = 2 ** 20;

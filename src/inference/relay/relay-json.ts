@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.js';
 import { type Member, memberValue, scanMembers } from '../../lib/json-scan.js';
+import { LARGE_ANSWER_BYTES, MAX_ANSWER_BYTES } from '../../lib/upstream/answer-limits.js';
 import { type Call, CLIENT_LEFT, type Success } from '../call.js';
 import { convertEmbeddings, encodingOf } from '../embeddings/embedding-encoding.js';
 import { generatedText } from '../usage/generated-text.js';
@@ -16,14 +17,11 @@ import {
   textOf,
 } from './answer-members.js';
 import { choicesError } from './choices-error.js';
-import { LARGE_ANSWER_BYTES, type LargeAnswer, readLargeAnswer } from './large-answer.js';
+import { type LargeAnswer, readLargeAnswer } from './large-answer.js';
 import type { Recipient } from './recipient.js';
 import type { RelayAnswer, RelayContext } from './relay-answer.js';
 import { tellUsage } from './told-usage.js';
 import { mapErrorChunk } from './upstream-failure.js';
-
-/** Largest answer that is held back until its event is written. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 interface Answer {
   body: Buffer;

@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorOptions, errorBody } from '../../errors.js';
+import { SseSplitter } from '../../lib/upstream/sse-splitter.js';
 import { type Call, CLIENT_LEFT, type Success } from '../call.js';
-import { SseSplitter } from '../client/sse-splitter.js';
 import { estimateTokens, readUsage } from '../usage/usage.js';
 import { ChunkCheck } from './chunk-check.js';
 import { LateUsage } from './late-usage.js';

@@ -1,11 +1,12 @@
 import { type AppError, errorEntry } from '../../errors.js';
 import type { Turns, Work, WorkEnd } from '../../lib/turns.js';
+import { MAX_ERROR_BYTES } from '../../lib/upstream/answer-limits.js';
+import type { UpstreamClient } from '../../lib/upstream/client.js';
+import type { CallPatience, Connection, UpstreamHandler } from '../../lib/upstream/connection.js';
+import type { ResponseHead } from '../../lib/upstream/response-head.js';
 import { type Call, CLIENT_LEFT } from '../call.js';
 import type { CallMetrics, DroppedKind } from '../call-metrics.js';
 import type { Catalog } from '../catalog.js';
-import type { UpstreamClient } from '../client/client.js';
-import type { Connection, UpstreamHandler } from '../client/connection.js';
-import type { ResponseHead } from '../client/response-head.js';
 import type { BodyShare } from '../memory/body-budget.js';
 import type { Recipient } from './recipient.js';
 import type { RelayAnswer, RelayContext } from './relay-answer.js';
@@ -13,22 +14,20 @@ import { JsonAnswer } from './relay-json.js';
 import { StreamAnswer } from './relay-stream.js';
 import { mapStatus, mapTransportError, type UpstreamFailure } from './upstream-failure.js';
 
-const MAX_ERROR_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 export interface RelayDeps {
   upstream: UpstreamClient;
   /** Path prefix of the upstream's address, without a trailing slash. */
   basePath: string;
+  patience: CallPatience;
   catalog: Catalog;
   metrics: CallMetrics;
   turns: Turns;
 }
 
-const fieldsAccepting = (type: string): string =>
-  `content-type: application/json\r\naccept: ${type}\r\naccept-encoding: identity\r\n`;
-const FIELDS = fieldsAccepting('application/json');
-const STREAM_FIELDS = fieldsAccepting('text/event-stream');
+const FIELDS = 'accept: application/json\r\n';
+const STREAM_FIELDS = 'accept: text/event-stream\r\n';
 
 const PATHS = { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' } as const;
 
@@ -60,6 +59,10 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   get accountId(): string {
     return this.call.input.payer.account.id;
+  }
+
+  get patience(): CallPatience {
+    return this.deps.patience;
   }
 
   start(): void {

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.js';
-import { type Member, readKey, skipSpace } from '../../lib/json-scan.js';
+import type { Member } from '../../lib/json-scan.js';
 import { type JsonLevel, type JsonVisitor, visitStrings } from '../../lib/json-strings.js';
+import { readKey, skipSpace } from '../../lib/json-tokens.js';
 import type { Work } from '../../lib/turns.js';
 import { shownName } from './body-fields.js';
 import * as names from './content-names.js';

@@ -1,4 +1,4 @@
-import { readKey } from '../../lib/json-scan.js';
+import { readKey } from '../../lib/json-tokens.js';
 
 /** What names in `messages` and `input` stand for: one list for the check of addresses and for the size of a call. */
 

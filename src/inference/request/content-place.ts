@@ -1,5 +1,5 @@
-import { readKey } from '../../lib/json-scan.js';
 import type { JsonLevel } from '../../lib/json-strings.js';
+import { readKey } from '../../lib/json-tokens.js';
 import { shownName } from './body-fields.js';
 import { LONGEST_KEY } from './content-names.js';
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js';
-import { skipValueInParts } from '../../lib/json-parts.js';
-import { type Member, skipSpace } from '../../lib/json-scan.js';
+import { type Member, skipValueInParts } from '../../lib/json-scan.js';
+import { skipSpace } from '../../lib/json-tokens.js';
 import type { Work } from '../../lib/turns.js';
 
 /** Most inputs of one call, as in OpenAI's API. */
@@ -15,7 +15,6 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const QUOTE = 0x22;
-
 /**
  * Refuses a call for more embeddings than one answer can hold. `parsed` is the value of `input` where the body was
  * parsed; of others the entries are counted by and by. The body must be valid JSON and name `input` once.

@@ -32,7 +32,6 @@ const MAX_IMAGES = 64;
 const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
-
 /** How much input a body has, from its scanned members and the media that they name; nothing is parsed. */
 export function inputSize(body: Buffer, members: readonly Member[], media: Media): InputSize {
   let bytes = 0;

@@ -1,5 +1,5 @@
 import { parseDestination, RefusedDestination } from '../../lib/egress/destination.js';
-import { readKey } from '../../lib/json-scan.js';
+import { readKey } from '../../lib/json-tokens.js';
 
 /**
  * Addresses of images, videos, sounds and files: a node fetches them from inside the operator's network. Names aren't

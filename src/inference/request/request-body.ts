@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../errors.js';
 import { checkInParts } from '../../lib/json-check.js';
-import { JsonScanError, type Member, scanMembers } from '../../lib/json-scan.js';
+import { type Member, scanMembers } from '../../lib/json-scan.js';
+import { JsonScanError } from '../../lib/json-tokens.js';
 import type { Work } from '../../lib/turns.js';
 import type { EmbeddingEncoding } from '../embeddings/embedding-encoding.js';
 import type { InputSize } from '../usage/usage.js';

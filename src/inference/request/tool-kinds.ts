@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js';
-import { eachElement, scanObjectInParts } from '../../lib/json-parts.js';
-import { type Member, readKey } from '../../lib/json-scan.js';
+import { eachElement, type Member, scanObjectInParts } from '../../lib/json-scan.js';
+import { readKey } from '../../lib/json-tokens.js';
 import type { Work } from '../../lib/turns.js';
 import { shownName } from './body-fields.js';
 

@@ -1,4 +1,4 @@
-import { skipSpace } from '../../lib/json-scan.js';
+import { skipSpace } from '../../lib/json-tokens.js';
 
 const KEY = Buffer.from('"finish_reason"');
 const QUOTE = 0x22;

@@ -1,4 +1,4 @@
-import { skipSpace, skipString } from '../../lib/json-scan.js';
+import { skipSpace, skipString } from '../../lib/json-tokens.js';
 
 /** Members of a choice whose values are what the model generated. */
 const GENERATED = new Set(['delta', 'message']);

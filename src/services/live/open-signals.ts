@@ -8,6 +8,7 @@ import {
   USAGE_FLUSHED_CHANNEL,
 } from '../../db/invalidation.js';
 import { listen } from '../../db/listen.js';
+import { type BackOff, jitteredMs } from '../../lib/back-off.js';
 import type { Logger } from '../../lib/logger.js';
 import { createSignalBoard, type SignalBoard, type Signals } from './signals.js';
 
@@ -17,8 +18,7 @@ export interface OpenSignals extends Signals {
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const DISCONNECT_TIMEOUT_MS = 50;
-const RECONNECT_BASE_MS = 100;
-const RECONNECT_MAX_MS = 2_000;
+const RECONNECT: BackOff = { firstMs: 100, maxMs: 2_000 };
 
 /**
  * Listens to the other processes: sessions and alerts over PostgreSQL, usage over Redis where there is one. Whatever was missed
@@ -69,8 +69,7 @@ function subscribe(url: string, board: SignalBoard): Redis {
     // A frozen server doesn't close its side.
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,
     maxRetriesPerRequest: null,
-    retryStrategy: (tries) =>
-      Math.min(RECONNECT_MAX_MS, RECONNECT_BASE_MS * 2 ** Math.min(tries, 5)) * (0.5 + Math.random() / 2),
+    retryStrategy: (tries) => jitteredMs(RECONNECT, tries),
   });
   // It comes back by itself; the edge's breaker logs the loss.
   redis.on('error', () => undefined);

@@ -1,70 +1,11 @@
-/**
- * Cuts a byte stream into server-sent events at their blank lines, whatever way the bytes arrive. It hands out
- * the original bytes, so that what goes on is what came. Lines end with LF or CRLF; a lone CR is taken as text.
- */
+import { isSpace } from '../json-tokens.js';
 
-/** An event's bytes, its blank line included. */
-export type EventSink = (event: Buffer) => void;
-
-/** Largest event that is buffered (RELIABILITY.md F7). */
-export const MAX_EVENT_BYTES = 1024 * 1024;
-
-export class EventTooLargeError extends Error {}
-
-const LF = 0x0a;
-const CR = 0x0d;
-
-export class SseSplitter {
-  #rest: Buffer | undefined;
-  /** Offset in `#rest` before which no blank line can end. */
-  #searched = 0;
-
-  constructor(private readonly maxEventBytes = MAX_EVENT_BYTES) {}
-
-  /**
-   * Takes the next bytes and calls `sink` for each event that they complete.
-   * @throws EventTooLargeError when an event passes the cap.
-   */
-  push(chunk: Buffer, sink: EventSink): void {
-    const bytes = this.#rest ? Buffer.concat([this.#rest, chunk]) : chunk;
-    let start = 0;
-    let searchFrom = this.#searched;
-    for (;;) {
-      const end = eventEnd(bytes, searchFrom);
-      if (end < 0) break;
-      if (end - start > this.maxEventBytes) throw new EventTooLargeError();
-      sink(bytes.subarray(start, end));
-      start = end;
-      searchFrom = end;
-    }
-    const left = bytes.length - start;
-    if (left > this.maxEventBytes) throw new EventTooLargeError();
-    // Copied where it is a small part: a view would keep the whole read alive for as long as the reader is slow.
-    this.#rest =
-      left === 0 ? undefined : start > left ? Buffer.from(bytes.subarray(start)) : bytes.subarray(start);
-    // The last three bytes may be the beginning of a blank line: LF, CR, LF.
-    this.#searched = Math.max(0, left - 3);
-  }
-
-  /** Bytes of an event that has not ended. */
-  get rest(): Buffer | undefined {
-    return this.#rest;
-  }
-}
-
-/** Offset just past the first blank line at or after `from`, or -1. */
-function eventEnd(bytes: Buffer, from: number): number {
-  let at = from;
-  for (;;) {
-    const lineFeed = bytes.indexOf(LF, at);
-    if (lineFeed < 0) return -1;
-    if (bytes[lineFeed + 1] === LF) return lineFeed + 2;
-    if (bytes[lineFeed + 1] === CR && bytes[lineFeed + 2] === LF) return lineFeed + 3;
-    at = lineFeed + 1;
-  }
-}
+/** Reads server-sent events, each as the splitter hands it out. */
 
 const DATA = Buffer.from('data:');
+const DONE = '[DONE]';
+const LF = 0x0a;
+const CR = 0x0d;
 const SPACE = 0x20;
 const COLON = 0x3a;
 
@@ -80,6 +21,44 @@ export function eventData(event: Buffer): Buffer | undefined {
 /** Whether an event is one line of data and nothing else. */
 export const isDataAlone = (event: Buffer): boolean =>
   startsWithData(event, 0) && !hasMoreLines(event, event.indexOf(LF));
+
+/** Whether a payload is the end of a stream. */
+export function isDone(data: Buffer): boolean {
+  const text = withoutBlanks(data);
+  return text.length === DONE.length && text.toString('latin1') === DONE;
+}
+
+/** A payload without the blanks around it, which JSON allows. */
+export function withoutBlanks(data: Buffer): Buffer {
+  let start = 0;
+  let end = data.length;
+  while (start < end && isSpace(data[start])) start++;
+  while (end > start && isSpace(data[end - 1])) end--;
+  return start === 0 && end === data.length ? data : data.subarray(start, end);
+}
+
+/**
+ * An event with another payload in place of `data`, its own, in pieces. All else stays as it came; a payload that was
+ * folded over several lines comes where the first of them stood.
+ */
+export function withData(event: Buffer, data: Buffer, pieces: readonly Buffer[]): Buffer[] {
+  const at = data.byteOffset - event.byteOffset;
+  if (data.buffer === event.buffer && at >= 0 && at + data.length <= event.length)
+    return [event.subarray(0, at), ...pieces, event.subarray(at + data.length)];
+  const start = startOf(event);
+  const out = [event.subarray(0, start)];
+  let folded: string[] | undefined = Buffer.concat(pieces).toString('utf8').split('\n');
+  for (let from = start, end = 0; from < event.length; from = end) {
+    end = event.indexOf(LF, from) + 1 || event.length;
+    if (!startsWithData(event, from)) out.push(event.subarray(from, end));
+    else if (folded) {
+      const lineEnd = event[end - 2] === CR ? '\r\n' : '\n';
+      out.push(...folded.map((line) => Buffer.from(`data: ${line}${lineEnd}`)));
+      folded = undefined;
+    }
+  }
+  return out;
+}
 
 /** The lines of an event that carry no data. */
 export interface OtherLines {

@@ -3,12 +3,21 @@ import { type ResponseHead, ResponseParseError } from './response-head.js';
 import { ResponseReader, type ResponseSink } from './response-reader.js';
 import { type Destination, openSocket } from './socket.js';
 
+/** How long a call waits for its answer. */
+export interface CallPatience {
+  /** Until the answer begins. */
+  headersTimeoutMs: number;
+  /** Between two pieces of it. */
+  bodyTimeoutMs: number;
+}
+
 /** Who made a call. After its end, an error or an abort it hears nothing more. */
 export interface UpstreamHandler extends ResponseSink {
   /** The call's `x-request-id`, where it sends one. */
   readonly requestId?: string;
   /** Whose call it is. */
   readonly accountId?: string;
+  readonly patience: CallPatience;
   /** The answer came whole. */
   onEnd(): void;
   onError(error: Error): void;
@@ -17,14 +26,11 @@ export interface UpstreamHandler extends ResponseSink {
 /** The upstream took longer than it may: to connect, to begin its answer, or to go on with it. */
 export class UpstreamTimeoutError extends Error {
   readonly code = 'UPSTREAM_TIMEOUT';
-}
 
-/** How long a connection waits, in ticks of its owner. */
-export interface ConnectionPatience {
-  tickMs: number;
-  connectTicks: number;
-  headTicks: number;
-  bodyTicks: number;
+  /** @param connected False: nothing of the call has been sent. */
+  constructor(readonly connected: boolean) {
+    super('the upstream took too long');
+  }
 }
 
 /** Who hands out connections. */
@@ -35,6 +41,8 @@ export interface ConnectionOwner {
   gone(connection: Connection): void;
   /** Whether an answer that carries the `x-request-id` `told`, if any, may belong to this call. */
   isAnswerTo(requestId: string, told: string | undefined): boolean;
+  /** A connection is late if it hasn't moved on by then, in milliseconds of `performance.now()`. */
+  lookBy(dueAt: number): void;
 }
 
 /** Up to here a call leaves as one text, which Node writes at once and without a copy on the heap. */
@@ -44,6 +52,8 @@ const ONE_PIECE_BYTES = 12 * 1024;
 export class Connection {
   /** Whose call it carries, or carried last. */
   accountId: string | undefined;
+  /** When it is late, in milliseconds of `performance.now()`. Who is held up by its reader is not. */
+  dueAt = Number.POSITIVE_INFINITY;
   #socket: Socket;
   #handler: UpstreamHandler | undefined;
   /** Of a call that has been sent. */
@@ -55,15 +65,13 @@ export class Connection {
   /** Whether an answer began before its request was fully sent. It may be a stray one, so no call follows. */
   #early = false;
   #paused = false;
-  /** Ticks since the upstream was last heard of. */
-  #waited = 0;
-  /** Ticks that it may rest for between two calls. */
-  #idleTicks = 0;
+  /** Milliseconds that it may rest for between two calls. */
+  #idleMs = 0;
   #gone = false;
 
   constructor(
     private readonly destination: Destination,
-    private readonly patience: ConnectionPatience,
+    private readonly connectTimeoutMs: number,
     private readonly owner: ConnectionOwner,
   ) {
     this.#socket = this.#open();
@@ -84,7 +92,7 @@ export class Connection {
     this.accountId = handler.accountId;
     this.#head = head;
     this.#body = body;
-    this.#waited = 0;
+    this.#wait();
   }
 
   /** Sends the call that was taken, if it still is to be sent. */
@@ -114,6 +122,7 @@ export class Connection {
   pause(handler: UpstreamHandler): void {
     if (this.#handler !== handler || this.#paused) return;
     this.#paused = true;
+    this.dueAt = Number.POSITIVE_INFINITY;
     this.#socket.pause();
   }
 
@@ -121,11 +130,9 @@ export class Connection {
     if (this.#handler === handler) this.#goOn();
   }
 
-  /** Time goes by. */
-  tick(): void {
-    // Who is held up by its reader is not late.
-    if (this.#paused || ++this.#waited <= this.#mostTicks()) return;
-    this.#fail(new UpstreamTimeoutError('the upstream took too long'));
+  /** It hasn't moved on in time. */
+  late(): void {
+    this.#fail(new UpstreamTimeoutError(this.#connected));
   }
 
   destroy(): void {
@@ -152,13 +159,21 @@ export class Connection {
 
   #opened(): void {
     this.#connected = true;
-    this.#waited = 0;
+    this.#wait();
   }
 
-  #mostTicks(): number {
-    if (!this.#handler) return this.#idleTicks;
-    if (!this.#connected) return this.patience.connectTicks;
-    return this.#reader?.begun ? this.patience.bodyTicks : this.patience.headTicks;
+  /** Begins to wait for what comes next. */
+  #wait(): void {
+    if (this.#paused) return;
+    this.dueAt = performance.now() + this.#mostMs();
+    this.owner.lookBy(this.dueAt);
+  }
+
+  #mostMs(): number {
+    if (!this.#handler) return this.#idleMs;
+    if (!this.#connected) return this.connectTimeoutMs;
+    const { bodyTimeoutMs, headersTimeoutMs } = this.#handler.patience;
+    return this.#reader?.begun ? bodyTimeoutMs : headersTimeoutMs;
   }
 
   #read(bytes: Buffer): void {
@@ -174,9 +189,10 @@ export class Connection {
       if (this.#reader === reader) this.#fail(error as Error);
       return;
     }
+    if (this.#reader !== reader) return;
+    if (reader.done) this.#complete(reader.idleMs);
     // Pieces of a head and answers before the one that counts could go on for ever.
-    if (reader.begun) this.#waited = 0;
-    if (reader.done && this.#reader === reader) this.#complete(reader.idleMs);
+    else if (reader.begun) this.#wait();
   }
 
   #complete(idleMs: number): void {
@@ -186,11 +202,11 @@ export class Connection {
     this.#goOn();
     // The upstream would read the unsent rest of this request as the next one.
     const unsent = this.#early || this.#socket.writableLength > 0;
-    if (idleMs < this.patience.tickMs || unsent || !this.#socket.writable) {
+    if (idleMs === 0 || unsent || !this.#socket.writable) {
       this.#drop();
     } else {
-      this.#waited = 0;
-      this.#idleTicks = Math.floor(idleMs / this.patience.tickMs);
+      this.#idleMs = idleMs;
+      this.#wait();
       this.owner.free(this);
     }
     try {
@@ -227,6 +243,7 @@ export class Connection {
     this.#connected = false;
     this.#early = false;
     this.#socket = this.#open();
+    this.#wait();
     this.send();
   }
 
@@ -250,7 +267,7 @@ export class Connection {
   #goOn(): void {
     if (!this.#paused) return;
     this.#paused = false;
-    this.#waited = 0;
+    this.#wait();
     this.#socket.resume();
   }
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Client } from 'undici';
-import { ResponseReader } from '../../../../src/inference/client/response-reader.js';
+import { ResponseReader } from '../../../../src/lib/upstream/response-reader.js';
 
 /** What a client made of an answer and the end of its connection. */
 export interface Reading {

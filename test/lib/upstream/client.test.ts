@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { UpstreamClient } from '../../../src/inference/client/client.js';
-import type { Connection, UpstreamHandler } from '../../../src/inference/client/connection.js';
+import { UpstreamClient } from '../../../src/lib/upstream/client.js';
+import type { CallPatience, Connection, UpstreamHandler } from '../../../src/lib/upstream/connection.js';
 import { selfSigned } from '../../support/certificate.js';
 import { until } from '../../support/until.js';
 
@@ -51,6 +51,8 @@ class Heard implements UpstreamHandler {
   errors: Error[] = [];
   connection: Connection | undefined;
 
+  constructor(readonly patience: CallPatience = { headersTimeoutMs: 5_000, bodyTimeoutMs: 5_000 }) {}
+
   get over(): boolean {
     return this.ends + this.errors.length > 0;
   }
@@ -72,7 +74,8 @@ describe('the client of the upstream', () => {
   let upstream: Upstream;
   let client: UpstreamClient;
   let address: string;
-  const timeouts = { connectTimeoutMs: 5_000, headersTimeoutMs: 5_000, bodyTimeoutMs: 5_000 };
+  const hurry: CallPatience = { headersTimeoutMs: 200, bodyTimeoutMs: 100 };
+  const timeouts = { connectTimeoutMs: 5_000 };
   beforeEach(async () => {
     upstream = new Upstream();
     address = await upstream.listen();
@@ -99,7 +102,7 @@ describe('the client of the upstream', () => {
     expect(await call(body)).toMatchObject({ status: 200, body: 'ok', ends: 1, errors: [] });
     const length = Buffer.byteLength(body);
     expect(upstream.sent[0]).toBe(
-      `POST /v1/x HTTP/1.1\r\nhost: ${address}\r\nconnection: keep-alive\r\nx-a: 1\r\ncontent-length: ${length}\r\n\r\n${Buffer.from(body).toString('latin1')}`,
+      `POST /v1/x HTTP/1.1\r\nhost: ${address}\r\nconnection: keep-alive\r\ncontent-type: application/json\r\naccept-encoding: identity\r\nx-a: 1\r\ncontent-length: ${length}\r\n\r\n${Buffer.from(body).toString('latin1')}`,
     );
   });
 
@@ -277,53 +280,70 @@ describe('the client of the upstream', () => {
   });
 
   test('gives up an upstream that is silent before its answer or in the middle of it, none that is read slowly', async () => {
-    const quick = new UpstreamClient({
-      url: new URL(`http://${address}`),
-      connectTimeoutMs: 5_000,
-      headersTimeoutMs: 200,
-      bodyTimeoutMs: 100,
-    });
     const timeout = [expect.objectContaining({ code: 'UPSTREAM_TIMEOUT' })];
     upstream.onSent = () => undefined;
-    expect(await done(post(new Heard(), '{}', quick))).toMatchObject({ status: 0, errors: timeout });
+    expect(await done(post(new Heard(hurry)))).toMatchObject({ status: 0, errors: timeout });
     upstream.onSent = (socket) => socket.write(`${CHUNKED}2\r\nok\r\n`);
-    expect(await done(post(new Heard(), '{}', quick))).toMatchObject({ body: 'ok', errors: timeout });
+    expect(await done(post(new Heard(hurry)))).toMatchObject({ body: 'ok', errors: timeout });
 
     const held = new (class extends Heard {
       override onData(chunk: Buffer): void {
         super.onData(chunk);
         this.connection!.pause(this);
       }
-    })();
-    post(held, '{}', quick);
+    })(hurry);
+    post(held);
     await until(() => held.body === 'ok');
     // Others run into their timeouts meanwhile.
-    for (let i = 0; i < 3; i++) await done(post(new Heard(), '{}', quick));
+    for (let i = 0; i < 3; i++) await done(post(new Heard(hurry)));
     expect(held.errors).toEqual([]);
     held.connection!.resume(held);
     upstream.sockets[2]!.write('0\r\n\r\n');
     expect(await done(held)).toMatchObject({ body: 'ok', ends: 1, errors: [] });
-    quick.destroy();
+  });
+
+  test('gives up each call in its own time', async () => {
+    const patient = post(new Heard());
+    await until(() => upstream.sockets.length === 1);
+    upstream.onSent = () => undefined;
+    const waiting = post(new Heard());
+    const began = performance.now();
+    const hurried = await done(post(new Heard(hurry)));
+    expect(hurried.errors).toEqual([expect.objectContaining({ code: 'UPSTREAM_TIMEOUT', connected: true })]);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(hurry.headersTimeoutMs);
+    expect(await done(patient)).toMatchObject({ body: 'ok', errors: [] });
+    expect(waiting.over).toBe(false);
+  });
+
+  test('says so where it was not even connected in time', async () => {
+    // It takes the connection and says nothing to the handshake.
+    const mute = new UpstreamClient({ url: new URL(`https://${address}`), connectTimeoutMs: 100 });
+    upstream.onSent = () => undefined;
+    const unheard = await done(post(new Heard(), '{}', mute));
+    expect(unheard.errors).toEqual([expect.objectContaining({ code: 'UPSTREAM_TIMEOUT', connected: false })]);
+    mute.destroy();
+  });
+
+  test('reads what has arrived while the process was busy before it gives up', async () => {
+    upstream.onSent = (socket) => {
+      socket.write(OK);
+      for (const end = performance.now() + 2 * hurry.headersTimeoutMs; performance.now() < end; );
+    };
+    expect(await done(post(new Heard(hurry)))).toMatchObject({ body: 'ok', errors: [] });
   });
 
   test.each([
     ['a head in pieces without end', 'HTTP/1.1 200 OK\r\nx: ', 'y'],
     ['answers before the answer without end', '', 'HTTP/1.1 102 Processing\r\n\r\n'],
   ])('gives up %s', async (_what, first, then) => {
-    const quick = new UpstreamClient({
-      url: new URL(`http://${address}`),
-      ...timeouts,
-      headersTimeoutMs: 200,
-    });
     let dripping: NodeJS.Timeout | undefined;
     upstream.onSent = (socket) => {
       socket.write(first);
       dripping = setInterval(() => socket.write(then), 20);
     };
     const timeout = [expect.objectContaining({ code: 'UPSTREAM_TIMEOUT' })];
-    expect(await done(post(new Heard(), '{}', quick))).toMatchObject({ status: 0, errors: timeout });
+    expect(await done(post(new Heard(hurry)))).toMatchObject({ status: 0, errors: timeout });
     clearInterval(dripping);
-    quick.destroy();
   });
 
   test.each([
@@ -424,13 +444,11 @@ describe('the client of the upstream', () => {
   });
 
   test('a connection at rest is closed before the upstream would close it', async () => {
-    const quick = new UpstreamClient({ url: new URL(`http://${address}`), ...timeouts, bodyTimeoutMs: 100 });
     upstream.onSent = (socket) => socket.write(OK.replace('\r\n', '\r\nkeep-alive: timeout=2\r\n'));
-    await done(post(new Heard(), '{}', quick));
+    await done(post(new Heard(hurry)));
     const start = performance.now();
     await until(() => upstream.sockets[0]!.destroyed);
     expect(performance.now() - start).toBeLessThan(2_000);
-    quick.destroy();
   });
 
   test('speaks TLS to whom it knows, and to nobody else', async () => {
@@ -462,11 +480,27 @@ describe('the client of the upstream', () => {
     }
   });
 
+  test('a retired client lets calls end, and keeps no connection', async () => {
+    await Promise.all([call(), call()]);
+    upstream.onSent = (socket) => socket.write(`${CHUNKED}2\r\nok\r\n`);
+    const last = post(new Heard());
+    await until(() => last.body === 'ok');
+    client.retire();
+    await until(() => upstream.sockets.filter(({ destroyed }) => destroyed).length === 1);
+    expect([client.unused, last.over]).toEqual([false, false]);
+    upstream.sockets.find(({ destroyed }) => !destroyed)!.write('0\r\n\r\n');
+    expect(await done(last)).toMatchObject({ body: 'ok', ends: 1, errors: [] });
+    upstream.onSent = (socket) => socket.write(OK);
+    expect(await call()).toMatchObject({ body: 'ok', errors: [] });
+    expect(client.unused).toBe(true);
+  });
+
   test('the end of the client ends calls', async () => {
     upstream.onSent = () => undefined;
     const waiting = post(new Heard());
     await until(() => upstream.sent[0]);
     client.destroy();
     expect(waiting).toMatchObject({ ends: 0, errors: failure('closed') });
+    expect(await call()).toMatchObject({ ends: 0, errors: failure('closed') });
   });
 });

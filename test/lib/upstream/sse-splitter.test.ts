@@ -1,5 +1,7 @@
 import fc from 'fast-check';
-import { EventTooLargeError, eventData, SseSplitter } from '../../../src/inference/client/sse-splitter.js';
+import { AnswerTooLargeError } from '../../../src/lib/upstream/answer-limits.js';
+import { eventData } from '../../../src/lib/upstream/sse-event.js';
+import { SseSplitter } from '../../../src/lib/upstream/sse-splitter.js';
 
 const line = fc.string({ unit: 'grapheme', maxLength: 30 }).map((text) => text.replace(/[\r\n]/g, ' '));
 const event = fc
@@ -73,10 +75,23 @@ describe('the splitter of server-sent events', () => {
 
   test('refuses an event above its cap, in one piece or in many', () => {
     const big = Buffer.from(`data: ${'x'.repeat(300)}\n\n`);
-    expect(() => new SseSplitter(200).push(big, () => undefined)).toThrow(EventTooLargeError);
+    expect(() => new SseSplitter(200).push(big, () => undefined)).toThrow(AnswerTooLargeError);
     const dribbled = new SseSplitter(200);
     expect(() => {
       for (const byte of big) dribbled.push(Buffer.from([byte]), () => undefined);
-    }).toThrow(EventTooLargeError);
+    }).toThrow(AnswerTooLargeError);
+  });
+
+  test('joins an event once, however many pieces it came in', () => {
+    const event = Buffer.from(`data: ${'x'.repeat(2 ** 18)}\n\n`);
+    const before = process.cpuUsage();
+    const splitter = new SseSplitter();
+    const found: Buffer[] = [];
+    for (let at = 0; at < event.length; at++)
+      splitter.push(event.subarray(at, at + 1), (bytes) => found.push(bytes));
+    expect(found).toEqual([event]);
+    const { user, system } = process.cpuUsage(before);
+    // Joined with every byte anew it takes more than ten seconds.
+    expect((user + system) / 1_000).toBeLessThan(3_000);
   });
 });

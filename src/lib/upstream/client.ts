@@ -1,19 +1,10 @@
-import {
-  Connection,
-  type ConnectionOwner,
-  type ConnectionPatience,
-  type UpstreamHandler,
-} from './connection.js';
+import { Connection, type ConnectionOwner, type UpstreamHandler } from './connection.js';
 import type { Destination } from './socket.js';
 
 export interface UpstreamClientOptions {
   /** `http:` or `https:`; its path is of no account. */
   url: URL;
   connectTimeoutMs: number;
-  /** Until an answer begins. */
-  headersTimeoutMs: number;
-  /** Between two pieces of an answer. */
-  bodyTimeoutMs: number;
   /**
    * Whether it surely returns each call's `x-request-id`, as our own proxy does. For any other upstream this is learned
    * from its first matching answer, since some send ids of their own.
@@ -21,12 +12,10 @@ export interface UpstreamClientOptions {
   echoes?: boolean;
 }
 
-const LONGEST_TICK_MS = 500;
+/** Of every call. */
+const FIELDS = 'connection: keep-alive\r\ncontent-type: application/json\r\naccept-encoding: identity\r\n';
 /** No account's id. */
 const ANY = '';
-const SHORTEST_TICK_MS = 10;
-/** A timeout is late by a quarter at most. */
-const TICKS_PER_TIMEOUT = 4;
 
 /**
  * At the end of the turn of the event loop that the call was made in. By then all that has arrived is read: what an
@@ -35,46 +24,42 @@ const TICKS_PER_TIMEOUT = 4;
  * call's intent is in the spool before the upstream knows of it. An immediate for each call keeps that order.
  */
 const sendTaken = (connection: Connection): void => connection.send();
+const endTaken = (connection: Connection): void => connection.destroy();
 
 /**
- * Makes calls to the upstream over as many connections as there are calls at once, each kept for the next call. Only
- * what the edge needs of HTTP/1.1: a POST whose body is at hand, an answer that is read as it comes. A general client
- * took 11 µs more for each call (docs/decisions/0043).
+ * Makes calls to one upstream over as many connections as there are calls at once, each kept for the next call. Only
+ * what calls of models need of HTTP/1.1: a POST whose body is at hand, an answer that is read as it comes. A general
+ * client took 11 µs more for each call (docs/decisions/0043).
  */
 export class UpstreamClient implements ConnectionOwner {
   readonly #destination: Destination;
   readonly #common: string;
-  readonly #patience: ConnectionPatience;
+  readonly #connectTimeoutMs: number;
   readonly #all = new Set<Connection>();
   /**
    * Connections that rest: by account, or all under `ANY` once a stray answer would be noticed. The one that rested last
    * is taken first, so that those that are too many grow old.
    */
   readonly #resting = new Map<string, Connection[]>();
-  readonly #ticker: NodeJS.Timeout;
   #echoes: boolean;
+  /** For the next look at which connections are late, and when that is: one for all, however many there are. */
+  #timer: NodeJS.Timeout | undefined;
+  #lookAt = Number.POSITIVE_INFINITY;
+  #retired = false;
+  #destroyed = false;
 
   constructor(options: UpstreamClientOptions) {
-    const { url, connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, echoes = false } = options;
+    const { url, connectTimeoutMs, echoes = false } = options;
     this.#echoes = echoes;
+    this.#connectTimeoutMs = connectTimeoutMs;
     const tls = url.protocol === 'https:';
     const host = url.hostname.replace(/^\[|\]$/g, '');
     this.#destination = { host, port: Number(url.port) || (tls ? 443 : 80), tls };
-    this.#common = ` HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`;
-    const shortest = Math.min(connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs) / TICKS_PER_TIMEOUT;
-    const tickMs = Math.max(SHORTEST_TICK_MS, Math.min(LONGEST_TICK_MS, shortest));
-    const ticks = (ms: number): number => Math.ceil(ms / tickMs);
-    this.#patience = {
-      tickMs,
-      connectTicks: ticks(connectTimeoutMs),
-      headTicks: ticks(headersTimeoutMs),
-      bodyTicks: ticks(bodyTimeoutMs),
-    };
-    this.#ticker = setInterval(() => this.#tick(), tickMs).unref();
+    this.#common = ` HTTP/1.1\r\nhost: ${url.host}\r\n${FIELDS}`;
   }
 
   /**
-   * Sends a POST. `fields` are the lines of its head that the call brings, each with its end: text of ours, or checked
+   * Sends a POST of JSON. `fields` are the lines of its head that the call brings, each with its end: text of ours, or checked
    * to be free of line ends. The handler is called later, never from here.
    * @returns The connection that carries it, to pause, resume or abort it with the same handler.
    */
@@ -82,17 +67,33 @@ export class UpstreamClient implements ConnectionOwner {
     const head = `POST ${path}${this.#common}${fields}content-length: ${body.length}\r\n\r\n`;
     const connection = this.#rested(handler.accountId) ?? this.#open();
     connection.take(head, body, handler);
-    setImmediate(sendTaken, connection);
+    setImmediate(this.#destroyed ? endTaken : sendTaken, connection);
     return connection;
   }
 
-  /** Ends all connections, and with them all calls. */
+  /** Whether it has no connection. */
+  get unused(): boolean {
+    return this.#all.size === 0;
+  }
+
+  /** Ends the connections at rest, and others once their call is over. */
+  retire(): void {
+    this.#retired = true;
+    for (const connection of [...this.#resting.values()].flat()) connection.destroy();
+  }
+
+  /** Ends all connections, and with them all calls; calls that come later fail. */
   destroy(): void {
-    clearInterval(this.#ticker);
+    this.#destroyed = true;
     for (const connection of [...this.#all]) connection.destroy();
+    clearTimeout(this.#timer);
   }
 
   free(connection: Connection): void {
+    if (this.#retired) {
+      connection.destroy();
+      return;
+    }
     const place = this.#placeOf(connection.accountId);
     const resting = this.#resting.get(place);
     if (resting) resting.push(connection);
@@ -113,6 +114,13 @@ export class UpstreamClient implements ConnectionOwner {
     if (told === undefined) return !this.#echoes;
     if (told === requestId && !this.#echoes) this.#share();
     return told === requestId || !this.#echoes;
+  }
+
+  lookBy(dueAt: number): void {
+    if (dueAt >= this.#lookAt) return;
+    clearTimeout(this.#timer);
+    this.#lookAt = dueAt;
+    this.#timer = setTimeout(this.#look, Math.max(1, Math.ceil(dueAt - performance.now()))).unref();
   }
 
   /** From now on an answer tells whose it is, so that any call may take any connection. */
@@ -137,12 +145,22 @@ export class UpstreamClient implements ConnectionOwner {
   }
 
   #open(): Connection {
-    const connection = new Connection(this.#destination, this.#patience, this);
+    const connection = new Connection(this.#destination, this.#connectTimeoutMs, this);
     this.#all.add(connection);
     return connection;
   }
 
-  #tick(): void {
-    for (const connection of [...this.#all]) connection.tick();
-  }
+  /** What has arrived while the process was busy is read first. */
+  readonly #look = (): void => void setImmediate(this.#endLate);
+
+  readonly #endLate = (): void => {
+    this.#lookAt = Number.POSITIVE_INFINITY;
+    const now = performance.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const connection of [...this.#all]) {
+      if (connection.dueAt <= now) connection.late();
+      else next = Math.min(next, connection.dueAt);
+    }
+    this.lookBy(next);
+  };
 }

@@ -7,11 +7,11 @@ import {
   setDefaultCACertificates,
   type TLSSocket,
 } from 'node:tls';
-import { UpstreamClient } from '../../../src/inference/client/client.js';
+import { UpstreamClient } from '../../../src/lib/upstream/client.js';
 import { selfSigned } from '../../support/certificate.js';
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok';
-const TIMEOUTS = { connectTimeoutMs: 5_000, headersTimeoutMs: 5_000, bodyTimeoutMs: 5_000 };
+const PATIENCE = { headersTimeoutMs: 5_000, bodyTimeoutMs: 5_000 };
 
 describe.each(['TLSv1.2', 'TLSv1.3'] as const)('connections over %s to one upstream', (version) => {
   const pair = selfSigned('localhost');
@@ -36,7 +36,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('connections over %s to one upstr
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    client = new UpstreamClient({ url: new URL(`https://localhost:${port}`), ...TIMEOUTS });
+    client = new UpstreamClient({ url: new URL(`https://localhost:${port}`), connectTimeoutMs: 5_000 });
   }
   afterEach(async () => {
     client.destroy();
@@ -50,6 +50,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('connections over %s to one upstr
     new Promise((resolve, reject) => {
       let body = '';
       client.post('/', '', Buffer.from('{}'), {
+        patience: PATIENCE,
         onHead: () => undefined,
         onData: (chunk) => (body += chunk.toString('latin1')),
         onEnd: () => resolve(body),

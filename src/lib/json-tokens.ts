@@ -1,0 +1,113 @@
+/** The pieces that JSON consists of, found in its bytes without building anything. */
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/** The text is no JSON object, is cut, or nests too deep. */
+export class JsonScanError extends Error {}
+
+export const isSpace = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+/** Offset of the first byte from `from` on that is no white space. */
+export function skipSpace(json: Buffer, from: number): number {
+  let at = from;
+  // A read beyond the end would make all others slower.
+  if (at < json.length && json[at]! > 0x20) return at;
+  while (at < json.length && isSpace(json[at])) at++;
+  return at;
+}
+
+/** Strings longer than this are crossed by native search, whose call costs more than a short walk. */
+const SHORT_STRING_BYTES = 48;
+/** Where escaped quotes stand close together, so much is walked before the next search. */
+const LONGEST_WALK_BYTES = 4_096;
+
+/**
+ * Offset just past the string that opens at `from`.
+ * @throws JsonScanError when it does not end.
+ */
+export function skipString(json: Buffer, from: number): number {
+  let at = from + 1;
+  for (let walked = SHORT_STRING_BYTES; ; ) {
+    // Walked after each escaped quote anew: there may be millions of them.
+    for (const near = Math.min(json.length, at + walked); at < near; at++) {
+      const byte = json[at];
+      if (byte === QUOTE) return at + 1;
+      if (byte === BACKSLASH) at++;
+    }
+    const quote = json.indexOf(QUOTE, at);
+    if (quote < 0) throw new JsonScanError('a string does not end');
+    let escapes = 0;
+    while (quote - 1 - escapes >= at && json[quote - 1 - escapes] === BACKSLASH) escapes++;
+    if (escapes % 2 === 0) return quote + 1;
+    walked = quote - at < walked ? Math.min(2 * walked, LONGEST_WALK_BYTES) : SHORT_STRING_BYTES;
+    at = quote + 1;
+  }
+}
+
+/**
+ * Walks from `from` until the last open bracket has closed, or to the first value that begins at `until` or behind it.
+ * `open` holds the brackets that are open, before and after.
+ * @returns The offset to go on from.
+ * @throws JsonScanError
+ */
+export function crossBrackets(
+  json: Buffer,
+  from: number,
+  until: number,
+  maxDepth: number,
+  open: number[],
+): number {
+  let at = from;
+  while (at < until) {
+    const byte = json[at]!;
+    if (byte === QUOTE) {
+      at = skipString(json, at);
+      continue;
+    }
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      // The object that is scanned counts as the first level.
+      if (open.push(byte) >= maxDepth) throw new JsonScanError(`nested deeper than ${maxDepth} levels`);
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      if (open.pop() !== (byte === CLOSE_BRACE ? OPEN_BRACE : OPEN_BRACKET)) {
+        throw new JsonScanError('brackets do not match');
+      }
+      if (open.length === 0) return at + 1;
+    }
+    at++;
+  }
+  return at;
+}
+
+/**
+ * Offset just past the number or literal that begins at `from`.
+ * @throws JsonScanError when none does.
+ */
+export function skipWord(json: Buffer, from: number): number {
+  let at = from;
+  while (at < json.length && json[at] !== COMMA && json[at] !== CLOSE_BRACE && !isSpace(json[at])) at++;
+  if (at === from) throw new JsonScanError('a value is missing');
+  return at;
+}
+
+/**
+ * The name that the string from `start` to `end` is. `latin1` is all of `json`, where it is there already: a piece of it
+ * costs a fraction of reading bytes.
+ * @throws JsonScanError
+ */
+export function readKey(json: Buffer, start: number, end: number, latin1?: string): string {
+  const text =
+    latin1 === undefined ? json.toString('latin1', start + 1, end - 1) : latin1.slice(start + 1, end - 1);
+  if (!/[\\\x80-\xff]/.test(text)) return text;
+  try {
+    return JSON.parse(json.toString('utf8', start, end)) as string;
+  } catch {
+    throw new JsonScanError('a key is not valid');
+  }
+}
