@@ -1,56 +1,22 @@
-import { Field, ID, Int, InterfaceType, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, InterfaceType, ObjectType } from 'type-graphql';
+import { z } from 'zod';
 import { accountOutput, sessionOutput, userOutput } from '../../services/accounts/accounts.outputs.js';
-import type { UserView } from '../../services/accounts/accounts.rules.js';
-import type { Camel } from '../case.js';
 import { connectionOf, pageOf } from '../connections.js';
-import { fieldDocs } from '../docs.js';
-import { DateTime, Decimal } from '../scalars.js';
+import { enumOf } from '../enum-of.js';
+import { outputFields } from '../zod-fields.js';
 
-export const UserRole = { USER: 'user', ADMIN: 'admin' } as const;
-registerEnumType(UserRole, {
-  name: 'UserRole',
-  description: 'What an account may do.',
-  valuesConfig: { USER: { description: 'An ordinary account.' }, ADMIN: { description: 'An operator.' } },
+export const UserRole = enumOf('UserRole', 'What an account may do.', userOutput.shape.role, {
+  user: 'An ordinary account.',
+  admin: 'An operator.',
 });
 
-export const AccountStatus = { ACTIVE: 'active', DISABLED: 'disabled' } as const;
-registerEnumType(AccountStatus, {
-  name: 'AccountStatus',
-  description: 'Whether an account may act.',
-  valuesConfig: {
-    ACTIVE: { description: 'It may.' },
-    DISABLED: { description: 'It has no sessions and its keys are refused.' },
-  },
+const AccountStatus = enumOf('AccountStatus', 'Whether an account may act.', userOutput.shape.status, {
+  active: 'It may.',
+  disabled: 'It has no sessions and its keys are refused.',
 });
-
-const doc = fieldDocs(userOutput);
 
 @InterfaceType({ description: accountOutput.description, autoRegisterImplementations: false })
-export abstract class Account implements Camel<UserView> {
-  @Field(() => ID, { description: doc.id })
-  id!: string;
-
-  @Field({ description: doc.email })
-  email!: string;
-
-  @Field({ description: doc.name })
-  name!: string;
-
-  @Field(() => UserRole, { description: doc.role })
-  role!: 'user' | 'admin';
-
-  @Field(() => AccountStatus, { description: doc.status })
-  status!: 'active' | 'disabled';
-
-  @Field(() => DateTime, { description: doc.createdAt })
-  createdAt!: string;
-
-  @Field({ description: doc.planId })
-  planId!: string;
-
-  @Field(() => Decimal, { description: doc.balanceUsd })
-  balanceUsd!: string;
-}
+export abstract class Account extends outputFields(userOutput, { role: UserRole, status: AccountStatus }) {}
 
 @ObjectType({ implements: Account, description: 'An account as its owner and administrators see it.' })
 export class User extends Account {}
@@ -64,30 +30,17 @@ export class Viewer extends Account {}
 @ObjectType({ description: pageOf('accounts') })
 export class UserConnection extends connectionOf(User, 'accounts') {}
 
-const sessionDoc = fieldDocs(sessionOutput.omit({ user: true }));
-
-@ObjectType()
-abstract class SessionPayload {
-  @Field({ description: sessionDoc.accessToken })
-  accessToken!: string;
-
-  @Field({ description: sessionDoc.tokenType })
-  tokenType!: string;
-
-  @Field(() => Int, { description: 'Seconds that the token holds.' })
-  expiresIn!: number;
-
-  @Field(() => User, { description: 'The account.' })
-  user!: User;
-}
-
+const sessionPayload = sessionOutput.extend({
+  expires_in: z.int().describe('Seconds that the token holds.'),
+  user: userOutput.describe('The account.'),
+});
 const SESSION = 'A session. Over HTTP the cookie `pr_session` carries the same token.';
 
 @ObjectType({ description: SESSION })
-export class SignupPayload extends SessionPayload {}
+export class SignupPayload extends outputFields(sessionPayload, { user: User }) {}
 
 @ObjectType({ description: SESSION })
-export class LoginPayload extends SessionPayload {}
+export class LoginPayload extends outputFields(sessionPayload, { user: User }) {}
 
 @ObjectType()
 abstract class SuccessPayload {

@@ -1,68 +1,33 @@
-import { Field, ID, InputType, Int } from 'type-graphql';
+import { InputType } from 'type-graphql';
+import { z } from 'zod';
+import { uuid } from '../../lib/output-fields.js';
 import { createAlertInput, lowBalanceInput, updateAlertInput } from '../../services/alerts/alerts.inputs.js';
-import { fieldDocs } from '../docs.js';
 import { Decimal } from '../scalars.js';
+import { inputFields } from '../zod-fields.js';
 import { AlertKind } from './alerts.types.js';
 
-const create = fieldDocs(createAlertInput);
-const update = fieldDocs(updateAlertInput);
-
-@InputType()
-abstract class KeyIdInput {
-  @Field(() => ID, { description: 'Id of the key.' })
-  keyId!: string;
-}
-
-@InputType()
-abstract class AlertIdInput extends KeyIdInput {
-  @Field(() => ID, { description: 'Id of the subscription.' })
-  id!: string;
-}
+const keyId = z.object({ key_id: uuid('Id of the key.') });
+const alertId = keyId.extend({ id: uuid('Id of the subscription.') });
 
 @InputType({ description: 'A new alert subscription of an API key.' })
-export class CreateAlertSubscriptionInput extends KeyIdInput {
-  @Field(() => AlertKind, { description: create.kind })
-  kind!: 'email' | 'webhook';
-
-  @Field({ description: create.destination })
-  destination!: string;
-
-  @Field(() => [Int], { description: create.thresholdsPct })
-  thresholdsPct!: number[];
-
-  @Field({ nullable: true, description: create.active })
-  active?: boolean;
-}
+export class CreateAlertSubscriptionInput extends inputFields(keyId.extend(createAlertInput.shape), {
+  kind: AlertKind,
+}) {}
 
 @InputType({ description: 'What changes of a subscription. What is left out stays.' })
-export class UpdateAlertSubscriptionInput extends AlertIdInput {
-  @Field({ nullable: true, description: update.destination })
-  destination?: string;
-
-  @Field(() => [Int], { nullable: true, description: update.thresholdsPct })
-  thresholdsPct?: number[];
-
-  @Field({ nullable: true, description: update.active })
-  active?: boolean;
-}
+export class UpdateAlertSubscriptionInput extends inputFields(alertId.extend(updateAlertInput.shape)) {}
 
 @InputType({ description: 'A subscription that is to go.' })
-export class DeleteAlertSubscriptionInput extends AlertIdInput {}
+export class DeleteAlertSubscriptionInput extends inputFields(alertId) {}
 
 @InputType({ description: 'A subscription that is to be tested.' })
-export class SendTestAlertInput extends AlertIdInput {}
+export class SendTestAlertInput extends inputFields(alertId) {}
 
 @InputType({ description: 'A webhook that is to get a new secret.' })
-export class RotateAlertSecretInput extends AlertIdInput {}
+export class RotateAlertSecretInput extends inputFields(alertId) {}
 
 @InputType({ description: 'An event that is to be delivered once more.' })
-export class RedeliverAlertEventInput {
-  @Field(() => ID, { description: 'Id of the event.' })
-  eventId!: string;
-}
+export class RedeliverAlertEventInput extends inputFields(z.object({ event_id: uuid('Id of the event.') })) {}
 
 @InputType({ description: 'When a low balance is to be told.' })
-export class SetLowBalanceAlertInput {
-  @Field(() => Decimal, { nullable: true, description: fieldDocs(lowBalanceInput).thresholdUsd })
-  thresholdUsd!: number | string | null;
-}
+export class SetLowBalanceAlertInput extends inputFields(lowBalanceInput, { thresholdUsd: Decimal }) {}

@@ -11,10 +11,10 @@ import { Viewer } from '../accounts/accounts.types.js';
 import { camelCased } from '../case.js';
 import { type Connection, PageArgs, pageCost, toConnection } from '../connections.js';
 import type { GraphqlContext } from '../context.js';
-import { fieldDocs } from '../docs.js';
 import { checked } from '../input.js';
 import { ApiKey } from '../keys/keys.types.js';
 import { Decimal } from '../scalars.js';
+import { descriptionOf } from '../zod-fields.js';
 import {
   CreateAlertSubscriptionInput,
   DeleteAlertSubscriptionInput,
@@ -150,7 +150,7 @@ export class ViewerAlertsResolver {
 
   @FieldResolver(() => Decimal, {
     nullable: true,
-    description: fieldDocs(lowBalanceOutput).thresholdUsd,
+    description: descriptionOf(lowBalanceOutput.shape.threshold_usd),
   })
   async lowBalanceThresholdUsd(@Ctx() { services, service }: GraphqlContext): Promise<string | null> {
     return (await services.alerts.lowBalance(service)).threshold_usd;

@@ -11,9 +11,9 @@ import { loadViewer } from '../accounts/viewer.js';
 import { camelCased } from '../case.js';
 import { type Connection, PageArgs, pageCost, toConnection } from '../connections.js';
 import type { GraphqlContext } from '../context.js';
-import { fieldDocs } from '../docs.js';
 import { checked } from '../input.js';
 import { ApiKey } from '../keys/keys.types.js';
+import { descriptionOf } from '../zod-fields.js';
 import { TopUpInput, UsageArgs } from './billing.args.js';
 import {
   LedgerEntry,
@@ -86,7 +86,10 @@ export class TopUpPayloadResolver {
 /** Usage and ledger of the one who is signed in. */
 @Resolver(() => Viewer)
 export class ViewerBillingResolver {
-  @FieldResolver(() => Int, { nullable: true, description: fieldDocs(balanceOutput).monthlyQuotaTokens })
+  @FieldResolver(() => Int, {
+    nullable: true,
+    description: descriptionOf(balanceOutput.shape.monthly_quota_tokens),
+  })
   async monthlyQuotaTokens(@Ctx() { services, service }: GraphqlContext): Promise<number | null> {
     return (await services.billing.balance(service)).monthly_quota_tokens;
   }

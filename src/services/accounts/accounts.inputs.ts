@@ -79,15 +79,15 @@ export type UsersConnectionInput = z.infer<typeof usersConnectionInput>;
 export const updateUserInput = z
   .strictObject({
     plan: label(64)
-      .optional()
       .describe(
         `Plan to move to. A move to a paid plan grants its included credits, once per plan and month. ${TRIMMED}`,
-      ),
+      )
+      .optional(),
     status: z
       .enum(['active', 'disabled'])
       .optional()
       .describe('A disabled account has no sessions and its keys are refused, within a second.'),
-    role: z.enum(['user', 'admin']).optional().describe('A change ends the sessions of the account.'),
+    role: z.enum(['user', 'admin']).describe('A change ends the sessions of the account.').optional(),
   })
   .refine(changesSomething, NOTHING_TO_CHANGE)
   .meta({ id: 'UpdateUser', description: 'A change of an account.', minProperties: 1 });

@@ -1,19 +1,19 @@
 import { z } from 'zod';
-
-const decimal = (description: string) =>
-  z.string().describe(`${description} Exact decimal with 6 to 12 digits after the point.`);
+import { decimal, timestamp, uuid } from '../../lib/output-fields.js';
 
 const accountFields = {
-  id: z.uuid().describe('Id of the account.'),
+  id: uuid('Id of the account.'),
   email: z.string().describe('Mail address as the person wrote it; empty for an account without one.'),
   name: z.string().describe('Name of the person.'),
   role: z.enum(['user', 'admin']).describe('`user`, or `admin` for operators.'),
   status: z.enum(['active', 'disabled']).describe('A disabled account can do nothing.'),
-  created_at: z.string().describe('Time of the sign-up, UTC, six digits and Z.'),
+  created_at: timestamp('Time of the sign-up.'),
   plan_id: z.string().describe('Name of the plan.'),
 };
 
 export const accountOutput = z.object(accountFields).meta({ id: 'Account', description: 'An account.' });
+
+export type AccountOutput = z.infer<typeof accountOutput>;
 
 export const sessionOutput = z
   .object({
@@ -39,8 +39,12 @@ export const meOutput = z
   })
   .meta({ id: 'Me', description: 'The account of the session.' });
 
+export type MeOutput = z.infer<typeof meOutput>;
+
 export const userOutput = z
   .object({ ...accountFields, balance_usd: decimal('Credit balance in dollars.') })
   .meta({ id: 'User', description: 'An account as administrators see it.' });
+
+export type UserOutput = z.infer<typeof userOutput>;
 
 export const usersOutput = z.array(userOutput).describe('Accounts, newest first.');

@@ -6,7 +6,8 @@ import { newId } from '../../lib/ids.js';
 import { workBelongsTo } from '../../lib/work-owner.js';
 import type { ServiceDeps } from '../deps.js';
 import type { LoginInput } from './accounts.inputs.js';
-import { emailKeyOf, type UserView, userView } from './accounts.rules.js';
+import type { UserOutput } from './accounts.outputs.js';
+import { emailKeyOf, userView } from './accounts.rules.js';
 import { findByEmailKey } from './accounts.store.js';
 import { rememberNetwork } from './known-networks.store.js';
 import { createLoginLimits } from './login-limits.service.js';
@@ -20,7 +21,7 @@ export interface SessionToken {
 }
 
 export interface OpenedSession extends SessionToken {
-  user: UserView;
+  user: UserOutput;
 }
 
 export interface Session {

@@ -6,20 +6,21 @@ import { isUuid } from '../../lib/ids.js';
 import { grantIncludedCredits } from '../billing/grants.store.js';
 import { endSessions } from './account-changes.rules.js';
 import type { ListUsersInput, UpdateUserInput, UsersConnectionInput } from './accounts.inputs.js';
-import { type UserView, userView } from './accounts.rules.js';
+import type { UserOutput } from './accounts.outputs.js';
+import { userView } from './accounts.rules.js';
 import { anotherAdminStays, findById, lockById } from './accounts.store.js';
 import { findAccounts, findPlan, listAccounts, pageAccounts } from './users.store.js';
 
 /** The part of the accounts service that administrators use. */
 export interface UsersService {
   /** Newest first. @throws AppError `unauthorized`, `forbidden` */
-  listUsers(context: ServiceContext, input: ListUsersInput): Promise<UserView[]>;
+  listUsers(context: ServiceContext, input: ListUsersInput): Promise<UserOutput[]>;
   /** The same by position. @throws AppError `unauthorized`, `forbidden` */
-  usersPage(context: ServiceContext, input: UsersConnectionInput): Promise<ConnectionPage<UserView>>;
+  usersPage(context: ServiceContext, input: UsersConnectionInput): Promise<ConnectionPage<UserOutput>>;
   /** Those of the accounts that the viewer may see, in no order: their own, for administrators any. */
-  findUsers(context: ServiceContext, ids: readonly string[]): Promise<UserView[]>;
+  findUsers(context: ServiceContext, ids: readonly string[]): Promise<UserOutput[]>;
   /** @throws AppError `unauthorized`, `forbidden`, `not_found`, `validation_error` */
-  updateUser(context: ServiceContext, id: string, input: UpdateUserInput): Promise<UserView>;
+  updateUser(context: ServiceContext, id: string, input: UpdateUserInput): Promise<UserOutput>;
 }
 
 export function createUsersService(): UsersService {

@@ -1,40 +1,36 @@
 import { z } from 'zod';
-
-const decimal = (description: string) =>
-  z.string().describe(`${description} Exact decimal with 6 to 12 digits after the point.`);
+import { count, decimal } from '../../lib/output-fields.js';
 
 export const modelShareOutput = z
   .object({
     model_public_name: z.string().describe('The model that served.'),
-    requests: z.int().describe('Calls that it served.'),
+    requests: count('Calls that it served.'),
     cost_usd: decimal('What they cost in dollars.'),
   })
   .meta({ id: 'ModelShare', description: "A model's share of the calls." });
-export type ModelShareOutput = z.infer<typeof modelShareOutput>;
 
 export const analyticsDayOutput = z
   .object({
     date: z.string().describe('UTC day, `YYYY-MM-DD`.'),
-    requests: z.int().describe('Calls of that day.'),
-    errors: z.int().describe('Those of them that ended with an error.'),
+    requests: count('Calls of that day.'),
+    errors: count('Those of them that ended with an error.'),
     cost_usd: decimal('What they cost in dollars.'),
   })
   .meta({ id: 'AnalyticsDay', description: 'Calls of one UTC day.' });
-export type AnalyticsDayOutput = z.infer<typeof analyticsDayOutput>;
 
 const LATENCY = 'Exact below 50,000 calls, beyond that within 1 %; 0 where there was none.';
 
 export const analyticsOutput = z
   .object({
     window_days: z.int().describe('As asked for.'),
-    total_requests: z.int().describe('Calls in the window.'),
-    error_count: z.int().describe('Those of them that ended with an error.'),
+    total_requests: count('Calls in the window.'),
+    error_count: count('Those of them that ended with an error.'),
     error_rate: z.number().describe('Errors per call, 0 to 1.'),
     p50_latency_ms: z.int().describe(`Half of the calls took at most so many milliseconds. ${LATENCY}`),
     p95_latency_ms: z.int().describe(`95 % of the calls took at most so many milliseconds. ${LATENCY}`),
     total_cost_usd: decimal('What the calls cost in dollars.'),
-    total_tokens_in: z.int().describe('Tokens in.'),
-    total_tokens_out: z.int().describe('Tokens out.'),
+    total_tokens_in: count('Tokens in.'),
+    total_tokens_out: count('Tokens out.'),
     top_models: z.array(modelShareOutput).describe('The five models with the most calls, most first.'),
     daily_breakdown: z
       .array(analyticsDayOutput)

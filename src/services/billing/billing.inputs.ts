@@ -30,7 +30,7 @@ const topUpAmount = z
   });
 
 export const topUpInput = z
-  .strictObject({ amount_usd: topUpAmount.describe('Dollars.') })
+  .strictObject({ amount_usd: topUpAmount.describe(`Dollars. One of ${TOP_UP_AMOUNTS.join(', ')}.`) })
   .meta({ id: 'TopUp', description: 'A top-up.' });
 
 /** Which usage events are meant; what isn't named doesn't narrow. Null counts as not named. */

@@ -37,4 +37,6 @@ export const keyParams = z.object({ id: z.string().describe('Id of the key.') })
 
 const DAYS = 'must be 1 to 90, a whole number';
 /** The last days, today included. */
-export const keyDaysInput = z.strictObject({ days: z.int(DAYS).min(1, DAYS).max(90, DAYS) });
+export const keyDaysInput = z.strictObject({
+  days: z.int(DAYS).min(1, DAYS).max(90, DAYS).default(30).describe('Days to tell, today included, 1 to 90.'),
+});
