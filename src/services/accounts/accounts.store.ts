@@ -1,9 +1,12 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { takeTurn } from '../../db/in-transaction.js';
+import { insertIfAbsent } from '../../db/insert-if-absent.js';
 import { advisoryLocks } from '../../db/locks.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { Account } from '../../entities/accounts/account.js';
+import { StarterCredit } from '../../entities/accounts/starter-credit.js';
 
 /** A living account: one that isn't deleted. */
 export function findByEmailKey(em: EntityManager, emailKey: string): Promise<Account | null> {
@@ -29,26 +32,17 @@ export type NewAccount = Pick<
 > & { createdAt: Date };
 
 /** False when the mail is taken; two sign-ups at the same instant are told apart by the unique index. */
-export async function insertAccount(em: EntityManager, account: NewAccount): Promise<boolean> {
-  const { rows } = await sql`
-    insert into accounts (id, email, email_key, name, role, password_hash, data_key_sealed, signup_network_hash,
-      created_at)
-    values (${account.id}, ${account.email}, ${account.emailKey}, ${account.name}, ${account.role},
-      ${account.passwordHash}, ${account.dataKeySealed}, ${account.signupNetworkHash}, ${account.createdAt})
-    on conflict (email_key) do nothing returning id`.execute(em.getKysely());
-  return rows.length > 0;
+export function insertAccount(em: EntityManager, account: NewAccount): Promise<boolean> {
+  return insertIfAbsent(em, Account, { ...account, planId: 'free' }, 'emailKey');
 }
 
 /** Claims the one starter credit of a folded mail; false when it was granted before. */
-export async function claimStarterCredit(
+export function claimStarterCredit(
   em: EntityManager,
   claim: { mailHash: string; accountId: string; now: Date },
 ): Promise<boolean> {
-  const { rows } = await sql`
-    insert into starter_credits (mail_hash, account_id, created_at)
-    values (${claim.mailHash}, ${claim.accountId}, ${claim.now})
-    on conflict do nothing returning mail_hash`.execute(em.getKysely());
-  return rows.length > 0;
+  const { mailHash, accountId, now } = claim;
+  return insertIfAbsent(em, StarterCredit, { mailHash, accountId, createdAt: now });
 }
 
 /** Removes an account's keys and tells which they were and what they held upstream. */
@@ -68,7 +62,7 @@ export async function deleteKeys(
  * that two who go at once don't count on each other.
  */
 export async function anotherAdminStays(em: EntityManager, id: string): Promise<boolean> {
-  await sql`select pg_advisory_xact_lock(${advisoryLocks.administrators})`.execute(em.getKysely());
+  await takeTurn(em, advisoryLocks.administrators);
   const others = { role: 'admin', status: 'active', deletedAt: null, id: { $ne: id } } as const;
   return (await em.findOne(Account, others, { ...UNTRACKED, fields: ['id'] })) !== null;
 }

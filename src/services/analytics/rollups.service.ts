@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sql } from 'kysely';
 import type { ServiceContext } from '../../context.js';
+import { limitStatements } from '../../db/in-transaction.js';
 import { patiently } from '../../db/patience.js';
 import { hourStart } from '../../lib/clock.js';
 import {
@@ -56,6 +56,6 @@ async function mergeNext(em: EntityManager, openHour: number): Promise<Step> {
 
 /** @returns whether nobody else is at it. */
 async function begin(em: EntityManager): Promise<boolean> {
-  await sql`select set_config('statement_timeout', ${String(TIMEOUT_MS)}, true)`.execute(em.getKysely());
+  await limitStatements(em, TIMEOUT_MS);
   return lockRollups(em);
 }

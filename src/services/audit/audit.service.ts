@@ -2,6 +2,7 @@ import { IsolationLevel } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import type { ServiceContext } from '../../context.js';
+import { limitStatements } from '../../db/in-transaction.js';
 import { patiently } from '../../db/patience.js';
 import { invariants } from './audit.store.js';
 import type { Invariant } from './invariant.js';
@@ -30,7 +31,7 @@ export async function runAudit(context: ServiceContext): Promise<Finding[]> {
     if (violations === 0) continue;
     context.log.error(
       { invariant: invariant.name, guarantee: invariant.guarantee, violations, subjects },
-      'an invariant of the ledger is violated',
+      'a ledger invariant is violated',
     );
   }
   return findings;
@@ -38,7 +39,7 @@ export async function runAudit(context: ServiceContext): Promise<Finding[]> {
 
 async function findViolations(em: EntityManager): Promise<Finding[]> {
   const db = em.getKysely();
-  await sql`select set_config('statement_timeout', ${String(TIMEOUT_MS)}, true)`.execute(db);
+  await limitStatements(em, TIMEOUT_MS);
   const findings: Finding[] = [];
   for (const invariant of invariants) {
     const { rows } = await sql<{ violations: string; subjects: string[] | null }>`
