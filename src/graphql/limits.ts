@@ -105,13 +105,13 @@ export function checkOperation(request: Operation): OperationWeight {
   const proofs = countMutations(request, provesIdentity);
   if (proofs > 1) {
     throw documentError(
-      'A request holds at most one mutation that takes a password. Send one after the other.',
+      'A request may contain at most one mutation that takes a password. Send them one at a time.',
     );
   }
   const cost = costOf(request);
   if (cost > LIMITS.cost) {
     throw documentError(
-      `The operation is too costly: ${cost} of at most ${LIMITS.cost}. Ask for shorter lists or fewer fields.`,
+      `The operation costs ${cost}; the maximum is ${LIMITS.cost}. Request shorter lists or fewer fields.`,
     );
   }
   return { cost, mutations: countMutations(request, () => true) };

@@ -48,7 +48,7 @@ const GOODBYE_MS = 1_000;
 const CLOSE_MS = 2_000;
 const ENDPOINT = '/graphql';
 const DOCUMENT_BYTES = 256 * 1024;
-const POST_ONLY = 'Send queries and mutations by POST; subscriptions run over WebSocket.';
+const POST_ONLY = 'Send queries and mutations by POST, and subscriptions over WebSocket.';
 
 /** `/graphql`: queries and mutations by POST, everything over WebSocket. */
 export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<void> {

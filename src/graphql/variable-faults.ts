@@ -27,7 +27,7 @@ const WORDS: readonly [RegExp, (match: RegExpExecArray) => { field?: string; mes
 
 /** The faults of a value, as details of `validation_error`; undefined for an error of anything else. */
 export function valueFaults(error: GraphQLError): FieldIssue[] | undefined {
-  if (GIVEN_UP.test(error.message)) return ofWholeInput('has more faults than are named here');
+  if (GIVEN_UP.test(error.message)) return ofWholeInput('has more errors than are listed here');
   const fault = variableFault(error) ?? argumentFault(error);
   return fault && [{ field: shortened(fault.field), message: withShortNames(fault.message) }];
 }

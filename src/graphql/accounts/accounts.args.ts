@@ -13,16 +13,16 @@ import { PageArgs } from '../connections.js';
 import { descriptionOf, inputFields } from '../zod-fields.js';
 import { UserRole } from './accounts.types.js';
 
-@InputType({ description: 'Who signs up.' })
+@InputType({ description: 'The details of the new account.' })
 export class SignupInput extends inputFields(signupInput) {}
 
-@InputType({ description: 'Who logs in.' })
+@InputType({ description: 'The credentials.' })
 export class LoginInput extends inputFields(loginInput) {}
 
-@InputType({ description: 'A change of password.' })
+@InputType({ description: 'The current password and the new one.' })
 export class ChangePasswordInput extends inputFields(changePasswordInput) {}
 
-@InputType({ description: 'The proof that a deletion is meant.' })
+@InputType({ description: 'The password, which confirms the deletion.' })
 export class DeleteAccountInput extends inputFields(deleteAccountInput) {}
 
 @ArgsType()
@@ -31,19 +31,19 @@ export class UsersArgs extends PageArgs {
   search?: string | null;
 }
 
-const userId = z.object({ id: uuid('Id of the account.') });
+const userId = z.object({ id: uuid('Account ID.') });
 const { plan, role } = updateUserInput.shape;
 
-@InputType({ description: 'A move of an account to a plan.' })
+@InputType({ description: 'An account and its new plan.' })
 export class SetUserPlanInput extends inputFields(userId.extend({ plan: plan.unwrap() })) {}
 
-@InputType({ description: 'A change of what an account may do.' })
+@InputType({ description: 'An account and its new role.' })
 export class SetUserRoleInput extends inputFields(userId.extend({ role: role.unwrap() }), {
   role: UserRole,
 }) {}
 
-@InputType({ description: 'An account that is to act again.' })
+@InputType({ description: 'The account to enable.' })
 export class EnableUserInput extends inputFields(userId) {}
 
-@InputType({ description: 'An account that is to act no more.' })
+@InputType({ description: 'The account to disable.' })
 export class DisableUserInput extends inputFields(userId) {}

@@ -5,25 +5,25 @@ import { connectionOf, pageOf } from '../connections.js';
 import { enumOf } from '../enum-of.js';
 import { outputFields } from '../zod-fields.js';
 
-export const UserRole = enumOf('UserRole', 'What an account may do.', userOutput.shape.role, {
-  user: 'An ordinary account.',
-  admin: 'An operator.',
+export const UserRole = enumOf('UserRole', 'Account role.', userOutput.shape.role, {
+  user: 'A regular user.',
+  admin: 'An administrator.',
 });
 
-const AccountStatus = enumOf('AccountStatus', 'Whether an account may act.', userOutput.shape.status, {
-  active: 'It may.',
-  disabled: 'It has no sessions and its keys are refused.',
+const AccountStatus = enumOf('AccountStatus', 'Account status.', userOutput.shape.status, {
+  active: 'The account is in use.',
+  disabled: "The account can't sign in, and its API keys are rejected.",
 });
 
 @InterfaceType({ description: accountOutput.description, autoRegisterImplementations: false })
 export abstract class Account extends outputFields(userOutput, { role: UserRole, status: AccountStatus }) {}
 
-@ObjectType({ implements: Account, description: 'An account as its owner and administrators see it.' })
+@ObjectType({ implements: Account, description: 'An account, as shown to its owner and to administrators.' })
 export class User extends Account {}
 
 @ObjectType({
   implements: Account,
-  description: 'The account of the session, with everything that belongs to it.',
+  description: 'The signed-in account and everything that belongs to it.',
 })
 export class Viewer extends Account {}
 
@@ -31,10 +31,10 @@ export class Viewer extends Account {}
 export class UserConnection extends connectionOf(User, 'accounts') {}
 
 const sessionPayload = sessionOutput.extend({
-  expires_in: z.int().describe('Seconds that the token holds.'),
+  expires_in: z.int().describe('Token lifetime in seconds.'),
   user: userOutput.describe('The account.'),
 });
-const SESSION = 'A session. Over HTTP the cookie `pr_session` carries the same token.';
+const SESSION = 'A session. Over HTTP, the `pr_session` cookie carries the same token.';
 
 @ObjectType({ description: SESSION })
 export class SignupPayload extends outputFields(sessionPayload, { user: User }) {}
@@ -44,33 +44,33 @@ export class LoginPayload extends outputFields(sessionPayload, { user: User }) {
 
 @ObjectType()
 abstract class SuccessPayload {
-  @Field({ description: 'Always true: what fails is an error.' })
+  @Field({ description: 'Always true. Failures are returned as errors.' })
   success!: boolean;
 }
 
-@ObjectType({ description: 'The session is ended.' })
+@ObjectType({ description: 'The result of logging out.' })
 export class LogoutPayload extends SuccessPayload {}
 
-@ObjectType({ description: 'The password is changed.' })
+@ObjectType({ description: 'The result of changing the password.' })
 export class ChangePasswordPayload extends SuccessPayload {}
 
-@ObjectType({ description: 'The account is deleted.' })
+@ObjectType({ description: 'The result of deleting the account.' })
 export class DeleteAccountPayload extends SuccessPayload {}
 
 @ObjectType()
 abstract class UserPayload {
-  @Field(() => User, { description: 'The account as it is now.' })
+  @Field(() => User, { description: 'The updated account.' })
   user!: User;
 }
 
-@ObjectType({ description: 'An account on its new plan.' })
+@ObjectType({ description: 'The account with its new plan.' })
 export class SetUserPlanPayload extends UserPayload {}
 
-@ObjectType({ description: 'An account in its new role.' })
+@ObjectType({ description: 'The account with its new role.' })
 export class SetUserRolePayload extends UserPayload {}
 
-@ObjectType({ description: 'An account that may act again.' })
+@ObjectType({ description: 'The enabled account.' })
 export class EnableUserPayload extends UserPayload {}
 
-@ObjectType({ description: 'An account that may not act any more.' })
+@ObjectType({ description: 'The disabled account.' })
 export class DisableUserPayload extends UserPayload {}

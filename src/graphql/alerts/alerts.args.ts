@@ -6,28 +6,28 @@ import { Decimal } from '../scalars.js';
 import { inputFields } from '../zod-fields.js';
 import { AlertKind } from './alerts.types.js';
 
-const keyId = z.object({ key_id: uuid('Id of the key.') });
-const alertId = keyId.extend({ id: uuid('Id of the subscription.') });
+const keyId = z.object({ key_id: uuid('API key ID.') });
+const alertId = keyId.extend({ id: uuid('Alert subscription ID.') });
 
 @InputType({ description: 'A new alert subscription of an API key.' })
 export class CreateAlertSubscriptionInput extends inputFields(keyId.extend(createAlertInput.shape), {
   kind: AlertKind,
 }) {}
 
-@InputType({ description: 'What changes of a subscription. What is left out stays.' })
+@InputType({ description: 'Changes to an alert subscription. Omitted fields keep their value.' })
 export class UpdateAlertSubscriptionInput extends inputFields(alertId.extend(updateAlertInput.shape)) {}
 
-@InputType({ description: 'A subscription that is to go.' })
+@InputType({ description: 'The alert subscription to delete.' })
 export class DeleteAlertSubscriptionInput extends inputFields(alertId) {}
 
-@InputType({ description: 'A subscription that is to be tested.' })
+@InputType({ description: 'The alert subscription to test.' })
 export class SendTestAlertInput extends inputFields(alertId) {}
 
-@InputType({ description: 'A webhook that is to get a new secret.' })
+@InputType({ description: 'The webhook subscription that gets a new signing secret.' })
 export class RotateAlertSecretInput extends inputFields(alertId) {}
 
-@InputType({ description: 'An event that is to be delivered once more.' })
-export class RedeliverAlertEventInput extends inputFields(z.object({ event_id: uuid('Id of the event.') })) {}
+@InputType({ description: 'The alert event to redeliver.' })
+export class RedeliverAlertEventInput extends inputFields(z.object({ event_id: uuid('Alert event ID.') })) {}
 
-@InputType({ description: 'When a low balance is to be told.' })
+@InputType({ description: 'The low-balance threshold.' })
 export class SetLowBalanceAlertInput extends inputFields(lowBalanceInput, { thresholdUsd: Decimal }) {}

@@ -10,26 +10,26 @@ import { connectionOf, pageOf } from '../connections.js';
 import { enumOf } from '../enum-of.js';
 import { descriptionOf, outputFields } from '../zod-fields.js';
 
-export const AlertKind = enumOf('AlertKind', 'How somebody is told.', alertOutput.shape.kind, {
-  email: 'By mail.',
-  webhook: 'By a signed POST to a URL.',
+export const AlertKind = enumOf('AlertKind', 'Delivery channel.', alertOutput.shape.kind, {
+  email: 'Email.',
+  webhook: 'A signed POST request to a URL.',
 });
 
-const AlertPurpose = enumOf('AlertPurpose', 'Why somebody is told.', alertEventOutput.shape.purpose, {
-  threshold: 'The key has spent a percentage of its monthly limit.',
-  test: 'The owner asked for a test.',
-  low_balance: 'The balance of the account fell below its threshold.',
+const AlertPurpose = enumOf('AlertPurpose', 'Reason for an alert.', alertEventOutput.shape.purpose, {
+  threshold: 'The key reached a percentage of its monthly limit.',
+  test: 'The owner requested a test.',
+  low_balance: 'The account balance fell below the low-balance threshold.',
 });
 
 const AlertDeliveryStatus = enumOf(
   'AlertDeliveryStatus',
-  'How a delivery stands.',
+  'Delivery status.',
   alertEventOutput.shape.delivery_status,
   {
-    pending: 'It is on its way.',
-    sent: 'It arrived.',
-    failed: 'It was refused, or nobody answered.',
-    degraded: 'It is recorded and was not mailed, for the reason that is given.',
+    pending: 'Delivery is in progress.',
+    sent: 'Delivered.',
+    failed: "The receiver rejected the delivery or didn't respond.",
+    degraded: 'Recorded but not emailed; the error message gives the reason.',
   },
 );
 
@@ -58,32 +58,32 @@ export class CreateAlertSubscriptionPayload {
   signingSecret!: string | null;
 }
 
-@ObjectType({ description: 'A subscription after a change.' })
+@ObjectType({ description: 'The updated alert subscription.' })
 export class UpdateAlertSubscriptionPayload {
-  @Field(() => AlertSubscription, { description: 'The subscription as it is now.' })
+  @Field(() => AlertSubscription, { description: 'The updated alert subscription.' })
   alertSubscription!: AlertSubscription;
 }
 
-@ObjectType({ description: 'What was deleted.' })
+@ObjectType({ description: 'The result of a deletion.' })
 export class DeleteAlertSubscriptionPayload {
-  @Field(() => ID, { description: 'Id of the subscription that is gone.' })
+  @Field(() => ID, { description: 'ID of the deleted alert subscription.' })
   deletedAlertSubscriptionId!: string;
 }
 
 @ObjectType()
 abstract class AlertEventPayload {
-  @Field(() => AlertEvent, { description: 'The event with its delivery as it stands now.' })
+  @Field(() => AlertEvent, { description: 'The alert event with its current delivery status.' })
   alertEvent!: AlertEvent;
 }
 
-@ObjectType({ description: 'A test that is on its way.' })
+@ObjectType({ description: 'The test alert being sent.' })
 export class SendTestAlertPayload extends AlertEventPayload {}
 
-@ObjectType({ description: 'An event that is on its way once more.' })
+@ObjectType({ description: 'The alert event being redelivered.' })
 export class RedeliverAlertEventPayload extends AlertEventPayload {}
 
 @ObjectType({ description: 'A new signing secret.' })
 export class RotateAlertSecretPayload extends outputFields(signingSecretOutput) {}
 
-@ObjectType({ description: 'When a low balance is told.' })
+@ObjectType({ description: 'The low-balance threshold.' })
 export class SetLowBalanceAlertPayload extends outputFields(lowBalanceOutput) {}

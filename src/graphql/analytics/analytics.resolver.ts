@@ -16,7 +16,7 @@ const analyticsCost: ComplexityEstimator = ({ args, childComplexity }) =>
 @Resolver(() => Viewer)
 export class ViewerAnalyticsResolver {
   @FieldResolver(() => Analytics, {
-    description: 'All calls of the account in the last days.',
+    description: 'Usage analytics for the account.',
     complexity: analyticsCost,
   })
   async analytics(
@@ -31,7 +31,7 @@ export class ViewerAnalyticsResolver {
 export class ApiKeyAnalyticsResolver {
   @FieldResolver(() => Analytics, {
     nullable: true,
-    description: 'Calls with the key in the last days; null for a key that is gone.',
+    description: 'Usage analytics for the key, or null if the key was deleted.',
     complexity: analyticsCost,
   })
   async analytics(

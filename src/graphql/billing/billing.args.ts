@@ -7,11 +7,14 @@ import { UsageStatus } from './billing.types.js';
 @InputType({ description: 'A top-up.' })
 export class TopUpInput extends inputFields(topUpOnceInput, { amountUsd: Int }) {}
 
-@InputType({ description: "Which usage events are meant; what isn't named doesn't narrow." })
+@InputType({ description: 'Filter for usage events. Omitted fields match every event.' })
 export class UsageFilterInput extends inputFields(usageFilterInput, { status: UsageStatus }) {}
 
 @ArgsType()
 export class UsageArgs extends PageArgs {
-  @Field(() => UsageFilterInput, { nullable: true, description: 'Which events; all of them without.' })
+  @Field(() => UsageFilterInput, {
+    nullable: true,
+    description: 'Filter; without it, all events are returned.',
+  })
   filter?: UsageFilterInput | null;
 }

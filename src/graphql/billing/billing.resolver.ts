@@ -50,13 +50,13 @@ const usageCost = ({
 @Resolver()
 export class BillingResolver {
   @Allow('public')
-  @Query(() => [Plan], { description: 'Every plan, cheapest first.', complexity: catalogCost })
+  @Query(() => [Plan], { description: 'All plans, cheapest first.', complexity: catalogCost })
   async plans(@Ctx() { services, service }: GraphqlContext): Promise<Plan[]> {
     return camelCased(await services.billing.plans(service));
   }
 
   @Allow('public')
-  @Query(() => [Model], { description: 'Every public model with its prices.', complexity: catalogCost })
+  @Query(() => [Model], { description: 'All public models with their prices.', complexity: catalogCost })
   async models(@Ctx() { services, service }: GraphqlContext): Promise<Model[]> {
     return camelCased(await services.billing.models(service));
   }
@@ -64,10 +64,10 @@ export class BillingResolver {
   @Allow('session')
   @Mutation(() => TopUpPayload, {
     description:
-      'Adds credit. A mock: no card is charged and the balance changes at once. A repeat with the same `idempotencyKey` and amount gets the balance of the first time and moves nothing.',
+      'Adds credit. This is a mock: no card is charged, and the balance changes immediately. Repeating a request with the same `idempotencyKey` and amount returns the original result without adding credit again.',
   })
   async topUp(
-    @Arg('input', { description: 'Amount, and what tells a repeat.' }) input: TopUpInput,
+    @Arg('input', { description: 'Amount and optional idempotency key.' }) input: TopUpInput,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<TopUpPayload> {
     const { idempotency_key: idempotencyKey, ...rest } = checked(topUpOnceInput, input);
@@ -95,7 +95,7 @@ export class ViewerBillingResolver {
   }
 
   @FieldResolver(() => UsageEventConnection, {
-    description: 'One event per forwarded call. Never a prompt or a response.',
+    description: 'Usage events, one per forwarded call. Prompts and responses are never stored.',
     complexity: usageCost,
   })
   async usageEvents(
@@ -107,7 +107,7 @@ export class ViewerBillingResolver {
   }
 
   @FieldResolver(() => LedgerEntryConnection, {
-    description: 'Every top-up, grant and charge.',
+    description: 'Ledger entries: top-ups, grants, charges and corrections.',
     complexity: pageCost,
   })
   async ledgerEntries(
@@ -121,7 +121,9 @@ export class ViewerBillingResolver {
 
 @Resolver(() => UsageEventConnection)
 export class UsageEventConnectionResolver {
-  @FieldResolver(() => Int, { description: 'Events of the account altogether, whatever the filter.' })
+  @FieldResolver(() => Int, {
+    description: 'Total number of usage events of the account, ignoring the filter.',
+  })
   totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
     return services.billing.usageCount(service);
   }
@@ -129,7 +131,7 @@ export class UsageEventConnectionResolver {
 
 @Resolver(() => LedgerEntryConnection)
 export class LedgerEntryConnectionResolver {
-  @FieldResolver(() => Int, { description: 'Entries of the account altogether.' })
+  @FieldResolver(() => Int, { description: 'Total number of ledger entries of the account.' })
   totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
     return services.billing.ledgerCount(service);
   }
@@ -138,12 +140,15 @@ export class LedgerEntryConnectionResolver {
 /** What hangs on a usage event. */
 @Resolver(() => UsageEvent)
 export class UsageEventResolver {
-  @FieldResolver(() => Model, { nullable: true, description: 'The model that served, while it is offered.' })
+  @FieldResolver(() => Model, {
+    nullable: true,
+    description: 'The model that served the call, or null if it is no longer offered.',
+  })
   model(@Root() { modelPublicName }: UsageEvent, @Ctx() { loaders }: GraphqlContext): Promise<Model | null> {
     return loaders.models.load(modelPublicName);
   }
 
-  @FieldResolver(() => ApiKey, { nullable: true, description: 'The API key, unless it is deleted.' })
+  @FieldResolver(() => ApiKey, { nullable: true, description: 'The API key, or null if it was deleted.' })
   async apiKey(@Root() { keyId }: UsageEvent, @Ctx() { loaders }: GraphqlContext): Promise<ApiKey | null> {
     return keyId === null ? null : loaders.keys.load(keyId);
   }
@@ -152,7 +157,7 @@ export class UsageEventResolver {
 /** What hangs on a movement of money. */
 @Resolver(() => LedgerEntry)
 export class LedgerEntryResolver {
-  @FieldResolver(() => UsageEvent, { nullable: true, description: 'The call that was charged.' })
+  @FieldResolver(() => UsageEvent, { nullable: true, description: 'The usage event that was charged.' })
   usageEvent(
     @Root() { eventId, createdAt }: LedgerEntry,
     @Ctx() { loaders }: GraphqlContext,

@@ -16,13 +16,13 @@ export class Plan extends outputFields(planOutput) {}
 @ObjectType({ description: modelOutput.description })
 export class Model extends outputFields(modelOutput) {}
 
-export const UsageStatus = enumOf('UsageStatus', 'How a call ended.', usageItemOutput.shape.status, {
-  success: 'With an answer, which is charged.',
-  error: 'With an error, which costs nothing.',
+export const UsageStatus = enumOf('UsageStatus', 'Outcome of a call.', usageItemOutput.shape.status, {
+  success: 'The call succeeded and was charged.',
+  error: 'The call failed and was not charged.',
 });
 
-const UsageEndpoint = enumOf('UsageEndpoint', 'What was called.', usageItemOutput.shape.endpoint, {
-  chat: '`/v1/chat/completions`, or a chat of a widget.',
+const UsageEndpoint = enumOf('UsageEndpoint', 'API endpoint.', usageItemOutput.shape.endpoint, {
+  chat: '`/v1/chat/completions`, or a widget chat.',
   embeddings: '`/v1/embeddings`.',
 });
 
@@ -35,19 +35,19 @@ export class UsageEvent extends outputFields(usageItemOutput, {
 @ObjectType({ description: pageOf('usage events') })
 export class UsageEventConnection extends connectionOf(UsageEvent, 'usage events') {}
 
-const LedgerEntryKind = enumOf('LedgerEntryKind', 'Why money moved.', ledgerEntryOutput.shape.kind, {
-  starter: 'Starter credit of a new account.',
+const LedgerEntryKind = enumOf('LedgerEntryKind', 'Type of ledger entry.', ledgerEntryOutput.shape.kind, {
+  starter: 'Starter credit for a new account.',
   topup: 'A top-up.',
   grant: 'Included credits of a plan.',
-  usage: 'The charge of a call.',
+  usage: 'The charge for a call.',
   adjustment: 'A correction.',
 });
 
 @ObjectType({ description: ledgerEntryOutput.description })
 export class LedgerEntry extends outputFields(ledgerEntryOutput, { kind: LedgerEntryKind }) {}
 
-@ObjectType({ description: pageOf('movements of money') })
-export class LedgerEntryConnection extends connectionOf(LedgerEntry, 'movements of money') {}
+@ObjectType({ description: pageOf('ledger entries') })
+export class LedgerEntryConnection extends connectionOf(LedgerEntry, 'ledger entries') {}
 
 @ObjectType({ description: balanceOutput.description })
 export class TopUpPayload extends outputFields(balanceOutput) {}

@@ -5,7 +5,7 @@ import { createKeyInput, keyDaysInput, updateKeyInput } from '../../services/key
 import { Decimal } from '../scalars.js';
 import { inputFields } from '../zod-fields.js';
 
-const keyId = z.object({ id: uuid('Id of the key.') });
+const keyId = z.object({ id: uuid('API key ID.') });
 
 @ArgsType()
 export class ApiKeyArgs extends inputFields(keyId) {}
@@ -16,22 +16,24 @@ export class UsageByDayArgs extends inputFields(keyDaysInput) {}
 @InputType({ description: 'A new API key.' })
 export class CreateApiKeyInput extends inputFields(createKeyInput) {}
 
-@InputType({ description: 'A new label of an API key.' })
+@InputType({ description: 'An API key and its new name.' })
 export class RenameApiKeyInput extends inputFields(keyId.extend(createKeyInput.shape)) {}
 
 const { monthly_limit_usd, daily_limit_usd } = updateKeyInput.shape;
 
-@InputType({ description: 'Limits of an API key. One that is left out stays; null clears.' })
+@InputType({
+  description: 'Spending limits of an API key. Omitted limits keep their value; null removes a limit.',
+})
 export class SetApiKeyLimitsInput extends inputFields(keyId.extend({ monthly_limit_usd, daily_limit_usd }), {
   monthlyLimitUsd: Decimal,
   dailyLimitUsd: Decimal,
 }) {}
 
-@InputType({ description: 'An API key that is to be taken again.' })
+@InputType({ description: 'The API key to enable.' })
 export class EnableApiKeyInput extends inputFields(keyId) {}
 
-@InputType({ description: 'An API key that is to be refused.' })
+@InputType({ description: 'The API key to disable.' })
 export class DisableApiKeyInput extends inputFields(keyId) {}
 
-@InputType({ description: 'An API key that is to go.' })
+@InputType({ description: 'The API key to delete.' })
 export class DeleteApiKeyInput extends inputFields(keyId) {}

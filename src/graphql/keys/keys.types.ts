@@ -4,9 +4,9 @@ import { connectionOf, pageOf } from '../connections.js';
 import { enumOf } from '../enum-of.js';
 import { outputFields } from '../zod-fields.js';
 
-const ApiKeyStatus = enumOf('ApiKeyStatus', 'Whether an API key is taken.', keyOutput.shape.status, {
-  active: 'It is taken.',
-  disabled: 'It is refused on `/v1` with `invalid_api_key`.',
+const ApiKeyStatus = enumOf('ApiKeyStatus', 'API key status.', keyOutput.shape.status, {
+  active: 'The key can be used.',
+  disabled: 'Calls to `/v1` are rejected with `invalid_api_key`.',
 });
 
 @ObjectType({ description: keyOutput.description })
@@ -23,24 +23,24 @@ export class CreateApiKeyPayload extends outputFields(createdKeyOutput, { apiKey
 
 @ObjectType()
 abstract class ApiKeyPayload {
-  @Field(() => ApiKey, { description: 'The key as it is now.' })
+  @Field(() => ApiKey, { description: 'The updated API key.' })
   apiKey!: ApiKey;
 }
 
-@ObjectType({ description: 'An API key with its new label.' })
+@ObjectType({ description: 'The renamed API key.' })
 export class RenameApiKeyPayload extends ApiKeyPayload {}
 
-@ObjectType({ description: 'An API key with its new limits.' })
+@ObjectType({ description: 'The API key with its new limits.' })
 export class SetApiKeyLimitsPayload extends ApiKeyPayload {}
 
-@ObjectType({ description: 'An API key that is taken again.' })
+@ObjectType({ description: 'The enabled API key.' })
 export class EnableApiKeyPayload extends ApiKeyPayload {}
 
-@ObjectType({ description: 'An API key that is refused.' })
+@ObjectType({ description: 'The disabled API key.' })
 export class DisableApiKeyPayload extends ApiKeyPayload {}
 
-@ObjectType({ description: 'What was deleted.' })
+@ObjectType({ description: 'The result of a deletion.' })
 export class DeleteApiKeyPayload {
-  @Field(() => ID, { description: 'Id of the key that is gone.' })
+  @Field(() => ID, { description: 'ID of the deleted API key.' })
   deletedApiKeyId!: string;
 }
