@@ -44,7 +44,7 @@ export function accountView(account: Account): AccountOutput {
   };
 }
 
-/** An account as administrators see it. */
+/** An account, as shown to administrators. */
 export function userView(account: Account): UserOutput {
   return { ...accountView(account), balance_usd: formatDecimal(account.balance) };
 }

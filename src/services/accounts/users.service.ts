@@ -57,7 +57,10 @@ export function createUsersService(): UsersService {
         if (before.role === 'admin' && loses && !(await anotherAdminStays(em, id))) {
           throw new AppError('validation_error', {
             details: [
-              { field: input.role ? 'role' : 'status', message: 'is of the last active administrator' },
+              {
+                field: input.role ? 'role' : 'status',
+                message: "can't be changed for the last active administrator",
+              },
             ],
           });
         }
@@ -81,8 +84,8 @@ export function createUsersService(): UsersService {
 function refuseSelfHarm(viewerId: string, id: string, input: UpdateUserInput): void {
   if (viewerId !== id.toLowerCase()) return;
   const details = [
-    ...(input.status === 'disabled' ? [{ field: 'status', message: 'you can not disable yourself' }] : []),
-    ...(input.role === 'user' ? [{ field: 'role', message: 'you can not demote yourself' }] : []),
+    ...(input.status === 'disabled' ? [{ field: 'status', message: "can't disable your own account" }] : []),
+    ...(input.role === 'user' ? [{ field: 'role', message: "can't demote your own account" }] : []),
   ];
   if (details.length > 0) throw new AppError('validation_error', { details });
 }

@@ -16,7 +16,7 @@ interface Asked {
   limit: number;
   offset?: number | undefined;
   after?: TimePosition | undefined;
-  /** Looked for in mail and name, without case. */
+  /** Text to search for in email address and name. Case-insensitive. */
   search?: string | null | undefined;
 }
 

@@ -26,13 +26,13 @@ export function askedTooMuch(
 ): { message: string; retryAfterSeconds: number } | undefined {
   if (asked.lastMinute > ASKED_PER_MINUTE) {
     return {
-      message: `At most ${ASKED_PER_MINUTE} tests and repetitions per minute. Try again later.`,
+      message: `At most ${ASKED_PER_MINUTE} tests and redeliveries per minute. Try again later.`,
       retryAfterSeconds: MINUTE_SECONDS - asked.oldestSeconds,
     };
   }
   if (kind === 'webhook' || asked.mailsOfDay <= ASKED_MAILS_PER_DAY) return undefined;
   return {
-    message: `At most ${ASKED_MAILS_PER_DAY} tests and repetitions by mail per day. Try again later.`,
+    message: `At most ${ASKED_MAILS_PER_DAY} tests and redeliveries by email per day. Try again later.`,
     retryAfterSeconds: DAY_SECONDS - asked.oldestMailSeconds,
   };
 }

@@ -155,8 +155,10 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
         const { signingSecretSealed: sealed } = locked;
         if (!sealed) {
           throw new AppError('validation_error', {
-            message: 'Mail is not signed: only webhooks have a secret.',
-            details: [{ field: 'alert_id', message: 'is a subscription by mail, which has no secret' }],
+            message: "Email isn't signed: only webhooks have a signing secret.",
+            details: [
+              { field: 'alert_id', message: 'is an email subscription, which has no signing secret' },
+            ],
           });
         }
         const former = envelopes.alertSecret.open(sealed, signingSecretField(own.id));
@@ -195,7 +197,7 @@ const ascending = (list: readonly number[]): number[] => [...list].sort((a, b) =
 function requireRoom(alerts: number | undefined): void {
   if (alerts === undefined) throw new AppError('not_found');
   if (alerts < MAX_SUBSCRIPTIONS) return;
-  const message = `A key has at most ${MAX_SUBSCRIPTIONS} alert subscriptions. Delete one that isn't used any more.`;
+  const message = `A key has at most ${MAX_SUBSCRIPTIONS} alert subscriptions. Delete one you no longer use.`;
   throw new AppError('validation_error', { message, details: ofWholeInput(message) });
 }
 

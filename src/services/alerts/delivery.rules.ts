@@ -29,10 +29,10 @@ export type Senders = Record<AlertKind, Send | null>;
 /** How to send an alert, or its end without an attempt. */
 export function planDelivery(alert: TakenAlert, senders: Senders): Send | Outcome {
   if (alert.attempts >= MAX_ATTEMPTS) {
-    const error = `Gave up after ${MAX_ATTEMPTS} attempts: the process that made the last one ended before it could record what came of it. That one may have arrived.`;
+    const error = `Gave up after ${MAX_ATTEMPTS} attempts. The process that made the last attempt stopped before recording the outcome, so that delivery may have arrived.`;
     return { result: 'failed', responseCode: null, error };
   }
-  const degraded = 'Recorded, not e-mailed: no mail server is configured on this installation (SMTP_URL).';
+  const degraded = 'Recorded, not emailed: no mail server is configured on this installation (SMTP_URL).';
   return senders[alert.kind] ?? { result: 'degraded', responseCode: null, error: degraded };
 }
 
@@ -40,7 +40,7 @@ export function planDelivery(alert: TakenAlert, senders: Senders): Send | Outcom
 export const unwanted: Outcome = {
   result: 'failed',
   responseCode: null,
-  error: 'Not sent: its account was disabled, or it or the subscription was deleted, before the delivery.',
+  error: 'Not sent: the account was disabled, or the account or subscription was deleted, before delivery.',
 };
 
 /** The last attempt's outcome when there is no other attempt left. */

@@ -124,7 +124,7 @@ async function record(
   { em, log, onEnd }: DeliveryOptions,
 ): Promise<void> {
   const { id, kind, purpose, destination, subscriptionId } = alert;
-  if (outcome.result === 'again') throw new Error('an alert ends with an outcome');
+  if (outcome.result === 'again') throw new Error('an alert must end with an outcome');
   const { result: status, responseCode } = outcome;
   const error = outcome.result === 'sent' ? null : outcome.error;
   const written = await em().transactional(async (tx) => {
@@ -135,7 +135,7 @@ async function record(
     return true;
   });
   if (!written) {
-    log.warn({ alert: id, kind }, 'an alert was taken by another process meanwhile');
+    log.warn({ alert: id, kind }, 'another process has taken over this alert');
     return;
   }
   onEnd?.(alert, status);

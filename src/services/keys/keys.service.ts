@@ -37,7 +37,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
     try {
       return await virtualKeys.generate({ accountId, alias: virtualKeyAlias(keyId) });
     } catch (error) {
-      context.log.warn({ err: error, keyId }, 'no virtual key for a new API key: its calls will be refused');
+      context.log.warn({ err: error, keyId }, 'a new API key has no virtual key; its calls will be rejected');
       return null;
     }
   };
@@ -48,7 +48,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
     } catch (error) {
       context.log.warn(
         { err: error, keyId },
-        'the virtual key of a removed API key stays at the model proxy',
+        'the virtual key of a deleted API key could not be removed from the model proxy',
       );
     }
   };
@@ -182,7 +182,7 @@ function requireRoom(keys: number | undefined): void {
   // The session was good a moment ago: the account was deleted or disabled meanwhile.
   if (keys === undefined) throw new AppError('unauthorized');
   if (keys < MAX_KEYS) return;
-  const message = `An account has at most ${MAX_KEYS} API keys. Delete one that isn't used any more.`;
+  const message = `An account has at most ${MAX_KEYS} API keys. Delete one you no longer use.`;
   throw new AppError('validation_error', { message, details: ofWholeInput(message) });
 }
 

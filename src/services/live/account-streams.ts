@@ -68,7 +68,7 @@ export function createAccountStreams<Moment, Row>(
     const { accountId } = requireViewer(context);
     const { stream, close } = open(context, accountId);
     if (stream.followers >= FOLLOWERS_PER_ACCOUNT) {
-      const message = `At most ${FOLLOWERS_PER_ACCOUNT} subscriptions of one kind run per account. End one of them first.`;
+      const message = `At most ${FOLLOWERS_PER_ACCOUNT} subscriptions of one kind per account. End one of them first.`;
       throw new AppError('rate_limit_exceeded', { message });
     }
     const notifier = new Notifier();

@@ -63,7 +63,7 @@ function usageSource(context: ServiceContext, accountId: string): StreamSource<U
       found = { page, fromMs };
       if (page.found >= page.events - known.events) return found;
     }
-    log.warn({ accountId }, 'usage that is older than a day was committed: not told live');
+    log.warn({ accountId }, "usage older than a day was committed; it isn't streamed to subscribers");
     return found!;
   };
 
