@@ -103,7 +103,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
       const idle = new AbortController();
       becameIdle = () => idle.abort();
       const result = await agenda.drain({ timeout: timeoutMs, signal: idle.signal, closeConnection: false });
-      if (result.timedOut) log.warn({ running }, 'jobs were still running and will be run again');
+      if (result.timedOut) log.warn({ running }, 'jobs were still running and will run again');
     },
   };
 }
@@ -126,7 +126,7 @@ async function runOne(
     options.onRun?.(job.name, 'success', (Date.now() - began) / 1000);
   } catch (error) {
     options.onRun?.(job.name, 'failure', (Date.now() - began) / 1000);
-    context.log.error({ err: error, job: job.name }, 'a job failed and will be run again when it is due');
+    context.log.error({ err: error, job: job.name }, 'a job failed and will run again when it is next due');
     throw error;
   } finally {
     clearInterval(renewal);

@@ -38,7 +38,7 @@ export async function keepDatabase({
 
   const restart = async (): Promise<void> => {
     if (Date.now() - startedAt >= backOff.resetAfterMs) waitMs = backOff.firstMs;
-    say(`the database ended, starting it again in ${waitMs / 1000} s`);
+    say(`the database exited; restarting it in ${waitMs / 1000} s`);
     await delay(waitMs, undefined, { signal });
     waitMs = Math.min(backOff.maxMs, waitMs * 2);
     current = await startEmbeddedPostgres({ ...options, port: first.port, signal });
@@ -52,7 +52,7 @@ export async function keepDatabase({
         await delay(WATCH_MS, undefined, { signal, ref: false });
         if (!current.running()) await restart();
       } catch (error) {
-        if (!signal.aborted) say(`the database can't be started: ${(error as Error).message}`);
+        if (!signal.aborted) say(`failed to start the database: ${(error as Error).message}`);
       }
     }
   };

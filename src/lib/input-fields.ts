@@ -5,7 +5,7 @@ import { z } from 'zod';
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /** For descriptions of what `label` takes. */
-export const TRIMMED = 'Spaces around it are removed.';
+export const TRIMMED = 'Leading and trailing spaces are removed.';
 
 /** Text on one line with something in it; spaces around it go. */
 export const label = (maxLength: number) =>
@@ -16,7 +16,7 @@ export const label = (maxLength: number) =>
     .max(maxLength)
     .refine(
       (text) => text.isWellFormed() && !CONTROL.test(text),
-      'must be one line without control characters',
+      'must be a single line without control characters',
     );
 
 export const NOTHING_TO_CHANGE = 'there is nothing to change';

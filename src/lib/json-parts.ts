@@ -101,7 +101,7 @@ export function* skipValueInParts(json: Buffer, from: number): Work<number> {
     const until = Math.min(json.length, at + PART_BYTES);
     at = crossBrackets(json, at, until, Number.POSITIVE_INFINITY, open);
     if (open.length === 0) return at;
-    if (at >= json.length) throw new JsonScanError('a bracket does not close');
+    if (at >= json.length) throw new JsonScanError('a bracket is not closed');
     yield;
   }
 }

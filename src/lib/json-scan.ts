@@ -55,7 +55,7 @@ export function skipString(json: Buffer, from: number): number {
       if (byte === BACKSLASH) at++;
     }
     const quote = json.indexOf(QUOTE, at);
-    if (quote < 0) throw new JsonScanError('a string does not end');
+    if (quote < 0) throw new JsonScanError('a string is not terminated');
     let escapes = 0;
     while (quote - 1 - escapes >= at && json[quote - 1 - escapes] === BACKSLASH) escapes++;
     if (escapes % 2 === 0) return quote + 1;
@@ -67,7 +67,7 @@ export function skipString(json: Buffer, from: number): number {
 function skipContainer(json: Buffer, from: number, maxDepth: number): number {
   const open: number[] = [];
   const at = crossBrackets(json, from, json.length, maxDepth, open);
-  if (open.length > 0) throw new JsonScanError('a bracket does not close');
+  if (open.length > 0) throw new JsonScanError('a bracket is not closed');
   return at;
 }
 

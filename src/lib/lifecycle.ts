@@ -32,7 +32,7 @@ export function onShutdown(log: Logger, stop: () => Promise<void>, { timeoutMs }
     stopping = true;
     log.info({ reason }, 'draining');
     const timer = setTimeout(() => {
-      log.error({ timeoutMs }, 'draining took too long, ending now');
+      log.error({ timeoutMs }, 'draining took too long; exiting now');
       process.exit(1);
     }, timeoutMs);
     stop().then(

@@ -54,7 +54,7 @@ const NONCE_PLACEHOLDER = '%CSP_NONCE%';
 
 /** Told where a page is asked for and there is no web build. */
 export const notBuilt = (): AppError =>
-  new AppError('service_unavailable', { message: 'The web pages are not built: run "npm run build".' });
+  new AppError('service_unavailable', { message: 'The web pages aren\'t built. Run "npm run build".' });
 
 /** `dist/web` of this checkout or image. */
 const webFolder = (): string => join(productRoot(), 'dist', 'web');

@@ -203,7 +203,7 @@ describe('the embedded database', () => {
       expect(Date.now() - began).toBeLessThan(2_000);
     });
 
-    test('because it does not answer is ended once nobody wants it', async () => {
+    test('because it does not respond is ended once nobody wants it', async () => {
       const { stopping, begin } = await attempt();
       writeFileSync(join(directory(), 'pg_hba.conf'), 'host all all all reject\n');
       const failed = expect(begin()).rejects.toThrow('aborted');
