@@ -273,7 +273,7 @@ describe('the configuration', () => {
         'METRICS_PORT: npm start uses 9090 to 9093, and 9093 is PROXY_PORT',
       ],
     ],
-    [{ PORT: '9000', PROXY_PORT: '9000' }, ['PROXY_PORT: 9000 is PORT as well']],
+    [{ PORT: '9000', PROXY_PORT: '9000' }, ['PROXY_PORT: 9000 is also the value of PORT']],
     [{ PORT: '0', PLATFORM_PORT: '0', PROXY_PORT: '0', METRICS_PORT: '0' }, []],
   ])('of npm start has a port for each listener: %j', (env, lines) => {
     expect(faults(env)).toEqual(lines);

@@ -32,7 +32,7 @@ describe('the launcher', () => {
     expect(stopped.slice(1, 3).sort()).toEqual(['jobs', 'platform']);
     expect(stopped[3]).toBe('proxy');
     expect(output()).toContain('/docs/api');
-    expect(output()).toContain('SIGTERM: finishing requests in flight');
+    expect(output()).toContain('SIGTERM: finishing requests in progress');
     expect(output()).toContain('all requests finished, all usage events written');
   });
 
@@ -108,7 +108,7 @@ describe('the launcher', () => {
     mkdirSync(cluster);
     writeFileSync(join(cluster, 'PG_VERSION'), '18\n');
     const { launcher, output } = testLaunch(folder.path, fakeChildren(folder.path), { DATABASE_URL: '' });
-    await until(() => output().includes('trying again'));
+    await until(() => output().includes('retrying'));
     const began = Date.now();
     launcher.stop('SIGTERM');
     expect(await launcher.ended).toBe(0);

@@ -21,8 +21,8 @@ test('an outage is one line at its begin and one at its end; anything else is to
     await until(() => lines.length === 4);
     expect(lines.map(({ msg, errors }) => [msg, errors])).toEqual([
       ['the scheduler is waiting for the database', undefined],
-      ['the scheduler met an error', undefined],
-      ['the scheduler met an error', undefined],
+      ['the scheduler failed', undefined],
+      ['the scheduler failed', undefined],
       ['the scheduler resumes: the database is back', 5],
     ]);
   }

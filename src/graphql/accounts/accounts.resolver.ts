@@ -40,7 +40,7 @@ function sessionPayload(
 
 /** Who is signed in, and how they come and go. */
 @Resolver()
-export class AccountsResolver {
+class AccountsResolver {
   @Allow('session')
   @Query(() => Viewer, { nullable: true, description: 'The signed-in account. Requires a session.' })
   viewer(@Ctx() context: GraphqlContext): Promise<Viewer | null> {
@@ -109,9 +109,12 @@ export class AccountsResolver {
 
 /** What hangs on an account, whoever looks at it. */
 @Resolver(() => Account)
-export class AccountResolver {
+class AccountResolver {
   @FieldResolver(() => Plan, { description: 'The plan of the account.' })
   plan(@Root() account: Account, @Ctx() { loaders }: GraphqlContext): Promise<Plan | null> {
     return loaders.plans.load(account.planId);
   }
 }
+
+/** Every resolver of the domain. */
+export const accountsResolvers = [AccountsResolver, AccountResolver] as const;

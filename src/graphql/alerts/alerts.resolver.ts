@@ -42,7 +42,7 @@ const alertsCost = ({ childComplexity }: { childComplexity: number }): number =>
 
 /** What is done with alerts. */
 @Resolver()
-export class AlertsResolver {
+class AlertsResolver {
   @Allow('session')
   @Mutation(() => CreateAlertSubscriptionPayload, {
     description:
@@ -135,7 +135,7 @@ export class AlertsResolver {
 
 /** Alerts of the one who is signed in. */
 @Resolver(() => Viewer)
-export class ViewerAlertsResolver {
+class ViewerAlertsResolver {
   @FieldResolver(() => AlertEventConnection, {
     description: 'Alert events and tests for all API keys, including deleted ones, and for the balance.',
     complexity: pageCost,
@@ -159,7 +159,7 @@ export class ViewerAlertsResolver {
 
 /** Alerts of an API key. */
 @Resolver(() => ApiKey)
-export class ApiKeyAlertsResolver {
+class ApiKeyAlertsResolver {
   @FieldResolver(() => [AlertSubscription], {
     description: 'Alert subscriptions of the key, newest first.',
     complexity: alertsCost,
@@ -184,9 +184,17 @@ export class ApiKeyAlertsResolver {
 
 /** What hangs on an alert event. */
 @Resolver(() => AlertEvent)
-export class AlertEventResolver {
+class AlertEventResolver {
   @FieldResolver(() => ApiKey, { nullable: true, description: 'The API key, or null if it was deleted.' })
   async apiKey(@Root() { keyId }: AlertEvent, @Ctx() { loaders }: GraphqlContext): Promise<ApiKey | null> {
     return keyId === null ? null : loaders.keys.load(keyId);
   }
 }
+
+/** Every resolver of the domain. */
+export const alertsResolvers = [
+  AlertsResolver,
+  ViewerAlertsResolver,
+  ApiKeyAlertsResolver,
+  AlertEventResolver,
+] as const;

@@ -14,7 +14,7 @@ const analyticsCost: ComplexityEstimator = ({ args, childComplexity }) =>
   READING + Math.min(Math.max(args.windowDays, 1), 90) + childComplexity;
 
 @Resolver(() => Viewer)
-export class ViewerAnalyticsResolver {
+class ViewerAnalyticsResolver {
   @FieldResolver(() => Analytics, {
     description: 'Usage analytics for the account.',
     complexity: analyticsCost,
@@ -28,7 +28,7 @@ export class ViewerAnalyticsResolver {
 }
 
 @Resolver(() => ApiKey)
-export class ApiKeyAnalyticsResolver {
+class ApiKeyAnalyticsResolver {
   @FieldResolver(() => Analytics, {
     nullable: true,
     description: 'Usage analytics for the key, or null if the key was deleted.',
@@ -42,3 +42,6 @@ export class ApiKeyAnalyticsResolver {
     return camelCased(await loaders.keyAnalytics.load({ id, window: checked(analyticsInput, args) }));
   }
 }
+
+/** Every resolver of the domain. */
+export const analyticsResolvers = [ViewerAnalyticsResolver, ApiKeyAnalyticsResolver] as const;

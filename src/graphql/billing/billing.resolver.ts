@@ -48,7 +48,7 @@ const usageCost = ({
 
 /** Plans, models and top-up. */
 @Resolver()
-export class BillingResolver {
+class BillingResolver {
   @Allow('public')
   @Query(() => [Plan], { description: 'All plans, cheapest first.', complexity: catalogCost })
   async plans(@Ctx() { services, service }: GraphqlContext): Promise<Plan[]> {
@@ -76,7 +76,7 @@ export class BillingResolver {
 }
 
 @Resolver(() => TopUpPayload)
-export class TopUpPayloadResolver {
+class TopUpPayloadResolver {
   @FieldResolver(() => Viewer, { nullable: true, description: 'The account after the top-up.' })
   viewer(@Ctx() context: GraphqlContext): Promise<Viewer | null> {
     return loadViewer(context);
@@ -85,7 +85,7 @@ export class TopUpPayloadResolver {
 
 /** Usage and ledger of the one who is signed in. */
 @Resolver(() => Viewer)
-export class ViewerBillingResolver {
+class ViewerBillingResolver {
   @FieldResolver(() => Int, {
     nullable: true,
     description: descriptionOf(balanceOutput.shape.monthly_quota_tokens),
@@ -120,7 +120,7 @@ export class ViewerBillingResolver {
 }
 
 @Resolver(() => UsageEventConnection)
-export class UsageEventConnectionResolver {
+class UsageEventConnectionResolver {
   @FieldResolver(() => Int, {
     description: 'Total number of usage events of the account, ignoring the filter.',
   })
@@ -130,7 +130,7 @@ export class UsageEventConnectionResolver {
 }
 
 @Resolver(() => LedgerEntryConnection)
-export class LedgerEntryConnectionResolver {
+class LedgerEntryConnectionResolver {
   @FieldResolver(() => Int, { description: 'Total number of ledger entries of the account.' })
   totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
     return services.billing.ledgerCount(service);
@@ -139,7 +139,7 @@ export class LedgerEntryConnectionResolver {
 
 /** What hangs on a usage event. */
 @Resolver(() => UsageEvent)
-export class UsageEventResolver {
+class UsageEventResolver {
   @FieldResolver(() => Model, {
     nullable: true,
     description: 'The model that served the call, or null if it is no longer offered.',
@@ -156,7 +156,7 @@ export class UsageEventResolver {
 
 /** What hangs on a movement of money. */
 @Resolver(() => LedgerEntry)
-export class LedgerEntryResolver {
+class LedgerEntryResolver {
   @FieldResolver(() => UsageEvent, { nullable: true, description: 'The usage event that was charged.' })
   usageEvent(
     @Root() { eventId, createdAt }: LedgerEntry,
@@ -165,3 +165,14 @@ export class LedgerEntryResolver {
     return loaders.usageOfCharges.load({ event_id: eventId, created_at: createdAt });
   }
 }
+
+/** Every resolver of the domain. */
+export const billingResolvers = [
+  BillingResolver,
+  TopUpPayloadResolver,
+  ViewerBillingResolver,
+  UsageEventConnectionResolver,
+  LedgerEntryConnectionResolver,
+  UsageEventResolver,
+  LedgerEntryResolver,
+] as const;

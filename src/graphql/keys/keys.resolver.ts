@@ -46,7 +46,7 @@ async function changed(
 
 /** What is done with API keys. */
 @Resolver()
-export class KeysResolver {
+class KeysResolver {
   @Allow('session')
   @Mutation(() => CreateApiKeyPayload, {
     description:
@@ -114,7 +114,7 @@ export class KeysResolver {
 
 /** The keys of the one who is signed in. */
 @Resolver(() => Viewer)
-export class ViewerKeysResolver {
+class ViewerKeysResolver {
   @FieldResolver(() => ApiKeyConnection, {
     description: 'API keys of the account.',
     complexity: pageCost,
@@ -137,7 +137,7 @@ export class ViewerKeysResolver {
 }
 
 @Resolver(() => ApiKeyConnection)
-export class ApiKeyConnectionResolver {
+class ApiKeyConnectionResolver {
   @FieldResolver(() => Int, { description: 'Number of API keys of the account.' })
   totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
     return services.keys.count(service);
@@ -146,7 +146,7 @@ export class ApiKeyConnectionResolver {
 
 /** What hangs on an API key. */
 @Resolver(() => ApiKey)
-export class ApiKeyResolver {
+class ApiKeyResolver {
   @FieldResolver(() => User, { description: 'The account that owns the key.' })
   owner(@Ctx() { service, loaders }: GraphqlContext): Promise<User | null> {
     return loaders.users.load(service.viewer!.accountId);
@@ -164,3 +164,11 @@ export class ApiKeyResolver {
     return loaders.keyDays.load({ id, ...checked(keyDaysInput, args) });
   }
 }
+
+/** Every resolver of the domain. */
+export const keysResolvers = [
+  KeysResolver,
+  ViewerKeysResolver,
+  ApiKeyConnectionResolver,
+  ApiKeyResolver,
+] as const;

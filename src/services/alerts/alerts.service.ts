@@ -183,8 +183,6 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
   };
 }
 
-export type AlertsService = ReturnType<typeof createAlertsService>;
-
 async function lowBalance(context: ServiceContext): Promise<LowBalanceOutput> {
   const threshold = await lowBalanceThreshold(context.em, requireViewer(context).accountId);
   // The session was good a moment ago: the account was deleted meanwhile.

@@ -81,8 +81,6 @@ export function createAnalyticsService() {
   };
 }
 
-export type AnalyticsService = ReturnType<typeof createAnalyticsService>;
-
 /** Exact where few calls have to be read and all are `kept`, else from sketches. */
 async function latencies(
   em: EntityManager,

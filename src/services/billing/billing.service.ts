@@ -162,8 +162,6 @@ export function createBillingService() {
   };
 }
 
-export type BillingService = ReturnType<typeof createBillingService>;
-
 /** @returns the balance after the top-up, or after the first one of the same idempotency key. */
 async function postTopUp(
   em: EntityManager,

@@ -8,5 +8,3 @@ export function createInstallationService({ config }: Pick<ServiceDeps, 'config'
     describe: (): InstallationOutput => ({ public_base_url: config.publicBaseUrl }),
   };
 }
-
-export type InstallationService = ReturnType<typeof createInstallationService>;

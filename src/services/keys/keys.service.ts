@@ -176,8 +176,6 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
   };
 }
 
-export type KeysService = ReturnType<typeof createKeysService>;
-
 function requireRoom(keys: number | undefined): void {
   // The session was good a moment ago: the account was deleted or disabled meanwhile.
   if (keys === undefined) throw new AppError('unauthorized');

@@ -147,7 +147,7 @@ describe('mails to an address', () => {
     expect(await send(to)).toMatchObject({
       delivery_status: 'degraded',
       attempts: 1,
-      error_message: expect.stringContaining('has stopped the mails'),
+      error_message: expect.stringContaining('has unsubscribed'),
     });
     expect(mailbox.mails).toHaveLength(1);
   });

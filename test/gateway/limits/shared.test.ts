@@ -179,7 +179,7 @@ describeWithRedis('limits over Redis', () => {
     for (const edge of pair) {
       expect(edge.log).toEqual([
         'limits are shared through Redis',
-        expect.stringContaining('admits its share'),
+        expect.stringContaining('enforces its share'),
         'Redis is back; limits are shared again',
       ]);
       await expect(edge.admit(1)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
