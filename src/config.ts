@@ -159,7 +159,7 @@ function retentionFaults({
 /** `npm start` gives its processes the metrics ports N to N+3. */
 const METRICS_PORTS = 4;
 
-/** Listeners of one installation that would stand in each other's way. */
+/** Listeners of one installation whose ports must differ. */
 function portFaults(raw: Raw): string[] {
   const faults: string[] = [];
   const first = raw.METRICS_PORT || undefined;
@@ -249,7 +249,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     allowSimulator: raw.ALLOW_SIMULATOR,
     /** Members of `/v1` bodies that go upstream beside the known ones. */
     allowedBodyFields: raw.ALLOWED_BODY_FIELDS,
-    /** Whether prompts may make the simulator fail or slow down. */
+    /** Whether prompts can make the simulator fail or slow down. */
     simulatorControls: raw.SIMULATOR_CONTROLS ?? !production,
     jwtSecret: secrets.JWT_SECRET,
     jwtSecretPrevious: raw.JWT_SECRET_PREVIOUS,
@@ -277,7 +277,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
       raw.HISTORY_RETENTION_MONTHS ?? Math.max(HISTORY_MONTHS, raw.USAGE_RETENTION_MONTHS),
     /** What one partition of the usage events holds. */
     usagePartitions: raw.USAGE_PARTITIONS,
-    /** Whether GraphQL tells its schema to whoever asks. */
+    /** Whether GraphQL introspection is on. */
     graphqlIntrospection: raw.GRAPHQL_INTROSPECTION ?? !production,
     metricsPort: raw.METRICS_PORT ?? null,
     metricsHost: raw.METRICS_HOST,

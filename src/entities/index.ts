@@ -24,7 +24,7 @@ import { ApiKey } from './keys/api-key.js';
 import { KeySpendDay } from './keys/key-spend-day.js';
 import { VirtualKey } from './proxy/virtual-key.js';
 
-/** Every entity, written by hand: what isn't here doesn't exist. */
+/** Every entity. MikroORM only knows those listed here. */
 export const entities = [
   Account,
   AccountUsageHour,

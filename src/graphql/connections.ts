@@ -2,7 +2,7 @@ import type { ClassType } from 'type-graphql';
 import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import { type ConnectionPage, MAX_PAGE } from '../lib/connection-input.js';
 
-/** Where a page begins and how long it is. */
+/** Start and size of a page. */
 @ArgsType()
 export class PageArgs {
   @Field(() => Int, { defaultValue: 50, description: `Number of entries to return, 1 to ${MAX_PAGE}.` })
@@ -27,18 +27,18 @@ export class PageInfo {
   endCursor!: string | null;
 }
 
-/** What each connection is, whatever it lists. */
+/** A connection of any node type. */
 export interface Connection<Node> {
   edges: { cursor: string; node: Node }[];
   nodes: Node[];
   pageInfo: PageInfo;
 }
 
-/** Cost of a list: as many times that of an entry as entries were asked for. */
+/** Cost of a list: the cost of an entry times the number of requested entries. */
 export const pageCost = ({ args, childComplexity }: { args: { first?: number }; childComplexity: number }) =>
   1 + Math.min(Math.max(args.first ?? 50, 1), MAX_PAGE) * childComplexity;
 
-/** What a connection's own class says of itself. */
+/** The description of a connection type. */
 export const pageOf = (what: string): string => `A page of ${what}, newest first.`;
 
 /** Makes what a connection's class extends, with its edge type. `what` names the entries. */

@@ -27,7 +27,7 @@ export const LIMITS = {
   introspectionDepth: 20,
   aliases: 15,
   tokens: 2_000,
-  /** Values that an answer may hold, lists counted as long as they were asked for. */
+  /** Number of values a response may contain; a list counts as its requested length. */
   cost: 10_000,
 } as const;
 
@@ -69,7 +69,7 @@ export function refuseUnvalidatable(schema: GraphQLSchema, source: unknown): voi
   try {
     document = parse(source, parseOptions);
   } catch {
-    // The parser says so itself.
+    // The parser's own message.
     return;
   }
   refuseRepetition(document);

@@ -28,7 +28,7 @@ import { type DocumentRequest, documentText, type TrustedDocuments } from './tru
 export interface GraphqlDeps {
   services: Services;
   signals: Signals;
-  /** Whether the schema may be asked for, and misspelt names get suggestions. */
+  /** Whether introspection and suggestions for misspelt names are on. */
   introspection: boolean;
   /** Those of the web pages. */
   documents: TrustedDocuments;

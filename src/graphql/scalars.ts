@@ -17,7 +17,7 @@ export const Decimal = new GraphQLScalarType<number | string, string>({
     'An exact decimal. Responses use a string with 6 to 12 decimal places, such as `"0.9999562"`; inputs accept a string or a number.',
   serialize(value) {
     if (typeof value === 'string' && DECIMAL.test(value)) return value;
-    // Our own fault, and told as such.
+    // A bug of ours, reported as an internal error.
     throw new Error("the value isn't a decimal");
   },
   parseValue: decimalInput,

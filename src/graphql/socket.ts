@@ -92,7 +92,7 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
         protocol: socket.protocol,
         send: (text) =>
           new Promise((resolve) => {
-            // A connection that breaks is told by its close, not by what was on its way.
+            // A broken connection is reported when it closes, not by messages in transit.
             socket.send(text, () => resolve());
           }),
         close: (code, reason) => socket.close(code, reason),

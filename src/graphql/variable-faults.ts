@@ -5,7 +5,7 @@ import { shortened, withShortNames } from '../lib/shortened.js';
 
 const VARIABLE = /^Variable "\$([^"]*)" /;
 const ARGUMENT = /^Argument "([^"]*)" /;
-/** graphql gives up at 50 faults, with one more error that says so. */
+/** graphql stops at 50 errors and adds one that says so. */
 const GIVEN_UP = /^Too many errors processing variables/;
 const PLACE = / at "([^"]*)"$/;
 

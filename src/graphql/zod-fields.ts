@@ -5,7 +5,7 @@ import { DateTime, Decimal } from './scalars.js';
 
 type Types<Shape> = { [Name in keyof Camel<Shape>]?: object };
 type Output<Shape extends z.ZodRawShape> = Camel<z.output<z.ZodObject<Shape>>>;
-/** What a caller gives; where a schema takes anything and narrows it, what it narrows it to. */
+/** The input type; for a schema that accepts `unknown` and narrows it, the output type. */
 type Input<Shape extends z.ZodRawShape> = Camel<
   Given<z.input<z.ZodObject<Shape>>, z.output<z.ZodObject<Shape>>>
 >;

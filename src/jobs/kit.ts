@@ -52,7 +52,7 @@ const LOCK_LIFETIME_MS = 60_000;
 const RENEWALS = 3;
 /** Also the latency of everything that is scheduled, since notifications are off. */
 const POLL_MS = 1_000;
-/** So many polls without an error mean that the database is back. */
+/** Number of polls without an error after which the database counts as back. */
 const QUIET_POLLS = 5;
 
 /** The scheduler's tables, made under the lock of the migrations: its own DDL races when processes start together. */

@@ -2,7 +2,7 @@ import { isDatabaseOutage } from './database-outage.js';
 import type { Logger } from './logger.js';
 
 export interface OutageLog {
-  /** Tells of an error: of an outage of the database only the first, of anything else each. */
+  /** Logs an error: only the first of a database outage, and every other one. */
   failed(error: unknown): void;
   close(): void;
 }

@@ -24,7 +24,7 @@ import { reads, writes } from './route-rules.js';
 const tags = ['Alerts'];
 const ALERTS = '/api/keys/:id/alerts';
 
-/** Who is told of a key's spend, and what they were told. */
+/** Alert subscriptions and alert events. */
 export function alertsRoutes(app: RestApp, services: Services): void {
   subscriptionRoutes(app, services);
   eventRoutes(app, services);

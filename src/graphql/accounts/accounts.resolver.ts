@@ -38,7 +38,7 @@ function sessionPayload(
   };
 }
 
-/** Who is signed in, and how they come and go. */
+/** The signed-in account, sign-up, login and logout. */
 @Resolver()
 class AccountsResolver {
   @Allow('session')
@@ -107,7 +107,7 @@ class AccountsResolver {
   }
 }
 
-/** What hangs on an account, whoever looks at it. */
+/** Fields of an account, for its owner and administrators. */
 @Resolver(() => Account)
 class AccountResolver {
   @FieldResolver(() => Plan, { description: 'The plan of the account.' })

@@ -37,7 +37,7 @@ import {
   UpdateAlertSubscriptionPayload,
 } from './alerts.types.js';
 
-/** A key has at most so many subscriptions. */
+/** Maximum number of subscriptions per key. */
 const alertsCost = ({ childComplexity }: { childComplexity: number }): number => 1 + 10 * childComplexity;
 
 /** What is done with alerts. */
@@ -182,7 +182,7 @@ class ApiKeyAlertsResolver {
   }
 }
 
-/** What hangs on an alert event. */
+/** Fields of an alert event that need a query. */
 @Resolver(() => AlertEvent)
 class AlertEventResolver {
   @FieldResolver(() => ApiKey, { nullable: true, description: 'The API key, or null if it was deleted.' })

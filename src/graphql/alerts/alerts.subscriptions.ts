@@ -5,7 +5,7 @@ import { camelCased } from '../case.js';
 import type { GraphqlContext } from '../context.js';
 import { AlertEvent } from './alerts.types.js';
 
-/** What is told of alerts while it happens. */
+/** Live alerts. */
 @Resolver()
 export class AlertSubscriptions {
   @Allow('session')

@@ -25,10 +25,10 @@ import {
   UsageEventConnection,
 } from './billing.types.js';
 
-/** Cost of a list that everybody gets whole and that has a handful of entries. */
+/** Cost of a short list that is always returned in full. */
 const catalogCost = ({ childComplexity }: { childComplexity: number }): number => 1 + 10 * childComplexity;
 
-/** A day that is looked through for a model or a status counts as so many values: no index leads to its events. */
+/** Cost per day of a search by model or status, which no index supports. */
 const SEARCHED_DAY = 20;
 const MAX_DAYS = 90;
 
@@ -83,7 +83,7 @@ class TopUpPayloadResolver {
   }
 }
 
-/** Usage and ledger of the one who is signed in. */
+/** Usage and ledger of the signed-in account. */
 @Resolver(() => Viewer)
 class ViewerBillingResolver {
   @FieldResolver(() => Int, {
@@ -137,7 +137,7 @@ class LedgerEntryConnectionResolver {
   }
 }
 
-/** What hangs on a usage event. */
+/** Fields of a usage event that need a query. */
 @Resolver(() => UsageEvent)
 class UsageEventResolver {
   @FieldResolver(() => Model, {
@@ -154,7 +154,7 @@ class UsageEventResolver {
   }
 }
 
-/** What hangs on a movement of money. */
+/** Fields of a ledger entry that need a query. */
 @Resolver(() => LedgerEntry)
 class LedgerEntryResolver {
   @FieldResolver(() => UsageEvent, { nullable: true, description: 'The usage event that was charged.' })

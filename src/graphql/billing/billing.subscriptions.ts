@@ -5,7 +5,7 @@ import { camelCased } from '../case.js';
 import type { GraphqlContext } from '../context.js';
 import { UsageEvent } from './billing.types.js';
 
-/** What is told of money while it happens. */
+/** Live usage events. */
 @Resolver()
 export class BillingSubscriptions {
   @Allow('session')

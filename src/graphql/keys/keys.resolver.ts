@@ -44,7 +44,7 @@ async function changed(
   return { apiKey: camelCased(await services.keys.update(service, { ...input, id })) };
 }
 
-/** What is done with API keys. */
+/** Mutations of API keys. */
 @Resolver()
 class KeysResolver {
   @Allow('session')
@@ -112,7 +112,7 @@ class KeysResolver {
   }
 }
 
-/** The keys of the one who is signed in. */
+/** API keys of the signed-in account. */
 @Resolver(() => Viewer)
 class ViewerKeysResolver {
   @FieldResolver(() => ApiKeyConnection, {
@@ -144,7 +144,7 @@ class ApiKeyConnectionResolver {
   }
 }
 
-/** What hangs on an API key. */
+/** Fields of an API key that need a query. */
 @Resolver(() => ApiKey)
 class ApiKeyResolver {
   @FieldResolver(() => User, { description: 'The account that owns the key.' })

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isPrivateAddress, isPublicAddress } from './addresses.js';
 
-/** Why a destination isn't taken, in words for the person who typed it. Names no address that it leads to. */
+/** Why a destination is rejected, for the person who entered it. Doesn't reveal the addresses it resolves to. */
 export class RefusedDestination extends Error {
   constructor(readonly reason: string) {
     super(reason);

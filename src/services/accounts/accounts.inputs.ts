@@ -8,10 +8,10 @@ const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 128;
 /** RFC 5321. */
 const MAX_EMAIL_LENGTH = 254;
-/** A password that is only compared may be anything, within reason. */
+/** Limit for passwords that are only compared. */
 const MAX_COMPARED_LENGTH = 1024;
 
-/** The server knows more of them than a browser (known-passwords.ts). */
+/** The server has a longer list than the browser (known-passwords.ts). */
 export const COMMON_PASSWORD = 'is one of the most common passwords; choose another';
 
 const characters = (text: string): number => [...text].length;

@@ -55,7 +55,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
     return account;
   };
 
-  /** Locks the account that was proven before; whoever changed its password in between has won. */
+  /** Locks the account after its password was verified; a password change in between wins. */
   const lockProven = async (em: ServiceContext['em'], proven: Account): Promise<Account> => {
     const locked = await lockById(em, proven.id);
     if (!locked || locked.passwordHash !== proven.passwordHash) throw new AppError('unauthorized');

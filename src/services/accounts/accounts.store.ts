@@ -8,7 +8,7 @@ import { UNTRACKED } from '../../db/untracked.js';
 import { Account } from '../../entities/accounts/account.js';
 import { StarterCredit } from '../../entities/accounts/starter-credit.js';
 
-/** A living account: one that isn't deleted. */
+/** Finds an account that isn't deleted. */
 export function findByEmailKey(em: EntityManager, emailKey: string): Promise<Account | null> {
   return em.findOne(Account, { emailKey, deletedAt: null }, UNTRACKED);
 }
@@ -17,7 +17,7 @@ export function findById(em: EntityManager, id: string): Promise<Account | null>
   return em.findOne(Account, { id, deletedAt: null }, UNTRACKED);
 }
 
-/** The same as it is now, locked until the transaction ends: what is changed on it is written at its end. */
+/** The same, freshly read and locked until the transaction ends; changes to it are written at its end. */
 export function lockById(em: EntityManager, id: string): Promise<Account | null> {
   return em.findOne(
     Account,
@@ -31,12 +31,12 @@ export type NewAccount = Pick<
   'id' | 'email' | 'emailKey' | 'name' | 'role' | 'passwordHash' | 'dataKeySealed' | 'signupNetworkHash'
 > & { createdAt: Date };
 
-/** False when the mail is taken; two sign-ups at the same instant are told apart by the unique index. */
+/** False if the email is taken; a unique index decides between two sign-ups at the same instant. */
 export function insertAccount(em: EntityManager, account: NewAccount): Promise<boolean> {
   return insertIfAbsent(em, Account, { ...account, planId: 'free' }, 'emailKey');
 }
 
-/** Claims the one starter credit of a folded mail; false when it was granted before. */
+/** Claims the starter credit of a folded email; false if it was granted before. */
 export function claimStarterCredit(
   em: EntityManager,
   claim: { mailHash: string; accountId: string; now: Date },
@@ -45,7 +45,7 @@ export function claimStarterCredit(
   return insertIfAbsent(em, StarterCredit, { mailHash, accountId, createdAt: now });
 }
 
-/** Removes an account's keys and tells which they were and what they held upstream. */
+/** Deletes an account's keys and returns their ids and virtual keys. */
 export async function deleteKeys(
   em: EntityManager,
   accountId: string,

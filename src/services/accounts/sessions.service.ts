@@ -14,7 +14,7 @@ import { createLoginLimits } from './login-limits.service.js';
 import { ABSOLUTE_LIFETIME_SECONDS, createSessionTokens, type VerifiedClaims } from './session-tokens.js';
 import { endSession, findLiveSession } from './sessions.store.js';
 
-/** A signed token and the seconds that it holds. */
+/** A signed token and its lifetime in seconds. */
 export interface SessionToken {
   token: string;
   maxAgeSeconds: number;

@@ -99,7 +99,7 @@ export function createAlertEventsService() {
 }
 
 /**
- * Lets an event that was asked for go out, and shows it.
+ * Queues a requested event for delivery and returns it.
  * @throws AppError `rate_limit_exceeded`
  */
 async function asked(em: EntityManager, accountId: string, id: string): Promise<AlertEventOutput> {

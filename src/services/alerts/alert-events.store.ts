@@ -171,7 +171,7 @@ export async function reviveEvent(
   return rows.length > 0;
 }
 
-/** Wakes whoever delivers, at the commit of the current transaction. */
+/** Wakes the delivery worker when the current transaction commits. */
 export async function notifyAlertPending(em: EntityManager): Promise<void> {
   await sql`select pg_notify(${ALERT_PENDING_CHANNEL}, '')`.execute(em.getKysely());
 }

@@ -44,7 +44,7 @@ export const updateAlertInput = z
   .meta({ id: 'UpdateAlert', description: 'Changes to an alert subscription.', minProperties: 1 });
 export type UpdateAlertInput = z.output<typeof updateAlertInput>;
 
-/** Of a mail address; a webhook's is checked by whoever will send to it. */
+/** For email addresses; a webhook URL is checked by its sender. */
 export const mailDestination = z.email({ error: 'must be an email address' }).max(254);
 
 export const lowBalanceInput = z
@@ -56,7 +56,7 @@ export const lowBalanceInput = z
   .meta({ id: 'LowBalance', description: 'The low-balance threshold.' });
 export type LowBalanceInput = z.output<typeof lowBalanceInput>;
 
-/** Any text: an id that is malformed answers like one that isn't there. */
+/** Any text: a malformed id is treated like an unknown one. */
 export const keyParams = z.object({ id: z.string().describe('API key ID.') });
 export const alertParams = keyParams.extend({ alert_id: z.string().describe('Alert subscription ID.') });
 export const alertEventParams = z.object({ id: z.string().describe('Alert event ID.') });

@@ -19,7 +19,7 @@ export interface AskedDeliveries {
 const MINUTE_SECONDS = 60;
 const DAY_SECONDS = 86_400;
 
-/** What is said when the newest of these is one too many, and when another may be asked for. */
+/** The message if the newest of these exceeds the limit, and when the next one is allowed. */
 export function askedTooMuch(
   asked: AskedDeliveries,
   kind: AlertKind,

@@ -81,7 +81,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     },
 
     /**
-     * Makes a subscription. The secret of a webhook is in this answer and nowhere else afterwards.
+     * Creates a subscription. The secret of a webhook is returned only here.
      * @throws AppError `not_found`, `validation_error` also when the key has as many as it may have.
      */
     async create(
@@ -143,7 +143,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     },
 
     /**
-     * Makes a new signing secret; the one before goes on signing beside it until the next change.
+     * Creates a new signing secret; deliveries are also signed with the previous one until the next rotation.
      * @throws AppError `not_found`, `validation_error` for mail.
      */
     async rotateSecret(context: ServiceContext, id: AlertId): Promise<SigningSecretOutput> {
@@ -167,7 +167,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
       return { signing_secret: secret };
     },
 
-    /** When the viewer is told of a low balance. */
+    /** The viewer's low-balance threshold. */
     lowBalance,
 
     /** Sets it. A balance that is below already, or was told, is told again only once a credit has lifted it. */
@@ -185,7 +185,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
 
 async function lowBalance(context: ServiceContext): Promise<LowBalanceOutput> {
   const threshold = await lowBalanceThreshold(context.em, requireViewer(context).accountId);
-  // The session was good a moment ago: the account was deleted meanwhile.
+  // The session was valid a moment ago, so the account has just been deleted.
   if (threshold === undefined) throw new AppError('unauthorized');
   return { threshold_usd: threshold && formatDecimal(threshold) };
 }

@@ -2,7 +2,7 @@ import type { MailStanding } from '../../entities/alerts/alert-mail.js';
 import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
 import type { TakenAlert } from './delivery.store.js';
 
-/** An alert goes out at most so many times, over all processes and restarts. */
+/** Maximum number of delivery attempts, across all processes and restarts. */
 export const MAX_ATTEMPTS = 3;
 /** Pauses before the second and third attempt, milliseconds. */
 export const PAUSES_MS = [500, 1_500];
@@ -36,7 +36,7 @@ export function planDelivery(alert: TakenAlert, senders: Senders): Send | Outcom
   return senders[alert.kind] ?? { result: 'degraded', responseCode: null, error: degraded };
 }
 
-/** The end of an alert that nobody wants any more. */
+/** The outcome of an alert whose account or subscription is gone. */
 export const unwanted: Outcome = {
   result: 'failed',
   responseCode: null,

@@ -31,13 +31,13 @@ export interface DeliveryOptions {
   /** Under which recipients of mails are counted. */
   names: Pick<Pseudonyms, 'mailbox'>;
   log: Logger;
-  /** Aborted when the process wants to end: attempts under way are finished, no other is begun. */
+  /** Aborted when the process stops: attempts in progress are finished, no new ones are started. */
   stopping: AbortSignal;
   /** `performance.now()` at which the lease has ended. */
   leasedUntil: number;
   /** Before the second attempt and before the third. */
   pausesMs?: readonly number[] | undefined;
-  /** How long an attempt took, for whoever shares out the places. */
+  /** How long an attempt took, for the allocation of slots. */
   attempted?(tookMs: number): void;
   onAttempt?(alert: TakenAlert, number: number): void;
   onAttempted?(alert: TakenAlert, result: Outcome['result']): void;
@@ -70,7 +70,7 @@ export async function deliverAlert(alert: TakenAlert, options: DeliveryOptions):
     if (outcome.result !== 'again') return finish(alert, outcome, options);
     if (number >= MAX_ATTEMPTS) return finish(alert, givenUp(outcome), options);
     const pauseMs = pausesMs[number - 1]!;
-    // Who was slow isn't waited for here: the place goes to others meanwhile.
+    // Doesn't wait for a slow receiver: its slot goes to others in the meantime.
     if (tookMs >= SLOW_MS || (await isCalledOff(pauseMs, options.stopping))) {
       return releaseAlert(options.em(), alert, pauseMs);
     }

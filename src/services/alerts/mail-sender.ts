@@ -85,7 +85,7 @@ function linksOf(
   };
 }
 
-/** The same in every attempt, so that a mailbox can tell a repetition, but not in one that its owner asked for. */
+/** The same in every attempt, so that a mailbox can detect duplicates, but new for a requested redelivery. */
 function messageId({ id, redeliveries }: TakenAlert, baseUrl: string): string {
   return `<${id}${redeliveries > 0 ? `.${redeliveries}` : ''}@${new URL(baseUrl).hostname}>`;
 }

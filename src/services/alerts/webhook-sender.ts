@@ -44,7 +44,7 @@ export function createWebhookSender(options: WebhookSenderOptions): Send {
     } catch (error) {
       return signal.aborted ? again(`No response within ${attemptMs / 1000} seconds.`) : explain(error);
     } finally {
-      // Not waited for: whoever was hung up on may take its time.
+      // Not awaited: a disconnected receiver may take its time.
       dispatcher?.destroy().catch(() => undefined);
     }
   };

@@ -36,7 +36,7 @@ export async function rollUpUsage(context: ServiceContext): Promise<number> {
   return hours.done;
 }
 
-/** What one transaction found: something that it did, nothing to do, or somebody else at it. */
+/** What one transaction found: more work, nothing to do, or another process doing it. */
 type Step = 'more' | 'nothing' | 'busy';
 
 async function rollUpNext(em: EntityManager, openHour: number): Promise<Step> {
@@ -54,7 +54,7 @@ async function mergeNext(em: EntityManager, openHour: number): Promise<Step> {
   return day === undefined ? 'nothing' : 'more';
 }
 
-/** @returns whether nobody else is at it. */
+/** @returns false if another process is doing it. */
 async function begin(em: EntityManager): Promise<boolean> {
   await limitStatements(em, TIMEOUT_MS);
   return lockRollups(em);

@@ -4,7 +4,7 @@ import type { Invariant } from './invariant.js';
 
 /** Between two edges' clocks, and what rounding to milliseconds takes. */
 const ORDER_GRACE = `interval '1 second'`;
-/** An edge serves what it knows of an account for so long while the database is away. */
+/** How long an edge serves cached accounts while the database is unavailable. */
 const STALE_BALANCE = `interval '1 minute'`;
 
 /**

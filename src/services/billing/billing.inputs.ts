@@ -35,7 +35,7 @@ export const topUpInput = z
   })
   .meta({ id: 'TopUp', description: 'A top-up.' });
 
-/** Which usage events are meant; what isn't named doesn't narrow. Null counts as not named. */
+/** Filter for usage events. Omitted and null fields match every event. */
 export const usageFilterInput = z.strictObject({
   key_id: z.uuid('must be the id of a key').nullish().describe('Only calls with this API key.'),
   model: z
@@ -67,7 +67,7 @@ export const idempotencyKeyInput = z
 /** Not strict: a request carries many other headers. */
 export const topUpHeaders = z.object({ 'idempotency-key': idempotencyKeyInput.optional() });
 
-/** Where there is no header: the same in one input. */
+/** The same in one input, for GraphQL, which has no header. */
 export const topUpOnceInput = topUpInput.extend({ idempotency_key: idempotencyKeyInput.optional() });
 
 export type TopUpInput = z.output<typeof topUpInput> & { idempotencyKey?: string | undefined };

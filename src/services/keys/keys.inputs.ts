@@ -34,7 +34,7 @@ export const updateKeyInput = z
   .meta({ id: 'UpdateApiKey', description: 'Changes to an API key.', minProperties: 1 });
 export type UpdateKeyInput = z.output<typeof updateKeyInput>;
 
-/** Any text: an id that is malformed answers like one that isn't there. */
+/** Any text: a malformed id is treated like an unknown one. */
 export const keyParams = z.object({ id: z.string().describe('API key ID.') });
 
 const DAYS = 'must be a whole number from 1 to 90';

@@ -30,9 +30,9 @@ export interface KeysServiceDeps {
   virtualKeys: VirtualKeyClient;
 }
 
-/** The viewer's API keys. Another's key answers like one that isn't there, and so does a malformed id. */
+/** The viewer's API keys. Keys of other accounts and malformed ids are treated as not found. */
 export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
-  /** Null when the proxy gives none: the key is made all the same and says `upstream_unconfigured` until replaced. */
+  /** Null if the proxy returns none: the key is created anyway and fails with `upstream_unconfigured` until replaced. */
   const generateVirtualKey = async (context: ServiceContext, accountId: string, keyId: string) => {
     try {
       return await virtualKeys.generate({ accountId, alias: virtualKeyAlias(keyId) });
@@ -55,7 +55,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
 
   return {
     /**
-     * Makes a key. Its secret is in this answer and nowhere else afterwards. The virtual key is obtained first, so
+     * Creates a key. Its secret is returned only here. The virtual key is obtained first, so
      * that no row waits for one.
      * @throws AppError `validation_error` when the account has as many keys as it may have.
      */
@@ -177,7 +177,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
 }
 
 function requireRoom(keys: number | undefined): void {
-  // The session was good a moment ago: the account was deleted or disabled meanwhile.
+  // The session was valid a moment ago, so the account has just been deleted or disabled.
   if (keys === undefined) throw new AppError('unauthorized');
   if (keys < MAX_KEYS) return;
   const message = `An account has at most ${MAX_KEYS} API keys. Delete one you no longer use.`;

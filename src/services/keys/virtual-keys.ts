@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 
-/** Makes and removes virtual keys at the model proxy, in LiteLLM's shapes. */
+/** Creates and removes virtual keys at the model proxy, with LiteLLM's API. */
 export interface VirtualKeyClient {
   /**
    * A new virtual key for an account. `alias` must be unique at the proxy.
@@ -15,7 +15,7 @@ export interface VirtualKeyClient {
   remove(virtualKeys: string[]): Promise<void>;
 }
 
-/** Says what went wrong without any key, address or answer of the proxy, so that it may be logged as it is. */
+/** An error message without keys, addresses or proxy responses, so that it is safe to log. */
 export class VirtualKeyError extends Error {
   constructor(reason: string) {
     super(`the model proxy ${reason}`);

@@ -10,7 +10,7 @@ import { Notifier } from './notifier.js';
 /** A signal that was lost costs at most so long. */
 const PATIENCE_MS = 30_000;
 const RETRY_MS = 1_000;
-/** Of one kind, of one account, in one process: twice the sockets that it may have. */
+/** Per kind, account and process: twice the number of sockets. */
 const FOLLOWERS_PER_ACCOUNT = 20;
 
 export interface AccountStreamsOptions<Moment, Row> {

@@ -68,5 +68,5 @@ export async function ensurePartitions(
   );
 }
 
-/** Whoever adds or removes partitions takes turns until the transaction ends. */
+/** Serializes adding and removing partitions until the transaction ends. */
 export const lockPartitions = (em: EntityManager): Promise<void> => takeTurn(em, advisoryLocks.partitions);

@@ -20,7 +20,7 @@ export class NotNow extends Error {}
 
 /**
  * Removes usage events of before a time, with what counts them for lists. What they were summed to, and the ledger, stay.
- * @returns how many went; undefined when somebody else has done it meanwhile.
+ * @returns how many rows were removed; undefined if another process has done it.
  * @throws NotNow, with nothing done, when hours of them aren't rolled up, or somebody reads or rolls up.
  */
 export async function removeUsage(em: EntityManager, { table, until }: Removal): Promise<number | undefined> {
