@@ -9,7 +9,7 @@ import {
   type TimePosition,
   timeCursor,
 } from '../../lib/connection-input.js';
-import { isAfter } from '../list-position.js';
+import { isAfter } from '../list-position.store.js';
 import type { UsersConnectionInput } from './accounts.inputs.js';
 
 interface Asked {
