@@ -8,8 +8,8 @@ import { isSteering } from './lib/steering-fields.js';
 export function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
   const error =
     max === Number.MAX_SAFE_INTEGER
-      ? `must be a whole number, ${min} or more`
-      : `must be a whole number from ${min} to ${max}`;
+      ? `must be an integer, ${min} or more`
+      : `must be an integer from ${min} to ${max}`;
   return z
     .string()
     .trim()
@@ -39,7 +39,7 @@ export const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((v
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words, { error: `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}` });
 
-export const email = z.email({ error: 'must be a mail address' });
+export const email = z.email({ error: 'must be an email address' });
 
 /** A mail address, with or without a name before it: `Gateway <alerts@example.com>`. */
 export const mailFrom = z
@@ -48,7 +48,7 @@ export const mailFrom = z
   .refine((value) => {
     const address = /^[^<>\p{Cc}]*<([^<>]+)>$/u.exec(value)?.[1] ?? value;
     return z.email().safeParse(address).success;
-  }, 'must be a mail address, or a name and a mail address in <>');
+  }, 'must be an email address, or a name and an email address in <>');
 
 export const text = (min: number, max: number) => {
   const error = `must have ${min} to ${max} characters`;
@@ -67,9 +67,9 @@ export const bodyFields = z.string().transform((list, context) => {
   if (names.length > MOST_BODY_FIELDS) fault(`must have at most ${MOST_BODY_FIELDS} names`);
   for (const name of names) {
     const shown = JSON.stringify(name.slice(0, 64));
-    if (!/^[\w.-]{1,64}$/.test(name)) fault(`${shown} is no name of a field`);
+    if (!/^[\w.-]{1,64}$/.test(name)) fault(`${shown} is not a field name`);
     else if (isSteering(name)) {
-      fault(`${shown} would steer the model proxy, or override the bound on what a call may generate`);
+      fault(`${shown} would control the model proxy, or override the limit on what a call may generate`);
     }
   }
   return names;
@@ -96,7 +96,7 @@ function cidrFault(part: string): string | undefined {
   if (kind === 0 || Number(prefix ?? 0) > (kind === 4 ? 32 : 128))
     return `${shown} is not an address or CIDR`;
   if (prefix !== undefined && Number(prefix) === 0) {
-    return `${shown} would believe everybody; name the networks of your proxies`;
+    return `${shown} would trust everyone; list the networks of your proxies`;
   }
   return undefined;
 }

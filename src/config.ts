@@ -112,17 +112,19 @@ function productionFaults(raw: Raw): string[] {
     const twin = seen.get(value);
     if (isWeakSecret(value)) {
       faults.push(
-        `${name}: is well known or easy to guess; generate a random one, e.g. with: openssl rand -base64 48`,
+        `${name}: is well known or easy to guess; generate a random one, for example with: openssl rand -base64 48`,
       );
     } else if (Buffer.byteLength(value) < MIN_SECRET_BYTES) {
       faults.push(`${name}: must have at least ${MIN_SECRET_BYTES} bytes in production`);
     } else if (twin) {
-      faults.push(`${name}: has the value of ${twin}; each needs one of its own`);
+      faults.push(`${name}: has the same value as ${twin}; use a different one`);
     }
     seen.set(value, twin ?? name);
   }
   if (raw.PASSWORD_HASH_PROFILE === 'test') {
-    faults.push('PASSWORD_HASH_PROFILE: test is for tests and protects no password; unset it in production');
+    faults.push(
+      'PASSWORD_HASH_PROFILE: "test" is only for tests and doesn\'t protect passwords; unset it in production',
+    );
   }
   return faults;
 }
@@ -132,14 +134,16 @@ function roleFaults(raw: Raw, role: ProcessRole): string[] {
   const faults: string[] = [];
   if (role !== 'launcher' && raw.DATABASE_URL === undefined && raw.NODE_ENV !== 'production') {
     faults.push(
-      'DATABASE_URL: must be set when a process is started alone (npm start brings its own database)',
+      'DATABASE_URL: must be set when a process is started on its own (npm start provides a database)',
     );
   }
   if (role === 'edge' && raw.PLATFORM_URL === undefined) {
-    faults.push('PLATFORM_URL: must be set when the edge is started alone, e.g. http://127.0.0.1:8081');
+    faults.push(
+      'PLATFORM_URL: must be set when the edge is started on its own, for example http://127.0.0.1:8081',
+    );
   }
   if ((role === 'edge' || role === 'platform') && raw.UPSTREAM_URL === undefined && !raw.PROXY_PORT) {
-    faults.push('UPSTREAM_URL: set it (or PROXY_PORT of a bundled model proxy on this machine)');
+    faults.push('UPSTREAM_URL: must be set (or PROXY_PORT, for a bundled model proxy on this machine)');
   }
   return faults;
 }
@@ -156,23 +160,25 @@ function retentionFaults({
 /** `npm start` gives its processes the metrics ports N to N+3. */
 const METRICS_PORTS = 4;
 
-/** Listeners of one installation that would stand in each other's way. */
+/** Listeners of one installation whose ports must differ. */
 function portFaults(raw: Raw): string[] {
   const faults: string[] = [];
   const first = raw.METRICS_PORT || undefined;
   const last = first && first + METRICS_PORTS - 1;
   if (last && last > 65_535) {
-    faults.push(`METRICS_PORT: ${first} is too high, npm start takes it and the next three; at most 65532`);
+    faults.push(
+      `METRICS_PORT: ${first} is too high: npm start uses it and the next three; the maximum is 65532`,
+    );
   }
   const seen = new Map<number, string>();
   for (const name of ['PORT', 'PLATFORM_PORT', 'PROXY_PORT'] as const) {
     const value = raw[name];
     if (!value) continue;
     const twin = seen.get(value);
-    if (twin) faults.push(`${name}: ${value} is ${twin} as well`);
+    if (twin) faults.push(`${name}: ${value} is also the value of ${twin}`);
     seen.set(value, name);
     if (first && last && value >= first && value <= last) {
-      faults.push(`METRICS_PORT: npm start takes ${first} to ${last}, and ${value} is ${name}`);
+      faults.push(`METRICS_PORT: npm start uses ${first} to ${last}, and ${value} is ${name}`);
     }
   }
   return faults;
@@ -244,7 +250,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     allowSimulator: raw.ALLOW_SIMULATOR,
     /** Members of `/v1` bodies that go upstream beside the known ones. */
     allowedBodyFields: raw.ALLOWED_BODY_FIELDS,
-    /** Whether prompts may make the simulator fail or slow down. */
+    /** Whether prompts can make the simulator fail or slow down. */
     simulatorControls: raw.SIMULATOR_CONTROLS ?? !production,
     jwtSecret: secrets.JWT_SECRET,
     jwtSecretPrevious: raw.JWT_SECRET_PREVIOUS,
@@ -274,7 +280,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
       raw.HISTORY_RETENTION_MONTHS ?? Math.max(HISTORY_MONTHS, raw.USAGE_RETENTION_MONTHS),
     /** What one partition of the usage events holds. */
     usagePartitions: raw.USAGE_PARTITIONS,
-    /** Whether GraphQL tells its schema to whoever asks. */
+    /** Whether GraphQL introspection is on. */
     graphqlIntrospection: raw.GRAPHQL_INTROSPECTION ?? !production,
     metricsPort: raw.METRICS_PORT ?? null,
     metricsHost: raw.METRICS_HOST,

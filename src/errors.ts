@@ -20,7 +20,7 @@ const table = {
   unknown_document: {
     status: 400,
     type: 'invalid_request_error',
-    message: 'There is no document with this id. After a release: load the page anew.',
+    message: 'There is no document with this ID. If the service was just updated, reload the page.',
   },
   invalid_api_key: {
     status: 401,
@@ -37,29 +37,29 @@ const table = {
   insufficient_credits: {
     status: 402,
     type: 'insufficient_quota',
-    message: 'The balance is below $0.001. Top up the account to go on.',
+    message: 'The balance is below $0.001. Top up the account to continue.',
   },
   daily_cap_exceeded: {
     status: 402,
     type: 'insufficient_quota',
-    message: "Today's spend of this key has reached its daily limit. It resets at 00:00 UTC.",
+    message: 'This key has reached its daily limit. It resets at 00:00 UTC.',
   },
-  forbidden: { status: 403, type: 'invalid_request_error', message: 'This needs an administrator.' },
+  forbidden: { status: 403, type: 'invalid_request_error', message: 'This requires an administrator.' },
   cross_site_request: {
     status: 403,
     type: 'invalid_request_error',
-    message: 'Log-in, sign-up and writes with the session cookie are taken from this site only.',
+    message: 'Login, sign-up and writes with the session cookie are accepted from this site only.',
   },
   document_not_trusted: {
     status: 403,
     type: 'invalid_request_error',
     message:
-      'With the session cookie only documents of the web pages run, by documentId. For others send the token: "Authorization: Bearer …".',
+      'The session cookie only runs the dashboard\'s own documents, by documentId. To run others, send the token: "Authorization: Bearer …".',
   },
   model_not_allowed: {
     status: 403,
     type: 'invalid_request_error',
-    message: 'This model is not in the allow-list of your plan.',
+    message: "Your plan doesn't include this model.",
   },
   endpoint_not_supported: {
     status: 404,
@@ -75,12 +75,12 @@ const table = {
   email_taken: {
     status: 409,
     type: 'invalid_request_error',
-    message: 'An account with this email exists already. Log in instead.',
+    message: 'An account with this email already exists. Log in instead.',
   },
   idempotency_conflict: {
     status: 409,
     type: 'invalid_request_error',
-    message: 'This Idempotency-Key was used before with another body. Take a new key for a new request.',
+    message: 'This Idempotency-Key was already used with a different body. Use a new key for a new request.',
   },
   body_too_large: { status: 413, type: 'invalid_request_error', message: 'The request body is too large.' },
   unsupported_media_type: {
@@ -121,13 +121,13 @@ const table = {
   service_unavailable: {
     status: 503,
     type: 'server_error',
-    message: 'The service can not answer at the moment. Try again in a moment.',
+    message: 'The service is temporarily unavailable. Try again in a moment.',
     log: 'warn',
   },
   internal_routes_disabled: {
     status: 503,
     type: 'server_error',
-    message: 'Internal routes are off: GPU_HEARTBEAT_SECRET is not set.',
+    message: 'Internal routes are disabled: GPU_HEARTBEAT_SECRET is not set.',
   },
   upstream_timeout: { status: 504, type: 'upstream_error', message: 'The model did not answer in time.' },
 } as const satisfies Record<string, ErrorEntry>;

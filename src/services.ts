@@ -1,39 +1,18 @@
-import { type AccountsService, createAccountsService } from './services/accounts/accounts.service.js';
-import { type AlertsService, createAlertsService } from './services/alerts/alerts.service.js';
-import { createMailLinksService, type MailLinksService } from './services/alerts/mail-links.service.js';
-import { type AnalyticsService, createAnalyticsService } from './services/analytics/analytics.service.js';
-import { type BillingService, createBillingService } from './services/billing/billing.service.js';
+import { createAccountsService } from './services/accounts/accounts.service.js';
+import { createAlertsService } from './services/alerts/alerts.service.js';
+import { createMailLinksService } from './services/alerts/mail-links.service.js';
+import { createAnalyticsService } from './services/analytics/analytics.service.js';
+import { createBillingService } from './services/billing/billing.service.js';
 import type { ServiceDeps } from './services/deps.js';
-import {
-  createInstallationService,
-  type InstallationService,
-} from './services/installation/installation.service.js';
-import { createKeysService, type KeysService } from './services/keys/keys.service.js';
-import {
-  createLeaderboardService,
-  type LeaderboardService,
-} from './services/leaderboard/leaderboard.service.js';
-import { type AlertFeed, createAlertFeed } from './services/live/alert-feed.js';
-import { createUsageFeed, type UsageFeed } from './services/live/usage-feed.js';
-import { createMigrationService, type MigrationService } from './services/migration/migration.service.js';
+import { createInstallationService } from './services/installation/installation.service.js';
+import { createKeysService } from './services/keys/keys.service.js';
+import { createLeaderboardService } from './services/leaderboard/leaderboard.service.js';
+import { createAlertFeed } from './services/live/alert-feed.js';
+import { createUsageFeed } from './services/live/usage-feed.js';
+import { createMigrationService } from './services/migration/migration.service.js';
 
-/** Every service of the product by its domain. */
-export interface Services {
-  accounts: AccountsService;
-  alerts: AlertsService;
-  alertFeed: AlertFeed;
-  analytics: AnalyticsService;
-  billing: BillingService;
-  installation: InstallationService;
-  keys: KeysService;
-  leaderboard: LeaderboardService;
-  mailLinks: MailLinksService;
-  migration: MigrationService;
-  usageFeed: UsageFeed;
-}
-
-/** Makes the services of one process. They hold no state of a request: each method takes the context first. */
-export function createServices(deps: ServiceDeps): Services {
+/** Creates every service by its domain. They keep no state of a request: each method takes the context first. */
+export function createServices(deps: ServiceDeps) {
   const billing = createBillingService();
   return {
     accounts: createAccountsService(deps),
@@ -49,3 +28,5 @@ export function createServices(deps: ServiceDeps): Services {
     usageFeed: createUsageFeed(deps),
   };
 }
+
+export type Services = ReturnType<typeof createServices>;

@@ -73,14 +73,14 @@ describe('the configuration', () => {
   });
 
   test.each<[string, NodeJS.ProcessEnv, string]>([
-    ['PORT', { PORT: '65536' }, 'PORT: must be a whole number from 0 to 65535'],
-    ['PORT', { PORT: '80.5' }, 'PORT: must be a whole number from 0 to 65535'],
-    ['PORT', { PORT: 'http' }, 'PORT: must be a whole number from 0 to 65535'],
-    ['PORT', { PORT: '-1' }, 'PORT: must be a whole number from 0 to 65535'],
+    ['PORT', { PORT: '65536' }, 'PORT: must be an integer from 0 to 65535'],
+    ['PORT', { PORT: '80.5' }, 'PORT: must be an integer from 0 to 65535'],
+    ['PORT', { PORT: 'http' }, 'PORT: must be an integer from 0 to 65535'],
+    ['PORT', { PORT: '-1' }, 'PORT: must be an integer from 0 to 65535'],
     [
       'USAGE_RETENTION_MONTHS',
       { USAGE_RETENTION_MONTHS: '0' },
-      'USAGE_RETENTION_MONTHS: must be a whole number from 1 to 1200',
+      'USAGE_RETENTION_MONTHS: must be an integer from 1 to 1200',
     ],
     [
       'HISTORY_RETENTION_MONTHS',
@@ -91,7 +91,7 @@ describe('the configuration', () => {
     [
       'SIGNUPS_PER_NETWORK_PER_DAY',
       { SIGNUPS_PER_NETWORK_PER_DAY: 'many' },
-      'SIGNUPS_PER_NETWORK_PER_DAY: must be a whole number, 0 or more',
+      'SIGNUPS_PER_NETWORK_PER_DAY: must be an integer, 0 or more',
     ],
     [
       'UPSTREAM_IDLE_SECONDS',
@@ -112,7 +112,7 @@ describe('the configuration', () => {
     [
       'ALLOWED_BODY_FIELDS',
       { ALLOWED_BODY_FIELDS: 'lora_path, a b' },
-      'ALLOWED_BODY_FIELDS: "a b" is no name of a field',
+      'ALLOWED_BODY_FIELDS: "a b" is not a field name',
     ],
     ...[
       'metadata',
@@ -124,10 +124,10 @@ describe('the configuration', () => {
     ].map((name): [string, NodeJS.ProcessEnv, string] => [
       'ALLOWED_BODY_FIELDS',
       { ALLOWED_BODY_FIELDS: name },
-      `ALLOWED_BODY_FIELDS: "${name}" would steer the model proxy, or override the bound on what a call may generate`,
+      `ALLOWED_BODY_FIELDS: "${name}" would control the model proxy, or override the limit on what a call may generate`,
     ]),
     ['SIMULATOR_CONTROLS', { SIMULATOR_CONTROLS: 'on' }, 'SIMULATOR_CONTROLS: must be 0 or 1'],
-    ['ADMIN_EMAIL', { ADMIN_EMAIL: 'root' }, 'ADMIN_EMAIL: must be a mail address'],
+    ['ADMIN_EMAIL', { ADMIN_EMAIL: 'root' }, 'ADMIN_EMAIL: must be an email address'],
     ['ADMIN_PASSWORD', { ADMIN_PASSWORD: 'short' }, 'ADMIN_PASSWORD: must have 8 to 128 characters'],
     [
       'ADMIN_PASSWORD',
@@ -151,7 +151,7 @@ describe('the configuration', () => {
     [
       'TRUST_PROXY',
       { TRUST_PROXY: '0.0.0.0/0' },
-      'TRUST_PROXY: "0.0.0.0/0" would believe everybody; name the networks of your proxies',
+      'TRUST_PROXY: "0.0.0.0/0" would trust everyone; list the networks of your proxies',
     ],
   ])('refuses a wrong %s: %j', (_name, env, line) => expect(faults(env)).toEqual([line]));
 
@@ -180,7 +180,7 @@ describe('the configuration', () => {
       'A\r\nBcc: <a@b.example>',
     ]) {
       expect(faults({ ...smtp, MAIL_FROM: wrong })).toEqual([
-        'MAIL_FROM: must be a mail address, or a name and a mail address in <>',
+        'MAIL_FROM: must be an email address, or a name and an email address in <>',
       ]);
     }
   });
@@ -221,7 +221,7 @@ describe('the configuration', () => {
         `${name}: must have at least 32 bytes in production`,
       ]);
       expect(faults({ ...production, [name]: 'change-me-in-production-please-now' })).toEqual([
-        `${name}: is well known or easy to guess; generate a random one, e.g. with: openssl rand -base64 48`,
+        `${name}: is well known or easy to guess; generate a random one, for example with: openssl rand -base64 48`,
       ]);
     });
 
@@ -229,8 +229,8 @@ describe('the configuration', () => {
       const { JWT_SECRET } = production;
       expect(faults({ ...production, WEBHOOK_SECRET: JWT_SECRET, GPU_HEARTBEAT_SECRET: JWT_SECRET })).toEqual(
         [
-          'WEBHOOK_SECRET: has the value of JWT_SECRET; each needs one of its own',
-          'GPU_HEARTBEAT_SECRET: has the value of JWT_SECRET; each needs one of its own',
+          'WEBHOOK_SECRET: has the same value as JWT_SECRET; use a different one',
+          'GPU_HEARTBEAT_SECRET: has the same value as JWT_SECRET; use a different one',
         ],
       );
     });
@@ -260,20 +260,20 @@ describe('the configuration', () => {
   test.each<[NodeJS.ProcessEnv, string[]]>([
     [
       { METRICS_PORT: '65533' },
-      ['METRICS_PORT: 65533 is too high, npm start takes it and the next three; at most 65532'],
+      ['METRICS_PORT: 65533 is too high: npm start uses it and the next three; the maximum is 65532'],
     ],
     [{ METRICS_PORT: '65532' }, []],
-    [{ METRICS_PORT: '8080' }, ['METRICS_PORT: npm start takes 8080 to 8083, and 8080 is PORT']],
-    [{ METRICS_PORT: '8077' }, ['METRICS_PORT: npm start takes 8077 to 8080, and 8080 is PORT']],
+    [{ METRICS_PORT: '8080' }, ['METRICS_PORT: npm start uses 8080 to 8083, and 8080 is PORT']],
+    [{ METRICS_PORT: '8077' }, ['METRICS_PORT: npm start uses 8077 to 8080, and 8080 is PORT']],
     [{ METRICS_PORT: '8076' }, []],
     [
       { METRICS_PORT: '9090', PLATFORM_PORT: '9091', PROXY_PORT: '9093' },
       [
-        'METRICS_PORT: npm start takes 9090 to 9093, and 9091 is PLATFORM_PORT',
-        'METRICS_PORT: npm start takes 9090 to 9093, and 9093 is PROXY_PORT',
+        'METRICS_PORT: npm start uses 9090 to 9093, and 9091 is PLATFORM_PORT',
+        'METRICS_PORT: npm start uses 9090 to 9093, and 9093 is PROXY_PORT',
       ],
     ],
-    [{ PORT: '9000', PROXY_PORT: '9000' }, ['PROXY_PORT: 9000 is PORT as well']],
+    [{ PORT: '9000', PROXY_PORT: '9000' }, ['PROXY_PORT: 9000 is also the value of PORT']],
     [{ PORT: '0', PLATFORM_PORT: '0', PROXY_PORT: '0', METRICS_PORT: '0' }, []],
   ])('of npm start has a port for each listener: %j', (env, lines) => {
     expect(faults(env)).toEqual(lines);
@@ -283,10 +283,10 @@ describe('the configuration', () => {
 
   describe('of a DATA_DIR that can not be used', () => {
     test.each([
-      ['/etc/passwd', "DATA_DIR: /etc/passwd can't be used: it, or a part of its path, is a file (EEXIST)"],
-      ['/dev/null/x', "DATA_DIR: /dev/null/x can't be used: it, or a part of its path, is a file (EEXIST)"],
-      ['/proc/foo', "DATA_DIR: /proc/foo can't be used: the system lets nobody make it (ENOENT)"],
-      ['/proc', "DATA_DIR: /proc can't be used: the system lets nobody make it (ENOENT)"],
+      ['/etc/passwd', "DATA_DIR: /etc/passwd can't be used: it, or part of its path, is a file (EEXIST)"],
+      ['/dev/null/x', "DATA_DIR: /dev/null/x can't be used: it, or part of its path, is a file (EEXIST)"],
+      ['/proc/foo', "DATA_DIR: /proc/foo can't be used: the system doesn't allow creating it (ENOENT)"],
+      ['/proc', "DATA_DIR: /proc can't be used: the system doesn't allow creating it (ENOENT)"],
     ])('names it: %s', (path, line) => {
       expect(faults({ DATA_DIR: path })).toEqual([line]);
       expect(faults({ ...production, DATA_DIR: path })).toEqual([line]);
@@ -295,7 +295,7 @@ describe('the configuration', () => {
     test('names what is in its way inside', () => {
       writeFileSync(join(folder.path, 'secrets'), '');
       expect(faults({})).toEqual([
-        `DATA_DIR: ${folder.path} can't be used: it, or a part of its path, is a file (ENOTDIR at ${folder.path}/secrets/UPSTREAM_MASTER_KEY)`,
+        `DATA_DIR: ${folder.path} can't be used: it, or part of its path, is a file (ENOTDIR at ${folder.path}/secrets/UPSTREAM_MASTER_KEY)`,
       ]);
     });
 
@@ -312,7 +312,7 @@ describe('the configuration', () => {
       });
       expect({ status, stdout }).toEqual({ status: 78, stdout: '' });
       expect(stderr).toBe(
-        "configuration: DATA_DIR: /dev/null/x can't be used: it, or a part of its path, is a file (EEXIST)\n",
+        "configuration: DATA_DIR: /dev/null/x can't be used: it, or part of its path, is a file (EEXIST)\n",
       );
     });
   });

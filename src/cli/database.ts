@@ -34,7 +34,7 @@ export async function withDatabase<T>(
 function openEmbedded(dataDir: string) {
   const directory = join(dataDir, 'postgres');
   if (!existsSync(join(reachableCluster(directory), 'PG_VERSION'))) {
-    throw new Error(`there is no database in ${dataDir}: set DATABASE_URL or DATA_DIR`);
+    throw new Error(`no database in ${dataDir}: set DATABASE_URL or DATA_DIR`);
   }
   return startEmbeddedPostgres({ directory });
 }

@@ -25,9 +25,11 @@ const tell = ({ record, reason }: DeadLetter): void =>
 async function list(directory: string): Promise<number> {
   const letters = await listDeadLetters(directory);
   letters.forEach(tell);
-  if (letters.length === 0) say(`no event is set aside in ${directory}`);
+  if (letters.length === 0) say(`no dead letters in ${directory}`);
   else {
-    say(`${events(letters)} the database refused. Remove the cause, then: npm run dead-letters -- --retake`);
+    say(
+      `${events(letters)} rejected by the database. Fix the cause, then run: npm run dead-letters -- --retake`,
+    );
   }
   return letters.length === 0 ? 0 : 1;
 }
@@ -35,7 +37,7 @@ async function list(directory: string): Promise<number> {
 async function retake(directory: string, orm: MikroORM): Promise<number> {
   const { taken, left } = await retakeDeadLetters(directory, await pgPool(orm));
   left.forEach(tell);
-  say(`${events(taken)} ${taken.length === 1 ? 'is' : 'are'} booked, ${left.length} refused again`);
+  say(`${events(taken)} ${taken.length === 1 ? 'is' : 'are'} recorded, ${left.length} rejected again`);
   return left.length === 0 ? 0 : 1;
 }
 

@@ -68,7 +68,7 @@ async function fromUpstream({ upstreamUrl, upstreamMasterKey }: Config) {
   const body: unknown = await answer.body.json().catch(() => undefined);
   const read = modelInfo.safeParse(body);
   if (answer.statusCode !== 200 || !read.success) {
-    throw new Error(`the model proxy at UPSTREAM_URL answered ${answer.statusCode} and tells no models`);
+    throw new Error(`the model proxy at UPSTREAM_URL answered ${answer.statusCode} and lists no models`);
   }
   const faults: string[] = [];
   const deployments = read.data.data.flatMap(({ model_name: group, model_info: info, litellm_params }) => {
@@ -106,7 +106,7 @@ async function examine(
     ...(deployments.length > 0 ? unserved.map((name) => `${name}: no deployment serves it`) : []),
   ];
   for (const fault of all) say(`fault  ${fault}`);
-  say(`${deployments.length} deployments examined, ${all.length} faults`);
+  say(`${deployments.length} deployments checked, ${all.length} faults`);
   return all.length > 0 ? 1 : 0;
 }
 

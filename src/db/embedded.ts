@@ -165,7 +165,7 @@ async function startServer(
   }
   await quit(child);
   options.signal?.throwIfAborted();
-  throw new Error(`PostgreSQL did not answer within ${START_TIMEOUT_MS / 1000} s; its log is ${logPath}`);
+  throw new Error(`PostgreSQL did not respond within ${START_TIMEOUT_MS / 1000} s; its log is ${logPath}`);
 }
 
 /** Ends a server that doesn't serve yet; what was committed is safe in any case. */
@@ -194,9 +194,7 @@ async function startPatiently<T>(
       return await start();
     } catch (error) {
       if (attempt === START_ATTEMPTS || signal?.aborted) throw error;
-      note?.(
-        `the database did not start at once, trying again: ${(error as Error).message.split('\n').at(-1)}`,
-      );
+      note?.(`the database did not start; retrying: ${(error as Error).message.split('\n').at(-1)}`);
       await delay(500 * attempt, undefined, { signal });
     }
   }
@@ -211,7 +209,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const directory = reachableCluster(wanted);
   if (directory !== wanted) {
     options.note?.(
-      `its unprivileged user can't enter ${closedFolder(dirname(wanted))}: the data lies in ${directory}`,
+      `its unprivileged user can't enter ${closedFolder(dirname(wanted))}: storing data in ${directory}`,
     );
   }
   const password = disposable ? 'trust' : generatedSecret(dirname(wanted), 'DATABASE_PASSWORD');
@@ -222,10 +220,10 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const previous = leftBehind(directory);
   if (previous) {
     if (await answers(urlOn(previous.port)('postgres'))) {
-      options.note?.(`adopted the database that an earlier run left behind (process ${previous.pid})`);
+      options.note?.(`reusing the database left running by an earlier run (process ${previous.pid})`);
       return serverOf(previous.pid, previous.port, urlOn(previous.port), 'adopted');
     }
-    options.note?.(`stopping a database that an earlier run left behind (process ${previous.pid})`);
+    options.note?.(`stopping the database left running by an earlier run (process ${previous.pid})`);
     await stopServer(previous.pid, options.signal);
   }
   rmSync(join(directory, 'postmaster.pid'), { force: true });

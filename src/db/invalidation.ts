@@ -26,7 +26,7 @@ export function decodeInvalidation(payload: string): Invalidation | undefined {
   return undefined;
 }
 
-/** Tells every edge what changed, at the commit of the current transaction. */
+/** Notifies every edge of a change when the current transaction commits. */
 export async function notifyInvalidation(em: EntityManager, change: Invalidation): Promise<void> {
   await sql`select pg_notify(${INVALIDATION_CHANNEL}, ${encodeInvalidation(change)})`.execute(em.getKysely());
 }
@@ -37,7 +37,7 @@ export async function notifyInvalidation(em: EntityManager, change: Invalidation
  */
 export const SESSIONS_CHANNEL = 'gateway_sessions';
 
-/** Says so at the commit of the current transaction. */
+/** Notifies when the current transaction commits. */
 export async function notifySessions(em: EntityManager, accountId: string): Promise<void> {
   await sql`select pg_notify(${SESSIONS_CHANNEL}, ${accountId})`.execute(em.getKysely());
 }

@@ -5,7 +5,7 @@ import { within } from '../lib/within.js';
 import { SESSION_LIMITS } from './bounded.js';
 
 export interface Listener {
-  /** Whether the connection stands at the moment. */
+  /** Whether the connection is currently open. */
   connected(): boolean;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { sql } from 'kysely';
 import { type AppliedFunctions, applyFunctions } from './apply-functions.js';
+import { limitStatements, takeTurn } from './in-transaction.js';
 import { advisoryLocks } from './locks.js';
 import { patiently } from './patience.js';
 
@@ -25,9 +25,8 @@ export async function migrate(
   const em = orm.em.fork();
   return patiently(TIMEOUT_MS, () =>
     em.transactional(async (inner) => {
-      const db = inner.getKysely();
-      await sql`select set_config('statement_timeout', ${String(TIMEOUT_MS)}, true)`.execute(db);
-      await sql`select pg_advisory_xact_lock(${advisoryLocks.migration})`.execute(db);
+      await limitStatements(inner, TIMEOUT_MS);
+      await takeTurn(inner, advisoryLocks.migration);
       const done = await orm.migrator.up({ transaction: inner.getTransactionContext() });
       const functions = await applyFunctions(inner);
       await within?.(inner as MikroORM['em']);

@@ -111,7 +111,7 @@ function runInitdb(options: NewClusterOptions, cluster: string, passwordFile: st
       else if (signal?.aborted) fail(signal.reason);
       else
         fail(
-          new Error(`initdb could not make the database (${by ?? `exit code ${code}`}):\n${words.trim()}`),
+          new Error(`initdb failed to create the database (${by ?? `exit code ${code}`}):\n${words.trim()}`),
         );
     });
   });

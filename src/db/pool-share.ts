@@ -55,7 +55,7 @@ function endingTurn(client: PoolClient, leave: () => void): PoolClient {
 
 function refuse(error: unknown): never {
   if (error instanceof QueueFullError) {
-    const message = 'Too many requests of this account are waiting. Send them one after the other.';
+    const message = 'Too many requests of this account are waiting. Send them one at a time.';
     throw new AppError('rate_limit_exceeded', { message, retryAfterSeconds: 1 });
   }
   // As if the pool had said so itself.

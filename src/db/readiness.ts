@@ -4,7 +4,7 @@ import { queryWithin } from './bounded.js';
 import { pgPool } from './orm.js';
 import { SCHEMA_VERSION } from './schema-version.js';
 
-/** Whoever asks often shares an answer that is this old at most. */
+/** Frequent callers share a result of at most this age. */
 const CACHE_MS = 1_000;
 /** Below the 5 s after which everything else gives up: a frozen server is away too. */
 const TIMEOUT_MS = 3_000;

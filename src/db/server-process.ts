@@ -58,5 +58,5 @@ export async function stopServer(pid: number, hurry?: AbortSignal): Promise<void
       await delay(POLL_MS);
     }
   }
-  if (isRunning(pid)) throw new Error(`the database (process ${pid}) does not stop`);
+  if (isRunning(pid)) throw new Error(`the database (process ${pid}) is not stopping`);
 }

@@ -9,13 +9,13 @@ const POLL_MS = 250;
  * @throws Error with the reason after `timeoutMs`.
  */
 export async function waitForSchema(orm: MikroORM, timeoutMs = 60_000): Promise<void> {
-  let reason = 'its schema is older than this build: start the platform, which migrates';
+  let reason = 'its schema is older than this build: start the platform, which runs the migrations';
   for (const end = Date.now() + timeoutMs; Date.now() < end; await delay(POLL_MS)) {
     try {
       if (await schemaIsCurrent(orm)) return;
     } catch {
-      reason = 'it does not answer';
+      reason = 'it does not respond';
     }
   }
-  throw new Error(`the database can't be used after ${timeoutMs / 1000} s: ${reason}`);
+  throw new Error(`the database is not usable after ${timeoutMs / 1000} s: ${reason}`);
 }

@@ -26,7 +26,7 @@ import { ModelAccountHour } from './leaderboard/model-account-hour.js';
 import { ModelHour } from './leaderboard/model-hour.js';
 import { VirtualKey } from './proxy/virtual-key.js';
 
-/** Every entity, written by hand: what isn't here doesn't exist. */
+/** Every entity. MikroORM only knows those listed here. */
 export const entities = [
   Account,
   AccountUsageHour,

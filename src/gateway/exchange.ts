@@ -20,7 +20,7 @@ export class Exchange {
     readonly response: ServerResponse,
   ) {}
 
-  /** Whether the client has left. */
+  /** Whether the client has disconnected. */
   get gone(): boolean {
     return this.request.socket.destroyed;
   }

@@ -49,7 +49,7 @@ export function createFlushSignal({ send, log, intervalMs = INTERVAL_MS }: Flush
       await send(encodeFlushed(saying));
       failing = false;
     } catch (error) {
-      if (!failing) log.warn({ err: error }, 'nobody could be told of flushed usage and alerts: told later');
+      if (!failing) log.warn({ err: error }, 'failed to announce flushed usage and alerts; will retry');
       failing = true;
       for (const id of saying) waiting.add(id);
     }

@@ -59,7 +59,7 @@ try {
   }
   const url = await edge.listen();
   serving = true;
-  log.info({ url }, 'the edge serves');
+  log.info({ url }, 'the edge is ready');
   process.send?.({ type: 'ready', url });
   onShutdown(
     log,
@@ -76,7 +76,7 @@ try {
   const { code, message } = error as NodeJS.ErrnoException;
   const inUse = code === 'EADDRINUSE';
   const line = inUse
-    ? `port ${config.port} on ${config.host} is in use: stop what uses it or set PORT`
+    ? `port ${config.port} on ${config.host} is already in use: stop the other program or set PORT`
     : message;
   process.stderr.write(`edge: ${line}\n`);
   process.exit(inUse ? PORT_TAKEN_EXIT_CODE : 1);

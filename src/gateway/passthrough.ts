@@ -41,7 +41,7 @@ const ANSWER_TIMEOUT_MS = 60_000;
 const RETRY_AFTER_SECONDS = 1;
 const TOO_MANY = 'Too many requests from this address are in progress. Try again in a moment.';
 const NO_ROOM = 'Too many large requests are in progress. Try again in a moment.';
-const TOO_LARGE = 'The body is larger than any that is accepted here, or comes in too many pieces.';
+const TOO_LARGE = 'The body is too large, or arrives in too many pieces.';
 
 /** Refuses a request. All but a body that is too large may be repeated a moment later. */
 function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, message: string): void {
@@ -79,7 +79,7 @@ export async function passthrough(
   // Its connections end with the edge; those without any request would outlive it.
   app.addHook('onClose', () => platform.destroy());
   const failed = (reply: FastifyReply, error: Error): void => {
-    log.warn({ err: error }, 'the platform did not answer');
+    log.warn({ err: error }, 'the platform did not respond');
     reply.code(502).send(errorBody('platform_unavailable'));
   };
   const send = (reply: FastifyReply, { statusCode, headers, body }: PlatformAnswer): void => {
@@ -168,7 +168,7 @@ function ask(
     else if (answer.statusCode <= LAST_STATUS) send(reply, answer);
     else {
       answer.body.destroy();
-      failed(reply, new Error(`the platform answered with status ${answer.statusCode}`));
+      failed(reply, new Error(`the platform responded with status ${answer.statusCode}`));
     }
   });
 }

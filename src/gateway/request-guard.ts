@@ -18,7 +18,7 @@ export function originForm(request: { url?: string }): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-const UNREADABLE = { message: 'The request can not be read.' };
+const UNREADABLE = { message: "The request can't be parsed." };
 
 /** Answers in the contract's shape, outside of the routes. */
 function refuse(
@@ -88,10 +88,9 @@ export function knowAllMethods(app: FastifyInstance): void {
 /** What two readers could read in two ways; undefined: nothing. */
 export function faultOf(request: IncomingMessage, maxHeaders: number): [ErrorCode, ErrorOptions] | undefined {
   const { rawHeaders, httpVersionMajor } = request;
-  if (httpVersionMajor !== 1)
-    return ['invalid_request', { message: 'This version of HTTP is not spoken here.' }];
+  if (httpVersionMajor !== 1) return ['invalid_request', { message: 'This HTTP version is not supported.' }];
   if (rawHeaders.length > maxHeaders * 2) {
-    return ['headers_too_large', { message: `A request has at most ${maxHeaders} headers.` }];
+    return ['headers_too_large', { message: `A request may have at most ${maxHeaders} headers.` }];
   }
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -99,10 +98,10 @@ export function faultOf(request: IncomingMessage, maxHeaders: number): [ErrorCod
     if (name.length !== 4 || name.toLowerCase() !== 'host') continue;
     hosts++;
     if (rawHeaders[i + 1]!.length > MAX_HOST_BYTES)
-      return ['invalid_request', { message: 'This is no host.' }];
+      return ['invalid_request', { message: 'The Host header is not valid.' }];
   }
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) {
-    return ['invalid_request', { message: 'A request names its host once.' }];
+    return ['invalid_request', { message: 'A request must have exactly one Host header.' }];
   }
   return undefined;
 }

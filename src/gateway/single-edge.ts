@@ -57,7 +57,7 @@ export async function holdEdgeLock(
       if (restarted) doubtfulUntil = performance.now() + GRACE_MS;
       session?.end().catch(() => undefined);
       if (!session && !waiting)
-        log.warn('another edge serves: waiting for it to end (REDIS_URL lets several serve)');
+        log.warn('another edge is running; waiting for it to stop (set REDIS_URL to run several)');
       waiting ||= !session;
     } catch (error) {
       failure = error;
@@ -151,7 +151,7 @@ class HeldLock implements EdgeLock {
     if (this.#session !== session || this.#released) return;
     this.#session = undefined;
     session.end().catch(() => undefined);
-    this.log.warn('the lock of the one edge is not ours at the moment');
+    this.log.warn('lost the single-edge lock');
     void this.#regain();
   }
 
@@ -174,7 +174,7 @@ class HeldLock implements EdgeLock {
       return;
     }
     this.#keep(session);
-    this.log.warn('the lock of the one edge is ours again');
+    this.log.warn('holding the single-edge lock again');
     if (!this.#taken) return;
     this.#listener?.();
     this.#taken = false;
@@ -184,6 +184,8 @@ class HeldLock implements EdgeLock {
     this.#toldAt ??= performance.now();
     if (this.#taken || performance.now() - this.#toldAt < CONFIRM_MS) return;
     this.#taken = true;
-    this.log.error('another edge has taken over: this one admits no call until the lock is its own again');
+    this.log.error(
+      'another edge has taken over; this one rejects calls until it holds the single-edge lock again',
+    );
   }
 }

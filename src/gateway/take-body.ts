@@ -16,7 +16,7 @@ const tooLarge = (): AppError =>
 /** A body that came too slowly: answered with status 408. */
 export class SlowBodyError extends AppError {
   constructor() {
-    super('invalid_request', { message: 'The body came too slowly. Send it without pauses.' });
+    super('invalid_request', { message: 'The body arrived too slowly. Send it without pauses.' });
   }
 }
 

@@ -31,7 +31,7 @@ export class UpgradeHandler implements Dispatcher.DispatchHandler {
   /** The client has left. */
   abandon(): void {
     this.#isAbandoned = true;
-    this.#controller?.abort(new Error('the client has left'));
+    this.#controller?.abort(new Error('the client has disconnected'));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -58,7 +58,7 @@ export class UpgradeHandler implements Dispatcher.DispatchHandler {
     this.#body = new Readable({
       read: () => controller.resume(),
       destroy: (error, done) => {
-        this.#controller?.abort(new Error('the answer is of no use'));
+        this.#controller?.abort(new Error('the response is unusable'));
         done(error);
       },
     });

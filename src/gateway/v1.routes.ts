@@ -76,7 +76,7 @@ export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
 }
 
 const NEVER_REACHED = (): void => {
-  throw new Error('a request was not taken over');
+  throw new Error('failed to hijack a request');
 };
 
 /** Answers a request of `/v1`, whatever it is. Never throws. */
@@ -195,7 +195,7 @@ function encodedBody(request: IncomingMessage): boolean {
 function notSupported(request: IncomingMessage): AppError {
   const [path] = originForm(request).split('?', 1);
   const asked = `${request.method} ${path!.slice(0, 100)}`;
-  const message = `${asked} is not supported. There are POST /v1/chat/completions, POST /v1/embeddings and GET /v1/models.`;
+  const message = `${asked} is not supported. Supported endpoints are POST /v1/chat/completions, POST /v1/embeddings and GET /v1/models.`;
   return new AppError('endpoint_not_supported', { message });
 }
 
@@ -229,7 +229,7 @@ function forward(
 ): void {
   if (endpoint === 'embeddings' && body.stream) {
     throw new AppError('invalid_body', {
-      message: 'Embeddings are not streamed: leave "stream" out.',
+      message: 'Embeddings can\'t be streamed: omit "stream".',
       param: 'stream',
     });
   }

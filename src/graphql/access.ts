@@ -39,17 +39,14 @@ function guard(access: Access, { service }: GraphqlContext): void {
  */
 export function enforceAccess(schema: GraphQLSchema): GraphQLSchema {
   for (const [type, description] of [
-    [schema.getQueryType(), 'What can be asked.'],
-    [
-      schema.getMutationType(),
-      'What can be done: one mutation per action, each with an input and a payload of its own.',
-    ],
-    [schema.getSubscriptionType(), 'What is told while it happens, over WebSocket.'],
+    [schema.getQueryType(), 'Queries.'],
+    [schema.getMutationType(), 'Mutations: one per action, each with its own input and payload.'],
+    [schema.getSubscriptionType(), 'Subscriptions, served over WebSocket.'],
   ] as const) {
     if (type) type.description = description;
     for (const field of Object.values(type?.getFields() ?? {})) {
       const access = accessOf(field);
-      if (!access) throw new Error(`${type!.name}.${field.name} doesn't declare who may ask for it`);
+      if (!access) throw new Error(`${type!.name}.${field.name} doesn't declare who may access it`);
       guardField(field, access, type === schema.getMutationType());
       if (type !== schema.getSubscriptionType()) field.type = getNullableType(field.type);
     }

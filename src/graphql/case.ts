@@ -31,9 +31,9 @@ function renamed(value: unknown, rename: (name: string) => string): unknown {
   );
 }
 
-/** What a service gave, as GraphQL names it. */
+/** The output of a service, with the names of GraphQL. */
 export const camelCased = <T>(value: T): Camel<T> => renamed(value, camelName) as Camel<T>;
 
-/** What GraphQL got, as a service names it. Fields that weren't given are left out. */
+/** An input of GraphQL, with the names of a service. Omitted fields are left out. */
 export const snakeCased = (value: object): Record<string, unknown> =>
   renamed(value, snakeName) as Record<string, unknown>;

@@ -2,19 +2,19 @@ import type { ClassType } from 'type-graphql';
 import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import { type ConnectionPage, MAX_PAGE } from '../lib/connection-input.js';
 
-/** Where a page begins and how long it is. */
+/** Start and size of a page. */
 @ArgsType()
 export class PageArgs {
-  @Field(() => Int, { defaultValue: 50, description: `Most entries to return, 1 to ${MAX_PAGE}.` })
+  @Field(() => Int, { defaultValue: 50, description: `Number of entries to return, 1 to ${MAX_PAGE}.` })
   first!: number;
 
-  @Field(() => String, { nullable: true, description: 'Cursor of the entry behind which the page begins.' })
+  @Field(() => String, { nullable: true, description: 'Cursor of the entry after which the page starts.' })
   after?: string | null;
 }
 
-@ObjectType({ description: 'Where a page stands in its list.' })
+@ObjectType({ description: 'Position of a page in its list.' })
 export class PageInfo {
-  @Field({ description: 'Whether there are entries behind this page.' })
+  @Field({ description: 'Whether there are entries after this page.' })
   hasNextPage!: boolean;
 
   @Field({ description: 'Whether there are entries before this page.' })
@@ -27,25 +27,25 @@ export class PageInfo {
   endCursor!: string | null;
 }
 
-/** What each connection is, whatever it lists. */
+/** A connection of any node type. */
 export interface Connection<Node> {
   edges: { cursor: string; node: Node }[];
   nodes: Node[];
   pageInfo: PageInfo;
 }
 
-/** Cost of a list: as many times that of an entry as entries were asked for. */
+/** Cost of a list: the cost of an entry times the number of requested entries. */
 export const pageCost = ({ args, childComplexity }: { args: { first?: number }; childComplexity: number }) =>
   1 + Math.min(Math.max(args.first ?? 50, 1), MAX_PAGE) * childComplexity;
 
-/** What a connection's own class says of itself. */
+/** The description of a connection type. */
 export const pageOf = (what: string): string => `A page of ${what}, newest first.`;
 
 /** Makes what a connection's class extends, with its edge type. `what` names the entries. */
 export function connectionOf<Node extends object>(NodeClass: ClassType<Node>, what: string) {
-  @ObjectType(`${NodeClass.name}Edge`, { description: `One of the ${what} with its place in the list.` })
+  @ObjectType(`${NodeClass.name}Edge`, { description: `One of the ${what} with its cursor.` })
   class EdgeType {
-    @Field({ description: 'Place of the entry, for `after`.' })
+    @Field({ description: 'Cursor of the entry, to pass as `after`.' })
     cursor!: string;
 
     @Field(() => NodeClass, { description: 'The entry.' })
@@ -57,10 +57,10 @@ export function connectionOf<Node extends object>(NodeClass: ClassType<Node>, wh
     @Field(() => [EdgeType], { description: 'The entries with their cursors.' })
     edges!: EdgeType[];
 
-    @Field(() => [NodeClass], { description: 'The entries alone.' })
+    @Field(() => [NodeClass], { description: 'The entries without cursors.' })
     nodes!: Node[];
 
-    @Field(() => PageInfo, { description: 'Where this page stands.' })
+    @Field(() => PageInfo, { description: 'Position of the page in its list.' })
     pageInfo!: PageInfo;
   }
   return ConnectionType;

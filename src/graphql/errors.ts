@@ -8,7 +8,7 @@ import { valueFaults } from './variable-faults.js';
 
 export interface ErrorFormat {
   log: Logger;
-  /** Whether a message may suggest names of the schema to whoever misspelt one. */
+  /** Whether messages may suggest names from the schema. */
   suggestions: boolean;
 }
 
@@ -71,7 +71,7 @@ function withoutSuggestion(message: string): string {
   return at < 0 ? message : message.slice(0, at).trimEnd();
 }
 
-/** What was really thrown stands inside: graphql wraps it, sometimes twice. */
+/** The original error: graphql wraps it, sometimes twice. */
 function shownError(error: GraphQLError): AppError {
   let cause: Error | undefined = error;
   while (cause instanceof GraphQLError) {

@@ -27,7 +27,7 @@ export const LIMITS = {
   introspectionDepth: 20,
   aliases: 15,
   tokens: 2_000,
-  /** Values that an answer may hold, lists counted as long as they were asked for. */
+  /** Number of values a response may contain; a list counts as its requested length. */
   cost: 10_000,
 } as const;
 
@@ -69,7 +69,7 @@ export function refuseUnvalidatable(schema: GraphQLSchema, source: unknown): voi
   try {
     document = parse(source, parseOptions);
   } catch {
-    // The parser says so itself.
+    // The parser's own message.
     return;
   }
   refuseRepetition(document);
@@ -105,13 +105,13 @@ export function checkOperation(request: Operation): OperationWeight {
   const proofs = countMutations(request, provesIdentity);
   if (proofs > 1) {
     throw documentError(
-      'A request holds at most one mutation that takes a password. Send one after the other.',
+      'A request may contain at most one mutation that takes a password. Send them one at a time.',
     );
   }
   const cost = costOf(request);
   if (cost > LIMITS.cost) {
     throw documentError(
-      `The operation is too costly: ${cost} of at most ${LIMITS.cost}. Ask for shorter lists or fewer fields.`,
+      `The operation costs ${cost}; the maximum is ${LIMITS.cost}. Request shorter lists or fewer fields.`,
     );
   }
   return { cost, mutations: countMutations(request, () => true) };

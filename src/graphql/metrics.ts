@@ -8,13 +8,13 @@ export interface GraphqlMetrics {
 export function createGraphqlMetrics(registry: Registry, openSockets: () => number): GraphqlMetrics {
   const errors = new Counter({
     name: 'platform_graphql_errors_total',
-    help: 'Errors in answers of GraphQL, by code.',
+    help: 'GraphQL errors by code.',
     labelNames: ['code'],
     registers: [registry],
   });
   new Gauge({
     name: 'platform_graphql_sockets',
-    help: 'WebSockets that are open.',
+    help: 'Open WebSocket connections.',
     registers: [registry],
     collect() {
       this.set(openSockets());

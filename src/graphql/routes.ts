@@ -28,7 +28,7 @@ import { type DocumentRequest, documentText, type TrustedDocuments } from './tru
 export interface GraphqlDeps {
   services: Services;
   signals: Signals;
-  /** Whether the schema may be asked for, and misspelt names get suggestions. */
+  /** Whether introspection and suggestions for misspelt names are on. */
   introspection: boolean;
   /** Those of the web pages. */
   documents: TrustedDocuments;
@@ -48,7 +48,7 @@ const GOODBYE_MS = 1_000;
 const CLOSE_MS = 2_000;
 const ENDPOINT = '/graphql';
 const DOCUMENT_BYTES = 256 * 1024;
-const POST_ONLY = 'Send queries and mutations by POST; subscriptions run over WebSocket.';
+const POST_ONLY = 'Send queries and mutations by POST, and subscriptions over WebSocket.';
 
 /** `/graphql`: queries and mutations by POST, everything over WebSocket. */
 export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<void> {

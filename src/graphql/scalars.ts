@@ -14,11 +14,11 @@ function decimalInput(value: unknown): number | string {
 export const Decimal = new GraphQLScalarType<number | string, string>({
   name: 'Decimal',
   description:
-    'An exact decimal. Answers carry it as a string with 6 to 12 digits after the point, such as `"0.9999562"`; inputs take a string or a number.',
+    'An exact decimal. Responses use a string with 6 to 12 decimal places, such as `"0.9999562"`; inputs accept a string or a number.',
   serialize(value) {
     if (typeof value === 'string' && DECIMAL.test(value)) return value;
-    // Our own fault, and told as such.
-    throw new Error('an answer carries something else than a decimal');
+    // A bug of ours, reported as an internal error.
+    throw new Error("the value isn't a decimal");
   },
   parseValue: decimalInput,
   parseLiteral(node) {
@@ -37,10 +37,10 @@ function timestampInput(value: unknown): string {
 /** Times: UTC, always six digits and Z. */
 export const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
-  description: 'A time in UTC with six digits and Z, such as `"2026-11-21T08:55:57.123000Z"`.',
+  description: 'A UTC timestamp with microseconds, such as `"2026-11-21T08:55:57.123000Z"`.',
   serialize(value) {
     if (typeof value === 'string' && TIMESTAMP.test(value)) return value;
-    throw new Error('an answer carries something else than a time');
+    throw new Error("the value isn't a timestamp");
   },
   parseValue: timestampInput,
   parseLiteral: (node) => timestampInput(node.kind === Kind.STRING ? node.value : undefined),

@@ -3,33 +3,15 @@ import { createPubSub } from '@graphql-yoga/subscription';
 import { GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
 import { enforceAccess } from './access.js';
-import { AccountResolver, AccountsResolver } from './accounts/accounts.resolver.js';
+import { accountsResolvers } from './accounts/accounts.resolver.js';
 import { UsersResolver } from './accounts/users.resolver.js';
-import {
-  AlertEventResolver,
-  AlertsResolver,
-  ApiKeyAlertsResolver,
-  ViewerAlertsResolver,
-} from './alerts/alerts.resolver.js';
+import { alertsResolvers } from './alerts/alerts.resolver.js';
 import { AlertSubscriptions } from './alerts/alerts.subscriptions.js';
-import { ApiKeyAnalyticsResolver, ViewerAnalyticsResolver } from './analytics/analytics.resolver.js';
-import {
-  BillingResolver,
-  LedgerEntryConnectionResolver,
-  LedgerEntryResolver,
-  TopUpPayloadResolver,
-  UsageEventConnectionResolver,
-  UsageEventResolver,
-  ViewerBillingResolver,
-} from './billing/billing.resolver.js';
+import { analyticsResolvers } from './analytics/analytics.resolver.js';
+import { billingResolvers } from './billing/billing.resolver.js';
 import { BillingSubscriptions } from './billing/billing.subscriptions.js';
 import { InstallationResolver } from './installation/installation.resolver.js';
-import {
-  ApiKeyConnectionResolver,
-  ApiKeyResolver,
-  KeysResolver,
-  ViewerKeysResolver,
-} from './keys/keys.resolver.js';
+import { keysResolvers } from './keys/keys.resolver.js';
 import { LeaderboardResolver } from './leaderboard/leaderboard.resolver.js';
 import { MigrationResolver } from './migration/migration.resolver.js';
 
@@ -37,29 +19,15 @@ import { MigrationResolver } from './migration/migration.resolver.js';
 export function createSchema(): GraphQLSchema {
   const schema = buildSchemaSync({
     resolvers: [
-      AccountsResolver,
-      AccountResolver,
+      ...accountsResolvers,
       UsersResolver,
-      BillingResolver,
-      TopUpPayloadResolver,
-      ViewerBillingResolver,
-      UsageEventConnectionResolver,
-      LedgerEntryConnectionResolver,
-      UsageEventResolver,
-      LedgerEntryResolver,
-      BillingSubscriptions,
-      KeysResolver,
-      ViewerKeysResolver,
-      ApiKeyConnectionResolver,
-      ApiKeyResolver,
-      ViewerAnalyticsResolver,
-      ApiKeyAnalyticsResolver,
-      InstallationResolver,
-      AlertsResolver,
-      ViewerAlertsResolver,
-      ApiKeyAlertsResolver,
-      AlertEventResolver,
+      ...alertsResolvers,
       AlertSubscriptions,
+      ...analyticsResolvers,
+      ...billingResolvers,
+      BillingSubscriptions,
+      InstallationResolver,
+      ...keysResolvers,
       LeaderboardResolver,
       MigrationResolver,
     ],

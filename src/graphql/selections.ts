@@ -38,7 +38,7 @@ export function refuseRepetition({ definitions }: DocumentNode): void {
       for (const selection of set.selections) {
         if (++expanded > SELECTION_LIMITS.expanded) {
           throw documentError(
-            `The document selects more than ${SELECTION_LIMITS.expanded} fields and fragments once its fragments are in place. Spread them less often.`,
+            `The document selects more than ${SELECTION_LIMITS.expanded} fields and fragments after expanding its fragments. Spread them less often.`,
           );
         }
         place.add(selection);

@@ -16,7 +16,7 @@ import { type TakeRate, takeOperation } from './rates.js';
 
 export interface GraphqlServerOptions {
   schema: GraphQLSchema;
-  /** Whether the schema may be asked for. */
+  /** Whether introspection is on. */
   introspection: boolean;
   log: Logger;
   takeRate: TakeRate;

@@ -92,7 +92,7 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
         protocol: socket.protocol,
         send: (text) =>
           new Promise((resolve) => {
-            // A connection that breaks is told by its close, not by what was on its way.
+            // A broken connection is reported when it closes, not by messages in transit.
             socket.send(text, () => resolve());
           }),
         close: (code, reason) => socket.close(code, reason),
@@ -105,7 +105,7 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
                 socket.close(BAD_MESSAGE, 'This message is for clients only');
                 return;
               }
-              request.log.error({ err: error }, 'a message of a WebSocket failed');
+              request.log.error({ err: error }, 'a WebSocket message failed');
               socket.close(1011, 'Internal error');
             });
           });
@@ -116,7 +116,7 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
     socket.once('close', (code, reason) => {
       watch.stop();
       closed(code, String(reason)).catch((error: unknown) => {
-        request.log.error({ err: error }, 'a WebSocket could not be cleared up');
+        request.log.error({ err: error }, 'cleaning up a WebSocket failed');
       });
     });
   };
@@ -166,7 +166,7 @@ async function prepare(
   rules: readonly (typeof specifiedRules)[number][],
 ): Promise<ExecutionArgs | GraphQLError[]> {
   if (Object.keys(subscriptions).length > OPERATIONS_PER_SOCKET) {
-    const message = `At most ${OPERATIONS_PER_SOCKET} operations run over one connection at a time.`;
+    const message = `At most ${OPERATIONS_PER_SOCKET} operations can run on one connection at a time.`;
     return [wrapped(new AppError('rate_limit_exceeded', { message }))];
   }
   const service = freshContext(extra.request);
@@ -191,7 +191,9 @@ async function prepare(
     if (faults.length > 0) return faults.map((fault) => withCode(fault, 'GRAPHQL_VALIDATION_FAILED'));
     const operation = getOperationAST(document, operationName);
     if (!operation) {
-      const fault = new GraphQLError('The document has no such operation. Name the one that is to run.');
+      const fault = new GraphQLError(
+        'The document has no such operation. Set operationName to the operation to run.',
+      );
       return [withCode(fault, 'OPERATION_RESOLUTION_FAILURE')];
     }
     const weight = checkOperation({ schema, document, operation, variables: variables ?? {} });

@@ -9,7 +9,7 @@ export interface TrustedDocuments {
   binding: boolean;
 }
 
-/** What a request says of its document, of whatever type. */
+/** The document fields of a request, not yet validated. */
 export interface DocumentRequest {
   query?: unknown;
   documentId?: unknown;

@@ -5,7 +5,7 @@ import { shortened, withShortNames } from '../lib/shortened.js';
 
 const VARIABLE = /^Variable "\$([^"]*)" /;
 const ARGUMENT = /^Argument "([^"]*)" /;
-/** graphql gives up at 50 faults, with one more error that says so. */
+/** graphql stops at 50 errors and adds one that says so. */
 const GIVEN_UP = /^Too many errors processing variables/;
 const PLACE = / at "([^"]*)"$/;
 
@@ -27,7 +27,7 @@ const WORDS: readonly [RegExp, (match: RegExpExecArray) => { field?: string; mes
 
 /** The faults of a value, as details of `validation_error`; undefined for an error of anything else. */
 export function valueFaults(error: GraphQLError): FieldIssue[] | undefined {
-  if (GIVEN_UP.test(error.message)) return ofWholeInput('has more faults than are named here');
+  if (GIVEN_UP.test(error.message)) return ofWholeInput('has more errors than are listed here');
   const fault = variableFault(error) ?? argumentFault(error);
   return fault && [{ field: shortened(fault.field), message: withShortNames(fault.message) }];
 }

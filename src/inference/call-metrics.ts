@@ -55,7 +55,7 @@ export function createCallMetrics(registry: Registry): CallMetrics {
   const requests = tally(
     {
       name: 'gateway_requests_total',
-      help: 'Answers of /v1 by endpoint and code (ok or the error code)',
+      help: 'Responses of /v1 by endpoint and code (ok or the error code)',
       labelNames: ['endpoint', 'code'],
     },
     registry,
@@ -88,14 +88,14 @@ export function createCallMetrics(registry: Registry): CallMetrics {
   const dropped = tally(
     {
       name: 'gateway_dropped_answer_parts_total',
-      help: 'Members and lines of upstream answers that are not passed on',
+      help: 'Fields and lines of upstream responses that were dropped',
       labelNames: ['endpoint', 'kind'],
     },
     registry,
   );
   const flags = new Counter({
     name: 'gateway_flagged_events_total',
-    help: 'Usage events that are estimated, anomalous or cut by the client',
+    help: 'Usage events that are estimated, anomalous or cut off by the client',
     labelNames: ['flag'],
     registers,
   });
@@ -105,7 +105,7 @@ export function createCallMetrics(registry: Registry): CallMetrics {
     bodyBytes(read) {
       new Gauge({
         name: 'gateway_request_body_bytes',
-        help: 'Bytes of bodies and of whole answers of /v1 in memory; an account beyond its share gets 503',
+        help: 'Bytes of /v1 request bodies and unstreamed responses in memory; an account beyond its share gets 503',
         registers,
         collect() {
           this.set(read());

@@ -58,7 +58,7 @@ export async function createCatalog(pool: Pool, log: Logger, contact: DatabaseCo
       models = await readModels(pool);
       contact.heard();
     } catch (error) {
-      log.debug({ err: error }, 'the model table could not be read again');
+      log.debug({ err: error }, 'failed to reload the model table');
     }
   };
   const timer = setInterval(() => void reload(), REFRESH_MS);

@@ -58,7 +58,7 @@ function deliveryMetrics(registry: Registry, countPending: () => Promise<number>
   const registers = [registry];
   new Gauge({
     name: 'gateway_alerts_pending',
-    help: 'Alerts that wait for their delivery, those in flight included. Of the whole installation.',
+    help: 'Alerts waiting for delivery, including those in progress, across the whole installation.',
     registers,
     async collect() {
       // The database may be away: the last count stays.
@@ -71,19 +71,19 @@ function deliveryMetrics(registry: Registry, countPending: () => Promise<number>
   return {
     attempts: new Counter({
       name: 'gateway_alert_attempts_total',
-      help: 'Attempts to deliver an alert by what came of them: sent, failed, or again (another may succeed).',
+      help: 'Alert delivery attempts by outcome: sent, failed, or again (will be retried).',
       labelNames: ['kind', 'outcome'],
       registers,
     }),
     deliveries: new Counter({
       name: 'gateway_alert_deliveries_total',
-      help: 'Alerts whose delivery has ended: sent, failed, or degraded (a mail that stayed here: no mail server, or a limit).',
+      help: "Finished alert deliveries: sent, failed, or degraded (an email that wasn't sent: no mail server, or a limit).",
       labelNames: ['kind', 'status'],
       registers,
     }),
     firstAttempt: new Histogram({
       name: 'gateway_alert_first_attempt_seconds',
-      help: 'Time from the firing of an alert to its first attempt.',
+      help: 'Time from an alert firing to the first delivery attempt.',
       labelNames: ['kind'],
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60],
       registers,

@@ -41,19 +41,19 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
   const { orm, log, registry } = options;
   const violations = new Gauge({
     name: 'gateway_invariant_violations',
-    help: 'Rows that violate an invariant of the ledger, as of the last audit. Anything but 0 wants a person.',
+    help: 'Rows that violate a ledger invariant, as of the last audit. Investigate anything but 0.',
     labelNames: ['invariant'],
     registers: [registry],
   });
   const oldSeals = new Gauge({
     name: 'gateway_old_seals',
-    help: 'Values that are not sealed with the current ENCRYPTION_KEY, as of the last run of the job reseal.',
+    help: 'Values not encrypted with the current ENCRYPTION_KEY, as of the last run of the reseal job.',
     labelNames: ['state'],
     registers: [registry],
   });
   const removed = new Counter({
     name: 'gateway_retention_removed_total',
-    help: 'Rows that were removed since they were older than they are kept.',
+    help: 'Rows removed because their retention period has passed.',
     labelNames: ['kind'],
     registers: [registry],
   });
@@ -65,13 +65,13 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
   });
   const duration = new Histogram({
     name: 'gateway_job_duration_seconds',
-    help: 'Time that a run of a scheduled job took.',
+    help: 'Duration of scheduled job runs.',
     labelNames: ['job'],
     buckets: [0.01, 0.1, 1, 10, 60, 300],
     registers: [registry],
   });
   if (!options.enabled) {
-    log.warn('background tasks are off: no scheduled job runs');
+    log.warn("background tasks are disabled: scheduled jobs don't run");
     return null;
   }
   // Not MikroORM's pool: that gives timestamps as texts, which Agenda takes for dates.
@@ -85,7 +85,7 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
     keepAlive: true,
   });
   pool.on('connect', guardConnection);
-  pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+  pool.on('error', (error) => log.warn({ err: error }, 'lost a database connection'));
   await ensureJobSchema(orm, pool);
   const runner = await startJobs({
     jobs: options.jobs({

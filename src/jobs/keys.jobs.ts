@@ -19,10 +19,13 @@ export function resealJob(
       if (unreadable > 0) {
         context.log.warn(
           counts,
-          'sealed values open with no known ENCRYPTION_KEY: set ENCRYPTION_KEY_PREVIOUS',
+          "some values can't be decrypted with any known ENCRYPTION_KEY: set ENCRYPTION_KEY_PREVIOUS",
         );
       } else if (resealed + left > 0) {
-        context.log.info(counts, 'values sealed again; the previous ENCRYPTION_KEY may go when left is 0');
+        context.log.info(
+          counts,
+          're-encrypted values; ENCRYPTION_KEY_PREVIOUS can be removed when left is 0',
+        );
       }
     },
   });

@@ -52,7 +52,7 @@ const LOCK_LIFETIME_MS = 60_000;
 const RENEWALS = 3;
 /** Also the latency of everything that is scheduled, since notifications are off. */
 const POLL_MS = 1_000;
-/** So many polls without an error mean that the database is back. */
+/** Number of polls without an error after which the database counts as back. */
 const QUIET_POLLS = 5;
 
 /** The scheduler's tables, made under the lock of the migrations: its own DDL races when processes start together. */
@@ -103,7 +103,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
       const idle = new AbortController();
       becameIdle = () => idle.abort();
       const result = await agenda.drain({ timeout: timeoutMs, signal: idle.signal, closeConnection: false });
-      if (result.timedOut) log.warn({ running }, 'jobs were still running and will be run again');
+      if (result.timedOut) log.warn({ running }, 'jobs were still running and will run again');
     },
   };
 }
@@ -126,7 +126,7 @@ async function runOne(
     options.onRun?.(job.name, 'success', (Date.now() - began) / 1000);
   } catch (error) {
     options.onRun?.(job.name, 'failure', (Date.now() - began) / 1000);
-    context.log.error({ err: error, job: job.name }, 'a job failed and will be run again when it is due');
+    context.log.error({ err: error, job: job.name }, 'a job failed and will run again when it is next due');
     throw error;
   } finally {
     clearInterval(renewal);

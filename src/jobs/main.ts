@@ -48,7 +48,7 @@ onShutdown(
 
 await startOrExit('jobs', async () => {
   await waitForDatabase(orm, log);
-  (await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+  (await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'lost a database connection'));
   const names = await migrateAndSeedOrExit(orm, config, log);
   runner = await startJobsApp({
     databaseUrl: config.databaseUrl!,

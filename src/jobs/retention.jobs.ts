@@ -10,7 +10,7 @@ export interface Retention {
   history: number;
 }
 
-/** Tells how many rows of a kind went. */
+/** Counts removed rows by kind. */
 export type ReportRemoved = (kind: 'usage_events' | 'rollups' | 'alert_events', rows: number) => void;
 
 /** Usage events and roll-ups that are older than they are kept; hourly, since a repeat finds nothing to do. */

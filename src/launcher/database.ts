@@ -33,7 +33,7 @@ export async function keepDatabase({ say, backOff, ...options }: KeepOptions): P
 
   const restart = async (): Promise<void> => {
     const waitMs = restarts.pauseMs(Date.now() - startedAt);
-    say(`the database ended, starting it again in ${waitMs / 1000} s`);
+    say(`the database exited; restarting it in ${waitMs / 1000} s`);
     await delay(waitMs, undefined, { signal });
     current = await startEmbeddedPostgres({ ...options, port: first.port, signal });
     startedAt = Date.now();
@@ -46,7 +46,7 @@ export async function keepDatabase({ say, backOff, ...options }: KeepOptions): P
         await delay(WATCH_MS, undefined, { signal, ref: false });
         if (!current.running()) await restart();
       } catch (error) {
-        if (!signal.aborted) say(`the database can't be started: ${(error as Error).message}`);
+        if (!signal.aborted) say(`failed to start the database: ${(error as Error).message}`);
       }
     }
   };

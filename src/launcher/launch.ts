@@ -140,7 +140,7 @@ export function launch(options: LaunchOptions): Launcher {
    */
   const startChildren = async (databaseUrl: string): Promise<Ports> => {
     const timer = setTimeout(
-      () => fail(`the start took more than ${START_TIMEOUT_MS / 1000} s: see the lines above`, 1),
+      () => fail(`startup took more than ${START_TIMEOUT_MS / 1000} s; see the lines above`, 1),
       START_TIMEOUT_MS,
     );
     try {
@@ -149,7 +149,10 @@ export function launch(options: LaunchOptions): Launcher {
         const lost = new AbortController();
         await startAll(describe(config, databaseUrl, ports), lost);
         if (!lost.signal.aborted || giveUp.signal.aborted) return ports;
-        reporter.note('restart', `another program took the port of ${lost.signal.reason}: again with others`);
+        reporter.note(
+          'restart',
+          `another program took the port of ${lost.signal.reason}; trying other ports`,
+        );
         await stopChildren();
       }
     } finally {
@@ -191,8 +194,7 @@ export function launch(options: LaunchOptions): Launcher {
     await started.catch(() => undefined);
     await stopAll();
     const events = await eventsLeft(join(config.dataDir, 'spool'));
-    if (exitCode === 0)
-      reporter.step('stopped', `every request answered or ended, ${events}`, Date.now() - began);
+    if (exitCode === 0) reporter.step('stopped', `all requests finished, ${events}`, Date.now() - began);
     return exitCode;
   })();
 
@@ -201,10 +203,10 @@ export function launch(options: LaunchOptions): Launcher {
     ended,
     stop(reason) {
       if (giveUp.signal.aborted) {
-        reporter.note('stopping', `still waiting for ${waitingFor.join(' and ') || 'the start to end'}`);
+        reporter.note('stopping', `still waiting for ${waitingFor.join(' and ') || 'startup to end'}`);
         return;
       }
-      reporter.note('stopping', `${reason}: finishing requests in flight (35 s at most)`);
+      reporter.note('stopping', `${reason}: finishing requests in progress (35 s at most)`);
       giveUp.abort();
     },
   };
@@ -216,10 +218,10 @@ const faultAbove = (name: string): string => `${name} can't start with this conf
 async function eventsLeft(spool: string): Promise<string> {
   try {
     const waiting = await waitingEvents(spool);
-    if (waiting === 0) return 'every event written';
-    return `up to ${waiting} usage events wait in ${spool}: the next start books them`;
+    if (waiting === 0) return 'all usage events written';
+    return `up to ${waiting} usage events are waiting in ${spool}; the next start will record them`;
   } catch (error) {
-    return `usage events may wait in ${spool} (${(error as Error).message})`;
+    return `usage events may be waiting in ${spool} (${(error as Error).message})`;
   }
 }
 

@@ -76,11 +76,11 @@ const PORT_CODES = new Set(['EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
 function describeFault(code: string, { name, host, port }: Setting): string {
   if (code === 'EADDRINUSE') {
     const example = name === 'PORT' ? `: PORT=${port + 1} npm start` : '';
-    return `${name}: ${port} on ${host} is in use by another program; stop that, or choose another${example}`;
+    return `${name}: ${port} on ${host} is in use by another program; stop it, or choose another${example}`;
   }
   if (!PORT_CODES.has(code)) {
     const address = name === 'METRICS_PORT' ? 'METRICS_HOST' : 'HOST';
-    return `${address}: ${host} is no address of this machine (${code}); choose another ${address}`;
+    return `${address}: ${host} is not an address of this machine (${code}); choose another ${address}`;
   }
   return `${name}: can't listen on ${host}:${port} (${code}); choose another ${name}`;
 }

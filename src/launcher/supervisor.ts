@@ -41,7 +41,7 @@ const isReady = (message: unknown): message is ReadyMessage =>
   typeof message === 'object' && message !== null && (message as { type?: unknown }).type === 'ready';
 
 const reasonOf = (code: number | null): string =>
-  code === PORT_TAKEN_EXIT_CODE ? 'another program has its port' : `exit code ${code}`;
+  code === PORT_TAKEN_EXIT_CODE ? 'another program uses its port' : `exit code ${code}`;
 
 /**
  * Runs a process and starts it again when it ends by itself. It gets an IPC channel, over which it says
@@ -66,7 +66,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
       return;
     }
     const waitMs = restarts.pauseMs(livedMs);
-    options.say(`${spec.name} ended (${reason}), starting it again in ${waitMs / 1000} s`);
+    options.say(`${spec.name} exited (${reason}); restarting it in ${waitMs / 1000} s`);
     restart = setTimeout(start, waitMs);
   };
 
@@ -99,7 +99,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
     const gone = new Promise<void>((done) => current.once('exit', () => done()));
     current.kill('SIGTERM');
     const killer = setTimeout(() => {
-      options.say(`${spec.name} did not end within ${spec.stopPatienceMs / 1000} s, killing it`);
+      options.say(`${spec.name} did not stop within ${spec.stopPatienceMs / 1000} s, killing it`);
       current.kill('SIGKILL');
     }, spec.stopPatienceMs);
     await gone;

@@ -26,11 +26,11 @@ export function welcome(url: string, simulated: boolean): string {
     `  API docs   ${url}/docs/api, GraphQL at ${url}/graphql/playground`,
     ...(simulated
       ? [
-          '  Models     simulated: answers are made up on this machine. Real ones: docs/operations.md, proxy.config.yaml',
+          '  Models     simulated on this machine. To use real models, see docs/operations.md and proxy.config.yaml',
         ]
       : []),
     '',
-    '  Try it: sign up, make a key, ask a model (copy and paste)',
+    '  Try it: sign up, create a key and call a model (copy and paste)',
     '',
     `    BASE=${url}`,
     '    TOKEN=$(curl -s $BASE/api/auth/signup -H "content-type: application/json" \\',
@@ -41,7 +41,7 @@ export function welcome(url: string, simulated: boolean): string {
     '    curl $BASE/v1/chat/completions -H "authorization: Bearer $KEY" -H "content-type: application/json" \\',
     `      -d '{"model":"gateway/fast","messages":[{"role":"user","content":"Hello!"}]}'`,
     '',
-    '  Ctrl-C stops everything in order.',
+    '  Press Ctrl-C to stop.',
     '',
   ];
   return lines.join('\n');

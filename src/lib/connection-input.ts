@@ -62,7 +62,7 @@ const timePosition = cursorOf((text): TimePosition | undefined => {
 });
 const sequencePosition = cursorOf((text) => (POSITION_DIGITS.test(text) ? text : undefined));
 
-const words = `must be 1 to ${MAX_PAGE}, a whole number`;
+const words = `must be a whole number from 1 to ${MAX_PAGE}`;
 const first = z.int(words).min(1, words).max(MAX_PAGE, words).default(DEFAULT_PAGE);
 const absentAsNull = (value: unknown): unknown => value ?? undefined;
 

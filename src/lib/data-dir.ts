@@ -34,11 +34,11 @@ export function checkDataDir(path: string): void {
 }
 
 const REASONS: Record<string, string> = {
-  EEXIST: 'it, or a part of its path, is a file',
-  ENOTDIR: 'it, or a part of its path, is a file',
-  ENOENT: 'the system lets nobody make it',
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
+  EEXIST: 'it, or part of its path, is a file',
+  ENOTDIR: 'it, or part of its path, is a file',
+  ENOENT: "the system doesn't allow creating it",
+  EACCES: "this user can't write there",
+  EPERM: "this user can't write there",
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
 };

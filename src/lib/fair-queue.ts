@@ -43,7 +43,7 @@ const UNBOUNDED = {
 /** Of so many turns those who are behind get one. */
 const TURNS = 4;
 
-/** Owners take turns: whoever asks for much waits behind their own work, and others don't. */
+/** Owners take turns: heavy users wait behind their own work and don't delay others. */
 export class FairQueue {
   readonly #options: Required<FairQueueOptions>;
   /** Owners with something running or waiting; whose turn is next comes first. */

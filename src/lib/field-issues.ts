@@ -11,7 +11,7 @@ export interface IssueLike {
   keys?: readonly string[];
 }
 
-/** Faults that one answer names; whoever sends more has no form to show them in. */
+/** Maximum number of errors in one response. */
 const MAX_ISSUES = 100;
 /** Where no field is at fault, but all of them together. */
 const WHOLE_INPUT = 'body';

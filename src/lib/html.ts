@@ -1,3 +1,3 @@
-/** Text that stands in HTML, also within an attribute in quotes. */
+/** Escapes text for HTML, including quoted attributes. */
 export const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);

@@ -1,6 +1,6 @@
 import { V7Generator } from 'uuidv7';
 
-/** Random numbers are fetched so many at a time: one by one they cost more than everything else of an id. */
+/** Random numbers are fetched in batches: one by one they cost more than the rest of an id. */
 const randoms = new Uint32Array(1024);
 let used = randoms.length;
 
@@ -19,5 +19,5 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** A new UUIDv7: sortable by the time of its making, unguessable in the rest. */
 export const newId = (): string => generator.generate().toString();
 
-/** Whether a text has the form of a UUID, so that it may reach a `uuid` column. */
+/** Whether a text is formatted as a UUID and can be passed to a `uuid` column. */
 export const isUuid = (text: string): boolean => UUID.test(text);

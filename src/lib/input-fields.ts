@@ -4,10 +4,10 @@ import { z } from 'zod';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** For descriptions of what `label` takes. */
-export const TRIMMED = 'Spaces around it are removed.';
+/** For descriptions of fields that use `label`. */
+export const TRIMMED = 'Leading and trailing spaces are removed.';
 
-/** Text on one line with something in it; spaces around it go. */
+/** A non-empty single line; surrounding spaces are trimmed. */
 export const label = (maxLength: number) =>
   z
     .string()
@@ -16,11 +16,11 @@ export const label = (maxLength: number) =>
     .max(maxLength)
     .refine(
       (text) => text.isWellFormed() && !CONTROL.test(text),
-      'must be one line without control characters',
+      'must be a single line without control characters',
     );
 
 export const NOTHING_TO_CHANGE = 'there is nothing to change';
 
-/** Whether a change names anything. */
+/** Whether a change has at least one field. */
 export const changesSomething = (change: object): boolean =>
   Object.values(change).some((value) => value !== undefined);

@@ -34,7 +34,7 @@ export function jsonAmbiguity(json: string): string | undefined {
         if (nameNext) {
           const names = open.at(-1)!;
           const name = nameAt(json, at, end);
-          if (names.has(name)) return `"${name.slice(0, MAX_SHOWN_NAME)}" stands twice in one object`;
+          if (names.has(name)) return `"${name.slice(0, MAX_SHOWN_NAME)}" appears twice in one object`;
           names.add(name);
           nameNext = false;
         }

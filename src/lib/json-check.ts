@@ -41,7 +41,7 @@ function skipString(json: Buffer, from: number): number {
   for (let at = from + 1; at < json.length; at++) {
     const byte = byteAt(json, at);
     if (byte === QUOTE) return at + 1;
-    if (byte < 0x20) throw new JsonScanError('a control character stands in a string');
+    if (byte < 0x20) throw new JsonScanError('a string contains a control character');
     if (byte !== BACKSLASH) continue;
     at++;
     if (byteAt(json, at) === LOWER_U) {
@@ -49,7 +49,7 @@ function skipString(json: Buffer, from: number): number {
         if (!HEX[byteAt(json, ++at)]) throw new JsonScanError('an escape is not valid');
     } else if (!ESCAPED[byteAt(json, at)]) throw new JsonScanError('an escape is not valid');
   }
-  throw new JsonScanError('a string does not end');
+  throw new JsonScanError('a string is not terminated');
 }
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE;

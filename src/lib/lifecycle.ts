@@ -32,7 +32,7 @@ export function onShutdown(log: Logger, stop: () => Promise<void>, { timeoutMs }
     stopping = true;
     log.info({ reason }, 'draining');
     const timer = setTimeout(() => {
-      log.error({ timeoutMs }, 'draining took too long, ending now');
+      log.error({ timeoutMs }, 'draining took too long; exiting now');
       process.exit(1);
     }, timeoutMs);
     stop().then(
@@ -70,7 +70,7 @@ export async function startOrExit(name: string, start: () => Promise<void>): Pro
   }
 }
 
-/** Tells the parent, if there is one, that this process listens at `url`. */
+/** Reports to the parent, if there is one, that this process listens at `url`. */
 export function announceReady(url: string): void {
   // Without a callback a parent that has just ended would be an uncaught error.
   if (process.connected) process.send?.({ type: 'ready', url }, undefined, undefined, () => undefined);

@@ -21,7 +21,7 @@ export function decimalText(value: number): string {
   return `0.${'0'.repeat(Number(exponent) - 1)}${first}${rest}`;
 }
 
-/** What is wrong with an amount, to stand behind the name of its field; undefined: nothing. */
+/** What is wrong with an amount, phrased to follow its field name; undefined if nothing is. */
 function faultOf(value: number | string): string | undefined {
   if (typeof value === 'string' && !DECIMAL.test(value)) return NO_AMOUNT;
   // Rounding a decimal to a number keeps it on its side of both bounds, or puts it on the bound itself.

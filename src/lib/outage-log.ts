@@ -2,7 +2,7 @@ import { isDatabaseOutage } from './database-outage.js';
 import type { Logger } from './logger.js';
 
 export interface OutageLog {
-  /** Tells of an error: of an outage of the database only the first, of anything else each. */
+  /** Logs an error: only the first of a database outage, and every other one. */
   failed(error: unknown): void;
   close(): void;
 }
@@ -17,13 +17,13 @@ export function createOutageLog(log: Logger, what: string, quietMs: number): Out
   return {
     failed(error) {
       if (!isDatabaseOutage(error)) {
-        log.error({ err: error }, `${what} met an error`);
+        log.error({ err: error }, `${what} failed`);
         return;
       }
-      if (errors++ === 0) log.warn({ err: error }, `${what} waits for the database`);
+      if (errors++ === 0) log.warn({ err: error }, `${what} is waiting for the database`);
       clearTimeout(quiet);
       quiet = setTimeout(() => {
-        log.warn({ errors }, `${what} goes on: the database is back`);
+        log.warn({ errors }, `${what} resumes: the database is back`);
         errors = 0;
       }, quietMs).unref();
     },

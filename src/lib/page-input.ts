@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** A whole number that stands as text in a query string and as a number in GraphQL. */
 export const integer = (min: number, max: number) => {
-  const words = `must be ${min} to ${max}, a whole number`;
+  const words = `must be a whole number from ${min} to ${max}`;
   return z.preprocess(
     (value) => (typeof value === 'string' && /^-?\d{1,40}$/.test(value) ? Number(value) : value),
     z.int(words).min(min, words).max(max, words),
@@ -11,8 +11,8 @@ export const integer = (min: number, max: number) => {
 
 /** Paging of every list: `limit` 1 to 500 (50), `offset` from 0 (0). */
 export const pageInput = z.strictObject({
-  limit: integer(1, 500).default(50).describe('Most entries to return.'),
-  offset: integer(0, Number.MAX_SAFE_INTEGER).default(0).describe('Entries to skip, newest first.'),
+  limit: integer(1, 500).default(50).describe('Number of entries to return.'),
+  offset: integer(0, Number.MAX_SAFE_INTEGER).default(0).describe('Number of entries to skip.'),
 });
 
 export type PageInput = z.output<typeof pageInput>;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What the system says of a process, where there is a /proc. */
+/** What /proc knows about a process, if there is a /proc. */
 export interface ProcessStat {
   /** One letter: `R` running, `S` sleeping, `Z` ended and not reaped by its parent, … */
   state: string;

@@ -12,7 +12,7 @@ interface Spent {
 export class RateBudget {
   readonly #perMinute: number;
   readonly #mostOwners: number;
-  /** Whoever asked last comes last. */
+  /** Least recently used first. */
   readonly #byOwner = new Map<string, Spent>();
 
   constructor(perMinute: number, mostOwners = MOST_OWNERS) {

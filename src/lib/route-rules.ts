@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 
-/** What every route says of itself at least; each process adds who may call it and what else holds. */
+/** The rules every route declares; each process adds access and other rules. */
 export interface RouteRulesBase {
   bodyLimitBytes: number;
 }
@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-/** Fastify wants at least one byte; a route without a body never parses one. */
+/** Fastify requires at least one byte; a route without a body never parses one. */
 const SMALLEST_BODY_LIMIT = 1;
 
 /**

@@ -14,7 +14,7 @@ export function toAppError(error: unknown): AppError {
   if (isUnstorableText(error)) {
     return new AppError('validation_error', {
       cause: error,
-      details: ofWholeInput('has a character that no text may have'),
+      details: ofWholeInput("contains a character that isn't allowed"),
     });
   }
   if (isDatabaseOutage(error)) {

@@ -1,7 +1,7 @@
 /** Long work that pauses often: each piece, up to the next `yield`, takes a fraction of a millisecond. */
 export type Work<T> = Generator<undefined, T>;
 
-/** Learns how work ended: by a result, or by what it threw. Must not throw. */
+/** Receives the result of work or the error it threw. Must not throw. */
 export type WorkEnd<T> = (error: unknown, result: T | undefined) => void;
 
 interface Job {

@@ -25,7 +25,7 @@ export function workBelongsTo(accountId: string): void {
   if (work) work.owner = accountOwner(accountId);
 }
 
-/** A function that belongs to the work under way now, whoever calls it later. */
+/** A function bound to the current owner of work, no matter who calls it later. */
 export const keepingOwner = <Args extends unknown[], Result>(
   task: (...args: Args) => Result,
 ): ((...args: Args) => Result) => AsyncResource.bind(task);

@@ -74,7 +74,7 @@ export class Adoption {
       .then(() => {
         this.folders.delete(folder);
         onReplayed(events, owners);
-        log.info({ events }, 'replayed the spool of a process that is gone');
+        log.info({ events }, 'replayed the spool of a process that has exited');
       })
       .catch((error: unknown) => this.failed(error))
       .finally(() => this.waiting.delete(folder));
@@ -83,6 +83,6 @@ export class Adoption {
   }
 
   private failed(error: unknown): void {
-    if (!this.stopped) this.options.log.error({ err: error }, 'adopting spools failed: tried again');
+    if (!this.stopped) this.options.log.error({ err: error }, 'failed to adopt spools; will retry');
   }
 }

@@ -164,7 +164,7 @@ export class Flusher {
       batch.push(...this.queue.splice(0, MAX_BATCH - batch.length));
       this.inFlight = this.held.keepOut(batch);
       if (this.inFlight.length > 0) await this.commit(this.inFlight);
-      if (this.failures > 0) this.options.log.info({ events: this.size() }, 'usage is flushed again');
+      if (this.failures > 0) this.options.log.info({ events: this.size() }, 'usage flushing has resumed');
       this.failures = 0;
     } catch (error) {
       this.failed(error);
@@ -179,7 +179,7 @@ export class Flusher {
     this.failures++;
     this.options.metrics.flushFailures.inc();
     if (this.failures === 1) {
-      this.options.log.warn({ err: error }, 'usage flush failed: events wait until the database is back');
+      this.options.log.warn({ err: error }, 'usage flush failed; events wait until the database is back');
     }
     this.options.onFailure();
   }
@@ -265,17 +265,14 @@ export class Flusher {
     try {
       await this.options.setAside(pending.record, reason);
     } catch (error) {
-      this.options.log.error(
-        { err: error },
-        'a refused usage event could not be set aside: it is tried again',
-      );
+      this.options.log.error({ err: error }, 'failed to write a dead letter; will retry');
       this.options.onFailure();
       return;
     }
     this.options.metrics.deadLetters.inc();
     this.options.log.error(
       { event_id: pending.record.id, reason },
-      'the database refuses a usage event: set aside',
+      'the database rejected a usage event; it was moved to the dead letters',
     );
     this.announce([pending], { accounts: [], keyDays: [], alerted: [] });
     this.settle([pending]);

@@ -140,7 +140,10 @@ export class HeldAccounts {
       // Locked anew: what comes behind waits with it.
       if (this.#accounts.get(accountId)?.pendings[0] === batch[0]) return;
     }
-    this.deps.log.info({ accountId, events: waiting.length }, 'the usage of a locked account is flushed');
+    this.deps.log.info(
+      { accountId, events: waiting.length },
+      'flushed the usage of a previously locked account',
+    );
   }
 
   #hold(accountId: string): void {
@@ -153,7 +156,7 @@ export class HeldAccounts {
     this.#accounts.set(accountId, held);
     this.#postpone(held);
     this.#add(held, this.deps.takeOut(accountId));
-    this.deps.log.warn({ accountId }, 'an account is locked in the database: its usage waits');
+    this.deps.log.warn({ accountId }, 'an account is locked in the database; its usage is waiting');
   }
 
   #postpone(held: Held): void {

@@ -18,7 +18,7 @@ export function createMeterMetrics(
   const registers = [registry];
   new Gauge({
     name: 'metering_spool_events',
-    help: 'Usage events that are recorded but not yet committed.',
+    help: 'Usage events recorded but not yet committed.',
     registers,
     collect() {
       this.set(backlog().events);
@@ -26,7 +26,7 @@ export function createMeterMetrics(
   });
   new Gauge({
     name: 'metering_spool_oldest_seconds',
-    help: 'Age of the oldest event that is not yet committed.',
+    help: 'Age of the oldest uncommitted usage event.',
     registers,
     collect() {
       this.set(backlog().oldestMs / 1000);
@@ -34,7 +34,7 @@ export function createMeterMetrics(
   });
   new Gauge({
     name: 'metering_held_events',
-    help: 'Those of them whose account is locked in the database by somebody else.',
+    help: 'Uncommitted usage events whose account is locked by another database session.',
     registers,
     collect() {
       this.set(held());
@@ -43,35 +43,35 @@ export function createMeterMetrics(
   return {
     flushSeconds: new Histogram({
       name: 'metering_flush_seconds',
-      help: 'Duration of a committed flush transaction.',
+      help: 'Duration of committed flush transactions.',
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers,
     }),
     batchEvents: new Histogram({
       name: 'metering_flush_batch_events',
-      help: 'Events in a committed flush.',
+      help: 'Usage events per committed flush.',
       buckets: [1, 5, 10, 50, 100, 250, 500, 1000],
       registers,
     }),
     flushFailures: new Counter({
       name: 'metering_flush_failures_total',
-      help: 'Flush transactions that were rolled back or whose outcome is unknown.',
+      help: 'Flush transactions that were rolled back or have an unknown outcome.',
       registers,
     }),
     deadLetters: new Counter({
       name: 'metering_dead_letters_total',
-      help: 'Events that the database refuses, set aside as dead letters. Alarm above 0.',
+      help: 'Usage events that the database rejected, kept as dead letters. Alert above 0.',
       registers,
     }),
     syncSeconds: new Histogram({
       name: 'metering_spool_sync_seconds',
-      help: 'Duration of fdatasync on the spool.',
+      help: 'Duration of fdatasync calls on the spool.',
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
       registers,
     }),
     replayed: new Counter({
       name: 'metering_replayed_events_total',
-      help: 'Events read from spools of dead processes, those already committed included.',
+      help: 'Usage events read from spools of exited processes, including those already committed.',
       registers,
     }),
   };

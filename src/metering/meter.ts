@@ -117,13 +117,13 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
   const rehome = (error: unknown): void => {
     // Another beat of the same moment may have made it already.
     if (stopping || existsSync(join(folder, OWNER_FILE))) return;
-    log.error({ err: error }, 'the spool folder of this process is gone: made again');
+    log.error({ err: error }, 'recreated the missing spool folder of this process');
     try {
       makeFolder(directory, name);
       const current = spool.rotate();
       if (current !== undefined) recorder.reappend((segment) => segment < current);
     } catch (failure) {
-      log.error({ err: failure }, 'the spool folder could not be made again');
+      log.error({ err: failure }, 'failed to recreate the spool folder');
     }
   };
   const heartbeat = setInterval(

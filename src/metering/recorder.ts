@@ -122,7 +122,7 @@ export class Recorder {
 
   /** Its account is locked: an answer that waits for the commit could wait for ever. */
   delayed(entry: Entry): void {
-    this.waive(entry, new Error('neither spool nor database took the event'));
+    this.waive(entry, new Error('neither the spool nor the database accepted the event'));
   }
 
   accepting(): boolean {
@@ -158,7 +158,7 @@ export class Recorder {
   /** The database is away: answers that wait for it end with an error. */
   abandonAnswers(): void {
     for (const entry of this.unspooled)
-      this.waive(entry, new Error('neither spool nor database took the event'));
+      this.waive(entry, new Error('neither the spool nor the database accepted the event'));
   }
 
   /** The disk is back: what is in memory only goes to the spool. */
@@ -180,7 +180,7 @@ export class Recorder {
     if (this.inMemory() > memoryEvents / 2) return;
     this.refilling = true;
     this.readSpilled()
-      .catch((error: unknown) => log.error({ err: error }, 'reading spilled usage events failed'))
+      .catch((error: unknown) => log.error({ err: error }, 'failed to read spilled usage events'))
       .finally(() => {
         this.refilling = false;
       });
@@ -197,7 +197,7 @@ export class Recorder {
     try {
       answer?.(error);
     } catch (thrown) {
-      this.options.log.error({ err: thrown }, 'a callback behind the spool failed');
+      this.options.log.error({ err: thrown }, 'a spool callback failed');
     }
   }
 

@@ -85,15 +85,12 @@ export async function replayFolder(folder: string, options: ReplayOptions): Prom
     if (state === 'torn') continue;
     if (state === 'unknown') {
       damaged.add(path);
-      options.log.error(
-        { path },
-        'spool segment of an unknown version: kept aside for the build that wrote it',
-      );
+      options.log.error({ path }, 'a spool segment has an unknown version; kept for the build that wrote it');
       continue;
     }
     const onDamage = (offset: number): void => {
       damaged.add(path);
-      options.log.error({ path, offset }, 'spool segment is damaged: skipped to the next whole record');
+      options.log.error({ path, offset }, 'a spool segment is damaged; skipped to the next complete record');
     };
     for await (const entries of readSegment(bytes, onDamage)) {
       const records: UsageRecord[] = [];

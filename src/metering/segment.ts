@@ -48,7 +48,7 @@ export class Segment {
     try {
       for (let done = 0; done < records.length; ) {
         const written = this.disk.write(this.fd, records, done, records.length - done);
-        if (written <= 0) throw new Error('the disk took no byte of the spool');
+        if (written <= 0) throw new Error('the disk accepted no data for the spool');
         done += written;
       }
     } catch (error) {

@@ -154,7 +154,7 @@ export class Spool {
       try {
         call?.written(error, segment?.number ?? 0);
       } catch (thrown) {
-        this.options.log.error({ err: thrown }, 'a callback behind the spool failed');
+        this.options.log.error({ err: thrown }, 'a spool callback failed');
       }
     }
   }
@@ -198,7 +198,7 @@ export class Spool {
   private fail(error: unknown): void {
     const cause = error instanceof Error ? error : new Error(String(error));
     if (this.lastError === undefined) {
-      this.options.log.error({ err: cause }, 'the spool can not be written: free space on its volume');
+      this.options.log.error({ err: cause }, "can't write the spool: free up space on its volume");
     }
     this.lastError = cause;
     if (this.current) this.seal(this.current);
@@ -211,7 +211,7 @@ export class Spool {
     this.recovery = undefined;
     if (this.closed || !this.tryOpen()) return;
     this.lastError = undefined;
-    this.options.log.info('the spool can be written again');
+    this.options.log.info('the spool is writable again');
     this.options.onRecover();
   }
 
@@ -220,7 +220,7 @@ export class Spool {
     this.sync(segment)
       .then(() => segment.close())
       .then(() => this.sweep())
-      .catch((error: unknown) => this.options.log.error({ err: error }, 'closing a spool segment failed'));
+      .catch((error: unknown) => this.options.log.error({ err: error }, 'failed to close a spool segment'));
   }
 
   private markDirty(records: number): void {

@@ -6,7 +6,7 @@ import { docsPage, STYLE } from './docs/html.js';
 import { webhooksGuide } from './docs/webhooks-guide.js';
 
 const index = (): string =>
-  docsPage('Documentation', 'Inference, accounts and billing for programs.', [
+  docsPage('Documentation', 'Reference and guides for the inference, account and billing APIs.', [
     {
       id: 'pages',
       title: 'Pages',

@@ -8,24 +8,30 @@ import { type MailPage, mailPage } from './mail-page.js';
 const pages: Readonly<Record<MailLinkAction, { question: MailPage; done: MailPage }>> = {
   stop: {
     question: {
-      title: 'Stop these mails',
-      text: 'An account of this service sends its spend alerts to your address. Stop them, and this account sends you nothing more.',
-      button: 'Stop these mails',
+      title: 'Stop these emails',
+      text: 'An account of this service sends its spend alerts to your address. If you stop them, you won’t receive any more emails from this account.',
+      button: 'Stop these emails',
     },
-    done: { title: 'Stopped', text: 'This account sends you no more mail. You can close this page.' },
+    done: {
+      title: 'Stopped',
+      text: 'You won’t receive any more emails from this account. You can close this page.',
+    },
   },
   confirm: {
     question: {
       title: 'Confirm this address',
-      text: 'An account of this service sends its spend alerts to your address. Confirm that you want all of them. Until you do, you get only a few each day.',
+      text: 'An account of this service sends its spend alerts to your address. Confirm that you want to receive all of them. Until then, you receive only a few a day.',
       button: 'Confirm this address',
     },
-    done: { title: 'Confirmed', text: 'You get all spend alerts of this account. You can close this page.' },
+    done: {
+      title: 'Confirmed',
+      text: 'You will receive all spend alerts of this account. You can close this page.',
+    },
   },
 };
 const invalid: MailPage = {
   title: 'This link is not valid',
-  text: 'Part of it may be missing. Open it from the mail again.',
+  text: 'Part of it may be missing. Open it from the email again.',
 };
 
 /** The bodies of a form and of a mailbox's one click (RFC 8058). What they say doesn't matter: the address decides. */

@@ -39,7 +39,7 @@ export interface Asset {
 
 /** What web/tools made of web/, held in memory: no request reaches the disk, and a name that isn't in it is nothing. */
 export interface WebBuild {
-  /** Document of a page with `nonce` at every place that wants one. */
+  /** HTML of a page with `nonce` filled in. */
   page(name: string, nonce: string): string;
   /** Path of the script that shows the API reference. */
   reference: string;
@@ -49,12 +49,12 @@ export interface WebBuild {
   documents: ReadonlyMap<string, string>;
 }
 
-/** Where the build stands in the document for a nonce. */
+/** The placeholder for the nonce in the built HTML. */
 const NONCE_PLACEHOLDER = '%CSP_NONCE%';
 
-/** Told where a page is asked for and there is no web build. */
+/** The message if a page is requested without a web build. */
 export const notBuilt = (): AppError =>
-  new AppError('service_unavailable', { message: 'The web pages are not built: run "npm run build".' });
+  new AppError('service_unavailable', { message: 'The web pages aren\'t built. Run "npm run build".' });
 
 /** `dist/web` of this checkout or image. */
 const webFolder = (): string => join(productRoot(), 'dist', 'web');

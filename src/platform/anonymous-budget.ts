@@ -4,7 +4,7 @@ import { AppError } from '../errors.js';
 const MINUTE_MS = 60_000;
 /** Requests of one network a minute: IPv4 address and /24, or IPv6 /64, /56 and /48. */
 const REQUESTS_PER_MINUTE = [600, 1_200, 2_400];
-/** Networks that are told apart; those that come later in the same minute share one count. */
+/** Number of networks counted separately; later ones in the same minute share one count. */
 const MOST_NETWORKS = 50_000;
 const REST = 'rest';
 

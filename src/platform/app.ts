@@ -52,7 +52,7 @@ export interface PlatformDeps {
   registry: Registry;
   /** What other processes say while it happens. */
   signals: Signals;
-  /** Whether the process can serve at the moment; an error counts as no. */
+  /** Check readiness at the moment; an error counts as no. */
   ready(): Promise<boolean>;
   /** The pages built from web/; without them their addresses answer 503. */
   web?: WebBuild;

@@ -21,7 +21,7 @@ export function parseJsonBodies(app: FastifyInstance): void {
   });
   app.addHook('preValidation', async (request) => {
     if (request.routeOptions.schema?.body && (request.body === undefined || request.body === null)) {
-      throw new AppError('invalid_body', { message: 'This request needs a JSON body.' });
+      throw new AppError('invalid_body', { message: 'This request requires a JSON body.' });
     }
   });
 }

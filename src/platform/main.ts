@@ -42,7 +42,7 @@ onShutdown(
 
 await startOrExit('platform', async () => {
   await waitForDatabase(orm, log);
-  (await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+  (await pgPool(orm)).on('error', (error) => log.warn({ err: error }, 'lost a database connection'));
   const pseudonyms = await migrateAndSeedOrExit(orm, config, log);
   const passwords = createPasswords(config.passwordHashing);
   await passwords.dummyHash();
@@ -62,7 +62,7 @@ await startOrExit('platform', async () => {
     egress: createEgress({ allowPrivate: config.webhookAllowPrivate }),
   });
   const web = loadWebBuild();
-  if (!web) log.warn('the web pages are not built, they answer 503: npm run build');
+  if (!web) log.warn('the web pages aren\'t built and return 503; run "npm run build"');
   platform = await createPlatform({
     config,
     orm,

@@ -8,19 +8,19 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 export function measureRequests(app: FastifyInstance, registry: Registry): void {
   const requests = new Counter({
     name: 'platform_requests_total',
-    help: 'Answered requests by route and status.',
+    help: 'HTTP requests by route and status.',
     labelNames: ['method', 'route', 'status'],
     registers: [registry],
   });
   const errors = new Counter({
     name: 'platform_errors_total',
-    help: 'Error answers by code.',
+    help: 'Error responses by code.',
     labelNames: ['code'],
     registers: [registry],
   });
   const latency = new Histogram({
     name: 'platform_request_duration_seconds',
-    help: 'Time from the request to the end of its answer, by route.',
+    help: 'Time from request to end of response, by route.',
     labelNames: ['method', 'route'],
     buckets: BUCKETS,
     registers: [registry],

@@ -6,8 +6,8 @@ import { finishDocument, type OpenApiDocument } from './openapi-finish.js';
 const DESCRIPTION = `Accounts, keys, credits and usage of the inference gateway.
 
 Sign in with \`POST /api/auth/login\` and send the token as \`Authorization: Bearer …\`, or let the browser send the
-cookie \`pr_session\`. Inference itself is at \`/v1\`, in the form of OpenAI's API, with an API key.
-Money is an exact decimal in a string; times are UTC.`;
+\`pr_session\` cookie. Inference is available under \`/v1\`: it is compatible with OpenAI's API and takes an API key.
+Amounts are exact decimals in strings; timestamps are in UTC.`;
 
 /** Collects the routes' schemas into one OpenAPI 3.1 document (\`app.swagger()\`). Register it before the routes. */
 export async function collectOpenApi(app: RestApp): Promise<void> {
@@ -23,14 +23,14 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
       },
       servers: [{ url: '/', description: 'The installation that serves this document.' }],
       tags: [
-        { name: 'Account', description: 'Sign-up, log-in and your own account.' },
+        { name: 'Account', description: 'Sign-up, login and your account.' },
         { name: 'Billing', description: 'Credits, ledger, usage, plans and models.' },
-        { name: 'Keys', description: 'API keys and their caps.' },
-        { name: 'Leaderboard', description: 'How models did, over all accounts.' },
-        { name: 'Migration', description: 'What usage of another provider would cost here.' },
-        { name: 'Alerts', description: 'Who is told of spend, and what they were told.' },
-        { name: 'Administration', description: 'For operators.' },
-        { name: 'Health', description: 'Whether the service works.' },
+        { name: 'Keys', description: 'API keys and their spending limits.' },
+        { name: 'Leaderboard', description: 'Model rankings over all accounts.' },
+        { name: 'Migration', description: 'Cost estimates for a move from another provider.' },
+        { name: 'Alerts', description: 'Spend alerts and their delivery.' },
+        { name: 'Administration', description: 'Account management for administrators.' },
+        { name: 'Health', description: 'Liveness and readiness.' },
       ],
       components: {
         securitySchemes: {
@@ -39,7 +39,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
             type: 'apiKey',
             in: 'cookie',
             name: 'pr_session',
-            description: 'The same token, for browsers.',
+            description: 'The session token as a cookie, for browsers.',
           },
         },
       },

@@ -19,7 +19,7 @@ const KNOWN: ReadonlySet<unknown> = new Set([...Object.keys(RATES), 'auth', 'non
 /** @throws Error for a route that doesn't say how it is counted. */
 export function requireRate({ method, url, rate }: DeclaredRoute<RouteRules>): void {
   if (!KNOWN.has(rate) || (rate === 'none' && COUNTED.test(url)))
-    throw new Error(`${method} ${url} doesn't declare at which rate it may be asked`);
+    throw new Error(`${method} ${url} doesn't declare its rate limit`);
 }
 
 /** Counts accounts, but nobody whom `exempt` lets pass. Who has no session counts elsewhere (anonymous-budget.ts). */

@@ -76,7 +76,7 @@ function renewCookies(app: FastifyInstance, services: Services): void {
       if (renewed) setSessionCookie(reply, renewed);
     } catch (error) {
       // The answer is there, and the next one renews.
-      request.log.debug({ err: error }, 'the session could not be renewed');
+      request.log.debug({ err: error }, 'failed to renew a session');
     }
   });
 }

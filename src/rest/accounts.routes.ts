@@ -31,7 +31,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
       tags,
       summary: 'Sign up',
       description:
-        'Makes an account on the plan `free` with $1.00 of starter credit (once per mail, plus-tags folded) and opens a session, whose token is also set as the cookie `pr_session`.',
+        'Creates an account on the `free` plan and starts a session. The token is also set as the `pr_session` cookie. The first account per email address, ignoring plus tags, receives a $1.00 starter credit.',
       security: [],
       body: signupInput,
       response: { 200: sessionOutput, ...errorResponses(403, 409, 415, 422) },
@@ -51,7 +51,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
       tags,
       summary: 'Log in',
       description:
-        'Opens a session, whose token is also set as the cookie `pr_session`. At most 10 failures per account and network in 15 minutes, and 50 per network.',
+        'Starts a session. The token is also set as the `pr_session` cookie. At most 10 failed attempts per account and network in 15 minutes, and 50 per network.',
       security: [],
       body: loginInput,
       response: { 200: sessionOutput, ...errorResponses(401, 403, 415, 422) },
@@ -69,8 +69,8 @@ export function accountsRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'getMe',
       tags,
-      summary: 'Show my account',
-      description: 'The account of the session, its plan and its credit balance.',
+      summary: 'Get your account',
+      description: 'Returns the signed-in account, its plan and its credit balance.',
       response: { 200: meOutput, ...errorResponses(401) },
     },
     handler: async (request) => services.accounts.me(request.context),
@@ -82,11 +82,11 @@ export function accountsRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'deleteMe',
       tags,
-      summary: 'Delete my account',
+      summary: 'Delete your account',
       description:
-        'Ends all sessions and keys and erases mail, name, password and the data key. Ledger and usage stay without name and mail. It can not be undone. The last active administrator is refused (422).',
+        "Ends all sessions, deletes all API keys and erases email address, name, password and data key. Ledger and usage records are kept without name or email address. This can't be undone. The last active administrator can't be deleted (422).",
       body: deleteAccountInput,
-      response: { 204: nothing('The account is deleted.'), ...errorResponses(401, 403, 415, 422) },
+      response: { 204: nothing('The account was deleted.'), ...errorResponses(401, 403, 415, 422) },
     },
     handler: async (request, reply) => {
       await services.accounts.deleteAccount(request.context, request.body);
@@ -102,8 +102,8 @@ export function accountsRoutes(app: RestApp, services: Services): void {
       operationId: 'logout',
       tags,
       summary: 'Log out',
-      description: 'Ends this session, with every token of it, and clears the cookie.',
-      response: { 204: nothing('The session is ended.'), ...errorResponses(401, 403, 415) },
+      description: 'Ends the current session, revokes all its tokens and clears the cookie.',
+      response: { 204: nothing('The session has ended.'), ...errorResponses(401, 403, 415) },
     },
     handler: async (request, reply) => {
       await services.accounts.logout(request.context);
@@ -118,10 +118,10 @@ export function accountsRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'changePassword',
       tags,
-      summary: 'Change my password',
-      description: 'Sets a new password and ends all other sessions; this one goes on.',
+      summary: 'Change your password',
+      description: 'Changes the password and ends all other sessions.',
       body: changePasswordInput,
-      response: { 204: nothing('The password is changed.'), ...errorResponses(401, 403, 415, 422) },
+      response: { 204: nothing('The password was changed.'), ...errorResponses(401, 403, 415, 422) },
     },
     handler: async (request, reply) => {
       await services.accounts.changePassword(request.context, request.body);

@@ -18,7 +18,7 @@ export function adminRoutes(app: RestApp, services: Services): void {
       operationId: 'listUsers',
       tags,
       summary: 'List accounts',
-      description: 'Accounts that are not deleted, newest first. Needs an administrator.',
+      description: "Lists all accounts that aren't deleted, newest first. Requires an administrator.",
       querystring: listUsersInput,
       response: { 200: usersOutput, ...errorResponses(401, 403, 422) },
     },
@@ -31,10 +31,10 @@ export function adminRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'updateUser',
       tags,
-      summary: 'Change plan, status or role of an account',
+      summary: 'Update an account',
       description:
-        'Changes what the body names, at least one field. An administrator can not disable or demote themselves. Needs an administrator.',
-      params: z.object({ id: z.string().describe('Id of the account.') }),
+        "Updates plan, status or role. Send at least one field. Administrators can't disable or demote themselves. Requires an administrator.",
+      params: z.object({ id: z.string().describe('Account ID.') }),
       body: updateUserInput,
       response: { 200: userOutput, ...errorResponses(401, 403, 404, 415, 422) },
     },

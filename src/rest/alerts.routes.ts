@@ -24,7 +24,7 @@ import { reads, writes } from './route-rules.js';
 const tags = ['Alerts'];
 const ALERTS = '/api/keys/:id/alerts';
 
-/** Who is told of a key's spend, and what they were told. */
+/** Alert subscriptions and alert events. */
 export function alertsRoutes(app: RestApp, services: Services): void {
   subscriptionRoutes(app, services);
   eventRoutes(app, services);
@@ -39,9 +39,9 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
     schema: {
       operationId: 'createAlert',
       tags,
-      summary: 'Subscribe to alerts of a key',
+      summary: 'Create an alert subscription',
       description:
-        'Told when the key has spent certain percentages of its monthly limit. The signing secret of a webhook is in this answer and can not be shown again. At most 10 subscriptions per key.',
+        "Sends an alert when the key's spend reaches given percentages of its monthly limit. For a webhook, the response contains the signing secret, which is shown only once. At most 10 subscriptions per key.",
       params: keyParams,
       body: createAlertInput,
       response: { 201: createdAlertOutput, ...errorResponses(401, 403, 404, 415, 422) },
@@ -59,8 +59,8 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
     schema: {
       operationId: 'listAlerts',
       tags,
-      summary: 'List the alert subscriptions of a key',
-      description: 'Newest first, at most 10.',
+      summary: 'List alert subscriptions',
+      description: 'Lists the alert subscriptions of a key, newest first. There are at most 10.',
       params: keyParams,
       response: { 200: alertsOutput, ...errorResponses(401, 404) },
     },
@@ -74,9 +74,9 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
     schema: {
       operationId: 'updateAlert',
       tags,
-      summary: 'Change an alert subscription',
+      summary: 'Update an alert subscription',
       description:
-        'Changes what the body names, at least one field. The kind stays. What has fired this month is not told again.',
+        "Updates the given fields; send at least one. The kind can't be changed. Alerts that have already fired this month don't fire again.",
       params: alertParams,
       body: updateAlertInput,
       response: { 200: alertOutput, ...errorResponses(401, 403, 404, 415, 422) },
@@ -93,9 +93,9 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
       operationId: 'deleteAlert',
       tags,
       summary: 'Delete an alert subscription',
-      description: 'Its events stay on record.',
+      description: 'The events of the subscription are kept.',
       params: alertParams,
-      response: { 204: nothing('The subscription is deleted.'), ...errorResponses(401, 403, 404, 415) },
+      response: { 204: nothing('The subscription was deleted.'), ...errorResponses(401, 403, 404, 415) },
     },
     handler: async ({ context, params }, reply) => {
       await alerts.remove(context, { keyId: params.id, alertId: params.alert_id });
@@ -112,7 +112,7 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
       tags,
       summary: 'Send a test',
       description:
-        'Delivers a test to the destination, of the form of a real alert. At most 5 tests and repetitions per minute, 10 per day by mail.',
+        'Sends a test alert to the destination, in the same format as a real one. At most 5 tests and redeliveries per minute, and 10 per day by email.',
       params: alertParams,
       response: { 201: alertEventOutput, ...errorResponses(401, 403, 404, 415) },
     },
@@ -129,9 +129,9 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
     schema: {
       operationId: 'rotateAlertSecret',
       tags,
-      summary: 'Change the signing secret',
+      summary: 'Rotate the signing secret',
       description:
-        'The new secret is in this answer and can not be shown again. Deliveries carry a signature by the one before as well until the next change.',
+        'Returns a new signing secret, which is shown only once. Until the next rotation, deliveries are also signed with the previous secret.',
       params: alertParams,
       response: { 200: signingSecretOutput, ...errorResponses(401, 403, 404, 415, 422) },
     },
@@ -148,8 +148,8 @@ function eventRoutes(app: RestApp, { alerts }: Services): void {
     schema: {
       operationId: 'listKeyAlertEvents',
       tags,
-      summary: 'List the alert events of a key',
-      description: 'What fired and was tested, with its delivery. Newest first.',
+      summary: 'List alert events of a key',
+      description: 'Lists alerts and tests of a key with their delivery status, newest first.',
       params: keyParams,
       querystring: pageInput,
       response: { 200: alertEventsOutput, ...errorResponses(401, 404, 422) },
@@ -164,8 +164,9 @@ function eventRoutes(app: RestApp, { alerts }: Services): void {
     schema: {
       operationId: 'listAlertEvents',
       tags,
-      summary: 'List all my alert events',
-      description: 'Of all keys, deleted ones included, and of the balance. Newest first.',
+      summary: 'List all alert events',
+      description:
+        'Lists alerts and tests for all API keys, including deleted ones, and for the balance, newest first.',
       querystring: pageInput,
       response: { 200: alertEventsOutput, ...errorResponses(401, 422) },
     },
@@ -179,9 +180,9 @@ function eventRoutes(app: RestApp, { alerts }: Services): void {
     schema: {
       operationId: 'redeliverAlertEvent',
       tags,
-      summary: 'Deliver an alert event once more',
+      summary: 'Redeliver an alert event',
       description:
-        'The same id, up to three new attempts, to where the subscription leads now. One that is pending stays as it is. At most 5 tests and repetitions per minute, 10 per day by mail.',
+        'Sends the event to the current destination of its subscription, with the same ID and up to three new attempts. A pending event is left unchanged. At most 5 tests and redeliveries per minute, and 10 per day by email.',
       params: alertEventParams,
       response: { 200: alertEventOutput, ...errorResponses(401, 403, 404, 415, 422) },
     },
@@ -197,8 +198,9 @@ function lowBalanceRoutes(app: RestApp, { alerts }: Services): void {
     schema: {
       operationId: 'getLowBalanceAlert',
       tags,
-      summary: 'Show when a low balance is told',
-      description: 'By mail to the address of the account.',
+      summary: 'Get the low-balance alert',
+      description:
+        "Returns the threshold of the low-balance alert, which is sent to the account's email address.",
       response: { 200: lowBalanceOutput, ...errorResponses(401) },
     },
     handler: async (request) => alerts.lowBalance(request.context),
@@ -211,9 +213,9 @@ function lowBalanceRoutes(app: RestApp, { alerts }: Services): void {
     schema: {
       operationId: 'setLowBalanceAlert',
       tags,
-      summary: 'Set when a low balance is told',
+      summary: 'Set the low-balance alert',
       description:
-        'A mail comes when the balance falls below, once until a credit lifts it again. Null: none comes.',
+        'Sets the low-balance threshold. One email is sent when the balance falls below it, and another only after the balance has recovered. Null turns the alert off.',
       body: lowBalanceInput,
       response: { 200: lowBalanceOutput, ...errorResponses(401, 403, 415, 422) },
     },

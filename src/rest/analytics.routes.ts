@@ -17,8 +17,9 @@ export function analyticsRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'getAnalytics',
       tags: ['Billing'],
-      summary: 'Analyse my usage',
-      description: 'Counts, latencies, tokens and cost of all calls of the account, in total and per day.',
+      summary: 'Get usage analytics',
+      description:
+        'Returns request counts, latencies, tokens and cost for all calls of the account, in total and per day.',
       querystring: analyticsInput,
       response: { 200: analyticsOutput, ...errorResponses(401, 422) },
     },
@@ -32,8 +33,9 @@ export function analyticsRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'getKeyAnalytics',
       tags: ['Keys'],
-      summary: "Analyse an API key's usage",
-      description: 'Counts, latencies, tokens and cost of its calls, in total and per day.',
+      summary: 'Get usage analytics of an API key',
+      description:
+        'Returns request counts, latencies, tokens and cost for the calls of one API key, in total and per day.',
       params: keyParams,
       querystring: analyticsInput,
       response: { 200: analyticsOutput, ...errorResponses(401, 404, 422) },

@@ -26,8 +26,8 @@ export function billingRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'getBalance',
       tags,
-      summary: 'Show my balance',
-      description: 'Credit balance and plan of the account.',
+      summary: 'Get your balance',
+      description: 'Returns the credit balance and plan of the account.',
       response: { 200: balanceOutput, ...errorResponses(401) },
     },
     handler: async (request) => billing.balance(request.context),
@@ -42,7 +42,7 @@ export function billingRoutes(app: RestApp, services: Services): void {
       tags,
       summary: 'Add credit',
       description:
-        'A mock: no card is charged and the balance changes at once. A repeat with the same `Idempotency-Key` and amount gets the balance of the first time and moves nothing.',
+        'Adds credit. This is a mock: no card is charged, and the balance changes immediately. Repeating a request with the same `Idempotency-Key` and amount returns the original result without adding credit again.',
       headers: topUpHeaders,
       body: topUpInput,
       response: { 200: balanceOutput, ...errorResponses(401, 403, 409, 415, 422) },
@@ -61,8 +61,8 @@ export function billingRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'listLedger',
       tags,
-      summary: 'List movements of money',
-      description: 'Every top-up, grant and charge, newest first.',
+      summary: 'List ledger entries',
+      description: 'Lists top-ups, grants, charges and corrections, newest first.',
       querystring: pageInput,
       response: { 200: ledgerOutput, ...errorResponses(401, 422) },
     },
@@ -77,7 +77,8 @@ export function billingRoutes(app: RestApp, services: Services): void {
       operationId: 'listUsage',
       tags,
       summary: 'List usage',
-      description: 'One per forwarded call, newest first. Never a prompt or a response.',
+      description:
+        'Lists usage events, one per forwarded call, newest first. Prompts and responses are never stored.',
       querystring: pageInput,
       response: { 200: usageOutput, ...errorResponses(401, 422) },
     },
@@ -95,12 +96,12 @@ export function billingRoutes(app: RestApp, services: Services): void {
       tags,
       summary: 'Export usage as CSV',
       description:
-        'Every event of the usage list that the filter leaves, with the same fields, newest first, the first line their names. A text that a spreadsheet would run as a formula gets an apostrophe in front. Ends early, without the last chunk, when reading fails.',
+        'Exports all usage events that match the filter, newest first, with the same fields as the usage list and a header line. Values that a spreadsheet would run as a formula are prefixed with an apostrophe. If reading fails, the response ends early, without the final chunk.',
       querystring: usageFilterInput,
       response: {
         200: {
           description: 'Usage events.',
-          content: { 'text/csv': { schema: z.string().describe('Lines of CSV (RFC 4180).') } },
+          content: { 'text/csv': { schema: z.string().describe('CSV data (RFC 4180).') } },
         },
         ...errorResponses(401, 422),
       },
@@ -120,7 +121,7 @@ export function billingRoutes(app: RestApp, services: Services): void {
       operationId: 'listPlans',
       tags,
       summary: 'List plans',
-      description: 'What each plan costs, includes and allows.',
+      description: 'Lists all plans with their prices, included credits and limits.',
       security: [],
       response: { 200: plansOutput, ...errorResponses() },
     },
@@ -135,7 +136,7 @@ export function billingRoutes(app: RestApp, services: Services): void {
       operationId: 'listModels',
       tags,
       summary: 'List models',
-      description: 'Every public model with its prices.',
+      description: 'Lists all public models with their prices.',
       security: [],
       response: { 200: modelsOutput, ...errorResponses() },
     },

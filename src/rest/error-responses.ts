@@ -4,35 +4,35 @@ const errorOutput = z
   .object({
     error: z
       .object({
-        message: z.string().describe('What is wrong and what to do about it, for people.'),
-        type: z.string().describe('Kind of the error.'),
-        param: z.string().nullable().describe('The parameter that is wrong, where there is one.'),
-        code: z.string().describe('What is wrong, for programs.'),
+        message: z.string().describe('Human-readable description of the error and how to fix it.'),
+        type: z.string().describe('Error type.'),
+        param: z.string().nullable().describe('The invalid parameter, if any.'),
+        code: z.string().describe('Machine-readable error code.'),
         details: z
           .array(
             z.object({
-              field: z.string().describe('Path of the field, dots between its parts.'),
-              message: z.string().describe('What is wrong with it.'),
+              field: z.string().describe('Path of the field, separated by dots.'),
+              message: z.string().describe('What is wrong with the field.'),
             }),
           )
           .optional()
-          .describe('Every field that is wrong, with `validation_error`.'),
+          .describe('All invalid fields. Only with `validation_error`.'),
       })
       .describe('The error.'),
   })
   .meta({ id: 'Error', description: 'An error.' });
 
 const MEANINGS = {
-  400: 'The body is no JSON (`invalid_body`).',
-  401: 'The session is missing, expired or ended (`unauthorized`), or a password is wrong (`invalid_credentials`).',
-  403: 'Not allowed (`forbidden`), or a log-in, a sign-up or a write with the cookie from another site (`cross_site_request`).',
-  404: 'There is nothing at this address, or it is not yours (`not_found`).',
-  409: 'It clashes with what exists (`email_taken`, `idempotency_conflict`).',
+  400: 'The body is not valid JSON (`invalid_body`).',
+  401: 'The session is missing, expired or ended (`unauthorized`), or the password is wrong (`invalid_credentials`).',
+  403: 'Not allowed (`forbidden`), or a cross-site login, sign-up or cookie-authenticated write (`cross_site_request`).',
+  404: "The resource doesn't exist or belongs to another account (`not_found`).",
+  409: 'The request conflicts with an existing resource (`email_taken`, `idempotency_conflict`).',
   413: 'The body is too large (`body_too_large`).',
-  415: 'The body is not plain JSON (`unsupported_media_type`).',
-  422: 'The input is not valid (`validation_error`); `details` names the fields.',
-  429: 'Too many requests, or tries to log in (`rate_limit_exceeded`); wait for `Retry-After` seconds.',
-  503: 'The service can not answer at the moment (`service_unavailable`).',
+  415: 'The body is not uncompressed JSON (`unsupported_media_type`).',
+  422: 'The input is not valid (`validation_error`). `details` lists the invalid fields.',
+  429: 'Too many requests or login attempts (`rate_limit_exceeded`). Retry after `Retry-After` seconds.',
+  503: 'The service is temporarily unavailable (`service_unavailable`).',
 } as const;
 
 type ErrorStatus = keyof typeof MEANINGS;

@@ -4,8 +4,8 @@ import type { RestApp } from './rest-app.js';
 import { reads } from './route-rules.js';
 
 const health = z
-  .object({ status: z.enum(['ok', 'unavailable']).describe('`ok` when all is well.') })
-  .meta({ id: 'Health', description: 'State of this process.' });
+  .object({ status: z.enum(['ok', 'unavailable']).describe('`ok` if the process is healthy.') })
+  .meta({ id: 'Health', description: 'Health of this process.' });
 
 /** \`ready\` tells whether the process can serve at the moment. */
 export function healthRoutes(app: RestApp, ready: () => Promise<boolean>): void {
@@ -16,8 +16,8 @@ export function healthRoutes(app: RestApp, ready: () => Promise<boolean>): void 
     schema: {
       operationId: 'getHealth',
       tags: ['Health'],
-      summary: 'Whether the process lives',
-      description: 'Answers as long as the process runs.',
+      summary: 'Check liveness',
+      description: 'Responds as long as the process runs.',
       security: [],
       response: { 200: health, ...errorResponses() },
     },
@@ -30,8 +30,8 @@ export function healthRoutes(app: RestApp, ready: () => Promise<boolean>): void 
     schema: {
       operationId: 'getReadiness',
       tags: ['Health'],
-      summary: 'Whether the process can serve',
-      description: '503 while the database is away or not migrated yet.',
+      summary: 'Check readiness',
+      description: 'Returns 503 while the database is unavailable or not yet migrated.',
       security: [],
       response: { ...errorResponses(), 200: health, 503: health },
     },

@@ -19,7 +19,8 @@ export function keysRoutes(app: RestApp, services: Services): void {
       operationId: 'createKey',
       tags,
       summary: 'Create an API key',
-      description: 'The secret is in this answer and can not be shown again. At most 100 keys per account.',
+      description:
+        'Creates an API key. The response contains the full secret, which is shown only once. At most 100 keys per account.',
       body: createKeyInput,
       response: { 201: createdKeyOutput, ...errorResponses(401, 403, 415, 422) },
     },
@@ -36,8 +37,8 @@ export function keysRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'listKeys',
       tags,
-      summary: 'List my API keys',
-      description: 'Newest first, each with its spend of today and this month.',
+      summary: 'List API keys',
+      description: 'Lists your API keys, newest first, with their spend today and this month.',
       querystring: pageInput,
       response: { 200: keysOutput, ...errorResponses(401, 422) },
     },
@@ -51,8 +52,8 @@ export function keysRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'getKey',
       tags,
-      summary: 'Show an API key',
-      description: 'Everything about a key but its secret.',
+      summary: 'Get an API key',
+      description: 'Returns an API key without its secret.',
       params: keyParams,
       response: { 200: keyOutput, ...errorResponses(401, 404) },
     },
@@ -66,8 +67,8 @@ export function keysRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'updateKey',
       tags,
-      summary: 'Change an API key',
-      description: 'Changes what the body names, at least one field. A limit of null is cleared.',
+      summary: 'Update an API key',
+      description: 'Updates the given fields; send at least one. Set a limit to null to remove it.',
       params: keyParams,
       body: updateKeyInput,
       response: { 200: keyOutput, ...errorResponses(401, 403, 404, 415, 422) },
@@ -83,9 +84,9 @@ export function keysRoutes(app: RestApp, services: Services): void {
       operationId: 'deleteKey',
       tags,
       summary: 'Delete an API key',
-      description: 'Calls with it are refused at once, and its virtual key at the model proxy is removed.',
+      description: 'Deletes an API key and its virtual key. Calls with it are rejected immediately.',
       params: keyParams,
-      response: { 204: nothing('The key is deleted.'), ...errorResponses(401, 403, 404, 415) },
+      response: { 204: nothing('The key was deleted.'), ...errorResponses(401, 403, 404, 415) },
     },
     handler: async (request, reply) => {
       await keys.remove(request.context, request.params);

@@ -4,7 +4,7 @@ import type { HeaderClass } from '../lib/security-headers.js';
 
 /** What the platform promises about one route. Hooks enforce it from the matched route (platform/route-guard.ts). */
 export interface RouteRules extends RouteRulesBase {
-  /** `optional`: a session is opened where there is one; what it may do is decided further in. */
+  /** `optional`: a session is verified if there is one; permissions are checked later. */
   auth: 'none' | 'optional' | 'session' | 'admin' | 'internal';
   /** Sets the session cookie of whoever asks, so that a page elsewhere must not be able to ask (log-in CSRF). */
   opensSession: boolean;
@@ -47,5 +47,5 @@ export const reads = (rules: Partial<RouteRules> = {}): RouteConfig => ({ rules:
 /** A route that takes JSON of up to 16 KiB and changes something; for a session where `rules` don't say otherwise. */
 export const writes = (rules: Partial<RouteRules> = {}): RouteConfig => ({ rules: { ...WRITE, ...rules } });
 
-/** A page or file from this process's memory, for everybody. */
+/** A public page or file from this process's memory. */
 export const shows = (headers: HeaderClass): RouteConfig => reads({ auth: 'none', headers, rate: 'none' });

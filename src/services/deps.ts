@@ -23,7 +23,7 @@ export interface ServiceDeps {
   /** Names of mails and networks, under the key that the database holds. */
   pseudonyms: Pseudonyms;
   virtualKeys: VirtualKeyClient;
-  /** Says what is wrong with an address that a customer names. */
+  /** Returns what is wrong with a URL entered by a customer. */
   egress: Pick<Egress, 'checkDestination'>;
   /** What other processes say while it happens. */
   signals: Signals;

@@ -36,9 +36,9 @@ export async function migrateAndSeed(orm: MikroORM, config: Config, log: Logger)
   if (migrations.length > 0) log.info({ applied: migrations }, 'migrations applied');
   if (functions.applied.length > 0) log.info({ applied: functions.applied }, 'functions applied');
   if (functions.newer.length > 0)
-    log.warn({ newer: functions.newer }, 'functions of a later version are left as they are');
+    log.warn({ newer: functions.newer }, 'functions installed by a later version were left unchanged');
   const building = buildPartitionIndexes(orm).catch((error: unknown) => {
-    log.warn({ err: error }, 'an index could not be built: the next start tries again');
+    log.warn({ err: error }, 'an index could not be built; the next start will retry');
   });
   await Promise.race([building, delay(INDEX_PATIENCE_MS, undefined, { ref: false })]);
   return pseudonyms!;

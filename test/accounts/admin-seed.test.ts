@@ -71,7 +71,7 @@ describe('the seed of the administrator', () => {
   test('without a password makes nobody and says so', async () => {
     await signUp(platform.url, { email: 'root@example.com' });
     const lines = await seed({ ADMIN_EMAIL: ADMIN.ADMIN_EMAIL });
-    expect(lines.join('\n')).toContain('ADMIN_EMAIL is set without ADMIN_PASSWORD');
+    expect(lines.join('\n')).toContain('ADMIN_EMAIL is set but ADMIN_PASSWORD');
     // Jobs seed the same: once is enough.
     expect(await seed({ ADMIN_EMAIL: ADMIN.ADMIN_EMAIL }, 'jobs')).toEqual([]);
     expect(await accounts()).toEqual([{ role: 'user', status: 'active', token_version: 0 }]);

@@ -74,7 +74,7 @@ describe('a password', () => {
     const production = { NODE_ENV: 'production', DATABASE_URL: db.url, ...Object.fromEntries(secrets) };
     expect(loadConfig(production, 'jobs').passwordHashing).toBe(PASSWORD_PROFILES.owasp);
     expect(() => loadConfig({ ...production, PASSWORD_HASH_PROFILE: 'test' }, 'jobs')).toThrow(
-      /^PASSWORD_HASH_PROFILE: test is for tests and protects no password; unset it in production$/,
+      /^PASSWORD_HASH_PROFILE: "test" is only for tests and doesn't protect passwords; unset it in production$/,
     );
   });
 

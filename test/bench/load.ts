@@ -222,7 +222,7 @@ function run(job: Job): Promise<Result> {
 
 process.on('message', (job: Job) => {
   const limit = setTimeout(() => {
-    process.stderr.write(`bench: the ${job.kind} job did not end within ${JOB_TIMEOUT_MS / 1000} s\n`);
+    process.stderr.write(`bench: the ${job.kind} job did not stop within ${JOB_TIMEOUT_MS / 1000} s\n`);
     process.exit(1);
   }, JOB_TIMEOUT_MS);
   void run(job).then((result) => {

@@ -196,14 +196,14 @@ describe('the embedded database', () => {
       const { stopping, notes, begin } = await attempt();
       rmSync(join(directory(), 'global', 'pg_control'));
       const failed = expect(begin()).rejects.toThrow('aborted');
-      await until(() => notes.some((line) => line.includes('did not start at once')));
+      await until(() => notes.some((line) => line.includes('did not start; retrying')));
       const began = Date.now();
       stopping.abort();
       await failed;
       expect(Date.now() - began).toBeLessThan(2_000);
     });
 
-    test('because it does not answer is ended once nobody wants it', async () => {
+    test('because it does not respond is ended once nobody wants it', async () => {
       const { stopping, begin } = await attempt();
       writeFileSync(join(directory(), 'pg_hba.conf'), 'host all all all reject\n');
       const failed = expect(begin()).rejects.toThrow('aborted');

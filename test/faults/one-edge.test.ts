@@ -22,7 +22,7 @@ describe('without Redis, of two edges', () => {
     waiting = rig.edges[1]!.start();
     waiting.catch(() => undefined);
     // One that has not met the first yet may take the lock of a server that has just come back.
-    await until(() => rig.edges[1]!.output().includes('waiting for it to end'), { timeoutMs: 30_000 });
+    await until(() => rig.edges[1]!.output().includes('waiting for it to stop'), { timeoutMs: 30_000 });
   }, 60_000);
   afterAll(() => rig?.close(), 60_000);
 

@@ -63,7 +63,7 @@ describe('the inputs of an embeddings call', () => {
     expect(response.status).toBe(400);
     const { message, param } = await errorOf(response);
     expect([message, param]).toEqual([
-      'With 4096 dimensions "input" may have 682 entries. Send them in several requests.',
+      'With 4096 dimensions, "input" may have at most 682 entries. Send them in several requests.',
       'input',
     ]);
     expect((await errorOf(await embed('"a"', ',"dimensions":1e9'))).param).toBe('dimensions');

@@ -58,7 +58,8 @@ describe('tools', () => {
 
   test('are a list', () => {
     for (const tools of [{}, 'x', 1, true]) {
-      for (const text of bothSizes({ tools })) expect(() => inspect(text)).toThrow('"tools" must be a list.');
+      for (const text of bothSizes({ tools }))
+        expect(() => inspect(text)).toThrow('"tools" must be an array.');
     }
   });
 

@@ -54,10 +54,7 @@ describe('an edge that loses the lock of the one edge', () => {
   test('goes on while nobody else has it, and says so once', async () => {
     await breakSession();
     await until(() => lines.length === 2);
-    expect(lines).toEqual([
-      'the lock of the one edge is not ours at the moment',
-      'the lock of the one edge is ours again',
-    ]);
+    expect(lines).toEqual(['lost the single-edge lock', 'holding the single-edge lock again']);
     expect(lock.mayAdmit()).toBe(true);
     await expect(holdEdgeLock(db.url, pino({ level: 'silent' }), 200)).rejects.toThrow('another edge');
   });
@@ -76,7 +73,7 @@ describe('an edge that loses the lock of the one edge', () => {
     await giveBack();
     await until(() => lock.mayAdmit());
     expect(regained).toBe(1);
-    expect(lines.at(-1)).toBe('the lock of the one edge is ours again');
+    expect(lines.at(-1)).toBe('holding the single-edge lock again');
   });
 
   test('answers 503 with Retry-After and is not ready, and knows afterwards what the other has admitted', async () => {

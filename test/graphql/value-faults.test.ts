@@ -46,7 +46,7 @@ describe('faults of values and names', () => {
     expect(new Set(codesOf(answer))).toEqual(new Set(['validation_error']));
     for (const { extensions } of answer.body.errors!) expect(extensions.details).toHaveLength(1);
     expect(answer.body.errors!.at(-1)!.extensions.details).toEqual([
-      { field: 'input', message: 'has more faults than are named here' },
+      { field: 'input', message: 'has more errors than are listed here' },
     ]);
   });
 });

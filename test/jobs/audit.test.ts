@@ -1,7 +1,8 @@
 import type { Pool } from 'pg';
 import { newId } from '../../src/lib/ids.js';
-import { type Finding, runAudit } from '../../src/services/audit/audit.service.js';
+import { runAudit } from '../../src/services/audit/audit.service.js';
 import { invariants } from '../../src/services/audit/audit.store.js';
+import type { Finding } from '../../src/services/audit/find-violations.store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { jobContext } from './support.js';
 

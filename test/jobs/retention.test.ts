@@ -153,7 +153,7 @@ describe('the retention of usage', () => {
     const { logged, removed } = await run(later);
     expect(logged).toMatchObject([
       {
-        msg: 'old usage stays until the next run',
+        msg: 'old usage is kept until the next run',
         table: SEPTEMBER,
         reason: expect.stringContaining('rolled up'),
       },

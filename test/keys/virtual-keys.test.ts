@@ -27,12 +27,12 @@ describe('the client for virtual keys', () => {
   });
 
   test.each<[Behaviour, RegExp]>([
-    ['refuses', /answered 500/],
+    ['refuses', /responded with 500/],
     ['hangs', /did not answer within 200 ms/],
     ['trickles', /did not answer within 200 ms/],
-    ['garbage', /holds no virtual key/],
-    ['wrong shape', /holds no virtual key/],
-    ['floods', /more than a virtual key takes/],
+    ['garbage', /without a virtual key/],
+    ['wrong shape', /without a virtual key/],
+    ['floods', /response that is too large/],
     ['hangs up', /could not be reached/],
   ])('a proxy that %s is an error that names neither key nor address', async (behaviour, message) => {
     proxy.behaviour = behaviour;
@@ -51,8 +51,10 @@ describe('the client for virtual keys', () => {
   });
 
   test('a master key that the proxy refuses is an error', async () => {
-    await expect(client('wrong').generate({ accountId: 'a', alias: 'b' })).rejects.toThrow('answered 401');
-    await expect(client('wrong').remove(['x'])).rejects.toThrow('answered 401');
+    await expect(client('wrong').generate({ accountId: 'a', alias: 'b' })).rejects.toThrow(
+      'responded with 401',
+    );
+    await expect(client('wrong').remove(['x'])).rejects.toThrow('responded with 401');
   });
 
   test('a proxy that is down is an error at once', async () => {

@@ -32,8 +32,8 @@ describe('the launcher', () => {
     expect(stopped.slice(1, 3).sort()).toEqual(['jobs', 'platform']);
     expect(stopped[3]).toBe('proxy');
     expect(output()).toContain('/docs/api');
-    expect(output()).toContain('SIGTERM: finishing requests in flight');
-    expect(output()).toContain('every request answered or ended, every event written');
+    expect(output()).toContain('SIGTERM: finishing requests in progress');
+    expect(output()).toContain('all requests finished, all usage events written');
   });
 
   test('keeps the public port closed until the platform is ready', async () => {
@@ -97,8 +97,10 @@ describe('the launcher', () => {
     await launcher.ready;
     launcher.stop('SIGTERM');
     expect(await launcher.ended).toBe(0);
-    expect(output()).toContain(`up to 3 usage events wait in ${spool}: the next start books them`);
-    expect(output()).not.toContain('every event written');
+    expect(output()).toContain(
+      `up to 3 usage events are waiting in ${spool}; the next start will record them`,
+    );
+    expect(output()).not.toContain('all usage events written');
   });
 
   test('a stop while its database can not be started does not wait for all attempts', async () => {
@@ -106,7 +108,7 @@ describe('the launcher', () => {
     mkdirSync(cluster);
     writeFileSync(join(cluster, 'PG_VERSION'), '18\n');
     const { launcher, output } = testLaunch(folder.path, fakeChildren(folder.path), { DATABASE_URL: '' });
-    await until(() => output().includes('trying again'));
+    await until(() => output().includes('retrying'));
     const began = Date.now();
     launcher.stop('SIGTERM');
     expect(await launcher.ended).toBe(0);
@@ -148,7 +150,7 @@ describe('the launcher', () => {
         PORT,
       });
       expect(await launcher.ended).toBe(78);
-      expect(output()).toContain('HOST: 192.0.2.1 is no address of this machine (EADDRNOTAVAIL)');
+      expect(output()).toContain('HOST: 192.0.2.1 is not an address of this machine (EADDRNOTAVAIL)');
       expect(output()).not.toContain('PORT:');
     },
   );

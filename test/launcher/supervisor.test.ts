@@ -35,7 +35,7 @@ describe('a supervised process', () => {
     expect(await child.ready).toBe('http://worker');
     process.kill(child.pid()!, 'SIGKILL');
     await until(() => said.includes('worker is back'));
-    expect(said).toEqual(['worker ended (SIGKILL), starting it again in 0.01 s', 'worker is back']);
+    expect(said).toEqual(['worker exited (SIGKILL); restarting it in 0.01 s', 'worker is back']);
     expect(starts()).toHaveLength(2);
   });
 
@@ -69,7 +69,7 @@ describe('a supervised process', () => {
 
   test.each([
     ['a configuration fault', 78, 'exit code 78'],
-    ['the loss of its port', 75, 'another program has its port'],
+    ['the loss of its port', 75, 'another program uses its port'],
   ])('that had served before comes back even from %s', async (_what, code, reason) => {
     const broken = join(folder.path, 'broken');
     child = start(`if (existsSync(${JSON.stringify(broken)})) process.exit(${code});`);
@@ -88,7 +88,7 @@ describe('a supervised process', () => {
     const pid = child.pid()!;
     await child.stop();
     expect(isRunning(pid)).toBe(false);
-    expect(said).toEqual(['worker did not end within 0.1 s, killing it']);
+    expect(said).toEqual(['worker did not stop within 0.1 s, killing it']);
   });
 
   test('is stopped once only, and not started again by it', async () => {

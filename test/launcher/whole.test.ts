@@ -98,7 +98,7 @@ process.exitCode = await launcher.ended;
     const second = start();
     await until(() => second.output().includes('Ready at'), { timeoutMs: 30_000 });
     expect(second.output()).toContain(
-      `adopted the database that an earlier run left behind (process ${database})`,
+      `reusing the database left running by an earlier run (process ${database})`,
     );
     await until(() => !old.some(isRunning));
     second.process.kill('SIGTERM');

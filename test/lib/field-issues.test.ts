@@ -30,7 +30,7 @@ describe('the words of a fault', () => {
 
   test.each(['-1', '1.5', 'x', '9007199254740992', '9'.repeat(40)])('offset=%s says the bounds', (offset) => {
     expect(zodFieldIssues(pageInput.safeParse({ offset }).error!)).toEqual([
-      { field: 'offset', message: 'must be 0 to 9007199254740991, a whole number' },
+      { field: 'offset', message: 'must be a whole number from 0 to 9007199254740991' },
     ]);
   });
 

@@ -20,10 +20,10 @@ test('an outage is one line at its begin and one at its end; anything else is to
     outages.failed(new TypeError('a bug'));
     await until(() => lines.length === 4);
     expect(lines.map(({ msg, errors }) => [msg, errors])).toEqual([
-      ['the scheduler waits for the database', undefined],
-      ['the scheduler met an error', undefined],
-      ['the scheduler met an error', undefined],
-      ['the scheduler goes on: the database is back', 5],
+      ['the scheduler is waiting for the database', undefined],
+      ['the scheduler failed', undefined],
+      ['the scheduler failed', undefined],
+      ['the scheduler resumes: the database is back', 5],
     ]);
   }
   outages.close();

@@ -33,7 +33,7 @@ describe('npm run dead-letters', () => {
 
   test('says so when nothing is set aside', async () => {
     const { code, output } = await deadLetters();
-    expect(output).toContain('no event is set aside in');
+    expect(output).toContain('no dead letters in');
     expect(code).toBe(0);
   });
 
@@ -44,7 +44,7 @@ describe('npm run dead-letters', () => {
     const { code, output } = await deadLetters();
     expect(output).toMatch(`${record.id}  `);
     expect(output).toMatch(`account ${payer.accountId}  gateway/fast  $0.00025`);
-    expect(output).toContain('no partition\n1 event the database refused');
+    expect(output).toContain('no partition\n1 event rejected by the database');
     expect(code).toBe(1);
     expect(await balance()).toBe('1.000000000000');
   });
@@ -57,7 +57,7 @@ describe('npm run dead-letters', () => {
     for (const record of [...good, stranger, odd]) await setAside(spool, record, 'x');
 
     const first = await deadLetters(['--retake']);
-    expect(first.output).toContain('2 events are booked, 2 refused again');
+    expect(first.output).toContain('2 events are recorded, 2 rejected again');
     expect(first.output).toContain('the account does not exist');
     expect(first.output).toContain('usage_events_input_tokens_check');
     expect(first.code).toBe(1);
@@ -68,7 +68,7 @@ describe('npm run dead-letters', () => {
 
     // A file that was taken in and is there again, as after a crash in between.
     await setAside(spool, good[0]!, 'x');
-    expect((await deadLetters(['--retake'])).output).toContain('1 event is booked, 2 refused again');
+    expect((await deadLetters(['--retake'])).output).toContain('1 event is recorded, 2 rejected again');
     expect(await balance()).toBe('0.999500000000');
     expect(await checkInvariants(db.pool)).toEqual([]);
   });

@@ -131,7 +131,9 @@ describe('the OpenAPI document', () => {
     }
     const { schemas } = document.components;
     for (const name of ['SignupInput', 'CreateApiKeyInput', 'UpdateApiKeyInput']) {
-      expect(schemas[name]!.properties!.name!.description).toContain('Spaces around it are removed.');
+      expect(schemas[name]!.properties!.name!.description).toContain(
+        'Leading and trailing spaces are removed.',
+      );
     }
   });
 });

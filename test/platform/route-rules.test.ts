@@ -23,7 +23,7 @@ describe('what routes declare', () => {
 
   test.each(['none', undefined, 'often'])('a route of /api at the rate %p stops the start', (rate) => {
     expect(() => register({ config: reads({ rate: rate as RouteRules['rate'] }) })).toThrow(
-      "GET /api/usage doesn't declare at which rate it may be asked",
+      "GET /api/usage doesn't declare its rate limit",
     );
   });
 

@@ -41,7 +41,7 @@ describe('npm run doctor', () => {
   test('finds the file that comes with the product in order, and says what it has looked at', async () => {
     const { code, output } = await doctor();
     expect(output).toContain('ok     $0.500000   $1.500000   gateway/qwen-pro  qwen-pro-simulator\n');
-    expect(output).toContain('6 deployments examined, 0 faults\n');
+    expect(output).toContain('6 deployments checked, 0 faults\n');
     expect(code).toBe(0);
   });
 
@@ -103,7 +103,7 @@ describe('npm run doctor', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     try {
       const good = await doctor({ UPSTREAM_URL: url });
-      expect([good.code, good.output.split('\n').at(-2)]).toEqual([0, '6 deployments examined, 0 faults']);
+      expect([good.code, good.output.split('\n').at(-2)]).toEqual([0, '6 deployments checked, 0 faults']);
       shown = models.map(([name, input, output]) => [name, input, name === 'gateway/fast' ? 4e-7 : output]);
       const bad = await doctor({ UPSTREAM_URL: url });
       expect(bad.output).toContain(

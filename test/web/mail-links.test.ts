@@ -33,7 +33,7 @@ describeInBrowser('the links in mails', () => {
     await page.getByRole('heading', { name: 'Confirmed' }).waitFor();
     expect(await said()).toEqual([{ confirmed: true, stopped: false }]);
     await page.goto(mailLinkUrl(names, '', 'stop', link));
-    await page.getByRole('button', { name: 'Stop these mails' }).click();
+    await page.getByRole('button', { name: 'Stop these emails' }).click();
     await page.getByRole('heading', { name: 'Stopped' }).waitFor();
     await expectAccessible(page);
     expect(await said()).toEqual([{ confirmed: true, stopped: true }]);

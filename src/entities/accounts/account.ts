@@ -51,7 +51,7 @@ const AccountSchema = defineEntity({
     virtualKeySealed: p.text().nullable().hidden(),
     /** HMAC of the network that signed up; for the sign-up limit. */
     signupNetworkHash: p.text().nullable().hidden(),
-    /** Dollars; a balance that falls below is told by mail. Null: never. */
+    /** Low-balance threshold in dollars. Null: off. */
     lowBalanceThresholdUsd: p.decimal().precision(24).scale(12).nullable(),
     /** Whether it is told at the next crossing: once, until a credit lifts the balance to the threshold again. */
     lowBalanceArmed: p.boolean().default(false),

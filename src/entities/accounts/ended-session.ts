@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** A session that was logged out, for as long as its token would still be good. */
+/** A session that was logged out, kept while its token would still be valid. */
 const EndedSessionSchema = defineEntity({
   name: 'EndedSession',
   tableName: 'ended_sessions',

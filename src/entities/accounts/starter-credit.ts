@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from './account.js';
 
-/** A folded mail address has had its starter credit, under whatever account: there is one for ever. */
+/** A folded email address that has received its starter credit, which is granted only once. */
 const StarterCreditSchema = defineEntity({
   name: 'StarterCredit',
   tableName: 'starter_credits',

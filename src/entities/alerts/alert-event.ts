@@ -66,16 +66,16 @@ const AlertEventSchema = defineEntity({
         `(case kind when 'email' then 0 else hashtextextended(coalesce(lower(substring(destination, '^[^/]*//[^/?#]*')), destination), 0) end) stored`,
       ),
     firedAt: p.datetime(6),
-    /** The transaction that wrote it, for readers who are told of commits. */
+    /** The transaction that wrote it, for live readers. */
     createdIn: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()'),
     deliveryStatus: p.text().$type<DeliveryStatus>().default('pending'),
     /** Of the current series. */
     attempts: p.smallint().default(0),
-    /** How often its owner asked for it again. */
+    /** Number of redeliveries. */
     redeliveries: p.integer().default(0),
     responseCode: p.integer().nullable(),
     errorMessage: p.text().nullable(),
-    /** When it became pending: fired, or asked for again. */
+    /** When it became pending: fired or redelivered. */
     pendingSince: p.datetime(6),
     /** Set while pending. */
     nextAttemptAt: p.datetime(6).nullable(),

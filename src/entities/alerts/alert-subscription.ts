@@ -5,7 +5,7 @@ import { ApiKey } from '../keys/api-key.js';
 
 export type AlertKind = 'email' | 'webhook';
 
-/** Who is told when a key has spent certain percentages of its monthly limit. Goes with its key. */
+/** A subscription to spend alerts of a key. Deleted with its key. */
 const AlertSubscriptionSchema = defineEntity({
   name: 'AlertSubscription',
   tableName: 'alert_subscriptions',

@@ -26,7 +26,7 @@ const LedgerEntrySchema = defineEntity({
     balanceAfter: p.decimal().precision(24).scale(12),
     /** The usage event that this entry charges. */
     eventId: p.uuid().nullable(),
-    /** Unique per account for ever: `grant:{account}:{plan}:{YYYY-MM}` or the caller's Idempotency-Key. */
+    /** Unique per account, forever: `grant:{account}:{plan}:{YYYY-MM}` or the caller's Idempotency-Key. */
     idempotencyKey: p.text().nullable(),
     description: p.text().nullable(),
     /** Price snapshot of a usage charge, dollars per million tokens. */

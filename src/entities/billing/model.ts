@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** A public model and what it costs. Seeded; the upstream id is internal. */
+/** A public model and its prices. Seeded; the upstream id is internal. */
 const ModelSchema = defineEntity({
   name: 'Model',
   tableName: 'models',

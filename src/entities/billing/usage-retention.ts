@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** From when on usage events are there; no row while none was ever removed. What was before stands in ledger and sums. */
+/** The time from which usage events are kept; no row until the first removal. Earlier usage remains in ledger and roll-ups. */
 const UsageRetentionSchema = defineEntity({
   name: 'UsageRetention',
   tableName: 'usage_retention',

@@ -22,11 +22,11 @@ const ApiKeySchema = defineEntity({
     /** SHA-256 of the full secret. */
     keyHash: p.blob().unique('api_keys_key_hash_key').hidden(),
     status: p.text().$type<'active' | 'disabled'>().default('active'),
-    /** Basis of alerts, no hard cap. */
+    /** Triggers alerts, doesn't stop calls. */
     monthlyLimitUsd: p.decimal().precision(24).scale(12).nullable(),
     /** A call that succeeds from here on is measured against the limit. */
     monthlyLimitChangedAt: p.datetime(6).nullable(),
-    /** Hard cap per UTC day. */
+    /** Calls stop at this limit, per UTC day. */
     dailyLimitUsd: p.decimal().precision(24).scale(12).nullable(),
     /** The upstream virtual key, sealed; null: calls answer `upstream_unconfigured`. */
     virtualKeySealed: p.text().nullable().hidden(),

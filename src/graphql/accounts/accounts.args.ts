@@ -1,87 +1,49 @@
-import { ArgsType, Field, ID, InputType } from 'type-graphql';
-import type { z } from 'zod';
+import { ArgsType, Field, InputType } from 'type-graphql';
+import { z } from 'zod';
+import { uuid } from '../../lib/output-fields.js';
 import {
   changePasswordInput,
   deleteAccountInput,
   listUsersInput,
-  type loginInput,
+  loginInput,
   signupInput,
   updateUserInput,
 } from '../../services/accounts/accounts.inputs.js';
-import type { Camel } from '../case.js';
 import { PageArgs } from '../connections.js';
-import { fieldDocs } from '../docs.js';
+import { descriptionOf, inputFields } from '../zod-fields.js';
 import { UserRole } from './accounts.types.js';
 
-const signup = fieldDocs(signupInput);
+@InputType({ description: 'The details of the new account.' })
+export class SignupInput extends inputFields(signupInput) {}
 
-@InputType({ description: 'Who signs up.' })
-export class SignupInput implements Camel<z.input<typeof signupInput>> {
-  @Field({ description: signup.email })
-  email!: string;
+@InputType({ description: 'The credentials.' })
+export class LoginInput extends inputFields(loginInput) {}
 
-  @Field({ description: signup.password })
-  password!: string;
+@InputType({ description: 'The current password and the new one.' })
+export class ChangePasswordInput extends inputFields(changePasswordInput) {}
 
-  @Field({ description: signup.name })
-  name!: string;
-}
-
-@InputType({ description: 'Who logs in.' })
-export class LoginInput implements Camel<z.input<typeof loginInput>> {
-  @Field({ description: signup.email })
-  email!: string;
-
-  @Field({ description: 'The password.' })
-  password!: string;
-}
-
-const passwordChange = fieldDocs(changePasswordInput);
-
-@InputType({ description: 'A change of password.' })
-export class ChangePasswordInput implements Camel<z.input<typeof changePasswordInput>> {
-  @Field({ description: passwordChange.currentPassword })
-  currentPassword!: string;
-
-  @Field({ description: passwordChange.newPassword })
-  newPassword!: string;
-}
-
-@InputType({ description: 'The proof that a deletion is meant.' })
-export class DeleteAccountInput implements Camel<z.input<typeof deleteAccountInput>> {
-  @Field({ description: fieldDocs(deleteAccountInput).password })
-  password!: string;
-}
+@InputType({ description: 'The password, which confirms the deletion.' })
+export class DeleteAccountInput extends inputFields(deleteAccountInput) {}
 
 @ArgsType()
 export class UsersArgs extends PageArgs {
-  @Field(() => String, { nullable: true, description: fieldDocs(listUsersInput).search })
+  @Field(() => String, { nullable: true, description: descriptionOf(listUsersInput.shape.search) })
   search?: string | null;
 }
 
-const ID_OF_ACCOUNT = 'Id of the account.';
-const change = fieldDocs(updateUserInput);
+const userId = z.object({ id: uuid('Account ID.') });
+const { plan, role } = updateUserInput.shape;
 
-@InputType()
-abstract class UserIdInput {
-  @Field(() => ID, { description: ID_OF_ACCOUNT })
-  id!: string;
-}
+@InputType({ description: 'An account and its new plan.' })
+export class SetUserPlanInput extends inputFields(userId.extend({ plan: plan.unwrap() })) {}
 
-@InputType({ description: 'A move of an account to a plan.' })
-export class SetUserPlanInput extends UserIdInput {
-  @Field({ description: change.plan })
-  plan!: string;
-}
+@InputType({ description: 'An account and its new role.' })
+export class SetUserRoleInput extends inputFields(userId.extend({ role: role.unwrap() }), {
+  role: UserRole,
+}) {}
 
-@InputType({ description: 'A change of what an account may do.' })
-export class SetUserRoleInput extends UserIdInput {
-  @Field(() => UserRole, { description: change.role })
-  role!: 'user' | 'admin';
-}
+@InputType({ description: 'The account to enable.' })
+export class EnableUserInput extends inputFields(userId) {}
 
-@InputType({ description: 'An account that is to act again.' })
-export class EnableUserInput extends UserIdInput {}
-
-@InputType({ description: 'An account that is to act no more.' })
-export class DisableUserInput extends UserIdInput {}
+@InputType({ description: 'The account to disable.' })
+export class DisableUserInput extends inputFields(userId) {}

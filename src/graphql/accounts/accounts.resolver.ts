@@ -38,11 +38,11 @@ function sessionPayload(
   };
 }
 
-/** Who is signed in, and how they come and go. */
+/** The signed-in account, sign-up, login and logout. */
 @Resolver()
-export class AccountsResolver {
+class AccountsResolver {
   @Allow('session')
-  @Query(() => Viewer, { nullable: true, description: 'The account of the session. Needs a session.' })
+  @Query(() => Viewer, { nullable: true, description: 'The signed-in account. Requires a session.' })
   viewer(@Ctx() context: GraphqlContext): Promise<Viewer | null> {
     return loadViewer(context);
   }
@@ -50,10 +50,10 @@ export class AccountsResolver {
   @Allow('public', { proof: true })
   @Mutation(() => SignupPayload, {
     description:
-      'Makes an account on the plan `free` with $1.00 of starter credit (once per mail, plus-tags folded) and opens a session.',
+      'Creates an account on the `free` plan and starts a session. The first account per email address, ignoring plus tags, receives a $1.00 starter credit.',
   })
   async signup(
-    @Arg('input', { description: 'Who signs up.' }) input: SignupInput,
+    @Arg('input', { description: 'The details of the new account.' }) input: SignupInput,
     @Ctx() context: GraphqlContext,
   ): Promise<SignupPayload> {
     const session = await context.services.accounts.signup(context.service, checked(signupInput, input));
@@ -62,10 +62,10 @@ export class AccountsResolver {
 
   @Allow('public', { proof: true })
   @Mutation(() => LoginPayload, {
-    description: 'Opens a session. At most 10 failures per account and network in 15 minutes.',
+    description: 'Starts a session. At most 10 failed attempts per account and network in 15 minutes.',
   })
   async login(
-    @Arg('input', { description: 'Who logs in.' }) input: LoginInput,
+    @Arg('input', { description: 'The credentials.' }) input: LoginInput,
     @Ctx() context: GraphqlContext,
   ): Promise<LoginPayload> {
     const session = await context.services.accounts.login(context.service, checked(loginInput, input));
@@ -73,7 +73,7 @@ export class AccountsResolver {
   }
 
   @Allow('session')
-  @Mutation(() => LogoutPayload, { description: 'Ends this session, with every token of it.' })
+  @Mutation(() => LogoutPayload, { description: 'Ends the current session and revokes all its tokens.' })
   async logout(@Ctx() { services, service, sessionJar }: GraphqlContext): Promise<LogoutPayload> {
     await services.accounts.logout(service);
     sessionJar.clear();
@@ -82,7 +82,7 @@ export class AccountsResolver {
 
   @Allow('session', { proof: true })
   @Mutation(() => ChangePasswordPayload, {
-    description: 'Sets a new password and ends all other sessions; this one goes on.',
+    description: 'Changes the password and ends all other sessions.',
   })
   async changePassword(
     @Arg('input', { description: 'The passwords.' }) input: ChangePasswordInput,
@@ -95,10 +95,10 @@ export class AccountsResolver {
   @Allow('session', { proof: true })
   @Mutation(() => DeleteAccountPayload, {
     description:
-      'Deletes the account of the session: ends all sessions and keys and erases what is personal. Ledger and usage stay without name and mail. It can not be undone.',
+      "Deletes the signed-in account, ends its sessions, deletes its API keys and erases personal data. Ledger and usage records are kept without name or email address. This can't be undone.",
   })
   async deleteAccount(
-    @Arg('input', { description: 'The proof.' }) input: DeleteAccountInput,
+    @Arg('input', { description: 'The confirmation.' }) input: DeleteAccountInput,
     @Ctx() { services, service, sessionJar }: GraphqlContext,
   ): Promise<DeleteAccountPayload> {
     await services.accounts.deleteAccount(service, checked(deleteAccountInput, input));
@@ -107,11 +107,14 @@ export class AccountsResolver {
   }
 }
 
-/** What hangs on an account, whoever looks at it. */
+/** Fields of an account, for its owner and administrators. */
 @Resolver(() => Account)
-export class AccountResolver {
+class AccountResolver {
   @FieldResolver(() => Plan, { description: 'The plan of the account.' })
   plan(@Root() account: Account, @Ctx() { loaders }: GraphqlContext): Promise<Plan | null> {
     return loaders.plans.load(account.planId);
   }
 }
+
+/** Every resolver of the domain. */
+export const accountsResolvers = [AccountsResolver, AccountResolver] as const;

@@ -1,123 +1,76 @@
-import { Field, ID, Int, InterfaceType, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, InterfaceType, ObjectType } from 'type-graphql';
+import { z } from 'zod';
 import { accountOutput, sessionOutput, userOutput } from '../../services/accounts/accounts.outputs.js';
-import type { UserView } from '../../services/accounts/accounts.rules.js';
-import type { Camel } from '../case.js';
 import { connectionOf, pageOf } from '../connections.js';
-import { fieldDocs } from '../docs.js';
-import { DateTime, Decimal } from '../scalars.js';
+import { enumOf } from '../enum-of.js';
+import { outputFields } from '../zod-fields.js';
 
-export const UserRole = { USER: 'user', ADMIN: 'admin' } as const;
-registerEnumType(UserRole, {
-  name: 'UserRole',
-  description: 'What an account may do.',
-  valuesConfig: { USER: { description: 'An ordinary account.' }, ADMIN: { description: 'An operator.' } },
+export const UserRole = enumOf('UserRole', 'Account role.', userOutput.shape.role, {
+  user: 'A regular user.',
+  admin: 'An administrator.',
 });
 
-export const AccountStatus = { ACTIVE: 'active', DISABLED: 'disabled' } as const;
-registerEnumType(AccountStatus, {
-  name: 'AccountStatus',
-  description: 'Whether an account may act.',
-  valuesConfig: {
-    ACTIVE: { description: 'It may.' },
-    DISABLED: { description: 'It has no sessions and its keys are refused.' },
-  },
+const AccountStatus = enumOf('AccountStatus', 'Account status.', userOutput.shape.status, {
+  active: 'The account is in use.',
+  disabled: "The account can't sign in, and its API keys are rejected.",
 });
-
-const doc = fieldDocs(userOutput);
 
 @InterfaceType({ description: accountOutput.description, autoRegisterImplementations: false })
-export abstract class Account implements Camel<UserView> {
-  @Field(() => ID, { description: doc.id })
-  id!: string;
+export abstract class Account extends outputFields(userOutput, { role: UserRole, status: AccountStatus }) {}
 
-  @Field({ description: doc.email })
-  email!: string;
-
-  @Field({ description: doc.name })
-  name!: string;
-
-  @Field(() => UserRole, { description: doc.role })
-  role!: 'user' | 'admin';
-
-  @Field(() => AccountStatus, { description: doc.status })
-  status!: 'active' | 'disabled';
-
-  @Field(() => DateTime, { description: doc.createdAt })
-  createdAt!: string;
-
-  @Field({ description: doc.planId })
-  planId!: string;
-
-  @Field(() => Decimal, { description: doc.balanceUsd })
-  balanceUsd!: string;
-}
-
-@ObjectType({ implements: Account, description: 'An account as its owner and administrators see it.' })
+@ObjectType({ implements: Account, description: 'An account, as shown to its owner and to administrators.' })
 export class User extends Account {}
 
 @ObjectType({
   implements: Account,
-  description: 'The account of the session, with everything that belongs to it.',
+  description: 'The signed-in account and everything that belongs to it.',
 })
 export class Viewer extends Account {}
 
 @ObjectType({ description: pageOf('accounts') })
 export class UserConnection extends connectionOf(User, 'accounts') {}
 
-const sessionDoc = fieldDocs(sessionOutput.omit({ user: true }));
-
-@ObjectType()
-abstract class SessionPayload {
-  @Field({ description: sessionDoc.accessToken })
-  accessToken!: string;
-
-  @Field({ description: sessionDoc.tokenType })
-  tokenType!: string;
-
-  @Field(() => Int, { description: 'Seconds that the token holds.' })
-  expiresIn!: number;
-
-  @Field(() => User, { description: 'The account.' })
-  user!: User;
-}
-
-const SESSION = 'A session. Over HTTP the cookie `pr_session` carries the same token.';
+const sessionPayload = sessionOutput.extend({
+  expires_in: z.int().describe('Token lifetime in seconds.'),
+  user: userOutput.describe('The account.'),
+});
+const SESSION = 'A session. Over HTTP, the `pr_session` cookie carries the same token.';
 
 @ObjectType({ description: SESSION })
-export class SignupPayload extends SessionPayload {}
+export class SignupPayload extends outputFields(sessionPayload, { user: User }) {}
 
 @ObjectType({ description: SESSION })
-export class LoginPayload extends SessionPayload {}
+export class LoginPayload extends outputFields(sessionPayload, { user: User }) {}
 
 @ObjectType()
 abstract class SuccessPayload {
-  @Field({ description: 'Always true: what fails is an error.' })
+  @Field({ description: 'Always true. Failures are returned as errors.' })
   success!: boolean;
 }
 
-@ObjectType({ description: 'The session is ended.' })
+@ObjectType({ description: 'The result of logging out.' })
 export class LogoutPayload extends SuccessPayload {}
 
-@ObjectType({ description: 'The password is changed.' })
+@ObjectType({ description: 'The result of changing the password.' })
 export class ChangePasswordPayload extends SuccessPayload {}
 
-@ObjectType({ description: 'The account is deleted.' })
+@ObjectType({ description: 'The result of deleting the account.' })
 export class DeleteAccountPayload extends SuccessPayload {}
 
 @ObjectType()
 abstract class UserPayload {
-  @Field(() => User, { description: 'The account as it is now.' })
+  @Field(() => User, { description: 'The updated account.' })
   user!: User;
 }
 
-@ObjectType({ description: 'An account on its new plan.' })
+@ObjectType({ description: 'The account with its new plan.' })
 export class SetUserPlanPayload extends UserPayload {}
 
-@ObjectType({ description: 'An account in its new role.' })
+@ObjectType({ description: 'The account with its new role.' })
 export class SetUserRolePayload extends UserPayload {}
 
-@ObjectType({ description: 'An account that may act again.' })
+@ObjectType({ description: 'The enabled account.' })
 export class EnableUserPayload extends UserPayload {}
 
-@ObjectType({ description: 'An account that may not act any more.' })
+@ObjectType({ description: 'The disabled account.' })
 export class DisableUserPayload extends UserPayload {}

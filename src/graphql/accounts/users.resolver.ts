@@ -40,7 +40,7 @@ async function updated(
 export class UsersResolver {
   @Allow('admin')
   @Query(() => UserConnection, {
-    description: 'Accounts that are not deleted. Needs an administrator.',
+    description: "All accounts that aren't deleted. Requires an administrator.",
     complexity: pageCost,
   })
   async users(
@@ -54,7 +54,7 @@ export class UsersResolver {
   @Allow('admin')
   @Mutation(() => SetUserPlanPayload, {
     description:
-      'Moves an account to a plan. A paid one grants its included credits, once per plan and month. Needs an administrator.',
+      'Moves an account to another plan. A paid plan grants its included credits once per month. Requires an administrator.',
   })
   setUserPlan(
     @Arg('input', { description: 'Account and plan.' }) { id, plan }: SetUserPlanInput,
@@ -65,8 +65,7 @@ export class UsersResolver {
 
   @Allow('admin')
   @Mutation(() => SetUserRolePayload, {
-    description:
-      'Makes an account an administrator or an ordinary one; ends its sessions. Needs an administrator.',
+    description: 'Changes the role of an account and ends its sessions. Requires an administrator.',
   })
   setUserRole(
     @Arg('input', { description: 'Account and role.' }) { id, role }: SetUserRoleInput,
@@ -77,7 +76,7 @@ export class UsersResolver {
 
   @Allow('admin')
   @Mutation(() => EnableUserPayload, {
-    description: 'Lets a disabled account act again. Needs an administrator.',
+    description: 'Enables a disabled account. Requires an administrator.',
   })
   enableUser(
     @Arg('input', { description: 'The account.' }) { id }: EnableUserInput,
@@ -89,7 +88,7 @@ export class UsersResolver {
   @Allow('admin')
   @Mutation(() => DisableUserPayload, {
     description:
-      'Disables an account: within a second it has no sessions and its keys are refused. Needs an administrator.',
+      'Disables an account. Within a second its sessions end and its API keys are rejected. Requires an administrator.',
   })
   disableUser(
     @Arg('input', { description: 'The account.' }) { id }: DisableUserInput,

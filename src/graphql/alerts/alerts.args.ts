@@ -1,68 +1,33 @@
-import { Field, ID, InputType, Int } from 'type-graphql';
+import { InputType } from 'type-graphql';
+import { z } from 'zod';
+import { uuid } from '../../lib/output-fields.js';
 import { createAlertInput, lowBalanceInput, updateAlertInput } from '../../services/alerts/alerts.inputs.js';
-import { fieldDocs } from '../docs.js';
 import { Decimal } from '../scalars.js';
+import { inputFields } from '../zod-fields.js';
 import { AlertKind } from './alerts.types.js';
 
-const create = fieldDocs(createAlertInput);
-const update = fieldDocs(updateAlertInput);
-
-@InputType()
-abstract class KeyIdInput {
-  @Field(() => ID, { description: 'Id of the key.' })
-  keyId!: string;
-}
-
-@InputType()
-abstract class AlertIdInput extends KeyIdInput {
-  @Field(() => ID, { description: 'Id of the subscription.' })
-  id!: string;
-}
+const keyId = z.object({ key_id: uuid('API key ID.') });
+const alertId = keyId.extend({ id: uuid('Alert subscription ID.') });
 
 @InputType({ description: 'A new alert subscription of an API key.' })
-export class CreateAlertSubscriptionInput extends KeyIdInput {
-  @Field(() => AlertKind, { description: create.kind })
-  kind!: 'email' | 'webhook';
+export class CreateAlertSubscriptionInput extends inputFields(keyId.extend(createAlertInput.shape), {
+  kind: AlertKind,
+}) {}
 
-  @Field({ description: create.destination })
-  destination!: string;
+@InputType({ description: 'Changes to an alert subscription. Omitted fields keep their value.' })
+export class UpdateAlertSubscriptionInput extends inputFields(alertId.extend(updateAlertInput.shape)) {}
 
-  @Field(() => [Int], { description: create.thresholdsPct })
-  thresholdsPct!: number[];
+@InputType({ description: 'The alert subscription to delete.' })
+export class DeleteAlertSubscriptionInput extends inputFields(alertId) {}
 
-  @Field({ nullable: true, description: create.active })
-  active?: boolean;
-}
+@InputType({ description: 'The alert subscription to test.' })
+export class SendTestAlertInput extends inputFields(alertId) {}
 
-@InputType({ description: 'What changes of a subscription. What is left out stays.' })
-export class UpdateAlertSubscriptionInput extends AlertIdInput {
-  @Field({ nullable: true, description: update.destination })
-  destination?: string;
+@InputType({ description: 'The webhook subscription that gets a new signing secret.' })
+export class RotateAlertSecretInput extends inputFields(alertId) {}
 
-  @Field(() => [Int], { nullable: true, description: update.thresholdsPct })
-  thresholdsPct?: number[];
+@InputType({ description: 'The alert event to redeliver.' })
+export class RedeliverAlertEventInput extends inputFields(z.object({ event_id: uuid('Alert event ID.') })) {}
 
-  @Field({ nullable: true, description: update.active })
-  active?: boolean;
-}
-
-@InputType({ description: 'A subscription that is to go.' })
-export class DeleteAlertSubscriptionInput extends AlertIdInput {}
-
-@InputType({ description: 'A subscription that is to be tested.' })
-export class SendTestAlertInput extends AlertIdInput {}
-
-@InputType({ description: 'A webhook that is to get a new secret.' })
-export class RotateAlertSecretInput extends AlertIdInput {}
-
-@InputType({ description: 'An event that is to be delivered once more.' })
-export class RedeliverAlertEventInput {
-  @Field(() => ID, { description: 'Id of the event.' })
-  eventId!: string;
-}
-
-@InputType({ description: 'When a low balance is to be told.' })
-export class SetLowBalanceAlertInput {
-  @Field(() => Decimal, { nullable: true, description: fieldDocs(lowBalanceInput).thresholdUsd })
-  thresholdUsd!: number | string | null;
-}
+@InputType({ description: 'The low-balance threshold.' })
+export class SetLowBalanceAlertInput extends inputFields(lowBalanceInput, { thresholdUsd: Decimal }) {}

@@ -11,10 +11,10 @@ import { Viewer } from '../accounts/accounts.types.js';
 import { camelCased } from '../case.js';
 import { type Connection, PageArgs, pageCost, toConnection } from '../connections.js';
 import type { GraphqlContext } from '../context.js';
-import { fieldDocs } from '../docs.js';
 import { checked } from '../input.js';
 import { ApiKey } from '../keys/keys.types.js';
 import { Decimal } from '../scalars.js';
+import { descriptionOf } from '../zod-fields.js';
 import {
   CreateAlertSubscriptionInput,
   DeleteAlertSubscriptionInput,
@@ -37,16 +37,16 @@ import {
   UpdateAlertSubscriptionPayload,
 } from './alerts.types.js';
 
-/** A key has at most so many subscriptions. */
+/** Maximum number of subscriptions per key. */
 const alertsCost = ({ childComplexity }: { childComplexity: number }): number => 1 + 10 * childComplexity;
 
 /** What is done with alerts. */
 @Resolver()
-export class AlertsResolver {
+class AlertsResolver {
   @Allow('session')
   @Mutation(() => CreateAlertSubscriptionPayload, {
     description:
-      'Subscribes to alerts of an API key. The signing secret of a webhook is in this answer and can not be shown again. At most 10 per key.',
+      'Creates an alert subscription for an API key. For a webhook, the response contains the signing secret, which is shown only once. At most 10 subscriptions per key.',
   })
   async createAlertSubscription(
     @Arg('input', { description: 'The subscription.' }) { keyId, ...input }: CreateAlertSubscriptionInput,
@@ -61,7 +61,7 @@ export class AlertsResolver {
 
   @Allow('session')
   @Mutation(() => UpdateAlertSubscriptionPayload, {
-    description: 'Changes an alert subscription. What has fired this month is not told again.',
+    description: "Updates an alert subscription. Alerts that have already fired this month don't fire again.",
   })
   async updateAlertSubscription(
     @Arg('input', { description: 'Subscription and changes.' })
@@ -74,7 +74,7 @@ export class AlertsResolver {
 
   @Allow('session')
   @Mutation(() => DeleteAlertSubscriptionPayload, {
-    description: 'Deletes an alert subscription. Its events stay on record.',
+    description: 'Deletes an alert subscription. Its events are kept.',
   })
   async deleteAlertSubscription(
     @Arg('input', { description: 'The subscription.' }) { keyId, id }: DeleteAlertSubscriptionInput,
@@ -87,7 +87,7 @@ export class AlertsResolver {
   @Allow('session')
   @Mutation(() => SendTestAlertPayload, {
     description:
-      'Delivers a test to where a subscription leads. At most 5 tests and repetitions per minute, 10 per day by mail.',
+      'Sends a test alert to the destination. At most 5 tests and redeliveries per minute, and 10 per day by email.',
   })
   async sendTestAlert(
     @Arg('input', { description: 'The subscription.' }) { keyId, id }: SendTestAlertInput,
@@ -99,7 +99,7 @@ export class AlertsResolver {
   @Allow('session')
   @Mutation(() => RedeliverAlertEventPayload, {
     description:
-      'Delivers an event once more: the same id, up to three new attempts, to where its subscription leads now. One that is pending stays as it is.',
+      'Redelivers an alert event to the current destination of its subscription, with the same ID and up to three new attempts. A pending event is left unchanged.',
   })
   async redeliverAlertEvent(
     @Arg('input', { description: 'The event.' }) { eventId }: RedeliverAlertEventInput,
@@ -111,7 +111,7 @@ export class AlertsResolver {
   @Allow('session')
   @Mutation(() => RotateAlertSecretPayload, {
     description:
-      'Changes the signing secret of a webhook. Deliveries carry a signature by the one before as well until the next change.',
+      'Rotates the signing secret of a webhook. Until the next rotation, deliveries are also signed with the previous secret.',
   })
   async rotateAlertSecret(
     @Arg('input', { description: 'The subscription.' }) { keyId, id }: RotateAlertSecretInput,
@@ -123,10 +123,10 @@ export class AlertsResolver {
   @Allow('session')
   @Mutation(() => SetLowBalanceAlertPayload, {
     description:
-      'Sets the balance below which a mail comes, once until a credit lifts the balance again. Null: none comes.',
+      'Sets the low-balance threshold. One email is sent when the balance falls below it, and another only after the balance has recovered. Null turns the alert off.',
   })
   async setLowBalanceAlert(
-    @Arg('input', { description: 'The threshold.' }) input: SetLowBalanceAlertInput,
+    @Arg('input', { description: 'The new threshold.' }) input: SetLowBalanceAlertInput,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<SetLowBalanceAlertPayload> {
     return camelCased(await services.alerts.setLowBalance(service, checked(lowBalanceInput, input)));
@@ -135,9 +135,9 @@ export class AlertsResolver {
 
 /** Alerts of the one who is signed in. */
 @Resolver(() => Viewer)
-export class ViewerAlertsResolver {
+class ViewerAlertsResolver {
   @FieldResolver(() => AlertEventConnection, {
-    description: 'What fired and was tested: of all keys, deleted ones included, and of the balance.',
+    description: 'Alert events and tests for all API keys, including deleted ones, and for the balance.',
     complexity: pageCost,
   })
   async alertEvents(
@@ -150,7 +150,7 @@ export class ViewerAlertsResolver {
 
   @FieldResolver(() => Decimal, {
     nullable: true,
-    description: fieldDocs(lowBalanceOutput).thresholdUsd,
+    description: descriptionOf(lowBalanceOutput.shape.threshold_usd),
   })
   async lowBalanceThresholdUsd(@Ctx() { services, service }: GraphqlContext): Promise<string | null> {
     return (await services.alerts.lowBalance(service)).threshold_usd;
@@ -159,9 +159,9 @@ export class ViewerAlertsResolver {
 
 /** Alerts of an API key. */
 @Resolver(() => ApiKey)
-export class ApiKeyAlertsResolver {
+class ApiKeyAlertsResolver {
   @FieldResolver(() => [AlertSubscription], {
-    description: 'Who is told of its spend, newest first.',
+    description: 'Alert subscriptions of the key, newest first.',
     complexity: alertsCost,
   })
   alerts(@Root() { id }: ApiKey, @Ctx() { loaders }: GraphqlContext): Promise<AlertSubscription[]> {
@@ -169,7 +169,7 @@ export class ApiKeyAlertsResolver {
   }
 
   @FieldResolver(() => AlertEventConnection, {
-    description: 'What fired and was tested.',
+    description: 'Alert events and tests of the key.',
     complexity: pageCost,
   })
   async alertEvents(
@@ -182,11 +182,19 @@ export class ApiKeyAlertsResolver {
   }
 }
 
-/** What hangs on an alert event. */
+/** Fields of an alert event that need a query. */
 @Resolver(() => AlertEvent)
-export class AlertEventResolver {
-  @FieldResolver(() => ApiKey, { nullable: true, description: 'The API key, unless it is deleted.' })
+class AlertEventResolver {
+  @FieldResolver(() => ApiKey, { nullable: true, description: 'The API key, or null if it was deleted.' })
   async apiKey(@Root() { keyId }: AlertEvent, @Ctx() { loaders }: GraphqlContext): Promise<ApiKey | null> {
     return keyId === null ? null : loaders.keys.load(keyId);
   }
 }
+
+/** Every resolver of the domain. */
+export const alertsResolvers = [
+  AlertsResolver,
+  ViewerAlertsResolver,
+  ApiKeyAlertsResolver,
+  AlertEventResolver,
+] as const;

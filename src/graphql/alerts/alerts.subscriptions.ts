@@ -5,13 +5,13 @@ import { camelCased } from '../case.js';
 import type { GraphqlContext } from '../context.js';
 import { AlertEvent } from './alerts.types.js';
 
-/** What is told of alerts while it happens. */
+/** Live alerts. */
 @Resolver()
 export class AlertSubscriptions {
   @Allow('session')
   @Subscription(() => AlertEvent, {
     description:
-      'Each alert of the account once it has fired, from now on, one for each destination; tests are not among them. Each comes exactly once, as it is before its delivery. Needs a session.',
+      'New alerts of the account as they fire, one per destination, exactly once and before delivery. Tests are not included. Requires a session.',
     subscribe: ({ context }: { context: GraphqlContext }) =>
       context.services.alertFeed.alertFired(context.service),
   })

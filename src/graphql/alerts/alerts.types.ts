@@ -1,194 +1,89 @@
-import { Field, ID, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, ID, ObjectType } from 'type-graphql';
 import {
-  type AlertEventOutput,
-  type AlertOutput,
   alertEventOutput,
   alertOutput,
   createdAlertOutput,
+  lowBalanceOutput,
+  signingSecretOutput,
 } from '../../services/alerts/alerts.outputs.js';
-import type { Camel } from '../case.js';
 import { connectionOf, pageOf } from '../connections.js';
-import { fieldDocs } from '../docs.js';
-import { DateTime, Decimal } from '../scalars.js';
+import { enumOf } from '../enum-of.js';
+import { descriptionOf, outputFields } from '../zod-fields.js';
 
-export const AlertKind = { EMAIL: 'email', WEBHOOK: 'webhook' } as const;
-registerEnumType(AlertKind, {
-  name: 'AlertKind',
-  description: 'How somebody is told.',
-  valuesConfig: {
-    EMAIL: { description: 'By mail.' },
-    WEBHOOK: { description: 'By a signed POST to a URL.' },
-  },
+export const AlertKind = enumOf('AlertKind', 'Delivery channel.', alertOutput.shape.kind, {
+  email: 'Email.',
+  webhook: 'A signed POST request to a URL.',
 });
 
-export const AlertPurpose = { THRESHOLD: 'threshold', TEST: 'test', LOW_BALANCE: 'low_balance' } as const;
-registerEnumType(AlertPurpose, {
-  name: 'AlertPurpose',
-  description: 'Why somebody is told.',
-  valuesConfig: {
-    THRESHOLD: { description: 'The key has spent a percentage of its monthly limit.' },
-    TEST: { description: 'The owner asked for a test.' },
-    LOW_BALANCE: { description: 'The balance of the account fell below its threshold.' },
-  },
+const AlertPurpose = enumOf('AlertPurpose', 'Reason for an alert.', alertEventOutput.shape.purpose, {
+  threshold: 'The key reached a percentage of its monthly limit.',
+  test: 'The owner requested a test.',
+  low_balance: 'The account balance fell below the low-balance threshold.',
 });
 
-export const AlertDeliveryStatus = {
-  PENDING: 'pending',
-  SENT: 'sent',
-  FAILED: 'failed',
-  DEGRADED: 'degraded',
-} as const;
-registerEnumType(AlertDeliveryStatus, {
-  name: 'AlertDeliveryStatus',
-  description: 'How a delivery stands.',
-  valuesConfig: {
-    PENDING: { description: 'It is on its way.' },
-    SENT: { description: 'It arrived.' },
-    FAILED: { description: 'It was refused, or nobody answered.' },
-    DEGRADED: { description: 'It is recorded and was not mailed, for the reason that is given.' },
+const AlertDeliveryStatus = enumOf(
+  'AlertDeliveryStatus',
+  'Delivery status.',
+  alertEventOutput.shape.delivery_status,
+  {
+    pending: 'Delivery is in progress.',
+    sent: 'Delivered.',
+    failed: "The receiver rejected the delivery or didn't respond.",
+    degraded: 'Recorded but not emailed; the error message gives the reason.',
   },
-});
-
-const doc = fieldDocs(alertOutput);
+);
 
 @ObjectType({ description: alertOutput.description })
-export class AlertSubscription implements Camel<AlertOutput> {
-  @Field(() => ID, { description: doc.id })
-  id!: string;
-
-  @Field(() => ID, { description: doc.keyId })
-  keyId!: string;
-
-  @Field(() => AlertKind, { description: doc.kind })
-  kind!: 'email' | 'webhook';
-
-  @Field({ description: doc.destination })
-  destination!: string;
-
-  @Field(() => [Int], { description: doc.thresholdsPct })
-  thresholdsPct!: number[];
-
-  @Field({ description: doc.active })
-  active!: boolean;
-
-  @Field(() => String, { nullable: true, description: doc.disabledReason })
-  disabledReason!: string | null;
-
-  @Field(() => DateTime, { description: doc.createdAt })
-  createdAt!: string;
-
-  @Field(() => DateTime, { description: doc.updatedAt })
-  updatedAt!: string;
-}
-
-const eventDoc = fieldDocs(alertEventOutput);
+export class AlertSubscription extends outputFields(alertOutput, { kind: AlertKind }) {}
 
 @ObjectType({ description: alertEventOutput.description })
-export class AlertEvent implements Camel<AlertEventOutput> {
-  @Field(() => ID, { description: eventDoc.id })
-  id!: string;
-
-  @Field(() => AlertPurpose, { description: eventDoc.purpose })
-  purpose!: 'threshold' | 'test' | 'low_balance';
-
-  @Field(() => ID, { nullable: true, description: eventDoc.keyId })
-  keyId!: string | null;
-
-  @Field(() => String, { nullable: true, description: eventDoc.keyName })
-  keyName!: string | null;
-
-  @Field(() => ID, { nullable: true, description: eventDoc.subscriptionId })
-  subscriptionId!: string | null;
-
-  @Field(() => AlertKind, { description: eventDoc.kind })
-  kind!: 'email' | 'webhook';
-
-  @Field({ description: eventDoc.destination })
-  destination!: string;
-
-  @Field(() => Int, { nullable: true, description: eventDoc.thresholdPct })
-  thresholdPct!: number | null;
-
-  @Field(() => String, { nullable: true, description: eventDoc.billingMonth })
-  billingMonth!: string | null;
-
-  @Field(() => Decimal, { nullable: true, description: eventDoc.mtdSpendUsd })
-  mtdSpendUsd!: string | null;
-
-  @Field(() => Decimal, { nullable: true, description: eventDoc.monthlyLimitUsd })
-  monthlyLimitUsd!: string | null;
-
-  @Field(() => Decimal, { nullable: true, description: eventDoc.balanceUsd })
-  balanceUsd!: string | null;
-
-  @Field(() => DateTime, { description: eventDoc.firedAt })
-  firedAt!: string;
-
-  @Field(() => AlertDeliveryStatus, { description: eventDoc.deliveryStatus })
-  deliveryStatus!: 'pending' | 'sent' | 'failed' | 'degraded';
-
-  @Field(() => Int, { description: eventDoc.attempts })
-  attempts!: number;
-
-  @Field(() => Int, { nullable: true, description: eventDoc.responseCode })
-  responseCode!: number | null;
-
-  @Field(() => String, { nullable: true, description: eventDoc.errorMessage })
-  errorMessage!: string | null;
-
-  @Field(() => DateTime, { nullable: true, description: eventDoc.finishedAt })
-  finishedAt!: string | null;
-}
+export class AlertEvent extends outputFields(alertEventOutput, {
+  purpose: AlertPurpose,
+  kind: AlertKind,
+  deliveryStatus: AlertDeliveryStatus,
+}) {}
 
 @ObjectType({ description: pageOf('alert events') })
 export class AlertEventConnection extends connectionOf(AlertEvent, 'alert events') {}
-
-const SECRET = fieldDocs(createdAlertOutput).signingSecret;
 
 @ObjectType({ description: createdAlertOutput.description })
 export class CreateAlertSubscriptionPayload {
   @Field(() => AlertSubscription, { description: 'The subscription.' })
   alertSubscription!: AlertSubscription;
 
-  @Field(() => String, { nullable: true, description: SECRET })
+  @Field(() => String, {
+    nullable: true,
+    description: descriptionOf(createdAlertOutput.shape.signing_secret),
+  })
   signingSecret!: string | null;
 }
 
-@ObjectType({ description: 'A subscription after a change.' })
+@ObjectType({ description: 'The updated alert subscription.' })
 export class UpdateAlertSubscriptionPayload {
-  @Field(() => AlertSubscription, { description: 'The subscription as it is now.' })
+  @Field(() => AlertSubscription, { description: 'The updated alert subscription.' })
   alertSubscription!: AlertSubscription;
 }
 
-@ObjectType({ description: 'What was deleted.' })
+@ObjectType({ description: 'The result of a deletion.' })
 export class DeleteAlertSubscriptionPayload {
-  @Field(() => ID, { description: 'Id of the subscription that is gone.' })
+  @Field(() => ID, { description: 'ID of the deleted alert subscription.' })
   deletedAlertSubscriptionId!: string;
 }
 
 @ObjectType()
 abstract class AlertEventPayload {
-  @Field(() => AlertEvent, { description: 'The event with its delivery as it stands now.' })
+  @Field(() => AlertEvent, { description: 'The alert event with its current delivery status.' })
   alertEvent!: AlertEvent;
 }
 
-@ObjectType({ description: 'A test that is on its way.' })
+@ObjectType({ description: 'The test alert being sent.' })
 export class SendTestAlertPayload extends AlertEventPayload {}
 
-@ObjectType({ description: 'An event that is on its way once more.' })
+@ObjectType({ description: 'The alert event being redelivered.' })
 export class RedeliverAlertEventPayload extends AlertEventPayload {}
 
 @ObjectType({ description: 'A new signing secret.' })
-export class RotateAlertSecretPayload {
-  @Field({ description: SECRET })
-  signingSecret!: string;
-}
+export class RotateAlertSecretPayload extends outputFields(signingSecretOutput) {}
 
-@ObjectType({ description: 'When a low balance is told.' })
-export class SetLowBalanceAlertPayload {
-  @Field(() => Decimal, {
-    nullable: true,
-    description: 'Dollars below which a mail comes; null: none comes.',
-  })
-  thresholdUsd!: string | null;
-}
+@ObjectType({ description: 'The low-balance threshold.' })
+export class SetLowBalanceAlertPayload extends outputFields(lowBalanceOutput) {}

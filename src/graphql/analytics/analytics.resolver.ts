@@ -14,9 +14,9 @@ const analyticsCost: ComplexityEstimator = ({ args, childComplexity }) =>
   READING + Math.min(Math.max(args.windowDays, 1), 90) + childComplexity;
 
 @Resolver(() => Viewer)
-export class ViewerAnalyticsResolver {
+class ViewerAnalyticsResolver {
   @FieldResolver(() => Analytics, {
-    description: 'All calls of the account in the last days.',
+    description: 'Usage analytics for the account.',
     complexity: analyticsCost,
   })
   async analytics(
@@ -28,10 +28,10 @@ export class ViewerAnalyticsResolver {
 }
 
 @Resolver(() => ApiKey)
-export class ApiKeyAnalyticsResolver {
+class ApiKeyAnalyticsResolver {
   @FieldResolver(() => Analytics, {
     nullable: true,
-    description: 'Calls with the key in the last days; null for a key that is gone.',
+    description: 'Usage analytics for the key, or null if the key was deleted.',
     complexity: analyticsCost,
   })
   async analytics(
@@ -42,3 +42,6 @@ export class ApiKeyAnalyticsResolver {
     return camelCased(await loaders.keyAnalytics.load({ id, window: checked(analyticsInput, args) }));
   }
 }
+
+/** Every resolver of the domain. */
+export const analyticsResolvers = [ViewerAnalyticsResolver, ApiKeyAnalyticsResolver] as const;

@@ -11,9 +11,9 @@ import { loadViewer } from '../accounts/viewer.js';
 import { camelCased } from '../case.js';
 import { type Connection, PageArgs, pageCost, toConnection } from '../connections.js';
 import type { GraphqlContext } from '../context.js';
-import { fieldDocs } from '../docs.js';
 import { checked } from '../input.js';
 import { ApiKey } from '../keys/keys.types.js';
+import { descriptionOf } from '../zod-fields.js';
 import { TopUpInput, UsageArgs } from './billing.args.js';
 import {
   LedgerEntry,
@@ -25,10 +25,10 @@ import {
   UsageEventConnection,
 } from './billing.types.js';
 
-/** Cost of a list that everybody gets whole and that has a handful of entries. */
+/** Cost of a short list that is always returned in full. */
 const catalogCost = ({ childComplexity }: { childComplexity: number }): number => 1 + 10 * childComplexity;
 
-/** A day that is looked through for a model or a status counts as so many values: no index leads to its events. */
+/** Cost per day of a search by model or status, which no index supports. */
 const SEARCHED_DAY = 20;
 const MAX_DAYS = 90;
 
@@ -48,15 +48,15 @@ const usageCost = ({
 
 /** Plans, models and top-up. */
 @Resolver()
-export class BillingResolver {
+class BillingResolver {
   @Allow('public')
-  @Query(() => [Plan], { description: 'Every plan, cheapest first.', complexity: catalogCost })
+  @Query(() => [Plan], { description: 'All plans, cheapest first.', complexity: catalogCost })
   async plans(@Ctx() { services, service }: GraphqlContext): Promise<Plan[]> {
     return camelCased(await services.billing.plans(service));
   }
 
   @Allow('public')
-  @Query(() => [Model], { description: 'Every public model with its prices.', complexity: catalogCost })
+  @Query(() => [Model], { description: 'All public models with their prices.', complexity: catalogCost })
   async models(@Ctx() { services, service }: GraphqlContext): Promise<Model[]> {
     return camelCased(await services.billing.models(service));
   }
@@ -64,10 +64,10 @@ export class BillingResolver {
   @Allow('session')
   @Mutation(() => TopUpPayload, {
     description:
-      'Adds credit. A mock: no card is charged and the balance changes at once. A repeat with the same `idempotencyKey` and amount gets the balance of the first time and moves nothing.',
+      'Adds credit. This is a mock: no card is charged, and the balance changes immediately. Repeating a request with the same `idempotencyKey` and amount returns the original result without adding credit again.',
   })
   async topUp(
-    @Arg('input', { description: 'Amount, and what tells a repeat.' }) input: TopUpInput,
+    @Arg('input', { description: 'Amount and optional idempotency key.' }) input: TopUpInput,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<TopUpPayload> {
     const { idempotency_key: idempotencyKey, ...rest } = checked(topUpOnceInput, input);
@@ -76,23 +76,26 @@ export class BillingResolver {
 }
 
 @Resolver(() => TopUpPayload)
-export class TopUpPayloadResolver {
+class TopUpPayloadResolver {
   @FieldResolver(() => Viewer, { nullable: true, description: 'The account after the top-up.' })
   viewer(@Ctx() context: GraphqlContext): Promise<Viewer | null> {
     return loadViewer(context);
   }
 }
 
-/** Usage and ledger of the one who is signed in. */
+/** Usage and ledger of the signed-in account. */
 @Resolver(() => Viewer)
-export class ViewerBillingResolver {
-  @FieldResolver(() => Int, { nullable: true, description: fieldDocs(balanceOutput).monthlyQuotaTokens })
+class ViewerBillingResolver {
+  @FieldResolver(() => Int, {
+    nullable: true,
+    description: descriptionOf(balanceOutput.shape.monthly_quota_tokens),
+  })
   async monthlyQuotaTokens(@Ctx() { services, service }: GraphqlContext): Promise<number | null> {
     return (await services.billing.balance(service)).monthly_quota_tokens;
   }
 
   @FieldResolver(() => UsageEventConnection, {
-    description: 'One event per forwarded call. Never a prompt or a response.',
+    description: 'Usage events, one per forwarded call. Prompts and responses are never stored.',
     complexity: usageCost,
   })
   async usageEvents(
@@ -104,7 +107,7 @@ export class ViewerBillingResolver {
   }
 
   @FieldResolver(() => LedgerEntryConnection, {
-    description: 'Every top-up, grant and charge.',
+    description: 'Ledger entries: top-ups, grants, charges and corrections.',
     complexity: pageCost,
   })
   async ledgerEntries(
@@ -117,39 +120,44 @@ export class ViewerBillingResolver {
 }
 
 @Resolver(() => UsageEventConnection)
-export class UsageEventConnectionResolver {
-  @FieldResolver(() => Int, { description: 'Events of the account altogether, whatever the filter.' })
+class UsageEventConnectionResolver {
+  @FieldResolver(() => Int, {
+    description: 'Total number of usage events of the account, ignoring the filter.',
+  })
   totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
     return services.billing.usageCount(service);
   }
 }
 
 @Resolver(() => LedgerEntryConnection)
-export class LedgerEntryConnectionResolver {
-  @FieldResolver(() => Int, { description: 'Entries of the account altogether.' })
+class LedgerEntryConnectionResolver {
+  @FieldResolver(() => Int, { description: 'Total number of ledger entries of the account.' })
   totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
     return services.billing.ledgerCount(service);
   }
 }
 
-/** What hangs on a usage event. */
+/** Fields of a usage event that need a query. */
 @Resolver(() => UsageEvent)
-export class UsageEventResolver {
-  @FieldResolver(() => Model, { nullable: true, description: 'The model that served, while it is offered.' })
+class UsageEventResolver {
+  @FieldResolver(() => Model, {
+    nullable: true,
+    description: 'The model that served the call, or null if it is no longer offered.',
+  })
   model(@Root() { modelPublicName }: UsageEvent, @Ctx() { loaders }: GraphqlContext): Promise<Model | null> {
     return loaders.models.load(modelPublicName);
   }
 
-  @FieldResolver(() => ApiKey, { nullable: true, description: 'The API key, unless it is deleted.' })
+  @FieldResolver(() => ApiKey, { nullable: true, description: 'The API key, or null if it was deleted.' })
   async apiKey(@Root() { keyId }: UsageEvent, @Ctx() { loaders }: GraphqlContext): Promise<ApiKey | null> {
     return keyId === null ? null : loaders.keys.load(keyId);
   }
 }
 
-/** What hangs on a movement of money. */
+/** Fields of a ledger entry that need a query. */
 @Resolver(() => LedgerEntry)
-export class LedgerEntryResolver {
-  @FieldResolver(() => UsageEvent, { nullable: true, description: 'The call that was charged.' })
+class LedgerEntryResolver {
+  @FieldResolver(() => UsageEvent, { nullable: true, description: 'The usage event that was charged.' })
   usageEvent(
     @Root() { eventId, createdAt }: LedgerEntry,
     @Ctx() { loaders }: GraphqlContext,
@@ -157,3 +165,14 @@ export class LedgerEntryResolver {
     return loaders.usageOfCharges.load({ event_id: eventId, created_at: createdAt });
   }
 }
+
+/** Every resolver of the domain. */
+export const billingResolvers = [
+  BillingResolver,
+  TopUpPayloadResolver,
+  ViewerBillingResolver,
+  UsageEventConnectionResolver,
+  LedgerEntryConnectionResolver,
+  UsageEventResolver,
+  LedgerEntryResolver,
+] as const;

@@ -5,13 +5,13 @@ import { camelCased } from '../case.js';
 import type { GraphqlContext } from '../context.js';
 import { UsageEvent } from './billing.types.js';
 
-/** What is told of money while it happens. */
+/** Live usage events. */
 @Resolver()
 export class BillingSubscriptions {
   @Allow('session')
   @Subscription(() => UsageEvent, {
     description:
-      'Each usage event of the account once it is charged, from now on; each comes exactly once. Needs a session.',
+      'New usage events of the account as they are charged, each exactly once. Requires a session.',
     subscribe: ({ context }: { context: GraphqlContext }) =>
       context.services.usageFeed.usageRecorded(context.service),
   })

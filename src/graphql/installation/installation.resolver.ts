@@ -7,7 +7,7 @@ import { Installation } from './installation.types.js';
 @Resolver()
 export class InstallationResolver {
   @Allow('public')
-  @Query(() => Installation, { description: 'What callers have to know of this installation.' })
+  @Query(() => Installation, { description: 'Public settings of this installation.' })
   installation(@Ctx() { services }: GraphqlContext): Installation {
     return camelCased(services.installation.describe());
   }

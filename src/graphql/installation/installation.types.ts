@@ -1,15 +1,6 @@
-import { Field, ObjectType } from 'type-graphql';
-import {
-  type InstallationOutput,
-  installationOutput,
-} from '../../services/installation/installation.outputs.js';
-import type { Camel } from '../case.js';
-import { fieldDocs } from '../docs.js';
-
-const doc = fieldDocs(installationOutput);
+import { ObjectType } from 'type-graphql';
+import { installationOutput } from '../../services/installation/installation.outputs.js';
+import { outputFields } from '../zod-fields.js';
 
 @ObjectType({ description: installationOutput.description })
-export class Installation implements Camel<InstallationOutput> {
-  @Field({ description: doc.publicBaseUrl })
-  publicBaseUrl!: string;
-}
+export class Installation extends outputFields(installationOutput) {}

@@ -1,56 +1,39 @@
-import { ArgsType, Field, ID, InputType, Int } from 'type-graphql';
-import { createKeyInput, updateKeyInput } from '../../services/keys/keys.inputs.js';
-import { fieldDocs } from '../docs.js';
+import { ArgsType, InputType } from 'type-graphql';
+import { z } from 'zod';
+import { uuid } from '../../lib/output-fields.js';
+import { createKeyInput, keyDaysInput, updateKeyInput } from '../../services/keys/keys.inputs.js';
 import { Decimal } from '../scalars.js';
+import { inputFields } from '../zod-fields.js';
 
-const ID_OF_KEY = 'Id of the key.';
-const create = fieldDocs(createKeyInput);
-const update = fieldDocs(updateKeyInput);
-
-@ArgsType()
-export class ApiKeyArgs {
-  @Field(() => ID, { description: ID_OF_KEY })
-  id!: string;
-}
+const keyId = z.object({ id: uuid('API key ID.') });
 
 @ArgsType()
-export class UsageByDayArgs {
-  @Field(() => Int, { defaultValue: 30, description: 'Days to tell, today included, 1 to 90.' })
-  days!: number;
-}
+export class ApiKeyArgs extends inputFields(keyId) {}
+
+@ArgsType()
+export class UsageByDayArgs extends inputFields(keyDaysInput) {}
 
 @InputType({ description: 'A new API key.' })
-export class CreateApiKeyInput {
-  @Field({ description: create.name })
-  name!: string;
-}
+export class CreateApiKeyInput extends inputFields(createKeyInput) {}
 
-@InputType()
-abstract class ApiKeyIdInput {
-  @Field(() => ID, { description: ID_OF_KEY })
-  id!: string;
-}
+@InputType({ description: 'An API key and its new name.' })
+export class RenameApiKeyInput extends inputFields(keyId.extend(createKeyInput.shape)) {}
 
-@InputType({ description: 'A new label of an API key.' })
-export class RenameApiKeyInput extends ApiKeyIdInput {
-  @Field({ description: update.name })
-  name!: string;
-}
+const { monthly_limit_usd, daily_limit_usd } = updateKeyInput.shape;
 
-@InputType({ description: 'Limits of an API key. One that is left out stays; null clears.' })
-export class SetApiKeyLimitsInput extends ApiKeyIdInput {
-  @Field(() => Decimal, { nullable: true, description: update.monthlyLimitUsd })
-  monthlyLimitUsd?: number | string | null;
+@InputType({
+  description: 'Spending limits of an API key. Omitted limits keep their value; null removes a limit.',
+})
+export class SetApiKeyLimitsInput extends inputFields(keyId.extend({ monthly_limit_usd, daily_limit_usd }), {
+  monthlyLimitUsd: Decimal,
+  dailyLimitUsd: Decimal,
+}) {}
 
-  @Field(() => Decimal, { nullable: true, description: update.dailyLimitUsd })
-  dailyLimitUsd?: number | string | null;
-}
+@InputType({ description: 'The API key to enable.' })
+export class EnableApiKeyInput extends inputFields(keyId) {}
 
-@InputType({ description: 'An API key that is to be taken again.' })
-export class EnableApiKeyInput extends ApiKeyIdInput {}
+@InputType({ description: 'The API key to disable.' })
+export class DisableApiKeyInput extends inputFields(keyId) {}
 
-@InputType({ description: 'An API key that is to be refused.' })
-export class DisableApiKeyInput extends ApiKeyIdInput {}
-
-@InputType({ description: 'An API key that is to go.' })
-export class DeleteApiKeyInput extends ApiKeyIdInput {}
+@InputType({ description: 'The API key to delete.' })
+export class DeleteApiKeyInput extends inputFields(keyId) {}

@@ -44,13 +44,13 @@ async function changed(
   return { apiKey: camelCased(await services.keys.update(service, { ...input, id })) };
 }
 
-/** What is done with API keys. */
+/** Mutations of API keys. */
 @Resolver()
-export class KeysResolver {
+class KeysResolver {
   @Allow('session')
   @Mutation(() => CreateApiKeyPayload, {
     description:
-      'Makes an API key. Its secret is in this answer and can not be shown again. At most 100 per account.',
+      'Creates an API key. The response contains the full secret, which is shown only once. At most 100 keys per account.',
   })
   async createApiKey(
     @Arg('input', { description: 'The key.' }) input: CreateApiKeyInput,
@@ -60,16 +60,18 @@ export class KeysResolver {
   }
 
   @Allow('session')
-  @Mutation(() => RenameApiKeyPayload, { description: 'Gives an API key another label.' })
+  @Mutation(() => RenameApiKeyPayload, { description: 'Renames an API key.' })
   renameApiKey(
-    @Arg('input', { description: 'Key and label.' }) { id, name }: RenameApiKeyInput,
+    @Arg('input', { description: 'The key and its new name.' }) { id, name }: RenameApiKeyInput,
     @Ctx() context: GraphqlContext,
   ): Promise<RenameApiKeyPayload> {
     return changed(context, id, { name });
   }
 
   @Allow('session')
-  @Mutation(() => SetApiKeyLimitsPayload, { description: 'Sets or clears the limits of an API key.' })
+  @Mutation(() => SetApiKeyLimitsPayload, {
+    description: 'Sets or removes the spending limits of an API key.',
+  })
   setApiKeyLimits(
     @Arg('input', { description: 'Key and limits.' }) { id, ...limits }: SetApiKeyLimitsInput,
     @Ctx() context: GraphqlContext,
@@ -78,7 +80,7 @@ export class KeysResolver {
   }
 
   @Allow('session')
-  @Mutation(() => EnableApiKeyPayload, { description: 'Takes a disabled API key again.' })
+  @Mutation(() => EnableApiKeyPayload, { description: 'Enables a disabled API key.' })
   enableApiKey(
     @Arg('input', { description: 'The key.' }) { id }: EnableApiKeyInput,
     @Ctx() context: GraphqlContext,
@@ -87,7 +89,9 @@ export class KeysResolver {
   }
 
   @Allow('session')
-  @Mutation(() => DisableApiKeyPayload, { description: 'Refuses calls with an API key, within a second.' })
+  @Mutation(() => DisableApiKeyPayload, {
+    description: 'Disables an API key. Calls with it are rejected within a second.',
+  })
   disableApiKey(
     @Arg('input', { description: 'The key.' }) { id }: DisableApiKeyInput,
     @Ctx() context: GraphqlContext,
@@ -97,7 +101,7 @@ export class KeysResolver {
 
   @Allow('session')
   @Mutation(() => DeleteApiKeyPayload, {
-    description: 'Deletes an API key: calls with it are refused at once, and its virtual key is removed.',
+    description: 'Deletes an API key and its virtual key. Calls with it are rejected immediately.',
   })
   async deleteApiKey(
     @Arg('input', { description: 'The key.' }) { id }: DeleteApiKeyInput,
@@ -108,11 +112,11 @@ export class KeysResolver {
   }
 }
 
-/** The keys of the one who is signed in. */
+/** API keys of the signed-in account. */
 @Resolver(() => Viewer)
-export class ViewerKeysResolver {
+class ViewerKeysResolver {
   @FieldResolver(() => ApiKeyConnection, {
-    description: 'The API keys of the account.',
+    description: 'API keys of the account.',
     complexity: pageCost,
   })
   async apiKeys(
@@ -133,23 +137,23 @@ export class ViewerKeysResolver {
 }
 
 @Resolver(() => ApiKeyConnection)
-export class ApiKeyConnectionResolver {
-  @FieldResolver(() => Int, { description: 'How many API keys the account has.' })
+class ApiKeyConnectionResolver {
+  @FieldResolver(() => Int, { description: 'Number of API keys of the account.' })
   totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
     return services.keys.count(service);
   }
 }
 
-/** What hangs on an API key. */
+/** Fields of an API key that need a query. */
 @Resolver(() => ApiKey)
-export class ApiKeyResolver {
-  @FieldResolver(() => User, { description: 'The account that the key belongs to.' })
+class ApiKeyResolver {
+  @FieldResolver(() => User, { description: 'The account that owns the key.' })
   owner(@Ctx() { service, loaders }: GraphqlContext): Promise<User | null> {
     return loaders.users.load(service.viewer!.accountId);
   }
 
   @FieldResolver(() => [ApiKeyUsageDay], {
-    description: 'Spend per UTC day, oldest first; days without calls are there with 0.',
+    description: 'Spend per UTC day, oldest first. Days without calls are included with 0.',
     complexity: ({ args, childComplexity }) => 1 + Math.min(Math.max(args.days, 1), 90) * childComplexity,
   })
   usageByDay(
@@ -160,3 +164,11 @@ export class ApiKeyResolver {
     return loaders.keyDays.load({ id, ...checked(keyDaysInput, args) });
   }
 }
+
+/** Every resolver of the domain. */
+export const keysResolvers = [
+  KeysResolver,
+  ViewerKeysResolver,
+  ApiKeyConnectionResolver,
+  ApiKeyResolver,
+] as const;

@@ -14,7 +14,7 @@ import {
   Leaderboard,
   LeaderboardArgs,
   LeaderboardModel,
-  LeaderboardWindowArgs,
+  LeaderboardModelArgs,
   RecomputeLeaderboardPayload,
   UpdateModelInput,
   UpdateModelPayload,
@@ -42,8 +42,7 @@ export class LeaderboardResolver {
     complexity: HOURS_COST,
   })
   async leaderboardModel(
-    @Arg('name', { description: 'Public name of the model, with or without `gateway/`.' }) name: string,
-    @Args() args: LeaderboardWindowArgs,
+    @Args() { name, ...args }: LeaderboardModelArgs,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<LeaderboardModel> {
     const { name: checkedName } = checked(modelNameParams, { name });

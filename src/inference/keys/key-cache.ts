@@ -208,7 +208,7 @@ class DatabaseKeyCache implements KeyCache {
         this.#settle(batch, rows, changed, now);
       } catch (error) {
         this.#failing = true;
-        this.deps.log.debug({ err: error }, 'keys could not be read');
+        this.deps.log.debug({ err: error }, 'failed to read API keys');
         for (const [hash, waiters] of batch) this.#serveStale(hash, waiters, now);
       }
     }
@@ -255,7 +255,7 @@ class DatabaseKeyCache implements KeyCache {
     const usable = slot && !slot.changed && now - slot.entry.readAt <= STALE_MS;
     for (const waiter of waiters) {
       if (usable) waiter.resolve(slot.entry);
-      else waiter.reject(new KeyUnavailableError('the database does not answer'));
+      else waiter.reject(new KeyUnavailableError('the database did not respond'));
     }
   }
 }

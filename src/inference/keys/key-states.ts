@@ -116,12 +116,15 @@ export class KeyStates {
     try {
       const key = this.deps.envelope.open(row.virtualKeySealed, virtualKeyField(row.keyId)).toString();
       if (PRINTABLE.test(key)) return `Bearer ${key}`;
-      this.deps.log.error({ keyId: row.keyId }, 'a virtual key has characters that no header may have');
+      this.deps.log.error(
+        { keyId: row.keyId },
+        "a virtual key contains characters that aren't allowed in a header",
+      );
       return null;
     } catch {
       this.deps.log.error(
         { keyId: row.keyId },
-        'a virtual key does not open: was ENCRYPTION_KEY changed without ENCRYPTION_KEY_PREVIOUS?',
+        'failed to decrypt a virtual key: was ENCRYPTION_KEY changed without setting ENCRYPTION_KEY_PREVIOUS?',
       );
       return null;
     }

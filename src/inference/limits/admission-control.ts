@@ -148,7 +148,7 @@ class AdmissionControl implements Limits {
     for (const admission of this.deps.holds.leaked(this.deps.clock.now())) {
       const { account, credential } = admission.payer;
       this.deps.metrics.leaked();
-      this.deps.log.error({ accountId: account.id, credential }, 'a hold was never settled: voided');
+      this.deps.log.error({ accountId: account.id, credential }, 'voided a hold that was never settled');
       this.settle(admission, 0n);
     }
   }

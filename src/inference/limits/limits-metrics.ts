@@ -10,7 +10,7 @@ export function createLimitsMetrics(registry: Registry, openHolds: () => number)
   const registers = [registry];
   new Gauge({
     name: 'gateway_open_holds',
-    help: 'Calls in flight that hold money',
+    help: 'Calls in flight that hold part of a balance',
     registers,
     collect() {
       this.set(openHolds());
@@ -18,12 +18,12 @@ export function createLimitsMetrics(registry: Registry, openHolds: () => number)
   });
   const leaked = new Counter({
     name: 'gateway_leaked_holds_total',
-    help: 'Holds that nobody settled until their deadline',
+    help: 'Holds that were not settled before their deadline',
     registers,
   });
   const waits = new Histogram({
     name: 'gateway_admission_wait_seconds',
-    help: 'Time that calls near the floor or cap waited for a hold of another to settle',
+    help: 'Time that calls near the balance floor or daily cap waited for another hold to settle',
     labelNames: ['outcome'],
     buckets: [0.005, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.5],
     registers,

@@ -92,7 +92,7 @@ export class RedisLink {
         void nextTurn().then(() => {
           if (over) return;
           over = true;
-          const error = new RedisUnavailableError(`no answer within ${timeoutMs} ms`);
+          const error = new RedisUnavailableError(`no response within ${timeoutMs} ms`);
           error.late = true;
           reject(error);
         });

@@ -11,17 +11,17 @@ export function createRedisMetrics(registry: Registry): RedisMetrics {
   const registers = [registry];
   const shared = new Gauge({
     name: 'gateway_limits_shared',
-    help: '1 while Redis decides the limits, 0 while this edge admits its share by itself',
+    help: '1 while limits are shared through Redis, 0 while this edge enforces its own share',
     registers,
   });
   const edges = new Gauge({
     name: 'gateway_edges_alive',
-    help: 'Edges that share the limits, as last heard',
+    help: 'Number of edges that share the limits, as last seen',
     registers,
   });
   const failures = new Counter({
     name: 'gateway_redis_failures_total',
-    help: 'Commands of the limits that Redis did not answer within 50 ms or at all',
+    help: 'Limit commands that Redis did not answer within 50 ms',
     registers,
   });
   return {

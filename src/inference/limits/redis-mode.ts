@@ -68,7 +68,7 @@ export class RedisMode {
       url: options.url,
       timeoutMs: options.timeoutMs,
       onReady: () => void this.#recover(),
-      onLost: () => this.#open('the connection is lost', false),
+      onLost: () => this.#open('the connection was lost', false),
     });
   }
 
@@ -83,7 +83,7 @@ export class RedisMode {
     });
     await limit;
     this.#onShared = undefined;
-    if (!this.shared) this.#tellOutage('no answer at the start');
+    if (!this.shared) this.#tellOutage('no response at startup');
   }
 
   succeeded(): void {
@@ -145,7 +145,7 @@ export class RedisMode {
     this.options.metrics.shared(false);
     this.options.log.warn(
       { reason, edges: this.#membership?.alive ?? 1 },
-      'Redis does not answer: this edge admits its share of each limit until it does',
+      'Redis is unavailable; this edge enforces its share of each limit until it responds',
     );
   }
 
@@ -167,8 +167,8 @@ export class RedisMode {
       this.shared = true;
       this.options.metrics.shared(true);
       const message = this.#everShared
-        ? 'Redis answers again: limits are shared'
-        : 'limits are shared over Redis';
+        ? 'Redis is back; limits are shared again'
+        : 'limits are shared through Redis';
       this.options.log.info({ edges: membership.alive }, message);
       this.#everShared = true;
       this.#onShared?.();

@@ -23,20 +23,21 @@ export const insufficientCredits = (): AdmissionError => new AdmissionError('ins
 /** Calls in flight hold the rest, and none was settled in time. */
 export const creditsHeld = (): AdmissionError =>
   new AdmissionError('insufficient_credits', {
-    message: 'Calls in flight hold the rest of the balance. Try again in a moment, or top up the account.',
+    message:
+      'Calls in progress have reserved the rest of the balance. Try again in a moment, or top up the account.',
     retryAfterSeconds: 1,
   });
 
 /** Edges can't compare their counts at the moment, and this one has given out its part. */
 export const shareSpent = (): AdmissionError =>
   new AdmissionError('insufficient_credits', {
-    message: 'The rest of the balance can not be checked at the moment. Try again in a moment.',
+    message: "The balance can't be checked right now. Try again in a moment.",
     retryAfterSeconds: 1,
   });
 
 export const modelNotAllowed = (model: string): AdmissionError =>
   new AdmissionError('model_not_allowed', {
-    message: `The model "${model.slice(0, 100)}" is not in the allow-list of your plan. GET /v1/models lists those that are.`,
+    message: `The model "${model.slice(0, 100)}" is not included in your plan. GET /v1/models lists the models that are.`,
     param: 'model',
   });
 
@@ -45,8 +46,8 @@ export const wrongEndpoint = ({ publicName, kind }: CatalogModel): AdmissionErro
   new AdmissionError('invalid_body', {
     message:
       kind === 'embedding'
-        ? `The model "${publicName}" makes embeddings and does not chat. Call POST /v1/embeddings.`
-        : `The model "${publicName}" chats and makes no embeddings. Call POST /v1/chat/completions.`,
+        ? `The model "${publicName}" is an embedding model. Use POST /v1/embeddings.`
+        : `The model "${publicName}" is a chat model. Use POST /v1/chat/completions.`,
     param: 'model',
   });
 
@@ -58,7 +59,7 @@ export const dailyCapExceeded = (): AdmissionError => final(new AdmissionError('
 export const dailyCapHeld = (): AdmissionError =>
   final(
     new AdmissionError('daily_cap_exceeded', {
-      message: "Calls in flight hold the rest of this key's daily limit. Try again in a moment.",
+      message: "Calls in progress have reserved the rest of this key's daily limit. Try again in a moment.",
       retryAfterSeconds: 1,
     }),
   );
@@ -78,7 +79,7 @@ export function rateExceeded(rate: WindowDecision): AdmissionError {
 export function refusalsExceeded(perMinute: number, rate: WindowDecision): AdmissionError {
   const seconds = Math.min(MAX_WAIT_SECONDS, Math.ceil(rate.resetMs / 1000));
   const error = new AdmissionError('rate_limit_exceeded', {
-    message: `More than ${perMinute} calls of this account were refused within a minute. Correct what their errors name, and try again in ${seconds} s.`,
+    message: `More than ${perMinute} calls of this account were rejected within a minute. Fix the reported errors, and try again in ${seconds} s.`,
     retryAfterSeconds: seconds,
   });
   error.rate = rate;

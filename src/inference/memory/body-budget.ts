@@ -131,6 +131,6 @@ export class BodyShare {
 
 const full = (): AppError =>
   new AppError('service_unavailable', {
-    message: 'Too many large requests are in flight. Try again in a moment.',
+    message: 'Too many large requests are in progress. Try again in a moment.',
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });

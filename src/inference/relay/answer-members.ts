@@ -33,7 +33,7 @@ export class GarbageError extends Error {}
 /** The upstream told an error, whatever its status said. */
 export class ToldError extends Error {
   constructor(readonly payload: Buffer) {
-    super('the upstream told an error');
+    super('the upstream reported an error');
   }
 }
 

@@ -99,7 +99,8 @@ class ContentReader implements JsonVisitor {
       return;
     }
     if (!this.#isAddress(state, start, end)) return;
-    if (++this.#addresses > MOST_ADDRESSES) throw this.#invalid(levels, 'is one address too many');
+    if (++this.#addresses > MOST_ADDRESSES)
+      throw this.#invalid(levels, 'exceeds the number of allowed addresses');
     const reason = faultOfAddress(this.body, start, end, this.rules);
     if (reason !== undefined) throw this.#invalid(levels, reason);
   }
@@ -113,7 +114,7 @@ class ContentReader implements JsonVisitor {
   #ofType(levels: readonly JsonLevel[], start: number, end: number): void {
     const type = end - start <= LONGEST_TYPE ? readKey(this.body, start, end) : '';
     const kind = names.partKind(type);
-    if (kind === undefined) throw this.#invalid(levels, 'is not a supported type of content');
+    if (kind === undefined) throw this.#invalid(levels, 'is not a supported content type');
     const part = this.#enter(levels.at(-1)!);
     if (part.empty.has(type)) throw this.#missing(levels, type);
     part.type = type;

@@ -38,7 +38,7 @@ export function* checkInputs(
   const most = Math.floor(MAX_NUMBERS / each);
   const message =
     most > 0
-      ? `With ${each} dimensions "input" may have ${most} entries. Send them in several requests.`
+      ? `With ${each} dimensions, "input" may have at most ${most} entries. Send them in several requests.`
       : `"dimensions" must be at most ${Math.floor(MAX_NUMBERS)}.`;
   throw new AppError('invalid_body', { message, param: most > 0 ? 'input' : 'dimensions' });
 }

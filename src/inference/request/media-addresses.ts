@@ -13,7 +13,7 @@ export interface MediaRules {
 
 /** Addresses that clouds sign are long. */
 const LONGEST_ADDRESS = 8_192;
-const NO_ADDRESS = 'must be a data: URL, or a URL that begins with http:// or https://';
+const NO_ADDRESS = 'must be a data: URL, or a URL that starts with http:// or https://';
 
 /** Characters that tell an address from data. */
 const BEGINNING = 34;

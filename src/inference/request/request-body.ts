@@ -159,7 +159,7 @@ function checkOnce(members: Member[]): void {
   for (const { key } of members) {
     const bit = ONCE.get(key);
     if (bit === undefined) continue;
-    if ((seen & bit) !== 0) throw invalid(`"${key}" stands more than once in the body.`, key);
+    if ((seen & bit) !== 0) throw invalid(`The body contains "${key}" more than once.`, key);
     seen |= bit;
   }
 }
@@ -170,9 +170,9 @@ const NON_ASCII = /[\x80-\xff]/;
 function readModel(fields: Record<string, unknown>): string {
   const { model } = fields;
   if (model === undefined || model === null || model === '') {
-    throw invalid('"model" is missing. Name one of the models that GET /v1/models lists.', 'model');
+    throw invalid('"model" is missing. Set it to one of the models listed by GET /v1/models.', 'model');
   }
-  if (typeof model !== 'string') throw invalid('"model" must be a text.', 'model');
+  if (typeof model !== 'string') throw invalid('"model" must be a string.', 'model');
   return NON_ASCII.test(model) ? Buffer.from(model, 'latin1').toString() : model;
 }
 
@@ -195,7 +195,7 @@ function readCount(fields: Record<string, unknown>, name: string, most: number):
   const value = fields[name];
   if (value === undefined || value === null) return null;
   if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > most) {
-    throw invalid(`"${name}" must be a whole number from 1 to ${most}.`, name);
+    throw invalid(`"${name}" must be an integer from 1 to ${most}.`, name);
   }
   return value as number;
 }

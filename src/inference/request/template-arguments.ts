@@ -42,7 +42,7 @@ export function templateArguments(body: Buffer, member: Member, allowed: Allowed
   if (body[valueStart] !== OPEN_BRACE) throw invalid('must be an object');
   if (end - valueStart > MOST_BYTES) throw invalid('is too long');
   const { members } = scanObject(body, valueStart, MAX_DEPTH);
-  if (members.length > MOST_ARGUMENTS) throw invalid(`must have at most ${MOST_ARGUMENTS} members`);
+  if (members.length > MOST_ARGUMENTS) throw invalid(`must have at most ${MOST_ARGUMENTS} properties`);
   const nameOf = ({ key }: Member): string => `${TEMPLATE_ARGUMENTS}.${key}`;
   const kept = members.filter(
     (argument) => allowed.has(nameOf(argument)) || (KNOWN.has(argument.key) && isShort(body, argument)),

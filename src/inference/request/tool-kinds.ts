@@ -39,7 +39,7 @@ export function* checkTools(body: Buffer, members: readonly Member[], parsed: un
   yield* checkBytes(body, member.valueStart);
 }
 
-const NO_LIST = (): AppError => invalid('"tools" must be a list.', 'tools');
+const NO_LIST = (): AppError => invalid('"tools" must be an array.', 'tools');
 
 /** Null is no list, and asks for nothing. */
 function checkParsed(tools: unknown): void {
@@ -57,7 +57,7 @@ function* checkBytes(body: Buffer, from: number): Work<void> {
     if (body[start] !== OPEN_BRACE) throw noObject(index);
     const { members, end } = yield* scanObjectInParts(body, start);
     if (members.length > MOST_MEMBERS)
-      throw invalid(`"tools[${index}]" has too many members.`, `tools[${index}]`);
+      throw invalid(`"tools[${index}]" has too many properties.`, `tools[${index}]`);
     const types = members
       .filter(({ key }) => key === 'type')
       .map(({ valueStart, end: stop }) => typeOf(body, valueStart, stop));

@@ -14,7 +14,7 @@ export function plainAddress(text: string): string | undefined {
   return ipaddr.process(text).toString();
 }
 
-/** Whether a machine on the public internet may stand at this address. False for what is no address. */
+/** Whether an address is on the public internet. False if it isn't an address. */
 export function isPublicAddress(text: string): boolean {
   const plain = plainAddress(text);
   if (plain === undefined || REFUSED.has(plain)) return false;

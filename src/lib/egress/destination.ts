@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isPrivateAddress, isPublicAddress } from './addresses.js';
 
-/** Why a destination isn't taken, in words for the person who typed it. Names no address that it leads to. */
+/** Why a destination is rejected, for the person who entered it. Doesn't reveal the addresses it resolves to. */
 export class RefusedDestination extends Error {
   constructor(readonly reason: string) {
     super(reason);
@@ -33,7 +33,7 @@ const BLOCKED_PORTS = new Set([
   10080,
 ]);
 
-export const NOT_PUBLIC = 'leads to an address that is not on the public internet';
+export const NOT_PUBLIC = "resolves to an address that isn't on the public internet";
 
 /**
  * Reads an address that a customer names, once and for all who use it (WHATWG, which brings every spelling of an IP address
@@ -50,10 +50,10 @@ export function parseDestination(
   }
   const authority = /^https?:\/\/([^/?#]+)/i.exec(text)?.[1];
   if (authority === undefined || !URL.canParse(text)) {
-    throw new RefusedDestination('must be a URL that begins with http:// or https://');
+    throw new RefusedDestination('must be a URL that starts with http:// or https://');
   }
   // An empty user name is one that WHATWG forgets.
-  if (authority.includes('@')) throw new RefusedDestination('must have no user name or password in it');
+  if (authority.includes('@')) throw new RefusedDestination('must not contain a username or password');
   const url = new URL(text);
   url.hash = '';
   checkPort(url);

@@ -42,7 +42,7 @@ export function createEgress(options: EgressOptions): Egress {
       const url = parseDestination(text, options);
       const host = hostOf(url);
       const addresses = isIP(host) ? [host] : await resolve(host);
-      if (addresses.length === 0) throw new Error('the name has no address');
+      if (addresses.length === 0) throw new Error('the hostname has no address');
       checkAddresses(addresses, options);
       return { url, dispatcher: pinnedAgent(addresses) };
     },

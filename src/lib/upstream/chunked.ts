@@ -120,7 +120,7 @@ export class ChunkedDecoder {
   }
 }
 
-const malformed = (): ResponseParseError => new ResponseParseError('the chunked coding is malformed');
+const malformed = (): ResponseParseError => new ResponseParseError('the chunked encoding is malformed');
 
 function expectByte(byte: number, wanted: number): void {
   if (byte !== wanted) throw malformed();

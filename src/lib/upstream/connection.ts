@@ -154,7 +154,7 @@ export class Connection {
   readonly #check = (head: ResponseHead): void => {
     const asked = this.#handler?.requestId;
     if (asked !== undefined && !this.owner.isAnswerTo(asked, head.requestId))
-      throw new ResponseParseError('the answer is to another call');
+      throw new ResponseParseError('the response belongs to another call');
   };
 
   #opened(): void {
@@ -179,7 +179,7 @@ export class Connection {
   #read(bytes: Buffer): void {
     const reader = this.#reader;
     if (!reader) {
-      this.#lost(new Error('the upstream sent what no call had asked for'));
+      this.#lost(new Error('the upstream sent data that no call requested'));
       return;
     }
     if (!reader.begun && this.#socket.writableLength > 0) this.#early = true;

@@ -39,7 +39,7 @@ const HINT_MARGIN_MS = 1_000;
  * @throws ResponseParseError when it is malformed, or tells its body's length twice.
  */
 export function parseHead(text: string): ParsedHead {
-  if (!HEAD.test(text)) throw new ResponseParseError('the head is malformed');
+  if (!HEAD.test(text)) throw new ResponseParseError('the response head is malformed');
   const head: ParsedHead = {
     status: Number(text.slice(9, 12)),
     contentType: '',
@@ -56,7 +56,7 @@ export function parseHead(text: string): ParsedHead {
     at = end + 2;
   }
   if (head.framing === 'chunked' && text.startsWith(OLD_VERSION))
-    throw new ResponseParseError('HTTP/1.0 knows no chunks');
+    throw new ResponseParseError('HTTP/1.0 has no chunked encoding');
   if (isBodiless(head.status)) {
     // Who tells of a body there may send it, where the next answer would begin.
     if (head.status >= 200 && head.framing !== 'close' && head.framing !== 0) head.idleMs = 0;
@@ -126,17 +126,18 @@ function isNamed(text: string, start: number, colon: number, name: string): bool
 }
 
 function frame(head: ParsedHead, framing: BodyFraming): void {
-  if (head.framing !== 'close') throw new ResponseParseError('the head tells the length twice');
+  if (head.framing !== 'close') throw new ResponseParseError('the response has more than one Content-Length');
   head.framing = framing;
 }
 
 function lengthOf(digits: string): number {
-  if (!DIGITS.test(digits)) throw new ResponseParseError('the length is no number');
+  if (!DIGITS.test(digits)) throw new ResponseParseError('the Content-Length is not a number');
   return Number(digits);
 }
 
 function codingOf(value: string): 'chunked' {
-  if (value.toLowerCase() !== 'chunked') throw new ResponseParseError('the transfer coding is unknown');
+  if (value.toLowerCase() !== 'chunked')
+    throw new ResponseParseError('the transfer encoding is not supported');
   return 'chunked';
 }
 

@@ -72,7 +72,7 @@ export class ResponseReader {
    */
   end(): void {
     if (this.done) return;
-    if (this.#head?.framing !== 'close') throw new ResponseParseError('the answer broke off');
+    if (this.#head?.framing !== 'close') throw new ResponseParseError('the response was cut off');
     this.done = true;
   }
 
@@ -81,7 +81,7 @@ export class ResponseReader {
     const all = this.#pending.length > 0 ? Buffer.concat([this.#pending, bytes]) : bytes;
     const end = all.indexOf(HEAD_END, 0, 'latin1');
     if (end === -1 ? all.length > MAX_HEAD_BYTES : end > MAX_HEAD_BYTES)
-      throw new ResponseParseError('the head is too long');
+      throw new ResponseParseError('the response head is too long');
     if (end === -1) {
       this.#pending = Buffer.from(all);
       return undefined;
@@ -91,7 +91,8 @@ export class ResponseReader {
     if (head.status === SWITCHING_PROTOCOLS) throw new ResponseParseError('the upstream switched protocols');
     // Other informational answers come before the one that counts, unless they say that nothing follows.
     if (head.status >= 200) this.#begin(head);
-    else if (head.idleMs === 0) throw new ResponseParseError('the upstream ended its answers before the one');
+    else if (head.idleMs === 0)
+      throw new ResponseParseError('the upstream closed the connection before this response');
     return all.subarray(end + HEAD_END.length);
   }
 

@@ -8,7 +8,7 @@ const start: Section = {
   title: 'One endpoint',
   body: [
     paragraph(
-      'Everything that the REST API under `/api` does can be done at `/graphql`, by the same rules: queries and mutations by POST, subscriptions over WebSocket. Inference stays at `/v1`. The schema describes every field; ask it, or read `schema/schema.graphql`.',
+      'The GraphQL API at `/graphql` covers everything the REST API under `/api` does and follows the same rules. Send queries and mutations by POST, and subscriptions over WebSocket. Inference is only available under `/v1`. Every field is documented in the schema: use introspection, or read `schema/schema.graphql`.',
     ),
     code(`curl http://localhost:8080/graphql -H 'content-type: application/json' \\
   -d '{"query":"{ models { modelPublicName inputPricePerMillionUsd outputPricePerMillionUsd } }"}'`),
@@ -21,7 +21,7 @@ const authentication: Section = {
   title: 'Authentication',
   body: [
     paragraph(
-      '`signup` and `login` give an access token. Send it as `Authorization: Bearer …`. The cookie `pr_session`, which both set as well, is for the pages of this site: with it alone only their own documents run, by `documentId`; another is `document_not_trusted`. API keys are for `/v1` alone and worth nothing here. `installation`, `plans`, `models`, `signup` and `login` need no session; everything else answers `unauthorized` without one.',
+      '`signup` and `login` return an access token. Send it as `Authorization: Bearer …`. Both also set the `pr_session` cookie, which is meant for the pages of this site: on its own, it only runs their documents, by `documentId`; any other document fails with `document_not_trusted`. API keys work only under `/v1`, not here. `installation`, `plans`, `models`, `signup` and `login` don’t require a session; everything else fails with `unauthorized` without one.',
     ),
     code(`mutation {
   login(input: { email: "me@example.com", password: "correct horse battery" }) {
@@ -31,7 +31,7 @@ const authentication: Section = {
   }
 }`),
     paragraph(
-      'Over WebSocket the token goes into the payload of `connection_init`, as `{ "authorization": "Bearer …" }`; pages of this site may rely on the cookie for their own documents, and leave it aside with `"credentials": "omit"`. Other sites are refused at the upgrade. Each operation is checked anew, and the socket is closed with 4403 when the token or the session ends.',
+      'Over WebSocket, send the token in the payload of `connection_init`, as `{ "authorization": "Bearer …" }`. Pages of this site can rely on the cookie for their own documents, or ignore it with `"credentials": "omit"`. Upgrades from other sites are rejected. Every operation is authenticated again, and the socket is closed with 4403 when the token expires or the session ends.',
     ),
   ].join(''),
 };
@@ -41,7 +41,7 @@ const errors: Section = {
   title: 'Errors',
   body: [
     paragraph(
-      'What went wrong stands in `extensions.code`, with the codes of REST: switch on it, not on the message. `validation_error` names each field that is wrong in `extensions.details`, as `{ "field", "message" }`; `rate_limit_exceeded` says in `extensions.retryAfterSeconds` when to come back. A query or mutation that failed is null, and the others are answered all the same: the status of such an answer is 200.',
+      '`extensions.code` holds the error code, the same as in the REST API. Use the code in your program, not the message. For `validation_error`, `extensions.details` lists every invalid field as `{ "field", "message" }`; for `rate_limit_exceeded`, `extensions.retryAfterSeconds` says when to retry. A failed query or mutation is null, and the others in the request still return their results, with status 200.',
     ),
     code(`{
   "data": { "createApiKey": null },
@@ -55,16 +55,16 @@ const errors: Section = {
   }]
 }`),
     paragraph(
-      'Faults of the document have codes of GraphQL. Their status is 400 if you accept `application/graphql-response+json`, otherwise 200:',
+      'Errors in the document itself use GraphQL’s codes. Their status is 400 if you accept `application/graphql-response+json`, otherwise 200:',
     ),
     table(
       ['code', 'meaning'],
       [
-        ['`GRAPHQL_PARSE_FAILED`', 'The document is not GraphQL, or longer than is taken.'],
-        ['`GRAPHQL_VALIDATION_FAILED`', 'The document does not fit the schema, or asks for too much.'],
+        ['`GRAPHQL_PARSE_FAILED`', 'The document is not valid GraphQL, or is too long.'],
+        ['`GRAPHQL_VALIDATION_FAILED`', 'The document doesn’t match the schema, or exceeds a limit.'],
         [
           '`OPERATION_RESOLUTION_FAILURE`',
-          'There is no such operation, or it does not run over this transport.',
+          'The operation doesn’t exist, or isn’t supported over this transport.',
         ],
       ],
     ),
@@ -76,7 +76,7 @@ const paging: Section = {
   title: 'Paging',
   body: [
     paragraph(
-      'Lists are connections, newest first. `first` takes 1 to 100 entries (50), `after` the cursor of the last entry that you have. Entries that come meanwhile neither repeat nor hide others. Cursors are opaque and belong to their list.',
+      'Lists are connections, newest first. `first` is the page size, from 1 to 100 (default 50), and `after` is the cursor of the last entry you received. Entries added in the meantime cause neither duplicates nor gaps. Cursors are opaque and only valid for their list.',
     ),
     code(`query ($after: String) {
   viewer {
@@ -93,7 +93,7 @@ const values: Section = {
   id: 'values',
   title: 'Money and times',
   body: paragraph(
-    '`Decimal` is an exact decimal in a string with 6 to 12 digits after the point, `"0.9999562"`; inputs take such a string, to the last digit, or a number. `DateTime` is UTC with six digits, `"2026-11-21T08:55:57.123000Z"`.',
+    '`Decimal` is an exact decimal in a string with 6 to 12 decimal places, such as `"0.9999562"`. Inputs accept such a string, which is never rounded, or a number. `DateTime` is in UTC with microseconds, such as `"2026-11-21T08:55:57.123000Z"`.',
   ),
 };
 
@@ -102,25 +102,25 @@ const subscriptions: Section = {
   title: 'Subscriptions',
   body: [
     paragraph(
-      '`usageRecorded` tells each call of the account once it is charged, some tenths of a second after its end, each exactly once while the socket is open. Whoever reads slowly is told later, not less. After a break, page through `usageEvents` for what came in between. The protocol is `graphql-transport-ws`, which the package graphql-ws speaks.',
+      '`usageRecorded` delivers each call of the account once it is charged, a few tenths of a second after it ends, and exactly once while the socket is open. Slow readers get events later, but don’t lose any. After a disconnect, page through `usageEvents` to catch up. The protocol is `graphql-transport-ws`, as implemented by the graphql-ws package.',
     ),
     paragraph(
-      '`alertFired` tells each alert of the account once it has fired, one for each destination, before its delivery; how that ended is in `alertEvents`.',
+      '`alertFired` delivers each alert of the account when it fires, one per destination and before delivery. Query `alertEvents` for the outcome.',
     ),
     code(subscriptionExample),
     table(
       ['close', 'meaning'],
       [
-        ['4400', 'A message was malformed, or one that only servers send.'],
-        ['4401', 'An operation came before `connection_init`.'],
-        ['4403', 'There is no session, or it has ended. Come back with another token.'],
-        ['4408', 'Nothing was said for 5 seconds.'],
+        ['4400', 'A message was malformed, or of a type that only servers may send.'],
+        ['4401', 'An operation was sent before `connection_init`.'],
+        ['4403', 'There is no session, or it has ended. Reconnect with a new token.'],
+        ['4408', 'No `connection_init` was received within 5 seconds.'],
         [
           '4429',
-          'The account has 10 connections already, or this one began twice or sent too many messages.',
+          'The account already has 10 connections, or this connection sent `connection_init` twice or too many messages.',
         ],
         ['1009', 'A frame was larger than 64 KiB.'],
-        ['1001', 'The server is stopping. Come back.'],
+        ['1001', 'The server is stopping. Reconnect.'],
       ],
     ),
   ].join(''),
@@ -130,34 +130,34 @@ const limits: Section = {
   id: 'limits',
   title: 'Limits',
   body: table(
-    ['of one request', 'at most'],
+    ['limit', 'maximum'],
     [
       ['depth', `${LIMITS.depth} fields, ${LIMITS.introspectionDepth} with introspection`],
       ['aliases', String(LIMITS.aliases)],
-      ['one field or fragment, repeated in one place', String(SELECTION_LIMITS.repeats)],
+      ['repetitions of one field or fragment in one place', String(SELECTION_LIMITS.repeats)],
       ['fields and fragments in one place', String(SELECTION_LIMITS.selections)],
       [
-        'fields and fragments of the document, with each fragment counted wherever it is spread',
+        'fields and fragments of the document after expanding fragments',
         SELECTION_LIMITS.expanded.toLocaleString('en'),
       ],
       ['tokens', LIMITS.tokens.toLocaleString('en')],
       [
-        'cost: values that the answer may hold; a search by model or status adds 20 for each day of its window',
+        'cost: number of values the response may contain; a search by model or status adds 20 per day of its window',
         LIMITS.cost.toLocaleString('en'),
       ],
       ['mutations that take a password', '1'],
       ['body', '256 KiB, one operation: no batches'],
-      ['frames, connections per account, operations over one connection', '64 KiB, 10, 20'],
+      ['frame size, connections per account, operations per connection', '64 KiB, 10, 20'],
       ['subscriptions of one kind per account', '20'],
-      ['reads of an account in a minute: each operation, and one more for each 500 of its cost', '600'],
-      ['mutations of an account in a minute', '120'],
+      ['reads per account and minute: one per operation, plus one for every 500 of its cost', '600'],
+      ['mutations per account and minute', '120'],
     ],
   ),
 };
 
 /** The page on GraphQL: what a program needs to know that the schema doesn't say. */
 export const graphqlGuide = (): string =>
-  docsPage('GraphQL', 'Accounts, keys, billing and usage in one request, and usage live.', [
+  docsPage('GraphQL', 'Accounts, keys, billing and usage in one request, and live usage.', [
     start,
     authentication,
     errors,

@@ -12,7 +12,7 @@ const TOLERANCE_SECONDS = 300;
 
 const same = (a, b) => a.length === b.length && timingSafeEqual(a, b);
 
-// body: the bytes as they came, before anything has parsed them.
+// body: the raw bytes, before anything has parsed them.
 function verify(headers, body) {
   const id = headers['webhook-id'] ?? '';
   const timestamp = headers['webhook-timestamp'] ?? '';
@@ -61,7 +61,7 @@ TOLERANCE_SECONDS = 300
 
 
 def verify(headers, body):
-    """body: the bytes as they came, before anything has parsed them."""
+    """body: the raw bytes, before anything has parsed them."""
     timestamp = headers.get("webhook-timestamp", "")
     if not (timestamp.isascii() and timestamp.isdigit()):
         return False

@@ -6,7 +6,7 @@ const event: Section = {
   title: 'The event',
   body: [
     paragraph(
-      'When a key has spent a percentage of its monthly limit that a subscription lists, the subscription’s URL gets a POST with this body. Each percentage fires once per key and month (UTC).',
+      'When a key’s spend reaches one of the percentages in a subscription, the service sends a POST request with this body to the subscription’s URL. Each percentage fires once per key and month (UTC).',
     ),
     code(`{
   "type": "spend.threshold",
@@ -19,7 +19,7 @@ const event: Section = {
   "fired_at": "2026-11-21T08:55:57.123000Z"
 }`),
     paragraph(
-      'Amounts are exact decimals in strings. It is sent without spaces, in this order, and as the same bytes in every attempt. A test that you ask for carries `"test": true` at its end. Ignore fields that you don’t know: there may be more one day.',
+      'Amounts are exact decimals in strings. The body is sent without whitespace, with the fields in this order, and is byte-for-byte the same in every attempt. A test has `"test": true` as its last field. Ignore unknown fields: more may be added.',
     ),
   ].join(''),
 };
@@ -35,13 +35,13 @@ const headers: Section = {
       ['`X-Gateway-Event`', '`spend.threshold`'],
       [
         '`X-Gateway-Signature`',
-        '`sha256=` and the HMAC-SHA-256 of the body in hex, keyed with the secret of this installation, which its operator knows',
+        '`sha256=` followed by the HMAC-SHA-256 of the body in hex, keyed with the webhook secret of this installation, which its operator sets',
       ],
-      ['`webhook-id`', 'id of the delivery, that of the alert event: the same in every attempt'],
-      ['`webhook-timestamp`', 'time of this attempt, in seconds since 1970'],
+      ['`webhook-id`', 'the alert event ID, the same in every attempt'],
+      ['`webhook-timestamp`', 'Unix time of this attempt, in seconds'],
       [
         '`webhook-signature`',
-        '`v1,` and the HMAC-SHA-256 of `id.timestamp.body` in base64, keyed with the secret of your subscription; several of them, with spaces between, while the secret changes',
+        '`v1,` followed by the HMAC-SHA-256 of `id.timestamp.body` in base64, keyed with the signing secret of your subscription. After a rotation there are two signatures, separated by a space',
       ],
     ],
   ),
@@ -52,10 +52,10 @@ const verifying: Section = {
   title: 'Verifying',
   body: [
     paragraph(
-      'Check `webhook-signature`: its secret (`whsec_…`, shown when the subscription is made) is yours alone, and id and time are signed with the body. The form is that of Standard Webhooks, whose libraries read it as well. The secret behind `X-Gateway-Signature` is one for the whole installation: check it on top if your operator gave it to you, but not alone, since it says nothing about time.',
+      'Verify `webhook-signature`. Its secret (`whsec_…`, shown when you create the subscription) is unique to your subscription, and the signature covers the ID and the timestamp as well as the body. It follows the Standard Webhooks specification, so you can use any of its libraries. The secret for `X-Gateway-Signature` is shared by the whole installation and doesn’t cover the timestamp: verify it in addition if your operator gave it to you, but don’t rely on it alone.',
     ),
     paragraph(
-      'Four rules: take the bytes before a framework parses them; compare in constant time; refuse what is older or newer than five minutes; drop an id that you have had, since a delivery may come twice.',
+      'Follow four rules: verify the raw bytes, before a framework parses them; compare in constant time; reject timestamps more than five minutes off; and ignore IDs you have already processed, because a delivery can arrive twice.',
     ),
     paragraph('In Node:'),
     code(nodeReceiver),
@@ -69,23 +69,23 @@ const delivery: Section = {
   title: 'Delivery',
   body: [
     table(
-      ['your answer', 'what happens'],
+      ['your response', 'what happens'],
       [
-        ['2xx', 'delivered. The status line decides; of the rest at most 64 KiB are read'],
+        ['2xx', 'delivered; only the status counts, and at most 64 KiB of the response are read'],
         ['3xx', 'failed: redirects are not followed'],
-        ['4xx', 'failed, no other attempt'],
-        ['410', 'failed, and the subscription is switched off'],
+        ['4xx', 'failed, not retried'],
+        ['410', 'failed, and the subscription is turned off'],
         [
-          '5xx, no connection, no answer within 5 seconds',
-          'another attempt, three in all, after 0.5 and 1.5 seconds',
+          '5xx, no connection, or no response within 5 seconds',
+          'retried after 0.5 and 1.5 seconds, three attempts in total',
         ],
       ],
     ),
     paragraph(
-      'Five seconds are for everything: name, connection, TLS, headers and body. Answer first and work afterwards. What came of a delivery stands in the key’s alert events: `sent`, `failed` with a reason, or `pending` for a moment. Should a process of ours die in the middle, the delivery goes on within a minute, with the same id and the attempts that are left.',
+      'The five seconds cover everything: DNS, connection, TLS, headers and body. Respond first and process the event afterwards. The key’s alert events show the outcome of each delivery: `sent`, `failed` with a reason, or briefly `pending`. If one of our processes stops during a delivery, another continues it within a minute, with the same ID and the remaining attempts.',
     ),
     paragraph(
-      'Deliveries are shared out by account: up to 16 at once, 4 of them to one receiver. While your receivers take longer than two seconds to answer you get fewer, down to one. At most 300 alerts an hour are delivered. Nothing is sent for an account that is disabled.',
+      'An account has up to 16 deliveries in progress, at most 4 of them to one receiver. While your receivers take longer than two seconds to respond, this drops to as few as one. At most 300 alerts per hour are delivered. Disabled accounts send no alerts.',
     ),
   ].join(''),
 };
@@ -94,13 +94,13 @@ const destinations: Section = {
   id: 'destinations',
   title: 'Destinations',
   body: paragraph(
-    'A URL with `http` or `https`, port 80, 443 or one from 1024 up that browsers allow, no user name in it, and a host whose addresses are all on the public internet. That is checked when it is saved and again for each attempt. For development `WEBHOOK_ALLOW_PRIVATE=1` lets webhooks reach this machine and private networks.',
+    'The URL must use `http` or `https`, port 80, 443 or a port from 1024 up that browsers allow, must not contain a username, and its host must resolve only to addresses on the public internet. This is checked when the subscription is saved and before each attempt. For development, `WEBHOOK_ALLOW_PRIVATE=1` allows this machine and private networks.',
   ),
 };
 
 /** The page on webhooks: what a receiver has to know. */
 export const webhooksGuide = (): string =>
-  docsPage('Webhooks', 'Told when a key has spent a percentage of its monthly limit.', [
+  docsPage('Webhooks', 'Get notified when a key reaches a percentage of its monthly limit.', [
     event,
     headers,
     verifying,

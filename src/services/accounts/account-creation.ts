@@ -24,7 +24,7 @@ export interface AccountCreation {
 }
 
 /**
- * Makes an account with its data key and starter credit, inside the caller's transaction.
+ * Creates an account with its data key and starter credit, in the caller's transaction.
  * @returns its id, or undefined when the mail is taken.
  */
 export async function createAccount(

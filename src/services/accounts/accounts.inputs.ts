@@ -8,18 +8,18 @@ const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 128;
 /** RFC 5321. */
 const MAX_EMAIL_LENGTH = 254;
-/** A password that is only compared may be anything, within reason. */
+/** Limit for passwords that are only compared. */
 const MAX_COMPARED_LENGTH = 1024;
 
-/** The server knows more of them than a browser (known-passwords.ts). */
+/** The server has a longer list than the browser (known-passwords.ts). */
 export const COMMON_PASSWORD = 'is one of the most common passwords; choose another';
 
 const characters = (text: string): number => [...text].length;
 
 const email = z
-  .email({ error: 'must be a mail address' })
+  .email({ error: 'must be an email address' })
   .max(MAX_EMAIL_LENGTH)
-  .describe('Mail address, the login identity; compared without case.');
+  .describe('Email address used to sign in. Case-insensitive.');
 
 const newPassword = z
   .string()
@@ -35,7 +35,7 @@ const newPassword = z
     }
   })
   .meta({
-    description: 'Password of 8 to 128 characters; the most common ones are refused.',
+    description: 'Password of 8 to 128 characters. Common passwords are rejected.',
     minLength: MIN_PASSWORD_LENGTH,
     maxLength: MAX_PASSWORD_LENGTH,
   });
@@ -46,28 +46,30 @@ export const signupInput = z
   .strictObject({
     email,
     password: newPassword,
-    name: label(100).describe(`How the person is called; 1 to 100 characters. ${TRIMMED}`),
+    name: label(100).describe(`Display name, 1 to 100 characters. ${TRIMMED}`),
   })
-  .meta({ id: 'Signup', description: 'Who signs up.' });
+  .meta({ id: 'Signup', description: 'The details of the new account.' });
 export type SignupInput = z.infer<typeof signupInput>;
 
 export const loginInput = z
   .strictObject({ email, password: comparedPassword })
-  .meta({ id: 'Login', description: 'Who logs in.' });
+  .meta({ id: 'Login', description: 'The credentials.' });
 export type LoginInput = z.infer<typeof loginInput>;
 
 export const changePasswordInput = z
   .strictObject({ current_password: comparedPassword, new_password: newPassword })
-  .meta({ id: 'ChangePassword', description: 'A change of password.' });
+  .meta({ id: 'ChangePassword', description: 'The current password and the new one.' });
 export type ChangePasswordInput = z.infer<typeof changePasswordInput>;
 
 export const deleteAccountInput = z
   .strictObject({ password: comparedPassword })
-  .meta({ id: 'DeleteAccount', description: 'The proof that a deletion is meant.' });
+  .meta({ id: 'DeleteAccount', description: 'The password, which confirms the deletion.' });
 export type DeleteAccountInput = z.infer<typeof deleteAccountInput>;
 
 export const listUsersInput = pageInput.extend({
-  search: label(254).optional().describe(`Looked for in mail and name, without case. ${TRIMMED}`),
+  search: label(254)
+    .optional()
+    .describe(`Text to search for in email address and name. Case-insensitive. ${TRIMMED}`),
 });
 export type ListUsersInput = z.infer<typeof listUsersInput>;
 
@@ -79,16 +81,19 @@ export type UsersConnectionInput = z.infer<typeof usersConnectionInput>;
 export const updateUserInput = z
   .strictObject({
     plan: label(64)
-      .optional()
-      .describe(
-        `Plan to move to. A move to a paid plan grants its included credits, once per plan and month. ${TRIMMED}`,
-      ),
+      .describe(`The new plan. A paid plan grants its included credits once per month. ${TRIMMED}`)
+      .optional(),
     status: z
       .enum(['active', 'disabled'])
       .optional()
-      .describe('A disabled account has no sessions and its keys are refused, within a second.'),
-    role: z.enum(['user', 'admin']).optional().describe('A change ends the sessions of the account.'),
+      .describe(
+        'Account status. Disabling an account ends its sessions and rejects its API keys within a second.',
+      ),
+    role: z
+      .enum(['user', 'admin'])
+      .describe("Account role. Changing it ends the account's sessions.")
+      .optional(),
   })
   .refine(changesSomething, NOTHING_TO_CHANGE)
-  .meta({ id: 'UpdateUser', description: 'A change of an account.', minProperties: 1 });
+  .meta({ id: 'UpdateUser', description: 'Changes to an account.', minProperties: 1 });
 export type UpdateUserInput = z.infer<typeof updateUserInput>;

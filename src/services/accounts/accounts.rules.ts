@@ -1,6 +1,7 @@
 import type { Account } from '../../entities/accounts/account.js';
 import { formatTimestamp } from '../../lib/clock.js';
 import { formatDecimal } from '../../lib/money.js';
+import type { AccountOutput, UserOutput } from './accounts.outputs.js';
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
@@ -30,18 +31,8 @@ export function mailboxOf(email: string): string {
 /** Whether a mail is spelt as its mailbox is. One account at a time can have that spelling, and any number the others. */
 export const isPlainMail = (email: string): boolean => mailboxOf(email) === emailKeyOf(email);
 
-/** An account as it is shown to its owner. */
-export interface AccountView {
-  id: string;
-  email: string;
-  name: string;
-  role: 'user' | 'admin';
-  status: 'active' | 'disabled';
-  created_at: string;
-  plan_id: string;
-}
-
-export function accountView(account: Account): AccountView {
+/** An account as its owner sees it. */
+export function accountView(account: Account): AccountOutput {
   return {
     id: account.id,
     email: account.email ?? '',
@@ -53,11 +44,7 @@ export function accountView(account: Account): AccountView {
   };
 }
 
-/** An account as it is shown to an administrator. */
-export interface UserView extends AccountView {
-  balance_usd: string;
-}
-
-export function userView(account: Account): UserView {
+/** An account, as shown to administrators. */
+export function userView(account: Account): UserOutput {
   return { ...accountView(account), balance_usd: formatDecimal(account.balance) };
 }

@@ -10,7 +10,8 @@ import type { ServiceDeps } from '../deps.js';
 import { endSessions, erase } from './account-changes.rules.js';
 import { createAccount } from './account-creation.js';
 import type { ChangePasswordInput, DeleteAccountInput, SignupInput } from './accounts.inputs.js';
-import { type AccountView, accountView, emailKeyOf } from './accounts.rules.js';
+import type { MeOutput } from './accounts.outputs.js';
+import { accountView, emailKeyOf } from './accounts.rules.js';
 import { anotherAdminStays, deleteKeys, findByEmailKey, findById, lockById } from './accounts.store.js';
 import { isExempt } from './exemption.rules.js';
 import { forgetNetworks } from './known-networks.store.js';
@@ -24,22 +25,11 @@ import { removeVirtualKeys } from './virtual-key-removal.js';
 
 const LAST_ADMIN = 'This is the last active administrator. Make another account an administrator first.';
 
-export interface MeView extends AccountView {
-  plan: {
-    name: string;
-    monthly_price_usd: string;
-    included_credits_usd: string;
-    allowed_models: string[];
-    requests_per_minute: number;
-  };
-  balance_usd: string;
-}
-
 export interface AccountsService extends Omit<SessionsService, 'open' | 'remember'>, UsersService {
   /** @throws AppError `email_taken`, `rate_limit_exceeded`, `service_unavailable` */
   signup(context: ServiceContext, input: SignupInput): Promise<OpenedSession>;
   /** @throws AppError `unauthorized` */
-  me(context: ServiceContext): Promise<MeView>;
+  me(context: ServiceContext): Promise<MeOutput>;
   /** Ends all other sessions. @throws AppError `unauthorized`, `invalid_credentials`, `rate_limit_exceeded` */
   changePassword(context: ServiceContext, input: ChangePasswordInput): Promise<void>;
   /**
@@ -65,7 +55,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
     return account;
   };
 
-  /** Locks the account that was proven before; whoever changed its password in between has won. */
+  /** Locks the account after its password was verified; a password change in between wins. */
   const lockProven = async (em: ServiceContext['em'], proven: Account): Promise<Account> => {
     const locked = await lockById(em, proven.id);
     if (!locked || locked.passwordHash !== proven.passwordHash) throw new AppError('unauthorized');

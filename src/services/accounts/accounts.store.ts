@@ -1,11 +1,14 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { takeTurn } from '../../db/in-transaction.js';
+import { insertIfAbsent } from '../../db/insert-if-absent.js';
 import { advisoryLocks } from '../../db/locks.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { Account } from '../../entities/accounts/account.js';
+import { StarterCredit } from '../../entities/accounts/starter-credit.js';
 
-/** A living account: one that isn't deleted. */
+/** Finds an account that isn't deleted. */
 export function findByEmailKey(em: EntityManager, emailKey: string): Promise<Account | null> {
   return em.findOne(Account, { emailKey, deletedAt: null }, UNTRACKED);
 }
@@ -14,7 +17,7 @@ export function findById(em: EntityManager, id: string): Promise<Account | null>
   return em.findOne(Account, { id, deletedAt: null }, UNTRACKED);
 }
 
-/** The same as it is now, locked until the transaction ends: what is changed on it is written at its end. */
+/** The same, freshly read and locked until the transaction ends; changes to it are written at its end. */
 export function lockById(em: EntityManager, id: string): Promise<Account | null> {
   return em.findOne(
     Account,
@@ -28,30 +31,21 @@ export type NewAccount = Pick<
   'id' | 'email' | 'emailKey' | 'name' | 'role' | 'passwordHash' | 'dataKeySealed' | 'signupNetworkHash'
 > & { createdAt: Date };
 
-/** False when the mail is taken; two sign-ups at the same instant are told apart by the unique index. */
-export async function insertAccount(em: EntityManager, account: NewAccount): Promise<boolean> {
-  const { rows } = await sql`
-    insert into accounts (id, email, email_key, name, role, password_hash, data_key_sealed, signup_network_hash,
-      created_at)
-    values (${account.id}, ${account.email}, ${account.emailKey}, ${account.name}, ${account.role},
-      ${account.passwordHash}, ${account.dataKeySealed}, ${account.signupNetworkHash}, ${account.createdAt})
-    on conflict (email_key) do nothing returning id`.execute(em.getKysely());
-  return rows.length > 0;
+/** False if the email is taken; a unique index decides between two sign-ups at the same instant. */
+export function insertAccount(em: EntityManager, account: NewAccount): Promise<boolean> {
+  return insertIfAbsent(em, Account, { ...account, planId: 'free' }, 'emailKey');
 }
 
-/** Claims the one starter credit of a folded mail; false when it was granted before. */
-export async function claimStarterCredit(
+/** Claims the starter credit of a folded email; false if it was granted before. */
+export function claimStarterCredit(
   em: EntityManager,
   claim: { mailHash: string; accountId: string; now: Date },
 ): Promise<boolean> {
-  const { rows } = await sql`
-    insert into starter_credits (mail_hash, account_id, created_at)
-    values (${claim.mailHash}, ${claim.accountId}, ${claim.now})
-    on conflict do nothing returning mail_hash`.execute(em.getKysely());
-  return rows.length > 0;
+  const { mailHash, accountId, now } = claim;
+  return insertIfAbsent(em, StarterCredit, { mailHash, accountId, createdAt: now });
 }
 
-/** Removes an account's keys and tells which they were and what they held upstream. */
+/** Deletes an account's keys and returns their ids and virtual keys. */
 export async function deleteKeys(
   em: EntityManager,
   accountId: string,
@@ -68,7 +62,7 @@ export async function deleteKeys(
  * that two who go at once don't count on each other.
  */
 export async function anotherAdminStays(em: EntityManager, id: string): Promise<boolean> {
-  await sql`select pg_advisory_xact_lock(${advisoryLocks.administrators})`.execute(em.getKysely());
+  await takeTurn(em, advisoryLocks.administrators);
   const others = { role: 'admin', status: 'active', deletedAt: null, id: { $ne: id } } as const;
   return (await em.findOne(Account, others, { ...UNTRACKED, fields: ['id'] })) !== null;
 }

@@ -35,7 +35,7 @@ export async function seedAdmin(em: EntityManager, deps: AdminSeedDeps): Promise
     // The platform says it; jobs seed too, with the same settings.
     if (config.role === 'jobs') return;
     log.warn(
-      'ADMIN_EMAIL is set without ADMIN_PASSWORD: no administrator was made. Set both and start again.',
+      "ADMIN_EMAIL is set but ADMIN_PASSWORD isn't: no administrator was created. Set both and restart.",
     );
     return;
   }
@@ -43,12 +43,12 @@ export async function seedAdmin(em: EntityManager, deps: AdminSeedDeps): Promise
   if (existing) {
     await promote(em, existing.id, passwordHash);
     log.warn(
-      'the account of ADMIN_EMAIL was promoted: its password was replaced, its sessions and keys ended',
+      'promoted the account of ADMIN_EMAIL to administrator; its password was replaced, its sessions and keys were revoked',
     );
     return;
   }
   await create(em, config.adminEmail, passwordHash, deps);
-  log.info('the administrator of ADMIN_EMAIL was made');
+  log.info('created the administrator account of ADMIN_EMAIL');
 }
 
 async function promote(em: EntityManager, id: string, passwordHash: string): Promise<void> {

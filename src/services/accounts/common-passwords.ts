@@ -66,7 +66,7 @@ const WALKS = [
 ].flatMap((walk) => [walk, [...walk].reverse().join('')]);
 const SHORTEST_STEP = 3;
 
-/** Nothing above makes these. */
+/** Not covered by the patterns above. */
 const OTHERS = new Set(
   `12345678910 78945612 123456789a 123456789q a123456789 a1234567 a12345678 q123456789 q1234567 aa123456
   aa12345678 123456aa zxcvbnm, zxcvbnm. mnbvcxz1 pass1234 pass12345 passpass test1234 test12345 testtest testing1

@@ -6,14 +6,14 @@ export const LOGIN_WINDOW_MS = 15 * MINUTE_MS;
 /** Failures of one account from one network: IPv4 /24, or IPv6 /64, /56 and /48. */
 export const FAILURES_PER_ACCOUNT_AND_NETWORK = [10, 20, 30];
 
-/** Failures of one account from networks that it has never proven its password from. */
+/** Failed logins of one account from networks where it has never signed in. */
 export const FAILURES_PER_ACCOUNT = 100;
 
 /** Failures and attempts of one network, whatever the accounts: IPv4 address and /24, or IPv6 /64, /56 and /48. */
 export const FAILURES_PER_NETWORK = [50, 100, 200];
 export const ATTEMPTS_PER_NETWORK = [200, 400, 800];
 
-/** Attempts of one account from a network that it has proven its password from; they count nowhere else. */
+/** Failed logins of one account from a network where it has signed in before; they count nowhere else. */
 export const ATTEMPTS_PER_KNOWN_NETWORK = 100;
 
 /** A network is known for so long after the last proof. */

@@ -6,7 +6,7 @@ import { NetworkCount as Counted } from '../../entities/accounts/network-count.j
 export interface NetworkCount {
   /** What is counted and for whom, the latter as an HMAC. */
   name: string;
-  /** At most so many in a window that begins with the first of them. */
+  /** Maximum count in a window that starts with the first one. */
   maxAttempts: number;
   maxFailures: number;
   windowMs: number;

@@ -15,7 +15,7 @@ const HASHES_AT_ONCE = Math.max(1, Math.min(3, Math.floor(availableParallelism()
 const AT_ONCE = HASHES_AT_ONCE + 2;
 const WAITING = 256;
 const WAITING_PER_NETWORK = 16;
-/** Whoever still waits then is told to come again, and its client knows that it is not forgotten. */
+/** Requests still waiting after this are told to retry, so that clients don't wait in vain. */
 const PATIENCE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 2;
 /** Failed networks that are remembered, the latest ones. */

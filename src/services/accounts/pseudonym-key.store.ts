@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sql } from 'kysely';
 import type { Config } from '../../config.js';
+import { insertIfAbsent } from '../../db/insert-if-absent.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { SealedSecret } from '../../entities/installation/sealed-secret.js';
 import { createEnvelope, type Envelope } from '../../lib/crypto.js';
@@ -15,7 +15,7 @@ const KEY_BYTES = 32;
 export class PseudonymKeyError extends Error {
   constructor(cause: unknown) {
     super(
-      'ENCRYPTION_KEY: neither it nor ENCRYPTION_KEY_PREVIOUS opens what this database holds; set the former value as ENCRYPTION_KEY_PREVIOUS',
+      'ENCRYPTION_KEY: neither it nor ENCRYPTION_KEY_PREVIOUS can decrypt this database; set the former key as ENCRYPTION_KEY_PREVIOUS',
       { cause },
     );
     this.name = 'PseudonymKeyError';
@@ -31,9 +31,7 @@ export class PseudonymKeyError extends Error {
 export async function openPseudonymKey(em: EntityManager, config: Config): Promise<Buffer> {
   const envelope = createEnvelope('pseudonym-key', config.encryptionKey, config.encryptionKeyPrevious);
   const fresh = envelope.seal(randomBytes(KEY_BYTES), FIELD);
-  await sql`insert into sealed_secrets (name, sealed) values (${NAME}, ${fresh}) on conflict do nothing`.execute(
-    em.getKysely(),
-  );
+  await insertIfAbsent(em, SealedSecret, { name: NAME, sealed: fresh });
   const { sealed } = await em.findOneOrFail(SealedSecret, { name: NAME }, UNTRACKED);
   const key = open(envelope, sealed);
   if (!envelope.isCurrent(sealed)) {

@@ -1,7 +1,7 @@
 import { deriveKey, hmacHex } from '../../lib/crypto.js';
 import { emailKeyOf, foldedMail, mailboxOf } from './accounts.rules.js';
 
-/** HMACs under which mails, networks and sessions are counted: the tables tell nobody who they are. */
+/** HMACs under which emails, networks and sessions are counted, so that the tables don't reveal them. */
 export interface Pseudonyms {
   mail(email: string): string;
   /** For the one starter credit of a person. */

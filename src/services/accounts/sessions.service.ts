@@ -6,21 +6,22 @@ import { newId } from '../../lib/ids.js';
 import { workBelongsTo } from '../../lib/work-owner.js';
 import type { ServiceDeps } from '../deps.js';
 import type { LoginInput } from './accounts.inputs.js';
-import { emailKeyOf, type UserView, userView } from './accounts.rules.js';
+import type { UserOutput } from './accounts.outputs.js';
+import { emailKeyOf, userView } from './accounts.rules.js';
 import { findByEmailKey } from './accounts.store.js';
 import { rememberNetwork } from './known-networks.store.js';
 import { createLoginLimits } from './login-limits.service.js';
 import { ABSOLUTE_LIFETIME_SECONDS, createSessionTokens, type VerifiedClaims } from './session-tokens.js';
 import { endSession, findLiveSession } from './sessions.store.js';
 
-/** A signed token and the seconds that it holds. */
+/** A signed token and its lifetime in seconds. */
 export interface SessionToken {
   token: string;
   maxAgeSeconds: number;
 }
 
 export interface OpenedSession extends SessionToken {
-  user: UserView;
+  user: UserOutput;
 }
 
 export interface Session {

@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { insertIfAbsent } from '../../db/insert-if-absent.js';
+import { EndedSession } from '../../entities/accounts/ended-session.js';
 
 export interface LiveSession {
   email: string;
@@ -29,6 +31,5 @@ export async function findLiveSession(
 
 /** Ends one session; kept until no token of it can hold any more. */
 export async function endSession(em: EntityManager, sessionId: string, expiresAt: Date): Promise<void> {
-  await sql`insert into ended_sessions (session_id, expires_at) values (${sessionId}, ${expiresAt})
-    on conflict do nothing`.execute(em.getKysely());
+  await insertIfAbsent(em, EndedSession, { sessionId, expiresAt });
 }

@@ -6,20 +6,21 @@ import { isUuid } from '../../lib/ids.js';
 import { grantIncludedCredits } from '../billing/grants.store.js';
 import { endSessions } from './account-changes.rules.js';
 import type { ListUsersInput, UpdateUserInput, UsersConnectionInput } from './accounts.inputs.js';
-import { type UserView, userView } from './accounts.rules.js';
+import type { UserOutput } from './accounts.outputs.js';
+import { userView } from './accounts.rules.js';
 import { anotherAdminStays, findById, lockById } from './accounts.store.js';
 import { findAccounts, findPlan, listAccounts, pageAccounts } from './users.store.js';
 
 /** The part of the accounts service that administrators use. */
 export interface UsersService {
   /** Newest first. @throws AppError `unauthorized`, `forbidden` */
-  listUsers(context: ServiceContext, input: ListUsersInput): Promise<UserView[]>;
+  listUsers(context: ServiceContext, input: ListUsersInput): Promise<UserOutput[]>;
   /** The same by position. @throws AppError `unauthorized`, `forbidden` */
-  usersPage(context: ServiceContext, input: UsersConnectionInput): Promise<ConnectionPage<UserView>>;
+  usersPage(context: ServiceContext, input: UsersConnectionInput): Promise<ConnectionPage<UserOutput>>;
   /** Those of the accounts that the viewer may see, in no order: their own, for administrators any. */
-  findUsers(context: ServiceContext, ids: readonly string[]): Promise<UserView[]>;
+  findUsers(context: ServiceContext, ids: readonly string[]): Promise<UserOutput[]>;
   /** @throws AppError `unauthorized`, `forbidden`, `not_found`, `validation_error` */
-  updateUser(context: ServiceContext, id: string, input: UpdateUserInput): Promise<UserView>;
+  updateUser(context: ServiceContext, id: string, input: UpdateUserInput): Promise<UserOutput>;
 }
 
 export function createUsersService(): UsersService {
@@ -56,7 +57,10 @@ export function createUsersService(): UsersService {
         if (before.role === 'admin' && loses && !(await anotherAdminStays(em, id))) {
           throw new AppError('validation_error', {
             details: [
-              { field: input.role ? 'role' : 'status', message: 'is of the last active administrator' },
+              {
+                field: input.role ? 'role' : 'status',
+                message: "can't be changed for the last active administrator",
+              },
             ],
           });
         }
@@ -80,8 +84,8 @@ export function createUsersService(): UsersService {
 function refuseSelfHarm(viewerId: string, id: string, input: UpdateUserInput): void {
   if (viewerId !== id.toLowerCase()) return;
   const details = [
-    ...(input.status === 'disabled' ? [{ field: 'status', message: 'you can not disable yourself' }] : []),
-    ...(input.role === 'user' ? [{ field: 'role', message: 'you can not demote yourself' }] : []),
+    ...(input.status === 'disabled' ? [{ field: 'status', message: "can't disable your own account" }] : []),
+    ...(input.role === 'user' ? [{ field: 'role', message: "can't demote your own account" }] : []),
   ];
   if (details.length > 0) throw new AppError('validation_error', { details });
 }

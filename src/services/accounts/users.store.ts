@@ -9,14 +9,14 @@ import {
   type TimePosition,
   timeCursor,
 } from '../../lib/connection-input.js';
-import { isAfter } from '../list-position.js';
+import { isAfter } from '../list-position.store.js';
 import type { UsersConnectionInput } from './accounts.inputs.js';
 
 interface Asked {
   limit: number;
   offset?: number | undefined;
   after?: TimePosition | undefined;
-  /** Looked for in mail and name, without case. */
+  /** Text to search for in email address and name. Case-insensitive. */
   search?: string | null | undefined;
 }
 

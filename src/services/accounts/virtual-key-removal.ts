@@ -17,6 +17,9 @@ export async function removeVirtualKeys(
       .map((key) => envelopes.virtualKey.open(key.virtual_key_sealed!, virtualKeyField(key.id)));
     if (plain.length > 0) await virtualKeys.remove(plain.map((key) => key.toString('utf8')));
   } catch (error) {
-    context.log.warn({ err: error, keys: keys.length }, 'virtual keys of a deleted account were not removed');
+    context.log.warn(
+      { err: error, keys: keys.length },
+      'virtual keys of a deleted account could not be removed',
+    );
   }
 }

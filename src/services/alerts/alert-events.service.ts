@@ -90,8 +90,8 @@ export function createAlertEventsService() {
         const now = (await findAlertEvent(em, { accountId, id: eventId }))!;
         if (now.delivery_status === 'pending') return now;
         throw new AppError('validation_error', {
-          message: 'The subscription of this event is deleted: there is nobody to deliver it to.',
-          details: [{ field: 'id', message: 'is an event whose subscription is deleted' }],
+          message: 'The subscription of this event was deleted, so there is no destination to deliver it to.',
+          details: [{ field: 'id', message: 'is an event whose subscription was deleted' }],
         });
       });
     },
@@ -99,7 +99,7 @@ export function createAlertEventsService() {
 }
 
 /**
- * Lets an event that was asked for go out, and shows it.
+ * Queues a requested event for delivery and returns it.
  * @throws AppError `rate_limit_exceeded`
  */
 async function asked(em: EntityManager, accountId: string, id: string): Promise<AlertEventOutput> {

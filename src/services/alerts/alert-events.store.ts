@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
+import { takeTurn } from '../../db/in-transaction.js';
 import { ALERT_PENDING_CHANNEL } from '../../db/invalidation.js';
 import { advisoryLocks } from '../../db/locks.js';
 import { formatTimestamp } from '../../lib/clock.js';
@@ -114,11 +115,7 @@ export async function findAlertEvent(
  * ends.
  */
 export async function countAskedDeliveries(em: EntityManager, accountId: string): Promise<AskedDeliveries> {
-  const db = em.getKysely();
-  // Two accounts of one hash wait for each other now and then: harmless.
-  await sql`select pg_advisory_xact_lock(${advisoryLocks.askedDeliveries}, hashtext(${accountId}))`.execute(
-    db,
-  );
+  await takeTurn(em, advisoryLocks.askedDeliveries, accountId);
   const recent = sql`pending_since > now() - interval '1 minute'`;
   const mail = sql`kind = 'email'`;
   // An event that was repeated stands once, with the time of the last: all its repetitions count.
@@ -129,7 +126,7 @@ export async function countAskedDeliveries(em: EntityManager, accountId: string)
       coalesce(extract(epoch from now() - min(pending_since) filter (where ${mail})), 0)::float8 as "oldestMailSeconds"
     from alert_events
     where account_id = ${accountId} and pending_since > now() - interval '1 day'
-      and (purpose = 'test' or redeliveries > 0)`.execute(db);
+      and (purpose = 'test' or redeliveries > 0)`.execute(em.getKysely());
   return rows[0]!;
 }
 
@@ -174,7 +171,7 @@ export async function reviveEvent(
   return rows.length > 0;
 }
 
-/** Wakes whoever delivers, at the commit of the current transaction. */
+/** Wakes the delivery worker when the current transaction commits. */
 export async function notifyAlertPending(em: EntityManager): Promise<void> {
   await sql`select pg_notify(${ALERT_PENDING_CHANNEL}, '')`.execute(em.getKysely());
 }

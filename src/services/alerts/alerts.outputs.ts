@@ -1,85 +1,96 @@
 import { z } from 'zod';
+import { decimal, timestamp, uuid } from '../../lib/output-fields.js';
 
-/** Not checked on the way out: a row with an odd id is better shown than answered with 500. */
-const uuid = (description: string) => z.string().meta({ description, format: 'uuid' });
-const decimal = (description: string) =>
-  z.string().describe(`${description} Exact decimal with 6 to 12 digits after the point.`);
-const timestamp = (description: string) => z.string().describe(`${description} UTC, six digits and Z.`);
 const kind = (description: string) => z.enum(['email', 'webhook']).describe(description);
 
 export const alertOutput = z
   .object({
-    id: uuid('Id of the subscription.'),
-    key_id: uuid('Key whose spend it watches.'),
-    kind: kind('How it is told.'),
-    destination: z.string().describe('Mail address or URL.'),
-    thresholds_pct: z.array(z.int()).describe('Percentages of the monthly limit, ascending.'),
-    active: z.boolean().describe('One that is off is told nothing.'),
+    id: uuid('Alert subscription ID.'),
+    key_id: uuid('ID of the API key whose spend is monitored.'),
+    kind: kind('Delivery channel: `email` or `webhook`.'),
+    destination: z.string().describe('Email address or webhook URL.'),
+    thresholds_pct: z.array(z.int()).describe('Percentages of the monthly limit, in ascending order.'),
+    active: z.boolean().describe('Whether alerts are sent.'),
     disabled_reason: z
       .string()
       .nullable()
-      .describe('Why the service switched it off; null unless it did. Switching it on clears it.'),
-    created_at: timestamp('Time of its making.'),
-    updated_at: timestamp('Time of its last change.'),
+      .describe(
+        'Why the service turned the subscription off, otherwise null. Turning it on again clears this.',
+      ),
+    created_at: timestamp('Creation time.'),
+    updated_at: timestamp('Time of the last update.'),
   })
   .meta({
     id: 'AlertSubscription',
-    description: 'Who is told when a key has spent certain percentages of its monthly limit.',
+    description: 'A subscription to spend alerts of an API key.',
   });
-export const alertsOutput = z.array(alertOutput).describe('Subscriptions of a key, newest first.');
+export const alertsOutput = z.array(alertOutput).describe('Alert subscriptions of the key, newest first.');
 export type AlertOutput = z.infer<typeof alertOutput>;
 
 const SECRET =
-  'Secret that signs deliveries to this destination (Standard Webhooks, `whsec_…`). It is shown this once.';
+  'Secret that signs deliveries to this destination (Standard Webhooks, `whsec_…`). Shown only once.';
 
 export const createdAlertOutput = alertOutput
-  .extend({ signing_secret: z.string().nullable().describe(`${SECRET} Null for mail.`) })
-  .meta({ id: 'CreatedAlertSubscription', description: 'A new subscription, a webhook with its secret.' });
+  .extend({ signing_secret: z.string().nullable().describe(`${SECRET} Null for email.`) })
+  .meta({
+    id: 'CreatedAlertSubscription',
+    description: 'A new alert subscription. A webhook comes with its signing secret.',
+  });
 export type CreatedAlertOutput = z.infer<typeof createdAlertOutput>;
 
 export const signingSecretOutput = z.object({ signing_secret: z.string().describe(SECRET) }).meta({
   id: 'SigningSecret',
-  description: 'A new secret. The one before goes on signing beside it until the next change.',
+  description:
+    'A new signing secret. Deliveries are also signed with the previous secret until the next rotation.',
 });
 export type SigningSecretOutput = z.infer<typeof signingSecretOutput>;
 
 export const alertEventOutput = z
   .object({
-    id: uuid('Id of the event and of its delivery: `webhook-id`, the same in every attempt.'),
+    id: uuid('Event ID, sent as `webhook-id` with every delivery attempt.'),
     purpose: z
       .enum(['threshold', 'test', 'low_balance'])
-      .describe('A threshold was reached, its owner asked for a test, or the balance became low.'),
-    key_id: uuid('Key concerned; null for a low balance.').nullable(),
-    key_name: z.string().nullable().describe('Its label when it fired; null for a low balance.'),
-    subscription_id: uuid('Subscription that was told; null for a low balance.').nullable(),
-    kind: kind('How it was told.'),
-    destination: z.string().describe('Mail address or URL that was told.'),
-    threshold_pct: z.int().nullable().describe('Percentage of the monthly limit; null for a low balance.'),
-    billing_month: z.string().nullable().describe('UTC month, `YYYY-MM`; null for a low balance.'),
-    mtd_spend_usd: decimal('Dollars that the key had spent in the month; null for a low balance.').nullable(),
-    monthly_limit_usd: decimal('Monthly limit of the key at that time, if it had one.').nullable(),
-    balance_usd: decimal('Balance of the account; only for a low balance.').nullable(),
-    fired_at: timestamp('Time at which it fired.'),
+      .describe('Reason for the alert: a spend threshold, a test or a low balance.'),
+    key_id: uuid('API key ID. Null for a low balance.').nullable(),
+    key_name: z.string().nullable().describe('Name of the key when the alert fired. Null for a low balance.'),
+    subscription_id: uuid('Alert subscription ID. Null for a low balance.').nullable(),
+    kind: kind('Delivery channel: `email` or `webhook`.'),
+    destination: z.string().describe('Email address or webhook URL the alert was sent to.'),
+    threshold_pct: z.int().nullable().describe('Percentage of the monthly limit. Null for a low balance.'),
+    billing_month: z.string().nullable().describe('UTC month, `YYYY-MM`. Null for a low balance.'),
+    mtd_spend_usd: decimal(
+      'Month-to-date spend of the key in US dollars. Null for a low balance.',
+    ).nullable(),
+    monthly_limit_usd: decimal(
+      'Monthly limit of the key at that time in US dollars, if it had one.',
+    ).nullable(),
+    balance_usd: decimal(
+      'Account balance in US dollars. Null unless the alert is about a low balance.',
+    ).nullable(),
+    fired_at: timestamp('Time the alert fired.'),
     delivery_status: z
       .enum(['pending', 'sent', 'failed', 'degraded'])
       .describe(
-        'How the delivery stands; `degraded`: recorded, but not mailed, for the reason that is given.',
+        'Delivery status. `degraded` means recorded but not emailed; `error_message` gives the reason.',
       ),
-    attempts: z.int().describe('Attempts since it was asked for last, at most 3.'),
-    response_code: z.int().nullable().describe('HTTP status of the last attempt, if there was an answer.'),
-    error_message: z.string().nullable().describe('Why the delivery failed, or why nothing was mailed.'),
-    finished_at: timestamp('Time at which the delivery ended; null while it is pending.').nullable(),
+    attempts: z.int().describe('Delivery attempts since the alert was last requested, at most 3.'),
+    response_code: z.int().nullable().describe('HTTP status of the last attempt, if the receiver responded.'),
+    error_message: z.string().nullable().describe('Why the delivery failed, or why no email was sent.'),
+    finished_at: timestamp('Time the delivery ended. Null while it is pending.').nullable(),
   })
-  .meta({ id: 'AlertEvent', description: 'One thing that was told to one destination.' });
+  .meta({ id: 'AlertEvent', description: 'An alert sent to one destination.' });
 export const alertEventsOutput = z.array(alertEventOutput).describe('Alert events, newest first.');
 export type AlertEventOutput = z.infer<typeof alertEventOutput>;
 
 export const lowBalanceOutput = z
   .object({
-    threshold_usd: decimal('Dollars below which a mail comes; null: none comes.').nullable(),
+    threshold_usd: decimal(
+      'Balance in US dollars below which an email is sent. Null if the alert is off.',
+    ).nullable(),
   })
   .meta({
     id: 'LowBalanceAlert',
-    description: 'When a low balance is told by mail: once, until a credit lifts it to the threshold again.',
+    description:
+      'The low-balance alert. It is sent once, and again only after the balance has recovered to the threshold.',
   });
 export type LowBalanceOutput = z.infer<typeof lowBalanceOutput>;

@@ -19,20 +19,20 @@ export interface AskedDeliveries {
 const MINUTE_SECONDS = 60;
 const DAY_SECONDS = 86_400;
 
-/** What is said when the newest of these is one too many, and when another may be asked for. */
+/** The message if the newest of these exceeds the limit, and when the next one is allowed. */
 export function askedTooMuch(
   asked: AskedDeliveries,
   kind: AlertKind,
 ): { message: string; retryAfterSeconds: number } | undefined {
   if (asked.lastMinute > ASKED_PER_MINUTE) {
     return {
-      message: `At most ${ASKED_PER_MINUTE} tests and repetitions per minute. Try again later.`,
+      message: `At most ${ASKED_PER_MINUTE} tests and redeliveries per minute. Try again later.`,
       retryAfterSeconds: MINUTE_SECONDS - asked.oldestSeconds,
     };
   }
   if (kind === 'webhook' || asked.mailsOfDay <= ASKED_MAILS_PER_DAY) return undefined;
   return {
-    message: `At most ${ASKED_MAILS_PER_DAY} tests and repetitions by mail per day. Try again later.`,
+    message: `At most ${ASKED_MAILS_PER_DAY} tests and redeliveries by email per day. Try again later.`,
     retryAfterSeconds: DAY_SECONDS - asked.oldestMailSeconds,
   };
 }

@@ -81,7 +81,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     },
 
     /**
-     * Makes a subscription. The secret of a webhook is in this answer and nowhere else afterwards.
+     * Creates a subscription. The secret of a webhook is returned only here.
      * @throws AppError `not_found`, `validation_error` also when the key has as many as it may have.
      */
     async create(
@@ -143,7 +143,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     },
 
     /**
-     * Makes a new signing secret; the one before goes on signing beside it until the next change.
+     * Creates a new signing secret; deliveries are also signed with the previous one until the next rotation.
      * @throws AppError `not_found`, `validation_error` for mail.
      */
     async rotateSecret(context: ServiceContext, id: AlertId): Promise<SigningSecretOutput> {
@@ -155,8 +155,10 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
         const { signingSecretSealed: sealed } = locked;
         if (!sealed) {
           throw new AppError('validation_error', {
-            message: 'Mail is not signed: only webhooks have a secret.',
-            details: [{ field: 'alert_id', message: 'is a subscription by mail, which has no secret' }],
+            message: "Email isn't signed: only webhooks have a signing secret.",
+            details: [
+              { field: 'alert_id', message: 'is an email subscription, which has no signing secret' },
+            ],
           });
         }
         const former = envelopes.alertSecret.open(sealed, signingSecretField(own.id));
@@ -165,7 +167,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
       return { signing_secret: secret };
     },
 
-    /** When the viewer is told of a low balance. */
+    /** The viewer's low-balance threshold. */
     lowBalance,
 
     /** Sets it. A balance that is below already, or was told, is told again only once a credit has lifted it. */
@@ -181,11 +183,9 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
   };
 }
 
-export type AlertsService = ReturnType<typeof createAlertsService>;
-
 async function lowBalance(context: ServiceContext): Promise<LowBalanceOutput> {
   const threshold = await lowBalanceThreshold(context.em, requireViewer(context).accountId);
-  // The session was good a moment ago: the account was deleted meanwhile.
+  // The session was valid a moment ago, so the account has just been deleted.
   if (threshold === undefined) throw new AppError('unauthorized');
   return { threshold_usd: threshold && formatDecimal(threshold) };
 }
@@ -195,7 +195,7 @@ const ascending = (list: readonly number[]): number[] => [...list].sort((a, b) =
 function requireRoom(alerts: number | undefined): void {
   if (alerts === undefined) throw new AppError('not_found');
   if (alerts < MAX_SUBSCRIPTIONS) return;
-  const message = `A key has at most ${MAX_SUBSCRIPTIONS} alert subscriptions. Delete one that isn't used any more.`;
+  const message = `A key has at most ${MAX_SUBSCRIPTIONS} alert subscriptions. Delete one you no longer use.`;
   throw new AppError('validation_error', { message, details: ofWholeInput(message) });
 }
 

@@ -111,7 +111,7 @@ export async function deleteAlert(em: EntityManager, alert: OwnAlert): Promise<b
   return (await em.nativeDelete(AlertSubscription, { ...alert })) > 0;
 }
 
-/** Dollars below which the account is told; null: never. Undefined for a deleted account. */
+/** The low-balance threshold in dollars; null if the alert is off, undefined for a deleted account. */
 export async function lowBalanceThreshold(
   em: EntityManager,
   accountId: string,

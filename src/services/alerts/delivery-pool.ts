@@ -19,11 +19,11 @@ export interface DeliveryPoolOptions {
   deliver(alert: TakenAlert, hold: PoolHold): Promise<void>;
 }
 
-/** What a delivery needs to know of the place that it has. */
+/** The slot that a delivery occupies. */
 export interface PoolHold {
   /** `performance.now()` at which the lease has ended. */
   leasedUntil: number;
-  /** Aborted when the process wants to end. */
+  /** Aborted when the process stops. */
   stopping: AbortSignal;
   /** An attempt has ended. */
   attempted(tookMs: number): void;

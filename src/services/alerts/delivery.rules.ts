@@ -2,7 +2,7 @@ import type { MailStanding } from '../../entities/alerts/alert-mail.js';
 import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
 import type { TakenAlert } from './delivery.store.js';
 
-/** An alert goes out at most so many times, over all processes and restarts. */
+/** Maximum number of delivery attempts, across all processes and restarts. */
 export const MAX_ATTEMPTS = 3;
 /** Pauses before the second and third attempt, milliseconds. */
 export const PAUSES_MS = [500, 1_500];
@@ -29,18 +29,18 @@ export type Senders = Record<AlertKind, Send | null>;
 /** How to send an alert, or its end without an attempt. */
 export function planDelivery(alert: TakenAlert, senders: Senders): Send | Outcome {
   if (alert.attempts >= MAX_ATTEMPTS) {
-    const error = `Gave up after ${MAX_ATTEMPTS} attempts: the process that made the last one ended before it could record what came of it. That one may have arrived.`;
+    const error = `Gave up after ${MAX_ATTEMPTS} attempts. The process that made the last attempt stopped before recording the outcome, so that delivery may have arrived.`;
     return { result: 'failed', responseCode: null, error };
   }
-  const degraded = 'Recorded, not e-mailed: no mail server is configured on this installation (SMTP_URL).';
+  const degraded = 'Recorded, not emailed: no mail server is configured on this installation (SMTP_URL).';
   return senders[alert.kind] ?? { result: 'degraded', responseCode: null, error: degraded };
 }
 
-/** The end of an alert that nobody wants any more. */
+/** The outcome of an alert whose account or subscription is gone. */
 export const unwanted: Outcome = {
   result: 'failed',
   responseCode: null,
-  error: 'Not sent: its account was disabled, or it or the subscription was deleted, before the delivery.',
+  error: 'Not sent: the account was disabled, or the account or subscription was deleted, before delivery.',
 };
 
 /** The last attempt's outcome when there is no other attempt left. */

@@ -83,7 +83,7 @@ export interface AlertEnd {
 
 /**
  * Records the end of a delivery.
- * @returns false when somebody else has taken the alert meanwhile: nothing is written then.
+ * @returns false if another process has taken over the alert; nothing is written then.
  */
 export async function finishAlert(em: EntityManager, hold: Hold, end: AlertEnd): Promise<boolean> {
   const { rows } = await sql`
@@ -93,7 +93,7 @@ export async function finishAlert(em: EntityManager, hold: Hold, end: AlertEnd):
   return rows.length > 0;
 }
 
-/** Gives a delivery back after `pauseMs`, unfinished, to whoever takes it. */
+/** Releases an unfinished delivery, to be taken again after `pauseMs`. */
 export async function releaseAlert(em: EntityManager, hold: Hold, pauseMs: number): Promise<void> {
   await sql`
     update alert_events set leased_until = null, next_attempt_at = now() + ${pauseMs} * interval '1 millisecond'

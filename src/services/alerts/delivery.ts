@@ -31,13 +31,13 @@ export interface DeliveryOptions {
   /** Under which recipients of mails are counted. */
   names: Pick<Pseudonyms, 'mailbox'>;
   log: Logger;
-  /** Aborted when the process wants to end: attempts under way are finished, no other is begun. */
+  /** Aborted when the process stops: attempts in progress are finished, no new ones are started. */
   stopping: AbortSignal;
   /** `performance.now()` at which the lease has ended. */
   leasedUntil: number;
   /** Before the second attempt and before the third. */
   pausesMs?: readonly number[] | undefined;
-  /** How long an attempt took, for whoever shares out the places. */
+  /** How long an attempt took, for the allocation of slots. */
   attempted?(tookMs: number): void;
   onAttempt?(alert: TakenAlert, number: number): void;
   onAttempted?(alert: TakenAlert, result: Outcome['result']): void;
@@ -70,7 +70,7 @@ export async function deliverAlert(alert: TakenAlert, options: DeliveryOptions):
     if (outcome.result !== 'again') return finish(alert, outcome, options);
     if (number >= MAX_ATTEMPTS) return finish(alert, givenUp(outcome), options);
     const pauseMs = pausesMs[number - 1]!;
-    // Who was slow isn't waited for here: the place goes to others meanwhile.
+    // Doesn't wait for a slow receiver: its slot goes to others in the meantime.
     if (tookMs >= SLOW_MS || (await isCalledOff(pauseMs, options.stopping))) {
       return releaseAlert(options.em(), alert, pauseMs);
     }
@@ -124,7 +124,7 @@ async function record(
   { em, log, onEnd }: DeliveryOptions,
 ): Promise<void> {
   const { id, kind, purpose, destination, subscriptionId } = alert;
-  if (outcome.result === 'again') throw new Error('an alert ends with an outcome');
+  if (outcome.result === 'again') throw new Error('an alert must end with an outcome');
   const { result: status, responseCode } = outcome;
   const error = outcome.result === 'sent' ? null : outcome.error;
   const written = await em().transactional(async (tx) => {
@@ -135,7 +135,7 @@ async function record(
     return true;
   });
   if (!written) {
-    log.warn({ alert: id, kind }, 'an alert was taken by another process meanwhile');
+    log.warn({ alert: id, kind }, 'another process has taken over this alert');
     return;
   }
   onEnd?.(alert, status);

@@ -23,14 +23,15 @@ export interface MailFacts {
 
 /** Why a mail stays here, for the owner of the alert; undefined: it may go. */
 export function mailRefusal(facts: MailFacts): string | undefined {
-  if (facts.stopped) return 'Recorded, not e-mailed: the recipient has stopped the mails of this account.';
+  if (facts.stopped)
+    return "Recorded, not emailed: the recipient has unsubscribed from this account's emails.";
   if (facts.ofAccount >= MAILS_OF_ACCOUNT) {
-    return `Recorded, not e-mailed: an account sends at most ${MAILS_OF_ACCOUNT} mails in 24 hours.`;
+    return `Recorded, not emailed: an account sends at most ${MAILS_OF_ACCOUNT} emails in 24 hours.`;
   }
   if (facts.standing === 'own' && facts.toRecipient >= MAILS_TO_OWN) {
-    return `Recorded, not e-mailed: an address gets at most ${MAILS_TO_OWN} mails in 24 hours.`;
+    return `Recorded, not emailed: an address receives at most ${MAILS_TO_OWN} emails in 24 hours.`;
   }
   const most = facts.acquainted ? MAILS_TO_ACQUAINTED : MAILS_TO_STRANGER;
   if (facts.standing !== 'stranger' || facts.toRecipient < most) return undefined;
-  return `Recorded, not e-mailed: an address that isn't the account's own gets at most ${most} mails in 24 hours until it is confirmed by the link in them.`;
+  return `Recorded, not emailed: until it is confirmed with the link in the emails, an address other than the account's own receives at most ${most} emails in 24 hours.`;
 }

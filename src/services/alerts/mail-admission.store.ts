@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { takeTurn } from '../../db/in-transaction.js';
 import { advisoryLocks } from '../../db/locks.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { AlertMail, type MailStanding } from '../../entities/alerts/alert-mail.js';
@@ -19,14 +20,8 @@ export async function lockMails(
   em: EntityManager,
   { accountId, recipientHash }: Pick<AdmittedMail, 'accountId' | 'recipientHash'>,
 ): Promise<void> {
-  const db = em.getKysely();
-  // Two of one hash wait for each other now and then: harmless.
-  await sql`select pg_advisory_xact_lock(${advisoryLocks.mailsOfAccount}, hashtext(${accountId}))`.execute(
-    db,
-  );
-  await sql`select pg_advisory_xact_lock(${advisoryLocks.mailsToRecipient}, hashtext(${recipientHash}))`.execute(
-    db,
-  );
+  await takeTurn(em, advisoryLocks.mailsOfAccount, accountId);
+  await takeTurn(em, advisoryLocks.mailsToRecipient, recipientHash);
 }
 
 /** How this mail stood when it was admitted, by an attempt before. */

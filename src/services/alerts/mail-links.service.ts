@@ -3,7 +3,7 @@ import type { ServiceDeps } from '../deps.js';
 import { type MailLinkAction, readMailLink } from './mail-links.rules.js';
 import { recordWish } from './mail-links.store.js';
 
-/** What the links in mails do. Whoever has a link may follow it: only its recipient gets the mail. */
+/** What the links in emails do. The link is the credential: only its recipient gets the email. */
 export interface MailLinksService {
   /** Whether a token is one of ours for this action. Changes nothing. */
   isValid(action: MailLinkAction, token: string): boolean;

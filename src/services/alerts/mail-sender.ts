@@ -39,7 +39,11 @@ export function createMailSender({ mail, baseUrl, names, attemptMs = ATTEMPT_MS 
   });
   return async (alert, standing = 'stranger') => {
     if (!address.safeParse(alert.destination).success) {
-      return { result: 'failed', responseCode: null, error: 'Not sent: the destination is no mail address.' };
+      return {
+        result: 'failed',
+        responseCode: null,
+        error: "Not sent: the destination isn't an email address.",
+      };
     }
     const links = linksOf(alert, standing, { names, baseUrl });
     const signal = AbortSignal.timeout(attemptMs);
@@ -63,7 +67,7 @@ export function createMailSender({ mail, baseUrl, names, attemptMs = ATTEMPT_MS 
       return { result: 'sent', responseCode: replyCode(response) ?? 250 };
     } catch (error) {
       return signal.aborted
-        ? again(`No answer from the mail server within ${attemptMs / 1000} seconds.`)
+        ? again(`No response from the mail server within ${attemptMs / 1000} seconds.`)
         : explain(error);
     }
   };
@@ -81,7 +85,7 @@ function linksOf(
   };
 }
 
-/** The same in every attempt, so that a mailbox can tell a repetition, but not in one that its owner asked for. */
+/** The same in every attempt, so that a mailbox can detect duplicates, but new for a requested redelivery. */
 function messageId({ id, redeliveries }: TakenAlert, baseUrl: string): string {
   return `<${id}${redeliveries > 0 ? `.${redeliveries}` : ''}@${new URL(baseUrl).hostname}>`;
 }
@@ -97,7 +101,7 @@ const replyCode = (response: string): number | undefined => Number(/^\d{3}/.exec
 function explain(error: unknown): Outcome {
   const { responseCode, code } = error as { responseCode?: unknown; code?: unknown };
   if (typeof responseCode === 'number') {
-    const text = `The mail server answered ${responseCode}.`;
+    const text = `The mail server responded with ${responseCode}.`;
     return responseCode >= PERMANENT_FROM
       ? { result: 'failed', responseCode, error: text }
       : again(text, responseCode);

@@ -43,7 +43,7 @@ interface Letter {
 }
 
 const CONFIRM =
-  'Somebody named this address for the alerts of their account. Until you confirm it, few of them come each day.';
+  'Someone entered this address to receive their spend alerts. Until you confirm it, you receive only a few a day.';
 
 /** The mail that an alert becomes. `baseUrl` is the installation's public address. */
 export function mailContent(alert: TakenAlert, baseUrl: string, links: MailLinks): MailContent {
@@ -65,7 +65,7 @@ function threshold(alert: TakenAlert, baseUrl: string): Letter {
       ['Monthly limit', dollars(alert.monthlyLimit)],
     ],
     explanation:
-      'The monthly limit is what alerts are measured by; calls go on beyond it. A daily cap on the key stops them.',
+      "The monthly limit only triggers alerts; it doesn't stop calls. To stop them, set a daily limit on the key.",
     link: { label: 'Open the key', url: `${baseUrl}/dashboard/keys/${alert.keyId ?? ''}` },
   };
 }
@@ -75,7 +75,8 @@ function lowBalance(alert: TakenAlert, baseUrl: string): Letter {
     subject: `Low balance: ${dollars(alert.balance)} left`,
     title: `Your balance has fallen to ${dollars(alert.balance)}.`,
     facts: [['Balance', dollars(alert.balance)]],
-    explanation: 'Calls are refused when less than $0.001 is left. This message comes once until you top up.',
+    explanation:
+      "Calls are rejected when less than $0.001 is left. You won't receive this message again until you top up.",
     link: { label: 'Top up', url: `${baseUrl}/dashboard/billing` },
   };
 }
@@ -91,7 +92,7 @@ function asTest(letter: Letter): Letter {
 function render({ subject, title, facts, explanation, link }: Letter, links: MailLinks): MailContent {
   const choices = [
     ...(links.confirm === null ? [] : [{ label: 'Confirm this address', url: links.confirm }]),
-    { label: 'Stop these mails', url: links.stop },
+    { label: 'Stop these emails', url: links.stop },
   ];
   const confirm = links.confirm === null ? [] : [CONFIRM];
   const text = [

@@ -29,7 +29,7 @@ export function createWebhookSender(options: WebhookSenderOptions): Send {
   return async (alert) => {
     const secrets = openSecrets(options.envelope, alert);
     if (!secrets)
-      return failed('Not sent: the signing secret can not be opened with the ENCRYPTION_KEY of now.');
+      return failed("Not sent: the signing secret can't be decrypted with the current ENCRYPTION_KEY.");
     const signal = AbortSignal.timeout(attemptMs);
     let dispatcher: Dispatcher | undefined;
     try {
@@ -42,9 +42,9 @@ export function createWebhookSender(options: WebhookSenderOptions): Send {
       await discard(answer.body);
       return judge(answer.statusCode);
     } catch (error) {
-      return signal.aborted ? again(`No answer within ${attemptMs / 1000} seconds.`) : explain(error);
+      return signal.aborted ? again(`No response within ${attemptMs / 1000} seconds.`) : explain(error);
     } finally {
-      // Not waited for: whoever was hung up on may take its time.
+      // Not awaited: a disconnected receiver may take its time.
       dispatcher?.destroy().catch(() => undefined);
     }
   };
@@ -75,10 +75,11 @@ function openSecrets(envelope: Envelope, alert: TakenAlert): string[] | undefine
 /** The status line decides: an answer that breaks off behind it was given all the same. */
 function judge(status: number): Outcome {
   if (status >= 200 && status < 300) return { result: 'sent', responseCode: status };
-  if (status >= 500) return again(`The receiver answered ${status}.`, status);
-  if (status < 400) return failed(`The receiver answered ${status}: redirects are not followed.`, status);
-  if (status !== 410) return failed(`The receiver answered ${status}.`, status);
-  const error = 'The receiver answered 410: the subscription is switched off.';
+  if (status >= 500) return again(`The receiver responded with ${status}.`, status);
+  if (status < 400)
+    return failed(`The receiver responded with ${status}: redirects are not followed.`, status);
+  if (status !== 410) return failed(`The receiver responded with ${status}.`, status);
+  const error = 'The receiver responded with 410: the subscription was turned off.';
   return { result: 'failed', responseCode: status, error, gone: true };
 }
 

@@ -39,7 +39,7 @@ export interface WebhookSigning {
   now: number;
 }
 
-/** All headers that say something about the body. */
+/** All headers that describe the body. */
 export function webhookHeaders(id: string, body: string, signing: WebhookSigning): Record<string, string> {
   const timestamp = Math.floor(signing.now / 1000);
   const operator = createHmac('sha256', signing.operatorSecret).update(body).digest('hex');

@@ -6,10 +6,10 @@ const MAX_WINDOW_DAYS = 90;
 export const analyticsInput = z.strictObject({
   window_days: integer(1, MAX_WINDOW_DAYS)
     .default(30)
-    .describe('UTC days to look back on, today included; 1 to 90.'),
+    .describe('Length of the window in UTC days, including today; 1 to 90.'),
   ends_days_ago: integer(0, MAX_WINDOW_DAYS)
     .default(0)
-    .describe('Days by which the window lies further back, for the window before; 0 to 90.'),
+    .describe('Days to shift the window into the past, 0 to 90. Use it to compare with an earlier window.'),
 });
 export type AnalyticsInput = Pick<z.output<typeof analyticsInput>, 'window_days'> &
   Partial<z.output<typeof analyticsInput>>;

@@ -1,44 +1,40 @@
 import { z } from 'zod';
-
-const decimal = (description: string) =>
-  z.string().describe(`${description} Exact decimal with 6 to 12 digits after the point.`);
+import { count, decimal } from '../../lib/output-fields.js';
 
 export const modelShareOutput = z
   .object({
-    model_public_name: z.string().describe('The model that served.'),
-    requests: z.int().describe('Calls that it served.'),
-    cost_usd: decimal('What they cost in dollars.'),
+    model_public_name: z.string().describe('Public name of the model that served the calls.'),
+    requests: count('Number of calls.'),
+    cost_usd: decimal('Cost in US dollars.'),
   })
-  .meta({ id: 'ModelShare', description: "A model's share of the calls." });
-export type ModelShareOutput = z.infer<typeof modelShareOutput>;
+  .meta({ id: 'ModelShare', description: 'Usage of one model.' });
 
 export const analyticsDayOutput = z
   .object({
     date: z.string().describe('UTC day, `YYYY-MM-DD`.'),
-    requests: z.int().describe('Calls of that day.'),
-    errors: z.int().describe('Those of them that ended with an error.'),
-    cost_usd: decimal('What they cost in dollars.'),
+    requests: count('Number of calls.'),
+    errors: count('Number of calls that failed.'),
+    cost_usd: decimal('Cost in US dollars.'),
   })
-  .meta({ id: 'AnalyticsDay', description: 'Calls of one UTC day.' });
-export type AnalyticsDayOutput = z.infer<typeof analyticsDayOutput>;
+  .meta({ id: 'AnalyticsDay', description: 'Usage on one UTC day.' });
 
-const LATENCY = 'Exact below 50,000 calls, beyond that within 1 %; 0 where there was none.';
+const LATENCY = 'Exact up to 50,000 calls, then within 1%. 0 without calls.';
 
 export const analyticsOutput = z
   .object({
-    window_days: z.int().describe('As asked for.'),
-    total_requests: z.int().describe('Calls in the window.'),
-    error_count: z.int().describe('Those of them that ended with an error.'),
-    error_rate: z.number().describe('Errors per call, 0 to 1.'),
-    p50_latency_ms: z.int().describe(`Half of the calls took at most so many milliseconds. ${LATENCY}`),
-    p95_latency_ms: z.int().describe(`95 % of the calls took at most so many milliseconds. ${LATENCY}`),
-    total_cost_usd: decimal('What the calls cost in dollars.'),
-    total_tokens_in: z.int().describe('Tokens in.'),
-    total_tokens_out: z.int().describe('Tokens out.'),
-    top_models: z.array(modelShareOutput).describe('The five models with the most calls, most first.'),
+    window_days: z.int().describe('As requested.'),
+    total_requests: count('Number of calls.'),
+    error_count: count('Number of calls that failed.'),
+    error_rate: z.number().describe('Share of calls that failed, 0 to 1.'),
+    p50_latency_ms: z.int().describe(`Median latency in milliseconds. ${LATENCY}`),
+    p95_latency_ms: z.int().describe(`95th percentile latency in milliseconds. ${LATENCY}`),
+    total_cost_usd: decimal('Total cost in US dollars.'),
+    total_tokens_in: count('Input tokens.'),
+    total_tokens_out: count('Output tokens.'),
+    top_models: z.array(modelShareOutput).describe('The five most used models, by number of calls.'),
     daily_breakdown: z
       .array(analyticsDayOutput)
-      .describe('Each day of the window, oldest first; days without calls are there with 0.'),
+      .describe('One entry per day of the window, oldest first. Days without calls are included with 0.'),
   })
-  .meta({ id: 'Analytics', description: 'What happened in the last days.' });
+  .meta({ id: 'Analytics', description: 'Usage analytics for a window of days.' });
 export type AnalyticsOutput = z.infer<typeof analyticsOutput>;

@@ -14,7 +14,7 @@ import { countByDayAndModel, exactLatencies, latencySketch, type Scope } from '.
 const QUANTILES = [0.5, 0.95] as const;
 /** Calls in the window from which on latencies come from sketches. */
 const SKETCH_FROM = 50_000;
-/** Calls of all keys that are asked for together which may be read for exact latencies. */
+/** Maximum number of calls, over all keys requested together, that are read for exact latencies. */
 const MAX_READ = 500_000;
 
 /** An account as one, or one of its keys. */
@@ -22,7 +22,7 @@ type Owner = string | null;
 
 /** What happened in the last days: of the viewer's account, or of its keys. */
 export function createAnalyticsService() {
-  /** On one snapshot, so that an hour that is rolled up meanwhile counts once. */
+  /** On one snapshot, so that an hour rolled up in the meantime counts once. */
   const analyse = async (
     context: ServiceContext,
     { window_days: windowDays, ends_days_ago: endsDaysAgo = 0 }: AnalyticsInput,
@@ -80,8 +80,6 @@ export function createAnalyticsService() {
     },
   };
 }
-
-export type AnalyticsService = ReturnType<typeof createAnalyticsService>;
 
 /** Exact where few calls have to be read and all are `kept`, else from sketches. */
 async function latencies(

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sql } from 'kysely';
 import type { ServiceContext } from '../../context.js';
+import { limitStatements } from '../../db/in-transaction.js';
 import { patiently } from '../../db/patience.js';
 import { hourStart } from '../../lib/clock.js';
 import { notifyModelHours, recomputeModelHour } from '../leaderboard/model-hours.store.js';
@@ -37,7 +37,7 @@ export async function rollUpUsage(context: ServiceContext): Promise<number> {
   return hours.done;
 }
 
-/** What one transaction found: something that it did, nothing to do, or somebody else at it. */
+/** What one transaction found: more work, nothing to do, or another process doing it. */
 type Step = 'more' | 'nothing' | 'busy';
 
 async function rollUpNext(em: EntityManager, openHour: number): Promise<Step> {
@@ -58,8 +58,8 @@ async function mergeNext(em: EntityManager, openHour: number): Promise<Step> {
   return day === undefined ? 'nothing' : 'more';
 }
 
-/** @returns whether nobody else is at it. */
+/** @returns false if another process is doing it. */
 async function begin(em: EntityManager): Promise<boolean> {
-  await sql`select set_config('statement_timeout', ${String(TIMEOUT_MS)}, true)`.execute(em.getKysely());
+  await limitStatements(em, TIMEOUT_MS);
   return lockRollups(em);
 }

@@ -9,7 +9,7 @@ export const latencyBucket = sql<number>`width_bucket(latency_ms, ${sql.lit(`{${
 
 /**
  * Keeps other roll-ups away until the transaction ends.
- * @returns whether nobody else was at it.
+ * @returns false if another process is doing it.
  */
 export async function lockRollups(em: EntityManager): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`

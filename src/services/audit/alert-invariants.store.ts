@@ -20,7 +20,7 @@ export const alertInvariants: readonly Invariant[] = [
   },
   {
     name: 'I11-event',
-    guarantee: 'A subscription is told once of a firing.',
+    guarantee: 'A subscription gets each firing once.',
     sql: `select subscription_id as subject from alert_events where purpose = 'threshold'
       group by subscription_id, key_id, billing_month, threshold_pct having count(*) > 1`,
   },

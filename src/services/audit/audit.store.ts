@@ -4,7 +4,7 @@ import type { Invariant } from './invariant.js';
 
 /** Between two edges' clocks, and what rounding to milliseconds takes. */
 const ORDER_GRACE = `interval '1 second'`;
-/** An edge serves what it knows of an account for so long while the database is away. */
+/** How long an edge serves cached accounts while the database is unavailable. */
 const STALE_BALANCE = `interval '1 minute'`;
 
 /**
@@ -14,7 +14,7 @@ const STALE_BALANCE = `interval '1 minute'`;
 export const invariants: readonly Invariant[] = [
   {
     name: 'I1-event',
-    guarantee: 'A usage event has an id of its own, for ever.',
+    guarantee: 'A usage event has a unique ID.',
     sql: 'select id as subject from usage_events group by id having count(*) > 1',
   },
   {
@@ -31,8 +31,7 @@ export const invariants: readonly Invariant[] = [
   },
   {
     name: 'I2',
-    guarantee:
-      'Every charge has its debit, of the same amount, account and prices, and every debit its charge.',
+    guarantee: 'Every charge has a matching debit with the same amount, account and prices, and vice versa.',
     sql: `select coalesce(u.id, l.event_id) as subject
       from (select * from usage_events where created_at >= ${KEPT_FROM}) u
         full join (select * from ledger_entries where kind = 'usage' and created_at >= ${KEPT_FROM}) l
@@ -56,7 +55,7 @@ export const invariants: readonly Invariant[] = [
   },
   {
     name: 'I6-chain',
-    guarantee: 'The running balance has neither gap nor jump.',
+    guarantee: 'The running balance has no gaps or jumps.',
     sql: `select id as subject from (
         select *, lag(balance_after, 1, 0) over w as before, row_number() over w as nth
         from ledger_entries window w as (partition by account_id order by seq)) entries
@@ -64,7 +63,7 @@ export const invariants: readonly Invariant[] = [
   },
   {
     name: 'I6-head',
-    guarantee: 'An account knows its newest entry.',
+    guarantee: 'An account points to its newest ledger entry.',
     sql: `select a.id as subject
       from accounts a left join (select account_id, max(seq) as newest from ledger_entries group by 1) l
         on l.account_id = a.id
@@ -73,7 +72,7 @@ export const invariants: readonly Invariant[] = [
   {
     name: 'I7',
     guarantee:
-      'No charge takes an account further below the floor than the price of the dearest call that began while the charged one ran.',
+      'No charge takes an account further below the floor than the price of the most expensive call that started while the charged one ran.',
     // The call that was admitted last among those charged so far saw the floor above all holds: only its own price may
     // be missing. It began no sooner than the one that this entry charges. A second's grace: two edges have two clocks.
     // An adjustment may take money back that calls in flight had been promised, and an edge learns of it a little later.
@@ -95,12 +94,12 @@ export const invariants: readonly Invariant[] = [
   },
   {
     name: 'I8',
-    guarantee: 'An error is free.',
+    guarantee: 'A failed call is free.',
     sql: `select id as subject from usage_events where status = 'error' and cost <> 0`,
   },
   {
     name: 'I10-day',
-    guarantee: "A key's spend of a UTC day is the sum of its events.",
+    guarantee: "A key's spend on a UTC day is the sum of its events.",
     sql: `select coalesce(s.key_id, u.key_id) as subject
       from (select * from key_spend_days where day::timestamp at time zone 'UTC' >= ${KEPT_FROM}) s full join (
         select key_id, (created_at at time zone 'UTC')::date as day, sum(cost) as spend
@@ -110,7 +109,7 @@ export const invariants: readonly Invariant[] = [
   },
   {
     name: 'I10-hour',
-    guarantee: 'The events of an account and hour are counted.',
+    guarantee: 'The hourly event counts of an account match its events.',
     sql: `select coalesce(h.account_id, u.account_id) as subject
       from (select * from account_usage_hours where hour >= ${KEPT_FROM}) h full join (
         select account_id, date_trunc('hour', created_at, 'UTC') as hour, count(*) as events
@@ -119,7 +118,7 @@ export const invariants: readonly Invariant[] = [
   },
   {
     name: 'I10-rollup',
-    guarantee: 'Every hour that counts as rolled up is the sum of its events.',
+    guarantee: 'Every rolled-up hour is the sum of its events.',
     // Both sides in one grouping: it takes two nulls for equal, which a join doesn't.
     sql: `with dirty as materialized (select distinct hour from rollup_dirty)
       select account_id as subject
@@ -139,7 +138,7 @@ export const invariants: readonly Invariant[] = [
   },
   {
     name: 'I10-latency-day',
-    guarantee: 'The latencies of every day that counts as merged are those of its hours.',
+    guarantee: 'The latencies of every merged day are those of its hours.',
     sql: `with open as materialized (
         select day from rollup_dirty_days union select (hour at time zone 'UTC')::date from rollup_dirty)
       select account_id as subject

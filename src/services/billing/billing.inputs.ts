@@ -30,10 +30,12 @@ const topUpAmount = z
   });
 
 export const topUpInput = z
-  .strictObject({ amount_usd: topUpAmount.describe('Dollars.') })
+  .strictObject({
+    amount_usd: topUpAmount.describe(`Amount in US dollars: one of ${TOP_UP_AMOUNTS.join(', ')}.`),
+  })
   .meta({ id: 'TopUp', description: 'A top-up.' });
 
-/** Which usage events are meant; what isn't named doesn't narrow. Null counts as not named. */
+/** Filter for usage events. Omitted and null fields match every event. */
 export const usageFilterInput = z.strictObject({
   key_id: z.uuid('must be the id of a key').nullish().describe('Only calls with this API key.'),
   model: z
@@ -41,12 +43,12 @@ export const usageFilterInput = z.strictObject({
     .min(1, 'must be the public name of a model')
     .max(200, 'must be the public name of a model')
     .nullish()
-    .describe('Only calls that this model served, by its public name.'),
+    .describe('Only calls served by this model, given by its public name.'),
   status: z
     .enum(['success', 'error'], 'must be success or error')
     .nullish()
-    .describe('Only calls that ended like this.'),
-  window_days: integer(1, 90).nullish().describe('Only the last so many UTC days, today included; 1 to 90.'),
+    .describe('Only calls with this status.'),
+  window_days: integer(1, 90).nullish().describe('Only this many UTC days, including today; 1 to 90.'),
 });
 export type UsageFilterInput = z.output<typeof usageFilterInput>;
 
@@ -58,12 +60,14 @@ export type UsageConnectionInput = z.output<typeof usageConnectionInput>;
 export const idempotencyKeyInput = z
   .string()
   .regex(/^[!-~]{1,255}$/, 'must be 1 to 255 visible ASCII characters without a space')
-  .describe('A repeat with the same key and amount gets the first answer and moves no money.');
+  .describe(
+    'Repeating a request with the same key and amount returns the original result without adding credit again.',
+  );
 
 /** Not strict: a request carries many other headers. */
 export const topUpHeaders = z.object({ 'idempotency-key': idempotencyKeyInput.optional() });
 
-/** Where there is no header: the same in one input. */
+/** The same in one input, for GraphQL, which has no header. */
 export const topUpOnceInput = topUpInput.extend({ idempotency_key: idempotencyKeyInput.optional() });
 
 export type TopUpInput = z.output<typeof topUpInput> & { idempotencyKey?: string | undefined };

@@ -48,7 +48,7 @@ export function createBillingService() {
     async topUp(context: ServiceContext, input: TopUpInput): Promise<BalanceOutput> {
       const { accountId } = requireViewer(context);
       const balance = await context.em.transactional(async (em) => {
-        // The session was good a moment ago: the account was deleted or disabled meanwhile.
+        // The session was valid a moment ago, so the account has just been deleted or disabled.
         if (!(await lockActing(em, accountId))) throw new AppError('unauthorized');
         return postTopUp(em, accountId, input, context.clock.now());
       });
@@ -161,8 +161,6 @@ export function createBillingService() {
     },
   };
 }
-
-export type BillingService = ReturnType<typeof createBillingService>;
 
 /** @returns the balance after the top-up, or after the first one of the same idempotency key. */
 async function postTopUp(

@@ -11,7 +11,7 @@ export interface LedgerPosting {
   kind: Exclude<LedgerKind, 'usage'>;
   /** Signed, 1e-12 dollars. */
   amount: Money;
-  /** Unique per account for ever; begin it with a namespace such as `topup:` or `grant:`. */
+  /** Unique per account, forever; starts with a namespace such as `topup:` or `grant:`. */
   idempotencyKey?: string;
   description?: string;
   /** Milliseconds. */
@@ -45,7 +45,7 @@ export async function postLedgerEntry(
   );
   const account = locked.rows[0];
   if (!account) throw new Error('postLedgerEntry: there is no such account');
-  // Looked up behind the lock: whoever wrote this key before us has committed by now.
+  // Looked up after taking the lock: an earlier writer of this key has committed by now.
   if (
     posting.idempotencyKey !== undefined &&
     (await findEntryByKey(em, posting.accountId, posting.idempotencyKey))

@@ -10,7 +10,7 @@ import {
 } from '../../lib/connection-input.js';
 import { formatDecimal } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
-import { isAfter } from '../list-position.js';
+import { isAfter } from '../list-position.store.js';
 import type { UsageItemOutput } from './billing.outputs.js';
 import type { UsageSelection } from './usage-filter.rules.js';
 

@@ -4,9 +4,7 @@ export const installationOutput = z
   .object({
     public_base_url: z
       .string()
-      .describe(
-        'Address by which callers reach the service, without a slash at the end; `/v1` stands behind it.',
-      ),
+      .describe('Public base URL of the service, without a trailing slash. Append `/v1` for inference.'),
   })
-  .describe('What callers have to know of this installation.');
+  .describe('Public settings of this installation.');
 export type InstallationOutput = z.infer<typeof installationOutput>;

@@ -1,12 +1,10 @@
 import type { ServiceDeps } from '../deps.js';
 import type { InstallationOutput } from './installation.outputs.js';
 
-/** What is the same for every account of this installation, and no secret. */
+/** Settings that are public and the same for every account. */
 export function createInstallationService({ config }: Pick<ServiceDeps, 'config'>) {
   return {
     /** Public. */
     describe: (): InstallationOutput => ({ public_base_url: config.publicBaseUrl }),
   };
 }
-
-export type InstallationService = ReturnType<typeof createInstallationService>;

@@ -5,7 +5,7 @@ import { moneyInput } from '../../lib/money-input.js';
 export { timeConnectionInput } from '../../lib/connection-input.js';
 export { pageInput } from '../../lib/page-input.js';
 
-const name = label(100).describe(`Label chosen by the owner; 1 to 100 characters. ${TRIMMED}`);
+const name = label(100).describe(`Key name, 1 to 100 characters. ${TRIMMED}`);
 
 export const createKeyInput = z
   .strictObject({ name })
@@ -18,23 +18,32 @@ export const updateKeyInput = z
     status: z
       .enum(['active', 'disabled'], 'must be active or disabled')
       .optional()
-      .describe('A disabled key is refused on `/v1`.'),
+      .describe('Key status: `active` or `disabled`. A disabled key is rejected on `/v1`.'),
     monthly_limit_usd: moneyInput
       .nullable()
       .optional()
-      .describe('Dollars, the basis of alerts and no hard cap; null clears.'),
+      .describe("Monthly limit in US dollars. It triggers alerts but doesn't stop calls. Null removes it."),
     daily_limit_usd: moneyInput
       .nullable()
       .optional()
-      .describe('Dollars, the hard cap per UTC day; null clears.'),
+      .describe(
+        'Daily limit in US dollars. Calls are rejected once it is reached; it resets at 00:00 UTC. Null removes it.',
+      ),
   })
   .refine(changesSomething, NOTHING_TO_CHANGE)
-  .meta({ id: 'UpdateApiKey', description: 'A change of an API key.', minProperties: 1 });
+  .meta({ id: 'UpdateApiKey', description: 'Changes to an API key.', minProperties: 1 });
 export type UpdateKeyInput = z.output<typeof updateKeyInput>;
 
-/** Any text: an id that is malformed answers like one that isn't there. */
-export const keyParams = z.object({ id: z.string().describe('Id of the key.') });
+/** Any text: a malformed id is treated like an unknown one. */
+export const keyParams = z.object({ id: z.string().describe('API key ID.') });
 
-const DAYS = 'must be 1 to 90, a whole number';
+const DAYS = 'must be a whole number from 1 to 90';
 /** The last days, today included. */
-export const keyDaysInput = z.strictObject({ days: z.int(DAYS).min(1, DAYS).max(90, DAYS) });
+export const keyDaysInput = z.strictObject({
+  days: z
+    .int(DAYS)
+    .min(1, DAYS)
+    .max(90, DAYS)
+    .default(30)
+    .describe('Number of UTC days, including today; 1 to 90.'),
+});

@@ -1,27 +1,30 @@
 import { z } from 'zod';
-
-/** Not checked on the way out: a row with an odd id is better shown than answered with 500. */
-const uuid = (description: string) => z.string().meta({ description, format: 'uuid' });
-const decimal = (description: string) =>
-  z.string().describe(`${description} Exact decimal with 6 to 12 digits after the point.`);
-const timestamp = (description: string) => z.string().describe(`${description} UTC, six digits and Z.`);
+import { decimal, timestamp, uuid } from '../../lib/output-fields.js';
 
 export const keyOutput = z
   .object({
-    id: uuid('Id of the key.'),
-    name: z.string().describe('Label chosen by the owner.'),
-    key_prefix: z.string().describe('Leading part of the key, safe to display.'),
+    id: uuid('API key ID.'),
+    name: z.string().describe('Key name.'),
+    key_prefix: z.string().describe('First characters of the key, safe to display.'),
     last_four: z.string().describe('Last four characters of the key.'),
-    status: z.enum(['active', 'disabled']).describe('A disabled key is refused on `/v1`.'),
-    monthly_limit_usd: decimal('Dollars, the basis of alerts and no hard cap; null: none.').nullable(),
-    daily_limit_usd: decimal('Dollars, the hard cap per UTC day; null: none.').nullable(),
-    spend_today_usd: decimal('Dollars spent on the current UTC day.'),
-    spend_month_usd: decimal('Dollars spent in the current UTC month.'),
+    status: z
+      .enum(['active', 'disabled'])
+      .describe('Key status: `active` or `disabled`. A disabled key is rejected on `/v1`.'),
+    monthly_limit_usd: decimal(
+      "Monthly limit in US dollars, or null. It triggers alerts but doesn't stop calls.",
+    ).nullable(),
+    daily_limit_usd: decimal(
+      'Daily limit in US dollars, or null. Calls are rejected once it is reached; it resets at 00:00 UTC.',
+    ).nullable(),
+    spend_today_usd: decimal('Spend on the current UTC day in US dollars.'),
+    spend_month_usd: decimal('Spend in the current UTC month in US dollars.'),
     has_upstream: z
       .boolean()
-      .describe('Whether it has its upstream virtual key; without one calls answer `upstream_unconfigured`.'),
-    last_used_at: timestamp('Time of its last call, null before the first.').nullable(),
-    created_at: timestamp('Time of its making.'),
+      .describe(
+        'Whether the key has an upstream virtual key. Without one, calls fail with `upstream_unconfigured`.',
+      ),
+    last_used_at: timestamp('Time of the last call. Null if the key was never used.').nullable(),
+    created_at: timestamp('Creation time.'),
   })
   .meta({ id: 'ApiKey', description: 'An API key.' });
 export const keysOutput = z.array(keyOutput).describe('API keys, newest first.');
@@ -29,16 +32,16 @@ export type KeyOutput = z.infer<typeof keyOutput>;
 
 export const createdKeyOutput = z
   .object({
-    key: z.string().describe('The full secret. It is shown this once.'),
+    key: z.string().describe('The full secret key. Shown only once.'),
     api_key: keyOutput,
   })
-  .meta({ id: 'CreatedApiKey', description: 'A new API key with its secret.' });
+  .meta({ id: 'CreatedApiKey', description: 'A new API key and its secret.' });
 export type CreatedKeyOutput = z.infer<typeof createdKeyOutput>;
 
 export const keyDayOutput = z
   .object({
     date: z.string().describe('UTC day, `YYYY-MM-DD`.'),
-    cost_usd: decimal('Dollars spent with the key on that day.'),
+    cost_usd: decimal('Spend on that day in US dollars.'),
   })
   .describe('Spend of an API key on one UTC day.');
 export type KeyDayOutput = z.infer<typeof keyDayOutput>;

@@ -30,14 +30,14 @@ export interface KeysServiceDeps {
   virtualKeys: VirtualKeyClient;
 }
 
-/** The viewer's API keys. Another's key answers like one that isn't there, and so does a malformed id. */
+/** The viewer's API keys. Keys of other accounts and malformed ids are treated as not found. */
 export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
-  /** Null when the proxy gives none: the key is made all the same and says `upstream_unconfigured` until replaced. */
+  /** Null if the proxy returns none: the key is created anyway and fails with `upstream_unconfigured` until replaced. */
   const generateVirtualKey = async (context: ServiceContext, accountId: string, keyId: string) => {
     try {
       return await virtualKeys.generate({ accountId, alias: virtualKeyAlias(keyId) });
     } catch (error) {
-      context.log.warn({ err: error, keyId }, 'no virtual key for a new API key: its calls will be refused');
+      context.log.warn({ err: error, keyId }, 'a new API key has no virtual key; its calls will be rejected');
       return null;
     }
   };
@@ -48,14 +48,14 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
     } catch (error) {
       context.log.warn(
         { err: error, keyId },
-        'the virtual key of a removed API key stays at the model proxy',
+        'the virtual key of a deleted API key could not be removed from the model proxy',
       );
     }
   };
 
   return {
     /**
-     * Makes a key. Its secret is in this answer and nowhere else afterwards. The virtual key is obtained first, so
+     * Creates a key. Its secret is returned only here. The virtual key is obtained first, so
      * that no row waits for one.
      * @throws AppError `validation_error` when the account has as many keys as it may have.
      */
@@ -176,13 +176,11 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
   };
 }
 
-export type KeysService = ReturnType<typeof createKeysService>;
-
 function requireRoom(keys: number | undefined): void {
-  // The session was good a moment ago: the account was deleted or disabled meanwhile.
+  // The session was valid a moment ago, so the account has just been deleted or disabled.
   if (keys === undefined) throw new AppError('unauthorized');
   if (keys < MAX_KEYS) return;
-  const message = `An account has at most ${MAX_KEYS} API keys. Delete one that isn't used any more.`;
+  const message = `An account has at most ${MAX_KEYS} API keys. Delete one you no longer use.`;
   throw new AppError('validation_error', { message, details: ofWholeInput(message) });
 }
 

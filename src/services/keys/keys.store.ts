@@ -11,7 +11,7 @@ import {
 } from '../../lib/connection-input.js';
 import { formatDecimal } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
-import { isAfter } from '../list-position.js';
+import { isAfter } from '../list-position.store.js';
 import type { KeyOutput } from './keys.outputs.js';
 
 interface Row extends Omit<KeyOutput, 'created_at' | 'last_used_at'> {

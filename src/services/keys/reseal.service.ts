@@ -84,7 +84,7 @@ async function resealField({ em }: ServiceContext, field: Field, limit: number):
     if (rows.length < limit) break;
     afterId = rows.at(-1)!.id;
   }
-  // Counted anew: a process with the former configuration may have sealed more meanwhile.
+  // Counted again: a process with the previous configuration may have sealed more in the meantime.
   const old = await countOldSeals(em, field, prefix);
   return { resealed, left: Math.max(0, old - unreadable), unreadable };
 }

@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 
-/** Makes and removes virtual keys at the model proxy, in LiteLLM's shapes. */
+/** Creates and removes virtual keys at the model proxy, with LiteLLM's API. */
 export interface VirtualKeyClient {
   /**
    * A new virtual key for an account. `alias` must be unique at the proxy.
@@ -15,7 +15,7 @@ export interface VirtualKeyClient {
   remove(virtualKeys: string[]): Promise<void>;
 }
 
-/** Says what went wrong without any key, address or answer of the proxy, so that it may be logged as it is. */
+/** An error message without keys, addresses or proxy responses, so that it is safe to log. */
 export class VirtualKeyError extends Error {
   constructor(reason: string) {
     super(`the model proxy ${reason}`);
@@ -70,9 +70,9 @@ export function createVirtualKeyClient(options: VirtualKeyClientOptions): Virtua
   return {
     async generate({ accountId, alias }) {
       const { status, text } = await post('/key/generate', { user_id: accountId, key_alias: alias });
-      if (status !== 200) throw new VirtualKeyError(`answered ${status} instead of a virtual key`);
+      if (status !== 200) throw new VirtualKeyError(`responded with ${status} instead of a virtual key`);
       const answer = generated.safeParse(parseJson(text));
-      if (!answer.success) throw new VirtualKeyError('answered something that holds no virtual key');
+      if (!answer.success) throw new VirtualKeyError('returned a response without a virtual key');
       return answer.data.key;
     },
     async remove(virtualKeys) {
@@ -80,7 +80,7 @@ export function createVirtualKeyClient(options: VirtualKeyClientOptions): Virtua
       const { status, text } = await post('/key/delete', { keys: virtualKeys });
       if (status === 200 || status === 404) return;
       if (status !== 400 || !SOME_GONE.test(text))
-        throw new VirtualKeyError(`answered ${status} to a removal`);
+        throw new VirtualKeyError(`responded with ${status} to a removal`);
       // LiteLLM refuses a list of which one is gone already, and not always before it has removed the others.
       if (virtualKeys.length > 1) for (const key of virtualKeys) await this.remove([key]);
     },
@@ -93,7 +93,7 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
   for await (const chunk of body) {
     bytes += chunk.length;
     // Leaving the loop destroys the body and with it the connection.
-    if (bytes > MAX_ANSWER_BYTES) throw new VirtualKeyError('answered more than a virtual key takes');
+    if (bytes > MAX_ANSWER_BYTES) throw new VirtualKeyError('returned a response that is too large');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

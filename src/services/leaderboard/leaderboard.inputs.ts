@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 const WINDOW = 'must be 7 or 30';
-export const SORTS = ['ranking_score', 'p95_latency', 'cost', 'throughput'] as const;
+const SORTS = ['ranking_score', 'p95_latency', 'cost', 'throughput'] as const;
+export const SORT_BY = z.enum(SORTS, `must be ${SORTS.join(', ')}`);
 
 export const leaderboardInput = z.strictObject({
   window_days: z
@@ -11,12 +12,9 @@ export const leaderboardInput = z.strictObject({
     )
     .default(7)
     .describe('Days to look back on: 7 or 30.'),
-  sort_by: z
-    .enum(SORTS, `must be ${SORTS.join(', ')}`)
-    .default('ranking_score')
-    .describe(
-      'Order: `ranking_score` and `throughput` (output tokens per second) descending, `p95_latency` and `cost` (output price) ascending.',
-    ),
+  sort_by: SORT_BY.default('ranking_score').describe(
+    'Order: `ranking_score` and `throughput` (output tokens per second) descending, `p95_latency` and `cost` (output price) ascending.',
+  ),
 });
 export type LeaderboardInput = z.output<typeof leaderboardInput>;
 

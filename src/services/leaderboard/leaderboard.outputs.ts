@@ -1,7 +1,6 @@
 import { z } from 'zod';
+import { count, decimal, timestamp } from '../../lib/output-fields.js';
 
-const dollars = (description: string) =>
-  z.string().describe(`${description} Exact decimal with 6 to 12 digits after the point.`);
 const WITHIN = 'within 1 %';
 
 const entry = z.object({
@@ -9,7 +8,7 @@ const entry = z.object({
   family: z.string().describe('Family of the model.'),
   context_window: z.int().describe('Context window, in tokens.'),
   is_featured: z.boolean().describe('Whether it is shown first.'),
-  requests: z.int().describe('Calls that succeeded or failed in the window.'),
+  requests: count('Calls that succeeded or failed in the window.'),
   success_rate: z.number().describe('Successes per call, 0 to 1.'),
   success_rate_low: z.number().describe("Lower end of its 95 % interval (Wilson's)."),
   success_rate_high: z.number().describe("Upper end of its 95 % interval (Wilson's)."),
@@ -39,11 +38,11 @@ const entry = z.object({
     .int()
     .nullable()
     .describe(`Median of the output tokens of the successes, ${WITHIN}; null without successes.`),
-  total_tokens_in: z.int().describe('Input tokens in the window.'),
-  total_tokens_out: z.int().describe('Output tokens in the window.'),
-  total_cost_usd: dollars('What the calls were charged with in dollars.'),
-  input_price_per_million_usd: dollars('Price of a million input tokens in dollars.'),
-  output_price_per_million_usd: dollars('Price of a million output tokens in dollars.'),
+  total_tokens_in: count('Input tokens in the window.'),
+  total_tokens_out: count('Output tokens in the window.'),
+  total_cost_usd: decimal('What the calls were charged with in dollars.'),
+  input_price_per_million_usd: decimal('Price of a million input tokens in dollars.'),
+  output_price_per_million_usd: decimal('Price of a million output tokens in dollars.'),
   ranking_score: z
     .number()
     .nullable()
@@ -65,7 +64,7 @@ export const leaderboardOutput = z
   .object({
     window_days: z.int().describe('As asked for.'),
     total_entries: z.int().describe('Models that are ranked.'),
-    generated_at: z.string().describe('When the figures were put together, UTC.'),
+    generated_at: timestamp('When the figures were put together.'),
     entries: z.array(leaderboardEntryOutput).describe('Ranked models, in the order that was asked for.'),
     insufficient_data_models: z
       .array(z.string())
@@ -76,15 +75,15 @@ export type LeaderboardOutput = z.infer<typeof leaderboardOutput>;
 
 export const modelHourOutput = z
   .object({
-    hour: z.string().describe('Start of the hour, UTC.'),
-    requests: z.int().describe('Calls that succeeded or failed.'),
-    errors: z.int().describe('Those of them that failed.'),
+    hour: timestamp('Start of the hour.'),
+    requests: count('Calls that succeeded or failed.'),
+    errors: count('Those of them that failed.'),
     p50_latency_ms: z
       .int()
       .describe('Median latency of the successes in milliseconds; 0 where there are none.'),
     p95_latency_ms: z.int().describe('95th percentile in milliseconds; 0 where there are none.'),
-    tokens_in: z.int().describe('Input tokens.'),
-    tokens_out: z.int().describe('Output tokens.'),
+    tokens_in: count('Input tokens.'),
+    tokens_out: count('Output tokens.'),
   })
   .meta({ id: 'ModelHour', description: "A model's calls of one UTC hour." });
 export type ModelHourOutput = z.infer<typeof modelHourOutput>;
@@ -92,7 +91,7 @@ export type ModelHourOutput = z.infer<typeof modelHourOutput>;
 export const leaderboardModelOutput = entry
   .extend({
     insufficient_data: z.boolean().describe('Whether there is too little data to rank it.'),
-    generated_at: z.string().describe('When the figures were put together, UTC.'),
+    generated_at: timestamp('When the figures were put together.'),
     hourly_breakdown: z
       .array(modelHourOutput)
       .describe('The last 168 hours, oldest first. All 0 where too few accounts used the model.'),

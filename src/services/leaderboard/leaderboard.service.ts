@@ -6,7 +6,7 @@ import { AppError } from '../../errors.js';
 import { DAY_MS, formatTimestamp, hourStart } from '../../lib/clock.js';
 import { rollUpUsage } from '../analytics/rollups.service.js';
 import type { ModelOutput } from '../billing/billing.outputs.js';
-import type { BillingService } from '../billing/billing.service.js';
+import type { createBillingService } from '../billing/billing.service.js';
 import type { ServiceDeps } from '../deps.js';
 import {
   breakdownStart,
@@ -61,7 +61,7 @@ const byName = (a: LeaderboardEntryOutput, b: LeaderboardEntryOutput): number =>
 /** How models did, over all accounts: public, from roll-ups, and never one customer's business. */
 export function createLeaderboardService(
   { config, clock, signals }: Pick<ServiceDeps, 'config' | 'clock' | 'signals'>,
-  billing: Pick<BillingService, 'models'>,
+  billing: Pick<ReturnType<typeof createBillingService>, 'models'>,
 ) {
   const { leaderboardMinAccounts: leastAccounts } = config;
   /** Answers by what was asked, with the time they were begun. */
@@ -185,5 +185,3 @@ export function createLeaderboardService(
     },
   };
 }
-
-export type LeaderboardService = ReturnType<typeof createLeaderboardService>;

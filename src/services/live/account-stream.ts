@@ -8,7 +8,7 @@ export interface StreamSource<Moment, Row> {
   isWhole(moment: Moment): boolean;
 }
 
-/** A place in an account's stream. Whoever stands at it reads on together. */
+/** A position in an account's stream. Followers at the same position read together. */
 export interface Point<Moment, Row> {
   /** Undefined before anything was read. */
   readonly moment: Moment | undefined;
@@ -24,7 +24,7 @@ export interface Step<Moment, Row> {
   to: Point<Moment, Row>;
 }
 
-/** Rows that wait for slow readers. Whoever is further behind reads them again. */
+/** Rows buffered for slow readers. Readers further behind read them again. */
 const KEPT_ROWS = 2_000;
 
 /**
@@ -98,7 +98,7 @@ export class AccountStream<Moment, Row> {
     const to = { moment, read, heard, next: undefined };
     if (this.#isWhole(to) && read > this.#newest.read) this.#newest = to;
     this.#keep(from, rows.length);
-    // Whoever waits for a signal that was lost.
+    // For readers whose signal was lost.
     if (rows.length > 0) this.#wake();
     return { rows, to };
   }

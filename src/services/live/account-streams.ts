@@ -10,7 +10,7 @@ import { Notifier } from './notifier.js';
 /** A signal that was lost costs at most so long. */
 const PATIENCE_MS = 30_000;
 const RETRY_MS = 1_000;
-/** Of one kind, of one account, in one process: twice the sockets that it may have. */
+/** Per kind, account and process: twice the number of sockets. */
 const FOLLOWERS_PER_ACCOUNT = 20;
 
 export interface AccountStreamsOptions<Moment, Row> {
@@ -68,7 +68,7 @@ export function createAccountStreams<Moment, Row>(
     const { accountId } = requireViewer(context);
     const { stream, close } = open(context, accountId);
     if (stream.followers >= FOLLOWERS_PER_ACCOUNT) {
-      const message = `At most ${FOLLOWERS_PER_ACCOUNT} subscriptions of one kind run per account. End one of them first.`;
+      const message = `At most ${FOLLOWERS_PER_ACCOUNT} subscriptions of one kind per account. End one of them first.`;
       throw new AppError('rate_limit_exceeded', { message });
     }
     const notifier = new Notifier();

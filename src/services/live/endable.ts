@@ -1,4 +1,4 @@
-/** A generator that waits can't be ended from outside: what it waits for is ended first. */
+/** A waiting generator can't be ended from outside, so what it waits for is ended first. */
 export function endable<T>(generator: AsyncGenerator<T, void>, end: () => void): AsyncIterableIterator<T> {
   return {
     async next() {

@@ -1,4 +1,4 @@
-/** Wakes one who waits. However often it is told meanwhile, it wakes once. */
+/** Wakes a waiting reader. Several notifications before it runs wake it once. */
 export class Notifier {
   #notified = false;
   #stopped = false;
@@ -20,7 +20,7 @@ export class Notifier {
   }
 
   /**
-   * Until it is told or stopped, at most `timeoutMs`. One waits at a time.
+   * Waits until notified or stopped, for at most `timeoutMs`. Only one caller may wait at a time.
    * @returns whether it was told.
    */
   async wait(timeoutMs: number): Promise<boolean> {

@@ -5,7 +5,7 @@ import { toUsageItem, type UsageColumns, usageColumns } from '../billing/usage.s
 
 /** What of an account's usage was there at one instant. */
 export interface UsageInstant {
-  /** PostgreSQL's, which tells what was committed. */
+  /** PostgreSQL's snapshot, which shows what was committed. */
   snapshot: string;
   /** Events that completed since the beginning of the hour of `boundaryMs`. */
   events: number;

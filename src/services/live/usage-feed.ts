@@ -22,8 +22,8 @@ const PAGE = 500;
 
 export interface UsageFeed {
   /**
-   * Each usage event of the viewer once it is committed, from now on: none is left out and none comes twice. Whoever reads
-   * slowly is told later, never less.
+   * New usage events of the viewer as they are committed, each exactly once. A slow reader gets
+   * them later, but doesn't lose any.
    */
   usageRecorded(context: ServiceContext): Promise<AsyncIterableIterator<UsageItemOutput>>;
 }
@@ -37,7 +37,7 @@ export function createUsageFeed({ signals }: { signals: Signals }): UsageFeed {
   return { usageRecorded: follow };
 }
 
-/** What is known at a moment, and when it was asked for (milliseconds). */
+/** The known state and when it was read (milliseconds). */
 interface UsageMoment {
   known: UsageInstant;
   readAtMs: number;
@@ -63,7 +63,7 @@ function usageSource(context: ServiceContext, accountId: string): StreamSource<U
       found = { page, fromMs };
       if (page.found >= page.events - known.events) return found;
     }
-    log.warn({ accountId }, 'usage that is older than a day was committed: not told live');
+    log.warn({ accountId }, "usage older than a day was committed; it isn't streamed to subscribers");
     return found!;
   };
 

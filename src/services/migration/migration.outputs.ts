@@ -1,7 +1,5 @@
 import { z } from 'zod';
-
-const dollars = (description: string) =>
-  z.string().describe(`${description} Exact decimal with 6 to 12 digits after the point.`);
+import { decimal } from '../../lib/output-fields.js';
 
 export const codeSnippetsOutput = z
   .object({
@@ -18,11 +16,11 @@ export type CodeSnippetsOutput = z.infer<typeof codeSnippetsOutput>;
 export const estimateOutput = z
   .object({
     recommended_pr_model: z.string().describe('The model that takes its place here.'),
-    legacy_cost_usd_30d: dollars('Cost at the list price of the provider, in dollars.'),
-    pr_cost_usd_30d: dollars('Cost here for as many tokens, in dollars.'),
-    pr_cost_low_usd_30d: dollars('Cost here where our tokenizer needs a third less, in dollars.'),
-    pr_cost_high_usd_30d: dollars('Cost here where our tokenizer needs a third more, in dollars.'),
-    monthly_savings_usd: dollars('What you save in dollars; negative where it is dearer here.'),
+    legacy_cost_usd_30d: decimal('Cost at the list price of the provider, in dollars.'),
+    pr_cost_usd_30d: decimal('Cost here for as many tokens, in dollars.'),
+    pr_cost_low_usd_30d: decimal('Cost here where our tokenizer needs a third less, in dollars.'),
+    pr_cost_high_usd_30d: decimal('Cost here where our tokenizer needs a third more, in dollars.'),
+    monthly_savings_usd: decimal('What you save in dollars; negative where it is dearer here.'),
     savings_pct: z
       .number()
       .describe(

@@ -38,5 +38,3 @@ export function createMigrationService({ config }: Pick<ServiceDeps, 'config'>) 
     },
   };
 }
-
-export type MigrationService = ReturnType<typeof createMigrationService>;

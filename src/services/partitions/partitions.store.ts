@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { limitStatements, takeTurn } from '../../db/in-transaction.js';
 import { advisoryLocks } from '../../db/locks.js';
 import { patiently } from '../../db/patience.js';
 import { missingPartitions, type Partition, type PartitionSize } from './partitions.rules.js';
@@ -58,8 +59,7 @@ export async function ensurePartitions(
   if ((await missing(em)).length === 0) return [];
   return patiently(MOVE_TIMEOUT_MS, () =>
     em.transactional(async (inner) => {
-      const db = inner.getKysely();
-      await sql`select set_config('statement_timeout', ${String(MOVE_TIMEOUT_MS)}, true)`.execute(db);
+      await limitStatements(inner, MOVE_TIMEOUT_MS);
       await lockPartitions(inner);
       const partitions = await missing(inner);
       for (const partition of partitions) await addPartition(inner, partition);
@@ -68,7 +68,5 @@ export async function ensurePartitions(
   );
 }
 
-/** Whoever adds or removes partitions takes turns until the transaction ends. */
-export async function lockPartitions(em: EntityManager): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.partitions)})`.execute(em.getKysely());
-}
+/** Serializes adding and removing partitions until the transaction ends. */
+export const lockPartitions = (em: EntityManager): Promise<void> => takeTurn(em, advisoryLocks.partitions);

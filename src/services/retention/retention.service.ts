@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sql } from 'kysely';
 import type { ServiceContext } from '../../context.js';
+import { limitStatements } from '../../db/in-transaction.js';
 import { patiently } from '../../db/patience.js';
 import { monthsBefore } from '../../lib/clock.js';
 import { listPartitions } from '../partitions/partitions.store.js';
@@ -35,7 +35,7 @@ export async function removeOldUsage(
       if (events !== undefined) removed.push({ table, events });
     } catch (error) {
       if (!(error instanceof NotNow)) throw error;
-      log.warn({ table, until, reason: error.message }, 'old usage stays until the next run');
+      log.warn({ table, until, reason: error.message }, 'old usage is kept until the next run');
       break;
     }
   }
@@ -65,9 +65,7 @@ export async function removeOldRollups(
 function inTransaction<T>({ em }: ServiceContext, work: (em: EntityManager) => Promise<T>): Promise<T> {
   return patiently(TIMEOUT_MS, () =>
     em.fork().transactional(async (inner) => {
-      await sql`select set_config('statement_timeout', ${String(TIMEOUT_MS)}, true)`.execute(
-        inner.getKysely(),
-      );
+      await limitStatements(inner, TIMEOUT_MS);
       return work(inner);
     }),
   );

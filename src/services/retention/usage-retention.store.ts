@@ -20,7 +20,7 @@ export class NotNow extends Error {}
 
 /**
  * Removes usage events of before a time, with what counts them for lists. What they were summed to, and the ledger, stay.
- * @returns how many went; undefined when somebody else has done it meanwhile.
+ * @returns how many rows were removed; undefined if another process has done it.
  * @throws NotNow, with nothing done, when hours of them aren't rolled up, or somebody reads or rolls up.
  */
 export async function removeUsage(em: EntityManager, { table, until }: Removal): Promise<number | undefined> {
@@ -72,7 +72,7 @@ async function removeHours(em: EntityManager, until: Date): Promise<number> {
 async function requireRolledUp(em: EntityManager, until: Date): Promise<void> {
   const { rows } = await sql`
     select from rollup_dirty where hour >= ${keptFrom} and hour < ${until} limit 1`.execute(em.getKysely());
-  if (rows.length > 0) throw new NotNow('hours of it are not rolled up yet');
+  if (rows.length > 0) throw new NotNow('some of its hours are not rolled up yet');
 }
 
 /** Takes the table from everybody until the transaction ends, in tries that keep nobody waiting for long. */
@@ -88,7 +88,7 @@ async function lockUsage(em: EntityManager): Promise<void> {
       return;
     } catch (error) {
       if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
-      if (tries === LOCK_TRIES) throw new NotNow('somebody reads the usage all the time');
+      if (tries === LOCK_TRIES) throw new NotNow('the table is in constant use');
       await delay(LOCK_PAUSE_MS);
     }
   }

@@ -163,7 +163,7 @@ describe('a process that delivers', () => {
     });
     const before = await readEvent(db.pool, id);
     frozen.child.kill('SIGCONT');
-    await until(() => frozen.output().includes('an alert was taken by another process meanwhile'), {
+    await until(() => frozen.output().includes('another process has taken over this alert'), {
       what: 'the word of the one that stood still to be refused',
     });
     expect(await readEvent(db.pool, id)).toEqual(before);

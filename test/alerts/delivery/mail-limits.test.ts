@@ -66,7 +66,7 @@ describe('mails to an address', () => {
     expect([mailbox.mails.length, left.length]).toEqual([5, 7]);
     expect(left[0]).toMatchObject({
       attempts: 0,
-      error_message: expect.stringMatching(/^Recorded, not e-mailed: .* at most 5 mails .* confirmed/),
+      error_message: expect.stringMatching(/^Recorded, not emailed: .* confirmed .* at most 5 emails/),
     });
   });
 
@@ -133,7 +133,7 @@ describe('mails to an address', () => {
     expect(await send(stopped)).toMatchObject({
       delivery_status: 'degraded',
       attempts: 0,
-      error_message: 'Recorded, not e-mailed: the recipient has stopped the mails of this account.',
+      error_message: "Recorded, not emailed: the recipient has unsubscribed from this account's emails.",
     });
     expect((await send(other)).delivery_status).toBe('sent');
     expect(mailbox.mails).toHaveLength(3);
@@ -147,7 +147,7 @@ describe('mails to an address', () => {
     expect(await send(to)).toMatchObject({
       delivery_status: 'degraded',
       attempts: 1,
-      error_message: expect.stringContaining('has stopped the mails'),
+      error_message: expect.stringContaining('has unsubscribed'),
     });
     expect(mailbox.mails).toHaveLength(1);
   });
@@ -168,7 +168,7 @@ describe('mails to an address', () => {
     for (const columns of [{}, LOW_BALANCE]) {
       expect(await send(to, columns)).toMatchObject({
         delivery_status: 'degraded',
-        error_message: 'Recorded, not e-mailed: an account sends at most 50 mails in 24 hours.',
+        error_message: 'Recorded, not emailed: an account sends at most 50 emails in 24 hours.',
       });
     }
     await suite.db.pool.query(`update alert_mails set admitted_at = now() - interval '25 hours'`);
@@ -184,7 +184,7 @@ describe('mails to an address', () => {
     expect(await send(to)).toMatchObject({
       delivery_status: 'failed',
       attempts: 1,
-      error_message: expect.stringMatching(/^Not sent: its account was disabled/),
+      error_message: expect.stringMatching(/^Not sent: the account was disabled/),
     });
     expect(await send(to)).toMatchObject({ delivery_status: 'failed', attempts: 0 });
     expect(mailbox.mails).toEqual([]);

@@ -144,7 +144,7 @@ describe('an alert by mail', () => {
     mailbox.refuse({ at: 'rcpt', code: 550 });
     expect((await send()).row).toMatchObject({
       ...{ delivery_status: 'failed', attempts: 1, response_code: 550 },
-      error_message: 'The mail server answered 550.',
+      error_message: 'The mail server responded with 550.',
     });
     mailbox.refuse({ at: 'data', code: 554 });
     expect((await send()).row).toMatchObject({ delivery_status: 'failed', attempts: 1, response_code: 554 });
@@ -175,7 +175,7 @@ describe('an alert by mail', () => {
   ])('to %j, which is no address, reaches nobody', async (destination) => {
     const connections = mailbox.connections();
     const { row } = await send({ destination });
-    expect(row.error_message).toBe('Not sent: the destination is no mail address.');
+    expect(row.error_message).toBe("Not sent: the destination isn't an email address.");
     expect(mailbox.connections()).toBe(connections);
   });
 
@@ -185,7 +185,7 @@ describe('an alert by mail', () => {
     expect(await senderTo(guarded.url)(takenAlert(to))).toEqual({ result: 'sent', responseCode: 250 });
     const wrong = senderTo(guarded.url.replace('gateway:', 'other:'));
     expect(await wrong(takenAlert(to))).toEqual({
-      ...{ result: 'failed', responseCode: 535, error: 'The mail server answered 535.' },
+      ...{ result: 'failed', responseCode: 535, error: 'The mail server responded with 535.' },
     });
     expect(guarded.mails).toHaveLength(1);
     await guarded.close();
@@ -201,7 +201,11 @@ describe('an alert by mail', () => {
     const silent = await startSilentServer();
     const began = performance.now();
     expect(await senderTo(silent.url, 300)(takenAlert(to))).toEqual({
-      ...{ result: 'again', responseCode: null, error: 'No answer from the mail server within 0.3 seconds.' },
+      ...{
+        result: 'again',
+        responseCode: null,
+        error: 'No response from the mail server within 0.3 seconds.',
+      },
     });
     expect(performance.now() - began).toBeLessThan(2_000);
     await silent.close();
@@ -213,7 +217,7 @@ describe('an alert by mail', () => {
     const id = await fire(own.pool, await subscribe(own.pool, 'owner@example.com'));
     expect(await ended(own.pool, id)).toMatchObject({
       ...{ delivery_status: 'degraded', attempts: 0, response_code: null },
-      error_message: 'Recorded, not e-mailed: no mail server is configured on this installation (SMTP_URL).',
+      error_message: 'Recorded, not emailed: no mail server is configured on this installation (SMTP_URL).',
       finished_at: expect.any(Date),
     });
     await unconfigured.stop(1_000);

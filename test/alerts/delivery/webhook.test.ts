@@ -149,9 +149,9 @@ describe('a webhook', () => {
     ['/trickle-body', 'sent', 200, null],
     ['/cut', 'sent', 200, null],
     ['/large', 'sent', 200, null],
-    ['/bad', 'failed', 400, 'The receiver answered 400.'],
-    ['/moved', 'failed', 302, 'The receiver answered 302: redirects are not followed.'],
-    ['/kept', 'failed', 308, 'The receiver answered 308: redirects are not followed.'],
+    ['/bad', 'failed', 400, 'The receiver responded with 400.'],
+    ['/moved', 'failed', 302, 'The receiver responded with 302: redirects are not followed.'],
+    ['/kept', 'failed', 308, 'The receiver responded with 308: redirects are not followed.'],
   ])('answered by %s ends after one attempt as %s', async (path, delivery_status, response_code, error) => {
     const followed = receiver.to('/ok').length;
     expect(await sendTo(receiver.url + path)).toMatchObject({
@@ -191,12 +191,12 @@ describe('a webhook', () => {
     const nobody = await startReceiver();
     await nobody.close();
     const endings: Record<string, [number | null, string]> = {
-      [`${receiver.url}/busy`]: [503, 'The receiver answered 503.'],
+      [`${receiver.url}/busy`]: [503, 'The receiver responded with 503.'],
       [`${receiver.url}/reset`]: [null, 'The connection failed (ECONNRESET).'],
       [`${receiver.url}/garbage`]: [null, 'The connection failed.'],
       [`${receiver.url}/large-head`]: [null, 'The connection failed (UND_ERR_HEADERS_OVERFLOW).'],
-      [`${receiver.url}/hang`]: [null, 'No answer within 0.4 seconds.'],
-      [`${receiver.url}/trickle-head`]: [null, 'No answer within 0.4 seconds.'],
+      [`${receiver.url}/hang`]: [null, 'No response within 0.4 seconds.'],
+      [`${receiver.url}/trickle-head`]: [null, 'No response within 0.4 seconds.'],
       [`${nobody.url}/nobody`]: [null, 'The connection failed (ECONNREFUSED).'],
     };
     const rows = await Promise.all(
@@ -227,7 +227,7 @@ describe('a webhook', () => {
     test('fails at once and switches its subscription off', async () => {
       const to = await subscribe(db.pool, `${receiver.url}/gone`);
       const id = await fire(db.pool, to);
-      const reason = 'The receiver answered 410: the subscription is switched off.';
+      const reason = 'The receiver responded with 410: the subscription was turned off.';
       expect(await ended(db.pool, id)).toMatchObject({
         ...{ delivery_status: 'failed', response_code: 410, error_message: reason, attempts: 1 },
       });
@@ -253,7 +253,7 @@ describe('a webhook', () => {
       delivery_status: 'failed',
       attempts: 1,
       response_code: null,
-      error_message: 'Not sent: the destination leads to an address that is not on the public internet.',
+      error_message: "Not sent: the destination resolves to an address that isn't on the public internet.",
     });
     expect(receiver.connections()).toBe(connections);
     await strict.stop(1_000);
@@ -273,7 +273,7 @@ describe('a webhook', () => {
     expect(await ended(db.pool, await fire(db.pool, to))).toMatchObject({
       delivery_status: 'failed',
       attempts: 1,
-      error_message: expect.stringMatching(/^Not sent: its account was disabled/),
+      error_message: expect.stringMatching(/^Not sent: the account was disabled/),
     });
     expect(await ended(db.pool, await fire(db.pool, to))).toMatchObject({
       delivery_status: 'failed',
@@ -284,7 +284,7 @@ describe('a webhook', () => {
   });
 
   test('whose subscription or account is deleted before is not sent', async () => {
-    const gone = expect.stringMatching(/^Not sent: its account was disabled, or .* deleted/);
+    const gone = expect.stringMatching(/^Not sent: the account was disabled, or .* deleted/);
     const first = await subscribe(db.pool, `${receiver.url}/ok/deleted`);
     await db.pool.query('delete from alert_subscriptions where id = $1', [first.subscriptionId]);
     const second = await subscribe(db.pool, `${receiver.url}/ok/deleted`);
@@ -309,7 +309,7 @@ describe('a webhook', () => {
     const { delivery_status, error_message } = await ended(db.pool, id);
     expect([delivery_status, error_message]).toEqual([
       'failed',
-      'Not sent: the signing secret can not be opened with the ENCRYPTION_KEY of now.',
+      "Not sent: the signing secret can't be decrypted with the current ENCRYPTION_KEY.",
     ]);
     expect(receiver.to('/ok/sealed')).toEqual([]);
   });
@@ -318,7 +318,11 @@ describe('a webhook', () => {
     const waits = await patience;
     expect(waits).toHaveLength(2);
     for (const { outcome, ms } of waits) {
-      expect(outcome).toEqual({ result: 'again', responseCode: null, error: 'No answer within 5 seconds.' });
+      expect(outcome).toEqual({
+        result: 'again',
+        responseCode: null,
+        error: 'No response within 5 seconds.',
+      });
       expect(ms).toBeGreaterThan(4_900);
       expect(ms).toBeLessThan(5_900);
     }

@@ -103,7 +103,7 @@ describe('the delivery', () => {
     start();
     expect(await ended(db.pool, id)).toMatchObject({
       ...{ delivery_status: 'failed', attempts: 3, response_code: null },
-      error_message: expect.stringMatching(/^Gave up after 3 attempts: .* may have arrived\.$/),
+      error_message: expect.stringMatching(/^Gave up after 3 attempts\. .* may have arrived\.$/),
     });
     expect(receiver.to('/ok/spent')).toEqual([]);
   });

@@ -17,7 +17,7 @@ describe('what a call holds of the memory', () => {
     expect(budget.usedBytes).toBe(0);
   });
 
-  test('stays counted while its answer is worked on, though the client has left', () => {
+  test('stays counted while its answer is worked on, though the client has disconnected', () => {
     const budget = budgetOf(8 * MIB);
     const share = new BodyShare(budget, 'one');
     share.grow(MIB);

@@ -139,7 +139,7 @@ describe('limits of the only edge', () => {
       stream.headersSent = true;
       clock.advance(61_001);
       jest.advanceTimersByTime(5_000);
-      expect(edge.log).toEqual(['a hold was never settled: voided']);
+      expect(edge.log).toEqual(['voided a hold that was never settled']);
       expect(await metric('gateway_leaked_holds_total')).toBe(1);
       // There is room again, and a stream that is being answered is left alone.
       const live = await edge.admit(10, stream);

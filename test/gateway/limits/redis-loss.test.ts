@@ -100,10 +100,10 @@ describeWithRedis('two edges under load', () => {
       for (const edge of edges) {
         // A busy machine may keep Redis for longer than 50 ms once more: each loss is told, and each end of one.
         const [shared, ...losses] = edge.log;
-        expect(shared).toBe('limits are shared over Redis');
+        expect(shared).toBe('limits are shared through Redis');
         expect(losses.length).toBeGreaterThanOrEqual(2);
         expect(losses).toEqual(losses.map((_line, i) => losses[i % 2]));
-        expect(losses.at(-1)).toBe('Redis answers again: limits are shared');
+        expect(losses.at(-1)).toBe('Redis is back; limits are shared again');
       }
       await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
       for (const edge of edges) {

@@ -55,7 +55,7 @@ describe('calls that are refused', () => {
       const { status, code, text } = await (await upload(one, 1_000)).answer();
       expect([status, code]).toEqual([429, 'rate_limit_exceeded']);
       expect(text).not.toContain('100 Continue');
-      expect(text).toContain('600 calls of this account were refused');
+      expect(text).toContain('600 calls of this account were rejected');
       expect(text).not.toContain('x-should-retry');
       expect(rateOf(text)).toEqual({ retryAfter: 1, remaining: '0', resetSeconds: 0.1 });
     }

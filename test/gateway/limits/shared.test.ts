@@ -174,13 +174,13 @@ describeWithRedis('limits over Redis', () => {
     expect(time.now() - later).toBeLessThan(95);
     time.stop();
     redis.thaw();
-    const shared = (edge: LimitsEdge) => edge.log.at(-1) === 'Redis answers again: limits are shared';
+    const shared = (edge: LimitsEdge) => edge.log.at(-1) === 'Redis is back; limits are shared again';
     await until(() => pair.every(shared), { what: 'the limits to be shared again' });
     for (const edge of pair) {
       expect(edge.log).toEqual([
-        'limits are shared over Redis',
-        expect.stringContaining('admits its share'),
-        'Redis answers again: limits are shared',
+        'limits are shared through Redis',
+        expect.stringContaining('enforces its share'),
+        'Redis is back; limits are shared again',
       ]);
       await expect(edge.admit(1)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
     }

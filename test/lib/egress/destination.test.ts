@@ -60,7 +60,7 @@ describe('a destination', () => {
   });
 
   test.each(refused)('%s: %j is refused with a reason, at save and at delivery', async (_trick, url) => {
-    expect(await strict.checkDestination(url)).toMatch(/^(?:must|leads) .{10,}$/);
+    expect(await strict.checkDestination(url)).toMatch(/^(?:must|resolves) .{10,}$/);
     await expect(strict.open(url)).rejects.toThrow(RefusedDestination);
   });
 

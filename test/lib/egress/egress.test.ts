@@ -70,7 +70,9 @@ describe('the way out', () => {
     const url = `http://rebinding.example:${first.port}/`;
     expect(await egress.checkDestination(url)).toBeNull();
     await expect(egress.open(url)).rejects.toThrow(RefusedDestination);
-    expect(await egress.checkDestination(url)).toBe('leads to an address that is not on the public internet');
+    expect(await egress.checkDestination(url)).toBe(
+      "resolves to an address that isn't on the public internet",
+    );
     expect(first.connections).toBe(0);
   });
 

@@ -44,7 +44,7 @@ describe('names of the public internet', () => {
   ] as const)('with %s are refused', async (_what, v4, v6) => {
     const { egress } = await egressOver((_name, type) => (type === 'A' ? v4 : v6));
     expect(await egress.checkDestination('https://mixed.example/')).toBe(
-      'leads to an address that is not on the public internet',
+      "resolves to an address that isn't on the public internet",
     );
     await expect(egress.open('https://mixed.example/')).rejects.toThrow(RefusedDestination);
   });
