@@ -18,7 +18,7 @@ describe('a JSON text that two readers could read in two ways', () => {
     ['the empty name', '{"":1,"":2}'],
     ['names that objects are born with', '{"__proto__":1,"__proto__":2}'],
   ])('is told by %s', (_what, text) => {
-    expect(jsonAmbiguity(text)).toMatch(/stands twice/);
+    expect(jsonAmbiguity(text)).toMatch(/appears twice/);
   });
 
   test('is told by its depth, from 65 levels on', () => {
@@ -46,7 +46,7 @@ describe('a JSON text that two readers could read in two ways', () => {
         const names = Object.keys(value);
         const name = names[which % names.length]!;
         const text = `[1,{"x":${JSON.stringify(value).replace(/\}$/, () => `,${JSON.stringify(name)}:0}`)}}]`;
-        expect(jsonAmbiguity(text)).toMatch(/stands twice/);
+        expect(jsonAmbiguity(text)).toMatch(/appears twice/);
       }),
     );
   });
