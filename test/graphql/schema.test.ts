@@ -81,7 +81,15 @@ describe('the GraphQL schema', () => {
         .filter(([, access]) => access === 'public')
         .map(([name]) => name)
         .sort(),
-    ).toEqual(['Mutation.login', 'Mutation.signup', 'Query.installation', 'Query.models', 'Query.plans']);
+    ).toEqual([
+      'Mutation.forgotPassword',
+      'Mutation.login',
+      'Mutation.resetPassword',
+      'Mutation.signup',
+      'Query.installation',
+      'Query.models',
+      'Query.plans',
+    ]);
   });
 
   test('gives each mutation a payload and an input of its own', () => {
@@ -111,6 +119,8 @@ describe('the GraphQL schema', () => {
       'CreateAlertSubscriptionPayload.signingSecret',
       'LoginPayload.accessToken',
       'LoginPayload.tokenType',
+      'ResetPasswordPayload.accessToken',
+      'ResetPasswordPayload.tokenType',
       'RotateAlertSecretPayload.signingSecret',
       'SignupPayload.accessToken',
       'SignupPayload.tokenType',

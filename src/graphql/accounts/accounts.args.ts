@@ -3,8 +3,10 @@ import type { z } from 'zod';
 import {
   changePasswordInput,
   deleteAccountInput,
+  type forgotPasswordInput,
   listUsersInput,
   type loginInput,
+  resetPasswordInput,
   signupInput,
   updateUserInput,
 } from '../../services/accounts/accounts.inputs.js';
@@ -33,6 +35,23 @@ export class LoginInput implements Camel<z.input<typeof loginInput>> {
   email!: string;
 
   @Field({ description: 'The password.' })
+  password!: string;
+}
+
+@InputType({ description: 'Whose password is forgotten.' })
+export class ForgotPasswordInput implements Camel<z.input<typeof forgotPasswordInput>> {
+  @Field({ description: signup.email })
+  email!: string;
+}
+
+const reset = fieldDocs(resetPasswordInput);
+
+@InputType({ description: 'A new password, and the proof that it may be set.' })
+export class ResetPasswordInput implements Camel<z.input<typeof resetPasswordInput>> {
+  @Field({ description: reset.token })
+  token!: string;
+
+  @Field({ description: reset.password })
   password!: string;
 }
 

@@ -89,6 +89,9 @@ export class SignupPayload extends SessionPayload {}
 @ObjectType({ description: SESSION })
 export class LoginPayload extends SessionPayload {}
 
+@ObjectType({ description: SESSION })
+export class ResetPasswordPayload extends SessionPayload {}
+
 @ObjectType()
 abstract class SuccessPayload {
   @Field({ description: 'Always true: what fails is an error.' })
@@ -97,6 +100,9 @@ abstract class SuccessPayload {
 
 @ObjectType({ description: 'The session is ended.' })
 export class LogoutPayload extends SuccessPayload {}
+
+@ObjectType({ description: 'A mail is on its way if an account has the address.' })
+export class ForgotPasswordPayload extends SuccessPayload {}
 
 @ObjectType({ description: 'The password is changed.' })
 export class ChangePasswordPayload extends SuccessPayload {}

@@ -12,4 +12,7 @@ const doc = fieldDocs(installationOutput);
 export class Installation implements Camel<InstallationOutput> {
   @Field({ description: doc.publicBaseUrl })
   publicBaseUrl!: string;
+
+  @Field({ description: doc.mailConfigured })
+  mailConfigured!: boolean;
 }

@@ -16,6 +16,8 @@ import { isExempt } from './exemption.rules.js';
 import { forgetNetworks } from './known-networks.store.js';
 import { refuseKnownPassword } from './known-passwords.js';
 import { createLoginLimits } from './login-limits.service.js';
+import { createPasswordResetService, type PasswordResetService } from './password-reset.service.js';
+import { forgetResets } from './password-reset.store.js';
 import { createSessionsService, type OpenedSession, type SessionsService } from './sessions.service.js';
 import { countSignupAttempt, limitSignups } from './signup-limits.service.js';
 import { createUsersService, type UsersService } from './users.service.js';
@@ -35,7 +37,10 @@ export interface MeView extends AccountView {
   balance_usd: string;
 }
 
-export interface AccountsService extends Omit<SessionsService, 'open' | 'remember'>, UsersService {
+export interface AccountsService
+  extends Omit<SessionsService, 'open' | 'remember'>,
+    PasswordResetService,
+    UsersService {
   /** @throws AppError `email_taken`, `rate_limit_exceeded`, `service_unavailable` */
   signup(context: ServiceContext, input: SignupInput): Promise<OpenedSession>;
   /** @throws AppError `unauthorized` */
@@ -99,6 +104,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
   return {
     ...sessions,
     ...createUsersService(),
+    ...createPasswordResetService(deps, { open, remember }),
     async signup(context, input) {
       refuseKnownPassword(input.password, 'password');
       const client = { network: context.networks.at(-1)!, exempt: isExempt(context, deps.config) };
@@ -132,6 +138,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         const locked = await lockProven(em, account);
         locked.passwordHash = passwordHash;
         endSessions(locked, survivingSessionId);
+        await forgetResets(em, account.id);
         await notifySessions(em, account.id);
       });
     },
@@ -146,6 +153,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         await scrubAlertEvents(em, account.id);
         await deleteWishes(em, account.id);
         await forgetNetworks(em, account.id);
+        await forgetResets(em, account.id);
         erase(locked, new Date(context.clock.now()));
         for (const key of deleted) await notifyInvalidation(em, { kind: 'key', id: key.id });
         await notifyInvalidation(em, { kind: 'account', id: account.id });
