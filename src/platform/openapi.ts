@@ -2,11 +2,12 @@ import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { RestApp } from '../rest/rest-app.js';
 import { finishDocument, type OpenApiDocument } from './openapi-finish.js';
+import { INFERENCE_TAG, KEY_SCHEME, withInference } from './openapi-inference.js';
 
-const DESCRIPTION = `Accounts, keys, credits and usage of the inference gateway.
+const DESCRIPTION = `Inference, accounts, keys, credits and usage of the gateway.
 
-Sign in with \`POST /api/auth/login\` and send the token as \`Authorization: Bearer …\`, or let the browser send the
-cookie \`pr_session\`. Inference itself is at \`/v1\`, in the form of OpenAI's API, with an API key.
+For everything under \`/api\` sign in with \`POST /api/auth/login\` and send the token as \`Authorization: Bearer …\`, or let the browser send the
+cookie \`pr_session\`. Inference is at \`/v1\`, in the form of OpenAI's API, with an API key.
 Money is an exact decimal in a string; times are UTC.`;
 
 /** Collects the routes' schemas into one OpenAPI 3.1 document (\`app.swagger()\`). Register it before the routes. */
@@ -23,6 +24,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
       },
       servers: [{ url: '/', description: 'The installation that serves this document.' }],
       tags: [
+        INFERENCE_TAG,
         { name: 'Account', description: 'Sign-up, log-in and your own account.' },
         { name: 'Billing', description: 'Credits, ledger, usage, plans and models.' },
         { name: 'Keys', description: 'API keys and their caps.' },
@@ -32,6 +34,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
       ],
       components: {
         securitySchemes: {
+          key: KEY_SCHEME,
           bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A session token.' },
           cookie: {
             type: 'apiKey',
@@ -44,6 +47,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
       security: [{ bearer: [] }, { cookie: [] }],
     },
     transform: jsonSchemaTransform,
-    transformObject: (document) => finishDocument(jsonSchemaTransformObject(document) as OpenApiDocument),
+    transformObject: (document) =>
+      finishDocument(withInference(jsonSchemaTransformObject(document) as OpenApiDocument)),
   });
 }

@@ -1,20 +1,21 @@
 import { LIMITS } from '../../graphql/limits.js';
 import { SELECTION_LIMITS } from '../../graphql/selections.js';
+import type { SitePage } from '../site-page.js';
 import { code, docsPage, paragraph, type Section, table } from './html.js';
-import { subscriptionExample } from './subscription-example.js';
+import { EXAMPLE_BASE, subscriptionExample } from './subscription-example.js';
 
-const start: Section = {
+const start = (baseUrl: string): Section => ({
   id: 'start',
   title: 'One endpoint',
   body: [
     paragraph(
       'Everything that the REST API under `/api` does can be done at `/graphql`, by the same rules: queries and mutations by POST, subscriptions over WebSocket. Inference stays at `/v1`. The schema describes every field; ask it, or read `schema/schema.graphql`.',
     ),
-    code(`curl http://localhost:8080/graphql -H 'content-type: application/json' \\
+    code(`curl ${baseUrl}/graphql -H 'content-type: application/json' \\
   -d '{"query":"{ models { modelPublicName inputPricePerMillionUsd outputPricePerMillionUsd } }"}'`),
     '<p>Try it in the <a href="/graphql/playground">playground</a>.</p>',
   ].join(''),
-};
+});
 
 const authentication: Section = {
   id: 'authentication',
@@ -97,7 +98,7 @@ const values: Section = {
   ),
 };
 
-const subscriptions: Section = {
+const subscriptions = (baseUrl: string): Section => ({
   id: 'subscriptions',
   title: 'Subscriptions',
   body: [
@@ -107,7 +108,7 @@ const subscriptions: Section = {
     paragraph(
       '`alertFired` tells each alert of the account once it has fired, one for each destination, before its delivery; how that ended is in `alertEvents`.',
     ),
-    code(subscriptionExample),
+    code(subscriptionExample.replace(EXAMPLE_BASE, baseUrl)),
     table(
       ['close', 'meaning'],
       [
@@ -124,7 +125,7 @@ const subscriptions: Section = {
       ],
     ),
   ].join(''),
-};
+});
 
 const limits: Section = {
   id: 'limits',
@@ -156,13 +157,13 @@ const limits: Section = {
 };
 
 /** The page on GraphQL: what a program needs to know that the schema doesn't say. */
-export const graphqlGuide = (): string =>
-  docsPage('GraphQL', 'Accounts, keys, billing and usage in one request, and usage live.', [
-    start,
+export const graphqlGuide = (baseUrl: string): SitePage =>
+  docsPage('/docs/graphql', 'GraphQL', 'Accounts, keys, billing and usage in one request, and usage live.', [
+    start(baseUrl),
     authentication,
     errors,
     paging,
     values,
-    subscriptions,
+    subscriptions(baseUrl),
     limits,
   ]);

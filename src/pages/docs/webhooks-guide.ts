@@ -1,3 +1,4 @@
+import type { SitePage } from '../site-page.js';
 import { code, docsPage, paragraph, type Section, table } from './html.js';
 import { nodeReceiver, pythonReceiver } from './webhook-examples.js';
 
@@ -99,8 +100,8 @@ const destinations: Section = {
 };
 
 /** The page on webhooks: what a receiver has to know. */
-export const webhooksGuide = (): string =>
-  docsPage('Webhooks', 'Told when a key has spent a percentage of its monthly limit.', [
+export const webhooksGuide = (): SitePage =>
+  docsPage('/docs/webhooks', 'Webhooks', 'Told when a key has spent a percentage of its monthly limit.', [
     event,
     headers,
     verifying,
