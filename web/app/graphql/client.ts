@@ -1,6 +1,7 @@
 import { createClient as createSocket } from 'graphql-ws';
 import { Client, cacheExchange, fetchExchange, makeOperation, mapExchange, subscriptionExchange } from 'urql';
 import { isSignedOut } from './errors';
+import { fetchOrTake } from './first-question';
 
 const ENDPOINT = '/graphql';
 /** A socket that nobody uses any more stays for the next page. */
@@ -62,6 +63,7 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
   return new Client({
     url: ENDPOINT,
     preferGetMethod: false,
+    fetch: fetchOrTake,
     fetchOptions: { credentials: 'same-origin' },
     exchanges: [
       cacheExchange,
