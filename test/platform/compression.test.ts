@@ -1,6 +1,6 @@
 import { get, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { signUp } from '../support/api.js';
+import { PASSWORD, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 
 interface Raw {
@@ -62,8 +62,11 @@ describe('answers above 1 KiB', () => {
     const long = 'x'.repeat(100);
     const aliases = Array.from({ length: 12 }, (_, i) => `a${i}${long}: accessToken`).join(' ');
     const login = `mutation ($input: LoginInput!) { login(input: $input) { ${aliases} } }`;
-    const input = { email: user.email, password: 'correct horse battery' };
+    const input = { email: user.email, password: PASSWORD };
     const answer = await ask('/graphql', headers, { query: login, variables: { input } });
+    // Long enough, and with the token in it.
+    expect([answer.status, answer.body.length > 1_024]).toEqual([200, true]);
+    expect(answer.body.toString()).toContain('eyJ');
     expect(answer.headers['content-encoding']).toBeUndefined();
     const short = await ask('/health', { 'accept-encoding': 'br' });
     expect([short.status, short.headers['content-encoding']]).toEqual([200, undefined]);
