@@ -2,7 +2,7 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { pageOf } from './dashboard.js';
 
-/** What a visitor downloads and sees before anything works. Counted, not timed: times are in docs/benchmarks.md. */
+/** What a visitor downloads and sees before anything works. Counted, not timed: times are in docs/decisions/0122. */
 describeInBrowser('the weight of the pages', () => {
   const browser = useBrowser();
   const suite = useProduct();
