@@ -10,11 +10,73 @@ export const PAGES = {
   'graphql-playground': resolve(here, 'graphql-playground/index.html'),
 };
 
+/** Modules of packages by their names. */
+const packages = (...names) => new RegExp(String.raw`[\\/]node_modules[\\/](?:${names.join('|')})[\\/]`);
+const OF_ALL = packages(
+  'react|react-dom|scheduler|use-sync-external-store|clsx|@?urql|wonka|@0no-co|graphql-ws',
+  String.raw`@tanstack[\\/](?:react-router|router-core|history|store|react-store)`,
+);
+/** What floats: menus of the dashboard, and what GraphiQL shares of it. */
+const OF_LAYERS = packages(
+  '@floating-ui|tabbable|react-(?:remove-scroll|remove-scroll-bar|style-singleton)',
+  'use-(?:callback-ref|sidecar)|aria-hidden|tslib|get-nonce',
+  String.raw`@mantine[\\/]core[\\/]esm[\\/]components[\\/](?:Menu|Popover)`,
+);
+const OF_FORMS = packages(String.raw`zod|@mantine[\\/]form|klona`);
+const OF_THE_DASHBOARD = new RegExp(
+  `${packages('@mantine|lucide-react|fast-deep-equal|klona|uuidv7|zod').source}|${
+    // Not main.tsx and router.tsx, which stand on it.
+    String.raw`[\\/]web[\\/](?:generated|app[\\/](?:features|graphql|shell|ui|session|paths))|[\\/]src[\\/]`
+  }`,
+);
+/** Of single pages, unless several have it. */
+const OF_PAGES = /[\\/]web[\\/]app[\\/](?:features|shell)[\\/]/;
+const DIALOG =
+  /[\\/]@mantine[\\/]core[\\/]esm[\\/]components[\\/](?:Modal|ScrollArea)|[\\/]ui[\\/](?:dialog|secret-dialog|modal-styles)\./;
+/** The front door of a package: whoever uses one thing of it goes through, and would reach all of it. */
+const BARREL = /[\\/]@mantine[\\/][\w-]+[\\/]esm[\\/]index\.mjs$/;
+
+/** Whether a module is meant, or one that it imports. */
+function reaches(id, isMeant, build, seen = new Set()) {
+  if (isMeant.test(id)) return true;
+  if (seen.has(id) || BARREL.test(id)) return false;
+  seen.add(id);
+  return build.getModuleInfo(id)?.importedIds.some((next) => reaches(next, isMeant, build, seen)) ?? false;
+}
+
+/**
+ * What several pages share, in a few files: dozens of small ones take longer than their bytes. Forms (a fifth of all) and
+ * dialogs come when a page has them. What one page wants for itself stays with it, and GraphiQL, which stands alone, keeps
+ * its own.
+ */
+const SHARED_CHUNKS = [
+  { name: 'core', priority: 3, test: (id) => OF_ALL.test(id) || /[\\/]theme[\\/]color-scheme|^\0/.test(id) },
+  { name: 'layers', priority: 3, test: OF_LAYERS },
+  {
+    name(id, build) {
+      if (reaches(id, OF_FORMS, build)) return 'forms';
+      return reaches(id, DIALOG, build) ? 'dialogs' : null;
+    },
+    debugName: 'forms, dialogs',
+    priority: 2,
+    test: (id) => OF_THE_DASHBOARD.test(id) && !OF_PAGES.test(id),
+  },
+  {
+    name: (id, build) => (reaches(id, OF_FORMS, build) || reaches(id, DIALOG, build) ? null : 'features'),
+    debugName: 'features',
+    priority: 2,
+    test: OF_PAGES,
+    minShareCount: 2,
+  },
+  // What the others stand on, and the entry: none of it imports them, or both would wait for each other.
+  { name: 'shared', priority: 1, test: (id) => OF_THE_DASHBOARD.test(id) && !OF_PAGES.test(id) },
+];
+
 /** Stands in the documents where the platform puts a nonce of each answer (src/pages/web.routes.ts). */
 export const NONCE_PLACEHOLDER = '%CSP_NONCE%';
 
-/** A source and what it imports as one classic script. */
-async function classicScript(source) {
+/** What a source becomes by itself, with everything that it imports. */
+async function alone(source, format) {
   const { output } = await build({
     configFile: false,
     root: here,
@@ -24,31 +86,68 @@ async function classicScript(source) {
       write: false,
       target: 'es2023',
       modulePreload: false,
-      rolldownOptions: { input: source, output: { format: 'iife' } },
+      rolldownOptions: { input: source, output: { format } },
     },
   });
-  return output[0].code;
+  return output;
 }
 
-/**
- * The theme must stand before the first paint, and no inline script may run: a classic script of its own, which the
- * browser waits for, at the top of each document.
- */
-function themeFirst() {
-  const source = resolve(here, 'theme/boot.ts');
+/** A source and what it imports as one classic script. */
+const classicScript = async (source) => (await alone(source, 'iife'))[0].code;
+
+/** A style sheet with what it imports. */
+const styleSheet = async (source) =>
+  (await alone(source, 'es')).find(({ fileName }) => fileName.endsWith('.css')).source;
+
+/** What must run before the first paint: the theme, and in the dashboard what is asked while its scripts come. */
+const FIRST_SCRIPTS = {
+  'theme.js': { source: resolve(here, 'theme/boot.ts'), served: '/theme/boot.ts' },
+  'first.js': { source: resolve(here, 'app/first.ts'), served: '/app/first.ts' },
+};
+
+const firstScriptOf = (path) => (path.startsWith('/app/') ? 'first.js' : 'theme.js');
+
+/** No inline script may run: a classic script of its own, which the browser waits for, at the top of each document. */
+function firstScripts() {
   return {
-    name: 'theme-first',
+    name: 'first-scripts',
     async buildStart() {
       if (this.meta.watchMode) return;
-      const code = await classicScript(source);
-      this.emitFile({ type: 'asset', name: 'theme.js', source: code });
+      for (const [name, { source }] of Object.entries(FIRST_SCRIPTS)) {
+        this.emitFile({ type: 'asset', name, source: await classicScript(source) });
+      }
+      // Of the pages that the server renders.
+      const script = await classicScript(resolve(here, 'site/site.ts'));
+      this.emitFile({ type: 'asset', name: 'site.js', source: script });
+      const style = await styleSheet(resolve(here, 'site/site.css'));
+      this.emitFile({ type: 'asset', name: 'site.css', source: style });
     },
     transformIndexHtml: {
       order: 'post',
-      handler(_html, { bundle }) {
-        if (!bundle) return [{ tag: 'script', attrs: { type: 'module', src: '/theme/boot.ts' } }];
-        const { fileName } = Object.values(bundle).find(({ names }) => names?.includes('theme.js'));
+      handler(_html, { bundle, path }) {
+        const name = firstScriptOf(path);
+        if (!bundle) return [{ tag: 'script', attrs: { type: 'module', src: FIRST_SCRIPTS[name].served } }];
+        const { fileName } = Object.values(bundle).find(({ names }) => names?.includes(name));
         return [{ tag: 'script', attrs: { src: `/${fileName}` }, injectTo: 'head-prepend' }];
+      },
+    },
+  };
+}
+
+/** The dashboard's styles come behind the outline that stands in its document, which needs none of them to be seen. */
+function stylesLast() {
+  return {
+    name: 'styles-last',
+    transformIndexHtml: {
+      order: 'post',
+      handler(html, { bundle, path }) {
+        if (!bundle || firstScriptOf(path) !== 'first.js') return html;
+        const links = html.match(/ *<link rel="stylesheet"[^>]*>\n/g) ?? [];
+        const rest = links.reduce((text, link) => text.replace(link, ''), html);
+        // The base first: what several pages share builds on it.
+        const base = links.filter((link) => link.includes('/assets/app-'));
+        const inOrder = [...base, ...links.filter((link) => !base.includes(link))];
+        return rest.replace('<div id="root">', `${inOrder.join('')}<div id="root">`);
       },
     },
   };
@@ -60,7 +159,7 @@ function ownAddresses() {
     name: 'own-addresses',
     configureServer({ middlewares }) {
       middlewares.use((request, _response, next) => {
-        if (/^\/(?:login|signup|dashboard|admin)(?:[/?]|$)/.test(request.url))
+        if (/^\/(?:login|signup|forgot-password|reset-password|dashboard|admin)(?:[/?]|$)/.test(request.url))
           request.url = '/app/index.html';
         if (/^\/graphql\/playground(?:\?|$)/.test(request.url))
           request.url = '/graphql-playground/index.html';
@@ -75,7 +174,7 @@ export default defineConfig({
   root: here,
   publicDir: false,
   appType: 'mpa',
-  plugins: [themeFirst(), ownAddresses()],
+  plugins: [firstScripts(), stylesLast(), ownAddresses()],
   html: { cspNonce: NONCE_PLACEHOLDER },
   oxc: { jsx: { runtime: 'automatic' } },
   build: {
@@ -88,6 +187,7 @@ export default defineConfig({
     chunkSizeWarningLimit: Number.POSITIVE_INFINITY,
     rolldownOptions: {
       input: PAGES,
+      output: { codeSplitting: { includeDependenciesRecursively: false, groups: SHARED_CHUNKS } },
       onLog(level, log, report) {
         // "use client" of React's server components means nothing here.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);

@@ -3,6 +3,7 @@ import { EndedSession } from './accounts/ended-session.js';
 import { KnownNetwork } from './accounts/known-network.js';
 import { LoginFailure } from './accounts/login-failure.js';
 import { NetworkCount } from './accounts/network-count.js';
+import { PasswordReset } from './accounts/password-reset.js';
 import { StarterCredit } from './accounts/starter-credit.js';
 import { AlertEvent } from './alerts/alert-event.js';
 import { AlertMail } from './alerts/alert-mail.js';
@@ -44,6 +45,7 @@ export const entities = [
   ModelAccountHour,
   ModelHour,
   NetworkCount,
+  PasswordReset,
   Plan,
   RollupDirtyDay,
   RollupDirtyHour,

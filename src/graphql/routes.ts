@@ -81,9 +81,10 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
     // `login` and `signup` set the cookie. Each request is a read; its operation takes more by its cost (rates.ts).
     config: writes({ auth: 'optional', opensSession: true, bodyLimitBytes: DOCUMENT_BYTES, rate: 'read' }),
     schema: { hide: true },
-    preHandler: async (request) => {
+    preHandler: async (request, reply) => {
       request.raw.headers.accept = settledAccept(request.headers.accept);
       useDocument(request, documents);
+      reply.holdsSecret = mayMutate(request);
       refuseUnvalidatable(schema, (request.body as DocumentRequest | null)?.query);
     },
     // Fastify's types of the reply don't fit those of the integration beside the zod provider.
@@ -141,6 +142,10 @@ function useDocument(request: FastifyRequest, documents: TrustedDocuments): void
   const credential = credentialOf(request.headers.authorization, request.cookies);
   request.body = { ...body, query: documentText({ ...body, documentId }, credential, documents) };
 }
+
+/** Answers to mutations hold tokens and keys beside names of the caller's choice (platform/compression.ts). */
+const mayMutate = ({ body }: FastifyRequest): boolean =>
+  /\bmutation\b/.test(String((body as DocumentRequest | null)?.query));
 
 function contextOf(request: FastifyRequest, reply: FastifyReply, services: Services): GraphqlContext {
   const context = {

@@ -1,17 +1,20 @@
 import type { FastifyReply } from 'fastify';
 import type { RestApp } from '../rest/rest-app.js';
-import { shows } from '../rest/route-rules.js';
+import { reads, shows } from '../rest/route-rules.js';
+import { apiReference } from './docs/api-reference.js';
 import { graphqlGuide } from './docs/graphql-guide.js';
-import { docsPage, STYLE } from './docs/html.js';
+import { docsPage } from './docs/html.js';
+import type { ApiDocument } from './docs/openapi-types.js';
 import { webhooksGuide } from './docs/webhooks-guide.js';
+import { type SiteAssets, type SitePage, sitePage } from './site-page.js';
 
-const index = (): string =>
-  docsPage('Documentation', 'Reference and guides for the inference, account and billing APIs.', [
+const index = (): SitePage =>
+  docsPage('/docs', 'Documentation', 'Reference and guides for the inference, account and billing APIs.', [
     {
       id: 'pages',
       title: 'Pages',
       body: `<ul>
-<li><a href="/docs/api">API reference</a>: every operation of the REST API</li>
+<li><a href="/docs/api">API reference</a>: every operation under <code>/v1</code> and <code>/api</code></li>
 <li><a href="/docs/graphql">GraphQL</a>: authentication, errors, paging, subscriptions</li>
 <li><a href="/docs/webhooks">Webhooks</a>: the event, its signatures, receivers in Node and Python</li>
 <li><a href="/graphql/playground">GraphQL playground</a>: ask the schema, try operations</li>
@@ -19,9 +22,16 @@ const index = (): string =>
     },
   ]);
 
-/** Pages of the documentation that this server renders itself. */
-export function docsPages(app: RestApp): void {
-  const html = (url: string, render: () => string): void => {
+export interface DocsOptions {
+  /** The installation's own address, which examples carry. */
+  baseUrl: string;
+  /** Undefined where the pages are not built: they stand without a style. */
+  assets: SiteAssets | undefined;
+}
+
+/** `/openapi.json`, the pages of the documentation, which this server renders itself, and the way to them from `/`. */
+export function docsPages(app: RestApp, { baseUrl, assets }: DocsOptions): void {
+  const html = (url: string, render: () => SitePage): void => {
     // Rendered once: nothing in it depends on who asks.
     let page: string | undefined;
     app.route({
@@ -30,21 +40,32 @@ export function docsPages(app: RestApp): void {
       config: shows('page'),
       schema: { hide: true },
       handler: (_request, reply: FastifyReply) => {
-        page ??= render();
+        page ??= sitePage(render(), assets);
         reply.type('text/html; charset=utf-8').header('cache-control', 'public, max-age=300').send(page);
       },
     });
   };
   html('/docs', index);
-  html('/docs/graphql', graphqlGuide);
+  html('/docs/api', () => apiReference(app.swagger() as unknown as ApiDocument, baseUrl));
+  html('/docs/graphql', () => graphqlGuide(baseUrl));
   html('/docs/webhooks', webhooksGuide);
   app.route({
     method: 'GET',
-    url: '/docs/style.css',
-    config: shows('asset'),
+    url: '/',
+    config: shows('page'),
+    schema: { hide: true },
+    // Until there is a landing page, a browser at the bare address is shown what there is.
+    handler: (_request, reply) => reply.redirect('/docs/api', 302),
+  });
+  let document: string | undefined;
+  app.route({
+    method: 'GET',
+    url: '/openapi.json',
+    config: reads({ auth: 'none', rate: 'none' }),
     schema: { hide: true },
     handler: (_request, reply) => {
-      reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=3600').send(STYLE);
+      document ??= JSON.stringify(app.swagger());
+      reply.type('application/json; charset=utf-8').header('cache-control', 'no-cache').send(document);
     },
   });
 }

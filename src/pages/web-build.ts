@@ -2,15 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { AppError } from '../errors.js';
+import { type ContentEncoding, ENCODINGS } from '../lib/accept-encoding.js';
 import { productRoot } from '../lib/product-root.js';
-
-/** Encodings in which an asset may lie there, the best first. */
-const ENCODINGS = ['br', 'gzip'] as const;
-export type AssetEncoding = (typeof ENCODINGS)[number];
+import type { SiteAssets } from './site-page.js';
 
 const manifestSchema = z.object({
   pages: z.record(z.string(), z.string()),
-  reference: z.string(),
+  preloads: z.record(z.string(), z.object({ scripts: z.array(z.string()), styles: z.array(z.string()) })),
+  site: z.object({ theme: z.string(), style: z.string(), script: z.string() }),
   persisted: z.string(),
   assets: z.array(
     z.object({
@@ -21,6 +20,8 @@ const manifestSchema = z.object({
     }),
   ),
 });
+
+type Preload = z.infer<typeof manifestSchema>['preloads'][string];
 
 const documentsSchema = z.record(z.string(), z.string());
 
@@ -34,27 +35,48 @@ export interface Asset {
   /** As it is. */
   content: Buffer;
   /** The same, compressed when the build was made; the best first. */
-  compressed: readonly { encoding: AssetEncoding; content: Buffer }[];
+  compressed: readonly { encoding: ContentEncoding; content: Buffer }[];
 }
 
 /** What web/tools made of web/, held in memory: no request reaches the disk, and a name that isn't in it is nothing. */
 export interface WebBuild {
-  /** HTML of a page with `nonce` filled in. */
-  page(name: string, nonce: string): string;
-  /** Path of the script that shows the API reference. */
-  reference: string;
+  /**
+   * Document of a page with `nonce` at every place that wants one. It asks at once for all that the page at `path` is made
+   * of, where that is known.
+   */
+  page(name: string, nonce: string, path?: string): string;
+  /** What the pages share that the server renders. */
+  site: SiteAssets;
   /** By its path, `/assets/…`. */
   asset(path: string): Asset | undefined;
   /** The GraphQL documents of the pages: id → text. */
   documents: ReadonlyMap<string, string>;
 }
 
+/** The dashboard's document, the only one with pages of its own. */
+const APP_PAGE = 'app';
 /** The placeholder for the nonce in the built HTML. */
 const NONCE_PLACEHOLDER = '%CSP_NONCE%';
 
 /** The message if a page is requested without a web build. */
 export const notBuilt = (): AppError =>
   new AppError('service_unavailable', { message: 'The web pages aren\'t built. Run "npm run build".' });
+
+/** Behind the app's own styles. Those that Mantine makes at run time stand within, and win. */
+const STYLES_END = '<div id="root">';
+
+function withPreload(document: string, { scripts, styles }: Preload): string {
+  const nonce = `nonce="${NONCE_PLACEHOLDER}"`;
+  const modules = scripts.map((url) => `<link rel="modulepreload" crossorigin href="${url}" ${nonce}>\n`);
+  const sheets = styles.map((url) => `<link rel="stylesheet" crossorigin href="${url}" ${nonce}>\n`);
+  return document
+    .replace('</head>', `${modules.join('')}</head>`)
+    .replace(STYLES_END, `${sheets.join('')}${STYLES_END}`);
+}
+
+/** The address in the table of preloads: one below a list stands for all of them. */
+const placeOf = (path: string, known: ReadonlyMap<string, unknown>): string =>
+  known.has(path) ? path : path.replace(/\/[^/]*$/, '/*');
 
 /** `dist/web` of this checkout or image. */
 const webFolder = (): string => join(productRoot(), 'dist', 'web');
@@ -64,10 +86,15 @@ export function loadWebBuild(folder: string = webFolder()): WebBuild | undefined
   const manifestPath = join(folder, 'manifest.json');
   if (!existsSync(manifestPath)) return undefined;
   const manifest = manifestSchema.parse(readJson(manifestPath));
-  const pages = new Map(
-    Object.entries(manifest.pages).map(([name, file]) => [
-      name,
-      readFileSync(join(folder, file), 'utf8').split(NONCE_PLACEHOLDER),
+  const texts = Object.entries(manifest.pages).map(
+    ([name, file]) => [name, readFileSync(join(folder, file), 'utf8')] as const,
+  );
+  const pages = new Map(texts.map(([name, text]) => [name, text.split(NONCE_PLACEHOLDER)]));
+  const app = texts.find(([name]) => name === APP_PAGE)?.[1] ?? '';
+  const placed = new Map(
+    Object.entries(manifest.preloads).map(([path, preload]) => [
+      path,
+      withPreload(app, preload).split(NONCE_PLACEHOLDER),
     ]),
   );
   const assets = new Map<string, Asset>(
@@ -85,12 +112,12 @@ export function loadWebBuild(folder: string = webFolder()): WebBuild | undefined
     ]),
   );
   return {
-    page(name, nonce) {
-      const parts = pages.get(name);
+    page(name, nonce, path = '') {
+      const parts = (name === APP_PAGE ? placed.get(placeOf(path, placed)) : undefined) ?? pages.get(name);
       if (!parts) throw new Error(`the web build has no page ${name}`);
       return parts.join(nonce);
     },
-    reference: manifest.reference,
+    site: manifest.site,
     asset: (path) => assets.get(path),
     documents: new Map(Object.entries(documentsSchema.parse(readJson(join(folder, manifest.persisted))))),
   };

@@ -1,12 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.js';
+import { acceptsEncoding } from '../lib/accept-encoding.js';
 import type { RestApp } from '../rest/rest-app.js';
 import { shows } from '../rest/route-rules.js';
 import { type Asset, notBuilt, type WebBuild } from './web-build.js';
 
 /** Addresses that the dashboard's own router answers. */
-const APP_URLS = ['/login', '/signup', '/dashboard', '/dashboard/*', '/admin', '/admin/*'] as const;
+const APP_URLS = [
+  '/login',
+  '/signup',
+  '/forgot-password',
+  '/reset-password',
+  '/dashboard',
+  '/dashboard/*',
+  '/admin',
+  '/admin/*',
+] as const;
 
 const NONCE_BYTES = 16;
 
@@ -47,14 +57,14 @@ export function webRoutes(app: RestApp, build: WebBuild | undefined): void {
       url,
       config: shows('spa'),
       schema: { hide: true },
-      handler: (_request, reply) => {
+      handler: (request, reply) => {
         if (!build) throw notBuilt();
         const nonce = randomBytes(NONCE_BYTES).toString('base64');
         // Never validated against a copy: policy and document carry the same nonce, made for this answer.
         return reply
           .headers({ 'content-security-policy': policy(nonce), 'cache-control': 'no-cache' })
           .type('text/html; charset=utf-8')
-          .send(build.page(name, nonce));
+          .send(build.page(name, nonce, request.url.split('?', 1)[0]));
       },
     });
   };
@@ -75,17 +85,9 @@ export function webRoutes(app: RestApp, build: WebBuild | undefined): void {
   });
 }
 
-/** Whether an `Accept-Encoding` admits a coding by its name. */
-function accepts(header: string | undefined, encoding: string): boolean {
-  return (header ?? '').split(',').some((entry) => {
-    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
-    return name === encoding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
-  });
-}
-
 function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const chosen = asset.compressed.find(({ encoding }) =>
-    accepts(request.headers['accept-encoding'], encoding),
+    acceptsEncoding(request.headers['accept-encoding'], encoding),
   );
   const etag = `"${asset.etag}${chosen ? `-${chosen.encoding}` : ''}"`;
   reply.headers({

@@ -4,10 +4,15 @@ import { AppError, errorBody, errorEntry, type PlainErrorCode } from '../errors.
 import { fieldIssues } from '../lib/field-issues.js';
 import { toAppError as plainAppError } from '../lib/to-app-error.js';
 
+/** Answers who asks for a page that there isn't with one that says so; undefined: it wants no page. */
+type AnswerWithPage = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
+
 /** Every error of the platform in the one shape of src/errors.ts; what isn't the caller's fault is logged. */
-export function handleErrors(app: FastifyInstance): void {
+export function handleErrors(app: FastifyInstance, asPage: AnswerWithPage): void {
   app.setErrorHandler((error, request, reply) => sendError(toAppError(error), request, reply));
-  app.setNotFoundHandler((request, reply) => sendError(new AppError('not_found'), request, reply));
+  app.setNotFoundHandler(
+    (request, reply) => asPage(request, reply) ?? sendError(new AppError('not_found'), request, reply),
+  );
 }
 
 /** Answers an error. */

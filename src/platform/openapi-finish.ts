@@ -17,7 +17,7 @@ export interface OpenApiDocument {
 const SCHEMAS = '#/components/schemas/';
 
 /**
- * What the collected document still lacks: a response whose schema has a name is described by that schema, 204 and 304 have no
+ * What the collected document still lacks: a response whose schema has a name is described by that schema, 202, 204 and 304 have no
  * body, and schemas that nothing refers to are left out (each is there as input and as output).
  */
 export function finishDocument(document: OpenApiDocument): OpenApiDocument {
@@ -37,7 +37,7 @@ function describeResponse(status: string, response: Response, schemas: Record<st
   const { $ref } = Object.values(response.content ?? {})[0]?.schema ?? {};
   const description = $ref && schemas[$ref.slice(SCHEMAS.length)]?.description;
   if (description && response.description === NO_DESCRIPTION) response.description = description;
-  if (status === '204' || status === '304') delete response.content;
+  if (['202', '204', '304'].includes(status)) delete response.content;
 }
 
 /** What @fastify/swagger writes for want of a description. */

@@ -2,10 +2,11 @@ import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { RestApp } from '../rest/rest-app.js';
 import { finishDocument, type OpenApiDocument } from './openapi-finish.js';
+import { INFERENCE_TAG, KEY_SCHEME, withInference } from './openapi-inference.js';
 
-const DESCRIPTION = `Accounts, keys, credits and usage of the inference gateway.
+const DESCRIPTION = `Inference, accounts, keys, credits and usage of the gateway.
 
-Sign in with \`POST /api/auth/login\` and send the token as \`Authorization: Bearer …\`, or let the browser send the
+For everything under \`/api\`, sign in with \`POST /api/auth/login\` and send the token as \`Authorization: Bearer …\`, or let the browser send the
 \`pr_session\` cookie. Inference is available under \`/v1\`: it is compatible with OpenAI's API and takes an API key.
 Amounts are exact decimals in strings; timestamps are in UTC.`;
 
@@ -23,6 +24,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
       },
       servers: [{ url: '/', description: 'The installation that serves this document.' }],
       tags: [
+        INFERENCE_TAG,
         { name: 'Account', description: 'Sign-up, login and your account.' },
         { name: 'Billing', description: 'Credits, ledger, usage, plans and models.' },
         { name: 'Keys', description: 'API keys and their spending limits.' },
@@ -34,6 +36,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
       ],
       components: {
         securitySchemes: {
+          key: KEY_SCHEME,
           bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A session token.' },
           cookie: {
             type: 'apiKey',
@@ -46,6 +49,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
       security: [{ bearer: [] }, { cookie: [] }],
     },
     transform: jsonSchemaTransform,
-    transformObject: (document) => finishDocument(jsonSchemaTransformObject(document) as OpenApiDocument),
+    transformObject: (document) =>
+      finishDocument(withInference(jsonSchemaTransformObject(document) as OpenApiDocument)),
   });
 }

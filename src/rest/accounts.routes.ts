@@ -1,7 +1,9 @@
 import {
   changePasswordInput,
   deleteAccountInput,
+  forgotPasswordInput,
   loginInput,
+  resetPasswordInput,
   signupInput,
 } from '../services/accounts/accounts.inputs.js';
 import { meOutput, sessionOutput } from '../services/accounts/accounts.outputs.js';
@@ -62,6 +64,7 @@ export function accountsRoutes(app: RestApp, services: Services): void {
       return sessionBody(session);
     },
   });
+  passwordResetRoutes(app, services);
   app.route({
     method: 'GET',
     url: '/api/auth/me',
@@ -126,6 +129,52 @@ export function accountsRoutes(app: RestApp, services: Services): void {
     handler: async (request, reply) => {
       await services.accounts.changePassword(request.context, request.body);
       reply.status(204);
+    },
+  });
+}
+
+/** For who has forgotten a password. */
+function passwordResetRoutes(app: RestApp, services: Services): void {
+  app.route({
+    method: 'POST',
+    url: '/api/auth/forgot-password',
+    config: writes({ auth: 'none', rate: 'auth' }),
+    schema: {
+      operationId: 'forgotPassword',
+      tags,
+      summary: 'Ask for a link to set a new password',
+      description:
+        'Sends a link to the mail if an account has it; the answer is the same either way. An address gets at most 3 in an hour, a network asks for 20. Without a mail server nothing is sent: `installation { mailConfigured }` in GraphQL tells.',
+      security: [],
+      body: forgotPasswordInput,
+      response: {
+        202: nothing('A mail is on its way if an account has the address.'),
+        ...errorResponses(403, 415, 422),
+      },
+    },
+    handler: async (request, reply) => {
+      await services.accounts.forgotPassword(request.context, request.body);
+      reply.status(202);
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/auth/reset-password',
+    config: writes({ auth: 'none', rate: 'auth', opensSession: true }),
+    schema: {
+      operationId: 'resetPassword',
+      tags,
+      summary: 'Set a new password by a link',
+      description:
+        'Sets the password of the account that the link was sent to, ends all of its sessions and opens a new one, as a log-in does. A link works once, for 30 minutes.',
+      security: [],
+      body: resetPasswordInput,
+      response: { 200: sessionOutput, ...errorResponses(403, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      const session = await services.accounts.resetPassword(request.context, request.body);
+      setSessionCookie(reply, session);
+      return sessionBody(session);
     },
   });
 }

@@ -10,7 +10,6 @@ const HEAVY = [
   /^(@mantine|@urql|@graphql-yoga)\//,
   /^class-validator$/,
   /^agenda$/,
-  /^@scalar\//,
   /^@fastify\/swagger/,
 ];
 

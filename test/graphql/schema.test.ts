@@ -82,7 +82,9 @@ describe('the GraphQL schema', () => {
         .map(([name]) => name)
         .sort(),
     ).toEqual([
+      'Mutation.forgotPassword',
       'Mutation.login',
+      'Mutation.resetPassword',
       'Mutation.signup',
       'Query.installation',
       'Query.leaderboard',
@@ -132,6 +134,8 @@ describe('the GraphQL schema', () => {
       'LoginPayload.tokenType',
       'ModelHour.tokensIn',
       'ModelHour.tokensOut',
+      'ResetPasswordPayload.accessToken',
+      'ResetPasswordPayload.tokenType',
       'RotateAlertSecretPayload.signingSecret',
       'SignupPayload.accessToken',
       'SignupPayload.tokenType',

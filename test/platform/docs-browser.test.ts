@@ -1,23 +1,32 @@
-import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { expectAccessible } from '../support/axe.js';
+import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { usePlatform } from '../support/platform-suite.js';
-import { until } from '../support/until.js';
 
-describeInBrowser('the API reference in a real browser', () => {
+describeInBrowser('the public pages in a real browser', () => {
   const browser = useBrowser();
   const suite = usePlatform();
 
-  test('shows the operations under its strict policy, without a foreign request or an error', async () => {
-    const page = await browser.open(suite.url);
-    const pending = new Set<string>();
-    page.on('request', (request) => pending.add(request.url()));
-    page.on('requestfinished', (request) => pending.delete(request.url()));
-    page.on('requestfailed', (request) => pending.delete(request.url()));
-    await page.goto('/docs/api');
-    await page.getByText('/api/billing/topup').first().waitFor({ timeout: 20_000 });
-    expect(await page.title()).toBe('API reference');
-    await page.mouse.wheel(0, 4_000);
-    // What scrolling brings into view is drawn, and has asked for what it needs.
-    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-    await until(() => pending.size === 0).catch(() => expect([...pending]).toEqual([]));
-  }, 60_000);
+  test('have the product’s header and theme, fit, and read well in light and dark', async () => {
+    const page = await browser.open(suite.url, { colorScheme: 'light', expectedErrors: /404/ });
+    for (const path of ['/docs', '/docs/api', '/docs/graphql', '/docs/webhooks', '/nothing/here']) {
+      await page.goto(path);
+      await page.getByRole('banner').getByText('Inference gateway').waitFor();
+      for (const [scheme, viewport] of [
+        ['light', { width: 1280, height: 800 }],
+        ['dark', NARROW],
+      ] as const) {
+        await page.setViewportSize(viewport);
+        await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+        await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor();
+        await expectAccessible(page);
+        const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+        expect([path, width]).toEqual([path, viewport.width]);
+      }
+    }
+    await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+    await page.getByRole('button', { name: 'Theme: system. Change to light' }).click();
+    await page.goto('/docs/api#topUp');
+    await page.locator('html[data-mantine-color-scheme=light]').waitFor();
+    await page.getByRole('heading', { name: 'Continue a conversation' }).waitFor();
+  });
 });

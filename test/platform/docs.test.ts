@@ -36,12 +36,15 @@ describe('the OpenAPI document', () => {
     document = JSON.parse(text) as Document;
   });
 
+  /** Of the account API; what the edge answers stands beside it. */
   const operations = () =>
-    Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(
-        ([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const,
-      ),
-    );
+    Object.entries(document.paths)
+      .filter(([path]) => !path.startsWith('/v1/'))
+      .flatMap(([path, methods]) =>
+        Object.entries(methods).map(
+          ([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const,
+        ),
+      );
 
   const SCHEMAS = '#/components/schemas/';
   /** What a reference names; anything else is itself. */
@@ -117,8 +120,23 @@ describe('the OpenAPI document', () => {
     expect(silent).toEqual([]);
   });
 
+  test('holds what the edge answers under /v1, with its errors', () => {
+    const inference = Object.entries(document.paths).filter(([path]) => path.startsWith('/v1/'));
+    expect(inference.map(([path, methods]) => [path, Object.keys(methods)])).toEqual([
+      ['/v1/chat/completions', ['post']],
+      ['/v1/embeddings', ['post']],
+      ['/v1/models', ['get']],
+    ]);
+    const told = JSON.stringify(inference);
+    for (const code of ['invalid_body', 'invalid_api_key', 'insufficient_credits', 'model_not_allowed']) {
+      expect(told).toContain(`\`${code}\``);
+    }
+  });
+
   test('has no body where an answer has none', () => {
-    const empty = operations().flatMap(([, { responses }]) => responses['204'] ?? []);
+    const empty = operations().flatMap(([, { responses }]) =>
+      [responses['202'] ?? [], responses['204'] ?? []].flat(),
+    );
     expect(empty.length).toBeGreaterThan(3);
     for (const response of empty) expect(Object.keys(response)).toEqual(['description']);
   });
@@ -139,42 +157,61 @@ describe('the OpenAPI document', () => {
 });
 
 describe('/docs/api', () => {
-  const suite = usePlatform();
+  const suite = usePlatform({ env: { PUBLIC_BASE_URL: 'https://gateway.example.com' } });
 
-  test('loads its script and document from this site only', async () => {
+  test('is whole as it comes: every operation, with /v1, no inline script, the installation’s own address', async () => {
     const page = await call(suite.url, 'GET', '/docs/api');
-    expect(page.status).toBe(200);
-    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(page.text).not.toMatch(/https?:\/\//);
-    const address = /<script src="(\/assets\/[^"]+)">/.exec(page.text)![1]!;
-    const script = await call(suite.url, 'GET', address);
-    expect([script.status, script.headers.get('content-type')]).toEqual([
-      200,
-      'text/javascript; charset=utf-8',
-    ]);
-    // The browser takes a third of it, once.
-    expect(script.headers.get('cache-control')).toContain('immutable');
-    expect(script.headers.get('content-encoding')).toMatch(/^(?:br|gzip)$/);
-    expect(script.text.length).toBeGreaterThan(1_000_000);
-    const document = await call<Document>(suite.url, 'GET', '/openapi.json');
-    expect(document.body.paths['/api/auth/login']).toBeDefined();
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const { body } = await call<Document>(suite.url, 'GET', '/openapi.json');
+    const ids = Object.values(body.paths).flatMap((methods) =>
+      Object.values(methods).map(({ operationId }) => operationId),
+    );
+    expect(ids.length).toBeGreaterThan(30);
+    expect(ids).toContain('createChatCompletion');
+    expect(ids.filter((id) => !page.text.includes(`<h3 id="${id}">`))).toEqual([]);
+    expect(page.text).toContain('curl &#34;https://gateway.example.com/v1/chat/completions&#34;');
+    expect(page.text).not.toContain('localhost');
+    expect(page.text.match(/<script\b[^>]*>[^<]|<style|style="/g)).toBeNull();
+    expect(page.text).toMatch(/<meta name="description" content="[^"]{30,}">/);
+    // Links within the page lead somewhere.
+    const targets = [...page.text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id!);
+    expect(targets.filter((id) => !page.text.includes(`id="${id}"`))).toEqual([]);
+  });
+
+  test('weighs a hundredth of what it did', async () => {
+    const page = await call(suite.url, 'GET', '/docs/api', { headers: { 'accept-encoding': 'br' } });
+    expect(page.headers.get('content-encoding')).toBe('br');
+    // Read by the client: what went over the wire is less.
+    expect(page.text.length).toBeLessThan(400_000);
   });
 
   test('is where a browser at the bare address is sent', async () => {
     const { status, headers } = await call(suite.url, 'GET', '/', { redirect: 'manual' });
     expect([status, headers.get('location')]).toEqual([302, '/docs/api']);
   });
+});
 
-  test('runs the one inline script that carries the nonce of this answer', async () => {
-    const pages = await Promise.all([1, 2].map(() => call(suite.url, 'GET', '/docs/api')));
-    const nonces = pages.map((page) => {
-      const policy = page.headers.get('content-security-policy')!;
-      const nonce = /script-src 'self' 'nonce-([^']+)'/.exec(policy)![1]!;
-      expect(page.text).toContain(`<script nonce="${nonce}">`);
-      expect(policy).toContain("default-src 'none'");
-      expect(policy).toContain("frame-ancestors 'none'");
-      return nonce;
-    });
-    expect(nonces[0]).not.toBe(nonces[1]);
+describe('an address that is nothing', () => {
+  const suite = usePlatform();
+  const ask = (path: string, accept: string, method = 'GET') =>
+    call<{ error: { code: string } }>(suite.url, method, path, { headers: { accept } });
+
+  test('is a page for browsers and JSON for everybody else; below /api and /v1 it is JSON for all', async () => {
+    const page = await ask('/nothing', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8');
+    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(page.text).toContain('There is nothing here');
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
+    expect(page.headers.get('vary')).toContain('accept');
+    for (const [path, accept, method] of [
+      ['/nothing', '*/*', 'GET'],
+      ['/nothing', 'application/json', 'GET'],
+      ['/nothing', 'text/html', 'POST'],
+      ['/api/nothing', 'text/html', 'GET'],
+      ['/v1/nothing', 'text/html', 'GET'],
+      ['/assets/nothing.js', 'text/html', 'GET'],
+    ] as const) {
+      const answer = await ask(path, accept, method);
+      expect([path, answer.status, answer.body.error.code]).toEqual([path, 404, 'not_found']);
+    }
   });
 });

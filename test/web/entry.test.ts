@@ -35,12 +35,27 @@ describeInBrowser('the way into the dashboard', () => {
     const page = await browser.open(suite.url);
     await page.goto('/dashboard?window=7');
     await page.waitForURL('**/login?next=*');
+    await page.getByText('Log in to see this page.').waitFor();
     await logIn(page, user.email, PASSWORD);
     await page.waitForURL('**/dashboard?window=7');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     // Signed in, the way in leads on.
     await page.goto('/login');
     await page.waitForURL('**/dashboard');
+  });
+
+  test('a forgotten password: whom to ask where no mail is sent, and a link that is used up says so', async () => {
+    const page = await browser.open(suite.url);
+    await page.goto('/login');
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByText('This installation sends no mail.').waitFor();
+    await expectAccessible(page);
+    await page.goto(`/reset-password#${'x'.repeat(43)}`);
+    await page.getByRole('textbox', { name: 'New password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByText('This link doesn’t work any more').waitFor();
+    await page.getByRole('link', { name: 'Ask for another link' }).waitFor();
+    await expectAccessible(page);
   });
 
   test('but never elsewhere, whatever the address says', async () => {

@@ -93,9 +93,13 @@ describeInBrowser('the keys of the dashboard', () => {
 
   test('a key is switched off and on again, and deleted only when that is meant', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}`);
+    const box = () => page.getByRole('button', { name: 'Delete key' }).boundingBox();
+    const before = await box();
     await page.getByRole('switch', { name: 'Key is active' }).press('Space');
     await page.getByText('Disabled: calls with it get 401.').waitFor();
     await until(async () => (await statusOf()) === 401, { what: 'calls to be refused' });
+    // Nothing has moved.
+    expect(await box()).toEqual(before);
     await page.getByRole('button', { name: 'Undo' }).click();
     await until(async () => (await statusOf()) === 200, { what: 'calls to pass again' });
 

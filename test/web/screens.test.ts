@@ -3,7 +3,6 @@ import { signUp } from '../support/api.js';
 import { describeInBrowser, KEEP_SCREENS, NARROW, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { until } from '../support/until.js';
 import { expectGoodLooks, openAs, twoWeeksOfCalls } from './dashboard.js';
 
 /** Looked at by eye alone: what is new on them stands on another screen too. */
@@ -91,16 +90,29 @@ describeInBrowser('the screens of the dashboard', () => {
     }
   });
 
-  test('the row of pages on a phone shows where one is', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/profile', { viewport: NARROW });
+  test('on a phone the pages are in a menu, everything in it large enough for a finger', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard/profile', {
+      viewport: NARROW,
+      hasTouch: true,
+      isMobile: true,
+    });
     await page.getByRole('heading', { name: 'Profile' }).waitFor();
-    const entry = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Profile' });
-    await until(
-      async () => {
-        const box = (await entry.boundingBox())!;
-        return box.x >= 0 && box.x + box.width <= NARROW.width;
-      },
-      { what: 'the entry of the page to be in sight' },
+    const menu = page.getByRole('button', { name: 'Menu' });
+    const nav = page.getByRole('navigation', { name: 'Pages' });
+    expect(await nav.isVisible()).toBe(false);
+    await menu.tap();
+    await nav.getByText('Developers').waitFor();
+    const controls = page.locator('header a, header button, nav a, button[aria-controls]');
+    const heights = await controls.evaluateAll((all: { getBoundingClientRect(): { height: number } }[]) =>
+      all.map((one) => Math.round(one.getBoundingClientRect().height)),
     );
+    expect(heights.length).toBeGreaterThan(10);
+    expect(heights.filter((height) => height < 44)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await nav.waitFor({ state: 'hidden' });
+    await menu.tap();
+    await nav.getByRole('link', { name: 'Usage' }).tap();
+    await page.waitForURL('**/dashboard/usage');
+    await nav.waitFor({ state: 'hidden' });
   });
 });

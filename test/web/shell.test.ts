@@ -97,6 +97,7 @@ describeInBrowser('the shell of the dashboard', () => {
     await page.getByText(/^Balance/).waitFor();
     await call(suite.url, 'POST', '/api/auth/logout', { token: user.token });
     await page.waitForURL('**/login?next=*');
+    await page.getByText('Your session has ended.').waitFor();
     await page.getByLabel('Email').fill(await emailOf());
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Log in' }).click();

@@ -2,6 +2,8 @@
 export const paths = {
   login: '/login',
   signup: '/signup',
+  forgotPassword: '/forgot-password',
+  resetPassword: '/reset-password',
   dashboard: '/dashboard',
   keys: '/dashboard/keys',
   key: '/dashboard/keys/$keyId',

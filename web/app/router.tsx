@@ -9,7 +9,7 @@ import { windowSearch } from './features/analytics/window';
 import { keySearch, keysSearch } from './features/keys/keys-search';
 import { usageSearch } from './features/usage/usage-search';
 import { pageSearch, paths, safeNext } from './paths';
-import { loadViewer } from './session';
+import { hasSeenViewer, loadViewer } from './session';
 import { ErrorPage } from './shell/error-page';
 import { NotFoundPage } from './shell/not-found-page';
 import { RootLayout } from './shell/root-layout';
@@ -23,10 +23,14 @@ const root = createRootRoute({
 interface EntrySearch {
   /** The page that was asked for before the log-in. */
   next?: string;
+  /** Why somebody stands here who asked for another page. */
+  reason?: 'ended' | 'needed';
 }
 
-const entrySearch = (search: Record<string, unknown>): EntrySearch =>
-  typeof search.next === 'string' ? { next: search.next } : {};
+const entrySearch = ({ next, reason }: Record<string, unknown>): EntrySearch => ({
+  ...(typeof next === 'string' && { next }),
+  ...((reason === 'ended' || reason === 'needed') && { reason }),
+});
 
 const sendSignedInOn = async ({ search }: { search: EntrySearch }): Promise<void> => {
   // Whether somebody is signed in is a courtesy here: the form works without knowing.
@@ -50,12 +54,31 @@ const signup = createRoute({
   component: lazyRouteComponent(() => import('./features/accounts/signup-page'), 'SignupPage'),
 });
 
+const forgotPassword = createRoute({
+  getParentRoute: () => root,
+  path: paths.forgotPassword,
+  component: lazyRouteComponent(
+    () => import('./features/accounts/forgot-password-page'),
+    'ForgotPasswordPage',
+  ),
+});
+
+// Also for who is signed in: whoever has the link may use it.
+const resetPassword = createRoute({
+  getParentRoute: () => root,
+  path: paths.resetPassword,
+  component: lazyRouteComponent(() => import('./features/accounts/reset-password-page'), 'ResetPasswordPage'),
+});
+
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
   async beforeLoad({ location }) {
+    const wasSignedIn = hasSeenViewer();
     const viewer = await loadViewer();
-    if (!viewer) throw redirect({ to: paths.login, search: { next: location.href }, replace: true });
+    if (viewer) return;
+    const reason = wasSignedIn ? 'ended' : 'needed';
+    throw redirect({ to: paths.login, search: { next: location.href, reason }, replace: true });
   },
   component: lazyRouteComponent(() => import('./shell/app-layout'), 'AppLayout'),
 });
@@ -113,6 +136,8 @@ export const router = createRouter({
   routeTree: root.addChildren([
     login,
     signup,
+    forgotPassword,
+    resetPassword,
     signedIn.addChildren([overview, keys, key, usage, alerts, billing, profile]),
   ]),
   defaultPreload: 'intent',

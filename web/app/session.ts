@@ -11,6 +11,8 @@ const changed = new Set<() => void>();
 const doubted = new Set<() => void>();
 const returned = new Set<() => void>();
 let inDoubt = false;
+/** Whether somebody was signed in with this client. */
+let seen = false;
 /** Id of the account that was signed in last. */
 let lastSeen: string | undefined;
 let client = createGraphqlClient({ onDoubt: doubt, onReturn });
@@ -44,8 +46,12 @@ export const currentClient = (): Client => client;
 /** After a log-in, sign-up or log-out: nothing that one account has seen stays for the next. */
 export function renewSession(): void {
   client = createGraphqlClient({ onDoubt: doubt, onReturn });
+  seen = false;
   for (const listener of changed) listener();
 }
+
+/** Whether this visit had a session: who is nobody now has lost it. */
+export const hasSeenViewer = (): boolean => seen;
 
 /**
  * Who is signed in; null for nobody.
@@ -60,6 +66,7 @@ export async function loadViewer(): Promise<Viewer | null> {
   if (isSignedOut(error)) return null;
   if (error) throw error;
   const viewer = data?.viewer ?? null;
+  seen ||= viewer !== null;
   if (viewer && viewer.id !== lastSeen) {
     lastSeen = viewer.id;
     forgetDrafts();

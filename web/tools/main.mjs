@@ -8,7 +8,6 @@ import { bundle } from './bundle.mjs';
 import { generateDocuments } from './documents.mjs';
 import { writeOutput } from './output.mjs';
 import { output } from './paths.mjs';
-import { referenceScript } from './reference.mjs';
 
 // One build at a time: scripts/bootstrap.mjs holds its lock.
 const draft = `${output}.draft`;
@@ -18,7 +17,7 @@ try {
   const { files, inputs } = await bundle();
   const report = checkBudgets(files);
   mkdirSync(draft, { recursive: true });
-  await writeOutput(draft, { files, inputs, documents, reference: referenceScript() });
+  await writeOutput(draft, { files, inputs, documents });
   rmSync(output, { recursive: true, force: true });
   renameSync(draft, output);
   for (const line of report) process.stdout.write(`${line}\n`);

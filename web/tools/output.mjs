@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { preloads } from './preloads.mjs';
 
 const TYPES = {
   js: 'text/javascript; charset=utf-8',
@@ -16,9 +17,15 @@ const TYPES = {
 const WORTH_COMPRESSING_BYTES = 1_024;
 const COMPRESSIBLE = /\.(?:js|css|svg|ttf)$/;
 
+/** Of the dashboard; what is larger belongs to GraphiQL. */
+const WORTH_EFFORT_BYTES = 500_000;
+
 const ENCODINGS = {
-  // Quality 9 takes a second for everything, 11 takes ten and saves a tenth.
-  br: (content) => promisify(brotliCompress)(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  // Quality 11 saves a tenth and takes a second for the dashboard; for GraphiQL it would take ten.
+  br: (content) =>
+    promisify(brotliCompress)(content, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: content.length < WORTH_EFFORT_BYTES ? 11 : 9 },
+    }),
   gzip: (content) => promisify(gzip)(content, { level: 9 }),
 };
 
@@ -47,7 +54,10 @@ async function writeAsset(folder, { fileName, code, source }) {
  * Writes everything that the platform serves, and `manifest.json`, which alone says what that is (read by
  * src/pages/web-build.ts and scripts/bootstrap.mjs).
  */
-export async function writeOutput(folder, { files, inputs, documents, reference }) {
+export async function writeOutput(folder, { files, inputs, documents }) {
+  // What the pages of the documentation share (src/pages/site-page.ts).
+  const named = (name) => `/${files.find(({ names }) => names?.includes(name)).fileName}`;
+  const site = { theme: named('theme.js'), style: named('site.css'), script: named('site.js') };
   const pages = {};
   const assets = [];
   for (const file of files) {
@@ -57,12 +67,12 @@ export async function writeOutput(folder, { files, inputs, documents, reference 
     writeFileSync(join(folder, pages[name]), file.source);
   }
   const rest = files.filter(({ fileName }) => !fileName.endsWith('.html'));
-  assets.push(...(await Promise.all([...rest, reference].map((file) => writeAsset(folder, file)))));
+  assets.push(...(await Promise.all(rest.map((file) => writeAsset(folder, file)))));
   assets.sort((a, b) => (a.path < b.path ? -1 : 1));
   const persisted = 'persisted-documents.json';
   writeFileSync(join(folder, persisted), `${JSON.stringify(documents, null, 1)}\n`);
   writeFileSync(
     join(folder, 'manifest.json'),
-    `${JSON.stringify({ pages, reference: `/${reference.fileName}`, persisted, assets, inputs }, null, 1)}\n`,
+    `${JSON.stringify({ pages, preloads: preloads(files), site, persisted, assets, inputs }, null, 1)}\n`,
   );
 }

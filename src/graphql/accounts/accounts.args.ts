@@ -4,8 +4,10 @@ import { uuid } from '../../lib/output-fields.js';
 import {
   changePasswordInput,
   deleteAccountInput,
+  forgotPasswordInput,
   listUsersInput,
   loginInput,
+  resetPasswordInput,
   signupInput,
   updateUserInput,
 } from '../../services/accounts/accounts.inputs.js';
@@ -21,6 +23,12 @@ export class LoginInput extends inputFields(loginInput) {}
 
 @InputType({ description: 'The current password and the new one.' })
 export class ChangePasswordInput extends inputFields(changePasswordInput) {}
+
+@InputType({ description: 'The email address of an account whose password was forgotten.' })
+export class ForgotPasswordInput extends inputFields(forgotPasswordInput) {}
+
+@InputType({ description: 'A new password, and the token that allows it.' })
+export class ResetPasswordInput extends inputFields(resetPasswordInput) {}
 
 @InputType({ description: 'The password, which confirms the deletion.' })
 export class DeleteAccountInput extends inputFields(deleteAccountInput) {}

@@ -2,7 +2,9 @@ import { Arg, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-g
 import {
   changePasswordInput,
   deleteAccountInput,
+  forgotPasswordInput,
   loginInput,
+  resetPasswordInput,
   signupInput,
 } from '../../services/accounts/accounts.inputs.js';
 import type { OpenedSession } from '../../services/accounts/sessions.service.js';
@@ -11,13 +13,22 @@ import { Plan } from '../billing/billing.types.js';
 import { camelCased } from '../case.js';
 import type { GraphqlContext } from '../context.js';
 import { checked } from '../input.js';
-import { ChangePasswordInput, DeleteAccountInput, LoginInput, SignupInput } from './accounts.args.js';
+import {
+  ChangePasswordInput,
+  DeleteAccountInput,
+  ForgotPasswordInput,
+  LoginInput,
+  ResetPasswordInput,
+  SignupInput,
+} from './accounts.args.js';
 import {
   Account,
   ChangePasswordPayload,
   DeleteAccountPayload,
+  ForgotPasswordPayload,
   LoginPayload,
   LogoutPayload,
+  ResetPasswordPayload,
   SignupPayload,
   Viewer,
 } from './accounts.types.js';
@@ -28,7 +39,7 @@ const SUCCESS = { success: true };
 function sessionPayload(
   session: OpenedSession,
   { sessionJar }: GraphqlContext,
-): SignupPayload | LoginPayload {
+): SignupPayload | LoginPayload | ResetPasswordPayload {
   sessionJar.set(session);
   return {
     accessToken: session.token,
@@ -69,6 +80,35 @@ class AccountsResolver {
     @Ctx() context: GraphqlContext,
   ): Promise<LoginPayload> {
     const session = await context.services.accounts.login(context.service, checked(loginInput, input));
+    return sessionPayload(session, context);
+  }
+
+  @Allow('public')
+  @Mutation(() => ForgotPasswordPayload, {
+    description:
+      'Sends a link for a new password to the mail if an account has it; the answer is the same either way. An address gets at most 3 in an hour.',
+  })
+  async forgotPassword(
+    @Arg('input', { description: 'Whose password.' }) input: ForgotPasswordInput,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<ForgotPasswordPayload> {
+    await services.accounts.forgotPassword(service, checked(forgotPasswordInput, input));
+    return SUCCESS;
+  }
+
+  @Allow('public', { proof: true })
+  @Mutation(() => ResetPasswordPayload, {
+    description:
+      'Sets a new password by a link, which works once, for 30 minutes; ends all sessions of the account and opens a new one.',
+  })
+  async resetPassword(
+    @Arg('input', { description: 'The password and the link.' }) input: ResetPasswordInput,
+    @Ctx() context: GraphqlContext,
+  ): Promise<ResetPasswordPayload> {
+    const session = await context.services.accounts.resetPassword(
+      context.service,
+      checked(resetPasswordInput, input),
+    );
     return sessionPayload(session, context);
   }
 

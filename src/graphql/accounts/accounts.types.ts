@@ -42,6 +42,9 @@ export class SignupPayload extends outputFields(sessionPayload, { user: User }) 
 @ObjectType({ description: SESSION })
 export class LoginPayload extends outputFields(sessionPayload, { user: User }) {}
 
+@ObjectType({ description: SESSION })
+export class ResetPasswordPayload extends outputFields(sessionPayload, { user: User }) {}
+
 @ObjectType()
 abstract class SuccessPayload {
   @Field({ description: 'Always true. Failures are returned as errors.' })
@@ -50,6 +53,9 @@ abstract class SuccessPayload {
 
 @ObjectType({ description: 'The result of logging out.' })
 export class LogoutPayload extends SuccessPayload {}
+
+@ObjectType({ description: 'An email was sent if an account has the address.' })
+export class ForgotPasswordPayload extends SuccessPayload {}
 
 @ObjectType({ description: 'The result of changing the password.' })
 export class ChangePasswordPayload extends SuccessPayload {}

@@ -1,20 +1,21 @@
 import { LIMITS } from '../../graphql/limits.js';
 import { SELECTION_LIMITS } from '../../graphql/selections.js';
+import type { SitePage } from '../site-page.js';
 import { code, docsPage, paragraph, type Section, table } from './html.js';
-import { subscriptionExample } from './subscription-example.js';
+import { EXAMPLE_BASE, subscriptionExample } from './subscription-example.js';
 
-const start: Section = {
+const start = (baseUrl: string): Section => ({
   id: 'start',
   title: 'One endpoint',
   body: [
     paragraph(
       'The GraphQL API at `/graphql` covers everything the REST API under `/api` does and follows the same rules. Send queries and mutations by POST, and subscriptions over WebSocket. Inference is only available under `/v1`. Every field is documented in the schema: use introspection, or read `schema/schema.graphql`.',
     ),
-    code(`curl http://localhost:8080/graphql -H 'content-type: application/json' \\
+    code(`curl ${baseUrl}/graphql -H 'content-type: application/json' \\
   -d '{"query":"{ models { modelPublicName inputPricePerMillionUsd outputPricePerMillionUsd } }"}'`),
     '<p>Try it in the <a href="/graphql/playground">playground</a>.</p>',
   ].join(''),
-};
+});
 
 const authentication: Section = {
   id: 'authentication',
@@ -97,7 +98,7 @@ const values: Section = {
   ),
 };
 
-const subscriptions: Section = {
+const subscriptions = (baseUrl: string): Section => ({
   id: 'subscriptions',
   title: 'Subscriptions',
   body: [
@@ -107,7 +108,7 @@ const subscriptions: Section = {
     paragraph(
       '`alertFired` delivers each alert of the account when it fires, one per destination and before delivery. Query `alertEvents` for the outcome.',
     ),
-    code(subscriptionExample),
+    code(subscriptionExample.replace(EXAMPLE_BASE, baseUrl)),
     table(
       ['close', 'meaning'],
       [
@@ -124,7 +125,7 @@ const subscriptions: Section = {
       ],
     ),
   ].join(''),
-};
+});
 
 const limits: Section = {
   id: 'limits',
@@ -156,13 +157,13 @@ const limits: Section = {
 };
 
 /** The page on GraphQL: what a program needs to know that the schema doesn't say. */
-export const graphqlGuide = (): string =>
-  docsPage('GraphQL', 'Accounts, keys, billing and usage in one request, and live usage.', [
-    start,
+export const graphqlGuide = (baseUrl: string): SitePage =>
+  docsPage('/docs/graphql', 'GraphQL', 'Accounts, keys, billing and usage in one request, and live usage.', [
+    start(baseUrl),
     authentication,
     errors,
     paging,
     values,
-    subscriptions,
+    subscriptions(baseUrl),
     limits,
   ]);

@@ -1,8 +1,11 @@
+/** Stands in the example for the installation's own address. */
+export const EXAMPLE_BASE = 'http://localhost:8080';
+
 /** The example of the GraphQL guide. A test runs it as it stands. */
 export const subscriptionExample = `// usage.mjs: prints each call of the account once it is charged. Node 22 or newer; npm install graphql-ws graphql
 import { createClient } from 'graphql-ws';
 
-const base = process.env.GATEWAY_URL ?? 'http://localhost:8080';
+const base = process.env.GATEWAY_URL ?? '${EXAMPLE_BASE}';
 
 async function logIn() {
   const answer = await fetch(base + '/graphql', {

@@ -1,3 +1,4 @@
+import type { SitePage } from '../site-page.js';
 import { code, docsPage, paragraph, type Section, table } from './html.js';
 import { nodeReceiver, pythonReceiver } from './webhook-examples.js';
 
@@ -99,11 +100,10 @@ const destinations: Section = {
 };
 
 /** The page on webhooks: what a receiver has to know. */
-export const webhooksGuide = (): string =>
-  docsPage('Webhooks', 'Get notified when a key reaches a percentage of its monthly limit.', [
-    event,
-    headers,
-    verifying,
-    delivery,
-    destinations,
-  ]);
+export const webhooksGuide = (): SitePage =>
+  docsPage(
+    '/docs/webhooks',
+    'Webhooks',
+    'Get notified when a key reaches a percentage of its monthly limit.',
+    [event, headers, verifying, delivery, destinations],
+  );

@@ -56,6 +56,19 @@ export const loginInput = z
   .meta({ id: 'Login', description: 'The credentials.' });
 export type LoginInput = z.infer<typeof loginInput>;
 
+export const forgotPasswordInput = z
+  .strictObject({ email })
+  .meta({ id: 'ForgotPassword', description: 'Whose password is forgotten.' });
+export type ForgotPasswordInput = z.infer<typeof forgotPasswordInput>;
+
+export const resetPasswordInput = z
+  .strictObject({
+    token: z.string().min(1).max(128).describe('What stands behind `#` in the link of the mail.'),
+    password: newPassword,
+  })
+  .meta({ id: 'ResetPassword', description: 'A new password, and the proof that it may be set.' });
+export type ResetPasswordInput = z.infer<typeof resetPasswordInput>;
+
 export const changePasswordInput = z
   .strictObject({ current_password: comparedPassword, new_password: newPassword })
   .meta({ id: 'ChangePassword', description: 'The current password and the new one.' });

@@ -17,6 +17,8 @@ import { isExempt } from './exemption.rules.js';
 import { forgetNetworks } from './known-networks.store.js';
 import { refuseKnownPassword } from './known-passwords.js';
 import { createLoginLimits } from './login-limits.service.js';
+import { createPasswordResetService, type PasswordResetService } from './password-reset.service.js';
+import { forgetResets } from './password-reset.store.js';
 import { createSessionsService, type OpenedSession, type SessionsService } from './sessions.service.js';
 import { countSignupAttempt, limitSignups } from './signup-limits.service.js';
 import { createUsersService, type UsersService } from './users.service.js';
@@ -25,7 +27,10 @@ import { removeVirtualKeys } from './virtual-key-removal.js';
 
 const LAST_ADMIN = 'This is the last active administrator. Make another account an administrator first.';
 
-export interface AccountsService extends Omit<SessionsService, 'open' | 'remember'>, UsersService {
+export interface AccountsService
+  extends Omit<SessionsService, 'open' | 'remember'>,
+    PasswordResetService,
+    UsersService {
   /** @throws AppError `email_taken`, `rate_limit_exceeded`, `service_unavailable` */
   signup(context: ServiceContext, input: SignupInput): Promise<OpenedSession>;
   /** @throws AppError `unauthorized` */
@@ -89,6 +94,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
   return {
     ...sessions,
     ...createUsersService(),
+    ...createPasswordResetService(deps, { open, remember }),
     async signup(context, input) {
       refuseKnownPassword(input.password, 'password');
       const client = { network: context.networks.at(-1)!, exempt: isExempt(context, deps.config) };
@@ -122,6 +128,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         const locked = await lockProven(em, account);
         locked.passwordHash = passwordHash;
         endSessions(locked, survivingSessionId);
+        await forgetResets(em, account.id);
         await notifySessions(em, account.id);
       });
     },
@@ -136,6 +143,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         await scrubAlertEvents(em, account.id);
         await deleteWishes(em, account.id);
         await forgetNetworks(em, account.id);
+        await forgetResets(em, account.id);
         erase(locked, new Date(context.clock.now()));
         for (const key of deleted) await notifyInvalidation(em, { kind: 'key', id: key.id });
         await notifyInvalidation(em, { kind: 'account', id: account.id });

@@ -3,13 +3,14 @@ import { EndedSession } from '../../entities/accounts/ended-session.js';
 import { KnownNetwork } from '../../entities/accounts/known-network.js';
 import { LoginFailure } from '../../entities/accounts/login-failure.js';
 import { NetworkCount } from '../../entities/accounts/network-count.js';
+import { PasswordReset } from '../../entities/accounts/password-reset.js';
 import { DAY_MS } from './accounts.rules.js';
 import { KNOWN_NETWORK_DAYS } from './login-limits.rules.js';
 
 /**
  * Removes what no check looks at any more: ended sessions whose token has run out by itself, failed logins older than a
- * day (their window is 15 minutes), counts of networks whose window has ended, and networks that an account hasn't used
- * for long.
+ * day (their window is 15 minutes), counts of networks whose window has ended, networks that an account hasn't used
+ * for long, and links for a new password that have run out.
  * @returns how many rows went: of sessions, and of limits.
  */
 export async function deleteExpired(
@@ -23,5 +24,6 @@ export async function deleteExpired(
   const networks = await em.nativeDelete(KnownNetwork, {
     lastSuccessAt: before(KNOWN_NETWORK_DAYS * DAY_MS),
   });
-  return { sessions, limits: failures + counts + networks };
+  const resets = await em.nativeDelete(PasswordReset, { expiresAt: before(0) });
+  return { sessions, limits: failures + counts + networks + resets };
 }

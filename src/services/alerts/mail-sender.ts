@@ -1,6 +1,6 @@
-import { createTransport } from 'nodemailer';
 import { z } from 'zod';
 import type { MailStanding } from '../../entities/alerts/alert-mail.js';
+import { createMailTransport } from '../../lib/mail-transport.js';
 import type { Pseudonyms } from '../accounts/pseudonyms.rules.js';
 import type { Outcome, Send } from './delivery.rules.js';
 import type { TakenAlert } from './delivery.store.js';
@@ -9,7 +9,6 @@ import { mailLinkUrl } from './mail-links.rules.js';
 
 /** All that an attempt may take. Some servers let a stranger wait for seconds before they greet. */
 const ATTEMPT_MS = 8_000;
-const MARGIN_MS = 1_000;
 const PERMANENT_FROM = 500;
 
 export interface MailSenderOptions {
@@ -25,18 +24,7 @@ const address = z.email();
 
 /** Sends mails by the operator's mail server. */
 export function createMailSender({ mail, baseUrl, names, attemptMs = ATTEMPT_MS }: MailSenderOptions): Send {
-  const libraryMs = attemptMs + MARGIN_MS;
-  const transport = createTransport({
-    url: mail.smtpUrl,
-    // Behind the end of the attempt, so that it is always the attempt's own that ends it and says why.
-    dnsTimeout: libraryMs,
-    connectionTimeout: libraryMs,
-    greetingTimeout: libraryMs,
-    socketTimeout: libraryMs,
-    // What a message names is never read from a disk or fetched.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  const transport = createMailTransport(mail.smtpUrl, attemptMs);
   return async (alert, standing = 'stranger') => {
     if (!address.safeParse(alert.destination).success) {
       return {

@@ -5,6 +5,7 @@ export const installationOutput = z
     public_base_url: z
       .string()
       .describe('Public base URL of the service, without a trailing slash. Append `/v1` for inference.'),
+    mail_configured: z.boolean().describe('Whether email is configured: password reset links and alerts.'),
   })
   .describe('Public settings of this installation.');
 export type InstallationOutput = z.infer<typeof installationOutput>;

@@ -5,6 +5,9 @@ import type { InstallationOutput } from './installation.outputs.js';
 export function createInstallationService({ config }: Pick<ServiceDeps, 'config'>) {
   return {
     /** Public. */
-    describe: (): InstallationOutput => ({ public_base_url: config.publicBaseUrl }),
+    describe: (): InstallationOutput => ({
+      public_base_url: config.publicBaseUrl,
+      mail_configured: config.mail !== null,
+    }),
   };
 }

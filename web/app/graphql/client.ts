@@ -1,6 +1,7 @@
 import { createClient as createSocket } from 'graphql-ws';
 import { Client, cacheExchange, fetchExchange, makeOperation, mapExchange, subscriptionExchange } from 'urql';
 import { isSignedOut } from './errors';
+import { fetchOrTake } from './first-question';
 import { refreshOvertaken } from './refresh-overtaken';
 
 const ENDPOINT = '/graphql';
@@ -63,6 +64,7 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
   const client: Client = new Client({
     url: ENDPOINT,
     preferGetMethod: false,
+    fetch: fetchOrTake,
     fetchOptions: { credentials: 'same-origin' },
     exchanges: [
       cacheExchange,

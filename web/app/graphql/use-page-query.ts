@@ -8,6 +8,8 @@ interface PageQuery<Data, Variables> {
   variables: Variables;
   /** Types whose change makes the answer old, though an empty list doesn't show it. */
   touches?: string[];
+  /** Whether an answer that is there is good enough to begin with: it was asked for a moment ago. */
+  isFresh?: boolean;
 }
 
 interface Loaded<Data> {
@@ -22,6 +24,7 @@ export function usePageQuery<Data, Variables extends AnyVariables>({
   query,
   variables,
   touches,
+  isFresh = false,
 }: PageQuery<Data, Variables>): Loaded<Data> {
   const touched = touches?.join(' ');
   const context = useMemo(() => ({ additionalTypenames: touched?.split(' ') ?? [] }), [touched]);
@@ -29,7 +32,7 @@ export function usePageQuery<Data, Variables extends AnyVariables>({
     query,
     variables: variables as Variables & AnyVariables,
     context,
-    requestPolicy: 'cache-and-network',
+    requestPolicy: isFresh ? 'cache-first' : 'cache-and-network',
   } as Parameters<typeof useQuery<Data, Variables>>[0]);
   const refresh = (): void => ask({ requestPolicy: 'network-only' });
   const latest = useRef(refresh);

@@ -13,7 +13,8 @@ const REFRESH_MS = 500;
 
 /** What is left, on every page, as it changes; leads to where credit is added. */
 export function Balance() {
-  const { data, refresh } = usePageQuery({ query: ViewerDocument, variables: {} });
+  // Whoever let the page in has just asked.
+  const { data, refresh } = usePageQuery({ query: ViewerDocument, variables: {}, isFresh: true });
   useRefreshOnUsage(refresh, REFRESH_MS);
   if (!data?.viewer) return null;
   const state = balanceState(data.viewer.balanceUsd);

@@ -21,19 +21,39 @@ export interface Destination {
   href?: string;
 }
 
+interface Group {
+  /** Absent for what stands above all groups. */
+  title?: string;
+  destinations: readonly Destination[];
+}
+
 /** In the order of the navigation. A page that isn't here can't be found. */
-export const destinations: readonly Destination[] = [
-  { label: 'Overview', icon: GaugeIcon, to: paths.dashboard },
-  { label: 'API keys', icon: KeyRoundIcon, to: paths.keys },
-  { label: 'Usage', icon: LayoutListIcon, to: paths.usage },
-  { label: 'Alerts', icon: BellIcon, to: paths.alerts },
-  { label: 'Billing', icon: ReceiptIcon, to: paths.billing },
-  { label: 'Profile', icon: UserIcon, to: paths.profile },
+export const navigation: readonly Group[] = [
+  { destinations: [{ label: 'Overview', icon: GaugeIcon, to: paths.dashboard }] },
+  {
+    title: 'Calls',
+    destinations: [
+      { label: 'API keys', icon: KeyRoundIcon, to: paths.keys },
+      { label: 'Usage', icon: LayoutListIcon, to: paths.usage },
+      { label: 'Alerts', icon: BellIcon, to: paths.alerts },
+    ],
+  },
+  {
+    title: 'Account',
+    destinations: [
+      { label: 'Billing', icon: ReceiptIcon, to: paths.billing },
+      { label: 'Profile', icon: UserIcon, to: paths.profile },
+    ],
+  },
+  {
+    title: 'Developers',
+    destinations: [
+      { label: 'Documentation', icon: BookIcon, href: '/docs' },
+      { label: 'API reference', icon: BracesIcon, href: '/docs/api' },
+      { label: 'GraphQL playground', icon: WaypointsIcon, href: '/graphql/playground' },
+    ],
+  },
 ];
 
-/** For those who build on it, below the pages. */
-export const developerDestinations: readonly Destination[] = [
-  { label: 'Documentation', icon: BookIcon, href: '/docs' },
-  { label: 'REST reference', icon: BracesIcon, href: '/docs/api' },
-  { label: 'GraphQL playground', icon: WaypointsIcon, href: '/graphql/playground' },
-];
+/** All of them, for the command palette. */
+export const destinations: readonly Destination[] = navigation.flatMap((group) => group.destinations);

@@ -1,7 +1,10 @@
+import { Button } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
 import { Link, useLocation } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { MenuIcon } from 'lucide-react';
+import { Fragment, useId, useRef, useState } from 'react';
 import classes from './app-layout.module.css';
-import { type Destination, destinations, developerDestinations } from './navigation';
+import { type Destination, navigation } from './navigation';
 
 function Entry({ label, icon: Mark, to, href }: Destination) {
   const content = (
@@ -29,29 +32,48 @@ function Entry({ label, icon: Mark, to, href }: Destination) {
   );
 }
 
-/** The pages: a column on wide screens, a row that scrolls on narrow ones. */
+/** The pages: a column on wide screens; on narrow ones a menu, which closes when a page is gone to. */
 export function SideNavigation() {
-  const nav = useRef<HTMLElement>(null);
+  const id = useId();
+  const button = useRef<HTMLButtonElement>(null);
+  const [opened, setOpened] = useState(false);
   const { pathname } = useLocation();
-  // The row shows the page where one is. By hand: `scrollIntoView` would move the page as well.
-  useEffect(() => {
-    const entry = nav.current?.querySelector<HTMLElement>(`a[href="${pathname}"]`);
-    if (entry)
-      nav.current!.scrollLeft = entry.offsetLeft - (nav.current!.clientWidth - entry.offsetWidth) / 2;
-  }, [pathname]);
+  const [shownFor, setShownFor] = useState(pathname);
+  if (shownFor !== pathname) {
+    setShownFor(pathname);
+    setOpened(false);
+  }
+  const leave = (): void => {
+    if (!opened) return;
+    setOpened(false);
+    button.current?.focus();
+  };
+  useHotkeys([['Escape', leave]]);
   return (
-    <nav ref={nav} className={classes.nav} aria-label="Pages">
-      <ul>
-        {destinations.map((destination) => (
-          <Entry key={destination.label} {...destination} />
+    <div className={classes.side}>
+      <Button
+        ref={button}
+        className={classes.menu}
+        variant="default"
+        leftSection={<MenuIcon size={16} strokeWidth={1.5} />}
+        aria-expanded={opened}
+        aria-controls={id}
+        onClick={() => setOpened(!opened)}
+      >
+        Menu
+      </Button>
+      <nav id={id} className={classes.nav} data-opened={opened || undefined} aria-label="Pages">
+        {navigation.map(({ title = '', destinations }) => (
+          <Fragment key={title}>
+            {title && <p className={classes.group}>{title}</p>}
+            <ul>
+              {destinations.map((destination) => (
+                <Entry key={destination.label} {...destination} />
+              ))}
+            </ul>
+          </Fragment>
         ))}
-      </ul>
-      <p className={classes.group}>Developers</p>
-      <ul>
-        {developerDestinations.map((destination) => (
-          <Entry key={destination.label} {...destination} />
-        ))}
-      </ul>
-    </nav>
+      </nav>
+    </div>
   );
 }

@@ -2,7 +2,7 @@ import { useMantineColorScheme } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { paths } from '../paths';
 import type { Command } from './command-palette.rules';
-import { destinations, developerDestinations } from './navigation';
+import { destinations } from './navigation';
 import { useLogOut } from './use-log-out';
 
 /** What the palette offers: every page, the themes, the way out. */
@@ -10,7 +10,7 @@ export function useCommands(): Command[] {
   const navigate = useNavigate();
   const { setColorScheme } = useMantineColorScheme();
   const logOut = useLogOut();
-  const pages = [...destinations, ...developerDestinations].map(
+  const pages = destinations.map(
     ({ label, to, href }): Command => ({
       label: `Go to ${label}`,
       run: () => (to === undefined ? location.assign(href!) : void navigate({ to })),

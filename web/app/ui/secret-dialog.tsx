@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { CodeBlock } from './code-block';
 import { Dialog, DialogActions } from './dialog';
 import { Note } from './note';
+import { SecretOnce } from './secret-once';
 
 interface SecretDialogProps {
   opened: boolean;
@@ -66,26 +66,5 @@ export function SecretDialog(props: SecretDialogProps) {
         </>
       )}
     </Dialog>
-  );
-}
-
-interface SecretOnceProps {
-  secret: string;
-  what: string;
-  onCopied?(): void;
-}
-
-/** A secret in full, with what to do about it. */
-export function SecretOnce({ secret, what, onCopied }: SecretOnceProps) {
-  return (
-    <>
-      <p>This is the only time that the {what} is shown. Keep it where secrets are kept.</p>
-      <CodeBlock
-        label={what === 'key' ? 'API key' : 'Signing secret'}
-        code={secret}
-        what={what}
-        {...(onCopied && { onCopied })}
-      />
-    </>
   );
 }

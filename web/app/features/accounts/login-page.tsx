@@ -6,12 +6,18 @@ import { LogInDocument } from '../../../generated/graphql';
 import { paths } from '../../paths';
 import { ErrorNote } from '../../ui/error-note';
 import { schemaErrors } from '../../ui/form-errors';
+import { Note } from '../../ui/note';
 import { EntryLayout } from './entry-layout';
 import { useEntry } from './use-entry';
 
+const REASONS = {
+  ended: 'Your session has ended. Log in to go on where you were.',
+  needed: 'Log in to see this page.',
+} as const;
+
 /** `/login` */
 export function LoginPage() {
-  const { next } = useSearch({ from: paths.login });
+  const { next, reason } = useSearch({ from: paths.login });
   const { enter, error, sending } = useEntry(LogInDocument);
   const form = useForm({
     mode: 'uncontrolled',
@@ -30,6 +36,7 @@ export function LoginPage() {
   return (
     <EntryLayout title="Log in" lead={lead}>
       <form noValidate onSubmit={form.onSubmit(async (values) => void (await enter(values)))}>
+        {reason && !error && <Note tone="plain">{REASONS[reason]}</Note>}
         {error && <ErrorNote error={error} />}
         <TextInput
           label="Email"
@@ -47,6 +54,7 @@ export function LoginPage() {
         <Button type="submit" loading={sending}>
           Log in
         </Button>
+        <Link to={paths.forgotPassword}>Forgot your password?</Link>
       </form>
     </EntryLayout>
   );

@@ -1,11 +1,15 @@
 import { Skeleton } from '@mantine/core';
 import { useQuery } from 'urql';
-import { PricesDocument } from '../../../generated/graphql';
+import { PricesDocument, type PricesQuery } from '../../../generated/graphql';
 import { Money } from '../../ui/money';
 import classes from './entry.module.css';
 
 /** Six models today; the bars keep their place while the list loads. */
 const EXPECTED_ROWS = 6;
+
+/** The cheapest plan that has a model; plans come cheapest first. */
+const planOf = (plans: PricesQuery['plans'], model: string): string | undefined =>
+  plans?.find(({ allowedModels }) => allowedModels.includes(model))?.name;
 
 /** What a call costs, before anybody signs up for it. */
 export function PriceList() {
@@ -19,6 +23,7 @@ export function PriceList() {
         <thead>
           <tr>
             <th scope="col">Dollars per million tokens</th>
+            <th scope="col">from plan</th>
             <th scope="col" className={classes.figure}>
               in
             </th>
@@ -32,6 +37,7 @@ export function PriceList() {
             ? data.models.map((model) => (
                 <tr key={model.modelPublicName}>
                   <th scope="row">{model.modelPublicName}</th>
+                  <td>{planOf(data.plans, model.modelPublicName) ?? '–'}</td>
                   <td className={classes.figure}>
                     <Money usd={model.inputPricePerMillionUsd} />
                   </td>
@@ -42,14 +48,16 @@ export function PriceList() {
               ))
             : Array.from({ length: EXPECTED_ROWS }, (_, row) => (
                 <tr key={row}>
-                  <td colSpan={3}>
+                  <td colSpan={4}>
                     <Skeleton height={12} />
                   </td>
                 </tr>
               ))}
         </tbody>
       </table>
-      <p className={classes.note}>Tokens × price, charged to the last digit. An error costs nothing.</p>
+      <p className={classes.note}>
+        Tokens × price, charged to the last digit. An error costs nothing. A new account is on plan free.
+      </p>
     </section>
   );
 }

@@ -5,7 +5,6 @@ import { useState } from 'react';
 import { DisableKeyDocument, EnableKeyDocument, type KeyRowFragment } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
 import { ErrorNote } from '../../ui/error-note';
-import { Note } from '../../ui/note';
 import classes from './keys.module.css';
 
 /** Whether calls with the key are taken. It can be undone, so that it doesn't ask. */
@@ -21,20 +20,7 @@ export function KeySwitch({ apiKey: { id, status } }: { apiKey: KeyRowFragment }
     if (data) setChanged(!on);
   };
   return (
-    <div className={classes.head}>
-      {error && <ErrorNote error={error} />}
-      {changed && !active && (
-        <Note
-          tone="warn"
-          action={
-            <Button size="xs" variant="default" onClick={() => void set(true)}>
-              Undo
-            </Button>
-          }
-        >
-          Disabled: calls with it get 401.
-        </Note>
-      )}
+    <div className={classes.switch}>
       <Switch
         label={active ? 'Active' : 'Disabled'}
         aria-label="Key is active"
@@ -42,6 +28,19 @@ export function KeySwitch({ apiKey: { id, status } }: { apiKey: KeyRowFragment }
         disabled={disable.sending || enable.sending}
         onChange={({ currentTarget }) => void set(currentTarget.checked)}
       />
+      {/* Always there, so that nothing moves when the switch is thrown. */}
+      <p role="status" className={classes.switched}>
+        {active ? 'Calls with it are taken.' : 'Disabled: calls with it get 401.'}
+        <Button
+          size="xs"
+          variant="subtle"
+          onClick={() => void set(true)}
+          style={{ visibility: changed && !active ? 'visible' : 'hidden' }}
+        >
+          Undo
+        </Button>
+      </p>
+      {error && <ErrorNote error={error} />}
     </div>
   );
 }

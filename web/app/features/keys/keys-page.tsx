@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useRef } from 'react';
 import { KeysDocument } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
@@ -8,9 +9,13 @@ import { DataTable } from '../../ui/data-table';
 import { Empty } from '../../ui/empty';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
-import { CreateKeyDialog } from './create-key-dialog';
 import { KEY_SORTS, keyColumns, sortedKeys } from './key-columns';
 import { DEFAULT_KEY_SORT } from './keys-search';
+
+// A form and its checks weigh more than the list.
+const CreateKeyDialog = lazy(async () => ({
+  default: (await import('./create-key-dialog')).CreateKeyDialog,
+}));
 
 const REFRESH_MS = 2_000;
 
@@ -18,6 +23,8 @@ const REFRESH_MS = 2_000;
 export function KeysPage() {
   const { sort = DEFAULT_KEY_SORT, create = false } = useSearch({ from: '/signed-in/dashboard/keys' });
   const navigate = useNavigate({ from: paths.keys });
+  const wanted = useRef(create);
+  wanted.current ||= create;
   const { data, error, refresh } = usePageQuery({ query: KeysDocument, variables: {}, touches: ['ApiKey'] });
   useRefreshOnUsage(refresh, REFRESH_MS);
   const keys = data?.viewer?.apiKeys.nodes;
@@ -51,7 +58,11 @@ export function KeysPage() {
           }
         />
       )}
-      <CreateKeyDialog opened={create} onClose={close} />
+      {wanted.current && (
+        <Suspense>
+          <CreateKeyDialog opened={create} onClose={close} />
+        </Suspense>
+      )}
     </>
   );
 }

@@ -8,7 +8,7 @@ import { paths } from '../../paths';
 import { ErrorNote } from '../../ui/error-note';
 import { Money } from '../../ui/money';
 import { PageHead } from '../../ui/page-head';
-import { SecretOnce } from '../../ui/secret-dialog';
+import { SecretOnce } from '../../ui/secret-once';
 import { Snippets } from '../keys/snippets';
 import { Arrived } from './arrived';
 import classes from './overview.module.css';

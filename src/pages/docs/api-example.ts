@@ -1,0 +1,56 @@
+import { type ApiDocument, type Operation, SCHEMAS, type Schema } from './openapi-types.js';
+
+const DEPTH = 4;
+const BY_FORMAT: Readonly<Record<string, string>> = {
+  email: 'you@example.com',
+  uuid: '019aa7c1-5f0e-7cc3-98c1-1a2b3c4d5e6f',
+};
+
+/** A value that a schema takes: its own example, else the first that fits. */
+function sample(schema: Schema, document: ApiDocument, depth = 0): unknown {
+  if (schema.example !== undefined) return schema.example;
+  if (schema.$ref) {
+    const named = document.components.schemas[schema.$ref.slice(SCHEMAS.length)];
+    return named && depth < DEPTH ? sample(named, document, depth + 1) : {};
+  }
+  if (schema.default !== undefined) return schema.default;
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum) return schema.enum[0];
+  const choice = (schema.anyOf ?? schema.oneOf)?.[0];
+  if (choice) return sample(choice, document, depth + 1);
+  const type = [schema.type].flat()[0];
+  if (type === 'object') {
+    const wanted = Object.entries(schema.properties ?? {}).filter(
+      ([name]) => !schema.required || schema.required.includes(name),
+    );
+    return Object.fromEntries(wanted.map(([name, field]) => [name, sample(field, document, depth + 1)]));
+  }
+  if (type === 'array') return schema.items ? [sample(schema.items, document, depth + 1)] : [];
+  if (type === 'integer' || type === 'number') return schema.minimum ?? 1;
+  if (type === 'boolean') return true;
+  return BY_FORMAT[schema.format ?? ''] ?? 'text';
+}
+
+/** The call of an operation, to be pasted into a shell. `$TOKEN` and `$KEY` are the caller's. */
+export function curlExample(
+  { method, path, operation }: { method: string; path: string; operation: Operation },
+  document: ApiDocument,
+  baseUrl: string,
+): string {
+  const address = `${baseUrl}${path.replace(/\{(\w+)\}/g, '$$$1')}`;
+  const isOpen = operation.security?.length === 0;
+  const secret = path.startsWith('/v1/') ? '$KEY' : '$TOKEN';
+  const body = operation.requestBody?.content?.['application/json'];
+  const parts = [
+    `curl "${address}"`,
+    ...(method === 'GET' || (method === 'POST' && body) ? [] : [`-X ${method}`]),
+    ...(isOpen ? [] : [`-H "Authorization: Bearer ${secret}"`]),
+    ...(body
+      ? [
+          `-H 'Content-Type: application/json'`,
+          `-d '${JSON.stringify(body.example ?? sample(body.schema, document)).replaceAll("'", "'\\''")}'`,
+        ]
+      : []),
+  ];
+  return parts.join(' \\\n  ');
+}

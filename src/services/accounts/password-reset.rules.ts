@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import { sha256 } from '../../lib/crypto.js';
+import { escaped } from '../../lib/html.js';
+import { MINUTE_MS } from './accounts.rules.js';
+
+const LINK_MINUTES = 30;
+/** How long a link holds. */
+export const LINK_MS = LINK_MINUTES * MINUTE_MS;
+
+/** Links that one address is sent in an hour. More are asked for in vain: the answer is the same. */
+export const LINKS_PER_ADDRESS = { most: 3, windowMs: 60 * MINUTE_MS };
+/** Links that one network may ask for: IPv4 address and /24, or IPv6 /64, /56 and /48. */
+export const LINKS_PER_NETWORK = { most: [20, 40, 80], windowMs: 60 * MINUTE_MS };
+
+const TOKEN_BYTES = 32;
+const TOKEN = /^[\w-]{43}$/;
+
+/** A token that nobody guesses, and what is kept of it. */
+export function newResetToken(): { token: string; tokenHash: string } {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  return { token, tokenHash: sha256(token).toString('hex') };
+}
+
+/** What is kept of a token; undefined when it isn't one of ours. */
+export const resetTokenHash = (token: string): string | undefined =>
+  TOKEN.test(token) ? sha256(token).toString('hex') : undefined;
+
+/** Where a token is used. Behind `#` it is in no request and no log. */
+export const resetUrl = (baseUrl: string, token: string): string => `${baseUrl}/reset-password#${token}`;
+
+/** The mail with the link. It names nothing that a stranger could have chosen. */
+export function resetMail(url: string): { subject: string; text: string; html: string } {
+  const subject = 'Set a new password';
+  const said = [
+    'Somebody asked to set a new password for the account with this address. If it was you, open this link:',
+    `It works once, for ${LINK_MINUTES} minutes. All sessions of the account end when it is used.`,
+    'If it was not you, ignore this mail: your password stays as it is.',
+  ] as const;
+  const html = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>${subject}</title></head>
+<body style="margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff">
+<p>${said[0]}</p>
+<p><a href="${escaped(url)}" style="color:#0b57d0">${subject}</a></p>
+<p>${said[1]}</p>
+<p>${said[2]}</p>
+</body>
+</html>
+`;
+  return { subject, text: `${[said[0], url, said[1], said[2]].join('\n\n')}\n`, html };
+}

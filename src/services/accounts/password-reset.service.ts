@@ -1,0 +1,141 @@
+import type { ServiceContext } from '../../context.js';
+import { notifySessions } from '../../db/invalidation.js';
+import type { Account } from '../../entities/accounts/account.js';
+import { AppError } from '../../errors.js';
+import { createGate } from '../../lib/gate.js';
+import { createMailTransport } from '../../lib/mail-transport.js';
+import type { ServiceDeps } from '../deps.js';
+import { endSessions } from './account-changes.rules.js';
+import type { ForgotPasswordInput, ResetPasswordInput } from './accounts.inputs.js';
+import { emailKeyOf } from './accounts.rules.js';
+import { findById, lockById } from './accounts.store.js';
+import { isExempt } from './exemption.rules.js';
+import { forgetNetworks } from './known-networks.store.js';
+import { refuseKnownPassword } from './known-passwords.js';
+import { countAttempt } from './network-counts.store.js';
+import * as rules from './password-reset.rules.js';
+import { findReset, keepReset, useReset } from './password-reset.store.js';
+import type { OpenedSession, SessionsService } from './sessions.service.js';
+
+/** Mails under way, and those that wait. Strangers ask: beyond that they ask in vain. */
+const AT_ONCE = 4;
+const WAITING = 100;
+const ATTEMPT_MS = 8_000;
+const GONE = 'was used already or is older than 30 minutes; ask for another link';
+
+/** The part of the accounts service for who has forgotten a password. */
+export interface PasswordResetService {
+  /**
+   * Sends a link to the mail, if an account has it. Whether one has is looked up when the answer is on its way: neither
+   * the answer nor its time tells.
+   * @throws AppError `rate_limit_exceeded`
+   */
+  forgotPassword(context: ServiceContext, input: ForgotPasswordInput): Promise<void>;
+  /**
+   * Sets the password of the account that the link was sent to, ends all of its sessions and opens a new one.
+   * @throws AppError `validation_error`, `service_unavailable`
+   */
+  resetPassword(context: ServiceContext, input: ResetPasswordInput): Promise<OpenedSession>;
+}
+
+export function createPasswordResetService(
+  deps: ServiceDeps,
+  { open, remember }: Pick<SessionsService, 'open' | 'remember'>,
+): PasswordResetService {
+  const { config, passwords, pseudonyms: names } = deps;
+  const { mail, publicBaseUrl } = config;
+  const transport = mail && createMailTransport(mail.smtpUrl, ATTEMPT_MS);
+  const gate = createGate({ atOnce: AT_ONCE, waiting: WAITING });
+
+  /** Counts who asks. @returns whether the address may have another mail. */
+  const count = (context: ServiceContext, email: string): Promise<boolean> =>
+    context.em.transactional(async (em) => {
+      const now = context.clock.now();
+      const counted = (name: string, most: number, windowMs: number) =>
+        countAttempt(em, { name, maxAttempts: most, maxFailures: most, windowMs }, now);
+      if (!isExempt(context, config)) {
+        const { most, windowMs } = rules.LINKS_PER_NETWORK;
+        for (const [width, network] of context.networks.entries()) {
+          const fullUntil = await counted(`reset:${names.network(network)}`, most[width]!, windowMs);
+          if (fullUntil !== undefined) refuse(fullUntil - now);
+        }
+      }
+      const { most, windowMs } = rules.LINKS_PER_ADDRESS;
+      return (await counted(`reset-to:${names.mailbox(email)}`, most, windowMs)) === undefined;
+    });
+
+  const send = async (context: ServiceContext, email: string): Promise<void> => {
+    const { token, tokenHash } = rules.newResetToken();
+    const expiresAt = new Date(context.clock.now() + rules.LINK_MS);
+    const reset = { emailKey: emailKeyOf(email), tokenHash, expiresAt };
+    const address = await keepReset(context.em.fork(), reset);
+    if (address === undefined) return;
+    await transport!.sendMail({
+      from: mail!.from,
+      // As an object: a text would be read as a list.
+      to: { name: '', address },
+      headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+      ...rules.resetMail(rules.resetUrl(publicBaseUrl, token)),
+      signal: AbortSignal.timeout(ATTEMPT_MS),
+    });
+  };
+
+  const setPassword = async (
+    context: ServiceContext,
+    { accountId, tokenHash }: { accountId: string; tokenHash: string },
+    password: string,
+  ): Promise<Account> => {
+    const passwordHash = await passwords.hash(password);
+    await context.em.transactional(async (em) => {
+      const account = await lockById(em, accountId);
+      const used = await useReset(em, accountId, tokenHash);
+      if (!used || account?.status !== 'active') throw gone();
+      account.passwordHash = passwordHash;
+      endSessions(account);
+      // Whoever knew the former password may have used it there.
+      await forgetNetworks(em, accountId);
+      await notifySessions(em, accountId);
+    });
+    const account = await findById(context.em.fork(), accountId);
+    if (!account || !(await remember(context, account))) throw gone();
+    return account;
+  };
+
+  return {
+    async forgotPassword(context, { email }) {
+      const mayHaveAnother = await count(context, email);
+      if (!transport || !mayHaveAnother) return;
+      void gate
+        .run(() => send(context, email))
+        .catch((error: unknown) =>
+          context.log.warn({ err: error }, 'a link for a new password was not sent'),
+        );
+    },
+    async resetPassword(context, { token, password }) {
+      refuseKnownPassword(password, 'password');
+      const tokenHash = rules.resetTokenHash(token);
+      const now = new Date(context.clock.now());
+      // Before the hash: who has no link costs nothing.
+      const accountId = tokenHash && (await findReset(context.em.fork(), tokenHash, now));
+      if (!accountId) throw gone();
+      const client = { network: context.networks.at(-1)!, exempt: isExempt(context, config) };
+      return passwords.inTurn(client, async () =>
+        open(context, await setPassword(context, { accountId, tokenHash }, password)),
+      );
+    },
+  };
+}
+
+const gone = (): AppError =>
+  new AppError('validation_error', {
+    message: `The link ${GONE}.`,
+    details: [{ field: 'token', message: GONE }],
+  });
+
+/** @throws AppError `rate_limit_exceeded` */
+function refuse(waitMs: number): never {
+  throw new AppError('rate_limit_exceeded', {
+    message: 'Too many links were asked for from this network. Try again later.',
+    retryAfterSeconds: waitMs / 1000,
+  });
+}

@@ -1,0 +1,187 @@
+import { sha256 } from '../../src/lib/crypto.js';
+import { type Mailbox, startMailbox } from '../alerts/delivery/mailbox.js';
+import { call, type ErrorAnswer, PASSWORD, signUp } from '../support/api.js';
+import { testClock } from '../support/clock.js';
+import { usePlatform } from '../support/platform-suite.js';
+import { until } from '../support/until.js';
+
+const MINUTE_MS = 60_000;
+const NEW_PASSWORD = 'another long password 77';
+
+describe('a forgotten password', () => {
+  const clock = testClock();
+  let mailbox: Mailbox;
+  beforeAll(async () => {
+    mailbox = await startMailbox();
+  });
+  afterAll(() => mailbox.close());
+  const suite = usePlatform(() => ({
+    clock,
+    env: { SMTP_URL: mailbox.url, MAIL_FROM: 'gateway@example.com' },
+  }));
+
+  const forgot = (email: string, from = '198.51.100.20') =>
+    call<ErrorAnswer>(suite.url, 'POST', '/api/auth/forgot-password', {
+      body: { email },
+      headers: { 'x-forwarded-for': from },
+    });
+  const reset = (token: string, password = NEW_PASSWORD) =>
+    call<ErrorAnswer & { access_token: string }>(suite.url, 'POST', '/api/auth/reset-password', {
+      body: { token, password },
+    });
+  const mailsTo = (email: string) => mailbox.mails.filter(({ to }) => to.includes(email));
+  /** Asks for a link and gives what stands behind its `#`. */
+  const tokenFor = async (email: string): Promise<string> => {
+    const before = mailsTo(email).length;
+    expect((await forgot(email)).status).toBe(202);
+    await until(() => mailsTo(email).length > before);
+    const { text } = mailsTo(email).at(-1)!.parsed;
+    return /http:\/\/localhost:\d+\/reset-password#([\w-]{43})\n/.exec(text!)![1]!;
+  };
+  const newAccount = async () => {
+    const { body } = await signUpWith();
+    return { email: body.user.email, token: body.access_token };
+  };
+  const signUpWith = () =>
+    call<{ access_token: string; user: { email: string } }>(suite.url, 'POST', '/api/auth/signup', {
+      body: { email: `reset-${counter++}@example.com`, password: PASSWORD, name: 'Ada' },
+    });
+  let counter = 0;
+
+  test('is set anew by a link in a mail, once; all sessions end, and the new one works', async () => {
+    const { email, token: session } = await newAccount();
+    const token = await tokenFor(email);
+    const answer = await reset(token);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('set-cookie')).toContain('pr_session=');
+    const me = (bearer: string) => call(suite.url, 'GET', '/api/auth/me', { token: bearer });
+    expect((await me(session)).status).toBe(401);
+    expect((await me(answer.body.access_token)).status).toBe(200);
+    const login = (password: string) =>
+      call(suite.url, 'POST', '/api/auth/login', { body: { email, password } });
+    expect([(await login(PASSWORD)).status, (await login(NEW_PASSWORD)).status]).toEqual([401, 200]);
+    const again = await reset(token, 'a third long password 78');
+    expect([again.status, again.body.error.details?.[0]?.field]).toEqual([422, 'token']);
+  });
+
+  test('of two who use one link at once, one wins', async () => {
+    const { email } = await newAccount();
+    const token = await tokenFor(email);
+    const answers = await Promise.all([reset(token), reset(token, 'yet another password 79')]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
+  });
+
+  test('only the hash of a token is kept, and it goes with its use, a change of password, or its time', async () => {
+    const { email, token: session } = await newAccount();
+    const token = await tokenFor(email);
+    const kept = async () => {
+      const { rows } = await suite.db.pool.query<{ token_hash: string }>(
+        `select token_hash from password_resets r join accounts a on a.id = r.account_id where a.email = $1`,
+        [email],
+      );
+      return rows.map(({ token_hash }) => token_hash);
+    };
+    expect(await kept()).toEqual([sha256(token).toString('hex')]);
+    const changed = await call(suite.url, 'POST', '/api/auth/password', {
+      token: session,
+      body: { current_password: PASSWORD, new_password: 'changed in the meantime 80' },
+    });
+    expect([changed.status, await kept()]).toEqual([204, []]);
+    expect((await reset(token)).status).toBe(422);
+    const late = await tokenFor(email);
+    clock.advance(30 * MINUTE_MS);
+    expect((await reset(late)).status).toBe(422);
+  });
+
+  test('is answered alike whether an account has the address, and before that is looked up', async () => {
+    const { email } = await newAccount();
+    const blocker = await suite.db.pool.connect();
+    try {
+      // Whoever looks at accounts waits: the answers come all the same.
+      await blocker.query('begin');
+      await blocker.query('lock table accounts in access exclusive mode');
+      const answers = await Promise.all([forgot(email), forgot('nobody-at-all@example.com')]);
+      const [known, unknown] = answers.map(({ status, text, headers }) => ({
+        status,
+        text,
+        names: [...headers.keys()].sort(),
+      }));
+      expect(known).toEqual(unknown);
+      expect(known).toMatchObject({ status: 202, text: '' });
+    } finally {
+      await blocker.query('rollback');
+      blocker.release();
+    }
+    await until(() => mailsTo(email).length === 1);
+    expect(mailsTo('nobody-at-all@example.com')).toEqual([]);
+  });
+
+  test('an address gets three mails an hour, whoever asks; a network may ask twenty times', async () => {
+    const { email } = await newAccount();
+    for (let sent = 1; sent <= 3; sent++) {
+      expect((await forgot(email, `203.0.113.${sent}`)).status).toBe(202);
+      await until(() => mailsTo(email).length === sent);
+    }
+    expect((await forgot(email.toUpperCase(), '203.0.114.9')).status).toBe(202);
+    const answers: number[] = [];
+    for (let i = 0; i < 21; i++)
+      answers.push((await forgot(`stranger-${i}@example.com`, '192.0.2.77')).status);
+    expect(answers).toEqual([...Array.from({ length: 20 }, () => 202), 429]);
+    // Mails are sent in order: a later one is there, the fourth to this address is not.
+    const { email: other } = await newAccount();
+    await tokenFor(other);
+    expect(mailsTo(email)).toHaveLength(3);
+  });
+
+  test('nothing is sent for an account that is disabled; made-up tokens and weak passwords are refused', async () => {
+    const { email } = await newAccount();
+    await suite.db.pool.query(`update accounts set status = 'disabled' where email = $1`, [email]);
+    expect((await forgot(email)).status).toBe(202);
+    const { email: other } = await newAccount();
+    const token = await tokenFor(other);
+    expect(mailsTo(email)).toEqual([]);
+    expect((await reset('x'.repeat(43))).status).toBe(422);
+    const weak = await reset(token, 'password');
+    expect([weak.status, weak.body.error.details?.[0]?.field]).toEqual([422, 'password']);
+    expect((await reset(token)).status).toBe(200);
+  });
+
+  test('GraphQL does the same by the same schema', async () => {
+    const { email } = await newAccount();
+    const ask = (query: string, input: object) =>
+      call<{ data: Record<string, { accessToken?: string; success?: boolean }>; errors?: unknown[] }>(
+        suite.url,
+        'POST',
+        '/graphql',
+        { body: { query, variables: { input } } },
+      );
+    const FORGOT = 'mutation ($input: ForgotPasswordInput!) { forgotPassword(input: $input) { success } }';
+    const RESET = 'mutation ($input: ResetPasswordInput!) { resetPassword(input: $input) { accessToken } }';
+    expect((await ask(FORGOT, { email })).body.data.forgotPassword).toEqual({ success: true });
+    await until(() => mailsTo(email).length === 1);
+    const token = /#([\w-]{43})/.exec(mailsTo(email)[0]!.parsed.text!)![1]!;
+    const done = await ask(RESET, { token, password: NEW_PASSWORD });
+    expect(done.body.data.resetPassword!.accessToken).toMatch(/^ey/);
+    const again = await ask(RESET, { token, password: NEW_PASSWORD });
+    expect(again.body.errors).toMatchObject([
+      { extensions: { code: 'validation_error', details: [{ field: 'token' }] } },
+    ]);
+  });
+});
+
+describe('a forgotten password where no mail is configured', () => {
+  const suite = usePlatform();
+
+  test('is answered as ever, and the installation says that it sends nothing', async () => {
+    const user = await signUp(suite.url);
+    expect(user.token).toBeDefined();
+    const answer = await call(suite.url, 'POST', '/api/auth/forgot-password', {
+      body: { email: 'someone@example.com' },
+    });
+    expect([answer.status, answer.text]).toEqual([202, '']);
+    const { body } = await call<{ data: unknown }>(suite.url, 'POST', '/graphql', {
+      body: { query: '{ installation { mailConfigured } }' },
+    });
+    expect(body.data).toEqual({ installation: { mailConfigured: false } });
+  });
+});

@@ -1,0 +1,74 @@
+import { get, request } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { PASSWORD, signUp } from '../support/api.js';
+import { usePlatform } from '../support/platform-suite.js';
+
+interface Raw {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+}
+
+describe('answers above 1 KiB', () => {
+  const suite = usePlatform();
+
+  /** Over node:http: `fetch` would decompress and hide what came. */
+  const ask = (path: string, headers: Record<string, string> = {}, body?: unknown): Promise<Raw> =>
+    new Promise((resolve, reject) => {
+      const options = {
+        headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      };
+      const call = body === undefined ? get : request;
+      const sent = call(
+        `${suite.url}${path}`,
+        { ...options, method: body === undefined ? 'GET' : 'POST' },
+        (answer) => {
+          const chunks: Buffer[] = [];
+          answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+          answer.on('end', () =>
+            resolve({ status: answer.statusCode!, headers: answer.headers, body: Buffer.concat(chunks) }),
+          );
+        },
+      ).on('error', reject);
+      sent.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+
+  test.each([
+    ['br', 'gzip, deflate, br', brotliDecompressSync],
+    ['gzip', 'gzip;q=0.5', gunzipSync],
+  ])('come as %s to whoever takes it', async (encoding, accepted, decompress) => {
+    for (const path of ['/openapi.json', '/docs/api', '/docs/graphql', '/api/plans']) {
+      const plain = await ask(path);
+      const answer = await ask(path, { 'accept-encoding': accepted });
+      expect([path, plain.headers['content-encoding']]).toEqual([path, undefined]);
+      expect([path, answer.headers['content-encoding']]).toEqual([path, encoding]);
+      expect(answer.headers.vary).toMatch(/accept-encoding/);
+      expect(decompress(answer.body).equals(plain.body)).toBe(true);
+      expect(answer.body.length).toBeLessThan(plain.body.length / 2);
+    }
+  });
+
+  test('queries and exports too, but no answer that holds a secret beside what was sent', async () => {
+    const { token, user } = await signUp(suite.url);
+    const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'br' };
+    const encodingOf = async (path: string, body?: unknown): Promise<unknown> => {
+      const answer = await ask(path, headers, body);
+      expect(answer.status).toBeLessThan(300);
+      return answer.headers['content-encoding'];
+    };
+    const types = '{ __schema { types { name description } } }';
+    expect(await encodingOf('/graphql', { query: types })).toBe('br');
+    expect(await encodingOf('/api/usage.csv')).toBe('br');
+    const long = 'x'.repeat(100);
+    const aliases = Array.from({ length: 12 }, (_, i) => `a${i}${long}: accessToken`).join(' ');
+    const login = `mutation ($input: LoginInput!) { login(input: $input) { ${aliases} } }`;
+    const input = { email: user.email, password: PASSWORD };
+    const answer = await ask('/graphql', headers, { query: login, variables: { input } });
+    // Long enough, and with the token in it.
+    expect([answer.status, answer.body.length > 1_024]).toEqual([200, true]);
+    expect(answer.body.toString()).toContain('eyJ');
+    expect(answer.headers['content-encoding']).toBeUndefined();
+    const short = await ask('/health', { 'accept-encoding': 'br' });
+    expect([short.status, short.headers['content-encoding']]).toEqual([200, undefined]);
+  });
+});

@@ -1,0 +1,66 @@
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { useProduct } from '../support/product-suite.js';
+import { pageOf } from './dashboard.js';
+
+/** What a visitor downloads and sees before anything works. Counted, not timed: times are in docs/decisions/0122. */
+describeInBrowser('the weight of the pages', () => {
+  const browser = useBrowser();
+  const suite = useProduct();
+
+  /** Shifts that nobody caused, and what the policy has refused. */
+  const WATCH = `
+    window.shifts = 0;
+    window.refused = [];
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shifts += value;
+    }).observe({ type: 'layout-shift', buffered: true });
+    document.addEventListener('securitypolicyviolation', ({ blockedURI, violatedDirective }) =>
+      window.refused.push(violatedDirective + ' ' + blockedURI));`;
+
+  test('every page comes in few requests, asks once who is there, and neither shifts nor tries to run text', async () => {
+    const user = await suite.signUp('free');
+    const page = await pageOf(browser, suite, user);
+    await page.addInitScript(WATCH);
+    // Its socket never stands: what is asked once more when it stands late isn't counted.
+    await page.routeWebSocket(/graphql/, () => undefined);
+    let asked: { url: string; body: string | null }[] = [];
+    page.on('request', (request) => asked.push({ url: request.url(), body: request.postData() }));
+    for (const [path, heading] of [
+      ['/dashboard', 'Overview'],
+      ['/dashboard/keys', 'API keys'],
+      ['/dashboard/usage', 'Usage'],
+      ['/dashboard/profile', 'Profile'],
+      ['/docs/graphql', 'GraphQL'],
+    ] as const) {
+      asked = [];
+      await page.goto(path);
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      await page.waitForLoadState('networkidle');
+      const own = asked.filter(({ url }) => !url.startsWith('data:'));
+      expect([path, own.length <= 22]).toEqual([path, true]);
+      const bodies = own.flatMap(({ body }) => body ?? []).map((body) => JSON.parse(body) as object);
+      const documents = bodies.map((body) => (body as { documentId: string }).documentId);
+      expect([path, documents.toSorted()]).toEqual([path, [...new Set(documents)].sort()]);
+      const seen = await page.evaluate<{ shifts: number; refused: string[] }>(
+        '({ shifts: window.shifts, refused: window.refused })',
+      );
+      expect([path, seen.shifts <= 0.05, seen.refused]).toEqual([path, true, []]);
+    }
+  });
+
+  test('the outline stands in the document, and what the page at its address needs is asked for at once', async () => {
+    const text = await (await fetch(`${suite.url}/dashboard/keys?sort=name`)).text();
+    expect(text).toContain('<div class="shell">');
+    const preloaded = [
+      ...text.matchAll(/<link rel="modulepreload" crossorigin href="([^"]+)" nonce="[^"]+">/g),
+    ];
+    expect(preloaded.map(([, url]) => url)).toContainEqual(expect.stringContaining('/assets/keys-page-'));
+    expect(text).not.toContain('/assets/overview-page-');
+    // Styles are behind the outline: it waits for none of them.
+    const styles = text.indexOf('rel="stylesheet"');
+    expect([styles > text.indexOf('class="shell"'), styles < text.indexOf('id="root"')]).toEqual([
+      true,
+      true,
+    ]);
+  });
+});

@@ -1,0 +1,64 @@
+import { Button, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useQuery } from 'urql';
+import { forgotPasswordInput } from '../../../../src/services/accounts/accounts.inputs';
+import { ForgotPasswordDocument, MailDocument } from '../../../generated/graphql';
+import { useAction } from '../../graphql/use-action';
+import { paths } from '../../paths';
+import { ErrorNote } from '../../ui/error-note';
+import { schemaErrors } from '../../ui/form-errors';
+import { Note } from '../../ui/note';
+import { EntryLayout } from './entry-layout';
+
+/** `/forgot-password` */
+export function ForgotPasswordPage() {
+  const [{ data: installation }] = useQuery({ query: MailDocument });
+  const { run, error, sending } = useAction(ForgotPasswordDocument);
+  const [sent, setSent] = useState(false);
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { email: '' },
+    validate: schemaErrors(forgotPasswordInput),
+  });
+  const send = form.onSubmit(async (input) => {
+    const { data } = await run({ input });
+    if (data) setSent(true);
+  });
+  const lead = <Link to={paths.login}>Back to the log-in</Link>;
+  if (installation?.installation?.mailConfigured === false) {
+    return (
+      <EntryLayout title="Forgot your password?" lead={lead}>
+        <Note tone="plain">
+          This installation sends no mail. Ask the person who runs it for a link to set a new password.
+        </Note>
+      </EntryLayout>
+    );
+  }
+  return (
+    <EntryLayout title="Forgot your password?" lead={lead}>
+      {sent ? (
+        <Note tone="good">
+          If an account has this address, a link is on its way. It works once, for 30 minutes. Nothing there?
+          Look in the spam folder before you ask again.
+        </Note>
+      ) : (
+        <form noValidate onSubmit={send}>
+          {error && <ErrorNote error={error} />}
+          <TextInput
+            label="Email"
+            description="We send you a link to set a new password"
+            type="email"
+            autoComplete="username"
+            key={form.key('email')}
+            {...form.getInputProps('email')}
+          />
+          <Button type="submit" loading={sending}>
+            Send the link
+          </Button>
+        </form>
+      )}
+    </EntryLayout>
+  );
+}

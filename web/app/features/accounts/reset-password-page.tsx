@@ -1,0 +1,58 @@
+import { Button, PasswordInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { resetPasswordInput } from '../../../../src/services/accounts/accounts.inputs';
+import { ResetPasswordDocument } from '../../../generated/graphql';
+import { paths } from '../../paths';
+import { ErrorNote } from '../../ui/error-note';
+import { asSentence, schemaErrors } from '../../ui/form-errors';
+import { Note } from '../../ui/note';
+import { EntryLayout } from './entry-layout';
+import { useEntry } from './use-entry';
+
+/** `/reset-password#token`, where the link in the mail leads. */
+export function ResetPasswordPage() {
+  // Behind `#`, so that no server and no log sees it; kept here, since the router may drop it.
+  const [token] = useState(() => location.hash.slice(1));
+  const { enter, error, sending } = useEntry(ResetPasswordDocument);
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { password: '' },
+    validate: (values) => schemaErrors(resetPasswordInput)({ token, ...values }),
+  });
+  const send = form.onSubmit(async ({ password }) => {
+    const failure = await enter({ token, password });
+    if (failure?.fields.password) form.setFieldError('password', asSentence(failure.fields.password));
+  });
+  const again = <Link to={paths.forgotPassword}>Ask for another link</Link>;
+  if (token === '' || error?.fields.token) {
+    return (
+      <EntryLayout title="Set a new password" lead={again}>
+        <Note tone="warn">
+          This link doesn’t work any more: it was used, is older than 30 minutes, or part of it is missing.
+        </Note>
+      </EntryLayout>
+    );
+  }
+  return (
+    <EntryLayout
+      title="Set a new password"
+      lead="All sessions of your account end, and you are logged in here."
+    >
+      <form noValidate onSubmit={send}>
+        {error && Object.keys(error.fields).length === 0 && <ErrorNote error={error} />}
+        <PasswordInput
+          label="New password"
+          description="8 to 128 characters"
+          autoComplete="new-password"
+          key={form.key('password')}
+          {...form.getInputProps('password')}
+        />
+        <Button type="submit" loading={sending}>
+          Set password
+        </Button>
+      </form>
+    </EntryLayout>
+  );
+}

@@ -1,0 +1,33 @@
+import {
+  COLOR_SCHEME_KEY,
+  type ColorScheme,
+  resolvedColorScheme,
+  storedColorScheme,
+} from '../theme/color-scheme';
+
+const NEXT = { auto: 'light', light: 'dark', dark: 'auto' } as const;
+const NAMES = { auto: 'system', light: 'light', dark: 'dark' } as const;
+
+/** The switch of the public pages: system, light, dark, and again, as in the dashboard. Without scripts there is none. */
+const button = document.querySelector<HTMLButtonElement>('[data-theme-switch]');
+
+function show(choice: ColorScheme): void {
+  document.documentElement.dataset.mantineColorScheme = resolvedColorScheme(choice);
+  if (!button) return;
+  button.textContent = `Theme: ${NAMES[choice]}`;
+  button.setAttribute('aria-label', `Theme: ${NAMES[choice]}. Change to ${NAMES[NEXT[choice]]}`);
+  button.style.visibility = 'visible';
+}
+
+let chosen = storedColorScheme();
+show(chosen);
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => show(chosen));
+button?.addEventListener('click', () => {
+  chosen = NEXT[chosen];
+  try {
+    localStorage.setItem(COLOR_SCHEME_KEY, chosen);
+  } catch {
+    // Storage is forbidden: the choice holds for this page.
+  }
+  show(chosen);
+});
