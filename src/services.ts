@@ -3,17 +3,21 @@ import { type AlertsService, createAlertsService } from './services/alerts/alert
 import { createMailLinksService, type MailLinksService } from './services/alerts/mail-links.service.js';
 import { type AnalyticsService, createAnalyticsService } from './services/analytics/analytics.service.js';
 import { type BillingService, createBillingService } from './services/billing/billing.service.js';
+import { createOutlookService, type OutlookService } from './services/billing/outlook.service.js';
 import type { ServiceDeps } from './services/deps.js';
 import {
   createInstallationService,
   type InstallationService,
 } from './services/installation/installation.service.js';
 import { createKeysService, type KeysService } from './services/keys/keys.service.js';
+import { type AccountFeed, createAccountFeed } from './services/live/account-feed.js';
 import { type AlertFeed, createAlertFeed } from './services/live/alert-feed.js';
 import { createUsageFeed, type UsageFeed } from './services/live/usage-feed.js';
+import { createRefusalsService, type RefusalsService } from './services/refusals/refusals.service.js';
 
 /** Every service of the product by its domain. */
 export interface Services {
+  accountFeed: AccountFeed;
   accounts: AccountsService;
   alerts: AlertsService;
   alertFeed: AlertFeed;
@@ -22,12 +26,15 @@ export interface Services {
   installation: InstallationService;
   keys: KeysService;
   mailLinks: MailLinksService;
+  outlook: OutlookService;
+  refusals: RefusalsService;
   usageFeed: UsageFeed;
 }
 
 /** Makes the services of one process. They hold no state of a request: each method takes the context first. */
 export function createServices(deps: ServiceDeps): Services {
   return {
+    accountFeed: createAccountFeed(deps),
     accounts: createAccountsService(deps),
     alerts: createAlertsService(deps),
     alertFeed: createAlertFeed(deps),
@@ -36,6 +43,8 @@ export function createServices(deps: ServiceDeps): Services {
     installation: createInstallationService(deps),
     keys: createKeysService(deps),
     mailLinks: createMailLinksService(deps),
+    outlook: createOutlookService(),
+    refusals: createRefusalsService(),
     usageFeed: createUsageFeed(deps),
   };
 }

@@ -9,6 +9,7 @@ import { AlertMail } from './alerts/alert-mail.js';
 import { AlertSubscription } from './alerts/alert-subscription.js';
 import { MailRecipient } from './alerts/mail-recipient.js';
 import { ThresholdFiring } from './alerts/threshold-firing.js';
+import { RefusedCallHour } from './analytics/refused-call-hour.js';
 import { RollupDirtyDay } from './analytics/rollup-dirty-day.js';
 import { RollupDirtyHour } from './analytics/rollup-dirty-hour.js';
 import { UsageLatencyDay } from './analytics/usage-latency-day.js';
@@ -21,6 +22,7 @@ import { UsageEvent } from './billing/usage-event.js';
 import { UsageRetention } from './billing/usage-retention.js';
 import { SealedSecret } from './installation/sealed-secret.js';
 import { ApiKey } from './keys/api-key.js';
+import { DeletedApiKey } from './keys/deleted-api-key.js';
 import { KeySpendDay } from './keys/key-spend-day.js';
 import { VirtualKey } from './proxy/virtual-key.js';
 
@@ -32,6 +34,7 @@ export const entities = [
   AlertMail,
   AlertSubscription,
   ApiKey,
+  DeletedApiKey,
   EndedSession,
   KeySpendDay,
   KnownNetwork,
@@ -41,6 +44,7 @@ export const entities = [
   Model,
   NetworkCount,
   Plan,
+  RefusedCallHour,
   RollupDirtyDay,
   RollupDirtyHour,
   SealedSecret,

@@ -4,6 +4,7 @@ import { GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
 import { enforceAccess } from './access.js';
 import { AccountResolver, AccountsResolver } from './accounts/accounts.resolver.js';
+import { AccountSubscriptions } from './accounts/accounts.subscriptions.js';
 import { UsersResolver } from './accounts/users.resolver.js';
 import {
   AlertEventResolver,
@@ -23,6 +24,7 @@ import {
   ViewerBillingResolver,
 } from './billing/billing.resolver.js';
 import { BillingSubscriptions } from './billing/billing.subscriptions.js';
+import { ViewerOutlookResolver } from './billing/outlook.resolver.js';
 import { InstallationResolver } from './installation/installation.resolver.js';
 import {
   ApiKeyConnectionResolver,
@@ -30,6 +32,7 @@ import {
   KeysResolver,
   ViewerKeysResolver,
 } from './keys/keys.resolver.js';
+import { ApiKeyRefusalsResolver, ViewerRefusalsResolver } from './refusals/refusals.resolver.js';
 
 /** Builds the schema from every resolver of the product, each root field behind its guard. */
 export function createSchema(): GraphQLSchema {
@@ -38,6 +41,7 @@ export function createSchema(): GraphQLSchema {
       AccountsResolver,
       AccountResolver,
       UsersResolver,
+      AccountSubscriptions,
       BillingResolver,
       TopUpPayloadResolver,
       ViewerBillingResolver,
@@ -46,12 +50,15 @@ export function createSchema(): GraphQLSchema {
       UsageEventResolver,
       LedgerEntryResolver,
       BillingSubscriptions,
+      ViewerOutlookResolver,
       KeysResolver,
       ViewerKeysResolver,
       ApiKeyConnectionResolver,
       ApiKeyResolver,
       ViewerAnalyticsResolver,
       ApiKeyAnalyticsResolver,
+      ViewerRefusalsResolver,
+      ApiKeyRefusalsResolver,
       InstallationResolver,
       AlertsResolver,
       ViewerAlertsResolver,

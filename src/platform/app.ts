@@ -27,6 +27,8 @@ import { billingRoutes } from '../rest/billing.routes.js';
 import { docsRoutes } from '../rest/docs-page.js';
 import { healthRoutes } from '../rest/health.routes.js';
 import { keysRoutes } from '../rest/keys.routes.js';
+import { outlookRoutes } from '../rest/outlook.routes.js';
+import { refusalsRoutes } from '../rest/refusals.routes.js';
 import type { RestApp } from '../rest/rest-app.js';
 import type { RouteRules } from '../rest/route-rules.js';
 import type { Signals } from '../services/live/signals.js';
@@ -137,6 +139,8 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   billingRoutes(app, services);
   keysRoutes(app, services);
   analyticsRoutes(app, services);
+  refusalsRoutes(app, services);
+  outlookRoutes(app, services);
   alertsRoutes(app, services);
   adminRoutes(app, services);
   await graphqlRoutes(app, {

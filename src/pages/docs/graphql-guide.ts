@@ -107,6 +107,9 @@ const subscriptions: Section = {
     paragraph(
       '`alertFired` tells each alert of the account once it has fired, one for each destination, before its delivery; how that ended is in `alertEvents`.',
     ),
+    paragraph(
+      '`accountChanged` tells what of balance, plan and keys has changed, wherever it was done, and that calls were refused; `refusedCalls` has the reasons. Changes that follow each other closely come as one event.',
+    ),
     code(subscriptionExample),
     table(
       ['close', 'meaning'],

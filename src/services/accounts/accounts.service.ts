@@ -147,7 +147,8 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         await deleteWishes(em, account.id);
         await forgetNetworks(em, account.id);
         erase(locked, new Date(context.clock.now()));
-        for (const key of deleted) await notifyInvalidation(em, { kind: 'key', id: key.id });
+        for (const key of deleted)
+          await notifyInvalidation(em, { kind: 'key', id: key.id, accountId: account.id });
         await notifyInvalidation(em, { kind: 'account', id: account.id });
         await notifySessions(em, account.id);
         return deleted;

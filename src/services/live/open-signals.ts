@@ -3,6 +3,9 @@ import type { Config } from '../../config.js';
 import {
   ALERT_FIRED_CHANNEL,
   decodeFlushed,
+  decodeInvalidation,
+  INVALIDATION_CHANNEL,
+  REFUSED_CALLS_CHANNEL,
   SESSIONS_CHANNEL,
   USAGE_FLUSHED_CHANNEL,
 } from '../../db/invalidation.js';
@@ -20,7 +23,7 @@ const RECONNECT_BASE_MS = 100;
 const RECONNECT_MAX_MS = 2_000;
 
 /**
- * Listens to the other processes: sessions and alerts over PostgreSQL, usage over Redis where there is one. Whatever was missed
+ * Listens to the other processes: sessions, alerts and accounts over PostgreSQL, usage over Redis where there is one. Whatever was missed
  * while a connection was lost is made good by a signal to everybody.
  */
 export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, log: Logger): OpenSignals {
@@ -28,15 +31,24 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
   const { redisUrl } = config;
   const listener = listen({
     databaseUrl: config.databaseUrl!,
-    channel: [SESSIONS_CHANNEL, ALERT_FIRED_CHANNEL, ...(redisUrl ? [] : [USAGE_FLUSHED_CHANNEL])],
+    channel: [
+      SESSIONS_CHANNEL,
+      ALERT_FIRED_CHANNEL,
+      INVALIDATION_CHANNEL,
+      REFUSED_CALLS_CHANNEL,
+      ...(redisUrl ? [] : [USAGE_FLUSHED_CHANNEL]),
+    ],
     log,
     onNotify(payload, channel) {
       if (channel === SESSIONS_CHANNEL) board.sessionsChanged(payload);
       else if (channel === ALERT_FIRED_CHANNEL) board.alertsFired(decodeFlushed(payload));
+      else if (channel === REFUSED_CALLS_CHANNEL) board.accountsChanged(decodeFlushed(payload));
+      else if (channel === INVALIDATION_CHANNEL) board.accountsChanged(accountOf(payload));
       else board.usageFlushed(decodeFlushed(payload));
     },
     onListening() {
       board.sessionsChanged(null);
+      board.accountsChanged(null);
       board.alertsFired(null);
       board.usageFlushed(null);
     },
@@ -45,12 +57,22 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
   return {
     onUsage: board.onUsage,
     onAlerts: board.onAlerts,
+    onAccount: board.onAccount,
     onSessions: board.onSessions,
     async stop() {
       redis?.disconnect();
       await listener.stop();
     },
   };
+}
+
+/** Whose account an invalidation is about; null: everybody's. */
+function accountOf(payload: string): string[] | null {
+  const change = decodeInvalidation(payload);
+  if (!change) return [];
+  if (change.kind === 'catalog') return null;
+  const id = change.kind === 'account' ? change.id : change.accountId;
+  return id === '' ? null : [id];
 }
 
 function subscribe(url: string, board: SignalBoard): Redis {
