@@ -1,8 +1,8 @@
 import type { Client } from 'urql';
 import { ViewerDocument, type ViewerQuery } from '../generated/graphql';
-import { createGraphqlClient, SESSION_PROBE } from './graphql/client';
+import { createGraphqlClient, reconnectNow, SESSION_PROBE } from './graphql/client';
 import { isSignedOut } from './graphql/errors';
-import { forgetDrafts } from './ui/draft';
+import { forgetDrafts, openDrafts } from './ui/draft';
 
 /** The account of the session. */
 export type Viewer = NonNullable<ViewerQuery['viewer']>;
@@ -11,8 +11,6 @@ const changed = new Set<() => void>();
 const doubted = new Set<() => void>();
 const returned = new Set<() => void>();
 let inDoubt = false;
-/** Id of the account that was signed in last. */
-let lastSeen: string | undefined;
 let client = createGraphqlClient({ onDoubt: doubt, onReturn });
 
 function doubt(): void {
@@ -35,11 +33,35 @@ export const onSessionChange = listen(changed);
 /** Calls back when the server has refused the session: it may have ended elsewhere. */
 export const onSessionDoubt = listen(doubted);
 
-/** Calls back when what is live was interrupted and is there again: something may have been missed. */
+/**
+ * Calls back when what is live was interrupted and is there again, or somebody comes back to the page: something may have
+ * been missed.
+ */
 export const onLiveReturn = listen(returned);
 
 /** The client of the current session. */
 export const currentClient = (): Client => client;
+
+/** Coming back to a page tells by two events. */
+const RETURN_MS = 1_000;
+let returnedAtMs = Number.NEGATIVE_INFINITY;
+
+function lookedAt(): void {
+  if (document.visibilityState !== 'visible' || performance.now() - returnedAtMs < RETURN_MS) return;
+  returnedAtMs = performance.now();
+  reconnectNow();
+  onReturn();
+}
+
+addEventListener('focus', lookedAt);
+document.addEventListener('visibilitychange', lookedAt);
+addEventListener('online', reconnectNow);
+
+/** Nothing of the account stays in this browser; for the log-out. */
+export function endSession(): void {
+  forgetDrafts();
+  renewSession();
+}
 
 /** After a log-in, sign-up or log-out: nothing that one account has seen stays for the next. */
 export function renewSession(): void {
@@ -60,9 +82,6 @@ export async function loadViewer(): Promise<Viewer | null> {
   if (isSignedOut(error)) return null;
   if (error) throw error;
   const viewer = data?.viewer ?? null;
-  if (viewer && viewer.id !== lastSeen) {
-    lastSeen = viewer.id;
-    forgetDrafts();
-  }
+  if (viewer) openDrafts(viewer.id);
   return viewer;
 }
