@@ -1,16 +1,11 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { windowSearch } from './features/analytics/window';
 import { keySearch, keysSearch } from './features/keys/keys-search';
 import { usageSearch } from './features/usage/usage-search';
+import { lazyPage } from './lazy-page';
 import { pageSearch, paths, safeNext } from './paths';
 import { loadViewer } from './session';
-import { ErrorPage } from './shell/error-page';
+import { ErrorPage, PageError } from './shell/error-page';
 import { NotFoundPage } from './shell/not-found-page';
 import { RootLayout } from './shell/root-layout';
 
@@ -39,7 +34,8 @@ const login = createRoute({
   path: paths.login,
   validateSearch: entrySearch,
   beforeLoad: sendSignedInOn,
-  component: lazyRouteComponent(() => import('./features/accounts/login-page'), 'LoginPage'),
+  component: lazyPage(() => import('./features/accounts/login-page'), 'LoginPage'),
+  errorComponent: ErrorPage,
 });
 
 const signup = createRoute({
@@ -47,7 +43,8 @@ const signup = createRoute({
   path: paths.signup,
   validateSearch: entrySearch,
   beforeLoad: sendSignedInOn,
-  component: lazyRouteComponent(() => import('./features/accounts/signup-page'), 'SignupPage'),
+  component: lazyPage(() => import('./features/accounts/signup-page'), 'SignupPage'),
+  errorComponent: ErrorPage,
 });
 
 const signedIn = createRoute({
@@ -57,58 +54,59 @@ const signedIn = createRoute({
     const viewer = await loadViewer();
     if (!viewer) throw redirect({ to: paths.login, search: { next: location.href }, replace: true });
   },
-  component: lazyRouteComponent(() => import('./shell/app-layout'), 'AppLayout'),
+  component: lazyPage(() => import('./shell/app-layout'), 'AppLayout'),
+  errorComponent: ErrorPage,
 });
 
 const overview = createRoute({
   getParentRoute: () => signedIn,
   path: paths.dashboard,
   validateSearch: windowSearch,
-  component: lazyRouteComponent(() => import('./features/overview/overview-page'), 'OverviewPage'),
+  component: lazyPage(() => import('./features/overview/overview-page'), 'OverviewPage'),
 });
 
 const keys = createRoute({
   getParentRoute: () => signedIn,
   path: paths.keys,
   validateSearch: keysSearch,
-  component: lazyRouteComponent(() => import('./features/keys/keys-page'), 'KeysPage'),
+  component: lazyPage(() => import('./features/keys/keys-page'), 'KeysPage'),
 });
 
 const key = createRoute({
   getParentRoute: () => signedIn,
   path: paths.key,
   validateSearch: keySearch,
-  component: lazyRouteComponent(() => import('./features/keys/key-page'), 'KeyPage'),
+  component: lazyPage(() => import('./features/keys/key-page'), 'KeyPage'),
 });
 
 const usage = createRoute({
   getParentRoute: () => signedIn,
   path: paths.usage,
   validateSearch: usageSearch,
-  component: lazyRouteComponent(() => import('./features/usage/usage-page'), 'UsagePage'),
+  component: lazyPage(() => import('./features/usage/usage-page'), 'UsagePage'),
 });
 
 const alerts = createRoute({
   getParentRoute: () => signedIn,
   path: paths.alerts,
   validateSearch: pageSearch,
-  component: lazyRouteComponent(() => import('./features/alerts/alerts-page'), 'AlertsPage'),
+  component: lazyPage(() => import('./features/alerts/alerts-page'), 'AlertsPage'),
 });
 
 const billing = createRoute({
   getParentRoute: () => signedIn,
   path: paths.billing,
   validateSearch: pageSearch,
-  component: lazyRouteComponent(() => import('./features/billing/billing-page'), 'BillingPage'),
+  component: lazyPage(() => import('./features/billing/billing-page'), 'BillingPage'),
 });
 
 const profile = createRoute({
   getParentRoute: () => signedIn,
   path: paths.profile,
-  component: lazyRouteComponent(() => import('./features/profile/profile-page'), 'ProfilePage'),
+  component: lazyPage(() => import('./features/profile/profile-page'), 'ProfilePage'),
 });
 
-/** Every page of the app, each loaded when it is first gone to. */
+/** Every page of the app, each loaded when it is first gone to, or before that when nothing else is to do. */
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -116,6 +114,7 @@ export const router = createRouter({
     signedIn.addChildren([overview, keys, key, usage, alerts, billing, profile]),
   ]),
   defaultPreload: 'intent',
+  defaultErrorComponent: PageError,
   scrollRestoration: true,
 });
 
