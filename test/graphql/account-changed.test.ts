@@ -22,7 +22,11 @@ describe('accountChanged through the edge', () => {
     // A query is answered after the subscription stands.
     await dataOf(suite.url, '{ viewer { id } }', { token: ada.token });
     const told = async (parts: string[]): Promise<void> => {
-      await until(() => last(ofAda!)?.changed.join() === parts.join(), { what: `a change of ${parts}` });
+      await until(() => last(ofAda!)?.changed.join() === parts.join(), {
+        // Sooner than a lost signal would be made good.
+        timeoutMs: 10_000,
+        what: `a change of ${parts}`,
+      });
     };
     const { balance_usd: before } = await suite.api<{ balance_usd: string }>(
       ada.token,

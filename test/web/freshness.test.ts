@@ -1,14 +1,18 @@
 import type { Page } from 'playwright-core';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
-import { openAs, pageOf } from './dashboard.js';
+import { expectGoodLooks, openAs, pageOf } from './dashboard.js';
+
+/** Sooner than a lost signal would be made good. */
+const SOON = { timeout: 10_000 };
 
 /** Whether what a page shows is true, and whether it says so when it can't know. */
 describeInBrowser('what the dashboard shows', () => {
   const browser = useBrowser();
   const suite = useProduct();
 
-  const balance = (page: Page, amount: string) => page.getByRole('banner').getByText(`$${amount}`).waitFor();
+  const balance = (page: Page, amount: string) =>
+    page.getByRole('banner').getByText(`$${amount}`).waitFor(SOON);
 
   test('follows a top-up, a plan and a key that somebody else has changed, by itself', async () => {
     const user = await suite.signUp('pro');
@@ -23,7 +27,7 @@ describeInBrowser('what the dashboard shows', () => {
     await balance(one, '126.00');
     await balance(other, '126.00');
     await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { name: 'renamed elsewhere' });
-    await other.getByText('renamed elsewhere').waitFor();
+    await other.getByText('renamed elsewhere').waitFor(SOON);
   });
 
   test('says of when it is while nothing is heard, and is read again when somebody comes back', async () => {
@@ -43,6 +47,7 @@ describeInBrowser('what the dashboard shows', () => {
     away = true;
     await Promise.all(sockets.splice(0).map((socket) => socket.close()));
     await note.waitFor();
+    await expectGoodLooks(page, 'reconnecting');
     await suite.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
     await page.evaluate('window.dispatchEvent(new Event("focus"))');
     await balance(page, '11.00');
