@@ -33,7 +33,7 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
   const goToBilling = async (page: Page): Promise<void> => {
     await page.getByRole('navigation').getByRole('link', { name: 'Billing' }).click();
     await page.getByRole('heading', { name: 'This page can’t be shown' }).waitFor();
-    expect(await page.getByRole('navigation').first().isVisible()).toBe(true);
+    await page.getByRole('navigation').first().waitFor();
   };
   const draftIsThere = async (page: Page): Promise<void> => {
     await page.getByRole('navigation').getByRole('link', { name: 'Profile' }).click();

@@ -7,6 +7,7 @@ const scriptOf = (page: ParentNode): string | undefined =>
   page.querySelector('script[type=module][src]')?.getAttribute('src') ?? undefined;
 
 const own = scriptOf(document);
+let reloading = false;
 
 /**
  * The build that the server has now.
@@ -26,10 +27,13 @@ async function currentBuild(): Promise<string> {
 /** Loads this page anew if the server has another build than this one: once, should that not help. Ends if it doesn't. */
 export async function reloadForNewBuild(): Promise<void> {
   const build = await currentBuild().catch(() => own);
+  // Asked by another error while the page is already on its way out.
+  if (reloading) return new Promise(() => undefined);
   if (build === undefined || build === own || sessionStorage.getItem(RELOADED_FOR) === build) return;
   sessionStorage.setItem(RELOADED_FOR, build);
+  reloading = true;
   location.reload();
-  await new Promise(() => undefined);
+  return new Promise(() => undefined);
 }
 
 /**
