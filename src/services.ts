@@ -3,18 +3,22 @@ import { createAlertsService } from './services/alerts/alerts.service.js';
 import { createMailLinksService } from './services/alerts/mail-links.service.js';
 import { createAnalyticsService } from './services/analytics/analytics.service.js';
 import { createBillingService } from './services/billing/billing.service.js';
+import { createOutlookService } from './services/billing/outlook.service.js';
 import type { ServiceDeps } from './services/deps.js';
 import { createInstallationService } from './services/installation/installation.service.js';
 import { createKeysService } from './services/keys/keys.service.js';
 import { createLeaderboardService } from './services/leaderboard/leaderboard.service.js';
+import { createAccountFeed } from './services/live/account-feed.js';
 import { createAlertFeed } from './services/live/alert-feed.js';
 import { createUsageFeed } from './services/live/usage-feed.js';
 import { createMigrationService } from './services/migration/migration.service.js';
+import { createRefusalsService } from './services/refusals/refusals.service.js';
 
 /** Creates every service by its domain. They keep no state of a request: each method takes the context first. */
 export function createServices(deps: ServiceDeps) {
   const billing = createBillingService();
   return {
+    accountFeed: createAccountFeed(deps),
     accounts: createAccountsService(deps),
     alerts: createAlertsService(deps),
     alertFeed: createAlertFeed(deps),
@@ -25,6 +29,8 @@ export function createServices(deps: ServiceDeps) {
     leaderboard: createLeaderboardService(deps, billing),
     mailLinks: createMailLinksService(deps),
     migration: createMigrationService(deps),
+    outlook: createOutlookService(),
+    refusals: createRefusalsService(),
     usageFeed: createUsageFeed(deps),
   };
 }

@@ -10,19 +10,22 @@ export const INVALIDATION_CHANNEL = 'gateway_invalidate';
 
 export type Invalidation =
   | { kind: 'account'; id: string }
-  | { kind: 'key'; id: string }
+  | { kind: 'key'; id: string; accountId: string }
   /** Plans or models: everything cached is read again. */
   | { kind: 'catalog' };
 
 export function encodeInvalidation(change: Invalidation): string {
-  return change.kind === 'catalog' ? 'catalog' : `${change.kind}:${change.id}`;
+  if (change.kind === 'catalog') return 'catalog';
+  return change.kind === 'key' ? `key:${change.id}:${change.accountId}` : `account:${change.id}`;
 }
 
 /** Undefined for a payload that this build doesn't know. */
 export function decodeInvalidation(payload: string): Invalidation | undefined {
   if (payload === 'catalog') return { kind: 'catalog' };
-  const [kind, id] = payload.split(':', 2);
-  if ((kind === 'account' || kind === 'key') && id) return { kind, id };
+  const [kind, id, accountId = ''] = payload.split(':');
+  if (kind === 'account' && id) return { kind, id };
+  // Without its account: said by an older build.
+  if (kind === 'key' && id) return { kind, id, accountId };
   return undefined;
 }
 
@@ -53,6 +56,12 @@ export const USAGE_FLUSHED_CHANNEL = 'usage_flushed';
  * always, which whoever delivers listens to anyway.
  */
 export const ALERT_FIRED_CHANNEL = 'alert_fired';
+
+/**
+ * Calls were refused and are counted: sent by the edge after the commit, at most once a second, always over PostgreSQL. The
+ * payload names accounts as above.
+ */
+export const REFUSED_CALLS_CHANNEL = 'refused_calls';
 
 const EVERYBODY = '*';
 /** PostgreSQL takes payloads below 8,000 bytes. */

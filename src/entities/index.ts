@@ -10,6 +10,7 @@ import { AlertMail } from './alerts/alert-mail.js';
 import { AlertSubscription } from './alerts/alert-subscription.js';
 import { MailRecipient } from './alerts/mail-recipient.js';
 import { ThresholdFiring } from './alerts/threshold-firing.js';
+import { RefusedCallHour } from './analytics/refused-call-hour.js';
 import { RollupDirtyDay } from './analytics/rollup-dirty-day.js';
 import { RollupDirtyHour } from './analytics/rollup-dirty-hour.js';
 import { UsageLatencyDay } from './analytics/usage-latency-day.js';
@@ -22,6 +23,7 @@ import { UsageEvent } from './billing/usage-event.js';
 import { UsageRetention } from './billing/usage-retention.js';
 import { SealedSecret } from './installation/sealed-secret.js';
 import { ApiKey } from './keys/api-key.js';
+import { DeletedApiKey } from './keys/deleted-api-key.js';
 import { KeySpendDay } from './keys/key-spend-day.js';
 import { ModelAccountHour } from './leaderboard/model-account-hour.js';
 import { ModelHour } from './leaderboard/model-hour.js';
@@ -35,6 +37,7 @@ export const entities = [
   AlertMail,
   AlertSubscription,
   ApiKey,
+  DeletedApiKey,
   EndedSession,
   KeySpendDay,
   KnownNetwork,
@@ -47,6 +50,7 @@ export const entities = [
   NetworkCount,
   PasswordReset,
   Plan,
+  RefusedCallHour,
   RollupDirtyDay,
   RollupDirtyHour,
   SealedSecret,

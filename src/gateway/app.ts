@@ -26,11 +26,13 @@ import { Turns } from '../lib/turns.js';
 import { UpstreamClient } from '../lib/upstream/client.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import type { MeterOptions } from '../metering/meter.js';
+import { RefusedCalls } from '../metering/refused-calls.js';
+import { addRefusedCalls } from '../metering/refused-calls.store.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
 import { refuseMalformed } from './client-error.js';
 import { capSockets, EDGE_BOUNDS, type EdgeBounds, trustedPeer } from './edge-bounds.js';
 import { takeCallsFirst } from './fast-path.js';
-import { openAlertSignal, openFlushSignal } from './flush-signal.js';
+import { openAlertSignal, openFlushSignal, openRefusedSignal } from './flush-signal.js';
 import { LastAnswers } from './last-answers.js';
 import { passthrough } from './passthrough.js';
 import { guardRequests, knowAllMethods, originForm, refuseUnroutable } from './request-guard.js';
@@ -111,6 +113,13 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   });
   const signal = openFlushSignal(config, pool, log);
   const alertSignal = openAlertSignal(pool, log);
+  const refusedSignal = openRefusedSignal(pool, log);
+  const refused = new RefusedCalls({
+    write: (counts) => addRefusedCalls(pool, counts),
+    onWritten: (accountIds) => refusedSignal.tell(accountIds),
+    onLost: metrics.refusalsLost,
+    log,
+  });
   const flushed = (result: FlushResult): void => {
     limits.flushed(result);
     signal.tell(result.accounts.map(({ id }) => id));
@@ -196,7 +205,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     checkIntervalMs,
   });
   const v1: V1Deps = {
-    ...{ cache, catalog, limits, meter, metrics, clock, log, routes, relay, active },
+    ...{ cache, catalog, limits, meter, refused, metrics, clock, log, routes, relay, active },
     ...{ bodies, pace },
     reader: { stalledReaderMs, readPace },
     allowedFields: new Set(config.allowedBodyFields),
@@ -227,8 +236,10 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       for (const call of active) call.terminate();
       await meter.drain(FLUSH_ON_STOP_MS);
       await meter.stop();
+      await refused.stop();
       await signal.stop();
       await alertSignal.stop();
+      await refusedSignal.stop();
       await limits.stop();
       await listener.stop();
       catalog.stop();

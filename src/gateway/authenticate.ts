@@ -42,13 +42,10 @@ function countAuthorization(rawHeaders: string[]): number {
   return count;
 }
 
-/** Called with an active key; null: there is none, or it can't be looked up, for which the error stands. */
+/** Called with a key, active or not; null: there never was one, or it can't be looked up, for which the error stands. */
 type Found = (error: Error | null, entry: KeyEntry | null) => void;
 
-/**
- * Calls back with the active key that a request presents, or null: `invalid_api_key`. In the same turn when the key
- * is warm.
- */
+/** Calls back with the key that a request presents, or null: `invalid_api_key`. In the same turn when the key is warm. */
 export function authenticate(request: IncomingMessage, cache: KeyCache, done: Found): void {
   const credential = presented(request);
   if (credential === null) {
@@ -57,7 +54,7 @@ export function authenticate(request: IncomingMessage, cache: KeyCache, done: Fo
   }
   const { key, hashed } = credential;
   const known = cache.peek(hashed);
-  if (known !== undefined) done(null, activeOnly(known));
+  if (known !== undefined) done(null, known);
   // A key that is known has the form; any other is looked up only if it has.
   else if (!hasKeyForm(key)) done(null, null);
   else load(cache, hashed, done);
@@ -66,15 +63,13 @@ export function authenticate(request: IncomingMessage, cache: KeyCache, done: Fo
 /** Looks again at a key that was active a while ago: one reading of a Map, unless it has changed. */
 export function authenticateAgain({ hash: hashed }: KeyEntry, cache: KeyCache, done: Found): void {
   const known = cache.peek(hashed);
-  if (known !== undefined) done(null, activeOnly(known));
+  if (known !== undefined) done(null, known);
   else load(cache, hashed, done);
 }
 
 function load(cache: KeyCache, hashed: string, done: Found): void {
   cache.load(hashed).then(
-    (entry) => done(null, activeOnly(entry)),
+    (entry) => done(null, entry),
     (error: Error) => done(error, null),
   );
 }
-
-const activeOnly = (entry: KeyEntry | null): KeyEntry | null => (entry?.active ? entry : null);

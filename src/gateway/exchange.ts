@@ -9,6 +9,10 @@ export type EndpointLabel = Endpoint | 'models' | 'other';
 export class Exchange {
   /** Set before a byte of the body is read, and again when all of it is there; null: no key, or none that is active. */
   keyEntry: KeyEntry | null = null;
+  /** The key that is presented, though it may be disabled or deleted: whose the call is when it is refused. */
+  presentedKey: KeyEntry | null = null;
+  /** The model that the body names, once it is read. */
+  model: string | null = null;
   /** Bytes of the body that were taken so far. */
   bodyBytes = 0;
 

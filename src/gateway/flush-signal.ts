@@ -6,6 +6,7 @@ import {
   ALERT_FIRED_CHANNEL,
   ALERT_PENDING_CHANNEL,
   encodeFlushed,
+  REFUSED_CALLS_CHANNEL,
   USAGE_FLUSHED_CHANNEL,
 } from '../db/invalidation.js';
 import type { Logger } from '../lib/logger.js';
@@ -128,6 +129,17 @@ export function openAlertSignal(pool: Pool, log: Logger): FlushSignal {
     async send(payload) {
       const values = [ALERT_PENDING_CHANNEL, '', ALERT_FIRED_CHANNEL, payload];
       await queryWithin(pool, { text, values }, SEND_TIMEOUT_MS);
+    },
+  });
+}
+
+/** Tells the platform processes whose calls were refused. Over PostgreSQL always: the counts are written once a second. */
+export function openRefusedSignal(pool: Pool, log: Logger): FlushSignal {
+  const text = 'select pg_notify($1, $2)';
+  return createFlushSignal({
+    log,
+    async send(payload) {
+      await queryWithin(pool, { text, values: [REFUSED_CALLS_CHANNEL, payload] }, SEND_TIMEOUT_MS);
     },
   });
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { AppError } from '../errors.js';
+import { AppError, type ErrorCode } from '../errors.js';
 import { Call } from '../inference/call.js';
 import type { CallMetrics } from '../inference/call-metrics.js';
 import type { Catalog } from '../inference/catalog.js';
@@ -27,6 +27,7 @@ import type { Pace } from '../lib/pace.js';
 import { matchedRules } from '../lib/route-rules.js';
 import type { SlotSet } from '../lib/slot-set.js';
 import type { WorkEnd } from '../lib/turns.js';
+import type { RefusedCalls } from '../metering/refused-calls.js';
 import type { Endpoint, Meter } from '../metering/usage-record.js';
 import { answerError, answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate, authenticateAgain } from './authenticate.js';
@@ -40,6 +41,7 @@ export interface V1Deps {
   cache: KeyCache;
   catalog: Catalog;
   meter: Meter;
+  refused: Pick<RefusedCalls, 'count'>;
   metrics: CallMetrics;
   clock: Clock;
   log: Logger;
@@ -115,9 +117,10 @@ function check(deps: V1Deps, exchange: Exchange): void {
 function activeKey(exchange: Exchange, error: Error | null, entry: KeyEntry | null): KeyEntry {
   if (exchange.gone) throw new CallerGoneError();
   if (error) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
-  exchange.keyEntry = entry;
-  if (!entry) throw new AppError('invalid_api_key');
-  return entry;
+  exchange.presentedKey = entry;
+  exchange.keyEntry = entry?.active ? entry : null;
+  if (!exchange.keyEntry) throw new AppError('invalid_api_key');
+  return exchange.keyEntry;
 }
 
 /** Reads the body, within the budget that all bodies share, and forwards the call. */
@@ -155,6 +158,7 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
         readBody(deps, exchange, current, body, (error, inspected) => {
           try {
             if (!inspected) throw error;
+            exchange.model = inspected.model;
             forward(deps, exchange, endpoint, current, inspected, share, failed);
           } catch (thrown) {
             failed(thrown);
@@ -275,8 +279,22 @@ function sendError(deps: V1Deps, exchange: Exchange, error: AppError): void {
     v1Headers(response, id, rate),
   );
   if (keyEntry) countRefusal(keyEntry.account, now, error, exchange.bodyBytes);
+  tellOwner(deps, exchange, error.code, now);
   if (hasBody(request) && !request.complete) cutSoon(request, response);
   deps.metrics.answered(endpoint, error.code);
+}
+
+/** Counts a refusal for the owner of the key, who would see nothing of it otherwise: it is no usage. */
+function tellOwner(deps: V1Deps, { presentedKey, model }: Exchange, code: ErrorCode, at: number): void {
+  if (!presentedKey) return;
+  deps.refused.count({
+    accountId: presentedKey.account.id,
+    keyId: presentedKey.credential.id,
+    code,
+    // What callers write is not kept: nobody fills our tables with names of their own.
+    model: model !== null && deps.catalog.get(model) ? model : '',
+    at,
+  });
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>

@@ -4,16 +4,19 @@ import { GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
 import { enforceAccess } from './access.js';
 import { accountsResolvers } from './accounts/accounts.resolver.js';
+import { AccountSubscriptions } from './accounts/accounts.subscriptions.js';
 import { UsersResolver } from './accounts/users.resolver.js';
 import { alertsResolvers } from './alerts/alerts.resolver.js';
 import { AlertSubscriptions } from './alerts/alerts.subscriptions.js';
 import { analyticsResolvers } from './analytics/analytics.resolver.js';
 import { billingResolvers } from './billing/billing.resolver.js';
 import { BillingSubscriptions } from './billing/billing.subscriptions.js';
+import { ViewerOutlookResolver } from './billing/outlook.resolver.js';
 import { InstallationResolver } from './installation/installation.resolver.js';
 import { keysResolvers } from './keys/keys.resolver.js';
 import { LeaderboardResolver } from './leaderboard/leaderboard.resolver.js';
 import { MigrationResolver } from './migration/migration.resolver.js';
+import { ApiKeyRefusalsResolver, ViewerRefusalsResolver } from './refusals/refusals.resolver.js';
 
 /** Builds the schema from every resolver of the product, each root field behind its guard. */
 export function createSchema(): GraphQLSchema {
@@ -21,6 +24,10 @@ export function createSchema(): GraphQLSchema {
     resolvers: [
       ...accountsResolvers,
       UsersResolver,
+      AccountSubscriptions,
+      ViewerOutlookResolver,
+      ViewerRefusalsResolver,
+      ApiKeyRefusalsResolver,
       ...alertsResolvers,
       AlertSubscriptions,
       ...analyticsResolvers,

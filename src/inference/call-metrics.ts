@@ -13,6 +13,8 @@ export interface CallMetrics {
   answered(endpoint: string, code: string): void;
   recorded(record: UsageRecord): void;
   dropped(endpoint: Endpoint, kind: DroppedKind, count: number): void;
+  /** Refused calls that are not counted for their owners: memory has no room. */
+  refusalsLost(calls: number): void;
   /** Says where the gauge of request bodies in memory reads from. */
   bodyBytes(read: () => number): void;
 }
@@ -99,7 +101,13 @@ export function createCallMetrics(registry: Registry): CallMetrics {
     labelNames: ['flag'],
     registers,
   });
+  const refusalsLost = new Counter({
+    name: 'gateway_refused_calls_lost_total',
+    help: 'Refused calls that their owners are not shown, for want of memory',
+    registers,
+  });
   return {
+    refusalsLost: (calls) => refusalsLost.inc(calls),
     answered: (endpoint, code) => requests(1, endpoint, code),
     dropped: (endpoint, kind, count) => dropped(count, endpoint, kind),
     bodyBytes(read) {

@@ -1,19 +1,26 @@
 import { z } from 'zod';
 import { deleteOldAlerts } from '../services/alerts/alert-retention.store.js';
+import { removeOldRefusals } from '../services/retention/refusal-retention.store.js';
 import { removeOldRollups, removeOldUsage } from '../services/retention/retention.service.js';
 import { defineJob, type JobDefinition } from './kit.js';
 
 /** Months that things are kept. */
 export interface Retention {
   usage: number;
-  /** Roll-ups and alert events. */
+  /** Roll-ups, counts of refused calls and alert events. */
   history: number;
 }
 
 /** Counts removed rows by kind. */
-export type ReportRemoved = (kind: 'usage_events' | 'rollups' | 'alert_events', rows: number) => void;
+export type ReportRemoved = (
+  kind: 'usage_events' | 'rollups' | 'refused_calls' | 'alert_events',
+  rows: number,
+) => void;
 
-/** Usage events and roll-ups that are older than they are kept; hourly, since a repeat finds nothing to do. */
+/**
+ * Usage events, roll-ups and counts of refused calls that are older than they are kept; hourly, since a repeat finds nothing
+ * to do.
+ */
 export function usageRetentionJob({ usage, history }: Retention, report: ReportRemoved): JobDefinition {
   return defineJob({
     name: 'usage-retention',
@@ -28,6 +35,9 @@ export function usageRetentionJob({ usage, history }: Retention, report: ReportR
       const rollups = await removeOldRollups(context, { months: history });
       if (rollups > 0) context.log.info({ rollups }, 'old roll-ups removed');
       report('rollups', rollups);
+      const refusals = await removeOldRefusals(context.em, context.clock.now(), history);
+      if (refusals > 0) context.log.info({ refusals }, 'old counts of refused calls removed');
+      report('refused_calls', refusals);
     },
   });
 }

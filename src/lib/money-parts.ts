@@ -23,8 +23,6 @@ function grouped(digits: string): string {
   return groups.join();
 }
 
-/** The state of a balance (docs/style.md): calls stop below $0.001, a warning is shown below $1. */
-export function balanceState(decimal: string): 'fine' | 'low' | 'stopped' {
-  if (decimal.startsWith('-') || /^0(?:\.00(?:0\d*)?)?$/.test(decimal)) return 'stopped';
-  return /^0(?:\.|$)/.test(decimal) ? 'low' : 'fine';
-}
+/** Whether a balance is below $0.001, so that calls are refused. */
+export const callsStopped = (decimal: string): boolean =>
+  decimal.startsWith('-') || /^0(?:\.00(?:0\d*)?)?$/.test(decimal);

@@ -29,6 +29,8 @@ import { healthRoutes } from '../rest/health.routes.js';
 import { keysRoutes } from '../rest/keys.routes.js';
 import { leaderboardRoutes } from '../rest/leaderboard.routes.js';
 import { migrationRoutes } from '../rest/migration.routes.js';
+import { outlookRoutes } from '../rest/outlook.routes.js';
+import { refusalsRoutes } from '../rest/refusals.routes.js';
 import type { RestApp } from '../rest/rest-app.js';
 import type { RouteRules } from '../rest/route-rules.js';
 import type { Signals } from '../services/live/signals.js';
@@ -141,6 +143,8 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   billingRoutes(app, services);
   keysRoutes(app, services);
   analyticsRoutes(app, services);
+  refusalsRoutes(app, services);
+  outlookRoutes(app, services);
   alertsRoutes(app, services);
   leaderboardRoutes(app, services);
   migrationRoutes(app, services);

@@ -79,7 +79,7 @@ describe('DELETE /api/auth/me', () => {
       await listener.query('listen gateway_invalidate');
       await erase(token);
       await until(() => heard.length >= 2, { what: 'two notifications' });
-      expect(heard.sort()).toEqual([`account:${user.id}`, `key:${key}`]);
+      expect(heard.sort()).toEqual([`account:${user.id}`, `key:${key}:${user.id}`]);
     } finally {
       await listener.end();
     }

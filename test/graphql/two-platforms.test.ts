@@ -6,9 +6,15 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
-import { type Followed, follow, socketClient } from './support.js';
+import { dataOf, type Followed, follow, letIn, socketClient } from './support.js';
 
 const USAGE = 'subscription { usageRecorded { id } }';
+
+const CHANGES = 'subscription { accountChanged { changed balanceUsd } }';
+
+interface Changed {
+  accountChanged: { changed: string[]; balanceUsd: string };
+}
 
 interface Recorded {
   usageRecorded: { id: string };
@@ -83,6 +89,24 @@ const seenOnBoth = (redisOf: () => TestRedis | undefined): void => {
       expect(new Set(idsOf(one)).size).toBe(one.results.length);
     }
     await leave();
+  });
+
+  test('a top-up at one platform is told by both', async () => {
+    const { token } = await customer();
+    const clients = two.edges.map(({ url }) => socketClient(url, { token }));
+    const stand = clients.map(letIn);
+    const both = clients.map((client) => follow<Changed>(client, CHANGES));
+    await Promise.all(stand);
+    for (const { url } of two.edges) await dataOf(url, '{ viewer { id } }', { token });
+    await call(two.edges[0]!.url, 'POST', '/api/billing/topup', { token, body: { amount_usd: 10 } });
+    for (const { results } of both) {
+      // Sooner than a lost signal would be made good.
+      await until(() => results.length > 0, { timeoutMs: 10_000, what: 'the top-up' });
+      expect(results.map(({ data }) => data!.accountChanged)).toEqual([
+        { changed: ['BALANCE'], balanceUsd: '11.000000' },
+      ]);
+    }
+    for (const client of clients) await client.dispose();
   });
 
   test('an account that is disabled by one is cut off at the other', async () => {

@@ -72,7 +72,7 @@ describe('the retention of usage', () => {
     expect(await tables()).toContain(SEPTEMBER);
     const { logged, removed } = await run(DUE);
     expect(logged).toMatchObject([{ msg: 'old usage removed', table: SEPTEMBER, events: 3 }]);
-    expect(removed).toEqual({ usage_events: 3, rollups: 0 });
+    expect(removed).toEqual({ usage_events: 3, rollups: 0, refused_calls: 0 });
     expect(await tables()).toEqual(['usage_events_2030_10', 'usage_events_2030_11']);
     expect(await run(DUE)).toMatchObject({ logged: [] });
   });
@@ -158,7 +158,7 @@ describe('the retention of usage', () => {
         reason: expect.stringContaining('rolled up'),
       },
     ]);
-    expect(removed).toEqual({ rollups: 0 });
+    expect(removed).toEqual({ rollups: 0, refused_calls: 0 });
     expect(await billing.usageCount(viewer())).toBe(5);
     await rollUpAt(db, later);
     expect(await run(later)).toMatchObject({ removed: { usage_events: 5 } });
@@ -207,5 +207,19 @@ describe('the retention of usage', () => {
     expect((await db.pool.query('select from usage_latency_days')).rowCount).toBe(0);
     expect(await violated()).toEqual([]);
     expect(await ledgerOf(db, payer.accountId)).toHaveLength(5);
+  });
+
+  test('counts of refused calls go with the roll-ups of their time', async () => {
+    const hours = [Date.UTC(2029, 7, 31, 23), Date.UTC(2029, 8, 1)];
+    for (const hour of hours) {
+      await db.pool.query(
+        `insert into refused_call_hours values ($1, $2, $3, 'model_not_allowed', '', 3, $2)`,
+        [payer.accountId, new Date(hour), payer.keyId],
+      );
+    }
+    const { removed } = await run(DUE);
+    expect(removed.refused_calls).toBe(1);
+    const { rows } = await db.pool.query<{ hour: Date }>('select hour from refused_call_hours');
+    expect(rows.map(({ hour }) => hour.getTime())).toEqual([hours[1]]);
   });
 });

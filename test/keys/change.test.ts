@@ -109,7 +109,8 @@ describe('changing and deleting a key', () => {
       await keys.remove(context, { id: api_key.id });
       await db.pool.query(`select pg_notify('${INVALIDATION_CHANNEL}', 'end')`);
       await until(() => heard.includes('end'));
-      expect(heard).toEqual([`key:${api_key.id}`, `key:${api_key.id}`, `key:${api_key.id}`, 'end']);
+      const change = `key:${api_key.id}:${context.viewer!.accountId}`;
+      expect(heard).toEqual([change, change, change, 'end']);
     } finally {
       await client.end();
     }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { formatMoney, parseMoney } from '../../src/lib/money.js';
-import { balanceState, moneyParts } from '../../src/lib/money-parts.js';
+import { callsStopped, moneyParts } from '../../src/lib/money-parts.js';
 
 describe('an amount on a page', () => {
   test.each([
@@ -24,16 +24,16 @@ describe('an amount on a page', () => {
   });
 });
 
-describe('the state of a balance', () => {
+describe('whether calls have stopped', () => {
   test.each([
-    ['25.000000', 'fine'],
-    ['1.000000', 'fine'],
-    ['0.999999', 'low'],
-    ['0.001000', 'low'],
-    ['0.000999999999', 'stopped'],
-    ['0.000000', 'stopped'],
-    ['-3.500000', 'stopped'],
-  ])('%s is %s', (decimal, state) => {
-    expect(balanceState(decimal)).toBe(state);
+    ['25.000000', false],
+    ['0.999999', false],
+    ['0.001000', false],
+    ['0.010000', false],
+    ['0.000999999999', true],
+    ['0.000000', true],
+    ['-3.500000', true],
+  ])('at %s: %s', (decimal, stopped) => {
+    expect(callsStopped(decimal)).toBe(stopped);
   });
 });

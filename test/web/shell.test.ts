@@ -44,7 +44,7 @@ describeInBrowser('the shell of the dashboard', () => {
     );
     const exact = rows[0]!.balance.replace(/0+$/, '');
     expect(exact).toMatch(/^0\.99\d{4,}$/);
-    await page.getByText(`Balance low $${exact}`).waitFor();
+    await page.getByText(`Balance $${exact}`).waitFor();
   });
 
   test.each([

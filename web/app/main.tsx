@@ -16,9 +16,6 @@ const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]'
 // Read by the library that keeps the page behind a dialog from scrolling.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
-// A page that was open during a release asks for chunks of the former one: loading it anew gets the present ones.
-addEventListener('vite:preloadError', () => location.reload());
-
 // Pages of somebody who is signed in ask again who that is, and lead to the log-in if it is nobody.
 onSessionDoubt(() => void router.invalidate());
 

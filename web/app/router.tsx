@@ -1,16 +1,11 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { windowSearch } from './features/analytics/window';
 import { keySearch, keysSearch } from './features/keys/keys-search';
 import { usageSearch } from './features/usage/usage-search';
+import { lazyPage } from './lazy-page';
 import { pageSearch, paths, safeNext } from './paths';
 import { hasSeenViewer, loadViewer } from './session';
-import { ErrorPage } from './shell/error-page';
+import { ErrorPage, PageError } from './shell/error-page';
 import { NotFoundPage } from './shell/not-found-page';
 import { RootLayout } from './shell/root-layout';
 
@@ -43,7 +38,8 @@ const login = createRoute({
   path: paths.login,
   validateSearch: entrySearch,
   beforeLoad: sendSignedInOn,
-  component: lazyRouteComponent(() => import('./features/accounts/login-page'), 'LoginPage'),
+  component: lazyPage(() => import('./features/accounts/login-page'), 'LoginPage'),
+  errorComponent: ErrorPage,
 });
 
 const signup = createRoute({
@@ -51,23 +47,21 @@ const signup = createRoute({
   path: paths.signup,
   validateSearch: entrySearch,
   beforeLoad: sendSignedInOn,
-  component: lazyRouteComponent(() => import('./features/accounts/signup-page'), 'SignupPage'),
+  component: lazyPage(() => import('./features/accounts/signup-page'), 'SignupPage'),
+  errorComponent: ErrorPage,
 });
 
 const forgotPassword = createRoute({
   getParentRoute: () => root,
   path: paths.forgotPassword,
-  component: lazyRouteComponent(
-    () => import('./features/accounts/forgot-password-page'),
-    'ForgotPasswordPage',
-  ),
+  component: lazyPage(() => import('./features/accounts/forgot-password-page'), 'ForgotPasswordPage'),
 });
 
 // Also for who is signed in: whoever has the link may use it.
 const resetPassword = createRoute({
   getParentRoute: () => root,
   path: paths.resetPassword,
-  component: lazyRouteComponent(() => import('./features/accounts/reset-password-page'), 'ResetPasswordPage'),
+  component: lazyPage(() => import('./features/accounts/reset-password-page'), 'ResetPasswordPage'),
 });
 
 const signedIn = createRoute({
@@ -80,58 +74,59 @@ const signedIn = createRoute({
     const reason = wasSignedIn ? 'ended' : 'needed';
     throw redirect({ to: paths.login, search: { next: location.href, reason }, replace: true });
   },
-  component: lazyRouteComponent(() => import('./shell/app-layout'), 'AppLayout'),
+  component: lazyPage(() => import('./shell/app-layout'), 'AppLayout'),
+  errorComponent: ErrorPage,
 });
 
 const overview = createRoute({
   getParentRoute: () => signedIn,
   path: paths.dashboard,
   validateSearch: windowSearch,
-  component: lazyRouteComponent(() => import('./features/overview/overview-page'), 'OverviewPage'),
+  component: lazyPage(() => import('./features/overview/overview-page'), 'OverviewPage'),
 });
 
 const keys = createRoute({
   getParentRoute: () => signedIn,
   path: paths.keys,
   validateSearch: keysSearch,
-  component: lazyRouteComponent(() => import('./features/keys/keys-page'), 'KeysPage'),
+  component: lazyPage(() => import('./features/keys/keys-page'), 'KeysPage'),
 });
 
 const key = createRoute({
   getParentRoute: () => signedIn,
   path: paths.key,
   validateSearch: keySearch,
-  component: lazyRouteComponent(() => import('./features/keys/key-page'), 'KeyPage'),
+  component: lazyPage(() => import('./features/keys/key-page'), 'KeyPage'),
 });
 
 const usage = createRoute({
   getParentRoute: () => signedIn,
   path: paths.usage,
   validateSearch: usageSearch,
-  component: lazyRouteComponent(() => import('./features/usage/usage-page'), 'UsagePage'),
+  component: lazyPage(() => import('./features/usage/usage-page'), 'UsagePage'),
 });
 
 const alerts = createRoute({
   getParentRoute: () => signedIn,
   path: paths.alerts,
   validateSearch: pageSearch,
-  component: lazyRouteComponent(() => import('./features/alerts/alerts-page'), 'AlertsPage'),
+  component: lazyPage(() => import('./features/alerts/alerts-page'), 'AlertsPage'),
 });
 
 const billing = createRoute({
   getParentRoute: () => signedIn,
   path: paths.billing,
   validateSearch: pageSearch,
-  component: lazyRouteComponent(() => import('./features/billing/billing-page'), 'BillingPage'),
+  component: lazyPage(() => import('./features/billing/billing-page'), 'BillingPage'),
 });
 
 const profile = createRoute({
   getParentRoute: () => signedIn,
   path: paths.profile,
-  component: lazyRouteComponent(() => import('./features/profile/profile-page'), 'ProfilePage'),
+  component: lazyPage(() => import('./features/profile/profile-page'), 'ProfilePage'),
 });
 
-/** Every page of the app, each loaded when it is first gone to. */
+/** Every page of the app, each loaded when it is first gone to, or before that when nothing else is to do. */
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -141,6 +136,7 @@ export const router = createRouter({
     signedIn.addChildren([overview, keys, key, usage, alerts, billing, profile]),
   ]),
   defaultPreload: 'intent',
+  defaultErrorComponent: PageError,
   scrollRestoration: true,
 });
 

@@ -1,8 +1,8 @@
 import type { Client } from 'urql';
 import { ViewerDocument, type ViewerQuery } from '../generated/graphql';
-import { createGraphqlClient, SESSION_PROBE } from './graphql/client';
+import { createGraphqlClient, reconnectNow, SESSION_PROBE } from './graphql/client';
 import { isSignedOut } from './graphql/errors';
-import { forgetDrafts } from './ui/draft';
+import { forgetDrafts, openDrafts } from './ui/draft';
 
 /** The account of the session. */
 export type Viewer = NonNullable<ViewerQuery['viewer']>;
@@ -13,8 +13,6 @@ const returned = new Set<() => void>();
 let inDoubt = false;
 /** Whether somebody was signed in with this client. */
 let seen = false;
-/** Id of the account that was signed in last. */
-let lastSeen: string | undefined;
 let client = createGraphqlClient({ onDoubt: doubt, onReturn });
 
 function doubt(): void {
@@ -37,11 +35,35 @@ export const onSessionChange = listen(changed);
 /** Calls back when the server has refused the session: it may have ended elsewhere. */
 export const onSessionDoubt = listen(doubted);
 
-/** Calls back when what is live was interrupted and is there again: something may have been missed. */
+/**
+ * Calls back when what is live was interrupted and is there again, or somebody comes back to the page: something may have
+ * been missed.
+ */
 export const onLiveReturn = listen(returned);
 
 /** The client of the current session. */
 export const currentClient = (): Client => client;
+
+/** Coming back to a page tells by two events. */
+const RETURN_MS = 1_000;
+let returnedAtMs = Number.NEGATIVE_INFINITY;
+
+function lookedAt(): void {
+  if (document.visibilityState !== 'visible' || performance.now() - returnedAtMs < RETURN_MS) return;
+  returnedAtMs = performance.now();
+  reconnectNow();
+  onReturn();
+}
+
+addEventListener('focus', lookedAt);
+document.addEventListener('visibilitychange', lookedAt);
+addEventListener('online', reconnectNow);
+
+/** Nothing of the account stays in this browser; for the log-out. */
+export function endSession(): void {
+  forgetDrafts();
+  renewSession();
+}
 
 /** After a log-in, sign-up or log-out: nothing that one account has seen stays for the next. */
 export function renewSession(): void {
@@ -67,9 +89,6 @@ export async function loadViewer(): Promise<Viewer | null> {
   if (error) throw error;
   const viewer = data?.viewer ?? null;
   seen ||= viewer !== null;
-  if (viewer && viewer.id !== lastSeen) {
-    lastSeen = viewer.id;
-    forgetDrafts();
-  }
+  if (viewer) openDrafts(viewer.id);
   return viewer;
 }

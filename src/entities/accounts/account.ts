@@ -41,6 +41,8 @@ const AccountSchema = defineEntity({
     balance: p.decimal().precision(24).scale(12).default('0'),
     /** Sequence of the newest ledger entry; the version of `balance`. */
     ledgerSeq: p.bigint().defaultRaw('0'),
+    /** Dollars of the newest top-up, grant or starter credit, against which a balance is low; null: none is known. */
+    lastCredit: p.decimal().precision(24).scale(12).nullable(),
     /** Raised by password change, role change and disabling: older tokens end. */
     tokenVersion: p.integer().default(0),
     /** The session that changed the password last: its tokens of older versions hold. */

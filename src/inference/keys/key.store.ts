@@ -40,13 +40,21 @@ from api_keys k
 join accounts a on a.id = k.account_id
 join plans p on p.id = a.plan_id
 left join key_spend_days d on d.key_id = k.id and d.day = $2::date
+where k.key_hash = any($1::bytea[])
+union all
+select encode(k.key_hash, 'hex'), k.id, k.account_id, false, null, null, a.balance::text, a.ledger_seq::text,
+  p.requests_per_minute, p.allowed_models, '0'
+from deleted_api_keys k
+join accounts a on a.id = k.account_id
+join plans p on p.id = a.plan_id
 where k.key_hash = any($1::bytea[])`;
 
 /** Callers wait for this reading: a database that says nothing for so long counts as away. */
 const TIMEOUT_MS = 2_000;
 
 /**
- * Reads keys by the hex SHA-256 of their secrets; those that don't exist are missing from the result.
+ * Reads keys by the hex SHA-256 of their secrets; those that never existed are missing from the result, and those that were
+ * deleted are not active.
  * @throws Error after 2 s at the latest
  */
 export async function readKeys(pool: Pool, hashes: string[], day: string): Promise<KeyRow[]> {

@@ -108,6 +108,9 @@ const subscriptions = (baseUrl: string): Section => ({
     paragraph(
       '`alertFired` delivers each alert of the account when it fires, one per destination and before delivery. Query `alertEvents` for the outcome.',
     ),
+    paragraph(
+      '`accountChanged` reports changes of balance, plan and keys, wherever they were made, and rejected calls; `refusedCalls` has the reasons. Changes in quick succession arrive as one event.',
+    ),
     code(subscriptionExample.replace(EXAMPLE_BASE, baseUrl)),
     table(
       ['close', 'meaning'],

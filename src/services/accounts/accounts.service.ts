@@ -145,7 +145,8 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         await forgetNetworks(em, account.id);
         await forgetResets(em, account.id);
         erase(locked, new Date(context.clock.now()));
-        for (const key of deleted) await notifyInvalidation(em, { kind: 'key', id: key.id });
+        for (const key of deleted)
+          await notifyInvalidation(em, { kind: 'key', id: key.id, accountId: account.id });
         await notifyInvalidation(em, { kind: 'account', id: account.id });
         await notifySessions(em, account.id);
         return deleted;

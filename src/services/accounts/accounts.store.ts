@@ -50,10 +50,10 @@ export async function deleteKeys(
   em: EntityManager,
   accountId: string,
 ): Promise<{ id: string; virtual_key_sealed: string | null }[]> {
+  const db = em.getKysely();
   const { rows } = await sql<{ id: string; virtual_key_sealed: string | null }>`
-    delete from api_keys where account_id = ${accountId} returning id, virtual_key_sealed`.execute(
-    em.getKysely(),
-  );
+    delete from api_keys where account_id = ${accountId} returning id, virtual_key_sealed`.execute(db);
+  await sql`delete from deleted_api_keys where account_id = ${accountId}`.execute(db);
   return rows;
 }
 

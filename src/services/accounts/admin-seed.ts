@@ -57,7 +57,7 @@ async function promote(em: EntityManager, id: string, passwordHash: string): Pro
   endSessions(account);
   await em.flush();
   const keys = await deleteKeys(em, account.id);
-  for (const key of keys) await notifyInvalidation(em, { kind: 'key', id: key.id });
+  for (const key of keys) await notifyInvalidation(em, { kind: 'key', id: key.id, accountId: account.id });
   await notifyInvalidation(em, { kind: 'account', id: account.id });
   await notifySessions(em, account.id);
 }

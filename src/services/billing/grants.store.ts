@@ -84,9 +84,10 @@ export async function grantToLockedAccounts(
       from due
       where not exists (
         select 1 from ledger_entries l where l.account_id = due.id and l.idempotency_key = due.idempotency_key)
-      returning account_id, seq, balance_after
+      returning account_id, seq, amount, balance_after
     ), moved as (
-      update accounts a set balance = entries.balance_after, ledger_seq = entries.seq, low_balance_told = false,
+      update accounts a set balance = entries.balance_after, ledger_seq = entries.seq, last_credit = entries.amount,
+        low_balance_told = false,
         low_balance_armed = a.low_balance_armed
           or coalesce(entries.balance_after >= a.low_balance_threshold_usd, false)
       from entries where a.id = entries.account_id

@@ -68,6 +68,8 @@ export async function postLedgerEntry(
         ${posting.description ?? null}, ${new Date(posting.now)})
     )
     update accounts set balance = ${balance}::numeric, ledger_seq = ${seq}::bigint,
+      last_credit = case when ${posting.amount > 0n && posting.kind !== 'adjustment'}
+        then ${formatMoney(posting.amount)}::numeric else last_credit end,
       low_balance_told = low_balance_told and not ${posting.amount > 0n},
       low_balance_armed = low_balance_armed
         or (${posting.amount > 0n} and coalesce(${balance}::numeric >= low_balance_threshold_usd, false))

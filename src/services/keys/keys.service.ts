@@ -81,7 +81,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
             createdAt: new Date(now),
           });
           await em.flush();
-          await notifyInvalidation(em, { kind: 'key', id });
+          await notifyInvalidation(em, { kind: 'key', id, accountId });
         });
       } catch (error) {
         if (virtualKey) await removeVirtualKey(context, id, () => virtualKey);
@@ -150,7 +150,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
           changesOf(input, context.clock.now()),
         );
         if (changed === 0) throw new AppError('not_found');
-        await notifyInvalidation(em, { kind: 'key', id: input.id });
+        await notifyInvalidation(em, { kind: 'key', id: input.id, accountId });
         return readKey(em, accountId, input.id, context.clock.now());
       });
     },
@@ -163,9 +163,9 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
       const { accountId } = requireViewer(context);
       requireUuid(id);
       const sealed = await context.em.transactional(async (em) => {
-        const deleted = await deleteKey(em, { accountId, id });
+        const deleted = await deleteKey(em, { accountId, id, now: context.clock.now() });
         if (deleted === undefined) throw new AppError('not_found');
-        await notifyInvalidation(em, { kind: 'key', id });
+        await notifyInvalidation(em, { kind: 'key', id, accountId });
         return deleted;
       });
       if (sealed === null) return;

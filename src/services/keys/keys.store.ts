@@ -154,13 +154,30 @@ export async function countKeys(
   return account.rows.length === 0 ? undefined : em.count(ApiKey, { accountId });
 }
 
-/** @returns the sealed virtual key of the deleted row (null: it had none); undefined when there was no such key. */
+/** Deleted keys of an account whose calls are still counted; those that were deleted before are unknown keys. */
+const REMEMBERED_KEYS = 100;
+
+/**
+ * Deletes a key; its name and hash stay, so that calls with it are counted for their owner. Needs a transaction.
+ * @returns the sealed virtual key of the deleted row (null: it had none); undefined when there was no such key.
+ */
 export async function deleteKey(
   em: EntityManager,
-  { accountId, id }: { accountId: string; id: string },
+  { accountId, id, now }: { accountId: string; id: string; now: number },
 ): Promise<string | null | undefined> {
+  const db = em.getKysely();
   const deleted = await sql<{ virtual_key_sealed: string | null }>`
-    delete from api_keys where id = ${id} and account_id = ${accountId}
-    returning virtual_key_sealed`.execute(em.getKysely());
+    with gone as (
+      delete from api_keys where id = ${id} and account_id = ${accountId}
+      returning id, account_id, name, key_hash, virtual_key_sealed
+    ), kept as (
+      insert into deleted_api_keys (id, account_id, name, key_hash, deleted_at)
+      select id, account_id, name, key_hash, ${new Date(now)} from gone
+    )
+    select virtual_key_sealed from gone`.execute(db);
+  await sql`
+    delete from deleted_api_keys where id in (
+      select id from deleted_api_keys where account_id = ${accountId}
+      order by deleted_at desc offset ${REMEMBERED_KEYS})`.execute(db);
   return deleted.rows[0]?.virtual_key_sealed;
 }

@@ -3,7 +3,10 @@ import type { Config } from '../../config.js';
 import {
   ALERT_FIRED_CHANNEL,
   decodeFlushed,
+  decodeInvalidation,
+  INVALIDATION_CHANNEL,
   MODEL_HOURS_CHANNEL,
+  REFUSED_CALLS_CHANNEL,
   SESSIONS_CHANNEL,
   USAGE_FLUSHED_CHANNEL,
 } from '../../db/invalidation.js';
@@ -21,7 +24,7 @@ const DISCONNECT_TIMEOUT_MS = 50;
 const RECONNECT: BackOff = { firstMs: 100, maxMs: 2_000 };
 
 /**
- * Listens to the other processes: sessions and alerts over PostgreSQL, usage over Redis where there is one. Whatever was missed
+ * Listens to the other processes: sessions, alerts and accounts over PostgreSQL, usage over Redis where there is one. Whatever was missed
  * while a connection was lost is made good by a signal to everybody.
  */
 export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, log: Logger): OpenSignals {
@@ -33,6 +36,8 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
       SESSIONS_CHANNEL,
       ALERT_FIRED_CHANNEL,
       MODEL_HOURS_CHANNEL,
+      INVALIDATION_CHANNEL,
+      REFUSED_CALLS_CHANNEL,
       ...(redisUrl ? [] : [USAGE_FLUSHED_CHANNEL]),
     ],
     log,
@@ -40,10 +45,13 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
       if (channel === SESSIONS_CHANNEL) board.sessionsChanged(payload);
       else if (channel === ALERT_FIRED_CHANNEL) board.alertsFired(decodeFlushed(payload));
       else if (channel === MODEL_HOURS_CHANNEL) board.modelHoursChanged();
+      else if (channel === REFUSED_CALLS_CHANNEL) board.accountsChanged(decodeFlushed(payload));
+      else if (channel === INVALIDATION_CHANNEL) board.accountsChanged(accountOf(payload));
       else board.usageFlushed(decodeFlushed(payload));
     },
     onListening() {
       board.sessionsChanged(null);
+      board.accountsChanged(null);
       board.alertsFired(null);
       board.usageFlushed(null);
       board.modelHoursChanged();
@@ -53,6 +61,7 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
   return {
     onUsage: board.onUsage,
     onAlerts: board.onAlerts,
+    onAccount: board.onAccount,
     onSessions: board.onSessions,
     onModelHours: board.onModelHours,
     async stop() {
@@ -60,6 +69,15 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
       await listener.stop();
     },
   };
+}
+
+/** Whose account an invalidation is about; null: everybody's. */
+function accountOf(payload: string): string[] | null {
+  const change = decodeInvalidation(payload);
+  if (!change) return [];
+  if (change.kind === 'catalog') return null;
+  const id = change.kind === 'account' ? change.id : change.accountId;
+  return id === '' ? null : [id];
 }
 
 function subscribe(url: string, board: SignalBoard): Redis {

@@ -7,6 +7,8 @@ export interface Signals {
   onUsage(accountId: string, listener: () => void): () => void;
   /** The same when alerts of the account may have fired. */
   onAlerts(accountId: string, listener: () => void): () => void;
+  /** The same when balance, plan or keys of the account may have changed, or calls of it were refused. */
+  onAccount(accountId: string, listener: () => void): () => void;
   /** Calls `listener` with the account whose sessions may have ended; null: anybody's may have. */
   onSessions(listener: (accountId: string | null) => void): () => void;
   /** Calls `listener` when the hourly figures of models may have changed. */
@@ -19,6 +21,8 @@ export interface SignalBoard extends Signals {
   usageFlushed(accountIds: readonly string[] | null): void;
   /** Null: of every account. */
   alertsFired(accountIds: readonly string[] | null): void;
+  /** Null: of every account. */
+  accountsChanged(accountIds: readonly string[] | null): void;
   sessionsChanged(accountId: string | null): void;
   modelHoursChanged(): void;
 }
@@ -27,11 +31,13 @@ export interface SignalBoard extends Signals {
 export function createSignalBoard(): SignalBoard {
   const usage = createAccountNotifier();
   const alerts = createAccountNotifier();
+  const accounts = createAccountNotifier();
   const sessions = new Set<(accountId: string | null) => void>();
   const modelHours = new Set<() => void>();
   return {
     onUsage: usage.on,
     onAlerts: alerts.on,
+    onAccount: accounts.on,
     onSessions(listener) {
       sessions.add(listener);
       return () => sessions.delete(listener);
@@ -42,6 +48,7 @@ export function createSignalBoard(): SignalBoard {
     },
     usageFlushed: usage.notify,
     alertsFired: alerts.notify,
+    accountsChanged: accounts.notify,
     sessionsChanged(accountId) {
       for (const listener of sessions) listener(accountId);
     },

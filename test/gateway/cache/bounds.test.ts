@@ -78,7 +78,8 @@ describe('the key cache', () => {
     expect(cache.peek(hashOf(1))).toBeUndefined();
     const last = await cache.load(hashOf(MAX_KEYS + 1_000));
     const started = performance.now();
-    for (let i = 0; i < 10_000; i++) cache.invalidate({ kind: 'key', id: last!.credential.id });
+    for (let i = 0; i < 10_000; i++)
+      cache.invalidate({ kind: 'key', id: last!.credential.id, accountId: last!.account.id });
     // A scan of 100,000 entries takes about a millisecond each time.
     expect(performance.now() - started).toBeLessThan(500);
     expect(cache.peek(hashOf(MAX_KEYS + 1_000))).toBeUndefined();

@@ -1,5 +1,6 @@
 import { createClient as createSocket } from 'graphql-ws';
 import { Client, cacheExchange, fetchExchange, makeOperation, mapExchange, subscriptionExchange } from 'urql';
+import { connectionLost, connectionStands, heard } from '../freshness';
 import { isSignedOut } from './errors';
 import { fetchOrTake } from './first-question';
 import { refreshOvertaken } from './refresh-overtaken';
@@ -8,26 +9,42 @@ const ENDPOINT = '/graphql';
 /** A socket that nobody uses any more stays for the next page. */
 const IDLE_SOCKET_MS = 5_000;
 const PING_MS = 20_000;
+/** A server that says nothing to a ping for so long is away, though no one has closed the connection. */
+const PONG_MS = 5_000;
 /** After an outage everybody comes back within this, not all at once. */
 const RETRY_MS = { first: 500, most: 15_000 };
 /** What the page has read before its socket stands may be out of date by then; within this nobody has done anything yet. */
 const PROMPT_MS = 250;
 /** How the server closes a socket whose session has ended. */
 const SESSION_ENDED = 4403;
+/** How a socket is closed that nobody uses any more. */
+const UNUSED = 1000;
 
 /** In the context of the one query that asks whether anybody is signed in: its refusal is no surprise. */
 export const SESSION_PROBE = { sessionProbe: true };
 
+let stopWaiting: (() => void) | undefined;
+
 const waitToRetry = (attempts: number): Promise<void> => {
   const most = Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** attempts);
-  return new Promise((done) => setTimeout(done, most * (0.5 + Math.random() / 2)));
+  return new Promise((done) => {
+    stopWaiting = done;
+    setTimeout(done, most * (0.5 + Math.random() / 2));
+  });
 };
+
+/** Somebody looks, or the network is back: a connection that waits to be tried again is tried now. */
+export const reconnectNow = (): void => stopWaiting?.();
 
 /** A document of the build holds its id and nothing to send; without definitions urql sends the id. */
 const byId = mapExchange({
   onOperation: (operation) =>
     makeOperation(operation.kind, { ...operation, query: { ...operation.query, definitions: [] } }),
 });
+
+let live: { terminate(): void } | undefined;
+// A browser that knows itself offline leaves what is open as it is.
+addEventListener('offline', () => live?.terminate());
 
 interface SessionListeners {
   onDoubt(): void;
@@ -43,6 +60,7 @@ interface SessionListeners {
 export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Client {
   let isReturn = false;
   const createdAtMs = performance.now();
+  let pongTimer: number | undefined;
   const socket = createSocket({
     url: new URL(ENDPOINT, location.href.replace(/^http/, 'ws')).href,
     lazyCloseTimeout: IDLE_SOCKET_MS,
@@ -52,15 +70,26 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
     retryWait: waitToRetry,
     on: {
       connected: () => {
+        connectionStands();
         if (isReturn || performance.now() - createdAtMs > PROMPT_MS) onReturn();
       },
+      message: heard,
+      ping: (received) => {
+        if (!received) pongTimer = window.setTimeout(() => socket.terminate(), PONG_MS);
+      },
+      pong: (received) => {
+        if (received) window.clearTimeout(pongTimer);
+      },
       closed: (event) => {
+        window.clearTimeout(pongTimer);
+        if ((event as CloseEvent).code !== UNUSED) connectionLost();
         // Also one that never came to stand: the page has been there for as long without it.
         isReturn = true;
         if ((event as CloseEvent).code === SESSION_ENDED) onDoubt();
       },
     },
   });
+  live = socket;
   const client: Client = new Client({
     url: ENDPOINT,
     preferGetMethod: false,
@@ -74,6 +103,9 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
         ),
       ),
       mapExchange({
+        onResult({ error }) {
+          if (!error?.networkError) heard();
+        },
         onError(error, { context }) {
           if (isSignedOut(error) && !context.sessionProbe) onDoubt();
         },

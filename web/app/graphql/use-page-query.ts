@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef } from 'react';
 import { type AnyVariables, type DocumentInput, useQuery } from 'urql';
 import { onLiveReturn } from '../session';
 import { type ShownError, shownError } from './errors';
+import { useAccountChanged } from './live-account';
 
 interface PageQuery<Data, Variables> {
   query: DocumentInput<Data, Variables & AnyVariables>;
@@ -19,7 +20,10 @@ interface Loaded<Data> {
   refresh(): void;
 }
 
-/** What a page shows: at once what is known, then what is true. */
+/**
+ * What a page shows: at once what is known, then what is true. It is read again when the connection was lost, when somebody
+ * comes back to the page, and when balance, plan or keys have changed anywhere.
+ */
 export function usePageQuery<Data, Variables extends AnyVariables>({
   query,
   variables,
@@ -41,5 +45,8 @@ export function usePageQuery<Data, Variables extends AnyVariables>({
     const stop = onLiveReturn(() => latest.current());
     return () => void stop();
   }, []);
+  useAccountChanged((changed) => {
+    if (changed.some((part) => part !== 'REFUSED_CALLS')) refresh();
+  });
   return { data, error: error ? shownError(error) : null, refresh };
 }

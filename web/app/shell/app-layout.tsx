@@ -1,6 +1,9 @@
 import { Outlet } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { LiveAccount } from '../graphql/live-account';
 import { LiveAlerts } from '../graphql/live-alerts';
 import { LiveUsage } from '../graphql/live-usage';
+import { fetchPagesWhenIdle } from '../lazy-page';
 import { Brand } from '../ui/brand';
 import { ThemeSwitch } from '../ui/theme-switch';
 import { AccountMenu } from './account-menu';
@@ -8,29 +11,36 @@ import { AlertBanner } from './alert-banner';
 import classes from './app-layout.module.css';
 import { Balance } from './balance';
 import { CommandButton } from './command-button';
+import { FreshnessNote } from './freshness-note';
 import { SideNavigation } from './side-navigation';
+import { StoppedBar } from './stopped-bar';
 
 /** Around every page of somebody who is signed in. */
 export function AppLayout() {
+  useEffect(fetchPagesWhenIdle, []);
   return (
     <LiveUsage>
       <LiveAlerts>
-        <div className={classes.page}>
-          <header className={classes.header}>
-            <Brand />
-            <div className={classes.tools}>
-              <Balance />
-              <CommandButton />
-              <ThemeSwitch />
-              <AccountMenu />
-            </div>
-          </header>
-          <SideNavigation />
-          <main id="main" tabIndex={-1} className={classes.main}>
-            <AlertBanner />
-            <Outlet />
-          </main>
-        </div>
+        <LiveAccount>
+          <div className={classes.page}>
+            <header className={classes.header}>
+              <Brand />
+              <div className={classes.tools}>
+                <FreshnessNote />
+                <Balance />
+                <CommandButton />
+                <ThemeSwitch />
+                <AccountMenu />
+              </div>
+            </header>
+            <SideNavigation />
+            <main id="main" tabIndex={-1} className={classes.main}>
+              <StoppedBar />
+              <AlertBanner />
+              <Outlet />
+            </main>
+          </div>
+        </LiveAccount>
       </LiveAlerts>
     </LiveUsage>
   );

@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
-import { balanceState } from '../../../src/lib/money-parts';
 import { ViewerDocument } from '../../generated/graphql';
 import { useRefreshOnUsage } from '../graphql/live-usage';
 import { usePageQuery } from '../graphql/use-page-query';
 import { paths } from '../paths';
 import { Money } from '../ui/money';
 import classes from './app-layout.module.css';
+import { lastsFor, useOutlook } from './use-outlook';
 
-const WORDS = { fine: 'Balance', low: 'Balance low', stopped: 'Calls stopped' } as const;
+const WORDS = { FINE: 'Balance', LOW: 'Balance low', STOPPED: 'Calls stopped' } as const;
 /** However many calls a second: the balance is asked for this often at most. */
 const REFRESH_MS = 500;
 
@@ -16,12 +16,19 @@ export function Balance() {
   // Whoever let the page in has just asked.
   const { data, refresh } = usePageQuery({ query: ViewerDocument, variables: {}, isFresh: true });
   useRefreshOnUsage(refresh, REFRESH_MS);
-  if (!data?.viewer) return null;
-  const state = balanceState(data.viewer.balanceUsd);
+  const balanceUsd = data?.viewer?.balanceUsd;
+  const { state, daysLeft } = useOutlook(balanceUsd);
+  if (balanceUsd === undefined) return null;
   return (
     <p className={classes.balance} data-state={state} aria-live="polite">
       <Link to={paths.billing}>
-        <span className={classes.label}>{WORDS[state]}</span> <Money usd={data.viewer.balanceUsd} />
+        <span className={classes.label}>
+          {WORDS[state]}
+          {state === 'LOW' && daysLeft !== null && (
+            <span className={classes.days}>, lasts {lastsFor(daysLeft)}</span>
+          )}
+        </span>{' '}
+        <Money usd={balanceUsd} />
       </Link>
     </p>
   );

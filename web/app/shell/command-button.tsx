@@ -1,10 +1,11 @@
 import { Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { CommandIcon } from 'lucide-react';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
+import { lazyPage } from '../lazy-page';
 import { useCommands } from './use-commands';
 
-const CommandPalette = lazy(() => import('./command-palette'));
+const CommandPalette = lazyPage(() => import('./command-palette'), 'default');
 
 /** Longer than the dialog takes to be gone, and than its own way to give the focus back. */
 const GONE_MS = 50;
@@ -19,8 +20,11 @@ export function CommandButton() {
   const focused = useRef<HTMLElement>(null);
   const open = (): void => {
     focused.current = document.activeElement as HTMLElement | null;
-    setWanted(true);
-    setOpened(true);
+    // Where it can't be fetched nothing opens: what stands around the page must not fail with it.
+    void CommandPalette.preload().then(() => {
+      setWanted(CommandPalette.isThere());
+      setOpened(CommandPalette.isThere());
+    });
   };
   // Mantine gives the focus back only to what had it before a dialog that was there, closed, already.
   const close = (): void => {

@@ -1,26 +1,88 @@
 import { Button } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { CombinedError } from 'urql';
-import { shownError } from '../graphql/errors';
+import { reloadForNewBuild, reloadIfReachable } from '../build';
+import { type ShownError, shownError } from '../graphql/errors';
+import { forgetFailures, PartMissingError } from '../lazy-page';
+import { onLiveReturn } from '../session';
 import { ErrorNote } from '../ui/error-note';
 import { PageTitle } from '../ui/page-title';
+import { Waiting } from '../ui/waiting';
 import classes from './shell.module.css';
 
-const OWN_FAULT = {
+const TITLE = 'This page can’t be shown';
+
+const OWN_FAULT: ShownError = {
   code: 'internal_error',
-  message: 'This page has a fault. Nothing of yours is lost; loading it again may help.',
+  message: 'Something on this page failed. Nothing you typed is lost; try again.',
   fields: {},
   requestId: null,
 };
 
-/** Instead of a page that could not be shown. */
-export function ErrorPage({ error }: { error: unknown }) {
-  const router = useRouter();
+const NOT_FETCHED: ShownError = {
+  code: 'network',
+  message: 'This page couldn’t be loaded: the server can’t be reached. Nothing you typed is lost.',
+  fields: {},
+  requestId: null,
+};
+
+interface PageErrorProps {
+  error: unknown;
+}
+
+/** Instead of a page that could not be shown, inside of what stands around it. */
+export function PageError({ error }: PageErrorProps) {
+  return (
+    <div className={classes.failure}>
+      {error instanceof PartMissingError ? <MissingPart /> : <Failed error={error} />}
+    </div>
+  );
+}
+
+/** The same where nothing stands around it. */
+export function ErrorPage({ error }: PageErrorProps) {
   return (
     <main id="main" tabIndex={-1} className={classes.plain}>
-      <PageTitle>This page can’t be shown</PageTitle>
+      <PageError error={error} />
+    </main>
+  );
+}
+
+function Failed({ error }: PageErrorProps) {
+  const router = useRouter();
+  return (
+    <>
+      <PageTitle>{TITLE}</PageTitle>
       <ErrorNote error={error instanceof CombinedError ? shownError(error) : OWN_FAULT} />
       <Button onClick={() => void router.invalidate()}>Try again</Button>
-    </main>
+    </>
+  );
+}
+
+/** Part of the app is missing: since a new build took its place, or since the server is away. */
+function MissingPart() {
+  const router = useRouter();
+  const [asking, setAsking] = useState(true);
+  const [trying, setTrying] = useState(false);
+  useEffect(() => {
+    forgetFailures();
+    void reloadForNewBuild().then(() => setAsking(false));
+    const stop = onLiveReturn(() => void router.invalidate());
+    return () => void stop();
+  }, [router]);
+  const tryAgain = async (): Promise<void> => {
+    setTrying(true);
+    if (!(await reloadIfReachable())) setTrying(false);
+  };
+  if (asking) return <Waiting width={240} height={32} />;
+  return (
+    <>
+      <PageTitle>{TITLE}</PageTitle>
+      <ErrorNote error={NOT_FETCHED} />
+      <Button loading={trying} onClick={() => void tryAgain()}>
+        Try again
+      </Button>
+    </>
   );
 }

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useMutation } from 'urql';
 import { LogOutDocument } from '../../generated/graphql';
 import { paths } from '../paths';
-import { renewSession } from '../session';
+import { endSession } from '../session';
 
 /** Ends the session everywhere that it is used, and goes to the log-in. */
 export function useLogOut(): () => Promise<void> {
@@ -10,7 +10,7 @@ export function useLogOut(): () => Promise<void> {
   const [, logOut] = useMutation(LogOutDocument);
   return async () => {
     await logOut({});
-    renewSession();
+    endSession();
     await navigate({ to: paths.login, search: {} });
   };
 }

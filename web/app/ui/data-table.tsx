@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { memo, type ReactNode } from 'react';
 import classes from './data-table.module.css';
 import { Waiting } from './waiting';
 
@@ -34,7 +34,7 @@ interface DataTableProps<Row> {
 const AWAITED_ROWS = 5;
 
 /** The one table of the product. */
-export function DataTable<Row>(props: DataTableProps<Row>) {
+export function DataTable<Item>(props: DataTableProps<Item>) {
   const { label, columns, rows, keyOf, empty, fresh, sort } = props;
   return (
     // It scrolls sideways on narrow screens: the keyboard must reach it to do so.
@@ -50,20 +50,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         </thead>
         <tbody>
           {rows?.map((row) => (
-            <tr key={keyOf(row)} data-fresh={fresh?.has(keyOf(row)) || undefined}>
-              {columns.map((column, index) => {
-                const Cell = index === 0 ? 'th' : 'td';
-                return (
-                  <Cell
-                    key={column.id}
-                    scope={index === 0 ? 'row' : undefined}
-                    data-figure={column.figure || undefined}
-                  >
-                    {column.cell(row)}
-                  </Cell>
-                );
-              })}
-            </tr>
+            <Row key={keyOf(row)} row={row} columns={columns} fresh={fresh?.has(keyOf(row)) ?? false} />
           )) ?? <AwaitedRows columns={columns.length} />}
           {rows?.length === 0 && (
             <tr>
@@ -77,6 +64,32 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     </section>
   );
 }
+
+interface RowProps<Row> {
+  row: Row;
+  columns: readonly Column<Row>[];
+  fresh: boolean;
+}
+
+/** Drawn again only when it has changed itself, however many come above it. */
+const Row = memo(function Row<Item>({ row, columns, fresh }: RowProps<Item>) {
+  return (
+    <tr data-fresh={fresh || undefined}>
+      {columns.map((column, index) => {
+        const Cell = index === 0 ? 'th' : 'td';
+        return (
+          <Cell
+            key={column.id}
+            scope={index === 0 ? 'row' : undefined}
+            data-figure={column.figure || undefined}
+          >
+            {column.cell(row)}
+          </Cell>
+        );
+      })}
+    </tr>
+  );
+}) as <Item>(props: RowProps<Item>) => ReactNode;
 
 function Head<Row>({ column, sort }: { column: Column<Row>; sort: DataTableProps<Row>['sort'] }) {
   const figure = column.figure || undefined;

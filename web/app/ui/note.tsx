@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import classes from './note.module.css';
 
 interface NoteProps {
-  tone: 'good' | 'warn' | 'plain';
+  tone: 'good' | 'warn' | 'bad' | 'plain';
   children: ReactNode;
   /** What can be done about it. */
   action?: ReactNode;

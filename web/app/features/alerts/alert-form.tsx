@@ -34,7 +34,11 @@ interface AlertFormProps {
 export function AlertForm({ apiKey, limitUsd, alert, email, save, sending, onCancel }: AlertFormProps) {
   const [kind, setKind] = useState<AlertRowFragment['kind']>(alert?.kind ?? 'EMAIL');
   const known = alert?.destination ?? (kind === 'EMAIL' ? email : '');
-  const [typed, change, forget] = useDraft(`destination of ${alert?.id ?? `a new ${kind} of ${apiKey.id}`}`);
+  const [typed, change, forget] = useDraft(
+    `destination of ${alert?.id ?? `a new ${kind} of ${apiKey.id}`}`,
+    // The address of a webhook often is all that its receiver asks for.
+    { secret: kind === 'WEBHOOK' },
+  );
   const [thresholds, setThresholds] = useState<readonly number[]>(alert?.thresholdsPct ?? FIRST_THRESHOLDS);
   const [error, setError] = useState<ShownError | null>(null);
   const destination = typed ?? known;

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { TOP_UP_AMOUNTS } from '../../../../src/services/billing/billing.inputs';
 import { TopUpDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
+import { lastsFor, useOutlook } from '../../shell/use-outlook';
 import { ErrorNote } from '../../ui/error-note';
 import { Money } from '../../ui/money';
 import { Note } from '../../ui/note';
@@ -17,6 +18,7 @@ export function TopUp({ balanceUsd }: { balanceUsd: string | undefined }) {
   // The same until it has worked: a repeat after a broken connection must not add twice.
   const [idempotencyKey, setIdempotencyKey] = useState(newIdempotencyKey);
   const [added, setAdded] = useState<{ amount: number; balanceUsd: string }>();
+  const { daysLeft } = useOutlook(balanceUsd);
   const choose = (next: number): void => {
     setAmount(next);
     setIdempotencyKey(newIdempotencyKey());
@@ -30,7 +32,14 @@ export function TopUp({ balanceUsd }: { balanceUsd: string | undefined }) {
   return (
     <div className={classes.topUp}>
       <Tiles>
-        <Tile label="Balance" note="Calls stop below $0.001">
+        <Tile
+          label="Balance"
+          note={
+            daysLeft === null
+              ? 'Calls stop below $0.001'
+              : `Lasts ${lastsFor(daysLeft)} at the rate of the last week`
+          }
+        >
           {balanceUsd && <Money usd={balanceUsd} />}
         </Tile>
       </Tiles>

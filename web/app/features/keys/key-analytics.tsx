@@ -9,6 +9,7 @@ import { TopModels } from '../analytics/top-models';
 import { DEFAULT_WINDOW } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
 import { WindowTiles } from '../analytics/window-tiles';
+import { KeyRefusedCalls } from '../refusals/refused-calls';
 import classes from './keys.module.css';
 
 const REFRESH_MS = 2_000;
@@ -39,6 +40,7 @@ export function KeyAnalytics({ keyId }: { keyId: string }) {
         <WindowTiles now={now} before={figures?.before ?? undefined} windowDays={window} />
       </div>
       <DailyChart days={now?.dailyBreakdown} />
+      <KeyRefusedCalls keyId={keyId} window={window} />
       <TopModels models={now?.topModels} windowDays={window} keyId={keyId} />
     </>
   );

@@ -8,6 +8,7 @@ import { Moment } from '../../ui/moment';
 import { PageHead } from '../../ui/page-head';
 import { Waiting } from '../../ui/waiting';
 import { KeyAlerts } from '../alerts/key-alerts';
+import { LatestRefusalOfKey } from '../refusals/latest-refusal';
 import { DeleteKey } from './delete-key';
 import { KeyAnalytics } from './key-analytics';
 import { KeyCaps } from './key-caps';
@@ -43,6 +44,7 @@ export function KeyPage() {
       {key && !gone && (
         <>
           <KeyHead apiKey={key} />
+          <LatestRefusalOfKey keyId={key.id} />
           <Tabs keyId={key.id} tab={tab} />
           <Tab apiKey={key} tab={tab} />
         </>

@@ -1,10 +1,25 @@
-import type { UsageRowFragment } from '../../../generated/graphql';
+import type { RefusedReasonFragment, UsageRowFragment } from '../../../generated/graphql';
 import { formatCount, formatLatency } from '../../ui/format';
 import { Money } from '../../ui/money';
 import { Note } from '../../ui/note';
 
+interface ArrivedProps {
+  call: UsageRowFragment | undefined;
+  /** Why a call was refused last. */
+  refusal: RefusedReasonFragment | undefined;
+}
+
 /** Whether the first call has come; says so while somebody looks elsewhere. */
-export function Arrived({ call }: { call: UsageRowFragment | undefined }) {
+export function Arrived({ call, refusal }: ArrivedProps) {
+  if (refusal && (!call || (call.status === 'ERROR' && refusal.lastAt > call.createdAt))) {
+    return (
+      <Note tone="warn">
+        A call has come and was refused with {refusal.httpStatus} {refusal.code}
+        {refusal.modelPublicName !== null && ` for ${refusal.modelPublicName}`}. {refusal.remedy} Waiting for
+        the next one.
+      </Note>
+    );
+  }
   if (!call) {
     return (
       <Note tone="plain">Waiting for the first call. It shows here by itself, as soon as it has ended.</Note>

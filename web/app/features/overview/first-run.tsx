@@ -10,6 +10,7 @@ import { Money } from '../../ui/money';
 import { PageHead } from '../../ui/page-head';
 import { SecretOnce } from '../../ui/secret-once';
 import { Snippets } from '../keys/snippets';
+import { useLatestRefusal } from '../refusals/latest-refusal';
 import { Arrived } from './arrived';
 import classes from './overview.module.css';
 import { Step, type StepState } from './step';
@@ -26,6 +27,7 @@ export function FirstRun({ viewer, onDone }: FirstRunProps) {
   const [saved, setSaved] = useState(false);
   const [call, setCall] = useState<UsageRowFragment | undefined>(viewer.usageEvents.nodes[0]);
   useUsageRecorded((event) => setCall((first) => (first?.status === 'SUCCESS' ? first : event)));
+  const refusal = useLatestRefusal();
   const hasKey = secret !== undefined || viewer.apiKeys.totalCount > 0;
   const shown = secret !== undefined && !saved;
   const done = call?.status === 'SUCCESS';
@@ -75,7 +77,7 @@ export function FirstRun({ viewer, onDone }: FirstRunProps) {
             <p className={classes.later}>A snippet with the key in it will stand here, to be pasted.</p>
           )}
           {hasKey && <Snippets secret={shown ? secret : undefined} />}
-          {hasKey && <Arrived call={call} />}
+          {hasKey && <Arrived call={call} refusal={refusal} />}
         </Step>
         <Step number={3} title="See what it cost" state={stateOf(false, done)}>
           {!done && (

@@ -11,6 +11,7 @@ import { TopModels } from '../analytics/top-models';
 import type { WindowDays } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
 import { WindowTiles } from '../analytics/window-tiles';
+import { RefusedCalls } from '../refusals/refused-calls';
 import { usageColumns } from '../usage/usage-columns';
 import { useLiveRows } from '../usage/use-live-rows';
 
@@ -41,6 +42,7 @@ export function UsageOverview({ viewer, error, window, onRetry }: UsageOverviewP
       {error && <LoadError error={error} onRetry={onRetry} />}
       <WindowTiles now={viewer?.now} before={viewer?.before} windowDays={window} />
       <DailyChart days={viewer?.now.dailyBreakdown} />
+      <RefusedCalls window={window} />
       <TopModels models={viewer?.now.topModels} windowDays={window} />
       <RecentCalls loaded={viewer?.usageEvents.nodes} />
     </>

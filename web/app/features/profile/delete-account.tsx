@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { DeleteAccountDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
 import { paths } from '../../paths';
-import { renewSession } from '../../session';
+import { endSession } from '../../session';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { ErrorNote } from '../../ui/error-note';
 import classes from './profile.module.css';
@@ -41,7 +41,7 @@ function Confirmation({ email, onCancel }: { email: string; onCancel(): void }) 
     if (!meant) return;
     const { data } = await run({ input: { password } });
     if (!data) return;
-    renewSession();
+    endSession();
     await navigate({ to: paths.signup, search: {} });
   };
   return (

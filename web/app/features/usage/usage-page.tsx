@@ -6,10 +6,12 @@ import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { DataTable } from '../../ui/data-table';
 import { Empty } from '../../ui/empty';
+import { formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
 import { Pager } from '../../ui/pager';
 import { useHeldScroll } from '../../ui/use-held-scroll';
+import classes from './usage.module.css';
 import { usageColumns } from './usage-columns';
 import { UsageFilters } from './usage-filters';
 import { belongs, filterOf, type UsageSearch } from './usage-search';
@@ -26,12 +28,18 @@ export function UsagePage() {
     touches: ['UsageEvent', 'ApiKey'],
   });
   const page = data?.viewer?.usageEvents;
-  const { rows, fresh } = useLiveRows(
+  const { rows, fresh, held, release } = useLiveRows(
     page?.nodes,
     JSON.stringify(search),
     // Only the first page has the newest.
     (event) => search.after === undefined && belongs(event, search),
+    { hold: true },
   );
+  const showHeld = (): void => {
+    release();
+    refresh();
+    window.scrollTo({ top: 0 });
+  };
   useHeldScroll(list, rows && `${rows.length} ${rows[0]?.id}`);
   const change = (changes: Partial<Record<keyof UsageSearch, unknown>>): void =>
     void navigate({
@@ -46,6 +54,13 @@ export function UsagePage() {
       />
       <UsageFilters search={search} onChange={change} />
       {error && <LoadError error={error} onRetry={refresh} />}
+      <div role="status" className={classes.held}>
+        {held > 0 && (
+          <Button size="xs" variant="default" onClick={showHeld}>
+            {held === 1 ? '1 new call' : `${formatCount(held)} new calls`}
+          </Button>
+        )}
+      </div>
       <div ref={list}>
         {(data || !error) && (
           <DataTable

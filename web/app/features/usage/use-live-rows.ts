@@ -1,50 +1,117 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { UsageRowFragment } from '../../../generated/graphql';
 import { useUsageRecorded } from '../../graphql/live-usage';
 
-/** Rows that came while the page was open; older ones are on the next page of the list anyway. */
-const MOST = 500;
+/** New rows that come by themselves. Whoever reads a longer list asks for the rest: it would run away from them. */
+const MOST_NEW = 50;
 const FRESH_MS = 1_000;
+const MOST_WAITING = 500;
 
 interface LiveRows {
   /** Newest first: what came live and what was loaded, each once. */
   rows: readonly UsageRowFragment[] | undefined;
-  /** Ids of those that came in the last second. */
+  /** Ids of those that came in the last second or two. */
   fresh: ReadonlySet<string>;
+  /** How many more there are, which are not shown. */
+  held: number;
+  /** Shows them, with the list that is loaded next. */
+  release(): void;
 }
+
+interface Come {
+  /** What is shown, as text. */
+  shown: string;
+  rows: readonly UsageRowFragment[];
+  held: number;
+  fresh: ReadonlySet<string>;
+  /** What was loaded when the first row was held: what is loaded behind it stays out of sight with it. */
+  base: readonly UsageRowFragment[] | undefined;
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
 
 /** As the server orders them: a call that took long may be told after one that ended later. */
 const newestFirst = (a: UsageRowFragment, b: UsageRowFragment): number =>
-  b.createdAt.localeCompare(a.createdAt) || b.id.localeCompare(a.id);
+  a.createdAt === b.createdAt ? (a.id < b.id ? 1 : -1) : a.createdAt < b.createdAt ? 1 : -1;
+
+/** Calls back at most once a frame, with all events since the time before. */
+function useUsageByFrame(take: (events: readonly UsageRowFragment[]) => void): void {
+  const waiting = useRef<UsageRowFragment[]>([]);
+  const frame = useRef<number>(undefined);
+  const latest = useRef(take);
+  latest.current = take;
+  useUsageRecorded((event) => {
+    waiting.current.push(event);
+    // No frame comes while nobody looks; coming back reads the list anew.
+    if (waiting.current.length > MOST_WAITING) waiting.current.shift();
+    frame.current ??= requestAnimationFrame(() => {
+      frame.current = undefined;
+      latest.current(waiting.current.splice(0));
+    });
+  });
+  useEffect(
+    () => () => {
+      if (frame.current !== undefined) cancelAnimationFrame(frame.current);
+    },
+    [],
+  );
+}
 
 /**
  * A loaded list with the calls that come meanwhile.
  * @param shown what is shown, as text: when it changes, what came before is forgotten
+ * @param hold whether rows beyond the first 50 wait to be asked for; else the newest 50 are kept
  */
 export function useLiveRows(
   loaded: readonly UsageRowFragment[] | undefined,
   shown: string,
   belongs: (event: UsageRowFragment) => boolean,
+  { hold = false }: { hold?: boolean } = {},
 ): LiveRows {
-  const [come, setCome] = useState<{ shown: string; rows: UsageRowFragment[] }>({ shown, rows: [] });
-  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
-  const timers = useRef(new Set<number>());
-  useUsageRecorded((event) => {
-    if (!belongs(event)) return;
-    setCome((before) => ({
-      shown,
-      rows: [event, ...(before.shown === shown ? before.rows : [])].slice(0, MOST),
-    }));
-    setFresh((before) => new Set([...before, event.id]));
-    const timer = window.setTimeout(() => {
-      timers.current.delete(timer);
-      setFresh((before) => new Set([...before].filter((id) => id !== event.id)));
+  const none: Come = { shown, rows: [], held: 0, fresh: NOTHING, base: undefined };
+  const [state, setCome] = useState<Come>(none);
+  const come = state.shown === shown ? state : none;
+  const timer = useRef<number>(undefined);
+  const released = useRef<readonly UsageRowFragment[]>(undefined);
+
+  useUsageByFrame((events) => {
+    const news = events.filter(belongs);
+    if (news.length === 0) return;
+    setCome((former) => {
+      const before = former.shown === shown ? former : none;
+      const room = hold ? MOST_NEW - before.rows.length : news.length;
+      const added = before.held > 0 ? [] : news.slice(0, room);
+      const held = before.held + news.length - added.length;
+      return {
+        shown,
+        rows: [...added.toReversed(), ...before.rows].slice(0, MOST_NEW),
+        held,
+        fresh: new Set([...before.fresh, ...added.map(({ id }) => id)]),
+        base: held > 0 ? (before.base ?? loaded) : undefined,
+      };
+    });
+    timer.current ??= window.setTimeout(() => {
+      timer.current = undefined;
+      setCome((before) => ({ ...before, fresh: NOTHING }));
     }, FRESH_MS);
-    timers.current.add(timer);
   });
-  useEffect(() => () => timers.current.forEach((timer) => void window.clearTimeout(timer)), []);
-  if (!loaded) return { rows: undefined, fresh };
-  const known = new Set(loaded.map(({ id }) => id));
-  const live = come.shown === shown ? come.rows.filter(({ id }) => !known.has(id)) : [];
-  return { rows: live.length === 0 ? loaded : [...live, ...loaded].sort(newestFirst), fresh };
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+
+  // What was asked for has come: the list begins anew with it.
+  useEffect(() => {
+    if (released.current === undefined || released.current === loaded) return;
+    released.current = undefined;
+    setCome((before) => ({ ...before, rows: [], held: 0, base: undefined }));
+  }, [loaded]);
+
+  const list = come.base ?? loaded;
+  const rows = useMemo(() => {
+    if (!list || come.rows.length === 0) return list;
+    const known = new Set(list.map(({ id }) => id));
+    return [...come.rows.filter(({ id }) => !known.has(id)), ...list].sort(newestFirst);
+  }, [list, come.rows]);
+  const release = (): void => {
+    released.current = loaded;
+  };
+  return { rows, fresh: come.fresh, held: come.held, release };
 }

@@ -1,0 +1,30 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { Account } from '../accounts/account.js';
+
+/** What is left of a deleted key: calls with it are still refused, and counted for its owner. */
+const DeletedApiKeySchema = defineEntity({
+  name: 'DeletedApiKey',
+  tableName: 'deleted_api_keys',
+  indexes: [
+    {
+      name: 'deleted_api_keys_account',
+      columns: [{ name: 'account_id' }, { name: 'deleted_at', sort: 'desc' }],
+    },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    accountId: () =>
+      p
+        .manyToOne(Account)
+        .mapToPk()
+        .joinColumn('account_id')
+        .foreignKeyName('deleted_api_keys_account_id_fkey'),
+    name: p.text(),
+    /** SHA-256 of the full secret. */
+    keyHash: p.blob().unique('deleted_api_keys_key_hash_key').hidden(),
+    deletedAt: p.datetime(6),
+  },
+});
+
+export class DeletedApiKey extends DeletedApiKeySchema.class {}
+DeletedApiKeySchema.setClass(DeletedApiKey);

@@ -1,0 +1,44 @@
+import type { ComplexityEstimator } from 'graphql-query-complexity';
+import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { analyticsInput } from '../../services/analytics/analytics.inputs.js';
+import { Viewer } from '../accounts/accounts.types.js';
+import { AnalyticsArgs } from '../analytics/analytics.types.js';
+import { camelCased } from '../case.js';
+import type { GraphqlContext } from '../context.js';
+import { checked } from '../input.js';
+import { ApiKey } from '../keys/keys.types.js';
+import { RefusedCalls } from './refusals.types.js';
+
+/** Up to 100 reasons, summed from the hours of a window. */
+const refusalsCost: ComplexityEstimator = ({ args, childComplexity }) =>
+  50 + Math.min(Math.max(args.windowDays, 1), 90) + childComplexity;
+
+@Resolver(() => Viewer)
+export class ViewerRefusalsResolver {
+  @FieldResolver(() => RefusedCalls, {
+    description: 'Calls of the account that were refused in the last days, with what to do about it.',
+    complexity: refusalsCost,
+  })
+  async refusedCalls(
+    @Args() args: AnalyticsArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<RefusedCalls> {
+    return camelCased(await services.refusals.ofAccount(service, checked(analyticsInput, args)));
+  }
+}
+
+@Resolver(() => ApiKey)
+export class ApiKeyRefusalsResolver {
+  @FieldResolver(() => RefusedCalls, {
+    nullable: true,
+    description: 'Calls with the key that were refused in the last days; null for a key that is gone.',
+    complexity: refusalsCost,
+  })
+  async refusedCalls(
+    @Root() { id }: ApiKey,
+    @Args() args: AnalyticsArgs,
+    @Ctx() { loaders }: GraphqlContext,
+  ): Promise<RefusedCalls | null> {
+    return camelCased(await loaders.keyRefusals.load({ id, window: checked(analyticsInput, args) }));
+  }
+}

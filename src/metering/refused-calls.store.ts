@@ -1,0 +1,44 @@
+import type { Pool } from 'pg';
+import { queryWithin } from '../db/bounded.js';
+
+/** How many calls of a key were refused with one code for one model in an hour. */
+export interface RefusedCount {
+  accountId: string;
+  keyId: string;
+  code: string;
+  model: string;
+  /** Beginning of the hour, milliseconds. */
+  hour: number;
+  calls: number;
+  /** Milliseconds. */
+  lastAt: number;
+}
+
+const TIMEOUT_MS = 5_000;
+
+/** In the order of the primary key, so that two edges that count the same never wait for each other in a circle. */
+const TEXT = `
+insert into refused_call_hours as r (account_id, hour, key_id, code, model, calls, last_at)
+select account_id, to_timestamp(hour_ms / 1000.0), key_id, code, model, calls, to_timestamp(last_ms / 1000.0)
+from unnest($1::uuid[], $2::float8[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::float8[])
+  as t (account_id, hour_ms, key_id, code, model, calls, last_ms)
+order by 1, 2, 3, 4, 5
+on conflict (account_id, hour, key_id, code, model) do update
+set calls = r.calls + excluded.calls, last_at = greatest(r.last_at, excluded.last_at)`;
+
+/**
+ * Adds counts to those of the database, in one statement.
+ * @throws Error of the database, or after 5 s
+ */
+export async function addRefusedCalls(pool: Pool, counts: readonly RefusedCount[]): Promise<void> {
+  const values = [
+    counts.map(({ accountId }) => accountId),
+    counts.map(({ hour }) => hour),
+    counts.map(({ keyId }) => keyId),
+    counts.map(({ code }) => code),
+    counts.map(({ model }) => model),
+    counts.map(({ calls }) => calls),
+    counts.map(({ lastAt }) => lastAt),
+  ];
+  await queryWithin(pool, { name: 'metering-refused-calls', text: TEXT, values }, TIMEOUT_MS);
+}

@@ -1,0 +1,107 @@
+import type { Logger } from '../lib/logger.js';
+import { within } from '../lib/within.js';
+import type { RefusedCount } from './refused-calls.store.js';
+
+/** A call that was refused to a key that is known, whether or not it may call. */
+export interface RefusedCall {
+  accountId: string;
+  keyId: string;
+  /** Of the error table. */
+  code: string;
+  /** Of the catalog; empty: none was named, or none of ours. */
+  model: string;
+  /** Milliseconds. */
+  at: number;
+}
+
+export interface RefusedCallsOptions {
+  /** Commits counts in one transaction. */
+  write(counts: readonly RefusedCount[]): Promise<void>;
+  /** Hears of which accounts something was committed. */
+  onWritten(accountIds: Iterable<string>): void;
+  /** Calls that found no room in memory. */
+  onLost(calls: number): void;
+  log: Logger;
+  intervalMs?: number;
+}
+
+const HOUR_MS = 3_600_000;
+const INTERVAL_MS = 1_000;
+const RETRY_MS = 5_000;
+/** Counts in memory at once, some 200 bytes each; a key, code, model and hour has one. */
+const MAX_COUNTS = 10_000;
+const BATCH = 1_000;
+const GOODBYE_MS = 2_000;
+
+/**
+ * Counts refused calls by key, code, model and hour, and writes the counts once a second. They are no money: what a process
+ * hasn't written when it is killed is lost, and after a connection that broke in the middle of a commit it may count twice.
+ */
+export class RefusedCalls {
+  #counts = new Map<string, RefusedCount>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  #failing = false;
+  #stopped = false;
+
+  constructor(private readonly options: RefusedCallsOptions) {}
+
+  count({ accountId, keyId, code, model, at }: RefusedCall): void {
+    const hour = at - (at % HOUR_MS);
+    this.#add({ accountId, keyId, code, model, hour, calls: 1, lastAt: at });
+    this.#schedule();
+  }
+
+  /** Writes what is left, as far as the database takes it. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await within(GOODBYE_MS, this.#writing ?? Promise.resolve());
+    if (this.#counts.size > 0) await within(GOODBYE_MS, this.#write());
+  }
+
+  #add(count: RefusedCount): void {
+    const name = `${count.keyId} ${count.hour} ${count.code} ${count.model}`;
+    const known = this.#counts.get(name);
+    if (known) {
+      known.calls += count.calls;
+      known.lastAt = Math.max(known.lastAt, count.lastAt);
+    } else if (this.#counts.size < MAX_COUNTS) {
+      this.#counts.set(name, count);
+    } else {
+      this.options.onLost(count.calls);
+    }
+  }
+
+  #schedule(): void {
+    if (this.#timer || this.#writing || this.#stopped) return;
+    const wait = this.#failing ? RETRY_MS : (this.options.intervalMs ?? INTERVAL_MS);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#writing = this.#write().finally(() => {
+        this.#writing = undefined;
+        if (this.#counts.size > 0) this.#schedule();
+      });
+    }, wait).unref();
+  }
+
+  async #write(): Promise<void> {
+    const taken = [...this.#counts.values()];
+    this.#counts = new Map();
+    for (let from = 0; from < taken.length; from += BATCH) {
+      const batch = taken.slice(from, from + BATCH);
+      try {
+        await this.options.write(batch);
+        this.#failing = false;
+        this.options.onWritten(new Set(batch.map(({ accountId }) => accountId)));
+      } catch (error) {
+        if (!this.#failing) {
+          this.options.log.warn({ err: error }, 'refused calls could not be counted: tried again');
+        }
+        this.#failing = true;
+        for (const count of taken.slice(from)) this.#add(count);
+        return;
+      }
+    }
+  }
+}

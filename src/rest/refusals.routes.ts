@@ -1,0 +1,44 @@
+import { analyticsInput } from '../services/analytics/analytics.inputs.js';
+import { keyParams } from '../services/keys/keys.inputs.js';
+import { refusedCallsOutput } from '../services/refusals/refusals.outputs.js';
+import type { Services } from '../services.js';
+import { errorResponses } from './error-responses.js';
+import type { RestApp } from './rest-app.js';
+import { reads } from './route-rules.js';
+
+/** Calls that were refused, of the account and of a key. */
+export function refusalsRoutes(app: RestApp, services: Services): void {
+  const { refusals } = services;
+
+  app.route({
+    method: 'GET',
+    url: '/api/usage/refused',
+    config: reads({ rate: 'heavy' }),
+    schema: {
+      operationId: 'getRefusedCalls',
+      tags: ['Billing'],
+      summary: 'List my refused calls',
+      description:
+        'Calls that were refused before they reached a model, by key, error code and model, with what to do about each. They cost nothing and are not in the usage list. Counts may lag by a second.',
+      querystring: analyticsInput,
+      response: { 200: refusedCallsOutput, ...errorResponses(401, 422) },
+    },
+    handler: async (request) => refusals.ofAccount(request.context, request.query),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/keys/:id/refused',
+    config: reads({ rate: 'heavy' }),
+    schema: {
+      operationId: 'getKeyRefusedCalls',
+      tags: ['Keys'],
+      summary: "List an API key's refused calls",
+      description: 'Calls with the key that were refused before they reached a model.',
+      params: keyParams,
+      querystring: analyticsInput,
+      response: { 200: refusedCallsOutput, ...errorResponses(401, 404, 422) },
+    },
+    handler: async (request) => refusals.ofKey(request.context, { ...request.query, id: request.params.id }),
+  });
+}

@@ -1,0 +1,29 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+
+/** How an account stands at one instant. What can't be compared by itself is told by a text that changes with it. */
+export interface AccountInstant {
+  /** Dollars. */
+  balance: string;
+  plan: string;
+  keys: string;
+  refused_calls: string;
+}
+
+/** How it stands now; undefined for an account that isn't there. */
+export async function accountInstant(
+  em: EntityManager,
+  accountId: string,
+): Promise<AccountInstant | undefined> {
+  const { rows } = await sql<AccountInstant>`
+    select a.balance::text, a.plan_id as plan,
+      coalesce((select md5(string_agg(concat_ws(' ', k.id, k.status, k.monthly_limit_usd, k.daily_limit_usd,
+          k.virtual_key_sealed is null, k.name), ',' order by k.id))
+        from api_keys k where k.account_id = a.id), '') as keys,
+      coalesce((select concat(r.hour, ' ', sum(r.calls)) from refused_call_hours r
+        where r.account_id = a.id
+          and r.hour = (select max(hour) from refused_call_hours where account_id = a.id)
+        group by r.hour), '') as refused_calls
+    from accounts a where a.id = ${accountId}`.execute(em.getKysely());
+  return rows[0];
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { count, timestamp, uuid } from '../../lib/output-fields.js';
+
+export const refusedCallOutput = z
+  .object({
+    key_id: uuid('ID of the key that the calls used.'),
+    key_name: z
+      .string()
+      .describe('Name of the key, also after it was deleted; null if it is no longer known.')
+      .nullable(),
+    key_status: z
+      .enum(['active', 'disabled', 'deleted'])
+      .describe('Status of the key. Calls with a disabled or deleted key are always rejected.'),
+    code: z.string().describe('Error code of the calls.'),
+    http_status: z.int().describe('HTTP status of that code.'),
+    model_public_name: z
+      .string()
+      .describe('Requested model; null if none was named, or one that does not exist.')
+      .nullable(),
+    calls: count('Number of calls rejected for this reason.'),
+    last_at: timestamp('When the latest of them was rejected.'),
+    remedy: z.string().describe('How to fix it.'),
+  })
+  .meta({ id: 'RefusedCall', description: 'Calls with one key that were rejected for one reason.' });
+export type RefusedCallOutput = z.infer<typeof refusedCallOutput>;
+
+export const refusedCallsOutput = z
+  .object({
+    window_days: z.int().describe('Number of days in the window.'),
+    total_calls: count('Rejected calls in the window.'),
+    reasons: z
+      .array(refusedCallOutput)
+      .describe('Reasons by key, error code and model, latest first; at most 100.'),
+  })
+  .meta({
+    id: 'RefusedCalls',
+    description:
+      'Calls that were rejected before they reached a model. They cost nothing and are not part of usage.',
+  });
+export type RefusedCallsOutput = z.infer<typeof refusedCallsOutput>;

@@ -1,0 +1,82 @@
+import { requireViewer, type ServiceContext } from '../../context.js';
+import { AppError } from '../../errors.js';
+import { DAY_MS, dayStart, formatTimestamp } from '../../lib/clock.js';
+import { isUuid } from '../../lib/ids.js';
+import type { AnalyticsInput } from '../analytics/analytics.inputs.js';
+import { ownedKeys } from '../keys/keys.store.js';
+import type { RefusedCallOutput, RefusedCallsOutput } from './refusals.outputs.js';
+import { remedyFor, statusOf } from './refusals.rules.js';
+import { type RefusedRow, readRefusedCalls } from './refusals.store.js';
+
+const MOST_REASONS = 100;
+
+/** Calls that were refused, as their owners see them: of the viewer's account, or of its keys. */
+export function createRefusalsService() {
+  const read = (
+    context: ServiceContext,
+    { window_days: days, ends_days_ago: ago = 0 }: AnalyticsInput,
+    keyIds?: readonly string[],
+  ): Promise<RefusedRow[]> => {
+    const { accountId } = requireViewer(context);
+    const until = dayStart(context.clock.now()) + (1 - ago) * DAY_MS;
+    return readRefusedCalls(context.em, {
+      accountId,
+      ...(keyIds && { keyIds }),
+      from: new Date(until - days * DAY_MS),
+      until: new Date(until),
+      limit: MOST_REASONS,
+    });
+  };
+
+  /** Of many keys at once, by id; another's and what is no id aren't there. As many statements as for one. */
+  const ofKeys = async (
+    context: ServiceContext,
+    { ids, ...input }: AnalyticsInput & { ids: readonly string[] },
+  ): Promise<Map<string, RefusedCallsOutput>> => {
+    const { accountId } = requireViewer(context);
+    const own = await ownedKeys(context.em, { accountId, ids: ids.filter(isUuid) });
+    if (own.length === 0) return new Map();
+    const byKey = Map.groupBy(await read(context, input, own), (row) => row.key_id);
+    return new Map(own.map((id) => [id, outputOf(input, byKey.get(id) ?? [])]));
+  };
+
+  return {
+    /** Of the whole account, those of deleted keys included. */
+    async ofAccount(context: ServiceContext, input: AnalyticsInput): Promise<RefusedCallsOutput> {
+      return outputOf(input, await read(context, input));
+    },
+
+    /** @throws AppError `not_found`, also for another's key and for a malformed id. */
+    async ofKey(
+      context: ServiceContext,
+      input: AnalyticsInput & { id: string },
+    ): Promise<RefusedCallsOutput> {
+      const found = (await ofKeys(context, { ...input, ids: [input.id] })).values().next().value;
+      if (!found) throw new AppError('not_found');
+      return found;
+    },
+
+    ofKeys,
+  };
+}
+
+const outputOf = (
+  { window_days: windowDays }: AnalyticsInput,
+  rows: readonly RefusedRow[],
+): RefusedCallsOutput => ({
+  window_days: windowDays,
+  total_calls: rows[0]?.total ?? 0,
+  reasons: rows.map(reasonOf),
+});
+
+const reasonOf = (row: RefusedRow): RefusedCallOutput => ({
+  key_id: row.key_id,
+  key_name: row.key_name,
+  key_status: row.key_status,
+  code: row.code,
+  http_status: statusOf(row.code),
+  model_public_name: row.model === '' ? null : row.model,
+  calls: row.calls,
+  last_at: formatTimestamp(row.last_ms),
+  remedy: remedyFor(row.code, row.key_status),
+});

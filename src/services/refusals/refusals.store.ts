@@ -1,0 +1,52 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+
+export interface RefusedRow {
+  key_id: string;
+  key_name: string | null;
+  key_status: 'active' | 'disabled' | 'deleted';
+  code: string;
+  model: string;
+  calls: number;
+  /** Milliseconds. */
+  last_ms: number;
+  /** Of the owner, all reasons together. */
+  total: number;
+}
+
+export interface RefusedScope {
+  accountId: string;
+  /** Each of these keys by itself; without them the account as one. */
+  keyIds?: readonly string[];
+  from: Date;
+  until: Date;
+  /** Reasons of each owner. */
+  limit: number;
+}
+
+/** Refused calls by key, code and model, the newest of each owner first. */
+export async function readRefusedCalls(em: EntityManager, scope: RefusedScope): Promise<RefusedRow[]> {
+  const { accountId, keyIds, from, until, limit } = scope;
+  const owner = keyIds ? sql`partition by key_id` : sql``;
+  const { rows } = await sql<RefusedRow>`
+    with reasons as (
+      select key_id, code, model, sum(calls) as calls, max(last_at) as last_at
+      from refused_call_hours
+      where account_id = ${accountId} and hour >= ${from} and hour < ${until}
+        ${keyIds ? sql`and key_id = any(${keyIds}::uuid[])` : sql``}
+      group by 1, 2, 3
+    ), ranked as (
+      select *, sum(calls) over (${owner}) as total,
+        row_number() over (${owner} order by last_at desc, key_id, code, model) as nth
+      from reasons
+    )
+    select r.key_id, coalesce(k.name, d.name) as key_name,
+      case when k.id is null then 'deleted' else k.status end as key_status, r.code, r.model,
+      r.calls::float8, floor(extract(epoch from r.last_at) * 1000)::float8 as last_ms, r.total::float8
+    from ranked r
+    left join api_keys k on k.id = r.key_id and k.account_id = ${accountId}
+    left join deleted_api_keys d on d.id = r.key_id and d.account_id = ${accountId}
+    where r.nth <= ${limit}
+    order by r.nth`.execute(em.getKysely());
+  return rows;
+}

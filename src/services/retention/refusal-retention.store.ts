@@ -1,0 +1,22 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import { monthsBefore } from '../../lib/clock.js';
+
+/** Rows of one statement: nobody waits for long. */
+const BATCH = 5_000;
+
+/**
+ * Removes counts of calls that were refused `months` months ago.
+ * @returns how many rows went.
+ */
+export async function removeOldRefusals(em: EntityManager, nowMs: number, months: number): Promise<number> {
+  const before = monthsBefore(nowMs, months);
+  let removed = 0;
+  for (let batch = BATCH; batch === BATCH; removed += batch) {
+    const { numAffectedRows } = await sql`
+      delete from refused_call_hours where ctid = any(array(
+        select ctid from refused_call_hours where hour < ${before} limit ${BATCH}))`.execute(em.getKysely());
+    batch = Number(numAffectedRows ?? 0);
+  }
+  return removed;
+}

@@ -1,0 +1,53 @@
+import { postChat } from '../support/edge.js';
+import { useProduct } from '../support/product-suite.js';
+import { until } from '../support/until.js';
+import { dataOf, type Followed, follow, letIn, socketClient } from './support.js';
+
+const CHANGES = 'subscription { accountChanged { changed balanceUsd planName } }';
+
+interface Changed {
+  accountChanged: { changed: string[]; balanceUsd: string; planName: string };
+}
+
+describe('accountChanged through the edge', () => {
+  const suite = useProduct();
+  const last = ({ results }: Followed<Changed>) => results.at(-1)?.data?.accountChanged;
+
+  test('tells of a top-up, a plan, a key and a refused call, each once, and nobody else', async () => {
+    const [ada, bob] = [await suite.signUp('pro'), await suite.signUp('free')];
+    const clients = [ada, bob].map(({ token }) => socketClient(suite.url, { token }));
+    const connected = clients.map(letIn);
+    const [ofAda, ofBob] = clients.map((client) => follow<Changed>(client, CHANGES));
+    await Promise.all(connected);
+    // A query is answered after the subscription stands.
+    await dataOf(suite.url, '{ viewer { id } }', { token: ada.token });
+    const told = async (parts: string[]): Promise<void> => {
+      await until(() => last(ofAda!)?.changed.join() === parts.join(), {
+        // Sooner than a lost signal would be made good.
+        timeoutMs: 10_000,
+        what: `a change of ${parts}`,
+      });
+    };
+    const { balance_usd: before } = await suite.api<{ balance_usd: string }>(
+      ada.token,
+      'GET',
+      '/api/billing/balance',
+    );
+    const topUp = await suite.api<{ balance_usd: string }>(ada.token, 'POST', '/api/billing/topup', {
+      amount_usd: 10,
+    });
+    await told(['BALANCE']);
+    expect(Number(topUp.balance_usd) - Number(before)).toBe(10);
+    expect(last(ofAda!)).toEqual({ changed: ['BALANCE'], balanceUsd: topUp.balance_usd, planName: 'pro' });
+
+    await suite.api(ada.token, 'PATCH', `/api/keys/${ada.keyId}`, { status: 'disabled' });
+    await told(['KEYS']);
+    await until(async () => (await postChat(suite.url, ada.key)).status === 401);
+    await told(['REFUSED_CALLS']);
+    expect(ofAda!.results.length).toBeGreaterThanOrEqual(3);
+    await suite.api(ada.token, 'DELETE', `/api/keys/${ada.keyId}`);
+    await told(['KEYS']);
+    expect(ofBob!.results).toEqual([]);
+    for (const client of clients) await client.dispose();
+  });
+});

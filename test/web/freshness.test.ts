@@ -1,0 +1,57 @@
+import type { Page } from 'playwright-core';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { useProduct } from '../support/product-suite.js';
+import { expectGoodLooks, openAs, pageOf } from './dashboard.js';
+
+/** Sooner than a lost signal would be made good. */
+const SOON = { timeout: 10_000 };
+
+/** Whether what a page shows is true, and whether it says so when it can't know. */
+describeInBrowser('what the dashboard shows', () => {
+  const browser = useBrowser();
+  const suite = useProduct();
+
+  const balance = (page: Page, amount: string) =>
+    page.getByRole('banner').getByText(`$${amount}`).waitFor(SOON);
+
+  test('follows a top-up, a plan and a key that somebody else has changed, by itself', async () => {
+    const user = await suite.signUp('pro');
+    const [one, other] = [
+      await openAs(browser, suite, user, '/dashboard/billing'),
+      await openAs(browser, suite, user, '/dashboard/keys'),
+    ];
+    await balance(other, '26.00');
+    await other.getByText('of a test').waitFor();
+    await one.getByText('$100', { exact: true }).click();
+    await one.getByRole('button', { name: 'Add $100' }).click();
+    await balance(one, '126.00');
+    await balance(other, '126.00');
+    await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { name: 'renamed elsewhere' });
+    await other.getByText('renamed elsewhere').waitFor(SOON);
+  });
+
+  test('says of when it is while nothing is heard, and is read again when somebody comes back', async () => {
+    const user = await suite.signUp('free');
+    const page = await pageOf(browser, suite, user);
+    const sockets: { close(): Promise<void> }[] = [];
+    let away = false;
+    await page.routeWebSocket('**/graphql', async (socket) => {
+      if (away) return void (await socket.close());
+      socket.connectToServer();
+      sockets.push(socket);
+    });
+    await page.goto('/dashboard/keys');
+    await balance(page, '1.00');
+    const note = page.getByRole('banner').getByText(/^Reconnecting, data as of \d\d:\d\d$/);
+    expect(await note.count()).toBe(0);
+    away = true;
+    await Promise.all(sockets.splice(0).map((socket) => socket.close()));
+    await note.waitFor();
+    await expectGoodLooks(page, 'reconnecting');
+    await suite.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
+    await page.evaluate('window.dispatchEvent(new Event("focus"))');
+    await balance(page, '11.00');
+    away = false;
+    await note.waitFor({ state: 'hidden' });
+  });
+});

@@ -1,0 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import { recordOf } from '../metering/support.js';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { useProduct } from '../support/product-suite.js';
+import type { StackUser } from '../support/stack-callers.js';
+import { until } from '../support/until.js';
+import { openAs } from './dashboard.js';
+
+/** With `LIVE_TRACE=1` the trace takes as long as this, and what it measures counts (docs/testing.md). */
+const TRACE_MS = 20_000;
+const CALLS_PER_SECOND = 15;
+const LONG_TASK_MS = 50;
+/** Calls of a page of the list. */
+const PAGE = 50;
+
+describeInBrowser('calls that come while they are watched', () => {
+  const browser = useBrowser();
+  const suite = useProduct();
+
+  /** Calls as the edge commits them, and says so. */
+  const calls = async (user: StackUser, count: number): Promise<void> => {
+    await flushBatch(
+      suite.db.pool,
+      Array.from({ length: count }, () => recordOf(user, { createdAt: Date.now() })),
+    );
+    await suite.db.pool.query(`select pg_notify('usage_flushed', $1)`, [user.accountId]);
+  };
+
+  test('move the list fifty times, and then wait to be asked for', async () => {
+    const user = await suite.signUp('team');
+    await calls(user, 1);
+    const page = await openAs(browser, suite, user, '/dashboard/usage');
+    const rows = page.getByRole('region', { name: 'Calls' }).locator('tbody tr');
+    const rowsAre = (count: number) =>
+      until(async () => (await rows.count()) === count, { what: `${count} rows` });
+    await rowsAre(1);
+    await calls(user, 48);
+    await rowsAre(49);
+    await calls(user, 14);
+    await page.getByRole('button', { name: '12 new calls' }).waitFor();
+    expect(await rows.count()).toBe(51);
+    await calls(user, 1);
+    const button = page.getByRole('button', { name: '13 new calls' });
+    await button.click();
+    await button.waitFor({ state: 'hidden' });
+    await rowsAre(PAGE);
+    await calls(user, 2);
+    await rowsAre(PAGE + 2);
+  });
+
+  (process.env.LIVE_TRACE === '1' ? test : test.skip)(
+    `keep the page free at ${CALLS_PER_SECOND} a second`,
+    async () => {
+      const user = await suite.signUp('team');
+      await calls(user, 60);
+      for (const path of ['/dashboard/usage', '/dashboard']) {
+        const page = await openAs(browser, suite, user, path);
+        await page.getByRole('row').nth(8).waitFor();
+        await page.waitForLoadState('networkidle');
+        await page.evaluate(`
+          globalThis.longTasks = [];
+          new PerformanceObserver((list) => longTasks.push(...list.getEntries().map(({ duration }) => duration)))
+            .observe({ type: 'longtask' })`);
+        const began = performance.now();
+        let sent = 0;
+        for (; performance.now() - began < TRACE_MS; sent++) {
+          await calls(user, 1);
+          await delay(Math.max(0, began + ((sent + 1) * 1_000) / CALLS_PER_SECOND - performance.now()));
+        }
+        const longTasks = await page.evaluate<number[]>('longTasks');
+        const longest = Math.max(0, ...longTasks);
+        process.stdout.write(
+          `${path}: ${sent} calls in ${TRACE_MS} ms, long tasks ${longTasks.length}, longest ${longest} ms\n`,
+        );
+        expect(longest).toBeLessThanOrEqual(LONG_TASK_MS);
+      }
+    },
+    TRACE_MS * 4,
+  );
+});

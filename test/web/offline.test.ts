@@ -1,0 +1,108 @@
+import type { Page } from 'playwright-core';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { useProduct } from '../support/product-suite.js';
+import type { StackUser } from '../support/stack-callers.js';
+import { openAs } from './dashboard.js';
+
+/** What the browser itself says of requests that fail on purpose. */
+const CUT =
+  /could not be fetched|Failed to load resource|ERR_FAILED|ERR_INTERNET_DISCONNECTED|WebSocket connection|Failed to fetch/;
+const BILLING_PART = '**/assets/billing-page-*.js';
+
+/** Pages that aren't loaded yet, while the server is away or has another build. */
+describeInBrowser('a part of the dashboard that can not be fetched', () => {
+  const browser = useBrowser();
+  const suite = useProduct();
+  let user: StackUser;
+  beforeAll(async () => {
+    user = await suite.signUp('free');
+  });
+
+  /** With a draft that is being typed, and billing out of reach. */
+  const openCut = async (): Promise<{ page: Page; documents: string[] }> => {
+    const page = await openAs(browser, suite, user, '/dashboard/profile', { expectedErrors: CUT });
+    await page.route(BILLING_PART, (route) => route.abort());
+    const documents: string[] = [];
+    page.on('request', (request) => {
+      if (request.isNavigationRequest()) documents.push(new URL(request.url()).pathname);
+    });
+    await page.getByRole('button', { name: 'Edit mail below' }).click();
+    await page.getByRole('textbox', { name: 'Mail below' }).fill('7.25');
+    return { page, documents };
+  };
+  const goToBilling = async (page: Page): Promise<void> => {
+    await page.getByRole('navigation').getByRole('link', { name: 'Billing' }).click();
+    await page.getByRole('heading', { name: 'This page can’t be shown' }).waitFor();
+    await page.getByRole('navigation').first().waitFor();
+  };
+  const draftIsThere = async (page: Page): Promise<void> => {
+    await page.getByRole('navigation').getByRole('link', { name: 'Profile' }).click();
+    const field = page.getByRole('textbox', { name: 'Mail below' });
+    await field.waitFor();
+    expect(await field.inputValue()).toBe('7.25');
+  };
+
+  test('is told inside the shell, tried again by a button, and takes no draft with it', async () => {
+    const { page, documents } = await openCut();
+    await goToBilling(page);
+    expect(documents).toEqual([]);
+    await page.unroute(BILLING_PART);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
+    expect(documents).toEqual(['/dashboard/billing']);
+    await draftIsThere(page);
+  });
+
+  test('is loaded anew when the server has another build, once', async () => {
+    const { page, documents } = await openCut();
+    await page.route('**/login', (route) =>
+      route.fulfill({
+        contentType: 'text/html',
+        body: '<!doctype html><script type="module" src="/assets/app-another.js"></script>',
+      }),
+    );
+    const reloaded = page.waitForRequest((request) => request.isNavigationRequest());
+    await goToBilling(page);
+    await reloaded;
+    await page.getByRole('heading', { name: 'This page can’t be shown' }).waitFor();
+    // What asks for the build has been answered, and nothing was loaded anew for it.
+    await page.waitForLoadState('networkidle');
+    expect(documents).toEqual(['/dashboard/billing']);
+    await draftIsThere(page);
+  });
+
+  test('is fetched before it is needed when there is time: then it opens offline', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard', { expectedErrors: CUT });
+    await page.waitForResponse(/assets\/billing-page-.*\.js/);
+    await page.waitForLoadState('networkidle');
+    await page.context().setOffline(true);
+    await page.getByRole('navigation').getByRole('link', { name: 'Billing' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
+    await page.getByText('The server can’t be reached').first().waitFor();
+    await page.getByText(/^Reconnecting, data as of \d\d:\d\d$/).waitFor();
+    await page.context().setOffline(false);
+    await page.getByText(/^Reconnecting/).waitFor({ state: 'hidden' });
+  });
+
+  test('drafts go with the log-out, and what may be a secret is never stored', async () => {
+    const own = await suite.signUp('free');
+    await suite.api(own.token, 'PATCH', `/api/keys/${own.keyId}`, { monthly_limit_usd: 5 });
+    const page = await openAs(browser, suite, own, `/dashboard/keys/${own.keyId}?tab=alerts`);
+    const stored = () => page.evaluate<string>('JSON.stringify(localStorage)');
+    await page.getByRole('button', { name: /alert/i }).first().click();
+    await page.getByText('Webhook', { exact: true }).click();
+    await page.getByLabel('URL').fill('https://hooks.example.com/services/T0/secret');
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Caps' }).click();
+    await page.getByRole('button', { name: 'Edit name' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('half a name');
+    expect(await stored()).toContain('half a name');
+    expect(await stored()).not.toContain('hooks.example.com');
+    await page.reload();
+    expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('half a name');
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.waitForURL('**/login');
+    expect(await stored()).not.toContain('half a name');
+  });
+});

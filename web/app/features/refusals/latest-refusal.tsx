@@ -1,0 +1,43 @@
+import {
+  KeyRefusedCallsDocument,
+  RefusedCallsDocument,
+  type RefusedReasonFragment,
+} from '../../../generated/graphql';
+import { useRefreshOnRefused } from '../../graphql/live-account';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { formatCount } from '../../ui/format';
+import { Moment } from '../../ui/moment';
+import { Note } from '../../ui/note';
+import classes from './refusals.module.css';
+
+/** Somebody waits for it: they have just made a call. */
+const WAITING_MS = 250;
+const REFRESH_MS = 2_000;
+
+/** The reason for which a call was refused last, of today; undefined where none was. */
+export function useLatestRefusal(): RefusedReasonFragment | undefined {
+  const { data, refresh } = usePageQuery({ query: RefusedCallsDocument, variables: { window: 1 } });
+  useRefreshOnRefused(refresh, WAITING_MS);
+  return data?.viewer?.refusedCalls.reasons[0];
+}
+
+/** What is in the way of a key's calls today, above everything else about it. */
+export function LatestRefusalOfKey({ keyId }: { keyId: string }) {
+  const { data, refresh } = usePageQuery({
+    query: KeyRefusedCallsDocument,
+    variables: { id: keyId, window: 1 },
+  });
+  useRefreshOnRefused(refresh, REFRESH_MS);
+  const refused = data?.viewer?.apiKey?.refusedCalls;
+  const latest = refused?.reasons[0];
+  if (!refused || !latest) return null;
+  const calls = refused.totalCalls === 1 ? '1 call was' : `${formatCount(refused.totalCalls)} calls were`;
+  return (
+    <div className={classes.note}>
+      <Note tone="warn">
+        {calls} refused today, the last one with {latest.httpStatus} {latest.code}{' '}
+        <Moment at={latest.lastAt} ago />. {latest.remedy}
+      </Note>
+    </div>
+  );
+}

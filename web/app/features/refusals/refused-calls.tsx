@@ -1,0 +1,87 @@
+import { Link } from '@tanstack/react-router';
+import {
+  KeyRefusedCallsDocument,
+  RefusedCallsDocument,
+  type RefusedReasonFragment,
+} from '../../../generated/graphql';
+import { useRefreshOnRefused } from '../../graphql/live-account';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { paths } from '../../paths';
+import { type Column, DataTable } from '../../ui/data-table';
+import { formatCount } from '../../ui/format';
+import { Moment } from '../../ui/moment';
+import { Section } from '../../ui/section';
+import { StatusWord } from '../../ui/status-word';
+import type { WindowDays } from '../analytics/window';
+import classes from './refusals.module.css';
+
+const REFRESH_MS = 2_000;
+
+/** The key that was presented; it may be gone. */
+function PresentedKey({ keyId, keyName, keyStatus }: RefusedReasonFragment) {
+  if (keyStatus === 'DELETED') return <>{keyName ?? 'a key'} (deleted)</>;
+  return (
+    <Link to={paths.key} params={{ keyId }}>
+      {keyName}
+    </Link>
+  );
+}
+
+const KEY: Column<RefusedReasonFragment> = { id: 'key', head: 'Key', cell: PresentedKey };
+
+const COLUMNS: readonly Column<RefusedReasonFragment>[] = [
+  {
+    id: 'answer',
+    head: 'Answer',
+    cell: ({ httpStatus, code }) => <StatusWord tone="bad">{`${httpStatus} ${code}`}</StatusWord>,
+  },
+  { id: 'calls', head: 'Calls', figure: true, cell: ({ calls }) => formatCount(calls) },
+  { id: 'last', head: 'Last', cell: ({ lastAt }) => <Moment at={lastAt} /> },
+  { id: 'model', head: 'Model', cell: ({ modelPublicName }) => modelPublicName ?? 'none of ours' },
+  {
+    id: 'remedy',
+    head: 'What to do',
+    cell: ({ remedy }) => <span className={classes.remedy}>{remedy}</span>,
+  },
+];
+const COLUMNS_OF_ACCOUNT = [COLUMNS[0]!, KEY, ...COLUMNS.slice(1)];
+
+const nameOf = ({ keyId, code, modelPublicName }: RefusedReasonFragment): string =>
+  `${keyId} ${code} ${modelPublicName}`;
+
+interface ReasonsProps {
+  reasons: readonly RefusedReasonFragment[] | undefined;
+  columns: readonly Column<RefusedReasonFragment>[];
+  window: WindowDays;
+}
+
+/** Nothing where nothing was refused. */
+function Reasons({ reasons, columns, window }: ReasonsProps) {
+  if (!reasons || reasons.length === 0) return null;
+  const days = window === 1 ? 'today' : `in the last ${window} days`;
+  return (
+    <Section title="Refused calls">
+      <p className={classes.lead}>Refused {days} before they reached a model. They cost nothing.</p>
+      <DataTable label="Refused calls" columns={columns} rows={reasons} keyOf={nameOf} empty="" />
+    </Section>
+  );
+}
+
+/** Calls of the account that were refused in a window, and what to do about them. */
+export function RefusedCalls({ window }: { window: WindowDays }) {
+  const { data, refresh } = usePageQuery({ query: RefusedCallsDocument, variables: { window } });
+  useRefreshOnRefused(refresh, REFRESH_MS);
+  const reasons = data?.viewer?.refusedCalls.reasons;
+  return <Reasons reasons={reasons} columns={COLUMNS_OF_ACCOUNT} window={window} />;
+}
+
+/** The same of one key. */
+export function KeyRefusedCalls({ keyId, window }: { keyId: string; window: WindowDays }) {
+  const { data, refresh } = usePageQuery({
+    query: KeyRefusedCallsDocument,
+    variables: { id: keyId, window },
+  });
+  useRefreshOnRefused(refresh, REFRESH_MS);
+  const reasons = data?.viewer?.apiKey?.refusedCalls?.reasons;
+  return <Reasons reasons={reasons} columns={COLUMNS} window={window} />;
+}

@@ -1,0 +1,29 @@
+import { Button } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useQuery } from 'urql';
+import { callsStopped } from '../../../src/lib/money-parts';
+import { ViewerDocument } from '../../generated/graphql';
+import { paths } from '../paths';
+import { Note } from '../ui/note';
+import classes from './app-layout.module.css';
+
+/** Says on every page that calls are refused for want of money. The balance is read by the header. */
+export function StoppedBar() {
+  const [{ data }] = useQuery({ query: ViewerDocument });
+  if (!data?.viewer || !callsStopped(data.viewer.balanceUsd)) return null;
+  return (
+    <div className={classes.banner}>
+      <Note
+        tone="bad"
+        action={
+          <Button size="xs" variant="default" component={Link} to={paths.billing}>
+            Add credit
+          </Button>
+        }
+      >
+        <strong>Calls stopped.</strong> The balance is below $0.001, so every call gets 402
+        insufficient_credits. Calls work again as soon as you add credit.
+      </Note>
+    </div>
+  );
+}
