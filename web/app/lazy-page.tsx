@@ -19,7 +19,7 @@ const parts: LazyPart[] = [];
 
 /**
  * A page, or another part of the app, that is fetched when it is first shown, or before that by `preload`. Unlike the router's own it never loads the
- * document anew: that is decided where its error is shown (shell/error-page.tsx).
+ * document anew: that is decided where its error is shown (shell/error-page.tsx). A page declares its return type: the router's type is made of it, and inferred it would depend on itself.
  */
 export function lazyPage<Name extends string, Props extends object = object>(
   load: () => Promise<Record<Name, (props: Props) => ReactNode>>,

@@ -1,4 +1,5 @@
 import { Outlet } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { useEffect } from 'react';
 import { LiveAccount } from '../graphql/live-account';
 import { LiveAlerts } from '../graphql/live-alerts';
@@ -16,7 +17,7 @@ import { SideNavigation } from './side-navigation';
 import { StoppedBar } from './stopped-bar';
 
 /** Around every page of somebody who is signed in. */
-export function AppLayout() {
+export function AppLayout(): ReactNode {
   useEffect(fetchPagesWhenIdle, []);
   return (
     <LiveUsage>

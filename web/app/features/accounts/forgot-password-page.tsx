@@ -1,6 +1,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { forgotPasswordInput } from '../../../../src/services/accounts/accounts.inputs';
@@ -13,7 +14,7 @@ import { Note } from '../../ui/note';
 import { EntryLayout } from './entry-layout';
 
 /** `/forgot-password` */
-export function ForgotPasswordPage() {
+export function ForgotPasswordPage(): ReactNode {
   const [{ data: installation }] = useQuery({ query: MailDocument });
   const { run, error, sending } = useAction(ForgotPasswordDocument);
   const [sent, setSent] = useState(false);

@@ -1,6 +1,7 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { loginInput } from '../../../../src/services/accounts/accounts.inputs';
 import { LogInDocument } from '../../../generated/graphql';
 import { paths } from '../../paths';
@@ -16,7 +17,7 @@ const REASONS = {
 } as const;
 
 /** `/login` */
-export function LoginPage() {
+export function LoginPage(): ReactNode {
   const { next, reason } = useSearch({ from: paths.login });
   const { enter, error, sending } = useEntry(LogInDocument);
   const form = useForm({

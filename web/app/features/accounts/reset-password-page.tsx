@@ -1,6 +1,7 @@
 import { Button, PasswordInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { useState } from 'react';
 import { resetPasswordInput } from '../../../../src/services/accounts/accounts.inputs';
 import { ResetPasswordDocument } from '../../../generated/graphql';
@@ -12,7 +13,7 @@ import { EntryLayout } from './entry-layout';
 import { useEntry } from './use-entry';
 
 /** `/reset-password#token`, where the link in the mail leads. */
-export function ResetPasswordPage() {
+export function ResetPasswordPage(): ReactNode {
   // Behind `#`, so that no server and no log sees it; kept here, since the router may drop it.
   const [token] = useState(() => location.hash.slice(1));
   const { enter, error, sending } = useEntry(ResetPasswordDocument);

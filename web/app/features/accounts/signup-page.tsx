@@ -1,6 +1,7 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { signupInput } from '../../../../src/services/accounts/accounts.inputs';
 import { SignUpDocument } from '../../../generated/graphql';
 import { paths } from '../../paths';
@@ -10,7 +11,7 @@ import { EntryLayout } from './entry-layout';
 import { useEntry } from './use-entry';
 
 /** `/signup` */
-export function SignupPage() {
+export function SignupPage(): ReactNode {
   const { next } = useSearch({ from: paths.signup });
   const { enter, error, sending } = useEntry(SignUpDocument);
   const form = useForm({

@@ -1,4 +1,5 @@
 import { Link, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { AccountAlertsDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
@@ -8,7 +9,7 @@ import { Pager } from '../../ui/pager';
 import { AlertHistory } from './alert-history';
 
 /** `/dashboard/alerts`: what was told, of all keys and of the balance. */
-export function AlertsPage() {
+export function AlertsPage(): ReactNode {
   const { after } = useSearch({ from: '/signed-in/dashboard/alerts' });
   const { data, error, refresh } = usePageQuery({
     query: AccountAlertsDocument,

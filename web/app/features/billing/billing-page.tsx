@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { BillingDocument } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
@@ -11,7 +12,7 @@ import { TopUp } from './top-up';
 const REFRESH_MS = 1_000;
 
 /** `/dashboard/billing` */
-export function BillingPage() {
+export function BillingPage(): ReactNode {
   const { data, error, refresh } = usePageQuery({ query: BillingDocument, variables: {} });
   useRefreshOnUsage(refresh, REFRESH_MS);
   return (

@@ -1,4 +1,5 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { KeyDocument, type KeyRowFragment } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
@@ -21,7 +22,7 @@ import { Snippets } from './snippets';
 const REFRESH_MS = 2_000;
 
 /** `/dashboard/keys/{id}` */
-export function KeyPage() {
+export function KeyPage(): ReactNode {
   const { keyId } = useParams({ from: '/signed-in/dashboard/keys/$keyId' });
   const { tab = 'snippets' } = useSearch({ from: '/signed-in/dashboard/keys/$keyId' });
   const { data, error, refresh } = usePageQuery({ query: KeyDocument, variables: { id: keyId } });

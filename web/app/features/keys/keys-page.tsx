@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { lazy, Suspense, useRef } from 'react';
 import { KeysDocument } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
@@ -20,7 +21,7 @@ const CreateKeyDialog = lazy(async () => ({
 const REFRESH_MS = 2_000;
 
 /** `/dashboard/keys` */
-export function KeysPage() {
+export function KeysPage(): ReactNode {
   const { sort = DEFAULT_KEY_SORT, create = false } = useSearch({ from: '/signed-in/dashboard/keys' });
   const navigate = useNavigate({ from: paths.keys });
   const wanted = useRef(create);

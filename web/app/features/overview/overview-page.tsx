@@ -1,4 +1,5 @@
 import { useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { useState } from 'react';
 import { OverviewDocument } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
@@ -12,7 +13,7 @@ import { UsageOverview } from './usage-overview';
 const REFRESH_MS = 2_000;
 
 /** `/dashboard`: the first steps until there is a call, then what the calls come to. */
-export function OverviewPage() {
+export function OverviewPage(): ReactNode {
   const { window = DEFAULT_WINDOW } = useSearch({ from: '/signed-in/dashboard' });
   const { data, error, refresh } = usePageQuery({
     query: OverviewDocument,

@@ -14,7 +14,7 @@ import { LowBalance } from './low-balance';
 import classes from './profile.module.css';
 
 /** `/dashboard/profile` */
-export function ProfilePage() {
+export function ProfilePage(): ReactNode {
   const { data, error, refresh } = usePageQuery({
     query: ProfileDocument,
     variables: {},

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { useRef } from 'react';
 import { UsageLogDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
@@ -18,7 +19,7 @@ import { belongs, filterOf, type UsageSearch } from './usage-search';
 import { useLiveRows } from './use-live-rows';
 
 /** `/dashboard/usage` */
-export function UsagePage() {
+export function UsagePage(): ReactNode {
   const search = useSearch({ from: '/signed-in/dashboard/usage' });
   const navigate = useNavigate({ from: paths.usage });
   const list = useRef<HTMLDivElement>(null);
