@@ -1,6 +1,6 @@
 import { analyticsInput } from '../services/analytics/analytics.inputs.js';
 import { keyParams } from '../services/keys/keys.inputs.js';
-import { refusedCallsOutput } from '../services/refusals/refusals.outputs.js';
+import { refusalHoursOutput, refusedCallsOutput } from '../services/refusals/refusals.outputs.js';
 import type { Services } from '../services.js';
 import { errorResponses } from './error-responses.js';
 import type { RestApp } from './rest-app.js';
@@ -24,6 +24,22 @@ export function refusalsRoutes(app: RestApp, services: Services): void {
       response: { 200: refusedCallsOutput, ...errorResponses(401, 422) },
     },
     handler: async (request) => refusals.ofAccount(request.context, request.query),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/refusals',
+    config: reads({ rate: 'heavy' }),
+    schema: {
+      operationId: 'listRefusals',
+      tags: ['Billing'],
+      summary: 'List my rejected calls by hour',
+      description:
+        'Calls that were rejected before they reached a model, by hour, key, model and error code.',
+      querystring: analyticsInput,
+      response: { 200: refusalHoursOutput, ...errorResponses(401, 422) },
+    },
+    handler: async (request) => refusals.byHour(request.context, request.query),
   });
 
   app.route({

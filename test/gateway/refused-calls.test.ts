@@ -1,4 +1,4 @@
-import type { RefusedCallsOutput } from '../../src/services/refusals/refusals.outputs.js';
+import type { RefusalHourOutput, RefusedCallsOutput } from '../../src/services/refusals/refusals.outputs.js';
 import { dataOf } from '../graphql/support.js';
 import { signUp } from '../support/api.js';
 import { postChat } from '../support/edge.js';
@@ -66,6 +66,21 @@ describe('refused calls', () => {
     expect(gist(await refusedOf(user.token, `/api/keys/${capped.id}/refused`))).toEqual([
       'capped active daily_cap_exceeded 402 gateway/fast 1',
     ]);
+    const hours = await suite.api<RefusalHourOutput[]>(user.token, 'GET', '/api/refusals?window_days=2');
+    expect(hours.reduce((sum, { count }) => sum + count, 0)).toBe(6);
+    expect(hours.find(({ key_id }) => key_id === capped.id)).toEqual({
+      hour: expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:00:00\.000000Z$/),
+      key_id: capped.id,
+      model_public_name: 'gateway/fast',
+      code: 'daily_cap_exceeded',
+      count: 1,
+    });
+    const byHour = await dataOf<{ viewer: { refusals: object[] } }>(
+      suite.url,
+      '{ viewer { refusals(windowDays: 2) { keyId code count } } }',
+      { token: user.token },
+    );
+    expect(byHour.viewer.refusals).toHaveLength(hours.length);
     await suite.settled();
     expect(await suite.api(user.token, 'GET', '/api/usage')).toMatchObject({ total: 1 });
 

@@ -7,7 +7,7 @@ import { camelCased } from '../case.js';
 import type { GraphqlContext } from '../context.js';
 import { checked } from '../input.js';
 import { ApiKey } from '../keys/keys.types.js';
-import { RefusedCalls } from './refusals.types.js';
+import { RefusalHour, RefusedCalls } from './refusals.types.js';
 
 /** Up to 100 reasons, summed from the hours of a window. */
 const refusalsCost: ComplexityEstimator = ({ args, childComplexity }) =>
@@ -24,6 +24,18 @@ export class ViewerRefusalsResolver {
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<RefusedCalls> {
     return camelCased(await services.refusals.ofAccount(service, checked(analyticsInput, args)));
+  }
+
+  @FieldResolver(() => [RefusalHour], {
+    description: 'Rejected calls of the account by hour, latest first; at most 5,000.',
+    complexity: ({ args, childComplexity }) =>
+      Math.min(Math.max(args.windowDays, 1), 90) * (5 + childComplexity),
+  })
+  async refusals(
+    @Args() args: AnalyticsArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<RefusalHour[]> {
+    return camelCased(await services.refusals.byHour(service, checked(analyticsInput, args)));
   }
 }
 

@@ -1,5 +1,9 @@
 import { ObjectType } from 'type-graphql';
-import { refusedCallOutput, refusedCallsOutput } from '../../services/refusals/refusals.outputs.js';
+import {
+  refusalHourOutput,
+  refusedCallOutput,
+  refusedCallsOutput,
+} from '../../services/refusals/refusals.outputs.js';
 import { enumOf } from '../enum-of.js';
 import { outputFields } from '../zod-fields.js';
 
@@ -15,3 +19,6 @@ export class RefusedCall extends outputFields(refusedCallOutput, { keyStatus: Re
 
 @ObjectType({ description: refusedCallsOutput.description })
 export class RefusedCalls extends outputFields(refusedCallsOutput, { reasons: [RefusedCall] }) {}
+
+@ObjectType({ description: refusalHourOutput.description })
+export class RefusalHour extends outputFields(refusalHourOutput) {}

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { decimal } from '../../lib/output-fields.js';
 
 export const ACCOUNT_PARTS = ['balance', 'plan', 'keys', 'refused_calls'] as const;
-export type AccountPart = (typeof ACCOUNT_PARTS)[number];
 
 export const accountChangeOutput = z
   .object({

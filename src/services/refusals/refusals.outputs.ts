@@ -38,3 +38,16 @@ export const refusedCallsOutput = z
       'Calls that were rejected before they reached a model. They cost nothing and are not part of usage.',
   });
 export type RefusedCallsOutput = z.infer<typeof refusedCallsOutput>;
+
+export const refusalHourOutput = refusedCallOutput
+  .pick({ key_id: true, model_public_name: true, code: true })
+  .extend({
+    hour: timestamp('Start of the hour.'),
+    count: count('Number of rejected calls.'),
+  })
+  .meta({
+    id: 'RefusalHour',
+    description: 'Calls of one hour with one key that were rejected for one reason.',
+  });
+export const refusalHoursOutput = z.array(refusalHourOutput).describe('Latest hour first; at most 5,000.');
+export type RefusalHourOutput = z.infer<typeof refusalHourOutput>;

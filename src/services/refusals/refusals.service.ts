@@ -1,29 +1,39 @@
 import { requireViewer, type ServiceContext } from '../../context.js';
+import { UNTRACKED } from '../../db/untracked.js';
+import { RefusedCallHour } from '../../entities/analytics/refused-call-hour.js';
 import { AppError } from '../../errors.js';
 import { DAY_MS, dayStart, formatTimestamp } from '../../lib/clock.js';
 import { isUuid } from '../../lib/ids.js';
 import type { AnalyticsInput } from '../analytics/analytics.inputs.js';
 import { ownedKeys } from '../keys/keys.store.js';
-import type { RefusedCallOutput, RefusedCallsOutput } from './refusals.outputs.js';
+import type { RefusalHourOutput, RefusedCallOutput, RefusedCallsOutput } from './refusals.outputs.js';
 import { remedyFor, statusOf } from './refusals.rules.js';
 import { type RefusedRow, readRefusedCalls } from './refusals.store.js';
 
 const MOST_REASONS = 100;
+const MOST_HOURS = 5_000;
+
+/** Whole UTC days. */
+function windowOf(
+  { clock }: ServiceContext,
+  { window_days: days, ends_days_ago: ago = 0 }: AnalyticsInput,
+): { from: Date; until: Date } {
+  const until = dayStart(clock.now()) + (1 - ago) * DAY_MS;
+  return { from: new Date(until - days * DAY_MS), until: new Date(until) };
+}
 
 /** Calls that were refused, as their owners see them: of the viewer's account, or of its keys. */
 export function createRefusalsService() {
   const read = (
     context: ServiceContext,
-    { window_days: days, ends_days_ago: ago = 0 }: AnalyticsInput,
+    input: AnalyticsInput,
     keyIds?: readonly string[],
   ): Promise<RefusedRow[]> => {
     const { accountId } = requireViewer(context);
-    const until = dayStart(context.clock.now()) + (1 - ago) * DAY_MS;
     return readRefusedCalls(context.em, {
       accountId,
       ...(keyIds && { keyIds }),
-      from: new Date(until - days * DAY_MS),
-      until: new Date(until),
+      ...windowOf(context, input),
       limit: MOST_REASONS,
     });
   };
@@ -57,6 +67,28 @@ export function createRefusalsService() {
     },
 
     ofKeys,
+
+    /** Of the whole account by hour, latest first. */
+    async byHour(context: ServiceContext, input: AnalyticsInput): Promise<RefusalHourOutput[]> {
+      const { accountId } = requireViewer(context);
+      const { from, until } = windowOf(context, input);
+      const hours = await context.em.find(
+        RefusedCallHour,
+        { accountId, hour: { $gte: from, $lt: until } },
+        {
+          ...UNTRACKED,
+          orderBy: { hour: 'desc', keyId: 'asc', code: 'asc', model: 'asc' },
+          limit: MOST_HOURS,
+        },
+      );
+      return hours.map(({ hour, keyId, model, code, calls }) => ({
+        hour: formatTimestamp(hour),
+        key_id: keyId,
+        model_public_name: model === '' ? null : model,
+        code,
+        count: Number(calls),
+      }));
+    },
   };
 }
 
