@@ -2,6 +2,7 @@ import { type AccountsService, createAccountsService } from './services/accounts
 import { type AlertsService, createAlertsService } from './services/alerts/alerts.service.js';
 import { createMailLinksService, type MailLinksService } from './services/alerts/mail-links.service.js';
 import { type AnalyticsService, createAnalyticsService } from './services/analytics/analytics.service.js';
+import { createWhatIfService, type WhatIfService } from './services/analytics/what-if.service.js';
 import { type BillingService, createBillingService } from './services/billing/billing.service.js';
 import type { ServiceDeps } from './services/deps.js';
 import {
@@ -10,7 +11,13 @@ import {
 } from './services/installation/installation.service.js';
 import { createKeysService, type KeysService } from './services/keys/keys.service.js';
 import { type AlertFeed, createAlertFeed } from './services/live/alert-feed.js';
+import { createPromptFeed, type PromptFeed } from './services/live/prompt-feed.js';
 import { createUsageFeed, type UsageFeed } from './services/live/usage-feed.js';
+import { createPromptsService, type PromptsService } from './services/prompts/prompts.service.js';
+import {
+  createVersionStatsService,
+  type VersionStatsService,
+} from './services/prompts/version-stats.service.js';
 
 /** Every service of the product by its domain. */
 export interface Services {
@@ -22,7 +29,11 @@ export interface Services {
   installation: InstallationService;
   keys: KeysService;
   mailLinks: MailLinksService;
+  promptFeed: PromptFeed;
+  prompts: PromptsService;
   usageFeed: UsageFeed;
+  versionStats: VersionStatsService;
+  whatIf: WhatIfService;
 }
 
 /** Makes the services of one process. They hold no state of a request: each method takes the context first. */
@@ -36,6 +47,10 @@ export function createServices(deps: ServiceDeps): Services {
     installation: createInstallationService(deps),
     keys: createKeysService(deps),
     mailLinks: createMailLinksService(deps),
+    promptFeed: createPromptFeed(deps),
+    prompts: createPromptsService(),
     usageFeed: createUsageFeed(deps),
+    versionStats: createVersionStatsService(),
+    whatIf: createWhatIfService(),
   };
 }

@@ -1,7 +1,8 @@
 import { fireAlerts } from './functions/fire-alerts.js';
-import { flushUsage } from './functions/flush-usage.js';
 import { keepLedger } from './functions/keep-ledger.js';
+import { keepPromptVersions } from './functions/keep-prompt-versions.js';
 import { keyMonthSpend } from './functions/key-month-spend.js';
+import { recordUsage } from './functions/record-usage.js';
 import { refuseChange } from './functions/refuse-change.js';
 import type { SqlFunction } from './functions/sql-function.js';
 import { unlockedAccounts } from './functions/unlocked-accounts.js';
@@ -11,9 +12,10 @@ import { uuidV7 } from './functions/uuid-v7.js';
 export const functions: readonly SqlFunction[] = [
   refuseChange,
   keepLedger,
+  keepPromptVersions,
   uuidV7,
   keyMonthSpend,
   fireAlerts,
-  flushUsage,
+  recordUsage,
   unlockedAccounts,
 ];

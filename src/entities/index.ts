@@ -22,6 +22,9 @@ import { UsageRetention } from './billing/usage-retention.js';
 import { SealedSecret } from './installation/sealed-secret.js';
 import { ApiKey } from './keys/api-key.js';
 import { KeySpendDay } from './keys/key-spend-day.js';
+import { Prompt } from './prompts/prompt.js';
+import { PromptActivation } from './prompts/prompt-activation.js';
+import { PromptVersion } from './prompts/prompt-version.js';
 import { VirtualKey } from './proxy/virtual-key.js';
 
 /** Every entity, written by hand: what isn't here doesn't exist. */
@@ -41,6 +44,9 @@ export const entities = [
   Model,
   NetworkCount,
   Plan,
+  Prompt,
+  PromptActivation,
+  PromptVersion,
   RollupDirtyDay,
   RollupDirtyHour,
   SealedSecret,

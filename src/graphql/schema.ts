@@ -30,6 +30,14 @@ import {
   KeysResolver,
   ViewerKeysResolver,
 } from './keys/keys.resolver.js';
+import { PromptStatsResolver, ViewerWhatIfResolver } from './prompts/prompt-stats.resolver.js';
+import {
+  PromptChangeResolver,
+  PromptResolver,
+  PromptsResolver,
+  ViewerPromptsResolver,
+} from './prompts/prompts.resolver.js';
+import { PromptSubscriptions } from './prompts/prompts.subscriptions.js';
 
 /** Builds the schema from every resolver of the product, each root field behind its guard. */
 export function createSchema(): GraphQLSchema {
@@ -58,6 +66,13 @@ export function createSchema(): GraphQLSchema {
       ApiKeyAlertsResolver,
       AlertEventResolver,
       AlertSubscriptions,
+      PromptsResolver,
+      ViewerPromptsResolver,
+      PromptResolver,
+      PromptStatsResolver,
+      ViewerWhatIfResolver,
+      PromptChangeResolver,
+      PromptSubscriptions,
     ],
     // Inputs are checked by the zod schemas that REST uses as well.
     validate: false,

@@ -13,6 +13,8 @@ export interface CallMetrics {
   answered(endpoint: string, code: string): void;
   recorded(record: UsageRecord): void;
   dropped(endpoint: Endpoint, kind: DroppedKind, count: number): void;
+  /** A call named a version of a prompt by something that is no id. */
+  malformedVersion(): void;
   /** Says where the gauge of request bodies in memory reads from. */
   bodyBytes(read: () => number): void;
 }
@@ -99,7 +101,13 @@ export function createCallMetrics(registry: Registry): CallMetrics {
     labelNames: ['flag'],
     registers,
   });
+  const malformedVersions = new Counter({
+    name: 'gateway_malformed_prompt_versions_total',
+    help: 'Calls whose X-Gateway-Prompt-Version is no id: recorded without it',
+    registers,
+  });
   return {
+    malformedVersion: () => malformedVersions.inc(),
     answered: (endpoint, code) => requests(1, endpoint, code),
     dropped: (endpoint, kind, count) => dropped(count, endpoint, kind),
     bodyBytes(read) {

@@ -27,6 +27,8 @@ import { billingRoutes } from '../rest/billing.routes.js';
 import { docsRoutes } from '../rest/docs-page.js';
 import { healthRoutes } from '../rest/health.routes.js';
 import { keysRoutes } from '../rest/keys.routes.js';
+import { promptStatsRoutes } from '../rest/prompt-stats.routes.js';
+import { promptsRoutes } from '../rest/prompts.routes.js';
 import type { RestApp } from '../rest/rest-app.js';
 import type { RouteRules } from '../rest/route-rules.js';
 import type { Signals } from '../services/live/signals.js';
@@ -138,6 +140,8 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   keysRoutes(app, services);
   analyticsRoutes(app, services);
   alertsRoutes(app, services);
+  promptsRoutes(app, services);
+  promptStatsRoutes(app, services);
   adminRoutes(app, services);
   await graphqlRoutes(app, {
     services,

@@ -26,6 +26,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
         { name: 'Account', description: 'Sign-up, log-in and your own account.' },
         { name: 'Billing', description: 'Credits, ledger, usage, plans and models.' },
         { name: 'Keys', description: 'API keys and their caps.' },
+        { name: 'Prompts', description: 'Saved prompts, their versions, and what calls say about them.' },
         { name: 'Alerts', description: 'Who is told of spend, and what they were told.' },
         { name: 'Administration', description: 'For operators.' },
         { name: 'Health', description: 'Whether the service works.' },

@@ -23,11 +23,11 @@ const errorOutput = z
   .meta({ id: 'Error', description: 'An error.' });
 
 const MEANINGS = {
-  400: 'The body is no JSON (`invalid_body`).',
+  400: 'The body is no JSON (`invalid_body`), or values that a prompt requires are missing (`missing_variables`).',
   401: 'The session is missing, expired or ended (`unauthorized`), or a password is wrong (`invalid_credentials`).',
   403: 'Not allowed (`forbidden`), or a log-in, a sign-up or a write with the cookie from another site (`cross_site_request`).',
   404: 'There is nothing at this address, or it is not yours (`not_found`).',
-  409: 'It clashes with what exists (`email_taken`, `idempotency_conflict`).',
+  409: 'It clashes with what exists (`email_taken`, `idempotency_conflict`), or with a change that came first (`changed_meanwhile`).',
   413: 'The body is too large (`body_too_large`).',
   415: 'The body is not plain JSON (`unsupported_media_type`).',
   422: 'The input is not valid (`validation_error`); `details` names the fields.',

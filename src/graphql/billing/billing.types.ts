@@ -133,6 +133,9 @@ export class UsageEvent implements Camel<UsageItemOutput> {
   @Field({ description: usageDoc.anomalous })
   anomalous!: boolean;
 
+  @Field(() => ID, { nullable: true, description: usageDoc.promptVersionId })
+  promptVersionId!: string | null;
+
   @Field(() => DateTime, { description: usageDoc.createdAt })
   createdAt!: string;
 }

@@ -52,6 +52,9 @@ export const usageItemOutput = z
       .boolean()
       .describe('Tokens were estimated since the upstream reported none that make sense.'),
     anomalous: z.boolean().describe("Reported tokens exceed the model's context; charged as reported."),
+    prompt_version_id: uuid(
+      "The version of a prompt that the call named by `X-Gateway-Prompt-Version`, where it is the account's own.",
+    ).nullable(),
     created_at: timestamp('Completion of the call.'),
   })
   .meta({ id: 'UsageEvent', description: 'One call. Never its prompt or response.' });

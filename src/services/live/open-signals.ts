@@ -3,6 +3,7 @@ import type { Config } from '../../config.js';
 import {
   ALERT_FIRED_CHANNEL,
   decodeFlushed,
+  PROMPTS_CHANNEL,
   SESSIONS_CHANNEL,
   USAGE_FLUSHED_CHANNEL,
 } from '../../db/invalidation.js';
@@ -28,16 +29,23 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
   const { redisUrl } = config;
   const listener = listen({
     databaseUrl: config.databaseUrl!,
-    channel: [SESSIONS_CHANNEL, ALERT_FIRED_CHANNEL, ...(redisUrl ? [] : [USAGE_FLUSHED_CHANNEL])],
+    channel: [
+      SESSIONS_CHANNEL,
+      ALERT_FIRED_CHANNEL,
+      PROMPTS_CHANNEL,
+      ...(redisUrl ? [] : [USAGE_FLUSHED_CHANNEL]),
+    ],
     log,
     onNotify(payload, channel) {
       if (channel === SESSIONS_CHANNEL) board.sessionsChanged(payload);
       else if (channel === ALERT_FIRED_CHANNEL) board.alertsFired(decodeFlushed(payload));
+      else if (channel === PROMPTS_CHANNEL) board.promptsChanged([payload]);
       else board.usageFlushed(decodeFlushed(payload));
     },
     onListening() {
       board.sessionsChanged(null);
       board.alertsFired(null);
+      board.promptsChanged(null);
       board.usageFlushed(null);
     },
   });
@@ -45,6 +53,7 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
   return {
     onUsage: board.onUsage,
     onAlerts: board.onAlerts,
+    onPrompts: board.onPrompts,
     onSessions: board.onSessions,
     async stop() {
       redis?.disconnect();

@@ -7,6 +7,8 @@ export interface Signals {
   onUsage(accountId: string, listener: () => void): () => void;
   /** The same when alerts of the account may have fired. */
   onAlerts(accountId: string, listener: () => void): () => void;
+  /** The same when prompts of the account may have changed. */
+  onPrompts(accountId: string, listener: () => void): () => void;
   /** Calls `listener` with the account whose sessions may have ended; null: anybody's may have. */
   onSessions(listener: (accountId: string | null) => void): () => void;
 }
@@ -17,6 +19,8 @@ export interface SignalBoard extends Signals {
   usageFlushed(accountIds: readonly string[] | null): void;
   /** Null: of every account. */
   alertsFired(accountIds: readonly string[] | null): void;
+  /** Null: of every account. */
+  promptsChanged(accountIds: readonly string[] | null): void;
   sessionsChanged(accountId: string | null): void;
 }
 
@@ -24,16 +28,19 @@ export interface SignalBoard extends Signals {
 export function createSignalBoard(): SignalBoard {
   const usage = createAccountNotifier();
   const alerts = createAccountNotifier();
+  const prompts = createAccountNotifier();
   const sessions = new Set<(accountId: string | null) => void>();
   return {
     onUsage: usage.on,
     onAlerts: alerts.on,
+    onPrompts: prompts.on,
     onSessions(listener) {
       sessions.add(listener);
       return () => sessions.delete(listener);
     },
     usageFlushed: usage.notify,
     alertsFired: alerts.notify,
+    promptsChanged: prompts.notify,
     sessionsChanged(accountId) {
       for (const listener of sessions) listener(accountId);
     },
