@@ -25,8 +25,8 @@ import type { RestApp } from './rest-app.js';
 import { reads, writes } from './route-rules.js';
 
 const tags = ['Prompts'];
-/** 50,000 characters and a hundred defaults, in bytes and escapes. */
-const BODY = { bodyLimitBytes: 2 * 1024 * 1024 };
+/** 50,000 characters are at most 150 kB; the edge passes nothing larger on. */
+const BODY = { bodyLimitBytes: 256 * 1024 };
 
 /** The viewer's prompts. */
 export function promptsRoutes(app: RestApp, services: Services): void {
