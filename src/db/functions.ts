@@ -1,6 +1,5 @@
 import { fireAlerts } from './functions/fire-alerts.js';
 import { keepLedger } from './functions/keep-ledger.js';
-import { keepPromptVersions } from './functions/keep-prompt-versions.js';
 import { keyMonthSpend } from './functions/key-month-spend.js';
 import { recordUsage } from './functions/record-usage.js';
 import { refuseChange } from './functions/refuse-change.js';
@@ -12,7 +11,6 @@ import { uuidV7 } from './functions/uuid-v7.js';
 export const functions: readonly SqlFunction[] = [
   refuseChange,
   keepLedger,
-  keepPromptVersions,
   uuidV7,
   keyMonthSpend,
   fireAlerts,

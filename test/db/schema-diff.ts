@@ -24,6 +24,7 @@ const ONLY_IN_MIGRATIONS: readonly string[] = [
   ...trigger('accounts', 'accounts_keep_ledger'),
   ...trigger('ledger_entries', 'ledger_entries_immutable'),
   ...trigger('prompt_versions', 'prompt_versions_immutable'),
+  ...trigger('prompt_versions', 'prompt_versions_kept'),
 ];
 
 function checks(table: string, ...names: string[]): string[] {

@@ -111,6 +111,9 @@ describe('the GraphQL schema', () => {
       'CreateAlertSubscriptionPayload.signingSecret',
       'LoginPayload.accessToken',
       'LoginPayload.tokenType',
+      'PromptConfig.maxTokens',
+      'PromptVersionStats.inputTokens',
+      'PromptVersionStats.outputTokens',
       'RotateAlertSecretPayload.signingSecret',
       'SignupPayload.accessToken',
       'SignupPayload.tokenType',
@@ -118,6 +121,8 @@ describe('the GraphQL schema', () => {
       'UsageEvent.inputTokens',
       'UsageEvent.outputTokens',
       'Viewer.monthlyQuotaTokens',
+      'WhatIf.inputTokens',
+      'WhatIf.outputTokens',
     ]);
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { placeholders, render } from '../../src/services/prompts/render.rules.js';
 import { ownTime } from '../support/own-time.js';
 
-/** What a placeholder is, as an expression: right, but of quadratic time on hostile texts. */
+/** What a placeholder is, as an expression. */
 const ORACLE = /\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/g;
 const MIB = 1_048_576;
 

@@ -47,14 +47,15 @@ create table prompt_versions (
   constraint prompt_versions_prompt_version_key unique (prompt_id, version)
 )`;
 
-/** A version that is there never changes, and goes with its prompt alone. */
+/**
+ * A version that is there never changes, and goes with its prompt alone: the cascade deletes it from within a trigger, which
+ * nobody else does.
+ */
 const immutable = `
-create function keep_prompt_versions() returns trigger language plpgsql as $$
-begin
-  raise exception 'not there yet: applied with the functions';
-end $$;
-create trigger prompt_versions_immutable before update or delete on prompt_versions
-  for each row execute function keep_prompt_versions();
+create trigger prompt_versions_immutable before update on prompt_versions
+  for each row execute function refuse_change();
+create trigger prompt_versions_kept before delete on prompt_versions
+  for each row when (pg_trigger_depth() = 0) execute function refuse_change();
 create trigger prompt_versions_no_truncate before truncate on prompt_versions
   for each statement execute function refuse_change()`;
 
