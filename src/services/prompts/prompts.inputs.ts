@@ -50,7 +50,7 @@ export const promptConfigInput = z
       .default(absent)
       .describe('Public name of a chat model.'),
     temperature: share(2, 'must be 0 to 2').nullish().default(absent).describe('0 to 2.'),
-    max_tokens: integer(1, 1_000_000).nullish().default(absent).describe('1 to 1,000,000.'),
+    max_tokens: z.int().min(1).max(1_000_000).nullish().default(absent).describe('1 to 1,000,000.'),
     top_p: share(1, 'must be 0 to 1').nullish().default(absent).describe('0 to 1.'),
   })
   .meta({
@@ -83,11 +83,9 @@ export const addPromptVersionInput = z
   .meta({ id: 'AddPromptVersion', description: 'A new version of a prompt.' });
 export type AddPromptVersionInput = z.output<typeof addPromptVersionInput>;
 
-const expectedRevision = integer(1, 2_147_483_647)
-  .nullish()
-  .describe(
-    'The `revision` that the change was made from. If the prompt has another by now, nothing changes and the answer is 409 `changed_meanwhile`. Without it the last change wins.',
-  );
+const MAX_REVISION = 2_147_483_647;
+const EXPECTED =
+  'The `revision` that the change was made from. If the prompt has another by now, nothing changes and the answer is 409 `changed_meanwhile`. Without it the last change wins.';
 
 /** Whether a change names anything beside what it expects. */
 const changes = ({ expected_revision: _expected, ...change }: object & { expected_revision?: unknown }) =>
@@ -101,14 +99,16 @@ export const updatePromptInput = z
       .uuid('must be the id of a version')
       .optional()
       .describe('Version of this prompt to activate.'),
-    expected_revision: expectedRevision,
+    expected_revision: z.int().min(1).max(MAX_REVISION).nullish().describe(EXPECTED),
   })
   .refine(changes, NOTHING_TO_CHANGE)
   .meta({ id: 'UpdatePrompt', description: 'A change of a prompt.', minProperties: 1 });
 export type UpdatePromptInput = z.output<typeof updatePromptInput>;
 
 /** Of an activation or an undo. */
-export const movePromptInput = z.strictObject({ expected_revision: expectedRevision });
+export const movePromptInput = z.strictObject({
+  expected_revision: integer(1, MAX_REVISION).nullish().describe(EXPECTED),
+});
 
 const search = z
   .string()
