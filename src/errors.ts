@@ -12,6 +12,11 @@ interface ErrorEntry {
 
 const table = {
   invalid_body: { status: 400, type: 'invalid_request_error', message: 'The request body is not valid.' },
+  missing_variables: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'Required variables of the prompt are missing.',
+  },
   invalid_request: {
     status: 400,
     type: 'invalid_request_error',
@@ -81,6 +86,11 @@ const table = {
     status: 409,
     type: 'invalid_request_error',
     message: 'This Idempotency-Key was already used with a different body. Use a new key for a new request.',
+  },
+  changed_meanwhile: {
+    status: 409,
+    type: 'invalid_request_error',
+    message: 'Somebody else has changed it meanwhile. Read it again and repeat the change.',
   },
   body_too_large: { status: 413, type: 'invalid_request_error', message: 'The request body is too large.' },
   unsupported_media_type: {

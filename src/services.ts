@@ -2,6 +2,7 @@ import { createAccountsService } from './services/accounts/accounts.service.js';
 import { createAlertsService } from './services/alerts/alerts.service.js';
 import { createMailLinksService } from './services/alerts/mail-links.service.js';
 import { createAnalyticsService } from './services/analytics/analytics.service.js';
+import { createWhatIfService } from './services/analytics/what-if.service.js';
 import { createBillingService } from './services/billing/billing.service.js';
 import { createOutlookService } from './services/billing/outlook.service.js';
 import type { ServiceDeps } from './services/deps.js';
@@ -10,8 +11,11 @@ import { createKeysService } from './services/keys/keys.service.js';
 import { createLeaderboardService } from './services/leaderboard/leaderboard.service.js';
 import { createAccountFeed } from './services/live/account-feed.js';
 import { createAlertFeed } from './services/live/alert-feed.js';
+import { createPromptFeed } from './services/live/prompt-feed.js';
 import { createUsageFeed } from './services/live/usage-feed.js';
 import { createMigrationService } from './services/migration/migration.service.js';
+import { createPromptsService } from './services/prompts/prompts.service.js';
+import { createVersionStatsService } from './services/prompts/version-stats.service.js';
 import { createRefusalsService } from './services/refusals/refusals.service.js';
 
 /** Creates every service by its domain. They keep no state of a request: each method takes the context first. */
@@ -31,7 +35,11 @@ export function createServices(deps: ServiceDeps) {
     migration: createMigrationService(deps),
     outlook: createOutlookService(),
     refusals: createRefusalsService(),
+    promptFeed: createPromptFeed(deps),
+    prompts: createPromptsService(),
     usageFeed: createUsageFeed(deps),
+    versionStats: createVersionStatsService(),
+    whatIf: createWhatIfService(),
   };
 }
 

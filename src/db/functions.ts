@@ -1,7 +1,7 @@
 import { fireAlerts } from './functions/fire-alerts.js';
-import { flushUsage } from './functions/flush-usage.js';
 import { keepLedger } from './functions/keep-ledger.js';
 import { keyMonthSpend } from './functions/key-month-spend.js';
+import { recordUsage } from './functions/record-usage.js';
 import { refuseChange } from './functions/refuse-change.js';
 import type { SqlFunction } from './functions/sql-function.js';
 import { unlockedAccounts } from './functions/unlocked-accounts.js';
@@ -14,6 +14,6 @@ export const functions: readonly SqlFunction[] = [
   uuidV7,
   keyMonthSpend,
   fireAlerts,
-  flushUsage,
+  recordUsage,
   unlockedAccounts,
 ];

@@ -45,6 +45,14 @@ export async function notifySessions(em: EntityManager, accountId: string): Prom
   await sql`select pg_notify(${SESSIONS_CHANNEL}, ${accountId})`.execute(em.getKysely());
 }
 
+/** A prompt of an account was made, changed or deleted. The payload is the account's id. */
+export const PROMPTS_CHANNEL = 'gateway_prompts';
+
+/** Says so at the commit of the current transaction. */
+export async function notifyPrompts(em: EntityManager, accountId: string): Promise<void> {
+  await sql`select pg_notify(${PROMPTS_CHANNEL}, ${accountId})`.execute(em.getKysely());
+}
+
 /**
  * Usage was committed: sent by the edge after the commit, outside of the transaction, over PostgreSQL or Redis. The
  * payload names accounts, never what they used.

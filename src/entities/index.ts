@@ -27,6 +27,9 @@ import { DeletedApiKey } from './keys/deleted-api-key.js';
 import { KeySpendDay } from './keys/key-spend-day.js';
 import { ModelAccountHour } from './leaderboard/model-account-hour.js';
 import { ModelHour } from './leaderboard/model-hour.js';
+import { Prompt } from './prompts/prompt.js';
+import { PromptActivation } from './prompts/prompt-activation.js';
+import { PromptVersion } from './prompts/prompt-version.js';
 import { VirtualKey } from './proxy/virtual-key.js';
 
 /** Every entity. MikroORM only knows those listed here. */
@@ -50,6 +53,9 @@ export const entities = [
   NetworkCount,
   PasswordReset,
   Plan,
+  Prompt,
+  PromptActivation,
+  PromptVersion,
   RefusedCallHour,
   RollupDirtyDay,
   RollupDirtyHour,

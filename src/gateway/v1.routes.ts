@@ -22,6 +22,7 @@ import type { AllowedFields } from '../inference/request/body-fields.js';
 import type { MediaRules } from '../inference/request/media-addresses.js';
 import { type InspectedBody, inspectBody } from '../inference/request/request-body.js';
 import type { Clock } from '../lib/clock.js';
+import { isUuid } from '../lib/ids.js';
 import type { Logger } from '../lib/logger.js';
 import type { Pace } from '../lib/pace.js';
 import { matchedRules } from '../lib/route-rules.js';
@@ -224,7 +225,7 @@ const MODELS_CREATED = Date.UTC(2026, 10, 21) / 1000;
 
 function forward(
   deps: V1Deps,
-  { id, response }: Exchange,
+  { id, request, response }: Exchange,
   endpoint: Endpoint,
   payer: Payer,
   body: InspectedBody,
@@ -239,7 +240,8 @@ function forward(
   }
   if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
   const start = (admission: Admission): void => {
-    const input = { id, endpoint, payer, admission, body };
+    const promptVersionId = namedVersion(deps, request);
+    const input = { id, endpoint, payer, admission, body, promptVersionId };
     const recipient = new V1Recipient(response, input, deps.reader);
     const call = new Call(deps, input);
     const relay = new Relay(deps.relay, recipient, call, share, (over) => deps.active.delete(slot, over));
@@ -249,6 +251,18 @@ function forward(
   const admitted = deps.limits.admit(payer, body, response, endpoint);
   if (admitted instanceof Promise) admitted.then(start).catch(failed);
   else start(admitted);
+}
+
+/**
+ * The version of a prompt that a caller says it has sent (docs/decisions/0123-prompt-versions-of-calls.md). Not looked up here:
+ * whose it is decides the flush.
+ */
+function namedVersion({ metrics }: V1Deps, { headers }: IncomingMessage): string | null {
+  const named = headers['x-gateway-prompt-version'];
+  if (named === undefined) return null;
+  if (typeof named === 'string' && isUuid(named)) return named;
+  metrics.malformedVersion();
+  return null;
 }
 
 /** Answers what went wrong; what isn't a refusal of ours is a fault of ours. */

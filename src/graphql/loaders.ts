@@ -4,6 +4,7 @@ import { analyticsLoaders } from './analytics/analytics.loaders.js';
 import { billingLoaders } from './billing/billing.loaders.js';
 import { keysLoaders } from './keys/keys.loaders.js';
 import type { LoaderContext } from './loader-context.js';
+import { promptsLoaders } from './prompts/prompts.loaders.js';
 import { refusalsLoaders } from './refusals/refusals.loaders.js';
 
 /** The loaders of one operation: each relation is read in one statement, however many ask for it. */
@@ -14,6 +15,7 @@ export function createLoaders(context: LoaderContext) {
     ...analyticsLoaders(context),
     ...billingLoaders(context),
     ...keysLoaders(context),
+    ...promptsLoaders(context),
     ...refusalsLoaders(context),
   };
 }

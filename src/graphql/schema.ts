@@ -16,6 +16,14 @@ import { InstallationResolver } from './installation/installation.resolver.js';
 import { keysResolvers } from './keys/keys.resolver.js';
 import { LeaderboardResolver } from './leaderboard/leaderboard.resolver.js';
 import { MigrationResolver } from './migration/migration.resolver.js';
+import { PromptStatsResolver, ViewerWhatIfResolver } from './prompts/prompt-stats.resolver.js';
+import {
+  PromptChangeResolver,
+  PromptResolver,
+  PromptsResolver,
+  ViewerPromptsResolver,
+} from './prompts/prompts.resolver.js';
+import { PromptSubscriptions } from './prompts/prompts.subscriptions.js';
 import { ApiKeyRefusalsResolver, ViewerRefusalsResolver } from './refusals/refusals.resolver.js';
 
 /** Builds the schema from every resolver of the product, each root field behind its guard. */
@@ -37,6 +45,13 @@ export function createSchema(): GraphQLSchema {
       ...keysResolvers,
       LeaderboardResolver,
       MigrationResolver,
+      PromptsResolver,
+      ViewerPromptsResolver,
+      PromptResolver,
+      PromptStatsResolver,
+      ViewerWhatIfResolver,
+      PromptChangeResolver,
+      PromptSubscriptions,
     ],
     // Inputs are checked by the zod schemas that REST uses as well.
     validate: false,

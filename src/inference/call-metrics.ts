@@ -15,6 +15,8 @@ export interface CallMetrics {
   dropped(endpoint: Endpoint, kind: DroppedKind, count: number): void;
   /** Refused calls that are not counted for their owners: memory has no room. */
   refusalsLost(calls: number): void;
+  /** A call named a version of a prompt by something that is no id. */
+  malformedVersion(): void;
   /** Says where the gauge of request bodies in memory reads from. */
   bodyBytes(read: () => number): void;
 }
@@ -106,8 +108,14 @@ export function createCallMetrics(registry: Registry): CallMetrics {
     help: 'Refused calls that their owners are not shown, for want of memory',
     registers,
   });
+  const malformedVersions = new Counter({
+    name: 'gateway_malformed_prompt_versions_total',
+    help: 'Calls whose X-Gateway-Prompt-Version is no id: recorded without it',
+    registers,
+  });
   return {
     refusalsLost: (calls) => refusalsLost.inc(calls),
+    malformedVersion: () => malformedVersions.inc(),
     answered: (endpoint, code) => requests(1, endpoint, code),
     dropped: (endpoint, kind, count) => dropped(count, endpoint, kind),
     bodyBytes(read) {

@@ -23,6 +23,8 @@ export interface CallInput {
   payer: Payer;
   admission: Admission;
   body: InspectedBody;
+  /** The version of a prompt that the caller says it has sent. */
+  promptVersionId: string | null;
 }
 
 /** A call that counts: its tokens are charged at the served model's price. */
@@ -76,7 +78,7 @@ export class Call {
     private readonly deps: CallDeps,
     readonly input: CallInput,
   ) {
-    const { id, endpoint, payer, body } = input;
+    const { id, endpoint, payer, body, promptVersionId } = input;
     this.#opened = deps.meter.begin({
       id,
       at: deps.clock.now(),
@@ -86,6 +88,7 @@ export class Call {
       requestedModel: body.model,
       endpoint,
       stream: body.stream,
+      promptVersionId,
     });
   }
 
@@ -155,7 +158,7 @@ export class Call {
 
   // One literal with every field: a record that is spread together costs three times as much.
   #record(model: CatalogModel, outcome: Outcome): UsageRecord {
-    const { id, endpoint, payer, body } = this.input;
+    const { id, endpoint, payer, body, promptVersionId } = this.input;
     return {
       id,
       createdAt: this.deps.clock.now(),
@@ -179,6 +182,7 @@ export class Call {
       clientAborted: outcome.clientAborted,
       estimated: outcome.estimated,
       anomalous: outcome.anomalous,
+      promptVersionId,
     };
   }
 

@@ -24,3 +24,11 @@ export const NOTHING_TO_CHANGE = 'there is nothing to change';
 /** Whether a change has at least one field. */
 export const changesSomething = (change: object): boolean =>
   Object.values(change).some((value) => value !== undefined);
+
+/** Text of any lines. NUL and halves of characters, which the database doesn't take, are refused. */
+export const text = (minLength: number, maxLength: number) =>
+  z
+    .string()
+    .min(minLength)
+    .max(maxLength)
+    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be text without NUL characters');

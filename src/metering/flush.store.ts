@@ -14,22 +14,24 @@ const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 500;
 export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays' | 'alerted'> {
   /** How many events this transaction wrote; the others of the batch were there already. */
   inserted: number;
+  /** Versions of prompts that calls named and that aren't their account's. */
+  strangeVersions: number;
   /** Records of accounts that don't exist: nothing was written for them. */
   refused: UsageRecord[];
 }
 
-const COLUMNS = 22;
+const COLUMNS = 23;
 /** The arrays of accounts and columns, and the two words on mails. */
 const FLUSH = {
   name: 'metering-flush',
-  text: `select * from flush_usage(${Array.from({ length: COLUMNS + 3 }, (_, i) => `$${i + 1}`)})`,
+  text: `select * from record_usage(${Array.from({ length: COLUMNS + 3 }, (_, i) => `$${i + 1}`)})`,
 };
 
 /** Mails that one subscription sends for one key and month: its thresholds can be changed, its address be a stranger's. */
 export const MAX_MAILS_PER_MONTH = 5;
 const TOO_MANY_MAILS = `Not sent: a subscription sends at most ${MAX_MAILS_PER_MONTH} mails per key and month.`;
 
-/** What `flush_usage` answers: texts, which cost both sides least. */
+/** What `record_usage` answers: texts, which cost both sides least. */
 interface FlushRow {
   inserted: number;
   /** Ids of accounts that don't exist. */
@@ -39,6 +41,7 @@ interface FlushRow {
   /** What keys have spent on the days of the batch: id, day and amount. */
   key_days: string | null;
   alerted: string | null;
+  strange_versions: number;
 }
 
 /**
@@ -87,6 +90,7 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
   const unknown = new Set(row.unknown?.split(' '));
   return {
     inserted: row.inserted,
+    strangeVersions: row.strange_versions,
     refused:
       unknown.size === 0 ? [] : records.filter(({ accountId }) => unknown.has(accountId.toLowerCase())),
     alerted: row.alerted?.split(' ') ?? [],
@@ -145,6 +149,7 @@ function columns(records: Iterable<UsageRecord>): string[] {
     column[19] += before + record.clientAborted;
     column[20] += before + record.estimated;
     column[21] += before + record.anomalous;
+    column[22] += before + (record.promptVersionId ?? 'NULL');
     before = ',';
   }
   return column.map((text) => (text === '' ? '{}' : `${text}}`));

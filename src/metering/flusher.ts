@@ -194,6 +194,7 @@ export class Flusher {
       );
       this.options.metrics.flushSeconds.observe((performance.now() - start) / 1000);
       this.options.metrics.batchEvents.observe(batch.length);
+      if (result.strangeVersions > 0) this.options.metrics.strangeVersions.inc(result.strangeVersions);
       this.held.progress();
       await this.settleBatch(batch, result);
     } catch (error) {

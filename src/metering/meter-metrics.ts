@@ -7,6 +7,7 @@ export interface MeterMetrics {
   deadLetters: Counter;
   syncSeconds: Histogram;
   replayed: Counter;
+  strangeVersions: Counter;
 }
 
 /** Registers the meter's metrics; depth and age are read when they are scraped. */
@@ -72,6 +73,11 @@ export function createMeterMetrics(
     replayed: new Counter({
       name: 'metering_replayed_events_total',
       help: 'Usage events read from spools of exited processes, including those already committed.',
+      registers,
+    }),
+    strangeVersions: new Counter({
+      name: 'metering_unknown_prompt_versions_total',
+      help: "Events whose call named a version of a prompt that isn't the account's: recorded without it.",
       registers,
     }),
   };

@@ -45,10 +45,12 @@ const id = (value: string | null): string => (value === null ? 'null' : `"${valu
 const CLIENT_ABORTED = 1;
 const ESTIMATED = 2;
 const ANOMALOUS = 4;
+/** Last and only where there is one: a build that doesn't know it reads the rest. */
+const version = (value: string | null): string => (value === null ? '' : `,"${value}"`);
 
 /** The payload of an intent: its fields in order, since names would be half of it. */
 export function intentPayload(intent: CallIntent): string {
-  return `["i","${intent.id}","${intent.accountId}",${id(intent.keyId)},${id(intent.widgetId)},${quoted(intent.requestedModel)},"${intent.endpoint}",${intent.stream},${intent.at}]`;
+  return `["i","${intent.id}","${intent.accountId}",${id(intent.keyId)},${id(intent.widgetId)},${quoted(intent.requestedModel)},"${intent.endpoint}",${intent.stream},${intent.at}${version(intent.promptVersionId)}]`;
 }
 
 /** The payload of a finished call. */
@@ -60,7 +62,7 @@ export function eventPayload(record: UsageRecord): string {
     (record.clientAborted ? CLIENT_ABORTED : 0) +
     (record.estimated ? ESTIMATED : 0) +
     (record.anomalous ? ANOMALOUS : 0);
-  return `["e","${record.id}","${record.accountId}",${id(record.keyId)},${id(record.widgetId)},${requested},"${record.endpoint}",${record.stream},${record.createdAt},${served},${record.inputTokens},${record.outputTokens},"${record.priceIn}","${record.priceOut}","${record.cost}",${record.latencyMs},${record.ttftMs},"${record.status}",${errorCode === null ? 'null' : quoted(errorCode)},${record.httpStatus},${flags}]`;
+  return `["e","${record.id}","${record.accountId}",${id(record.keyId)},${id(record.widgetId)},${requested},"${record.endpoint}",${record.stream},${record.createdAt},${served},${record.inputTokens},${record.outputTokens},"${record.priceIn}","${record.priceOut}","${record.cost}",${record.latencyMs},${record.ttftMs},"${record.status}",${errorCode === null ? 'null' : quoted(errorCode)},${record.httpStatus},${flags}${version(record.promptVersionId)}]`;
 }
 
 /** Most bytes that the frame of a payload takes. */
@@ -97,7 +99,9 @@ function frameEnd(bytes: Buffer, offset: number): number {
 function decodePayload(text: string): SpoolEntry {
   const [kind, id, accountId, keyId, widgetId, requestedModel, endpoint, stream, at, ...rest] =
     JSON.parse(text);
-  const call = { id, accountId, keyId, widgetId, requestedModel, endpoint, stream };
+  const named = kind === 'i' ? rest[0] : rest[12];
+  const promptVersionId = named ?? null;
+  const call = { id, accountId, keyId, widgetId, requestedModel, endpoint, stream, promptVersionId };
   if (kind === 'i') return { kind: 'intent', intent: { ...call, at } };
   const [servedModel, inputTokens, outputTokens, priceIn, priceOut, cost, latencyMs, ttftMs] = rest;
   const [status, errorCode, httpStatus, flags] = rest.slice(8);

@@ -14,6 +14,8 @@ export interface CallIntent {
   requestedModel: string;
   endpoint: Endpoint;
   stream: boolean;
+  /** What the caller named: whether it is the account's is decided when the event is written. */
+  promptVersionId: string | null;
 }
 
 /** A call that has begun and not finished. */

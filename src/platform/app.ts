@@ -30,6 +30,8 @@ import { keysRoutes } from '../rest/keys.routes.js';
 import { leaderboardRoutes } from '../rest/leaderboard.routes.js';
 import { migrationRoutes } from '../rest/migration.routes.js';
 import { outlookRoutes } from '../rest/outlook.routes.js';
+import { promptStatsRoutes } from '../rest/prompt-stats.routes.js';
+import { promptsRoutes } from '../rest/prompts.routes.js';
 import { refusalsRoutes } from '../rest/refusals.routes.js';
 import type { RestApp } from '../rest/rest-app.js';
 import type { RouteRules } from '../rest/route-rules.js';
@@ -148,6 +150,8 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   alertsRoutes(app, services);
   leaderboardRoutes(app, services);
   migrationRoutes(app, services);
+  promptsRoutes(app, services);
+  promptStatsRoutes(app, services);
   adminRoutes(app, services);
   await graphqlRoutes(app, {
     services,

@@ -1,18 +1,21 @@
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.js';
 import { jsonAmbiguity } from '../lib/json-ambiguity.js';
+import { rulesOf } from './route-guard.js';
 
 /**
  * JSON is the only type that is parsed, and only where every reader sees the same in it (docs/decisions/0011). An empty body is none: `content-type` alone doesn't make one.
  */
 export function parseJsonBodies(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
+  const careful = app.getDefaultJsonParser('error', 'error');
+  const lenient = app.getDefaultJsonParser('ignore', 'ignore');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body.length === 0) {
       done(null, undefined);
       return;
     }
+    const parse = rulesOf(request)?.anyMemberNames ? lenient : careful;
     void parse(request, body as string, (error, value) => {
       const ambiguity = error ? undefined : jsonAmbiguity(body as string);
       if (!ambiguity) done(error, value);

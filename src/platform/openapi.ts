@@ -30,6 +30,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
         { name: 'Keys', description: 'API keys and their spending limits.' },
         { name: 'Leaderboard', description: 'Model rankings over all accounts.' },
         { name: 'Migration', description: 'Cost estimates for a move from another provider.' },
+        { name: 'Prompts', description: 'Saved prompts, their versions and statistics.' },
         { name: 'Alerts', description: 'Spend alerts and their delivery.' },
         { name: 'Administration', description: 'Account management for administrators.' },
         { name: 'Health', description: 'Liveness and readiness.' },

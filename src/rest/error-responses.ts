@@ -23,11 +23,11 @@ const errorOutput = z
   .meta({ id: 'Error', description: 'An error.' });
 
 const MEANINGS = {
-  400: 'The body is not valid JSON (`invalid_body`).',
+  400: 'The body is not valid JSON (`invalid_body`), or required variables of a prompt are missing (`missing_variables`).',
   401: 'The session is missing, expired or ended (`unauthorized`), or the password is wrong (`invalid_credentials`).',
   403: 'Not allowed (`forbidden`), or a cross-site login, sign-up or cookie-authenticated write (`cross_site_request`).',
   404: "The resource doesn't exist or belongs to another account (`not_found`).",
-  409: 'The request conflicts with an existing resource (`email_taken`, `idempotency_conflict`).',
+  409: 'The request conflicts with an existing resource (`email_taken`, `idempotency_conflict`), or with a change made meanwhile (`changed_meanwhile`).',
   413: 'The body is too large (`body_too_large`).',
   415: 'The body is not uncompressed JSON (`unsupported_media_type`).',
   422: 'The input is not valid (`validation_error`). `details` lists the invalid fields.',

@@ -10,6 +10,8 @@ export interface RouteRules extends RouteRulesBase {
   opensSession: boolean;
   /** Media types that a body may have; empty: the route takes no body. */
   contentTypes: readonly string[];
+  /** Whether members of a body may be called `__proto__` and `constructor`; elsewhere they are refused. */
+  anyMemberNames: boolean;
   headers: HeaderClass;
   /**
    * What a request takes from what its account may ask in a minute (platform/rates.ts), or without a session from the budget
@@ -31,6 +33,7 @@ const READ: RouteRules = {
   opensSession: false,
   bodyLimitBytes: 0,
   contentTypes: [],
+  anyMemberNames: false,
   headers: 'api',
   rate: 'read',
 };

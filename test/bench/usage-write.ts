@@ -60,6 +60,7 @@ function recordOf(id: string, accountId: string, keyId: string): UsageRecord {
     clientAborted: false,
     estimated: false,
     anomalous: false,
+    promptVersionId: null,
   };
 }
 
@@ -75,6 +76,7 @@ function call(): void {
     requestedModel: record.requestedModel,
     endpoint: 'chat',
     stream: false,
+    promptVersionId: null,
   });
   // The answer comes in a later turn, as the upstream's does.
   setTimeout(() => meter.finish(record, () => undefined, opened), 5);

@@ -57,6 +57,7 @@ describe('usage listing', () => {
           client_aborted: true,
           estimated: true,
           anomalous: false,
+          prompt_version_id: null,
           created_at: '2026-11-21T08:55:57.123000Z',
         },
       ],

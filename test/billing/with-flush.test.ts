@@ -36,6 +36,7 @@ function record(accountId: string, keyId: string, at: number): UsageRecord {
     clientAborted: false,
     estimated: false,
     anomalous: false,
+    promptVersionId: null,
   };
 }
 

@@ -15,12 +15,16 @@ const ONLY_IN_MIGRATIONS: readonly string[] = [
   ...checks('models', 'context_window_check', 'kind_check'),
   ...checks('models', 'input_price_per_million_usd_check', 'output_price_per_million_usd_check'),
   ...checks('plans', 'included_credits_usd_check', 'monthly_price_usd_check', 'requests_per_minute_check'),
+  ...checks('prompt_versions', 'version_check'),
+  ...checks('prompts', 'check'),
   ...checks('usage_events', 'cost_check', 'endpoint_check', 'input_tokens_check', 'latency_ms_check'),
   ...checks('usage_events', 'output_tokens_check', 'status_check'),
   ...checks('usage_retention', 'only_row_check'),
   // Of the triggers it sees those of rows. It takes for granted that it made their function itself, by a name of its own.
   ...trigger('accounts', 'accounts_keep_ledger'),
   ...trigger('ledger_entries', 'ledger_entries_immutable'),
+  ...trigger('prompt_versions', 'prompt_versions_immutable'),
+  ...trigger('prompt_versions', 'prompt_versions_kept'),
 ];
 
 function checks(table: string, ...names: string[]): string[] {

@@ -3,7 +3,7 @@ import { accessOf } from '../../src/graphql/access.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { callOf, eventsOf, limitKey, subscribe } from '../alerts/support.js';
-import { PASSWORD, signUp } from '../support/api.js';
+import { call, PASSWORD, signUp } from '../support/api.js';
 import { createTestKey } from '../support/edge.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
@@ -15,6 +15,7 @@ const WHOLE = `{ viewer {
   apiKeys { nodes { id name keyPrefix lastFour status monthlyLimitUsd dailyLimitUsd spendMonthUsd
     alerts { id destination thresholdsPct active updatedAt } } }
   alertEvents { nodes { id deliveryStatus attempts destination } } lowBalanceThresholdUsd
+  prompts { nodes { id name revision activeVersion { id content } } }
   ledgerEntries { nodes { id amountUsd } } usageEvents { nodes { id } } } }`;
 
 describe('what belongs to somebody', () => {
@@ -29,12 +30,19 @@ describe('what belongs to somebody', () => {
   let account = '';
   let alert = '';
   let event = '';
+  let prompt = '';
+  let version = '';
 
   /** Whoever asks, asks for what is Ada's. */
   const documents = () =>
     fieldDocuments(schema, (owner, argument) => {
       if (argument === 'keyId') return JSON.stringify(key);
       if (argument === 'eventId') return JSON.stringify(event);
+      if (argument === 'promptId' || (argument === 'id' && /rompt/.test(owner)))
+        return JSON.stringify(prompt);
+      if (argument === 'versionId') return JSON.stringify(version);
+      if (argument === 'name' && owner === 'updatePrompt') return '"stolen"';
+      if (argument === 'model') return '"gateway/fast"';
       if (argument === 'id' && /Alert/.test(owner)) return JSON.stringify(alert);
       if (argument === 'id') return JSON.stringify(/User/.test(owner) ? account : key);
       if (argument === 'dailyLimitUsd') return '"1.5"';
@@ -59,7 +67,21 @@ describe('what belongs to somebody', () => {
     await limitKey(suite.db.pool, payer, 1);
     await flushBatch(suite.db.pool, [callOf(payer, 2)]);
     event = (await eventsOf(suite.db.pool, payer))[0]!.id;
-    canaries = [mail, 'Ada Canary', 'key-canary', adaKey.key, 'alert-canary'];
+    const saved = await call<{ id: string; active_version_id: string }>(suite.url, 'POST', '/api/prompts', {
+      token: ada.token,
+      body: { name: 'prompt-canary', content: 'content-canary' },
+    });
+    prompt = saved.body.id;
+    version = saved.body.active_version_id;
+    canaries = [
+      'prompt-canary',
+      'content-canary',
+      mail,
+      'Ada Canary',
+      'key-canary',
+      adaKey.key,
+      'alert-canary',
+    ];
   });
 
   const protectedFields = () =>
@@ -110,7 +132,9 @@ describe('what belongs to somebody', () => {
       const bob = await signUp(suite.url);
       const answer = await operate(suite.url, document, { token: bob.token });
       showsNothing(answer.text);
-      const named = [key, alert, event].some((id) => document.includes(id)) ? ['not_found'] : [];
+      const named = [key, alert, event, prompt, version].some((id) => document.includes(id))
+        ? ['not_found']
+        : [];
       if (accessOf(root) === 'admin') expect([name, codesOf(answer)]).toEqual([name, ['forbidden']]);
       else if (named.length > 0) expect([name, codesOf(answer)]).toEqual([name, named]);
     }

@@ -134,6 +134,9 @@ describe('the GraphQL schema', () => {
       'LoginPayload.tokenType',
       'ModelHour.tokensIn',
       'ModelHour.tokensOut',
+      'PromptConfig.maxTokens',
+      'PromptVersionStats.inputTokens',
+      'PromptVersionStats.outputTokens',
       'ResetPasswordPayload.accessToken',
       'ResetPasswordPayload.tokenType',
       'RotateAlertSecretPayload.signingSecret',
@@ -143,6 +146,8 @@ describe('the GraphQL schema', () => {
       'UsageEvent.inputTokens',
       'UsageEvent.outputTokens',
       'Viewer.monthlyQuotaTokens',
+      'WhatIf.inputTokens',
+      'WhatIf.outputTokens',
     ]);
   });
 });

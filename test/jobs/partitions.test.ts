@@ -125,6 +125,9 @@ describe('partitions of the usage events', () => {
     expect(rows.map(({ indexdef }) => indexdef)).toEqual([
       expect.stringContaining('(account_id, created_at DESC, id DESC)'),
       expect.stringContaining('(account_id, key_id, created_at DESC) WHERE (key_id IS NOT NULL)'),
+      expect.stringContaining(
+        '(account_id, prompt_version_id, created_at DESC) WHERE (prompt_version_id IS NOT NULL)',
+      ),
       expect.stringContaining('UNIQUE INDEX'),
     ]);
     await insert(database.pool, '2031-12-01T00:00:00Z');

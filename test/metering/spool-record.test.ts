@@ -25,6 +25,7 @@ const call = {
   requestedModel: fc.string({ unit: 'grapheme' }),
   endpoint: fc.constantFrom<'chat' | 'embeddings'>('chat', 'embeddings'),
   stream: fc.boolean(),
+  promptVersionId: fc.option(uuid),
 };
 const intents: fc.Arbitrary<CallIntent> = fc.record({ ...call, at: count });
 const records: fc.Arbitrary<UsageRecord> = fc.record({

@@ -56,6 +56,7 @@ export function intentOf(payer: Payer, changes: Partial<CallIntent> = {}): CallI
     requestedModel: 'gateway/fast',
     endpoint: 'chat',
     stream: false,
+    promptVersionId: null,
     ...changes,
   };
 }

@@ -1,7 +1,7 @@
 import type { SqlFunction } from './sql-function.js';
 
 /**
- * Decides which alerts fire and whom they notify. `flush_usage` calls it after it has written events, in their transaction,
+ * Decides which alerts fire and whom they notify. `record_usage` calls it after it has written events, in their transaction,
  * with those events' times, accounts, keys, costs and statuses.
  *
  * - **A percentage of a monthly limit** fires when a call of its key succeeded, the key's spend of that call's UTC month is at

@@ -17,6 +17,11 @@ const UsageEventSchema = defineEntity({
       columns: [{ name: 'account_id' }, { name: 'key_id' }, { name: 'created_at', sort: 'desc' }],
       where: 'key_id is not null',
     },
+    {
+      name: 'usage_events_prompt_version',
+      columns: [{ name: 'account_id' }, { name: 'prompt_version_id' }, { name: 'created_at', sort: 'desc' }],
+      where: 'prompt_version_id is not null',
+    },
   ],
   properties: {
     /** Completion, UTC; day and month derive from it. */
@@ -47,6 +52,8 @@ const UsageEventSchema = defineEntity({
     estimated: p.boolean().default(false),
     /** Reported tokens exceed the model's context: charged as reported. */
     anomalous: p.boolean().default(false),
+    /** The version of a prompt that the caller named, of this account. It outlives its prompt. */
+    promptVersionId: p.uuid().nullable(),
   },
 });
 

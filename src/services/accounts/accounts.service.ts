@@ -1,6 +1,7 @@
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { notifyInvalidation, notifySessions } from '../../db/invalidation.js';
 import type { Account } from '../../entities/accounts/account.js';
+import { Prompt } from '../../entities/prompts/prompt.js';
 import { AppError } from '../../errors.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
 import { formatDecimal } from '../../lib/money.js';
@@ -144,6 +145,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         await deleteWishes(em, account.id);
         await forgetNetworks(em, account.id);
         await forgetResets(em, account.id);
+        await em.nativeDelete(Prompt, { accountId: account.id });
         erase(locked, new Date(context.clock.now()));
         for (const key of deleted)
           await notifyInvalidation(em, { kind: 'key', id: key.id, accountId: account.id });

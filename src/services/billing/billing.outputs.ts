@@ -54,6 +54,9 @@ export const usageItemOutput = z
       .describe(
         "Whether the reported tokens exceed the model's context window. They are charged as reported.",
       ),
+    prompt_version_id: uuid(
+      'Prompt version named by the `X-Gateway-Prompt-Version` header; null if there was none, or none of this account.',
+    ).nullable(),
     created_at: timestamp('Completion time.'),
   })
   .meta({

@@ -6,6 +6,7 @@ import {
   decodeInvalidation,
   INVALIDATION_CHANNEL,
   MODEL_HOURS_CHANNEL,
+  PROMPTS_CHANNEL,
   REFUSED_CALLS_CHANNEL,
   SESSIONS_CHANNEL,
   USAGE_FLUSHED_CHANNEL,
@@ -38,6 +39,7 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
       MODEL_HOURS_CHANNEL,
       INVALIDATION_CHANNEL,
       REFUSED_CALLS_CHANNEL,
+      PROMPTS_CHANNEL,
       ...(redisUrl ? [] : [USAGE_FLUSHED_CHANNEL]),
     ],
     log,
@@ -47,12 +49,14 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
       else if (channel === MODEL_HOURS_CHANNEL) board.modelHoursChanged();
       else if (channel === REFUSED_CALLS_CHANNEL) board.accountsChanged(decodeFlushed(payload));
       else if (channel === INVALIDATION_CHANNEL) board.accountsChanged(accountOf(payload));
+      else if (channel === PROMPTS_CHANNEL) board.promptsChanged([payload]);
       else board.usageFlushed(decodeFlushed(payload));
     },
     onListening() {
       board.sessionsChanged(null);
       board.accountsChanged(null);
       board.alertsFired(null);
+      board.promptsChanged(null);
       board.usageFlushed(null);
       board.modelHoursChanged();
     },
@@ -62,6 +66,7 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
     onUsage: board.onUsage,
     onAlerts: board.onAlerts,
     onAccount: board.onAccount,
+    onPrompts: board.onPrompts,
     onSessions: board.onSessions,
     onModelHours: board.onModelHours,
     async stop() {

@@ -9,6 +9,8 @@ export interface Signals {
   onAlerts(accountId: string, listener: () => void): () => void;
   /** The same when balance, plan or keys of the account may have changed, or calls of it were refused. */
   onAccount(accountId: string, listener: () => void): () => void;
+  /** The same when prompts of the account may have changed. */
+  onPrompts(accountId: string, listener: () => void): () => void;
   /** Calls `listener` with the account whose sessions may have ended; null: anybody's may have. */
   onSessions(listener: (accountId: string | null) => void): () => void;
   /** Calls `listener` when the hourly figures of models may have changed. */
@@ -23,6 +25,7 @@ export interface SignalBoard extends Signals {
   alertsFired(accountIds: readonly string[] | null): void;
   /** Null: of every account. */
   accountsChanged(accountIds: readonly string[] | null): void;
+  promptsChanged(accountIds: readonly string[] | null): void;
   sessionsChanged(accountId: string | null): void;
   modelHoursChanged(): void;
 }
@@ -32,12 +35,14 @@ export function createSignalBoard(): SignalBoard {
   const usage = createAccountNotifier();
   const alerts = createAccountNotifier();
   const accounts = createAccountNotifier();
+  const prompts = createAccountNotifier();
   const sessions = new Set<(accountId: string | null) => void>();
   const modelHours = new Set<() => void>();
   return {
     onUsage: usage.on,
     onAlerts: alerts.on,
     onAccount: accounts.on,
+    onPrompts: prompts.on,
     onSessions(listener) {
       sessions.add(listener);
       return () => sessions.delete(listener);
@@ -49,6 +54,7 @@ export function createSignalBoard(): SignalBoard {
     usageFlushed: usage.notify,
     alertsFired: alerts.notify,
     accountsChanged: accounts.notify,
+    promptsChanged: prompts.notify,
     sessionsChanged(accountId) {
       for (const listener of sessions) listener(accountId);
     },

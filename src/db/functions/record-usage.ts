@@ -20,18 +20,20 @@ import type { SqlFunction } from './sql-function.js';
  *   than the load. The settings are for the same reason: plans stay with the connection, and one that was made while
  *   tables were empty must not read them from end to end when they have grown. The time zone is set since naming one
  *   costs more than all other work on a time.
+ * - A version of a prompt that isn't the account's, or is no longer there, is left out and counted in `strange_versions`.
  * - Another flush holds a row for milliseconds; who holds it for longer has forgotten it, and is not waited for
  *   (docs/decisions/0084-locked-accounts-wait-apart.md).
  */
-export const flushUsage: SqlFunction = {
-  name: 'flush_usage',
+export const recordUsage: SqlFunction = {
+  name: 'record_usage',
   sql: `
-create or replace function flush_usage(p_accounts uuid[], p_id uuid[], p_at_ms bigint[], p_account uuid[], p_key uuid[],
+create or replace function record_usage(p_accounts uuid[], p_id uuid[], p_at_ms bigint[], p_account uuid[], p_key uuid[],
   p_widget uuid[], p_requested text[], p_served text[], p_endpoint text[], p_stream boolean[], p_input integer[],
   p_output integer[], p_price_in numeric[], p_price_out numeric[], p_cost numeric[], p_latency_ms integer[],
   p_ttft_ms integer[], p_status text[], p_error text[], p_http_status integer[], p_aborted boolean[],
-  p_estimated boolean[], p_anomalous boolean[], p_most_mails integer, p_too_many text,
-  out inserted integer, out unknown text, out balances text, out key_days text, out alerted text)
+  p_estimated boolean[], p_anomalous boolean[], p_prompt_version uuid[], p_most_mails integer, p_too_many text,
+  out inserted integer, out unknown text, out balances text, out key_days text, out alerted text,
+  out strange_versions integer)
 language plpgsql volatile
   set timezone = 'UTC' set enable_seqscan = off set plan_cache_mode = force_generic_plan set lock_timeout = '300ms' as $$
 declare
@@ -39,6 +41,7 @@ declare
   complete boolean;
   charged_accounts integer;
   watched boolean;
+  versions uuid[] := p_prompt_version;
 begin
   select array_agg(id) into known
   from (select id from accounts where id = any(p_accounts) order by id for no key update) as locked;
@@ -47,25 +50,34 @@ begin
     select string_agg(id::text, ' ') into unknown from unnest(p_accounts) as id where id <> all(coalesce(known, '{}'));
   end if;
 
+  strange_versions := cardinality(array_remove(p_prompt_version, null));
+  if strange_versions > 0 then
+    select array_agg(case when named is not null then (
+        select v.id from prompt_versions v where v.id = named
+          and (select p.account_id from prompts p where p.id = v.prompt_id) = account_id) end order by nth)
+    into versions from unnest(p_prompt_version, p_account) with ordinality as t(named, account_id, nth);
+    strange_versions := strange_versions - cardinality(array_remove(versions, null));
+  end if;
+
   with e as (
     select id, timestamptz 'epoch' + at_ms * interval '1 millisecond' as created_at, account_id, key_id, widget_id,
       requested_model, served_model, endpoint, stream, input_tokens, output_tokens, price_in * 0.000001 as price_in,
       price_out * 0.000001 as price_out, cost * 0.000000000001 as cost, latency_ms, ttft_ms, status, error_code,
-      http_status, client_aborted, estimated, anomalous
+      http_status, client_aborted, estimated, anomalous, prompt_version_id
     from unnest(p_id, p_at_ms, p_account, p_key, p_widget, p_requested, p_served, p_endpoint, p_stream, p_input,
       p_output, p_price_in, p_price_out, p_cost, p_latency_ms, p_ttft_ms, p_status, p_error, p_http_status, p_aborted,
-      p_estimated, p_anomalous)
+      p_estimated, p_anomalous, versions)
       as t(id, at_ms, account_id, key_id, widget_id, requested_model, served_model, endpoint, stream, input_tokens,
         output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code, http_status, client_aborted,
-        estimated, anomalous)
+        estimated, anomalous, prompt_version_id)
     where complete or account_id = any(known)
   ), inserted_events as (
     insert into usage_events (id, created_at, account_id, key_id, widget_id, requested_model, served_model, endpoint,
       stream, input_tokens, output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code,
-      http_status, client_aborted, estimated, anomalous)
+      http_status, client_aborted, estimated, anomalous, prompt_version_id)
     select id, created_at, account_id, key_id, widget_id, requested_model, served_model, endpoint, stream,
       input_tokens, output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code, http_status,
-      client_aborted, estimated, anomalous
+      client_aborted, estimated, anomalous, prompt_version_id
     from e
     where (select true from ledger_entries l where l.id = e.id) is null
       and not (e.error_code is not distinct from 'gateway_terminated' and exists (

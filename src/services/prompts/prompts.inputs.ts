@@ -1,0 +1,192 @@
+import { z } from 'zod';
+import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED, text } from '../../lib/input-fields.js';
+import { integer, pageInput } from '../../lib/page-input.js';
+
+export { sequenceConnectionInput, timeConnectionInput } from '../../lib/connection-input.js';
+export { pageInput } from '../../lib/page-input.js';
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const MAX_VARIABLES = 100;
+const absent = null;
+
+const variableName = z
+  .string()
+  .max(100)
+  .regex(NAME, 'must be letters, digits and underscores, and not begin with a digit');
+
+export const promptVariableInput = z
+  .strictObject({
+    name: variableName.describe('Name of the placeholder; 1 to 100 letters, digits and underscores.'),
+    description: text(0, 500).nullish().default(absent).describe('What it is for; up to 500 characters.'),
+    default: text(0, 10_000)
+      .nullish()
+      .default(absent)
+      .describe('Value where none is supplied; up to 10,000 characters. Without one a value is required.'),
+  })
+  .meta({ id: 'DeclaredPromptVariable', description: 'A declared variable.' });
+
+const variables = z
+  .array(promptVariableInput)
+  .max(MAX_VARIABLES)
+  .superRefine((list, context) => {
+    const seen = new Set<string>();
+    for (const [index, { name }] of list.entries()) {
+      if (seen.has(name)) {
+        context.addIssue({ code: 'custom', message: 'is declared twice', path: [index, 'name'] });
+      }
+      seen.add(name);
+    }
+  });
+
+const share = (most: number, words: string) => z.number(words).min(0, words).max(most, words);
+
+export const promptConfigInput = z
+  .strictObject({
+    model_public_name: z
+      .string()
+      .min(1)
+      .max(200)
+      .nullish()
+      .default(absent)
+      .describe('Public name of a chat model.'),
+    temperature: share(2, 'must be 0 to 2').nullish().default(absent).describe('0 to 2.'),
+    max_tokens: z.int().min(1).max(1_000_000).nullish().default(absent).describe('1 to 1,000,000.'),
+    top_p: share(1, 'must be 0 to 1').nullish().default(absent).describe('0 to 1.'),
+  })
+  .meta({
+    id: 'ChosenPromptConfig',
+    description:
+      'Model and parameters that a version is meant for. Rendering and `/v1` leave them to the caller.',
+  });
+
+const versionFields = {
+  content: text(1, 50_000).describe('Text with `{{ name }}` placeholders; 1 to 50,000 characters.'),
+  variables: variables
+    .default([])
+    .describe('Declared variables, at most 100. A placeholder that is not declared must be supplied.'),
+  config: promptConfigInput
+    .nullish()
+    .default(absent)
+    .describe('Model and parameters that the version is meant for.'),
+};
+const notes = text(0, 2_000).nullish().default(absent).describe('What changed; up to 2,000 characters.');
+const name = label(100).describe(`Name; 1 to 100 characters. ${TRIMMED}`);
+const description = text(0, 1_000).nullish().describe('What the prompt is for; up to 1,000 characters.');
+
+export const createPromptInput = z
+  .strictObject({ name, description, ...versionFields, notes })
+  .meta({ id: 'CreatePrompt', description: 'A new prompt with its first version.' });
+export type CreatePromptInput = z.output<typeof createPromptInput>;
+
+export const addPromptVersionInput = z
+  .strictObject({ ...versionFields, notes })
+  .meta({ id: 'AddPromptVersion', description: 'A new version of a prompt.' });
+export type AddPromptVersionInput = z.output<typeof addPromptVersionInput>;
+
+const MAX_REVISION = 2_147_483_647;
+const EXPECTED =
+  'The `revision` that the change was made from. If the prompt has another by now, nothing changes and the answer is 409 `changed_meanwhile`. Without it the last change wins.';
+
+/** Whether a change names anything beside what it expects. */
+const changes = ({ expected_revision: _expected, ...change }: object & { expected_revision?: unknown }) =>
+  changesSomething(change);
+
+export const updatePromptInput = z
+  .strictObject({
+    name: name.optional(),
+    description: description.describe('What the prompt is for; null clears.'),
+    active_version_id: z
+      .uuid('must be the id of a version')
+      .optional()
+      .describe('Version of this prompt to activate.'),
+    expected_revision: z.int().min(1).max(MAX_REVISION).nullish().describe(EXPECTED),
+  })
+  .refine(changes, NOTHING_TO_CHANGE)
+  .meta({ id: 'UpdatePrompt', description: 'A change of a prompt.', minProperties: 1 });
+export type UpdatePromptInput = z.output<typeof updatePromptInput>;
+
+/** Of an activation or an undo. */
+export const movePromptInput = z.strictObject({
+  expected_revision: integer(1, MAX_REVISION).nullish().describe(EXPECTED),
+});
+
+const search = z
+  .string()
+  .trim()
+  .max(100)
+  .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be text')
+  .nullish()
+  .describe('Only prompts whose name, slug or description contains this, in any case.');
+export const listPromptsInput = pageInput.extend({ search });
+export type ListPromptsInput = z.output<typeof listPromptsInput>;
+
+/** Any text: what is no id or slug of the caller's answers like one that isn't there. */
+export const promptParams = z.object({ id: z.string().describe('Id or slug of the prompt.') });
+export const promptVersionParams = promptParams.extend({
+  vid: z.string().describe('Id of the version.'),
+});
+
+const value = z
+  .union([z.string(), z.number(), z.boolean()], 'must be a string, a number or true or false')
+  .transform(String);
+
+/** Own members of any name: `__proto__` is one like others, which zod's records leave out. */
+const renderValues = z
+  .unknown()
+  .meta({
+    type: 'object',
+    additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] },
+  })
+  .transform((given, context): Map<string, string> => {
+    const values = new Map<string, string>();
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+      context.issues.push({ code: 'custom', message: 'must be an object of names and values', input: given });
+      return z.NEVER;
+    }
+    for (const [key, one] of Object.entries(given)) {
+      const result = value.safeParse(one);
+      if (result.success) values.set(key, result.data);
+      else {
+        const message = 'must be a string, a number or true or false';
+        context.issues.push({ code: 'custom', message, path: [key], input: one });
+      }
+    }
+    return values;
+  });
+
+const VALUES =
+  'Values by name of the placeholder: strings, put in as they are, or numbers and true and false as JSON writes them.';
+
+export const renderPromptInput = z
+  .strictObject({ variables: renderValues.optional().describe(VALUES) })
+  .meta({ id: 'RenderPrompt', description: 'Values to render a prompt with.' });
+
+/** The same where names can't be members: a list, each name once. */
+export const renderPromptListInput = z.strictObject({
+  variables: z
+    .array(z.strictObject({ name: z.string().max(200), value: z.string() }))
+    .max(1_000)
+    .nullish()
+    .transform((list) => new Map((list ?? []).map((one) => [one.name, one.value]))),
+});
+export type RenderPromptInput = { variables?: ReadonlyMap<string, string> | undefined };
+
+const versionNumber = integer(1, 2_147_483_647);
+const windowDays = integer(1, 90).default(30).describe('UTC days to look back on, today included; 1 to 90.');
+
+/** Two versions of one prompt. */
+export const diffPromptInput = z.strictObject({
+  from: versionNumber.describe('Number of the version to start from.'),
+  to: versionNumber.describe('Number of the version to compare with it.'),
+});
+export type DiffPromptInput = z.output<typeof diffPromptInput>;
+
+export const versionStatsInput = z.strictObject({ window_days: windowDays });
+export type VersionStatsInput = z.output<typeof versionStatsInput>;
+
+export const compareVersionsInput = z.strictObject({
+  first: versionNumber.describe('Number of a version.'),
+  second: versionNumber.describe('Number of the version to hold beside it.'),
+  window_days: windowDays,
+});
+export type CompareVersionsInput = z.output<typeof compareVersionsInput>;

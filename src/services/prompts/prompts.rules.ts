@@ -1,0 +1,98 @@
+import { isUuid } from '../../lib/ids.js';
+import { placeholderNames } from './render.rules.js';
+
+/** Prompts that an account may have, versions of a prompt, and characters of all its versions together. */
+export const MAX_PROMPTS = 200;
+export const MAX_VERSIONS = 500;
+export const MAX_PROMPT_CHARACTERS = 2_000_000;
+/** Most bytes of a rendered prompt. */
+export const MAX_RENDERED_BYTES = 1_048_576;
+/** Moves of the active version that are remembered of a prompt. */
+export const MAX_ACTIVATIONS = 1_000;
+
+const MAX_SLUG = 80;
+const FALLBACK_SLUG = 'prompt';
+/** Letters that Unicode doesn't take apart into a plain one and a mark. */
+const FOLDED: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ł: 'l',
+  ħ: 'h',
+  ı: 'i',
+  ŋ: 'n',
+};
+
+/** Cut to a length without a hyphen at its end. */
+const cut = (slug: string, length: number): string => {
+  const short = slug.slice(0, length);
+  return short.endsWith('-') ? short.slice(0, -1) : short;
+};
+
+/**
+ * The slug of a name: lowercase ASCII with diacritics folded, one hyphen for every other run of characters, at most 80
+ * characters. Never of the form of a UUID: an address holds either.
+ */
+export function slugOf(name: string): string {
+  const folded = [...name.normalize('NFKD').toLowerCase()].map((letter) => FOLDED[letter] ?? letter).join('');
+  const words = folded.replace(/\p{M}/gu, '').match(/[a-z0-9]+/g) ?? [];
+  const slug = cut(words.join('-'), MAX_SLUG) || FALLBACK_SLUG;
+  return isUuid(slug) ? `${FALLBACK_SLUG}-${slug}` : slug;
+}
+
+/** The slug that is free: itself, or the first of `slug-2`, `slug-3`, … that isn't among `taken`. */
+export function freeSlug(slug: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(slug)) return slug;
+  for (let n = 2; ; n++) {
+    const end = `-${n}`;
+    const next = cut(slug, MAX_SLUG - end.length) + end;
+    if (!taken.has(next)) return next;
+  }
+}
+
+/** What is odd about a version, though it may be saved. */
+export interface PromptWarning {
+  code: 'undeclared_placeholder' | 'unused_variable';
+  name: string;
+  message: string;
+}
+
+/** Placeholders that are not declared and declared variables that are not used. */
+export function warningsOf(content: string, variables: readonly { name: string }[]): PromptWarning[] {
+  const used = placeholderNames(content);
+  const declared = new Set(variables.map(({ name }) => name));
+  const placed = new Set(used);
+  return [
+    ...used
+      .filter((name) => !declared.has(name))
+      .map((name) => ({
+        code: 'undeclared_placeholder' as const,
+        name,
+        message: `{{ ${name} }} is not declared: each render must supply it.`,
+      })),
+    ...variables
+      .filter(({ name }) => !placed.has(name))
+      .map(({ name }) => ({
+        code: 'unused_variable' as const,
+        name,
+        message: `The variable ${name} is declared, but the content has no {{ ${name} }}.`,
+      })),
+  ];
+}
+
+/** Characters that count towards the bound of a prompt. */
+export function charactersOf(version: {
+  content: string;
+  notes?: string | null | undefined;
+  variables: readonly { name: string; description: string | null; default: string | null }[];
+}): number {
+  const declared = version.variables.map(
+    ({ name, description, default: value }) =>
+      name.length + (description?.length ?? 0) + (value?.length ?? 0),
+  );
+  return version.content.length + (version.notes?.length ?? 0) + declared.reduce((sum, n) => sum + n, 0);
+}

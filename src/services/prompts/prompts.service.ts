@@ -1,0 +1,264 @@
+import { requireViewer, type ServiceContext } from '../../context.js';
+import { notifyPrompts } from '../../db/invalidation.js';
+import { Prompt } from '../../entities/prompts/prompt.js';
+import { AppError } from '../../errors.js';
+import {
+  type ConnectionPage,
+  pageOfRows,
+  type SequenceConnectionInput,
+  sequenceCursor,
+  type TimeConnectionInput,
+} from '../../lib/connection-input.js';
+import { isUuid, newId } from '../../lib/ids.js';
+import type { PageInput } from '../../lib/page-input.js';
+import { wordDiff } from '../../lib/word-diff.js';
+import { lockActing } from '../billing/ledger.store.js';
+import { appendVersion, changePrompt, moveActive, refuse } from './prompt-changes.js';
+import type {
+  AddPromptVersionInput,
+  CreatePromptInput,
+  DiffPromptInput,
+  ListPromptsInput,
+  RenderPromptInput,
+  UpdatePromptInput,
+} from './prompts.inputs.js';
+import type {
+  PromptActivationOutput,
+  PromptDetailOutput,
+  PromptDiffOutput,
+  PromptOutput,
+  PromptVersionOutput,
+  RenderedPromptOutput,
+} from './prompts.outputs.js';
+import { freeSlug, MAX_PROMPTS, slugOf } from './prompts.rules.js';
+import {
+  findPrompt,
+  findPrompts,
+  findVersion,
+  listActivations,
+  listPrompts,
+  listVersions,
+  pagePrompts,
+  promptWhere,
+  takenSlugs,
+  toVersion,
+} from './prompts.store.js';
+import { changedVariables, fill } from './versions.rules.js';
+
+/** Names a prompt by id or slug, and for a change the revision that it was made from. */
+interface PromptRef {
+  id: string;
+  expected_revision?: number | null | undefined;
+}
+
+/**
+ * The viewer's prompts. Another's answers like one that isn't there. Nothing is kept in memory: what is rendered is what the
+ * database says at that moment, in every process.
+ */
+export function createPromptsService() {
+  const requirePrompt = async (context: ServiceContext, ref: string): Promise<Prompt> => {
+    const prompt = await findPrompt(context.em, requireViewer(context).accountId, ref);
+    if (!prompt) throw new AppError('not_found');
+    return prompt;
+  };
+
+  const read = async (context: ServiceContext, id: string): Promise<PromptOutput> => {
+    const [prompt] = await findPrompts(context.em, requireViewer(context).accountId, [id]);
+    if (!prompt) throw new AppError('not_found');
+    return prompt;
+  };
+
+  const requireVersion = async (context: ServiceContext, prompt: Prompt, version: number) => {
+    const found = await findVersion(context.em, prompt.id, { version });
+    if (!found) throw new AppError('not_found');
+    return found;
+  };
+
+  return {
+    /**
+     * Makes a prompt whose first version is active.
+     * @throws AppError `validation_error` when the account has as many as it may have.
+     */
+    async create(context: ServiceContext, input: CreatePromptInput): Promise<PromptOutput> {
+      const { accountId } = requireViewer(context);
+      const id = newId();
+      const now = new Date(context.clock.now());
+      await context.em.transactional(async (em) => {
+        // The session was good a moment ago: the account was deleted or disabled meanwhile.
+        if (!(await lockActing(em, accountId))) throw new AppError('unauthorized');
+        const taken = await takenSlugs(em, accountId);
+        if (taken.size >= MAX_PROMPTS) {
+          refuse(`An account has at most ${MAX_PROMPTS} prompts. Delete one that isn't used any more.`);
+        }
+        const prompt = em.create(Prompt, {
+          id,
+          accountId,
+          slug: freeSlug(slugOf(input.name), taken),
+          name: input.name,
+          description: input.description ?? null,
+          activeVersion: 1,
+          lastVersion: 0,
+          characters: 0,
+          createdAt: now,
+          updatedAt: now,
+        });
+        await appendVersion({ em, prompt, now }, input);
+        await notifyPrompts(em, accountId);
+      });
+      return read(context, id);
+    },
+
+    /** Newest first. */
+    async list(context: ServiceContext, input: ListPromptsInput): Promise<PromptOutput[]> {
+      return listPrompts(context.em, { accountId: requireViewer(context).accountId, ...input });
+    },
+
+    /** The same by position. */
+    async page(
+      context: ServiceContext,
+      input: TimeConnectionInput & { search?: string | null | undefined },
+    ): Promise<ConnectionPage<PromptOutput>> {
+      return pagePrompts(context.em, { accountId: requireViewer(context).accountId, ...input });
+    },
+
+    /** Those of the ids that are the viewer's, in no order. */
+    async findMany(context: ServiceContext, ids: readonly string[]): Promise<PromptOutput[]> {
+      return findPrompts(context.em, requireViewer(context).accountId, ids.filter(isUuid));
+    },
+
+    /** One by id or slug. @throws AppError `not_found` */
+    async get(context: ServiceContext, { id }: PromptRef): Promise<PromptOutput> {
+      return read(context, (await requirePrompt(context, id)).id);
+    },
+
+    /** The same with every version. @throws AppError `not_found` */
+    async detail(context: ServiceContext, { id }: PromptRef): Promise<PromptDetailOutput> {
+      const prompt = await this.get(context, { id });
+      const versions = await listVersions(context.em, prompt.id);
+      return { ...prompt, versions: versions.map(toVersion) };
+    },
+
+    /** Versions of a prompt, newest first. @throws AppError `not_found` */
+    async versions(
+      context: ServiceContext,
+      { id, first, after }: { id: string } & SequenceConnectionInput,
+    ): Promise<ConnectionPage<PromptVersionOutput>> {
+      const prompt = await requirePrompt(context, id);
+      const below = after === undefined ? undefined : Math.min(Number(after), prompt.lastVersion + 1);
+      const rows = await listVersions(context.em, prompt.id, { below, limit: first + 1 });
+      return pageOfRows(rows, first, (row) => ({
+        cursor: sequenceCursor(String(row.version)),
+        node: toVersion(row),
+      }));
+    },
+
+    /**
+     * Changes what the input names. The slug stays.
+     * @throws AppError `not_found`, also for a version of another prompt, `changed_meanwhile`
+     */
+    async update(context: ServiceContext, input: UpdatePromptInput & { id: string }): Promise<PromptOutput> {
+      const { accountId } = requireViewer(context);
+      const target = { accountId, ref: input.id, expected: input.expected_revision };
+      const id = await changePrompt(context, target, async (change) => {
+        const { prompt, em } = change;
+        if (input.name !== undefined) prompt.name = input.name;
+        if (input.description !== undefined) prompt.description = input.description;
+        if (input.active_version_id !== undefined) {
+          const version = await findVersion(em, prompt.id, { id: input.active_version_id });
+          if (!version) throw new AppError('not_found');
+          await moveActive(change, version.version, accountId);
+        }
+        return { changed: true, result: prompt.id };
+      });
+      return read(context, id);
+    },
+
+    /** Deletes a prompt with its versions. @throws AppError `not_found` */
+    async remove(context: ServiceContext, { id }: PromptRef): Promise<void> {
+      const { accountId } = requireViewer(context);
+      await context.em.transactional(async (em) => {
+        const deleted = await em.nativeDelete(Prompt, promptWhere(accountId, id));
+        if (deleted === 0) throw new AppError('not_found');
+        await notifyPrompts(em, accountId);
+      });
+    },
+
+    /**
+     * Adds a version, which isn't active by that.
+     * @throws AppError `not_found`, `validation_error` when the prompt has as much as it may have
+     */
+    async addVersion(
+      context: ServiceContext,
+      { id, ...input }: AddPromptVersionInput & { id: string },
+    ): Promise<PromptVersionOutput> {
+      const { accountId } = requireViewer(context);
+      return changePrompt(context, { accountId, ref: id }, async (change) => {
+        const version = await appendVersion(change, input);
+        return { changed: true, result: toVersion(version) };
+      });
+    },
+
+    /** Makes a version the active one. @throws AppError `not_found`, `changed_meanwhile` */
+    async activate(context: ServiceContext, input: PromptRef & { vid: string }): Promise<PromptOutput> {
+      const { accountId } = requireViewer(context);
+      if (!isUuid(input.vid)) throw new AppError('not_found');
+      const target = { accountId, ref: input.id, expected: input.expected_revision };
+      const id = await changePrompt(context, target, async (change) => {
+        const version = await findVersion(change.em, change.prompt.id, { id: input.vid });
+        if (!version) throw new AppError('not_found');
+        const changed = await moveActive(change, version.version, accountId);
+        return { changed, result: change.prompt.id };
+      });
+      return read(context, id);
+    },
+
+    /** Takes the last move of the active version back, by one more. @throws AppError `not_found`, `validation_error`, `changed_meanwhile` */
+    async undoActivation(context: ServiceContext, input: PromptRef): Promise<PromptOutput> {
+      const { accountId } = requireViewer(context);
+      const target = { accountId, ref: input.id, expected: input.expected_revision };
+      const id = await changePrompt(context, target, async (change) => {
+        const [last] = await listActivations(change.em, change.prompt.id, { limit: 1, offset: 0 });
+        if (!last) refuse('The active version was never moved: there is nothing to undo.');
+        const changed = await moveActive(change, last.from_version, accountId);
+        return { changed, result: change.prompt.id };
+      });
+      return read(context, id);
+    },
+
+    /** Who moved the active version, newest first. @throws AppError `not_found` */
+    async activations(
+      context: ServiceContext,
+      { id, ...page }: { id: string } & PageInput,
+    ): Promise<PromptActivationOutput[]> {
+      return listActivations(context.em, (await requirePrompt(context, id)).id, page);
+    },
+
+    /**
+     * Fills the active version.
+     * @throws AppError `not_found`, `missing_variables` with the names of all, `validation_error` when too much comes out
+     */
+    async render(
+      context: ServiceContext,
+      { id, variables = new Map() }: { id: string } & RenderPromptInput,
+    ): Promise<RenderedPromptOutput> {
+      const { active_version: version } = await this.get(context, { id });
+      return fill(version, variables);
+    },
+
+    /** What changed between two versions, by their numbers. @throws AppError `not_found` */
+    async diff(context: ServiceContext, input: { id: string } & DiffPromptInput): Promise<PromptDiffOutput> {
+      const prompt = await requirePrompt(context, input.id);
+      const from = await requireVersion(context, prompt, input.from);
+      const to = await requireVersion(context, prompt, input.to);
+      return {
+        from_version: from.version,
+        to_version: to.version,
+        content: wordDiff(from.content, to.content),
+        ...changedVariables(from.variables, to.variables),
+        config_changed: JSON.stringify(toVersion(from).config) !== JSON.stringify(toVersion(to).config),
+      };
+    },
+  };
+}
+
+export type PromptsService = ReturnType<typeof createPromptsService>;

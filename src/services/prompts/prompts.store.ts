@@ -1,0 +1,211 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type RawBuilder, sql } from 'kysely';
+import { UNTRACKED } from '../../db/untracked.js';
+import { Prompt } from '../../entities/prompts/prompt.js';
+import { PromptActivation } from '../../entities/prompts/prompt-activation.js';
+import { PromptVersion } from '../../entities/prompts/prompt-version.js';
+import { formatTimestamp } from '../../lib/clock.js';
+import {
+  type ConnectionPage,
+  pageOfRows,
+  type TimeConnectionInput,
+  timeCursor,
+} from '../../lib/connection-input.js';
+import { isUuid } from '../../lib/ids.js';
+import type { PageInput } from '../../lib/page-input.js';
+import { isAfter } from '../list-position.store.js';
+import type { PromptActivationOutput, PromptOutput, PromptVersionOutput } from './prompts.outputs.js';
+import { MAX_ACTIVATIONS, warningsOf } from './prompts.rules.js';
+
+/** What no slug looks like doesn't reach the database, which takes no text with NUL. */
+const SLUG = /^[a-z0-9-]{1,80}$/;
+const NO_SLUG = '';
+
+/** Of an account's prompts the one with an id or a slug. */
+export const promptWhere = (accountId: string, ref: string) =>
+  isUuid(ref) ? { accountId, id: ref } : { accountId, slug: SLUG.test(ref) ? ref : NO_SLUG };
+
+export function findPrompt(em: EntityManager, accountId: string, ref: string): Promise<Prompt | null> {
+  return em.findOne(Prompt, promptWhere(accountId, ref), UNTRACKED);
+}
+
+/** The same as it is now, locked until the transaction ends: what is changed on it is written at its end. */
+export function lockPrompt(em: EntityManager, accountId: string, ref: string): Promise<Prompt | null> {
+  return em.findOne(Prompt, promptWhere(accountId, ref), {
+    lockMode: LockMode.PESSIMISTIC_WRITE,
+    refresh: true,
+  });
+}
+
+export function findVersion(
+  em: EntityManager,
+  promptId: string,
+  which: { id: string } | { version: number },
+): Promise<PromptVersion | null> {
+  return em.findOne(PromptVersion, { promptId, ...which }, UNTRACKED);
+}
+
+/** Versions below a number, newest first. */
+export function listVersions(
+  em: EntityManager,
+  promptId: string,
+  { below, limit }: { below?: number | undefined; limit?: number | undefined } = {},
+): Promise<PromptVersion[]> {
+  return em.find(
+    PromptVersion,
+    { promptId, ...(below !== undefined && { version: { $lt: below } }) },
+    { ...UNTRACKED, orderBy: { version: 'desc' }, ...(limit !== undefined && { limit }) },
+  );
+}
+
+/** Slugs of an account that a new one could meet. */
+export async function takenSlugs(em: EntityManager, accountId: string): Promise<Set<string>> {
+  const prompts = await em.find(Prompt, { accountId }, { ...UNTRACKED, fields: ['slug'] });
+  return new Set(prompts.map(({ slug }) => slug));
+}
+
+/** Whether a version is of one of the account's prompts. `id` must have the form of a UUID. */
+export async function ownsVersion(em: EntityManager, accountId: string, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from prompt_versions v join prompts p on p.id = v.prompt_id
+    where v.id = ${id} and p.account_id = ${accountId}`.execute(em.getKysely());
+  return rows.length > 0;
+}
+
+type Row = Omit<PromptOutput, 'active_version' | 'created_at' | 'updated_at'> & {
+  /** Microseconds. */
+  created_us: string;
+  updated_ms: number;
+  version: number;
+  content: string;
+  variables: PromptVersionOutput['variables'];
+  config: PromptVersionOutput['config'];
+  notes: string | null;
+  version_ms: number;
+};
+
+const selectPrompts = async (em: EntityManager, which: RawBuilder<unknown>): Promise<Row[]> => {
+  const { rows } = await sql<Row>`
+    select p.id, p.slug, p.name, p.description, v.id as active_version_id, p.last_version as version_count, p.revision,
+      (extract(epoch from p.created_at) * 1000000)::bigint::text as created_us,
+      floor(extract(epoch from p.updated_at) * 1000)::float8 as updated_ms,
+      v.version, v.content, v.variables, v.config, v.notes,
+      floor(extract(epoch from v.created_at) * 1000)::float8 as version_ms
+    from prompts p join prompt_versions v on v.prompt_id = p.id and v.version = p.active_version
+    ${which}`.execute(em.getKysely());
+  return rows;
+};
+
+/** Prompts whose name, slug or description contains a text. */
+const matching = (search: string | null | undefined): RawBuilder<unknown> => {
+  if (!search) return sql``;
+  const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
+  return sql`and (p.name ilike ${pattern} or p.slug ilike ${pattern} or p.description ilike ${pattern})`;
+};
+
+/** Prompts of an account with their active versions, newest first. */
+export async function listPrompts(
+  em: EntityManager,
+  { accountId, search, limit, offset }: { accountId: string; search?: string | null | undefined } & PageInput,
+): Promise<PromptOutput[]> {
+  const rows = await selectPrompts(
+    em,
+    sql`where p.account_id = ${accountId} ${matching(search)}
+      order by p.created_at desc, p.id desc limit ${limit} offset ${offset}::bigint`,
+  );
+  return rows.map(toPrompt);
+}
+
+/** The same by position. */
+export async function pagePrompts(
+  em: EntityManager,
+  query: { accountId: string; search?: string | null | undefined } & TimeConnectionInput,
+): Promise<ConnectionPage<PromptOutput>> {
+  const { accountId, search, first, after } = query;
+  const rows = await selectPrompts(
+    em,
+    sql`where p.account_id = ${accountId} ${matching(search)} ${after ? sql`and ${isAfter('p', after)}` : sql``}
+      order by p.created_at desc, p.id desc limit ${first + 1}`,
+  );
+  return pageOfRows(rows, first, (row) => ({
+    cursor: timeCursor({ createdUs: row.created_us, id: row.id }),
+    node: toPrompt(row),
+  }));
+}
+
+/** Those of the ids that are prompts of the account, in no order. Each must have the form of a UUID. */
+export async function findPrompts(
+  em: EntityManager,
+  accountId: string,
+  ids: readonly string[],
+): Promise<PromptOutput[]> {
+  const rows = await selectPrompts(em, sql`where p.account_id = ${accountId} and p.id = any(${ids}::uuid[])`);
+  return rows.map(toPrompt);
+}
+
+/** Id and revision of each prompt of an account. */
+export async function promptRevisions(em: EntityManager, accountId: string): Promise<Map<string, number>> {
+  const prompts = await em.find(Prompt, { accountId }, { ...UNTRACKED, fields: ['id', 'revision'] });
+  return new Map(prompts.map(({ id, revision }) => [id, revision]));
+}
+
+/** The newest moves of a prompt's active version. */
+export async function listActivations(
+  em: EntityManager,
+  promptId: string,
+  { limit, offset }: PageInput,
+): Promise<PromptActivationOutput[]> {
+  const moves = await em.find(
+    PromptActivation,
+    { promptId },
+    { ...UNTRACKED, orderBy: { revision: 'desc' }, limit, offset: Math.min(offset, MAX_ACTIVATIONS) },
+  );
+  return moves.map(({ fromVersion, toVersion, byAccountId, at }) => ({
+    from_version: fromVersion,
+    to_version: toVersion,
+    by: byAccountId,
+    at: formatTimestamp(at.getTime()),
+  }));
+}
+
+/** Forgets the oldest moves beyond those that are kept. */
+export async function trimActivations(em: EntityManager, promptId: string): Promise<void> {
+  await sql`
+    delete from prompt_activations where prompt_id = ${promptId} and revision <= (
+      select revision from prompt_activations where prompt_id = ${promptId}
+      order by revision desc offset ${MAX_ACTIVATIONS} limit 1)`.execute(em.getKysely());
+}
+
+export function toVersion(version: PromptVersion): PromptVersionOutput {
+  const { id, version: number, content, variables, config, notes, createdAt } = version;
+  return {
+    id,
+    version: number,
+    content,
+    variables,
+    config: config ?? null,
+    notes: notes ?? null,
+    warnings: warningsOf(content, variables),
+    created_at: formatTimestamp(createdAt.getTime()),
+  };
+}
+
+function toPrompt(row: Row): PromptOutput {
+  const { id, slug, name, description, active_version_id, version_count, revision } = row;
+  return {
+    ...{ id, slug, name, description, active_version_id, version_count, revision },
+    active_version: {
+      id: active_version_id,
+      version: row.version,
+      content: row.content,
+      variables: row.variables,
+      config: row.config,
+      notes: row.notes,
+      warnings: warningsOf(row.content, row.variables),
+      created_at: formatTimestamp(row.version_ms),
+    },
+    created_at: formatTimestamp(Math.floor(Number(row.created_us) / 1000)),
+    updated_at: formatTimestamp(row.updated_ms),
+  };
+}

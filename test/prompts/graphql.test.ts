@@ -1,0 +1,158 @@
+import { codesOf, dataOf, follow, letIn, operate, socketClient } from '../graphql/support.js';
+import { signUp } from '../support/api.js';
+import { usePlatform } from '../support/platform-suite.js';
+import { until } from '../support/until.js';
+import { promptsApi } from './support.js';
+
+interface Change {
+  promptChanged: { promptId: string; deleted: boolean; prompt: { name: string; revision: number } | null };
+}
+
+const CHANGED = 'subscription { promptChanged { promptId deleted prompt { name revision } } }';
+
+describe('prompts over GraphQL', () => {
+  const suite = usePlatform();
+  let token = '';
+  beforeEach(async () => {
+    token = (await signUp(suite.url)).token;
+  });
+  const api = promptsApi(
+    () => suite.url,
+    () => token,
+  );
+
+  test('are made, changed, rendered, compared, moved and deleted as over REST', async () => {
+    const { createPrompt } = await dataOf<{ createPrompt: { prompt: { id: string; revision: number } } }>(
+      suite.url,
+      `mutation { createPrompt(input: { name: "Mail", content: "Dear {{ to }}, {{ __proto__ }}",
+         variables: [{ name: "to", default: "all" }], config: { maxTokens: 9 } }) {
+         prompt { id slug revision activeVersion { version config { maxTokens topP } warnings { code name } } } } }`,
+      { token },
+    );
+    expect(createPrompt.prompt).toMatchObject({
+      slug: 'mail',
+      activeVersion: {
+        version: 1,
+        config: { maxTokens: 9, topP: null },
+        warnings: [{ code: 'UNDECLARED_PLACEHOLDER', name: '__proto__' }],
+      },
+    });
+    const { id, revision } = createPrompt.prompt;
+    const { addPromptVersion } = await dataOf<{ addPromptVersion: { version: { id: string } } }>(
+      suite.url,
+      `mutation { addPromptVersion(input: { promptId: "mail", content: "Hi {{ to }}", notes: "short" }) {
+         version { id version } prompt { versionCount activeVersion { version } } } }`,
+      { token },
+    );
+    expect(addPromptVersion).toMatchObject({
+      version: { version: 2 },
+      prompt: { versionCount: 2, activeVersion: { version: 1 } },
+    });
+    const { viewer } = await dataOf<{ viewer: { prompt: object } }>(
+      suite.url,
+      `{ viewer { prompt(id: "${id}") {
+         rendered(variables: [{ name: "__proto__", value: "{{ to }}" }, { name: "x", value: "y" }]) {
+           renderedContent versionUsed unusedVariables }
+         diff(from: 1, to: 2) { content { kind text } removedVariables configChanged }
+         comparison(first: 1, second: 2) { fewerErrors }
+         versions(first: 1) { nodes { version notes } pageInfo { hasNextPage endCursor } } } } }`,
+      { token },
+    );
+    expect(viewer.prompt).toMatchObject({
+      rendered: { renderedContent: 'Dear all, {{ to }}', versionUsed: 1, unusedVariables: ['x'] },
+      diff: { removedVariables: ['to'], configChanged: true },
+      comparison: { fewerErrors: 'INCONCLUSIVE' },
+      versions: { nodes: [{ version: 2, notes: 'short' }], pageInfo: { hasNextPage: true } },
+    });
+    const late = `mutation { updatePrompt(input: { id: "${id}", name: "New", expectedRevision: ${revision} }) { prompt { name } } }`;
+    expect(codesOf(await operate(suite.url, late, { token }))).toEqual(['changed_meanwhile']);
+    await dataOf(
+      suite.url,
+      `mutation { activatePromptVersion(input: { promptId: "${id}", versionId: "${addPromptVersion.version.id}" }) { prompt { id } } }`,
+      { token },
+    );
+    const { undoPromptActivation } = await dataOf<Record<string, object>>(
+      suite.url,
+      `mutation { undoPromptActivation(input: { promptId: "${id}" }) {
+         prompt { activeVersion { version } activations { fromVersion toVersion } } } }`,
+      { token },
+    );
+    expect(undoPromptActivation).toMatchObject({
+      prompt: {
+        activeVersion: { version: 1 },
+        activations: [
+          { fromVersion: 2, toVersion: 1 },
+          { fromVersion: 1, toVersion: 2 },
+        ],
+      },
+    });
+    await dataOf(suite.url, `mutation { deletePrompt(input: { id: "${id}" }) { deletedPromptId } }`, {
+      token,
+    });
+    const rest = await dataOf<{ viewer: object }>(
+      suite.url,
+      '{ viewer { prompts(search: "mail") { nodes { id } } whatIf(model: "gateway/fast") { requests differenceUsd } } }',
+      { token },
+    );
+    expect(rest.viewer).toEqual({
+      prompts: { nodes: [] },
+      whatIf: { requests: 0, differenceUsd: '0.000000' },
+    });
+  });
+
+  test('page through every version, newest first, none twice', async () => {
+    const prompt = await api.create();
+    for (let n = 0; n < 4; n++) await api.addVersion(prompt.id);
+    const seen: number[] = [];
+    for (let after: string | null = null; ; ) {
+      const data: { viewer: { prompt: { versions: VersionPage } } } = await dataOf(
+        suite.url,
+        `query ($after: String) { viewer { prompt(id: "${prompt.id}") { versions(first: 2, after: $after) {
+           nodes { version } pageInfo { hasNextPage endCursor } } } } }`,
+        { token, variables: { after } },
+      );
+      const { nodes, pageInfo } = data.viewer.prompt.versions;
+      seen.push(...nodes.map(({ version }) => version));
+      if (!pageInfo.hasNextPage) break;
+      after = pageInfo.endCursor;
+    }
+    expect(seen).toEqual([5, 4, 3, 2, 1]);
+  });
+
+  test('are told live to their owner when they change, as they are then, and to nobody else', async () => {
+    const other = await signUp(suite.url);
+    const clients = [token, other.token].map((one) => socketClient(suite.url, { token: one }));
+    const connected = clients.map(letIn);
+    const [mine, theirs] = clients.map((client) => follow<Change>(client, CHANGED));
+    await Promise.all(connected);
+    const news = () => mine!.results.map(({ data }) => data!.promptChanged);
+    const told = async (matches: (change: Change['promptChanged']) => boolean, what: string) =>
+      until(() => news().find(matches), { what });
+    // The first change may fall before the subscription stands.
+    const probe = await api.create({ name: 'Probe' });
+    await until(
+      async () => {
+        await api.must(200, 'PATCH', `/${probe.id}`, { description: 'x' });
+        return news().length > 0;
+      },
+      { what: 'the subscription', intervalMs: 50 },
+    );
+    const prompt = await api.create({ name: 'One' });
+    await told((one) => one.promptId === prompt.id && one.prompt?.name === 'One', 'the making');
+    await api.must(200, 'PATCH', `/${prompt.id}`, { name: 'Two' });
+    await told((one) => one.prompt?.name === 'Two' && one.prompt.revision === 2, 'the change');
+    const second = await api.addVersion(prompt.id);
+    await told((one) => one.prompt?.revision === 3, 'the version');
+    await api.activate(prompt.id, second.id);
+    await told((one) => one.prompt?.revision === 4, 'the activation');
+    await api.must(204, 'DELETE', `/${prompt.id}`);
+    await told((one) => one.promptId === prompt.id && one.deleted && one.prompt === null, 'the deletion');
+    expect(theirs!.results).toEqual([]);
+    for (const client of clients) await client.dispose();
+  });
+});
+
+interface VersionPage {
+  nodes: { version: number }[];
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+}
