@@ -26,7 +26,7 @@ const OF_FORMS = packages(String.raw`zod|@mantine[\\/]form|klona`);
 const OF_THE_DASHBOARD = new RegExp(
   `${packages('@mantine|lucide-react|fast-deep-equal|klona|uuidv7|zod').source}|${
     // Not main.tsx and router.tsx, which stand on it.
-    String.raw`[\\/]web[\\/](?:generated|app[\\/](?:features|graphql|shell|ui|session|paths))|[\\/]src[\\/]`
+    String.raw`[\\/]web[\\/](?:generated|app[\\/](?:features|graphql|shell|ui|session|paths|lazy-page|freshness|build))|[\\/]src[\\/]`
   }`,
 );
 /** Of single pages, unless several have it. */

@@ -9,7 +9,7 @@ const suite = useClients();
 describe('ai: errors', () => {
   test.each([
     ['key', 'sk-pr-nonsense', 'gateway/fast', 401, /sk-pr-/],
-    ['model', undefined, 'gpt-4o', 403, /"gpt-4o" is not in the allow-list/],
+    ['model', undefined, 'gpt-4o', 403, /"gpt-4o" is not included in your plan/],
   ])("a wrong %s surfaces with the gateway's message", async (_what, key, model, status, message) => {
     const { fetch, calls } = watchedFetch();
     const error = await thrownBy(() =>

@@ -46,7 +46,7 @@ describe('langchain: chat', () => {
 
   test.each([
     ['sk-pr-nonsense', 'gateway/fast', 401, 'API key'],
-    [undefined, 'gpt-4o', 403, 'not in the allow-list'],
+    [undefined, 'gpt-4o', 403, 'not included in your plan'],
   ])('a refusal surfaces with its status and words (%s, %s)', async (apiKey, model, status, words) => {
     const error = await thrownBy(() => chatOf(suite, { model, ...(apiKey && { apiKey }) }).invoke(FAST));
     expect(error).toMatchObject({ status, message: expect.stringContaining(words) });

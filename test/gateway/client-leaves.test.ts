@@ -163,7 +163,7 @@ describe('a client that leaves', () => {
       const meanwhile = await postChat(suite.edge.url, caller.key);
       expect([meanwhile.status, (await errorOf(meanwhile)).message]).toEqual([
         402,
-        expect.stringContaining('in flight'),
+        expect.stringContaining('in progress'),
       ]);
       goOn();
       await until(async () => (await usageOf(suite.db, caller.accountId)).length > 0);

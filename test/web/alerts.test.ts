@@ -65,7 +65,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     await dialog.getByRole('button', { name: 'Webhook' }).click();
     await dialog.getByLabel('URL').fill('https://127.0.0.1/hook');
     await dialog.getByRole('button', { name: 'Create alert' }).click();
-    await dialog.getByText('Leads to an address that is not on the public internet').waitFor();
+    await dialog.getByText("Resolves to an address that isn't on the public internet").waitFor();
     await dialog.getByLabel('URL').fill(PUBLIC);
     for (const one of ['50', '80']) await dialog.getByRole('button', { name: `Remove ${one}%` }).click();
     await dialog.getByRole('button', { name: 'Create alert' }).click();

@@ -93,7 +93,7 @@ describeInBrowser('the way into the dashboard', () => {
     await page.getByLabel('Email').fill('ada');
     await page.getByRole('textbox', { name: 'Password' }).fill('password');
     await page.getByRole('button', { name: 'Create account' }).click();
-    await page.getByText('Must be a mail address').waitFor();
+    await page.getByText('Must be an email address').waitFor();
     await page.getByText('Is one of the most common passwords').waitFor();
     expect(await page.getByLabel('Email').getAttribute('aria-invalid')).toBe('true');
     await expectAccessible(page);

@@ -46,7 +46,7 @@ describe('402 insufficient_credits', () => {
     const response = await postChat(suite.edge.url, key);
     expect(response.status).toBe(402);
     expect(response.headers.get('retry-after')).toBe('1');
-    expect((await errorOf(response)).message).toContain('in flight');
+    expect((await errorOf(response)).message).toContain('in progress');
     controller.abort();
     await held;
   });

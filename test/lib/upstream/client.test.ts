@@ -272,7 +272,7 @@ describe('the client of the upstream', () => {
     upstream.onSent = (socket) => socket.resetAndDestroy();
     expect(await call()).toMatchObject({ ends: 0, errors: [{ code: 'ECONNRESET' }] });
     upstream.onSent = (socket) => socket.end(`${CHUNKED}2\r\nok\r\n`);
-    expect(await call()).toMatchObject({ body: 'ok', ends: 0, errors: failure('broke off') });
+    expect(await call()).toMatchObject({ body: 'ok', ends: 0, errors: failure('cut off') });
     upstream.onSent = (socket) => socket.write('HTTP/1.1 OK\r\n\r\n');
     expect(await call()).toMatchObject({ status: 0, errors: failure('malformed') });
     upstream.onSent = (socket) => socket.write(`${CHUNKED}zz`);

@@ -117,7 +117,7 @@ describe('an answer, wherever its bytes are cut', () => {
   test('that breaks off is no answer', () => {
     const whole = bytes('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n');
     for (let end = 0; end < whole.length; end++) {
-      expect(() => read([whole.subarray(0, end)], true)).toThrow('broke off');
+      expect(() => read([whole.subarray(0, end)], true)).toThrow('cut off');
     }
     expect(read([whole], true)).toMatchObject({ done: true, body: 'abc' });
   });
