@@ -11,6 +11,7 @@ import {
 import { createKeysService, type KeysService } from './services/keys/keys.service.js';
 import { type AlertFeed, createAlertFeed } from './services/live/alert-feed.js';
 import { createUsageFeed, type UsageFeed } from './services/live/usage-feed.js';
+import { createPlaygroundService, type PlaygroundService } from './services/playground/playground.service.js';
 
 /** Every service of the product by its domain. */
 export interface Services {
@@ -22,6 +23,7 @@ export interface Services {
   installation: InstallationService;
   keys: KeysService;
   mailLinks: MailLinksService;
+  playground: PlaygroundService;
   usageFeed: UsageFeed;
 }
 
@@ -36,6 +38,7 @@ export function createServices(deps: ServiceDeps): Services {
     installation: createInstallationService(deps),
     keys: createKeysService(deps),
     mailLinks: createMailLinksService(deps),
+    playground: createPlaygroundService(deps),
     usageFeed: createUsageFeed(deps),
   };
 }

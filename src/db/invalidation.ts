@@ -73,3 +73,6 @@ export function decodeFlushed(payload: string): string[] | null {
  * payload says nothing. Whoever delivers looks every second anyway.
  */
 export const ALERT_PENDING_CHANNEL = 'alert_pending';
+
+/** Runs of the model playground are to end: sent inside the transaction that says so. The payload is their ids. */
+export const PLAYGROUND_CANCEL_CHANNEL = 'playground_cancel';

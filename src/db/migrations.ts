@@ -5,6 +5,7 @@ import { Migration20261124000000 } from './migrations/Migration20261124000000.js
 import { Migration20261125000000 } from './migrations/Migration20261125000000.js';
 import { Migration20261126000000 } from './migrations/Migration20261126000000.js';
 import { Migration20261127000000 } from './migrations/Migration20261127000000.js';
+import { Migration20261128120000 } from './migrations/Migration20261128120000.js';
 
 /** Every migration, oldest first. Listed here rather than found in a folder, so that a bundle holds them. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   { name: 'Migration20261125000000', class: Migration20261125000000 },
   { name: 'Migration20261126000000', class: Migration20261126000000 },
   { name: 'Migration20261127000000', class: Migration20261127000000 },
+  { name: 'Migration20261128120000', class: Migration20261128120000 },
 ];

@@ -22,6 +22,10 @@ import { UsageRetention } from './billing/usage-retention.js';
 import { SealedSecret } from './installation/sealed-secret.js';
 import { ApiKey } from './keys/api-key.js';
 import { KeySpendDay } from './keys/key-spend-day.js';
+import { PlaygroundDay } from './playground/playground-day.js';
+import { PlaygroundRun } from './playground/playground-run.js';
+import { PlaygroundSession } from './playground/playground-session.js';
+import { PlaygroundStart } from './playground/playground-start.js';
 import { VirtualKey } from './proxy/virtual-key.js';
 
 /** Every entity, written by hand: what isn't here doesn't exist. */
@@ -41,6 +45,10 @@ export const entities = [
   Model,
   NetworkCount,
   Plan,
+  PlaygroundDay,
+  PlaygroundRun,
+  PlaygroundSession,
+  PlaygroundStart,
   RollupDirtyDay,
   RollupDirtyHour,
   SealedSecret,

@@ -30,6 +30,8 @@ import {
   KeysResolver,
   ViewerKeysResolver,
 } from './keys/keys.resolver.js';
+import { PlaygroundResolver, ViewerPlaygroundResolver } from './playground/playground.resolver.js';
+import { PlaygroundSubscriptions } from './playground/playground.subscriptions.js';
 
 /** Builds the schema from every resolver of the product, each root field behind its guard. */
 export function createSchema(): GraphQLSchema {
@@ -58,6 +60,9 @@ export function createSchema(): GraphQLSchema {
       ApiKeyAlertsResolver,
       AlertEventResolver,
       AlertSubscriptions,
+      PlaygroundResolver,
+      ViewerPlaygroundResolver,
+      PlaygroundSubscriptions,
     ],
     // Inputs are checked by the zod schemas that REST uses as well.
     validate: false,

@@ -17,6 +17,7 @@ import { type DeclaredRoute, requireRules } from '../lib/route-rules.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import { docsPages } from '../pages/docs.routes.js';
 import { mailRoutes } from '../pages/mail.routes.js';
+import { sharedPlaygroundRoutes } from '../pages/shared-playground.routes.js';
 import { webRoutes } from '../pages/web.routes.js';
 import type { WebBuild } from '../pages/web-build.js';
 import { accountsRoutes } from '../rest/accounts.routes.js';
@@ -27,6 +28,7 @@ import { billingRoutes } from '../rest/billing.routes.js';
 import { docsRoutes } from '../rest/docs-page.js';
 import { healthRoutes } from '../rest/health.routes.js';
 import { keysRoutes } from '../rest/keys.routes.js';
+import { playgroundRoutes } from '../rest/playground.routes.js';
 import type { RestApp } from '../rest/rest-app.js';
 import type { RouteRules } from '../rest/route-rules.js';
 import type { Signals } from '../services/live/signals.js';
@@ -138,6 +140,8 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   keysRoutes(app, services);
   analyticsRoutes(app, services);
   alertsRoutes(app, services);
+  playgroundRoutes(app, services);
+  sharedPlaygroundRoutes(app, services);
   adminRoutes(app, services);
   await graphqlRoutes(app, {
     services,

@@ -27,6 +27,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
         { name: 'Billing', description: 'Credits, ledger, usage, plans and models.' },
         { name: 'Keys', description: 'API keys and their caps.' },
         { name: 'Alerts', description: 'Who is told of spend, and what they were told.' },
+        { name: 'Playground', description: 'One prompt for several models, and its answers.' },
         { name: 'Administration', description: 'For operators.' },
         { name: 'Health', description: 'Whether the service works.' },
       ],

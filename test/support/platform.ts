@@ -16,6 +16,7 @@ import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.j
 import { createEnvelopes } from '../../src/services/envelopes.js';
 import type { VirtualKeyClient } from '../../src/services/keys/virtual-keys.js';
 import { openSignals } from '../../src/services/live/open-signals.js';
+import { openPlayground } from '../../src/services/playground/open-playground.js';
 import { createServices, type Services } from '../../src/services.js';
 import type { TestDatabase } from './database.js';
 import { TEST_SECRETS } from './secrets.js';
@@ -76,9 +77,12 @@ export async function startTestPlatform(
   const config = testConfig(db.url, env);
   const log = createLogger('test', config.logLevel);
   const signals = openSignals(config, log);
+  const em = () => db.orm.em.fork();
+  const playground = openPlayground({ config, clock, log, registry, signals, em });
   const services = createServices({
     config,
     clock,
+    playground,
     signals,
     passwords: createPasswords(config.passwordHashing),
     pseudonyms: createPseudonyms(await openPseudonymKey(db.orm.em.fork(), config)),
@@ -107,7 +111,7 @@ export async function startTestPlatform(
     services,
     log,
     async close() {
-      await close();
+      await Promise.all([close(), playground.stop()]);
       await signals.stop();
     },
   };

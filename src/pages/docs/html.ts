@@ -61,6 +61,7 @@ h2 { font-size: 1.35rem; margin: 2.5rem 0 0.5rem; padding-top: 0.5rem; border-to
 code, pre { font: 0.875rem/1.5 ui-monospace, monospace; background: var(--code); border-radius: 4px; }
 code { padding: 0.1em 0.3em; overflow-wrap: anywhere; }
 pre { padding: 0.75rem 1rem; overflow-x: auto; }
+pre.text { white-space: pre-wrap; overflow-wrap: anywhere; }
 pre code { padding: 0; background: none; overflow-wrap: normal; }
 table { border-collapse: collapse; width: 100%; display: block; overflow-x: auto; }
 th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.75rem 0.4rem 0; border-bottom: 1px solid var(--line); }

@@ -3,6 +3,7 @@ import type { Config } from '../../config.js';
 import {
   ALERT_FIRED_CHANNEL,
   decodeFlushed,
+  PLAYGROUND_CANCEL_CHANNEL,
   SESSIONS_CHANNEL,
   USAGE_FLUSHED_CHANNEL,
 } from '../../db/invalidation.js';
@@ -28,10 +29,14 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
   const { redisUrl } = config;
   const listener = listen({
     databaseUrl: config.databaseUrl!,
-    channel: [SESSIONS_CHANNEL, ALERT_FIRED_CHANNEL, ...(redisUrl ? [] : [USAGE_FLUSHED_CHANNEL])],
+    channel: [
+      ...[SESSIONS_CHANNEL, ALERT_FIRED_CHANNEL, PLAYGROUND_CANCEL_CHANNEL],
+      ...(redisUrl ? [] : [USAGE_FLUSHED_CHANNEL]),
+    ],
     log,
     onNotify(payload, channel) {
       if (channel === SESSIONS_CHANNEL) board.sessionsChanged(payload);
+      else if (channel === PLAYGROUND_CANCEL_CHANNEL) board.playgroundCancelled(payload.split(','));
       else if (channel === ALERT_FIRED_CHANNEL) board.alertsFired(decodeFlushed(payload));
       else board.usageFlushed(decodeFlushed(payload));
     },
@@ -46,6 +51,7 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
     onUsage: board.onUsage,
     onAlerts: board.onAlerts,
     onSessions: board.onSessions,
+    onPlaygroundCancel: board.onPlaygroundCancel,
     async stop() {
       redis?.disconnect();
       await listener.stop();

@@ -9,6 +9,8 @@ export interface Signals {
   onAlerts(accountId: string, listener: () => void): () => void;
   /** Calls `listener` with the account whose sessions may have ended; null: anybody's may have. */
   onSessions(listener: (accountId: string | null) => void): () => void;
+  /** Calls `listener` with the runs of the model playground that are to end. */
+  onPlaygroundCancel(listener: (runIds: readonly string[]) => void): () => void;
 }
 
 /** Where signals come in. */
@@ -18,6 +20,7 @@ export interface SignalBoard extends Signals {
   /** Null: of every account. */
   alertsFired(accountIds: readonly string[] | null): void;
   sessionsChanged(accountId: string | null): void;
+  playgroundCancelled(runIds: readonly string[]): void;
 }
 
 /** Brings signals to their listeners within this process. */
@@ -25,6 +28,7 @@ export function createSignalBoard(): SignalBoard {
   const usage = createAccountNotifier();
   const alerts = createAccountNotifier();
   const sessions = new Set<(accountId: string | null) => void>();
+  const cancels = new Set<(runIds: readonly string[]) => void>();
   return {
     onUsage: usage.on,
     onAlerts: alerts.on,
@@ -32,10 +36,17 @@ export function createSignalBoard(): SignalBoard {
       sessions.add(listener);
       return () => sessions.delete(listener);
     },
+    onPlaygroundCancel(listener) {
+      cancels.add(listener);
+      return () => cancels.delete(listener);
+    },
     usageFlushed: usage.notify,
     alertsFired: alerts.notify,
     sessionsChanged(accountId) {
       for (const listener of sessions) listener(accountId);
+    },
+    playgroundCancelled(runIds) {
+      for (const listener of cancels) listener(runIds);
     },
   };
 }
