@@ -1,5 +1,9 @@
 import type { Client } from 'graphql-ws';
-import type { RunEventOutput, RunOutput, SessionOutput } from '../../src/services/playground/playground.outputs.js';
+import type {
+  RunEventOutput,
+  RunOutput,
+  SessionOutput,
+} from '../../src/services/playground/playground.outputs.js';
 import { type Followed, follow } from '../graphql/support.js';
 import { type ApiAnswer, call, type ErrorAnswer } from '../support/api.js';
 
@@ -83,6 +87,8 @@ export function watch(client: Client, id: string): Watched {
       return texts;
     },
     ends: () =>
-      Object.fromEntries(events().flatMap(({ modelPublicName, run }) => (run ? [[modelPublicName, run]] : []))),
+      Object.fromEntries(
+        events().flatMap(({ modelPublicName, run }) => (run ? [[modelPublicName, run]] : [])),
+      ),
   };
 }

@@ -28,6 +28,8 @@ export interface TestPlatformOptions {
   virtualKeys?: VirtualKeyClient;
   registry?: Registry;
   socketBounds?: Partial<SocketBounds>;
+  /** What playground runs get to end when it closes; nothing unless told. */
+  runsMayEndMs?: number;
   bounds?: PlatformDeps['bounds'];
   /** The pages of this checkout unless told; `null`: none. */
   web?: WebBuild | null;
@@ -72,13 +74,14 @@ export async function startTestPlatform(
     socketBounds,
     bounds,
     web,
+    runsMayEndMs: stopPatienceMs = 0,
   }: TestPlatformOptions = {},
 ): Promise<TestPlatform> {
   const config = testConfig(db.url, env);
   const log = createLogger('test', config.logLevel);
   const signals = openSignals(config, log);
   const em = () => db.orm.em.fork();
-  const playground = openPlayground({ config, clock, log, registry, signals, em });
+  const playground = openPlayground({ config, clock, log, registry, signals, em, stopPatienceMs });
   const services = createServices({
     config,
     clock,

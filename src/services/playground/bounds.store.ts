@@ -25,12 +25,12 @@ export async function takenBy(em: EntityManager, accountId: string, now: number)
   await em.nativeDelete(PlaygroundStart, { accountId, startedAt: { $lte: new Date(now - MINUTE_MS) } });
   const { rows } = await sql<{
     runs_in_minute: number;
-    oldest: Date | null;
+    oldest_ms: number | null;
     runs_today: number;
     tokens_today: string;
     unfinished: number;
   }>`
-    select coalesce(sum(runs), 0)::int as runs_in_minute, min(started_at) as oldest,
+    select coalesce(sum(runs), 0)::int as runs_in_minute, (extract(epoch from min(started_at)) * 1000)::float8 as oldest_ms,
       coalesce((select d.runs from playground_days d where d.account_id = ${accountId} and d.day = ${utcDay(now)}), 0)
         as runs_today,
       coalesce((select d.output_tokens from playground_days d
@@ -41,7 +41,7 @@ export async function takenBy(em: EntityManager, accountId: string, now: number)
   const row = rows[0]!;
   return {
     runsInMinute: row.runs_in_minute,
-    oldestStartMs: row.oldest?.getTime(),
+    oldestStartMs: row.oldest_ms ?? undefined,
     runsToday: row.runs_today,
     tokensToday: Number(row.tokens_today),
     unfinishedRuns: row.unfinished,

@@ -25,14 +25,16 @@ export interface PlaygroundDeps {
   signals: Signals;
   /** A fork of its own. */
   em(): EntityManager;
+  stopPatienceMs?: number | undefined;
 }
 
 /** Waits for nothing: what it needs of others it connects to by and by. */
-export function openPlayground({ config, clock, log, registry, signals, em }: PlaygroundDeps): Playground {
+export function openPlayground(deps: PlaygroundDeps): Playground {
+  const { config, clock, log, registry, signals, em, stopPatienceMs } = deps;
   const bus = openRunBus(config.redisUrl, log);
   const mirrors = new Mirrors({ bus, em, log });
   const calls = new ModelCalls(config, clock, registry);
-  const runner = new Runner({ calls, bus, signals, em, log });
+  const runner = new Runner({ calls, bus, signals, em, log, stopPatienceMs });
   return {
     runner,
     mirrors,

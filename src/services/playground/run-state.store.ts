@@ -17,9 +17,9 @@ export const ABANDONED = {
 
 /** The instant up to which runs that begin now count as under way. */
 export async function firstLease(em: EntityManager): Promise<Date> {
-  const { rows } = await sql<{ at: Date }>`
-    select clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}) as at`.execute(em.getKysely());
-  return rows[0]!.at;
+  const { rows } = await sql<{ ms: number }>`
+    select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`.execute(em.getKysely());
+  return new Date(rows[0]!.ms + LEASE_SECONDS * 1000);
 }
 
 /** Notes that a run's turn has come. */

@@ -40,6 +40,8 @@ export interface RunnerDeps {
   /** A fork of its own. */
   em(): EntityManager;
   log: Logger;
+  /** What runs get to end when the process stops; 15 s unless a test can't wait. */
+  stopPatienceMs?: number | undefined;
 }
 
 /** Runs of this process that go upstream at once; the others wait, and accounts take turns. */
@@ -133,7 +135,7 @@ export class Runner {
   async stop(): Promise<void> {
     this.#stopping = true;
     const all = Promise.all([...this.#sessions.values()].map((session) => session.ended()));
-    await Promise.race([all, delay(STOP_PATIENCE_MS, undefined, { ref: false })]);
+    await Promise.race([all, delay(this.deps.stopPatienceMs ?? STOP_PATIENCE_MS, undefined, { ref: false })]);
     for (const held of this.#held.values()) stopRun(held, STOPPED);
     await all;
     this.#leaveSignals();
