@@ -3,6 +3,7 @@ import { accessOf } from '../../src/graphql/access.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { callOf, eventsOf, limitKey, subscribe } from '../alerts/support.js';
+import { writeSession } from '../playground/support.js';
 import { PASSWORD, signUp } from '../support/api.js';
 import { createTestKey } from '../support/edge.js';
 import { usePlatform } from '../support/platform-suite.js';
@@ -14,6 +15,7 @@ const WHOLE = `{ viewer {
   id email name role status createdAt planId balanceUsd plan { name }
   apiKeys { nodes { id name keyPrefix lastFour status monthlyLimitUsd dailyLimitUsd spendMonthUsd
     alerts { id destination thresholdsPct active updatedAt } } }
+  playgroundSessions { id prompt shared shareSlug runs { id status } }
   alertEvents { nodes { id deliveryStatus attempts destination } } lowBalanceThresholdUsd
   ledgerEntries { nodes { id amountUsd } } usageEvents { nodes { id } } } }`;
 
@@ -29,11 +31,15 @@ describe('what belongs to somebody', () => {
   let account = '';
   let alert = '';
   let event = '';
+  let session = '';
 
   /** Whoever asks, asks for what is Ada's. */
   const documents = () =>
     fieldDocuments(schema, (owner, argument) => {
       if (argument === 'keyId') return JSON.stringify(key);
+      if (argument === 'sessionId' || (argument === 'id' && /playground/i.test(owner))) {
+        return JSON.stringify(session);
+      }
       if (argument === 'eventId') return JSON.stringify(event);
       if (argument === 'id' && /Alert/.test(owner)) return JSON.stringify(alert);
       if (argument === 'id') return JSON.stringify(/User/.test(owner) ? account : key);
@@ -59,7 +65,8 @@ describe('what belongs to somebody', () => {
     await limitKey(suite.db.pool, payer, 1);
     await flushBatch(suite.db.pool, [callOf(payer, 2)]);
     event = (await eventsOf(suite.db.pool, payer))[0]!.id;
-    canaries = [mail, 'Ada Canary', 'key-canary', adaKey.key, 'alert-canary'];
+    session = await writeSession(suite.db.pool, account, 'prompt-canary');
+    canaries = ['prompt-canary', mail, 'Ada Canary', 'key-canary', adaKey.key, 'alert-canary'];
   });
 
   const protectedFields = () =>
@@ -110,7 +117,7 @@ describe('what belongs to somebody', () => {
       const bob = await signUp(suite.url);
       const answer = await operate(suite.url, document, { token: bob.token });
       showsNothing(answer.text);
-      const named = [key, alert, event].some((id) => document.includes(id)) ? ['not_found'] : [];
+      const named = [key, alert, event, session].some((id) => document.includes(id)) ? ['not_found'] : [];
       if (accessOf(root) === 'admin') expect([name, codesOf(answer)]).toEqual([name, ['forbidden']]);
       else if (named.length > 0) expect([name, codesOf(answer)]).toEqual([name, named]);
     }

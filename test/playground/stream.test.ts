@@ -180,6 +180,27 @@ describe('runs that are followed over a socket', () => {
     await socket.dispose();
   });
 
+  test('an account follows 20 sessions at once, and others as many', async () => {
+    const session = await start([FAST], 'Slow. [[sim words=500 ttft_ms=10 chunk_ms=50]]');
+    const sockets = [client(), client()];
+    const twenty = sockets.flatMap((socket) => Array.from({ length: 10 }, () => watch(socket, session.id)));
+    await until(() => twenty.every((one) => one.events().length > 0));
+    const refused = watch(sockets[0]!, session.id);
+    await until(() => refused.followed.ended || refused.followed.results.length > 0);
+    const told = refused.followed.error ?? refused.followed.results[0]!.errors;
+    expect(told).toEqual([expect.objectContaining({ extensions: { code: 'rate_limit_exceeded' } })]);
+    // One that leaves makes room.
+    twenty[0]!.followed.leave();
+    await until(async () => {
+      const next = watch(sockets[1]!, session.id);
+      await until(() => next.events().length > 0 || next.followed.ended);
+      return next.events().length > 0;
+    });
+    await dataOf(suite.url, CANCEL, { token, variables: { input: { sessionId: session.id } } });
+    await Promise.all(twenty.slice(1).map(ended));
+    for (const socket of sockets) await socket.dispose();
+  });
+
   test('GraphQL shows the same as REST', async () => {
     const { body } = await ask(suite.url, token, [FAST], 'The same. [[sim words=4]]', {
       parameters: { top_p: 0.5 },

@@ -1,11 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import type { Client } from 'graphql-ws';
+import type { Pool } from 'pg';
+import { createEnvelopes } from '../../src/services/envelopes.js';
+import { contentKey } from '../../src/services/playground/content.js';
 import type {
   RunEventOutput,
   RunOutput,
   SessionOutput,
 } from '../../src/services/playground/playground.outputs.js';
+import { promptField } from '../../src/services/playground/playground.rules.js';
 import { type Followed, follow } from '../graphql/support.js';
 import { type ApiAnswer, call, type ErrorAnswer } from '../support/api.js';
+import { TEST_SECRETS } from '../support/secrets.js';
 
 export const FAST = 'gateway/fast';
 export const QWEN = 'gateway/qwen-fast';
@@ -91,4 +97,24 @@ export function watch(client: Client, id: string): Watched {
         events().flatMap(({ modelPublicName, run }) => (run ? [[modelPublicName, run]] : [])),
       ),
   };
+}
+
+/** A session as the product writes it, for tests without a model to ask. */
+export async function writeSession(pool: Pool, accountId: string, prompt: string): Promise<string> {
+  const { rows } = await pool.query<{ sealed: string }>(
+    'select data_key_sealed as sealed from accounts where id = $1',
+    [accountId],
+  );
+  const envelopes = createEnvelopes({
+    encryptionKey: TEST_SECRETS.ENCRYPTION_KEY,
+    encryptionKeyPrevious: undefined,
+  });
+  const key = contentKey(envelopes.dataKey, accountId, rows[0]!.sealed);
+  const id = randomUUID();
+  await pool.query(
+    `insert into playground_sessions (id, account_id, prompt_sealed, parameters, created_at)
+     values ($1, $2, $3, '{"max_tokens": 1}', now())`,
+    [id, accountId, key.seal(prompt, promptField(accountId, id))],
+  );
+  return id;
 }

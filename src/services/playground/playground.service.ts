@@ -12,7 +12,7 @@ import {
   requestCancel,
   type StoredSession,
 } from './playground.store.js';
-import { follow } from './runs/follow.js';
+import { createFollowers } from './runs/followers.js';
 import { restored } from './runs/mirrors.js';
 import { createSharing, type Sharing } from './sharing.js';
 import { startSession } from './start.js';
@@ -50,6 +50,7 @@ export interface PlaygroundService extends Sharing {
 export function createPlaygroundService(deps: ServiceDeps): PlaygroundService {
   const { envelopes, config, playground } = deps;
   const { runner, mirrors } = playground;
+  const follow = createFollowers();
   const publicUrl = (slug: string): string => `${config.publicBaseUrl}/p/${slug}`;
 
   const requireKey = async (context: ServiceContext, accountId: string): Promise<ContentKey> => {
