@@ -81,7 +81,14 @@ describe('the GraphQL schema', () => {
         .filter(([, access]) => access === 'public')
         .map(([name]) => name)
         .sort(),
-    ).toEqual(['Mutation.login', 'Mutation.signup', 'Query.installation', 'Query.models', 'Query.plans']);
+    ).toEqual([
+      'Mutation.login',
+      'Mutation.signup',
+      'Query.installation',
+      'Query.models',
+      'Query.plans',
+      'Query.sharedPlaygroundSession',
+    ]);
   });
 
   test('gives each mutation a payload and an input of its own', () => {
@@ -111,6 +118,9 @@ describe('the GraphQL schema', () => {
       'CreateAlertSubscriptionPayload.signingSecret',
       'LoginPayload.accessToken',
       'LoginPayload.tokenType',
+      'PlaygroundParameters.maxTokens',
+      'PlaygroundRun.inputTokens',
+      'PlaygroundRun.outputTokens',
       'RotateAlertSecretPayload.signingSecret',
       'SignupPayload.accessToken',
       'SignupPayload.tokenType',

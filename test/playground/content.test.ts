@@ -118,6 +118,44 @@ describe('prompts and answers at rest', () => {
     expect((await read(first!.body.id)).body).toEqual(first!.body);
   });
 
+  test('stand in no log, however much is logged and however a run fails', async () => {
+    const [port] = await freePorts(1);
+    const url = `http://127.0.0.1:${port}`;
+    const logging = productProcess(
+      'platform',
+      {
+        ...INHERITED_ENV,
+        ...TEST_SECRETS,
+        NODE_ENV: 'development',
+        LOG_LEVEL: 'trace',
+        DATABASE_URL: db.url,
+        PLATFORM_PORT: String(port),
+        UPSTREAM_URL: proxy.url,
+      },
+      4 * 1024 * 1024,
+    );
+    await logging.start();
+    const prompt = canary('logged');
+    for (const control of ['words=3', 'status=500', 'status=400', 'abort_after=1', 'garbage=1']) {
+      await ask(url, token, [FAST], `${prompt} [[sim ${control}]]`, { system_prompt: prompt });
+    }
+    await ask(url, token, [prompt], prompt);
+    await ask(url, token, [FAST], prompt, { parameters: { top_p: prompt } });
+    const { rows } = await db.pool.query<{ id: string }>(
+      'select id from playground_sessions order by id desc limit 1',
+    );
+    await db.pool.query(`update playground_sessions set prompt_sealed = 'damaged' where id = $1`, [
+      rows[0]!.id,
+    ]);
+    const failed = await call(url, 'GET', `/api/playground/${rows[0]!.id}`, { token });
+    expect(failed.status).toBe(500);
+    await until(() => logging.output().includes('request failed'), { what: 'the failure to be logged' });
+    expect(logging.output()).not.toContain(prompt);
+    expect(logging.output()).not.toMatch(/Bearer sk-|virtual_key/);
+    await logging.end('SIGTERM');
+  });
+
+  // The last: what a process needs to start is sealed with the key that it ends with.
   test('are read before, during and after a change of ENCRYPTION_KEY, which seals none of them anew', async () => {
     const { body } = await ask(platform.url, token, [FAST], 'Stays. [[sim words=3]]');
     const renewed = 'another-encryption-key-of-the-tests-0123456789';
@@ -157,42 +195,5 @@ describe('prompts and answers at rest', () => {
       encryptionKeyPrevious: renewed,
     });
     await resealAll(context, { envelopes: back });
-  });
-
-  test('stand in no log, however much is logged and however a run fails', async () => {
-    const [port] = await freePorts(1);
-    const url = `http://127.0.0.1:${port}`;
-    const logging = productProcess(
-      'platform',
-      {
-        ...INHERITED_ENV,
-        ...TEST_SECRETS,
-        NODE_ENV: 'development',
-        LOG_LEVEL: 'trace',
-        DATABASE_URL: db.url,
-        PLATFORM_PORT: String(port),
-        UPSTREAM_URL: proxy.url,
-      },
-      4 * 1024 * 1024,
-    );
-    await logging.start();
-    const prompt = canary('logged');
-    for (const control of ['words=3', 'status=500', 'status=400', 'abort_after=1', 'garbage=1']) {
-      await ask(url, token, [FAST], `${prompt} [[sim ${control}]]`, { system_prompt: prompt });
-    }
-    await ask(url, token, [prompt], prompt);
-    await ask(url, token, [FAST], prompt, { parameters: { top_p: prompt } });
-    const { rows } = await db.pool.query<{ id: string }>(
-      'select id from playground_sessions order by id desc limit 1',
-    );
-    await db.pool.query(`update playground_sessions set prompt_sealed = 'damaged' where id = $1`, [
-      rows[0]!.id,
-    ]);
-    const failed = await call(url, 'GET', `/api/playground/${rows[0]!.id}`, { token });
-    expect(failed.status).toBe(500);
-    await until(() => logging.output().includes('request failed'), { what: 'the failure to be logged' });
-    expect(logging.output()).not.toContain(prompt);
-    expect(logging.output()).not.toMatch(/Bearer sk-|virtual_key/);
-    await logging.end('SIGTERM');
   });
 });
