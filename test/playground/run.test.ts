@@ -69,6 +69,25 @@ describe('a prompt for several models', () => {
     expect(cut.body.runs[0]).toMatchObject({ status: 'success', finish_reason: 'length', output_tokens: 5 });
   });
 
+  test('an answer that takes long begins before it is whole, so that nobody on the way gives up', async () => {
+    const began = performance.now();
+    const response = await fetch(`${product.url}/api/playground`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ prompt: 'Slowly [[sim delay_ms=7000 words=3]]', models: [FAST] }),
+    });
+    const headMs = performance.now() - began;
+    const text = await response.text();
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      201,
+      'application/json; charset=utf-8',
+    ]);
+    // Two seconds before the model has said anything.
+    expect(headMs).toBeLessThan(performance.now() - began - 500);
+    expect(text.startsWith(' {')).toBe(true);
+    expect(JSON.parse(text)).toMatchObject({ runs: [{ status: 'success', model_public_name: FAST }] });
+  });
+
   test('one model that fails is a run with status and message, and the others answer', async () => {
     // Only what one model is asked to do differs: the others are asked for the same.
     const [good, bad] = await Promise.all([

@@ -1,8 +1,20 @@
 import { codesOf, dataOf, operate, socketClient } from '../graphql/support.js';
-import { signUp } from '../support/api.js';
+import { call, signUp } from '../support/api.js';
 import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
-import { ask, byModel, FAST, PRO, QWEN, START, type StartAnswer, type Watched, watch } from './support.js';
+import {
+  ask,
+  byModel,
+  CODE,
+  FAST,
+  PRO,
+  QWEN,
+  type Session,
+  START,
+  type StartAnswer,
+  type Watched,
+  watch,
+} from './support.js';
 
 const CANCEL = `mutation ($input: CancelPlaygroundRunsInput!) {
   cancelPlaygroundRuns(input: $input) { session { id } } }`;
@@ -199,6 +211,40 @@ describe('runs that are followed over a socket', () => {
     await dataOf(suite.url, CANCEL, { token, variables: { input: { sessionId: session.id } } });
     await Promise.all(twenty.slice(1).map(ended));
     for (const socket of sockets) await socket.dispose();
+  });
+
+  test('one account has 32 runs under way, a few requests that wait, and leaves room for others', async () => {
+    const { token: greedy } = await suite.signUp('team');
+    const never = 'Never. [[sim delay_ms=600000]]';
+    const waiting = Array.from({ length: 7 }, () => ask(suite.url, greedy, [FAST], never));
+    // Of 32 places one may have a quarter of those that are left: six.
+    const refused = await Promise.race(waiting);
+    expect([refused.status, refused.body.error.code]).toEqual([503, 'service_unavailable']);
+    const list = () =>
+      call<Session[]>(suite.url, 'GET', '/api/playground', { token: greedy }).then(({ body }) => body);
+    await until(async () => (await list()).length === 6);
+    const input = { prompt: never, models: [FAST, QWEN, PRO, CODE] };
+    const begun = await Promise.all(
+      Array.from({ length: 8 }, () => operate(suite.url, START, { token: greedy, variables: { input } })),
+    );
+    expect(begun.filter(({ body }) => !body.errors)).toHaveLength(6);
+    const told = begun.find(({ body }) => body.errors)!.body.errors![0]!;
+    expect([told.extensions.code, told.message]).toEqual([
+      'rate_limit_exceeded',
+      'An account has at most 32 runs under way at once. Wait for one to end.',
+    ]);
+    // Eight of them are made at once; somebody else's run doesn't wait for them.
+    expect(
+      (await list()).flatMap(({ runs }) => runs.filter(({ status }) => status === 'running')),
+    ).toHaveLength(8);
+    expect((await ask(suite.url, token, [FAST], 'Hi [[sim words=2]]')).body.runs[0]!.status).toBe('success');
+    for (const { id } of await list())
+      await call(suite.url, 'POST', `/api/playground/${id}/cancel`, { token: greedy });
+    const ends = (await Promise.all(waiting)).filter(({ status }) => status === 201);
+    expect(ends.map(({ body }) => body.runs[0]!.status)).toEqual(Array(6).fill('cancelled'));
+    await until(async () =>
+      (await list()).every(({ runs }) => runs.every(({ status }) => status === 'cancelled')),
+    );
   });
 
   test('GraphQL shows the same as REST', async () => {
