@@ -11,12 +11,15 @@ import spectralRulesets from '@stoplight/spectral-rulesets';
 const path = process.argv[2] ?? 'schema/openapi.json';
 const text = readFileSync(path, 'utf8');
 
+/** Addresses that SPEC gives. No request fits both: one is asked by GET, what stands behind an id by POST and DELETE. */
+const MEANT = /^no-ambiguous-paths .*`\/api\/playground\/shared\/\{slug\}`/;
+
 async function redoclyFaults() {
   const config = await createConfig({ extends: ['recommended'] });
   const problems = await lintFromString({ source: text, absoluteRef: path, config });
-  return problems.map(
-    ({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer ?? ''}: ${message}`,
-  );
+  return problems
+    .map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer ?? ''}: ${message}`)
+    .filter((fault) => !MEANT.test(fault));
 }
 
 async function spectralFaults() {

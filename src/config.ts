@@ -69,6 +69,7 @@ const schema = z.object({
   DISABLE_BACKGROUND_TASKS: flag.default(false),
   PLAYGROUND_RUNS_PER_MINUTE: whole(1).optional(),
   PLAYGROUND_RUNS_PER_DAY: whole(1).default(500),
+  PLAYGROUND_OUTPUT_TOKENS_PER_DAY: whole(1).default(100_000),
   SIGNUPS_PER_NETWORK_PER_DAY: whole(0).default(20),
   LEADERBOARD_MIN_ACCOUNTS: whole(1, 1_000_000).optional(),
   USAGE_RETENTION_MONTHS: whole(1, MOST_MONTHS).default(13),
@@ -271,6 +272,10 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     adminEmail: raw.ADMIN_EMAIL ?? null,
     adminPassword: raw.ADMIN_PASSWORD ?? null,
     backgroundTasks: !raw.DISABLE_BACKGROUND_TASKS && raw.NODE_ENV !== 'test',
+    /** Bounds of an account in the model playground; null: four times the plan's requests per minute. */
+    playgroundRunsPerMinute: raw.PLAYGROUND_RUNS_PER_MINUTE ?? null,
+    playgroundRunsPerDay: raw.PLAYGROUND_RUNS_PER_DAY,
+    playgroundOutputTokensPerDay: raw.PLAYGROUND_OUTPUT_TOKENS_PER_DAY,
     signupsPerNetworkPerDay: raw.SIGNUPS_PER_NETWORK_PER_DAY,
     /** Accounts that have to use a model before the leaderboard shows its figures. */
     leaderboardMinAccounts: raw.LEADERBOARD_MIN_ACCOUNTS ?? (production ? 3 : 1),

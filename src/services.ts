@@ -14,6 +14,7 @@ import { createAlertFeed } from './services/live/alert-feed.js';
 import { createPromptFeed } from './services/live/prompt-feed.js';
 import { createUsageFeed } from './services/live/usage-feed.js';
 import { createMigrationService } from './services/migration/migration.service.js';
+import { createPlaygroundService } from './services/playground/playground.service.js';
 import { createPromptsService } from './services/prompts/prompts.service.js';
 import { createVersionStatsService } from './services/prompts/version-stats.service.js';
 import { createRefusalsService } from './services/refusals/refusals.service.js';
@@ -37,6 +38,7 @@ export function createServices(deps: ServiceDeps) {
     refusals: createRefusalsService(),
     promptFeed: createPromptFeed(deps),
     prompts: createPromptsService(),
+    playground: createPlaygroundService(deps),
     usageFeed: createUsageFeed(deps),
     versionStats: createVersionStatsService(),
     whatIf: createWhatIfService(),

@@ -10,6 +10,7 @@ import { createPseudonyms } from '../services/accounts/pseudonyms.rules.js';
 import { createEnvelopes } from '../services/envelopes.js';
 import { createVirtualKeyClient } from '../services/keys/virtual-keys.js';
 import { createSignalBoard } from '../services/live/signals.js';
+import { openPlayground } from '../services/playground/open-playground.js';
 import { createServices } from '../services.js';
 
 /** Nobody is called: the platform is built only to be asked for its routes. */
@@ -29,9 +30,14 @@ export async function inspectPlatform<T>(inspect: (platform: Platform) => T): Pr
   const config = loadConfig(environment, 'platform');
   const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'openapi' });
   const signals = createSignalBoard();
+  const log = createLogger('openapi', 'silent');
+  const registry = createRegistry('openapi');
+  const em = () => orm.em.fork();
+  const playground = openPlayground({ config, clock: systemClock, log, registry, signals, em });
   const services = createServices({
     config,
     clock: systemClock,
+    playground,
     envelopes: createEnvelopes(config),
     passwords: createPasswords(config.passwordHashing),
     pseudonyms: createPseudonyms(Buffer.from(SECRET)),
@@ -44,8 +50,8 @@ export async function inspectPlatform<T>(inspect: (platform: Platform) => T): Pr
     orm,
     services,
     clock: systemClock,
-    log: createLogger('openapi', 'silent'),
-    registry: createRegistry('openapi'),
+    log,
+    registry,
     signals,
     ready: async () => false,
   });
@@ -54,6 +60,7 @@ export async function inspectPlatform<T>(inspect: (platform: Platform) => T): Pr
     return inspect(platform);
   } finally {
     await platform.close();
+    await playground.stop();
     await orm.close(true);
   }
 }

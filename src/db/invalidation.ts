@@ -93,3 +93,6 @@ export const ALERT_PENDING_CHANNEL = 'alert_pending';
 
 /** Hourly figures of models have changed, at the commit of a roll-up. The payload says nothing. */
 export const MODEL_HOURS_CHANNEL = 'model_hours';
+
+/** Runs of the model playground are to end: sent inside the transaction that says so. The payload is their ids. */
+export const PLAYGROUND_CANCEL_CHANNEL = 'playground_cancel';

@@ -14,6 +14,8 @@ export const advisoryLocks = {
   /** Admitting mails of an account, and mails to a recipient; by a hash of each as second number, in this order. */
   mailsOfAccount: 7_203_462,
   mailsToRecipient: 7_203_463,
+  /** Starting runs of the model playground, by a hash of the account as second number. */
+  playgroundStarts: 7_203_464,
   /** Adding and removing partitions of the usage events. */
   partitions: 7_203_413,
   /** Building the parts of an index of a partitioned table. */

@@ -7,6 +7,7 @@ import { Migration20261126000000 } from './migrations/Migration20261126000000.js
 import { Migration20261127000000 } from './migrations/Migration20261127000000.js';
 import { Migration20261128000000 } from './migrations/Migration20261128000000.js';
 import { Migration20261128010000 } from './migrations/Migration20261128010000.js';
+import { Migration20261128120000 } from './migrations/Migration20261128120000.js';
 import { Migration20261129000000 } from './migrations/Migration20261129000000.js';
 import { Migration20261202000000 } from './migrations/Migration20261202000000.js';
 
@@ -21,6 +22,7 @@ export const migrations = [
   { name: 'Migration20261127000000', class: Migration20261127000000 },
   { name: 'Migration20261128000000', class: Migration20261128000000 },
   { name: 'Migration20261128010000', class: Migration20261128010000 },
+  { name: 'Migration20261128120000', class: Migration20261128120000 },
   { name: 'Migration20261129000000', class: Migration20261129000000 },
   { name: 'Migration20261202000000', class: Migration20261202000000 },
 ];

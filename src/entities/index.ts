@@ -27,6 +27,10 @@ import { DeletedApiKey } from './keys/deleted-api-key.js';
 import { KeySpendDay } from './keys/key-spend-day.js';
 import { ModelAccountHour } from './leaderboard/model-account-hour.js';
 import { ModelHour } from './leaderboard/model-hour.js';
+import { PlaygroundDay } from './playground/playground-day.js';
+import { PlaygroundRun } from './playground/playground-run.js';
+import { PlaygroundSession } from './playground/playground-session.js';
+import { PlaygroundStart } from './playground/playground-start.js';
 import { Prompt } from './prompts/prompt.js';
 import { PromptActivation } from './prompts/prompt-activation.js';
 import { PromptVersion } from './prompts/prompt-version.js';
@@ -53,6 +57,10 @@ export const entities = [
   NetworkCount,
   PasswordReset,
   Plan,
+  PlaygroundDay,
+  PlaygroundRun,
+  PlaygroundSession,
+  PlaygroundStart,
   Prompt,
   PromptActivation,
   PromptVersion,

@@ -16,6 +16,8 @@ import { InstallationResolver } from './installation/installation.resolver.js';
 import { keysResolvers } from './keys/keys.resolver.js';
 import { LeaderboardResolver } from './leaderboard/leaderboard.resolver.js';
 import { MigrationResolver } from './migration/migration.resolver.js';
+import { PlaygroundResolver, ViewerPlaygroundResolver } from './playground/playground.resolver.js';
+import { PlaygroundSubscriptions } from './playground/playground.subscriptions.js';
 import { PromptStatsResolver, ViewerWhatIfResolver } from './prompts/prompt-stats.resolver.js';
 import {
   PromptChangeResolver,
@@ -52,6 +54,9 @@ export function createSchema(): GraphQLSchema {
       ViewerWhatIfResolver,
       PromptChangeResolver,
       PromptSubscriptions,
+      PlaygroundResolver,
+      ViewerPlaygroundResolver,
+      PlaygroundSubscriptions,
     ],
     // Inputs are checked by the zod schemas that REST uses as well.
     validate: false,

@@ -10,8 +10,8 @@ import type { InspectedBody } from './request/request-body.js';
 import { estimateInput, missedInput, readUsage, type TokenCounts } from './usage/usage.js';
 
 export interface CallDeps {
-  limits: Limits;
-  meter: Meter;
+  limits: Pick<Limits, 'settle' | 'waive'>;
+  meter: Pick<Meter, 'begin' | 'finish'>;
   clock: Clock;
   catalog: Catalog;
   metrics: CallMetrics;

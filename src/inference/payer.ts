@@ -3,7 +3,7 @@ import type { AccountState, DayState } from './limits/account-state.js';
 
 /** What a caller was let in by. Usage is counted by it. */
 export interface Credential {
-  readonly kind: 'api_key' | 'widget';
+  readonly kind: 'api_key' | 'widget' | 'playground';
   readonly id: string;
 }
 

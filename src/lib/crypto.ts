@@ -8,6 +8,7 @@ export type KeyPurpose =
   | 'virtual-key'
   | 'data-key'
   | 'alert-secret'
+  | 'content'
   | 'pseudonym-key'
   | 'session'
   | 'mail-hash'
@@ -40,7 +41,7 @@ function keyId(key: Buffer): string {
 }
 
 /** An envelope that seals with the current secret and opens what the current or the previous one sealed. */
-export function createEnvelope(purpose: KeyPurpose, current: string, previous?: string): Envelope {
+export function createEnvelope(purpose: KeyPurpose, current: string | Buffer, previous?: string): Envelope {
   const keys = [current, previous]
     .filter((secret) => secret !== undefined)
     .map((secret) => deriveKey(secret, purpose));

@@ -18,6 +18,7 @@ import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import { docsPages } from '../pages/docs.routes.js';
 import { mailRoutes } from '../pages/mail.routes.js';
 import { answerWithPage } from '../pages/not-found-page.js';
+import { sharedPlaygroundRoutes } from '../pages/shared-playground.routes.js';
 import { webRoutes } from '../pages/web.routes.js';
 import type { WebBuild } from '../pages/web-build.js';
 import { accountsRoutes } from '../rest/accounts.routes.js';
@@ -30,6 +31,7 @@ import { keysRoutes } from '../rest/keys.routes.js';
 import { leaderboardRoutes } from '../rest/leaderboard.routes.js';
 import { migrationRoutes } from '../rest/migration.routes.js';
 import { outlookRoutes } from '../rest/outlook.routes.js';
+import { playgroundRoutes } from '../rest/playground.routes.js';
 import { promptStatsRoutes } from '../rest/prompt-stats.routes.js';
 import { promptsRoutes } from '../rest/prompts.routes.js';
 import { refusalsRoutes } from '../rest/refusals.routes.js';
@@ -152,6 +154,8 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   migrationRoutes(app, services);
   promptsRoutes(app, services);
   promptStatsRoutes(app, services);
+  playgroundRoutes(app, services);
+  sharedPlaygroundRoutes(app, services, assets);
   adminRoutes(app, services);
   await graphqlRoutes(app, {
     services,

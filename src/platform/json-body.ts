@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
 import { AppError } from '../errors.js';
 import { jsonAmbiguity } from '../lib/json-ambiguity.js';
 import { rulesOf } from './route-guard.js';
@@ -23,7 +24,9 @@ export function parseJsonBodies(app: FastifyInstance): void {
     });
   });
   app.addHook('preValidation', async (request) => {
-    if (request.routeOptions.schema?.body && (request.body === undefined || request.body === null)) {
+    const schema = request.routeOptions.schema?.body as z.ZodType | undefined;
+    const isMissing = request.body === undefined || request.body === null;
+    if (schema && isMissing && !schema.safeParse(undefined).success) {
       throw new AppError('invalid_body', { message: 'This request requires a JSON body.' });
     }
   });

@@ -13,6 +13,7 @@ import { createPasswords } from '../services/accounts/passwords.js';
 import { createEnvelopes } from '../services/envelopes.js';
 import { createVirtualKeyClient } from '../services/keys/virtual-keys.js';
 import { type OpenSignals, openSignals } from '../services/live/open-signals.js';
+import { openPlayground, type Playground } from '../services/playground/open-playground.js';
 import { migrateAndSeedOrExit } from '../services/startup.js';
 import { createServices } from '../services.js';
 import { createPlatform, type Platform } from './app.js';
@@ -27,13 +28,15 @@ const registry = createRegistry('platform');
 const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'platform', poolSize: POOL_SIZE });
 let platform: Platform | undefined;
 let signals: OpenSignals | undefined;
+let playground: Playground | undefined;
 let serving = false;
 
 onShutdown(
   log,
   async () => {
     serving = false;
-    await platform?.close();
+    // Requests wait for runs, so both end together.
+    await Promise.all([platform?.close(), playground?.stop()]);
     await signals?.stop();
     await orm.close(true);
   },
@@ -51,9 +54,12 @@ await startOrExit('platform', async () => {
   const ready = async (): Promise<boolean> => serving && databaseIsReady();
 
   signals = openSignals(config, log);
+  const em = () => orm.em.fork();
+  playground = openPlayground({ config, clock: systemClock, log, registry, signals, em });
   const services = createServices({
     config,
     clock: systemClock,
+    playground,
     envelopes: createEnvelopes(config),
     passwords,
     pseudonyms,

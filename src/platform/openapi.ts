@@ -32,6 +32,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
         { name: 'Migration', description: 'Cost estimates for a move from another provider.' },
         { name: 'Prompts', description: 'Saved prompts, their versions and statistics.' },
         { name: 'Alerts', description: 'Spend alerts and their delivery.' },
+        { name: 'Playground', description: 'One prompt for several models, and their responses.' },
         { name: 'Administration', description: 'Account management for administrators.' },
         { name: 'Health', description: 'Liveness and readiness.' },
       ],

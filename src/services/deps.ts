@@ -7,7 +7,8 @@ import type { Pseudonyms } from './accounts/pseudonyms.rules.js';
 import type { VirtualKeyClient } from './keys/virtual-keys.js';
 import type { Signals } from './live/signals.js';
 
-/** What services are made of; each factory takes all of it and picks. */
+/** What services are made of; each factory takes all of it and picks. */ import type { Playground } from './playground/open-playground.js';
+
 export interface ServiceDeps {
   config: Config;
   clock: Clock;
@@ -27,4 +28,6 @@ export interface ServiceDeps {
   egress: Pick<Egress, 'checkDestination'>;
   /** What other processes say while it happens. */
   signals: Signals;
+  /** Makes the runs of the model playground. */
+  playground: Pick<Playground, 'runner' | 'mirrors'>;
 }

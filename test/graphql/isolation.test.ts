@@ -3,6 +3,7 @@ import { accessOf } from '../../src/graphql/access.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { callOf, eventsOf, limitKey, subscribe } from '../alerts/support.js';
+import { writeSession } from '../playground/support.js';
 import { call, PASSWORD, signUp } from '../support/api.js';
 import { createTestKey } from '../support/edge.js';
 import { usePlatform } from '../support/platform-suite.js';
@@ -14,6 +15,7 @@ const WHOLE = `{ viewer {
   id email name role status createdAt planId balanceUsd plan { name }
   apiKeys { nodes { id name keyPrefix lastFour status monthlyLimitUsd dailyLimitUsd spendMonthUsd
     alerts { id destination thresholdsPct active updatedAt } } }
+  playgroundSessions { id prompt shared shareSlug runs { id status } }
   alertEvents { nodes { id deliveryStatus attempts destination } } lowBalanceThresholdUsd
   prompts { nodes { id name revision activeVersion { id content } } }
   ledgerEntries { nodes { id amountUsd } } usageEvents { nodes { id } } } }`;
@@ -32,11 +34,15 @@ describe('what belongs to somebody', () => {
   let event = '';
   let prompt = '';
   let version = '';
+  let session = '';
 
   /** Whoever asks, asks for what is Ada's. */
   const documents = () =>
     fieldDocuments(schema, (owner, argument) => {
       if (argument === 'keyId') return JSON.stringify(key);
+      if (argument === 'sessionId' || (argument === 'id' && /playground/i.test(owner))) {
+        return JSON.stringify(session);
+      }
       if (argument === 'eventId') return JSON.stringify(event);
       if (argument === 'promptId' || (argument === 'id' && /rompt/.test(owner)))
         return JSON.stringify(prompt);
@@ -73,6 +79,7 @@ describe('what belongs to somebody', () => {
     });
     prompt = saved.body.id;
     version = saved.body.active_version_id;
+    session = await writeSession(suite.db.pool, account, 'prompt-canary');
     canaries = [
       'prompt-canary',
       'content-canary',
@@ -132,7 +139,7 @@ describe('what belongs to somebody', () => {
       const bob = await signUp(suite.url);
       const answer = await operate(suite.url, document, { token: bob.token });
       showsNothing(answer.text);
-      const named = [key, alert, event, prompt, version].some((id) => document.includes(id))
+      const named = [key, alert, event, prompt, version, session].some((id) => document.includes(id))
         ? ['not_found']
         : [];
       if (accessOf(root) === 'admin') expect([name, codesOf(answer)]).toEqual([name, ['forbidden']]);

@@ -92,6 +92,7 @@ describe('the GraphQL schema', () => {
       'Query.migrationEstimate',
       'Query.models',
       'Query.plans',
+      'Query.sharedPlaygroundSession',
     ]);
   });
 
@@ -134,6 +135,9 @@ describe('the GraphQL schema', () => {
       'LoginPayload.tokenType',
       'ModelHour.tokensIn',
       'ModelHour.tokensOut',
+      'PlaygroundParameters.maxTokens',
+      'PlaygroundRun.inputTokens',
+      'PlaygroundRun.outputTokens',
       'PromptConfig.maxTokens',
       'PromptVersionStats.inputTokens',
       'PromptVersionStats.outputTokens',

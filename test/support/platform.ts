@@ -16,6 +16,7 @@ import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.j
 import { createEnvelopes } from '../../src/services/envelopes.js';
 import type { VirtualKeyClient } from '../../src/services/keys/virtual-keys.js';
 import { openSignals } from '../../src/services/live/open-signals.js';
+import { openPlayground } from '../../src/services/playground/open-playground.js';
 import { createServices, type Services } from '../../src/services.js';
 import type { TestDatabase } from './database.js';
 import { TEST_SECRETS } from './secrets.js';
@@ -27,6 +28,8 @@ export interface TestPlatformOptions {
   virtualKeys?: VirtualKeyClient;
   registry?: Registry;
   socketBounds?: Partial<SocketBounds>;
+  /** What playground runs get to end when it closes; nothing unless told. */
+  runsMayEndMs?: number;
   bounds?: PlatformDeps['bounds'];
   /** The pages of this checkout unless told; `null`: none. */
   web?: WebBuild | null;
@@ -71,14 +74,18 @@ export async function startTestPlatform(
     socketBounds,
     bounds,
     web,
+    runsMayEndMs: stopPatienceMs = 0,
   }: TestPlatformOptions = {},
 ): Promise<TestPlatform> {
   const config = testConfig(db.url, env);
   const log = createLogger('test', config.logLevel);
   const signals = openSignals(config, log);
+  const em = () => db.orm.em.fork();
+  const playground = openPlayground({ config, clock, log, registry, signals, em, stopPatienceMs });
   const services = createServices({
     config,
     clock,
+    playground,
     signals,
     passwords: createPasswords(config.passwordHashing),
     pseudonyms: createPseudonyms(await openPseudonymKey(db.orm.em.fork(), config)),
@@ -107,7 +114,7 @@ export async function startTestPlatform(
     services,
     log,
     async close() {
-      await close();
+      await Promise.all([close(), playground.stop()]);
       await signals.stop();
     },
   };

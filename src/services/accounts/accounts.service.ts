@@ -8,6 +8,8 @@ import { formatDecimal } from '../../lib/money.js';
 import { scrubAlertEvents } from '../alerts/alert-events.store.js';
 import { deleteWishes } from '../alerts/mail-links.store.js';
 import type { ServiceDeps } from '../deps.js';
+import { forgetBounds } from '../playground/bounds.store.js';
+import { deleteSessions } from '../playground/playground.store.js';
 import { endSessions, erase } from './account-changes.rules.js';
 import { createAccount } from './account-creation.js';
 import type { ChangePasswordInput, DeleteAccountInput, SignupInput } from './accounts.inputs.js';
@@ -135,7 +137,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
     },
     async deleteAccount(context, input) {
       const account = await provenAccount(context, input.password);
-      const keys = await context.em.transactional(async (em) => {
+      const gone = await context.em.transactional(async (em) => {
         const locked = await lockProven(em, account);
         if (locked.role === 'admin' && !(await anotherAdminStays(em, account.id))) {
           throw new AppError('validation_error', { message: LAST_ADMIN, details: ofWholeInput(LAST_ADMIN) });
@@ -146,16 +148,19 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         await forgetNetworks(em, account.id);
         await forgetResets(em, account.id);
         await em.nativeDelete(Prompt, { accountId: account.id });
+        await deleteSessions(em, { accountId: account.id });
+        await forgetBounds(em, account.id);
+        const ownKey = locked.virtualKeySealed ?? null;
         erase(locked, new Date(context.clock.now()));
         for (const key of deleted)
           await notifyInvalidation(em, { kind: 'key', id: key.id, accountId: account.id });
         await notifyInvalidation(em, { kind: 'account', id: account.id });
         await notifySessions(em, account.id);
-        return deleted;
+        return { keys: deleted, ownKey };
       });
       // Whatever else this request asks for, it asks as nobody.
       context.viewer = null;
-      await removeVirtualKeys(context, keys, deps);
+      await removeVirtualKeys(context, { accountId: account.id, ...gone }, deps);
     },
   };
 }

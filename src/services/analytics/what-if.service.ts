@@ -74,8 +74,6 @@ export function createWhatIfService() {
   };
 }
 
-export type WhatIfService = ReturnType<typeof createWhatIfService>;
-
 /** Chat is compared with chat and embeddings with embeddings: calls of the other kind alone are a mistake. */
 function requireKind(calls: readonly ChargedCalls[], endpoint: Endpoint): void {
   if (calls.length > 0 && calls.every((call) => call.endpoint !== endpoint)) {

@@ -6,6 +6,7 @@ import {
   decodeInvalidation,
   INVALIDATION_CHANNEL,
   MODEL_HOURS_CHANNEL,
+  PLAYGROUND_CANCEL_CHANNEL,
   PROMPTS_CHANNEL,
   REFUSED_CALLS_CHANNEL,
   SESSIONS_CHANNEL,
@@ -40,11 +41,13 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
       INVALIDATION_CHANNEL,
       REFUSED_CALLS_CHANNEL,
       PROMPTS_CHANNEL,
+      PLAYGROUND_CANCEL_CHANNEL,
       ...(redisUrl ? [] : [USAGE_FLUSHED_CHANNEL]),
     ],
     log,
     onNotify(payload, channel) {
       if (channel === SESSIONS_CHANNEL) board.sessionsChanged(payload);
+      else if (channel === PLAYGROUND_CANCEL_CHANNEL) board.playgroundCancelled(payload.split(','));
       else if (channel === ALERT_FIRED_CHANNEL) board.alertsFired(decodeFlushed(payload));
       else if (channel === MODEL_HOURS_CHANNEL) board.modelHoursChanged();
       else if (channel === REFUSED_CALLS_CHANNEL) board.accountsChanged(decodeFlushed(payload));
@@ -69,6 +72,7 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
     onPrompts: board.onPrompts,
     onSessions: board.onSessions,
     onModelHours: board.onModelHours,
+    onPlaygroundCancel: board.onPlaygroundCancel,
     async stop() {
       redis?.disconnect();
       await listener.stop();

@@ -15,6 +15,8 @@ export interface Signals {
   onSessions(listener: (accountId: string | null) => void): () => void;
   /** Calls `listener` when the hourly figures of models may have changed. */
   onModelHours(listener: () => void): () => void;
+  /** Calls `listener` with the runs of the model playground that are to end. */
+  onPlaygroundCancel(listener: (runIds: readonly string[]) => void): () => void;
 }
 
 /** Where signals come in. */
@@ -28,6 +30,7 @@ export interface SignalBoard extends Signals {
   promptsChanged(accountIds: readonly string[] | null): void;
   sessionsChanged(accountId: string | null): void;
   modelHoursChanged(): void;
+  playgroundCancelled(runIds: readonly string[]): void;
 }
 
 /** Brings signals to their listeners within this process. */
@@ -38,6 +41,7 @@ export function createSignalBoard(): SignalBoard {
   const prompts = createAccountNotifier();
   const sessions = new Set<(accountId: string | null) => void>();
   const modelHours = new Set<() => void>();
+  const cancels = new Set<(runIds: readonly string[]) => void>();
   return {
     onUsage: usage.on,
     onAlerts: alerts.on,
@@ -51,6 +55,10 @@ export function createSignalBoard(): SignalBoard {
       modelHours.add(listener);
       return () => modelHours.delete(listener);
     },
+    onPlaygroundCancel(listener) {
+      cancels.add(listener);
+      return () => cancels.delete(listener);
+    },
     usageFlushed: usage.notify,
     alertsFired: alerts.notify,
     accountsChanged: accounts.notify,
@@ -60,6 +68,9 @@ export function createSignalBoard(): SignalBoard {
     },
     modelHoursChanged() {
       for (const listener of modelHours) listener();
+    },
+    playgroundCancelled(runIds) {
+      for (const listener of cancels) listener(runIds);
     },
   };
 }

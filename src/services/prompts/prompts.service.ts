@@ -260,5 +260,3 @@ export function createPromptsService() {
     },
   };
 }
-
-export type PromptsService = ReturnType<typeof createPromptsService>;

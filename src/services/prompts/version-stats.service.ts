@@ -54,5 +54,3 @@ export function createVersionStatsService() {
     },
   };
 }
-
-export type VersionStatsService = ReturnType<typeof createVersionStatsService>;

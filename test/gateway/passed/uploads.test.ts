@@ -47,7 +47,7 @@ describe('bodies that are on their way to the platform', () => {
 
   test('are neither waited for nor passed on when they announce more than is ever taken, or come byte by byte', async () => {
     const begun = suite.platform.begun();
-    const large = await exchange(suite.edge.url, post('198.51.100.1', 400_000, '{'), { halfClose: false });
+    const large = await exchange(suite.edge.url, post('198.51.100.1', 900_000, '{'), { halfClose: false });
     const pieces = requestText('POST /body', ['Transfer-Encoding: chunked'], '1\r\na\r\n'.repeat(5_000));
     const small = await exchange(suite.edge.url, pieces, { halfClose: false });
     for (const { statuses, text } of [large, small]) {

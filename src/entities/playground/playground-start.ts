@@ -1,0 +1,24 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { Account } from '../accounts/account.js';
+
+/** A session that an account began in the last minute; for the bound on runs per minute. */
+const PlaygroundStartSchema = defineEntity({
+  name: 'PlaygroundStart',
+  tableName: 'playground_starts',
+  indexes: [{ name: 'playground_starts_account', properties: ['accountId', 'startedAt'] }],
+  properties: {
+    /** Of the session, which may be deleted meanwhile. */
+    sessionId: p.uuid().primary(),
+    accountId: () =>
+      p
+        .manyToOne(Account)
+        .mapToPk()
+        .joinColumn('account_id')
+        .foreignKeyName('playground_starts_account_id_fkey'),
+    startedAt: p.datetime(6),
+    runs: p.smallint(),
+  },
+});
+
+export class PlaygroundStart extends PlaygroundStartSchema.class {}
+PlaygroundStartSchema.setClass(PlaygroundStart);

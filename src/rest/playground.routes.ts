@@ -1,0 +1,204 @@
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  cancelPlaygroundInput,
+  listPlaygroundInput,
+  playgroundParams,
+  runPlaygroundInput,
+  sharePlaygroundInput,
+  slugParams,
+} from '../services/playground/playground.inputs.js';
+import {
+  type SessionOutput,
+  sessionOutput,
+  sessionsOutput,
+  sharedSessionOutput,
+  sharingOutput,
+} from '../services/playground/playground.outputs.js';
+import type { Services } from '../services.js';
+import { errorResponses, nothing } from './error-responses.js';
+import type { RestApp } from './rest-app.js';
+import { reads, writes } from './route-rules.js';
+
+const tags = ['Playground'];
+/** Two texts of 50,000 characters as UTF-8, or one whose every character is escaped as two of `\\uXXXX`. */
+const BODY_BYTES = 768 * 1024;
+/** Whoever stands between gives up on an answer that doesn't begin, an edge after 60 s. */
+const PLAIN_ANSWER_MS = 5_000;
+const SIGN_OF_LIFE_MS = 10_000;
+
+/** Spaces, which may stand before JSON, until the session is whole. */
+async function* patiently(whole: Promise<SessionOutput>): AsyncGenerator<string> {
+  for (;;) {
+    yield ' ';
+    const session = await within(whole, SIGN_OF_LIFE_MS);
+    if (!session) continue;
+    yield JSON.stringify(session);
+    return;
+  }
+}
+
+const within = async <T>(promise: Promise<T>, ms: number): Promise<T | undefined> => {
+  const timer = new AbortController();
+  const late = delay(ms, undefined, { signal: timer.signal }).catch(() => undefined);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    timer.abort();
+  }
+};
+
+/** The viewer's model playground. */
+export function playgroundRoutes(app: RestApp, services: Services): void {
+  const { playground } = services;
+
+  app.route({
+    method: 'POST',
+    url: '/api/playground',
+    config: writes({ bodyLimitBytes: BODY_BYTES }),
+    schema: {
+      operationId: 'runPlayground',
+      tags,
+      summary: 'Ask up to 4 models',
+      description:
+        'Answers once every run has ended; a run that fails says so in its `status`. Nothing is charged. To see answers as they grow, use GraphQL: the mutation `runPlayground` and the subscription `playgroundRun`. While the models take long, spaces come before the JSON.',
+      body: runPlaygroundInput,
+      response: { 201: sessionOutput, ...errorResponses(401, 403, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      const { whole } = await playground.run(request.context, request.body);
+      reply.status(201);
+      const session = await within(whole, PLAIN_ANSWER_MS);
+      if (session) return session;
+      reply.type('application/json; charset=utf-8');
+      return reply.send(Readable.from(patiently(whole)) as never);
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/playground',
+    config: reads(),
+    schema: {
+      operationId: 'listPlaygroundSessions',
+      tags,
+      summary: 'List my sessions',
+      description:
+        'The newest 50, newest first, with the first 1,000 characters of each text. Older ones are deleted unless they are shared.',
+      querystring: listPlaygroundInput,
+      response: { 200: sessionsOutput, ...errorResponses(401, 422) },
+    },
+    handler: async (request) => playground.list(request.context, request.query),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/playground/:id',
+    config: reads(),
+    schema: {
+      operationId: 'getPlaygroundSession',
+      tags,
+      summary: 'Show a session',
+      description: 'A session with its runs, as far as they have come.',
+      params: playgroundParams,
+      response: { 200: sessionOutput, ...errorResponses(401, 404) },
+    },
+    handler: async (request) => playground.get(request.context, request.params),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/playground/:id/cancel',
+    config: writes(),
+    schema: {
+      operationId: 'cancelPlaygroundRuns',
+      tags,
+      summary: 'Cancel runs',
+      description:
+        'Ends unfinished runs within a second: all of the session, or the one that the body names.',
+      params: playgroundParams,
+      body: cancelPlaygroundInput,
+      response: { 200: sessionOutput, ...errorResponses(401, 403, 404, 415, 422) },
+    },
+    handler: async (request) =>
+      playground.cancel(request.context, { ...request.params, runId: request.body?.run_id ?? null }),
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/playground/:id',
+    config: writes(),
+    schema: {
+      operationId: 'deletePlaygroundSession',
+      tags,
+      summary: 'Delete a session',
+      description: 'Deletes it with its runs for good. Runs under way are cancelled.',
+      params: playgroundParams,
+      response: { 204: nothing('The session is deleted.'), ...errorResponses(401, 403, 404, 415) },
+    },
+    handler: async (request, reply) => {
+      await playground.remove(request.context, request.params);
+      reply.status(204);
+    },
+  });
+  sharingRoutes(app, services);
+}
+
+function sharingRoutes(app: RestApp, { playground }: Services): void {
+  app.route({
+    method: 'POST',
+    url: '/api/playground/:id/share',
+    config: writes(),
+    schema: {
+      operationId: 'sharePlaygroundSession',
+      tags,
+      summary: 'Share a session',
+      description:
+        'Everybody who has the address can read the session. Sharing again gives the same address; `rotate` makes another, and the former stops working.',
+      params: playgroundParams,
+      body: sharePlaygroundInput,
+      response: { 200: sharingOutput, ...errorResponses(401, 403, 404, 415, 422) },
+    },
+    handler: async (request) =>
+      playground.share(request.context, { ...request.params, rotate: request.body?.rotate }),
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/playground/:id/share',
+    config: writes(),
+    schema: {
+      operationId: 'unsharePlaygroundSession',
+      tags,
+      summary: 'Stop sharing a session',
+      description: 'Its public address stops working at once.',
+      params: playgroundParams,
+      response: {
+        204: nothing('The session is not shared any more.'),
+        ...errorResponses(401, 403, 404, 415),
+      },
+    },
+    handler: async (request, reply) => {
+      await playground.unshare(request.context, request.params);
+      reply.status(204);
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/playground/shared/:slug',
+    config: reads({ auth: 'none' }),
+    schema: {
+      operationId: 'getSharedPlaygroundSession',
+      tags,
+      summary: 'Show a shared session',
+      description: 'For everybody who has the address. It says nothing about the owner.',
+      params: slugParams,
+      response: { 200: sharedSessionOutput, ...errorResponses(404) },
+    },
+    handler: async (request, reply) => {
+      reply.header('x-robots-tag', 'noindex');
+      return playground.shared(request.context, request.params);
+    },
+  });
+}

@@ -1,0 +1,46 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Registry } from 'prom-client';
+import type { Config } from '../../config.js';
+import type { Clock } from '../../lib/clock.js';
+import type { Logger } from '../../lib/logger.js';
+import type { Signals } from '../live/signals.js';
+import { Mirrors } from './runs/mirrors.js';
+import { ModelCalls } from './runs/model-calls.js';
+import { openRunBus } from './runs/run-bus.js';
+import { Runner } from './runs/runner.js';
+
+/** What makes and follows the runs of the model playground in one process. */
+export interface Playground {
+  runner: Runner;
+  mirrors: Mirrors;
+  /** Lets runs end and closes. No new ones may come meanwhile. */
+  stop(): Promise<void>;
+}
+
+export interface PlaygroundDeps {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  registry: Registry;
+  signals: Signals;
+  /** A fork of its own. */
+  em(): EntityManager;
+  stopPatienceMs?: number | undefined;
+}
+
+/** Waits for nothing: what it needs of others it connects to by and by. */
+export function openPlayground(deps: PlaygroundDeps): Playground {
+  const { config, clock, log, registry, signals, em, stopPatienceMs } = deps;
+  const bus = openRunBus(config.redisUrl, log);
+  const mirrors = new Mirrors({ bus, em, log });
+  const calls = new ModelCalls(config, clock, registry);
+  const runner = new Runner({ calls, bus, signals, em, log, stopPatienceMs });
+  return {
+    runner,
+    mirrors,
+    async stop() {
+      mirrors.stop();
+      await runner.stop();
+    },
+  };
+}

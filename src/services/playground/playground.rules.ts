@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { AppError } from '../../errors.js';
+import { DAY_MS, dayStart } from '../../lib/clock.js';
+
+/** Sessions that a list shows, and that are kept for an account beside the shared ones. */
+export const KEPT_SESSIONS = 50;
+/** Shared sessions are kept however old they are, so their number has a bound. */
+export const SHARED_SESSIONS = 200;
+/** Runs of one account that wait or run, over all processes. */
+export const UNFINISHED_RUNS = 32;
+/** A list shows so much of each text. */
+export const LISTED_CHARACTERS = 1_000;
+export const MINUTE_MS = 60_000;
+/** 144 bits (RELIABILITY.md T19). */
+const SLUG_BYTES = 18;
+const SLUG = /^[A-Za-z0-9_-]{24}$/;
+
+export const newSlug = (): string => randomBytes(SLUG_BYTES).toString('base64url');
+export const isSlug = (text: string): boolean => SLUG.test(text);
+
+/** What a sealed text is bound to: its account, its row and its field. */
+export const promptField = (accountId: string, sessionId: string): string =>
+  `account:${accountId}:playground_session:${sessionId}:prompt`;
+export const systemPromptField = (accountId: string, sessionId: string): string =>
+  `account:${accountId}:playground_session:${sessionId}:system_prompt`;
+export const responseField = (accountId: string, runId: string): string =>
+  `account:${accountId}:playground_run:${runId}:response`;
+/** The same of what processes tell each other of runs under way. */
+export const liveField = (accountId: string, sessionId: string): string =>
+  `account:${accountId}:playground_session:${sessionId}:live`;
+
+/** What an account may take. */
+export interface Bounds {
+  runsPerMinute: number;
+  runsPerDay: number;
+  outputTokensPerDay: number;
+}
+
+/** What an account has taken. */
+export interface Taken {
+  runsInMinute: number;
+  /** When the oldest start of the last minute was, in milliseconds. */
+  oldestStartMs: number | undefined;
+  runsToday: number;
+  tokensToday: number;
+  unfinishedRuns: number;
+}
+
+const RUNS_PER_PLAN_RATE = 4;
+
+/** CONTRACT.md, Environment: four times the plan's requests per minute unless the operator says otherwise. */
+export const runsPerMinute = (configured: number | null, requestsPerMinute: number): number =>
+  configured ?? RUNS_PER_PLAN_RATE * requestsPerMinute;
+
+/**
+ * Whether `runs` more may start, each of which may generate `maxTokens`.
+ * @throws AppError `rate_limit_exceeded` with the bound that stands in the way.
+ */
+export function requireRoom(
+  taken: Taken,
+  { runs, maxTokens }: { runs: number; maxTokens: number },
+  bounds: Bounds,
+  now: number,
+): void {
+  const refuse = (message: string, waitMs: number): never => {
+    throw new AppError('rate_limit_exceeded', { message, retryAfterSeconds: waitMs / 1000 });
+  };
+  const untilTomorrow = dayStart(now) + DAY_MS - now;
+  if (taken.unfinishedRuns + runs > UNFINISHED_RUNS) {
+    refuse(`An account has at most ${UNFINISHED_RUNS} runs under way at once. Wait for one to end.`, 1_000);
+  }
+  if (taken.runsInMinute + runs > bounds.runsPerMinute) {
+    refuse(
+      `Your plan allows ${bounds.runsPerMinute} playground runs a minute, and ${taken.runsInMinute} were started in the last one. Wait a moment.`,
+      Math.max(1_000, (taken.oldestStartMs ?? now) + MINUTE_MS - now),
+    );
+  }
+  if (taken.runsToday + runs > bounds.runsPerDay) {
+    refuse(
+      `An account may start ${bounds.runsPerDay} playground runs a day, and ${taken.runsToday} were started today. The next day begins at 00:00 UTC.`,
+      untilTomorrow,
+    );
+  }
+  const left = Math.max(0, bounds.outputTokensPerDay - taken.tokensToday);
+  if (runs * maxTokens > left) {
+    refuse(
+      `The playground runs of an account may generate ${bounds.outputTokensPerDay} tokens a day; ${left} are left, and ${runs} × max_tokens is ${runs * maxTokens}. Lower max_tokens, or wait until 00:00 UTC.`,
+      untilTomorrow,
+    );
+  }
+}
+
+/** @throws AppError `model_not_allowed`, or `validation_error` for a model that doesn't chat. */
+export function requireModels(
+  names: readonly string[],
+  plan: { id: string; allowedModels: readonly string[] },
+  kindOf: (name: string) => 'chat' | 'embedding' | undefined,
+): void {
+  names.forEach((name, index) => {
+    if (!plan.allowedModels.includes(name) || kindOf(name) === undefined) {
+      throw new AppError('model_not_allowed', {
+        message: `${name} is not in the allow-list of your plan (${plan.id}), which has ${plan.allowedModels.join(', ')}.`,
+        param: `models.${index}`,
+      });
+    }
+    if (kindOf(name) === 'embedding') {
+      const message = `${name} makes embeddings and answers no prompts`;
+      throw new AppError('validation_error', { details: [{ field: `models.${index}`, message }] });
+    }
+  });
+}
+
+/** The most of a text that a list shows. */
+export function beginningOf(text: string): string {
+  if (text.length <= LISTED_CHARACTERS) return text;
+  const last = text.charCodeAt(LISTED_CHARACTERS - 1);
+  // A character of two code units is not cut in half.
+  const isHalf = last >= 0xd800 && last < 0xdc00;
+  return text.slice(0, isHalf ? LISTED_CHARACTERS - 1 : LISTED_CHARACTERS);
+}

@@ -1,0 +1,132 @@
+import { requireViewer, type ServiceContext } from '../../context.js';
+import { AppError } from '../../errors.js';
+import { isUuid } from '../../lib/ids.js';
+import type { ServiceDeps } from '../deps.js';
+import { type ContentKey, contentKeyOf, listedView, sessionView } from './content.js';
+import type { RunPlaygroundInput } from './playground.inputs.js';
+import type { RunEventOutput, SessionOutput } from './playground.outputs.js';
+import {
+  deleteSessions,
+  findSession,
+  listSessions,
+  requestCancel,
+  type StoredSession,
+} from './playground.store.js';
+import { createFollowers } from './runs/followers.js';
+import { restored } from './runs/mirrors.js';
+import { createSharing, type Sharing } from './sharing.js';
+import { startSession } from './start.js';
+
+const TOO_MANY_WAIT =
+  'Too many requests wait for playground runs. Try again in a moment, or follow the runs over GraphQL.';
+
+/** A session that was begun, and the same once every run has ended. */
+export interface AwaitedSession {
+  session: SessionOutput;
+  whole: Promise<SessionOutput>;
+}
+
+/** The viewer's model playground. Another's session answers like one that isn't there, and so does a malformed id. */
+export interface PlaygroundService extends Sharing {
+  /**
+   * Begins the runs of a prompt and returns at once; `runEvents` tells how they go on.
+   * @throws AppError `model_not_allowed`, `validation_error`, `upstream_unconfigured`, `rate_limit_exceeded`
+   */
+  start(context: ServiceContext, input: RunPlaygroundInput): Promise<SessionOutput>;
+  /** The same for who waits for all runs. A run that fails is in the session. @throws AppError also `service_unavailable` */
+  run(context: ServiceContext, input: RunPlaygroundInput): Promise<AwaitedSession>;
+  /** The newest 50, newest first, each text cut. */
+  list(context: ServiceContext, filter: { shared?: boolean | undefined }): Promise<SessionOutput[]>;
+  /** @throws AppError `not_found` */
+  get(context: ServiceContext, input: { id: string }): Promise<SessionOutput>;
+  /** Ends unfinished runs, all or one; their upstream is cut within a second. @throws AppError `not_found` */
+  cancel(context: ServiceContext, input: { id: string; runId?: string | null }): Promise<SessionOutput>;
+  /** Deletes a session with its runs for good. @throws AppError `not_found` */
+  remove(context: ServiceContext, input: { id: string }): Promise<void>;
+  /** What has come of a session's runs, and then each change until all have ended. @throws AppError `not_found` */
+  runEvents(context: ServiceContext, input: { id: string }): Promise<AsyncIterableIterator<RunEventOutput>>;
+}
+
+export function createPlaygroundService(deps: ServiceDeps): PlaygroundService {
+  const { envelopes, config, playground } = deps;
+  const { runner, mirrors } = playground;
+  const follow = createFollowers();
+  const publicUrl = (slug: string): string => `${config.publicBaseUrl}/p/${slug}`;
+
+  const requireKey = async (context: ServiceContext, accountId: string): Promise<ContentKey> => {
+    const key = await contentKeyOf(context.em, accountId, envelopes.dataKey);
+    if (!key) throw new AppError('unauthorized');
+    return key;
+  };
+
+  const requireSession = async (context: ServiceContext, id: string): Promise<StoredSession> => {
+    const { accountId } = requireViewer(context);
+    const stored = isUuid(id) ? await findSession(context.em, { accountId, id }) : undefined;
+    if (!stored) throw new AppError('not_found');
+    return stored;
+  };
+
+  const get = async (context: ServiceContext, { id }: { id: string }): Promise<SessionOutput> => {
+    const { session, runs } = await requireSession(context, id);
+    return sessionView(session, runs, await requireKey(context, session.accountId), publicUrl);
+  };
+
+  return {
+    ...createSharing(deps, { requireSession, get }),
+    async start(context, input) {
+      return (await startSession(context, input, deps)).session;
+    },
+    async run(context, input) {
+      const leave = runner.takePlace(requireViewer(context).accountId);
+      if (!leave) {
+        throw new AppError('service_unavailable', {
+          message: TOO_MANY_WAIT,
+          retryAfterSeconds: 1,
+          quiet: true,
+        });
+      }
+      try {
+        const { session, live } = await startSession(context, input, deps);
+        const whole = live
+          .ended()
+          .then(() => ({ ...session, runs: live.runs.map((run, at) => run.result ?? session.runs[at]!) }));
+        void whole.then(leave);
+        return { session, whole };
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+    async list(context, { shared }) {
+      const { accountId } = requireViewer(context);
+      const stored = await listSessions(context.em, { accountId, shared });
+      const key = await requireKey(context, accountId);
+      return stored.map(({ session, runs }) => listedView(sessionView(session, runs, key, publicUrl)));
+    },
+    get,
+    async cancel(context, { id, runId }) {
+      const { runs } = await requireSession(context, id);
+      if (runId != null && !runs.some((run) => run.id === runId)) throw new AppError('not_found');
+      const ids = await context.em.transactional((em) => requestCancel(em, id, runId ?? undefined));
+      runner.cancel(ids);
+      return get(context, { id });
+    },
+    async remove(context, { id }) {
+      const { accountId } = requireViewer(context);
+      if (!isUuid(id)) throw new AppError('not_found');
+      const ids = await context.em.transactional((em) => deleteSessions(em, { accountId, id }));
+      if (!ids) throw new AppError('not_found');
+      runner.cancel(ids);
+    },
+    async runEvents(context, { id }) {
+      const stored = await requireSession(context, id);
+      const live = runner.live(id);
+      if (live) return follow(live);
+      const key = await requireKey(context, stored.session.accountId);
+      const known = restored(stored, key);
+      if (known.over) return follow(known);
+      const { session, left } = mirrors.join(stored, key);
+      return follow(session, left);
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import { PLAYGROUND_CANCEL_CHANNEL } from '../../db/invalidation.js';
+import { UNTRACKED } from '../../db/untracked.js';
+import { PlaygroundRun } from '../../entities/playground/playground-run.js';
+import { PlaygroundSession } from '../../entities/playground/playground-session.js';
+import { KEPT_SESSIONS } from './playground.rules.js';
+
+const UNFINISHED = { status: { $in: ['pending' as const, 'running' as const] } };
+
+/** A session with its runs in the order of its models. */
+export interface StoredSession {
+  session: PlaygroundSession;
+  runs: PlaygroundRun[];
+}
+
+/** A session of the account. */
+export async function findSession(
+  em: EntityManager,
+  { accountId, id }: { accountId: string; id: string },
+): Promise<StoredSession | undefined> {
+  const session = await em.findOne(PlaygroundSession, { id, accountId }, UNTRACKED);
+  return session ? { session, runs: await runsOf(em, [id]) } : undefined;
+}
+
+/** A session that is shared under the slug, of an account that is active. */
+export async function findShared(em: EntityManager, slug: string): Promise<StoredSession | undefined> {
+  const session = await em.findOne(PlaygroundSession, { shareSlug: slug, shared: true }, UNTRACKED);
+  if (!session) return undefined;
+  const { rows } = await sql`
+    select from accounts where id = ${session.accountId} and status = 'active' and deleted_at is null`.execute(
+    em.getKysely(),
+  );
+  return rows.length > 0 ? { session, runs: await runsOf(em, [session.id]) } : undefined;
+}
+
+/** The newest sessions of an account. */
+export async function listSessions(
+  em: EntityManager,
+  { accountId, shared }: { accountId: string; shared: boolean | undefined },
+): Promise<StoredSession[]> {
+  const sessions = await em.find(
+    PlaygroundSession,
+    { accountId, ...(shared !== undefined && { shared }) },
+    { ...UNTRACKED, orderBy: { createdAt: 'desc', id: 'desc' }, limit: KEPT_SESSIONS },
+  );
+  const runs = await runsOf(
+    em,
+    sessions.map(({ id }) => id),
+  );
+  const bySession = Map.groupBy(runs, ({ sessionId }) => sessionId);
+  return sessions.map((session) => ({ session, runs: bySession.get(session.id) ?? [] }));
+}
+
+const runsOf = (em: EntityManager, ids: readonly string[]): Promise<PlaygroundRun[]> =>
+  em.find(PlaygroundRun, { sessionId: { $in: [...ids] } }, { ...UNTRACKED, orderBy: { position: 'asc' } });
+
+/** Marks unfinished runs of a session as to be cancelled, and tells whoever makes them. Gives their ids. */
+export async function requestCancel(
+  em: EntityManager,
+  sessionId: string,
+  runId: string | undefined,
+): Promise<string[]> {
+  const wanted = { sessionId, ...(runId !== undefined && { id: runId }), ...UNFINISHED };
+  const runs = await em.find(PlaygroundRun, wanted, { ...UNTRACKED, fields: ['id'] });
+  const ids = runs.map(({ id }) => id);
+  await em.nativeUpdate(PlaygroundRun, { id: { $in: ids }, ...UNFINISHED }, { cancelRequested: true });
+  await notifyCancel(em, ids);
+  return ids;
+}
+
+/**
+ * Deletes sessions of an account for good, one or all, with their runs, and ends those under way.
+ * @returns ids of the runs that were under way; undefined: there was no such session.
+ */
+export async function deleteSessions(
+  em: EntityManager,
+  wanted: { accountId: string; id?: string },
+): Promise<string[] | undefined> {
+  const sessions = await em.find(PlaygroundSession, wanted, { ...UNTRACKED, fields: ['id'] });
+  if (sessions.length === 0) return undefined;
+  const sessionIds = sessions.map(({ id }) => id);
+  const runs = await em.find(
+    PlaygroundRun,
+    { sessionId: { $in: sessionIds }, ...UNFINISHED },
+    { ...UNTRACKED, fields: ['id'] },
+  );
+  const deleted = await em.nativeDelete(PlaygroundSession, { ...wanted, id: { $in: sessionIds } });
+  if (deleted === 0) return undefined;
+  const ids = runs.map(({ id }) => id);
+  await notifyCancel(em, ids);
+  return ids;
+}
+
+async function notifyCancel(em: EntityManager, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`select pg_notify(${PLAYGROUND_CANCEL_CHANNEL}, ${ids.join(',')})`.execute(em.getKysely());
+}

@@ -1,0 +1,257 @@
+import { performance } from 'node:perf_hooks';
+import type { Registry } from 'prom-client';
+import type { Config } from '../../../config.js';
+import { AppError, errorTable } from '../../../errors.js';
+import { Call } from '../../../inference/call.js';
+import type { CallMetrics } from '../../../inference/call-metrics.js';
+import type { Catalog } from '../../../inference/catalog.js';
+import { AccountState, DayState } from '../../../inference/limits/account-state.js';
+import { Admission, type Caller } from '../../../inference/limits/limits.js';
+import { BodyBudget, BodyShare } from '../../../inference/memory/body-budget.js';
+import type { Payer } from '../../../inference/payer.js';
+import { Relay } from '../../../inference/relay/relay.js';
+import { type InspectedBody, inspectBody } from '../../../inference/request/request-body.js';
+import type { Clock } from '../../../lib/clock.js';
+import { newId } from '../../../lib/ids.js';
+import type { Money } from '../../../lib/money.js';
+import { Turns } from '../../../lib/turns.js';
+import { UpstreamClient } from '../../../lib/upstream/client.js';
+import type { CallPatience } from '../../../lib/upstream/connection.js';
+import type { Meter, UsageRecord } from '../../../metering/usage-record.js';
+import { createRunMetrics, type RunMetrics } from './run-metrics.js';
+import { type RunFailure, RunRecipient } from './run-recipient.js';
+
+/** One prompt for one model. */
+export interface ModelCall {
+  accountId: string;
+  /** `Bearer <virtual key>` of the account. */
+  authorization: string;
+  model: string;
+  body: Buffer;
+  /** Models and their prices as the session began with them. */
+  catalog: Catalog;
+}
+
+/** How a call ended. */
+export interface CallEnd {
+  status: 'success' | 'error' | 'cancelled';
+  servedModel: string | null;
+  finishReason: string | null;
+  failure: RunFailure | undefined;
+  latencyMs: number;
+  inputTokens: number;
+  outputTokens: number;
+  listCost: Money;
+}
+
+export interface OpenCall {
+  ended: Promise<CallEnd>;
+  /** Ends it; the upstream is cut at once. */
+  cancel(): void;
+  /** Ends it as a failure of ours. */
+  fail(failure: RunFailure): void;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const MIB = 1024 * 1024;
+/** For prompts on their way: the largest is some 600 KiB. */
+const BODY_BOUNDS = { smallBodyBytes: 16 * MIB, largeBodyBytes: 64 * MIB, answerBytes: 0 };
+/** No answer of 4,096 tokens comes near. */
+const LONGEST_ANSWER = 200_000;
+const ENDLESS: RunFailure = { code: 'upstream_error', message: 'The model did not stop answering.' };
+
+/** Runs are never refused for their cost, and nobody waits at a connection for them. */
+const NO_LIMITS = { settle: () => undefined, waive: () => undefined };
+const NO_CALLER: Caller = {
+  destroyed: false,
+  headersSent: false,
+  once: () => undefined,
+  removeListener: () => undefined,
+};
+
+/** Makes calls for the model playground: the edge's way upstream, without its admission and without a charge. */
+export class ModelCalls {
+  readonly #upstream: UpstreamClient;
+  readonly #basePath: string;
+  readonly #patience: CallPatience;
+  readonly #turns = new Turns();
+  readonly #bodies = new BodyBudget(BODY_BOUNDS);
+  readonly #metrics: RunMetrics;
+
+  constructor(
+    config: Pick<Config, 'upstreamUrl' | 'upstreamTimeoutMs' | 'upstreamIdleMs' | 'externalUpstream'>,
+    private readonly clock: Clock,
+    registry: Registry,
+  ) {
+    const url = new URL(config.upstreamUrl);
+    this.#basePath = url.pathname.replace(/\/$/, '');
+    this.#upstream = new UpstreamClient({
+      url,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      echoes: !config.externalUpstream,
+    });
+    this.#patience = { headersTimeoutMs: config.upstreamTimeoutMs, bodyTimeoutMs: config.upstreamIdleMs };
+    this.#metrics = createRunMetrics(registry);
+  }
+
+  /** Begins a call. `onText` gets its answer piece by piece. It always ends, and never rejects. */
+  begin(call: ModelCall, onText: (text: string) => void): OpenCall {
+    const open = new RunningCall(call, onText, {
+      upstream: this.#upstream,
+      basePath: this.#basePath,
+      patience: this.#patience,
+      turns: this.#turns,
+      bodies: this.#bodies,
+      clock: this.clock,
+      metrics: this.#metrics.ofCalls,
+    });
+    const ended = open.ended.then((end) => {
+      this.#metrics.ended(end.status);
+      return end;
+    });
+    open.start();
+    return { ended, cancel: () => open.cancel(), fail: (failure) => open.fail(failure) };
+  }
+
+  destroy(): void {
+    this.#upstream.destroy();
+  }
+}
+
+interface CallRoom {
+  upstream: UpstreamClient;
+  basePath: string;
+  patience: CallPatience;
+  turns: Turns;
+  bodies: BodyBudget;
+  clock: Clock;
+  metrics: CallMetrics;
+}
+
+class RunningCall {
+  readonly ended: Promise<CallEnd>;
+  readonly #end: (end: CallEnd) => void;
+  readonly #recipient: RunRecipient;
+  readonly #share: BodyShare;
+  readonly #began = performance.now();
+  #record: UsageRecord | undefined;
+  #cancelled = false;
+  #failure: RunFailure | undefined;
+  #length = 0;
+
+  constructor(
+    private readonly call: ModelCall,
+    onText: (text: string) => void,
+    private readonly room: CallRoom,
+  ) {
+    const { promise, resolve } = Promise.withResolvers<CallEnd>();
+    this.ended = promise;
+    this.#end = resolve;
+    this.#share = new BodyShare(room.bodies, call.accountId);
+    this.#recipient = new RunRecipient((text) => {
+      // What still comes in the same read as the bound, or as a cancellation.
+      if (this.#recipient.gone) return;
+      this.#length += text.length;
+      if (this.#length > LONGEST_ANSWER) setImmediate(() => this.fail(ENDLESS));
+      else onText(text);
+    });
+  }
+
+  start(): void {
+    const { body, accountId } = this.call;
+    try {
+      this.#share.receive(body.length);
+    } catch (error) {
+      this.#refuse(error);
+      return;
+    }
+    this.room.turns.begin(accountId, inspectBody(body, new Set()), (error, inspected) => {
+      if (this.#cancelled || this.#failure) this.#over();
+      else if (inspected) this.#send(inspected);
+      else this.#refuse(error);
+    });
+  }
+
+  cancel(): void {
+    this.#cancelled = true;
+    this.#recipient.leave();
+  }
+
+  fail(failure: RunFailure): void {
+    this.#failure ??= failure;
+    this.#recipient.leave();
+  }
+
+  #send(body: InspectedBody): void {
+    const { call, room } = this;
+    const input = {
+      id: newId(),
+      endpoint: 'chat' as const,
+      ...this.#admitted(),
+      body,
+      promptVersionId: null,
+    };
+    const meter: Pick<Meter, 'begin' | 'finish'> = {
+      begin: (intent) => ({ intent, slot: 0 }),
+      // Nothing is metered: the record says what the run was, and what it would have cost.
+      finish: (record, written) => {
+        this.#record = record;
+        written();
+      },
+    };
+    const { catalog } = call;
+    const counted = new Call(
+      { limits: NO_LIMITS, meter, clock: room.clock, catalog, metrics: room.metrics },
+      input,
+    );
+    const { upstream, basePath, patience, metrics, turns } = room;
+    const deps = { upstream, basePath, patience, catalog, metrics, turns };
+    new Relay(deps, this.#recipient, counted, this.#share, () => this.#over()).start();
+  }
+
+  #admitted(): { payer: Payer; admission: Admission } {
+    const { accountId, authorization, model, catalog } = this.call;
+    const payer: Payer = {
+      credential: { kind: 'playground', id: accountId },
+      hash: '',
+      account: new AccountState(accountId, 0n, 0n, 0),
+      allowedModels: new Set([model]),
+      authorization,
+      dailyLimit: null,
+      day: new DayState(),
+    };
+    return { payer, admission: new Admission(payer, NO_CALLER, catalog.get(model)!, authorization, 0n) };
+  }
+
+  #refuse(error: unknown): void {
+    const code = error instanceof AppError ? error.code : 'internal_error';
+    const message = error instanceof AppError ? error.message : errorTable.internal_error.message;
+    this.#failure ??= { code, message };
+    this.#over();
+  }
+
+  #over(): void {
+    this.#share.release();
+    const record = this.#record;
+    const failure = this.#failure ?? this.#recipient.failure;
+    const isWhole = record?.status === 'success' && !record.clientAborted;
+    const status = isWhole ? 'success' : this.#cancelled ? 'cancelled' : 'error';
+    this.#end({
+      status,
+      servedModel: record?.status === 'success' ? record.servedModel : null,
+      finishReason: this.#recipient.finishReason,
+      failure: status === 'error' ? (failure ?? asFailure(record)) : undefined,
+      latencyMs: Math.round(performance.now() - this.#began),
+      inputTokens: record?.inputTokens ?? 0,
+      outputTokens: record?.outputTokens ?? 0,
+      listCost: record?.cost ?? 0n,
+    });
+  }
+}
+
+/** For a call that failed without words of its own. */
+function asFailure(record: UsageRecord | undefined): RunFailure {
+  const code = (record?.errorCode ?? 'internal_error') as keyof typeof errorTable;
+  const known = Object.hasOwn(errorTable, code) ? code : 'internal_error';
+  return { code: known, message: errorTable[known].message };
+}

@@ -1,0 +1,74 @@
+import { Redis } from 'ioredis';
+import type { Logger } from '../../../lib/logger.js';
+
+/** How platform processes tell each other of runs under way. Nothing of it is kept anywhere. */
+export interface RunBus {
+  /** Whether another process can be reached at all. */
+  readonly isShared: boolean;
+  publish(channel: string, message: string): void;
+  /** Calls `listener` with each message, from when `ready` is called on. Gives the way to stop. */
+  subscribe(channel: string, listener: (message: string) => void, ready?: () => void): () => void;
+  stop(): void;
+}
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const DISCONNECT_TIMEOUT_MS = 50;
+const RECONNECT_BASE_MS = 100;
+const RECONNECT_MAX_MS = 2_000;
+
+/** One process alone, or several that share nothing but the database. */
+export const LONE_BUS: RunBus = {
+  isShared: false,
+  publish: () => undefined,
+  subscribe: () => () => undefined,
+  stop: () => undefined,
+};
+
+/** Over Redis where REDIS_URL says so. What is lost there is asked for again (mirrors.ts). */
+export function openRunBus(redisUrl: string | null, log: Logger): RunBus {
+  if (redisUrl === null) return LONE_BUS;
+  const listeners = new Map<string, Set<(message: string) => void>>();
+  const connect = (options: { enableOfflineQueue: boolean }): Redis => {
+    const redis = new Redis(redisUrl, {
+      ...options,
+      // Connected once there is something to say or to hear.
+      lazyConnect: true,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      keepAlive: 10_000,
+      disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+      maxRetriesPerRequest: null,
+      retryStrategy: (tries) =>
+        Math.min(RECONNECT_MAX_MS, RECONNECT_BASE_MS * 2 ** Math.min(tries, 5)) * (0.5 + Math.random() / 2),
+    });
+    // It comes back by itself; followers get the finished run from the database meanwhile.
+    redis.on('error', (error) => log.debug({ err: error }, 'Redis is away: runs are told when they end'));
+    redis.connect().catch(() => undefined);
+    return redis;
+  };
+  const hearing = connect({ enableOfflineQueue: true });
+  const saying = connect({ enableOfflineQueue: false });
+  hearing.on('message', (channel, message) => {
+    for (const listener of listeners.get(channel) ?? []) listener(message);
+  });
+  return {
+    isShared: true,
+    publish(channel, message) {
+      saying.publish(channel, message).catch(() => undefined);
+    },
+    subscribe(channel, listener, ready = () => undefined) {
+      const known = listeners.get(channel) ?? new Set();
+      hearing.subscribe(channel).then(ready, () => undefined);
+      listeners.set(channel, known.add(listener));
+      return () => {
+        known.delete(listener);
+        if (known.size > 0 || listeners.get(channel) !== known) return;
+        listeners.delete(channel);
+        hearing.unsubscribe(channel).catch(() => undefined);
+      };
+    },
+    stop() {
+      hearing.disconnect();
+      saying.disconnect();
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { Counter, type Registry } from 'prom-client';
+import type { CallMetrics } from '../../../inference/call-metrics.js';
+
+export interface RunMetrics {
+  ended(status: string): void;
+  /** For the inference room: what it counts of calls of `/v1` is counted by `ended` here. */
+  ofCalls: CallMetrics;
+}
+
+/** Metrics of the model playground. Explained in docs/operations.md. */
+export function createRunMetrics(registry: Registry): RunMetrics {
+  const runs = new Counter({
+    name: 'playground_runs_total',
+    help: 'Runs of the model playground that ended here, by status',
+    labelNames: ['status'],
+    registers: [registry],
+  });
+  const nothing = (): void => undefined;
+  return {
+    ended: (status) => runs.inc({ status }),
+    ofCalls: {
+      answered: nothing,
+      recorded: nothing,
+      dropped: nothing,
+      bodyBytes: nothing,
+      refusalsLost: nothing,
+      malformedVersion: nothing,
+    },
+  };
+}

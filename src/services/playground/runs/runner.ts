@@ -1,0 +1,283 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Catalog } from '../../../inference/catalog.js';
+import { MemoryPool } from '../../../inference/memory/memory-pool.js';
+import { isDatabaseOutage } from '../../../lib/database-outage.js';
+import { FairQueue } from '../../../lib/fair-queue.js';
+import type { Logger } from '../../../lib/logger.js';
+import { formatMoney } from '../../../lib/money.js';
+import type { Signals } from '../../live/signals.js';
+import type { ContentKey } from '../content.js';
+import type { RunOutput } from '../playground.outputs.js';
+import { responseField } from '../playground.rules.js';
+import { ABANDONED, beginRun, endRun, type RunEnd } from '../run-state.store.js';
+import { Broadcast } from './broadcast.js';
+import { keepLeases, type Leases } from './leases.js';
+import { type LiveRun, LiveSession, liveRun } from './live-session.js';
+import type { CallEnd, ModelCalls, OpenCall } from './model-calls.js';
+import type { RunBus } from './run-bus.js';
+import type { RunFailure } from './run-recipient.js';
+
+/** A session that has just been written, with what its runs need. */
+export interface NewSession {
+  id: string;
+  accountId: string;
+  key: ContentKey;
+  authorization: string;
+  /** As its runs were written. */
+  runs: readonly RunOutput[];
+  /** The UTC day that they count on, and the most tokens of each. */
+  day: string;
+  maxTokens: number;
+  catalog: Catalog;
+  bodyFor(model: string): Buffer;
+}
+
+export interface RunnerDeps {
+  calls: ModelCalls;
+  bus: RunBus;
+  signals: Pick<Signals, 'onPlaygroundCancel'>;
+  /** A fork of its own. */
+  em(): EntityManager;
+  log: Logger;
+  /** What runs get to end when the process stops; 15 s unless a test can't wait. */
+  stopPatienceMs?: number | undefined;
+}
+
+/** Runs of this process that go upstream at once; the others wait, and accounts take turns. */
+const RUNS_AT_ONCE = { atOnce: 256, perOwner: 8 };
+/** A run that takes longer frees its place for others. */
+const LONGEST_RUN_MS = 300_000;
+const TOO_LONG: RunFailure = { code: 'upstream_timeout', message: 'The answer took longer than 5 minutes.' };
+const STOPPED: RunFailure = {
+  code: 'service_unavailable',
+  message: 'The service is restarting. Run it again.',
+};
+/** Requests that wait here for whole sessions: each keeps one of the 144 connections of an edge. */
+const WAITING_REQUESTS = 32;
+/** An account may have a quarter of those that are left. */
+const WAITING_PART = 4;
+/** What runs get to end when the process stops. */
+const STOP_PATIENCE_MS = 15_000;
+const WRITE_RETRY_MS = 500;
+/** So long is the end of a run kept for a database that is away. */
+const WRITE_PATIENCE_MS = 60_000;
+
+interface Held {
+  session: LiveSession;
+  run: LiveRun;
+  call: OpenCall | undefined;
+  /** Why it is to end without an answer. */
+  stop: 'cancelled' | RunFailure | undefined;
+  stopped(): void;
+}
+
+/** Makes the runs of this process, and knows how far each has come. */
+export class Runner {
+  readonly #sessions = new Map<string, LiveSession>();
+  readonly #held = new Map<string, Held>();
+  readonly #queue = new FairQueue(RUNS_AT_ONCE);
+  readonly #waiting = new MemoryPool(WAITING_REQUESTS);
+  readonly #broadcast: Broadcast;
+  readonly #leases: Leases;
+  readonly #leaveSignals: () => void;
+  #stopping = false;
+
+  constructor(private readonly deps: RunnerDeps) {
+    this.#broadcast = new Broadcast(deps.bus);
+    this.#leaveSignals = deps.signals.onPlaygroundCancel((ids) => this.cancel(ids));
+    this.#leases = keepLeases({
+      ...deps,
+      held: () => [...this.#held.keys()],
+      cancel: (ids) => this.cancel(ids),
+    });
+  }
+
+  /** Whether the process ends: what would begin now would be cut. */
+  get stopping(): boolean {
+    return this.#stopping;
+  }
+
+  /** A session whose runs are under way here. */
+  live(sessionId: string): LiveSession | undefined {
+    return this.#sessions.get(sessionId);
+  }
+
+  /** A place among the requests that wait for whole sessions; gives the way to leave it. Undefined: there is no room. */
+  takePlace(accountId: string): (() => void) | undefined {
+    if (!this.#waiting.takePart(accountId, 1, WAITING_PART)) return undefined;
+    return () => this.#waiting.give(accountId, 1);
+  }
+
+  /** Begins the runs of a session, and returns at once. */
+  begin(input: NewSession): LiveSession {
+    const session = new LiveSession(input.id, input.accountId, input.runs.map(liveRun));
+    this.#sessions.set(session.id, session);
+    this.#broadcast.add(session, input.key);
+    for (const [index, run] of session.runs.entries())
+      void this.#make(session, run, input, input.runs[index]!);
+    void session.ended().then(() => {
+      this.#sessions.delete(session.id);
+      this.#broadcast.remove(session);
+    });
+    return session;
+  }
+
+  /** Ends runs. Those of other processes are none of ours. */
+  cancel(runIds: readonly string[]): void {
+    for (const id of runIds) {
+      const held = this.#held.get(id);
+      if (held) stopRun(held, 'cancelled');
+    }
+  }
+
+  /** Lets runs end for a while, and ends the others. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const all = Promise.all([...this.#sessions.values()].map((session) => session.ended()));
+    await Promise.race([all, delay(this.deps.stopPatienceMs ?? STOP_PATIENCE_MS, undefined, { ref: false })]);
+    for (const held of this.#held.values()) stopRun(held, STOPPED);
+    await all;
+    this.#leaveSignals();
+    await this.#leases.stop();
+    this.#broadcast.stop();
+    this.deps.bus.stop();
+    this.deps.calls.destroy();
+  }
+
+  /** Makes one run from its turn to its end. Never rejects. */
+  async #make(session: LiveSession, run: LiveRun, input: NewSession, written: RunOutput): Promise<void> {
+    const { promise: stopped, resolve } = Promise.withResolvers<void>();
+    const held: Held = { session, run, call: undefined, stop: undefined, stopped: resolve };
+    this.#held.set(run.id, held);
+    try {
+      const end = await this.#inTurn(held, input, stopped);
+      session.end(run, await this.#write(run, input, written, end));
+    } catch (error) {
+      this.deps.log.error({ err: error, runId: run.id }, 'a run of the model playground failed');
+      session.end(run, {
+        ...written,
+        status: 'error',
+        error_code: 'internal_error',
+        error_message: 'Something went wrong on our side. It has been logged.',
+      });
+    } finally {
+      this.#held.delete(run.id);
+    }
+  }
+
+  async #inTurn(held: Held, input: NewSession, stopped: Promise<void>): Promise<CallEnd> {
+    const entering = this.#queue.enter(input.accountId);
+    const leave = await Promise.race([entering, stopped]);
+    if (!leave) {
+      // Its turn is given on when it comes.
+      void entering.then((turn) => turn());
+      return unmade(held.stop);
+    }
+    try {
+      return held.stop ? unmade(held.stop) : await this.#call(held, input);
+    } finally {
+      leave();
+    }
+  }
+
+  async #call(held: Held, { accountId, authorization, catalog, bodyFor }: NewSession): Promise<CallEnd> {
+    const { session, run } = held;
+    const began = performance.now();
+    run.status = 'running';
+    session.changed();
+    this.#tryTo(() => beginRun(this.deps.em(), run.id));
+    const call = { accountId, authorization, catalog, model: run.model, body: bodyFor(run.model) };
+    held.call = this.deps.calls.begin(call, (text) => {
+      run.ttftMs ??= Math.round(performance.now() - began);
+      run.text += text;
+      session.changed();
+    });
+    const limit = setTimeout(() => stopRun(held, TOO_LONG), LONGEST_RUN_MS).unref();
+    try {
+      return await held.call.ended;
+    } finally {
+      clearTimeout(limit);
+    }
+  }
+
+  /** Writes the end of a run, and gives the run as it then is. */
+  async #write(run: LiveRun, input: NewSession, written: RunOutput, end: CallEnd): Promise<RunOutput> {
+    const { id, text, ttftMs } = run;
+    const row: RunEnd = {
+      status: end.status,
+      servedModel: end.servedModel,
+      responseSealed:
+        text === '' && end.status !== 'success'
+          ? null
+          : input.key.seal(text, responseField(input.accountId, id)),
+      finishReason: end.finishReason,
+      errorCode: end.failure?.code ?? null,
+      errorMessage: end.failure?.message ?? null,
+      latencyMs: end.latencyMs,
+      ttftMs,
+      inputTokens: end.inputTokens,
+      outputTokens: end.outputTokens,
+      listCostUsd: formatMoney(end.listCost),
+    };
+    const known = await this.#persist({ ...input, id }, row);
+    if (known === 'lost') {
+      return { ...written, status: 'error', error_code: ABANDONED.code, error_message: ABANDONED.message };
+    }
+    return {
+      ...written,
+      status: row.status,
+      served_model_public_name: row.servedModel,
+      response_content: row.responseSealed === null ? null : text,
+      finish_reason: row.finishReason,
+      latency_ms: row.latencyMs,
+      ttft_ms: ttftMs,
+      input_tokens: row.inputTokens,
+      output_tokens: row.outputTokens,
+      list_cost_usd: row.listCostUsd,
+      error_code: row.errorCode,
+      error_message: row.errorMessage,
+    };
+  }
+
+  /** Tries for a while where the database is away: the lease ends meanwhile, or doesn't. */
+  async #persist(
+    run: { id: string; accountId: string; day: string; maxTokens: number },
+    row: RunEnd,
+  ): Promise<'written' | 'lost'> {
+    for (const giveUpAt = performance.now() + WRITE_PATIENCE_MS; ; ) {
+      try {
+        return (await endRun(this.deps.em(), run, row)) ? 'written' : 'lost';
+      } catch (error) {
+        if (this.#stopping || !isDatabaseOutage(error) || performance.now() > giveUpAt) throw error;
+        await delay(WRITE_RETRY_MS, undefined, { ref: false });
+      }
+    }
+  }
+
+  #tryTo(write: () => Promise<void>): void {
+    write().catch((error: unknown) =>
+      this.deps.log.debug({ err: error }, 'the begin of a run was not written'),
+    );
+  }
+}
+
+function stopRun(held: Held, why: 'cancelled' | RunFailure): void {
+  if (held.stop) return;
+  held.stop = why;
+  held.stopped();
+  if (why === 'cancelled') held.call?.cancel();
+  else held.call?.fail(why);
+}
+
+/** The end of a run that never went upstream. */
+const unmade = (stop: Held['stop']): CallEnd => ({
+  status: stop === 'cancelled' ? 'cancelled' : 'error',
+  servedModel: null,
+  finishReason: null,
+  failure: stop === 'cancelled' ? undefined : stop,
+  latencyMs: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  listCost: 0n,
+});

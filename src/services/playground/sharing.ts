@@ -1,0 +1,70 @@
+import type { ServiceContext } from '../../context.js';
+import { PlaygroundSession } from '../../entities/playground/playground-session.js';
+import { AppError } from '../../errors.js';
+import { ofWholeInput } from '../../lib/field-issues.js';
+import type { ServiceDeps } from '../deps.js';
+import { lockStarts } from './bounds.store.js';
+import { contentKeyOf, sharedView } from './content.js';
+import type { SessionOutput, SharedSessionOutput, SharingOutput } from './playground.outputs.js';
+import { isSlug, newSlug, SHARED_SESSIONS } from './playground.rules.js';
+import { findShared, type StoredSession } from './playground.store.js';
+
+export interface Sharing {
+  /**
+   * Shows a session to everybody who has its address: the one that it had before, or with `rotate` a new one.
+   * @throws AppError `not_found`, `validation_error` when the account shares as many as it may.
+   */
+  share(
+    context: ServiceContext,
+    input: { id: string; rotate?: boolean | null | undefined },
+  ): Promise<SharingOutput>;
+  /** Shows it no more, at once. @throws AppError `not_found` */
+  unshare(context: ServiceContext, input: { id: string }): Promise<SessionOutput>;
+  /** A shared session, for everybody. @throws AppError `not_found` */
+  shared(context: ServiceContext, input: { slug: string }): Promise<SharedSessionOutput>;
+}
+
+export function createSharing(
+  { config, envelopes }: ServiceDeps,
+  {
+    requireSession,
+    get,
+  }: {
+    requireSession(context: ServiceContext, id: string): Promise<StoredSession>;
+    get(context: ServiceContext, input: { id: string }): Promise<SessionOutput>;
+  },
+): Sharing {
+  return {
+    async share(context, { id, rotate }) {
+      const { accountId } = (await requireSession(context, id)).session;
+      const slug = await context.em.transactional(async (em) => {
+        // One at a time of an account: the number of its shared sessions stays within its bound, and its slugs are one.
+        await lockStarts(em, accountId);
+        const { session } = await requireSession({ ...context, em }, id);
+        const known = rotate ? null : session.shareSlug;
+        if (!session.shared) requireFewer(await em.count(PlaygroundSession, { accountId, shared: true }));
+        const shareSlug = known ?? newSlug();
+        await em.nativeUpdate(PlaygroundSession, { id, accountId }, { shareSlug, shared: true });
+        return shareSlug;
+      });
+      return { share_slug: slug, public_url: `${config.publicBaseUrl}/p/${slug}` };
+    },
+    async unshare(context, { id }) {
+      const { accountId } = (await requireSession(context, id)).session;
+      await context.em.nativeUpdate(PlaygroundSession, { id, accountId }, { shared: false });
+      return get(context, { id });
+    },
+    async shared({ em }, { slug }) {
+      const stored = isSlug(slug) ? await findShared(em, slug) : undefined;
+      const key = stored && (await contentKeyOf(em, stored.session.accountId, envelopes.dataKey));
+      if (!key) throw new AppError('not_found');
+      return sharedView(stored.session, stored.runs, key);
+    },
+  };
+}
+
+function requireFewer(shared: number): void {
+  if (shared < SHARED_SESSIONS) return;
+  const message = `An account shares at most ${SHARED_SESSIONS} sessions. Stop sharing or delete one first.`;
+  throw new AppError('validation_error', { message, details: ofWholeInput(message) });
+}

@@ -1,0 +1,165 @@
+import { dataOf, operate } from '../graphql/support.js';
+import { call, signUp } from '../support/api.js';
+import { useProduct } from '../support/product-suite.js';
+import { ask, FAST, QWEN, type Session } from './support.js';
+
+interface Sharing {
+  share_slug: string;
+  public_url: string;
+}
+
+describe('a shared session', () => {
+  const product = useProduct();
+  const hostile = '<img src=x onerror=alert(1)> "quoted" \'single\' & </pre><script>alert(2)</script>';
+  let token: string;
+  let accountId: string;
+  let session: Session;
+
+  beforeAll(async () => {
+    ({ token, accountId } = await product.signUp('team'));
+    const answer = await ask(product.url, token, [FAST, QWEN], `${hostile} [[sim words=7 tokens=11/13]]`, {
+      system_prompt: 'Answer in <b>bold</b>.',
+    });
+    session = answer.body;
+  });
+
+  const share = async (body?: unknown): Promise<Sharing> => {
+    const answer = await call<Sharing>(product.url, 'POST', `/api/playground/${session.id}/share`, {
+      token,
+      body,
+    });
+    expect(answer.status).toBe(200);
+    return answer.body;
+  };
+  const unshare = () => call(product.url, 'DELETE', `/api/playground/${session.id}/share`, { token });
+  const json = (slug: string) => call<Session>(product.url, 'GET', `/api/playground/shared/${slug}`);
+  const page = (slug: string) => call(product.url, 'GET', `/p/${slug}`);
+
+  test('has an address that stays: shared again it is the same, and rotated another', async () => {
+    const first = await share();
+    expect(first).toEqual({
+      share_slug: expect.stringMatching(/^[A-Za-z0-9_-]{24}$/),
+      public_url: `${product.url}/p/${first.share_slug}`,
+    });
+    expect(await share({})).toEqual(first);
+    expect([(await unshare()).status, (await unshare()).status]).toEqual([204, 204]);
+    const kept = await call<Session>(product.url, 'GET', `/api/playground/${session.id}`, { token });
+    expect(kept.body).toMatchObject({ shared: false, share_slug: first.share_slug, public_url: null });
+    expect(await share()).toEqual(first);
+    const second = await share({ rotate: true });
+    expect(second.share_slug).not.toBe(first.share_slug);
+    expect((await json(first.share_slug)).status).toBe(404);
+    expect((await json(second.share_slug)).status).toBe(200);
+    expect(await share()).toEqual(second);
+  });
+
+  test('is shown to everybody whole, with nothing about its owner', async () => {
+    const { share_slug: slug } = await share();
+    const { status, body, text, headers } = await json(slug);
+    expect(status).toBe(200);
+    const { prompt, system_prompt, models, parameters, runs, created_at } = session;
+    expect(body).toEqual({ prompt, system_prompt, models, parameters, runs, created_at });
+    expect(text).not.toMatch(new RegExp(`${accountId}|${session.id}|@example\\.com|sk-|127\\.0\\.0\\.1`));
+    expect([headers.get('cache-control'), headers.get('x-robots-tag')]).toEqual(['no-store', 'noindex']);
+    const query = `{ sharedPlaygroundSession(slug: "${slug}") { prompt runs { responseContent } } }`;
+    const { sharedPlaygroundSession: shown } = await dataOf<{ sharedPlaygroundSession: unknown }>(
+      product.url,
+      query,
+    );
+    expect(shown).toEqual({
+      prompt,
+      runs: runs.map(({ response_content }) => ({ responseContent: response_content })),
+    });
+  });
+
+  test('is a page with prompt, answers, served model, tokens, price and date, and no HTML of theirs', async () => {
+    const { share_slug: slug } = await share();
+    const { status, text, headers } = await page(slug);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect([headers.get('cache-control'), headers.get('x-robots-tag')]).toEqual(['no-store', 'noindex']);
+    expect(headers.get('content-security-policy')).toMatch(/script-src 'self'(?:;|$)/);
+    expect(text).toContain('<meta name="robots" content="noindex">');
+    expect(text).not.toMatch(/<script|<img|<b>|style=|onerror=alert\(1\)>/);
+    expect(text).toContain('&#60;img src=x onerror=alert(1)&#62;');
+    expect(text).toContain('&#60;b&#62;bold&#60;/b&#62;');
+    for (const run of session.runs) {
+      expect(text).toContain(`<h2>${run.model_public_name}</h2>`);
+      expect(text).toContain(`<td>${run.served_model_public_name}</td>`);
+      expect(text).toContain(run.response_content!.slice(0, 20));
+      expect(text).toContain(`<td>$${run.list_cost_usd}</td>`);
+    }
+    expect(text).toContain('<td>11 in, 13 out</td>');
+    expect(text).toContain(
+      `<td>${session.created_at.slice(0, 10)} ${session.created_at.slice(11, 16)} UTC</td>`,
+    );
+    expect(text).not.toMatch(new RegExp(`${accountId}|${session.id}|@example\\.com`));
+  });
+
+  test('is kept from nobody by robots.txt: crawlers have to read that it is not for them', async () => {
+    const { share_slug: slug } = await share();
+    const { status, text } = await call(product.url, 'GET', '/robots.txt');
+    const lines = status === 200 ? text.split('\n') : [];
+    const disallowed = lines.flatMap((line) => /^Disallow:\s*(\S+)/i.exec(line)?.[1] ?? []);
+    expect(disallowed.filter((prefix) => `/p/${slug}`.startsWith(prefix))).toEqual([]);
+  });
+
+  test('is 404 at once when it is shared no more, whoever asks, as if it had never been', async () => {
+    const { share_slug: slug } = await share();
+    await unshare();
+    const never = await json('A'.repeat(24));
+    for (const gone of [
+      await json(slug),
+      await call(product.url, 'GET', `/api/playground/shared/${slug}`, { token }),
+    ]) {
+      expect([gone.status, gone.body]).toEqual([404, never.body]);
+    }
+    const left = await page(slug);
+    expect([left.status, left.text]).toEqual([404, (await page('nothing')).text]);
+    expect([left.headers.get('cache-control'), left.headers.get('x-robots-tag')]).toEqual([
+      'no-store',
+      'noindex',
+    ]);
+    const query = `{ sharedPlaygroundSession(slug: "${slug}") { prompt } }`;
+    const { body } = await operate(product.url, query);
+    expect(body.errors![0]!.extensions.code).toBe('not_found');
+  });
+
+  test('is 404 when it is deleted, and when its owner is disabled or deleted', async () => {
+    const shared = async (owner: string) => {
+      const { body } = await ask(product.url, owner, [FAST], 'Mine [[sim words=2]]');
+      const path = `/api/playground/${body.id}`;
+      const { body: sharing } = await call<Sharing>(product.url, 'POST', `${path}/share`, { token: owner });
+      expect((await json(sharing.share_slug)).status).toBe(200);
+      return { path, slug: sharing.share_slug };
+    };
+    const statuses = async (slug: string) => [(await json(slug)).status, (await page(slug)).status];
+    const mine = await shared(token);
+    await call(product.url, 'DELETE', mine.path, { token });
+    expect(await statuses(mine.slug)).toEqual([404, 404]);
+    const { token: leaving, user } = await signUp(product.url, { password: 'a password of this test' });
+    const theirs = await shared(leaving);
+    await product.db.pool.query(`update accounts set status = 'disabled' where id = $1`, [user.id]);
+    expect(await statuses(theirs.slug)).toEqual([404, 404]);
+    await product.db.pool.query(`update accounts set status = 'active' where id = $1`, [user.id]);
+    expect(await statuses(theirs.slug)).toEqual([200, 200]);
+    const body = { password: 'a password of this test' };
+    await call(product.url, 'DELETE', '/api/auth/me', { token: leaving, body });
+    expect(await statuses(theirs.slug)).toEqual([404, 404]);
+  });
+
+  test('keeps its address when it is shared many times at once', async () => {
+    const { body } = await ask(product.url, token, [FAST], 'At once [[sim words=2]]');
+    const path = `/api/playground/${body.id}/share`;
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => call<Sharing>(product.url, 'POST', path, { token })),
+    );
+    expect(new Set(all.map((one) => one.body.share_slug)).size).toBe(1);
+    expect((await json(all[0]!.body.share_slug)).status).toBe(200);
+  });
+
+  test('a body that is wrong is refused by its field', async () => {
+    const path = `/api/playground/${session.id}/share`;
+    const answer = await call(product.url, 'POST', path, { token, body: { rotate: 'yes' } });
+    expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('rotate')]);
+  });
+});

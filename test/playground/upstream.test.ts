@@ -1,0 +1,183 @@
+import { createRegistry } from '../../src/lib/metrics.js';
+import { signUp } from '../support/api.js';
+import { usePlatform } from '../support/platform-suite.js';
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
+import { ask, byModel, FAST, QWEN } from './support.js';
+
+const VIRTUAL_KEY = 'sk-virtual-canary-1234567890';
+
+describe('what goes upstream for a run, and what comes back', () => {
+  let upstream: ScriptedUpstream;
+  beforeAll(async () => {
+    upstream = await startScriptedUpstream();
+  });
+  afterAll(() => upstream.close());
+  const registry = createRegistry('test');
+  const suite = usePlatform(() => ({
+    env: { UPSTREAM_URL: upstream.url },
+    registry,
+    virtualKeys: { generate: async () => VIRTUAL_KEY, remove: async () => undefined },
+  }));
+  let token = '';
+  beforeEach(async () => {
+    if (token !== '') return;
+    ({ token } = await signUp(suite.url));
+    // A plan that has both models.
+    await suite.db.pool.query(`update accounts set plan_id = 'starter' where status = 'active'`);
+  });
+
+  const chunk = (delta: unknown, more: Record<string, unknown> = {}) =>
+    `data: ${JSON.stringify({
+      id: 'c',
+      object: 'chat.completion.chunk',
+      created: 1,
+      model: FAST,
+      choices: [{ index: 0, delta, finish_reason: null }],
+      ...more,
+    })}\n\n`;
+  const usage = (input: number, output: number) =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: FAST, choices: [], usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output } })}\n\n`;
+  const modelOf = (body: string): string => (JSON.parse(body) as { model: string }).model;
+  const streams = (...events: string[]) =>
+    upstream.answer((_request, response) => {
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .end(`${events.join('')}data: [DONE]\n\n`);
+    });
+
+  test('the prompt alone, with the virtual key of the account and the parameters', async () => {
+    upstream.seen.length = 0;
+    streams(chunk({ content: 'Yes' }), usage(3, 1));
+    await ask(suite.url, token, [FAST], 'Is it?', {
+      system_prompt: 'Be brief.',
+      parameters: { temperature: 0, max_tokens: 7 },
+    });
+    expect(upstream.seen).toHaveLength(1);
+    const [{ headers, body, url }] = upstream.seen as [(typeof upstream.seen)[number]];
+    expect([url, headers.authorization]).toEqual(['/v1/chat/completions', `Bearer ${VIRTUAL_KEY}`]);
+    expect(JSON.parse(body)).toEqual({
+      model: FAST,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Is it?' },
+      ],
+      stream: true,
+      stream_options: { include_usage: true },
+      max_tokens: 7,
+      temperature: 0,
+    });
+  });
+
+  test('one model fails while the other answers: two runs of one session, each with its own end', async () => {
+    upstream.answer((request, response) => {
+      if (modelOf(request.body) === QWEN) {
+        response.writeHead(500, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ error: { message: 'node 10.0.0.5 is out of memory' } }));
+        return;
+      }
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`${chunk({ content: 'Fine' })}${usage(3, 1)}data: [DONE]\n\n`);
+    });
+    const { status, body, text } = await ask(suite.url, token, [QWEN, FAST], 'Is it?');
+    const { [FAST]: fast, [QWEN]: qwen } = byModel(body);
+    expect([status, fast!.status, fast!.response_content]).toEqual([201, 'success', 'Fine']);
+    expect(qwen).toMatchObject({ status: 'error', error_code: 'upstream_error', response_content: null });
+    expect(text).not.toMatch(/10\.0\.0\.5|memory/);
+  });
+
+  test('the model that served is told, and its price is what the run would have cost', async () => {
+    streams(chunk({ content: 'From another' }, { model: 'gateway/qwen-pro' }), usage(1_000_000, 10));
+    const { body } = await ask(suite.url, token, [FAST], 'Who?');
+    expect(body.runs[0]).toMatchObject({
+      model_public_name: FAST,
+      served_model_public_name: 'gateway/qwen-pro',
+      cost_usd: '0.000000',
+      list_cost_usd: '0.500015',
+    });
+  });
+
+  test('what is no text of an answer is left out, whatever form it has', async () => {
+    streams(
+      chunk({ role: 'assistant' }),
+      chunk({ content: 'a' }),
+      chunk({ content: null, reasoning_content: 'hidden' }),
+      chunk({ content: ' b' }),
+      usage(2, 3),
+    );
+    const { body, text } = await ask(suite.url, token, [FAST], 'Odd?');
+    expect([body.runs[0]!.status, body.runs[0]!.response_content]).toEqual(['success', 'a b']);
+    expect(text).not.toContain('hidden');
+  });
+
+  test.each([
+    ['no JSON', 'data: {"a": \n\n', 'upstream_error'],
+    [
+      'an error of the node',
+      'data: {"error":{"message":"at http://10.0.0.5","code":500}}\n\n',
+      'upstream_error',
+    ],
+    ['nothing at all', '', 'success'],
+  ])('a stream of %s ends the run', async (_what, events, expected) => {
+    streams(events);
+    const { body, text } = await ask(suite.url, token, [FAST], 'Well?');
+    expect(body.runs[0]!.error_code ?? body.runs[0]!.status).toBe(expected);
+    expect(text).not.toContain('10.0.0.5');
+  });
+
+  test('a model that never stops is cut', async () => {
+    upstream.seen.length = 0;
+    upstream.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const piece = chunk({ content: 'x'.repeat(20_000) });
+      const more = (): void => {
+        if (response.writable && !response.destroyed) response.write(piece, () => setImmediate(more));
+      };
+      more();
+    });
+    const { body } = await ask(suite.url, token, [FAST], 'Go on');
+    expect(body.runs[0]).toMatchObject({
+      status: 'error',
+      error_message: 'The model did not stop answering.',
+    });
+    expect(body.runs[0]!.response_content!.length).toBeLessThanOrEqual(200_000);
+    await until(() => upstream.seen[0]!.aborted);
+  });
+
+  test('a request whose client leaves keeps its runs: they are in the session', async () => {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    upstream.answer(async (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      await released;
+      response.end(`${chunk({ content: 'Late' })}${usage(1, 1)}data: [DONE]\n\n`);
+    });
+    const before = upstream.begun();
+    const leaving = new AbortController();
+    const asked = fetch(`${suite.url}/api/playground`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ prompt: 'I leave', models: [FAST] }),
+    }).catch(() => 'left');
+    await until(() => upstream.begun() > before);
+    leaving.abort();
+    expect(await asked).toBe('left');
+    release();
+    await until(async () => {
+      const { rows } = await suite.db.pool.query<{ status: string }>(
+        'select status from playground_runs order by id desc limit 1',
+      );
+      return rows[0]?.status === 'success';
+    });
+  });
+
+  test('how runs ended is counted', async () => {
+    const { values } = await registry.getSingleMetric('playground_runs_total')!.get();
+    const counted = Object.fromEntries(values.map(({ labels, value }) => [labels.status, value]));
+    expect(counted.success).toBeGreaterThanOrEqual(4);
+    expect(counted.error).toBeGreaterThanOrEqual(3);
+  });
+});
