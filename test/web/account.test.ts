@@ -102,6 +102,8 @@ describeInBrowser('billing and profile of the dashboard', () => {
 
   test('a page that can’t be loaded says so with the id to quote, and works again by a click', async () => {
     const page = await pageOf(browser, suite, user, { expectedErrors: /50[03]|status of 500/ });
+    // A socket that stands late reads all anew: then nobody would have to click.
+    await page.routeWebSocket(/graphql/, () => undefined);
     let broken = true;
     await page.route('**/graphql', async (route) => {
       const isLedger = route.request().postData()?.includes('"after"') ?? false;
