@@ -198,6 +198,8 @@ describe('the leaderboard', () => {
     const { status, body } = await recompute(admin.token);
     expect([status, body.hours]).toEqual([200, 1]);
     expect((await get()).body.total_entries).toBe(4);
+    const together = await Promise.all(Array.from({ length: 6 }, () => recompute(admin.token)));
+    expect(together.map((answer) => answer.status)).toEqual(together.map(() => 200));
   });
 
   test('shows an administrator’s choice of featured models at once', async () => {

@@ -5,6 +5,7 @@ import { Model } from '../../entities/billing/model.js';
 import { AppError } from '../../errors.js';
 import { DAY_MS, formatTimestamp, hourStart } from '../../lib/clock.js';
 import { rollUpUsage } from '../analytics/rollups.service.js';
+import { lockRollups } from '../analytics/rollups.store.js';
 import type { ModelOutput } from '../billing/billing.outputs.js';
 import type { createBillingService } from '../billing/billing.service.js';
 import type { ServiceDeps } from '../deps.js';
@@ -38,6 +39,8 @@ import { rank, type Standing } from './ranking.rules.js';
 /** SPEC section 8. */
 const CACHE_MS = 5 * 60_000;
 const PREFIX = 'gateway/';
+/** People leave the family out. */
+const publicNameOf = (name: string): string => (name.startsWith(PREFIX) ? name : `${PREFIX}${name}`);
 
 /** A window as it was read, for every order. */
 interface Board {
@@ -137,7 +140,7 @@ export function createLeaderboardService(
       name: string,
       { window_days }: Pick<LeaderboardInput, 'window_days'>,
     ): Promise<LeaderboardModelOutput> {
-      const publicName = name.startsWith(PREFIX) ? name : `${PREFIX}${name}`;
+      const publicName = publicNameOf(name);
       const { generatedAt, figures, standings } = await board(context, window_days);
       const found = figures.find(({ model }) => model.publicName === publicName);
       if (!found) throw new AppError('not_found');
@@ -158,12 +161,15 @@ export function createLeaderboardService(
     async recompute(context: ServiceContext): Promise<RecomputeOutput> {
       requireAdmin(context);
       const closed = await rollUpUsage(context);
-      await context.em.fork().transactional(async (em) => {
+      const isMade = await context.em.fork().transactional(async (em) => {
+        // Two at once would both write the hour.
+        if (!(await lockRollups(em))) return false;
         await recomputeModelHour(em, new Date(hourStart(clock.now())));
         await notifyModelHours(em);
+        return true;
       });
       cache.clear();
-      return { hours: closed + 1 };
+      return { hours: closed + (isMade ? 1 : 0) };
     },
 
     /**
@@ -172,7 +178,7 @@ export function createLeaderboardService(
      */
     async updateModel(context: ServiceContext, name: string, input: UpdateModelInput): Promise<ModelOutput> {
       requireAdmin(context);
-      const publicName = name.startsWith(PREFIX) ? name : `${PREFIX}${name}`;
+      const publicName = publicNameOf(name);
       await context.em.fork().transactional(async (em) => {
         const changed = await em.nativeUpdate(Model, { publicName }, { isFeatured: input.is_featured });
         if (changed === 0) throw new AppError('not_found');
