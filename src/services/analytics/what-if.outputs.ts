@@ -1,7 +1,5 @@
 import { z } from 'zod';
-
-const decimal = (description: string) =>
-  z.string().describe(`${description} Exact decimal with 6 to 12 digits after the point.`);
+import { decimal } from '../../lib/output-fields.js';
 
 export const whatIfOutput = z
   .object({

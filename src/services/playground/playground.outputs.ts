@@ -1,8 +1,6 @@
 import { z } from 'zod';
+import { decimal, uuid } from '../../lib/output-fields.js';
 
-const uuid = (description: string) => z.string().meta({ description, format: 'uuid' });
-const decimal = (description: string) =>
-  z.string().describe(`${description} Exact decimal with 6 to 12 digits after the point.`);
 const milliseconds = (description: string) => z.int().nullable().describe(description);
 
 export const runOutput = z

@@ -1,10 +1,5 @@
 import { z } from 'zod';
-
-/** Not checked on the way out: a row with an odd id is better shown than answered with 500. */
-const uuid = (description: string) => z.string().meta({ description, format: 'uuid' });
-const decimal = (description: string) =>
-  z.string().describe(`${description} Exact decimal with 6 to 12 digits after the point.`);
-const timestamp = (description: string) => z.string().describe(`${description} UTC, six digits and Z.`);
+import { decimal, timestamp, uuid } from '../../lib/output-fields.js';
 
 export const promptVariableOutput = z
   .object({
