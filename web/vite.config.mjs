@@ -25,8 +25,8 @@ const OF_LAYERS = packages(
 const OF_FORMS = packages(String.raw`zod|@mantine[\\/]form|klona`);
 const OF_THE_DASHBOARD = new RegExp(
   `${packages('@mantine|lucide-react|fast-deep-equal|klona|uuidv7|zod').source}|${
-    // Not main.tsx and router.tsx, which stand on it.
-    String.raw`[\\/]web[\\/](?:generated|app[\\/](?:features|graphql|shell|ui|session|paths|lazy-page|freshness|build))|[\\/]src[\\/]`
+    // Not main.tsx and router.tsx, which stand on it, and not the chart, which brings a library of its own.
+    String.raw`[\\/]web[\\/](?:generated|app[\\/](?:features|graphql|shell|ui(?![\\/](?:bar-chart|chart-))|session|paths|lazy-page|freshness|build))|[\\/]src[\\/]`
   }`,
 );
 /** Of single pages, unless several have it. */

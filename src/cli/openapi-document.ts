@@ -42,6 +42,7 @@ export async function inspectPlatform<T>(inspect: (platform: Platform) => T): Pr
     passwords: createPasswords(config.passwordHashing),
     pseudonyms: createPseudonyms(Buffer.from(SECRET)),
     virtualKeys: createVirtualKeyClient({ url: NOWHERE, masterKey: SECRET }),
+    modelRoutes: { simulated: () => [] },
     signals,
     egress: createEgress({ allowPrivate: config.webhookAllowPrivate }),
   });

@@ -10,6 +10,8 @@ import { Migration20261128010000 } from './migrations/Migration20261128010000.js
 import { Migration20261128120000 } from './migrations/Migration20261128120000.js';
 import { Migration20261129000000 } from './migrations/Migration20261129000000.js';
 import { Migration20261202000000 } from './migrations/Migration20261202000000.js';
+import { Migration20261203000000 } from './migrations/Migration20261203000000.js';
+import { Migration20261203010000 } from './migrations/Migration20261203010000.js';
 
 /** Every migration, oldest first. Listed here rather than found in a folder, so that a bundle holds them. */
 export const migrations = [
@@ -25,4 +27,6 @@ export const migrations = [
   { name: 'Migration20261128120000', class: Migration20261128120000 },
   { name: 'Migration20261129000000', class: Migration20261129000000 },
   { name: 'Migration20261202000000', class: Migration20261202000000 },
+  { name: 'Migration20261203000000', class: Migration20261203000000 },
+  { name: 'Migration20261203010000', class: Migration20261203010000 },
 ];

@@ -9,6 +9,11 @@ const POLL_MS = 250;
 /** PostgreSQL's word for a lock that wasn't there in time. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
+/** Indexes of whole tables that a migration makes only while the table is empty: name → what stands behind `on`. */
+const WHOLE: Record<string, string> = {
+  ledger_entries_credits: `ledger_entries (account_id, created_at) where kind <> 'usage'`,
+};
+
 /** A partition that lacks its part of an index of the whole table. */
 interface MissingPart {
   index: string;
@@ -18,8 +23,8 @@ interface MissingPart {
 }
 
 /**
- * Builds what an index of a partitioned table, made with `on only` by a migration, still lacks: one partition after the
- * other, without keeping writers waiting. Outside of the migrations' transaction, in which PostgreSQL can't do that;
+ * Builds the indexes of large tables that migrations left open, without keeping writers waiting: what one of a partitioned
+ * table, made with `on only`, still lacks, one partition after the other, and those of `WHOLE`. Outside of the migrations' transaction, in which PostgreSQL can't do that;
  * where a process ended in the middle, the next one goes on.
  */
 export async function buildPartitionIndexes(orm: MikroORM): Promise<void> {
@@ -41,13 +46,30 @@ export async function buildPartitionIndexes(orm: MikroORM): Promise<void> {
 }
 
 async function buildMissing(client: Client): Promise<void> {
-  if ((await missingParts(client)).length === 0) return;
+  if (!(await lacksAny(client))) return;
   while (!(await tryLock(client))) {
     // Asked for again and again: who waits for a lock within a statement holds up the building.
     await delay(POLL_MS);
-    if ((await missingParts(client)).length === 0) return;
+    if (!(await lacksAny(client))) return;
+  }
+  for (const name of await missingWhole(client)) {
+    // What a process left that ended in the middle.
+    await client.query(`drop index concurrently if exists ${name}`);
+    await client.query(`create index concurrently ${name} on ${WHOLE[name]}`);
   }
   for (const part of await missingParts(client)) await buildPart(client, part);
+}
+
+const lacksAny = async (client: Client): Promise<boolean> =>
+  (await missingWhole(client)).length + (await missingParts(client)).length > 0;
+
+async function missingWhole(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select name from unnest($1::text[]) as name
+     where not exists (select from pg_index where indexrelid = to_regclass(name) and indisvalid)`,
+    [Object.keys(WHOLE)],
+  );
+  return rows.map(({ name }) => name);
 }
 
 async function tryLock(client: Client): Promise<boolean> {

@@ -100,7 +100,8 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     echoes: !config.externalUpstream,
   });
-  const routes = await createModelRoutes(upstreamUrl.origin, basePath, config.upstreamMasterKey);
+  const routes = createModelRoutes(upstreamUrl.origin, basePath, config.upstreamMasterKey);
+  await routes.ready;
   const mayAdmit = (): boolean => deps.lock?.mayAdmit() ?? true;
   // What another edge has admitted meanwhile stands in the database.
   deps.lock?.onRegained(() => cache.invalidateAll());

@@ -47,7 +47,7 @@ export interface V1Deps {
   clock: Clock;
   log: Logger;
   limits: Limits;
-  routes: ModelRoutes;
+  routes: Pick<ModelRoutes, 'ownerOf'>;
   relay: RelayDeps;
   reader: ReaderBounds;
   /** Relays in flight; shutdown ends what is left of them. */

@@ -68,7 +68,7 @@ export function connectionOf<Node extends object>(NodeClass: ClassType<Node>, wh
 
 /** A page of a service as a connection. */
 export function toConnection<From, Node>(
-  { edges, hasNextPage }: ConnectionPage<From>,
+  { edges, hasNextPage, hasPreviousPage }: ConnectionPage<From>,
   { after }: PageArgs,
   toNode: (from: From) => Node,
 ): Connection<Node> {
@@ -78,7 +78,7 @@ export function toConnection<From, Node>(
     nodes: made.map(({ node }) => node),
     pageInfo: {
       hasNextPage,
-      hasPreviousPage: after !== undefined && after !== null,
+      hasPreviousPage: hasPreviousPage ?? (after !== undefined && after !== null),
       startCursor: made[0]?.cursor ?? null,
       endCursor: made.at(-1)?.cursor ?? null,
     },

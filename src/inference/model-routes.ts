@@ -3,8 +3,12 @@ import { z } from 'zod';
 
 /** What the model proxy tells of its models. */
 export interface ModelRoutes {
+  /** Settles once the model proxy has answered, or can't be reached. Never rejects. */
+  ready: Promise<unknown>;
   /** Who answers for a model: `simulator` where the model proxy says so, that nobody takes it for a model. */
   ownerOf(publicName: string): string;
+  /** Public names of the models that the simulator answers. */
+  simulated(): string[];
   /** The models that may stand in for one; undefined: the model proxy doesn't tell (an external LiteLLM). */
   fallbacksOf(publicName: string): readonly string[] | undefined;
   /** Rises whenever an answer differs from the one before. */
@@ -25,11 +29,7 @@ const infoSchema = z.object({
 });
 
 /** Asks the model proxy now and then; what it doesn't say belongs to the gateway. */
-export async function createModelRoutes(
-  origin: string,
-  basePath: string,
-  masterKey: string,
-): Promise<ModelRoutes> {
+export function createModelRoutes(origin: string, basePath: string, masterKey: string): ModelRoutes {
   const upstream = new Pool(origin);
   let owners = new Map<string, string>();
   let fallbacks = new Map<string, readonly string[]>();
@@ -68,17 +68,20 @@ export async function createModelRoutes(
   };
   // The proxy is away, or is another kind: what was known stays.
   const refresh = () => Promise.allSettled([refreshOwners(), refreshFallbacks()]);
-  await refresh();
-  let timer: NodeJS.Timeout;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
   const schedule = (): void => {
+    if (stopped) return;
     timer = setTimeout(() => void refresh().then(schedule), answered ? REFRESH_MS : FIRST_RETRY_MS).unref();
   };
-  schedule();
   return {
+    ready: refresh().then(schedule),
     ownerOf: (name) => owners.get(name) ?? DEFAULT_OWNER,
+    simulated: () => [...owners].flatMap(([name, owner]) => (owner === 'simulator' ? [name] : [])),
     fallbacksOf: (name) => fallbacks.get(name),
     version: () => version,
     async stop() {
+      stopped = true;
       clearTimeout(timer);
       await upstream.destroy();
     },

@@ -7,7 +7,7 @@ import { trimEnd } from './trim-end.js';
  * comes twice nor is left out. A position is opaque to callers; each list has its own kind.
  */
 export interface Edge<Node> {
-  /** Position of this entry, for `after`. */
+  /** Position of this entry, for `after` and, where a list has it, `before`. */
   cursor: string;
   node: Node;
 }
@@ -15,6 +15,8 @@ export interface Edge<Node> {
 export interface ConnectionPage<Node> {
   edges: Edge<Node>[];
   hasNextPage: boolean;
+  /** Absent: there are entries before a page that begins behind one. */
+  hasPreviousPage?: boolean;
 }
 
 /** Position in a list ordered by time and id. */
@@ -45,6 +47,8 @@ function decode(cursor: string): string {
 export const timeCursor = ({ createdUs, id }: TimePosition): string => encode(`${createdUs}.${id}`);
 export const sequenceCursor = (seq: string): string => encode(seq);
 
+const NO_CURSOR = 'is not a cursor of this list';
+
 const cursorOf = <Position>(read: (text: string) => Position | undefined) =>
   z
     .string()
@@ -52,7 +56,7 @@ const cursorOf = <Position>(read: (text: string) => Position | undefined) =>
     .transform((cursor, context): Position => {
       const position = read(decode(cursor));
       if (position !== undefined) return position;
-      context.issues.push({ code: 'custom', message: 'is not a cursor of this list', input: cursor });
+      context.issues.push({ code: 'custom', message: NO_CURSOR, input: cursor });
       return z.NEVER;
     });
 
@@ -73,12 +77,29 @@ export const timeConnectionInput = z.strictObject({
 });
 export type TimeConnectionInput = z.output<typeof timeConnectionInput>;
 
+/** The same, or the `first` entries before `before`, the last of them next to it. */
+export const timeConnectionBothWays = timeConnectionInput.extend({
+  before: z.preprocess(absentAsNull, timePosition.optional()),
+});
+const ONE_WAY = { message: 'can not stand beside after', path: ['before'] };
+/** Whether a page is asked for in one way only. */
+export const oneWay = [
+  ({ after, before }: { after?: unknown; before?: unknown }) => after === undefined || before === undefined,
+  ONE_WAY,
+] as const;
+
 /** The same of a list ordered by a sequence. */
 export const sequenceConnectionInput = z.strictObject({
   first,
   after: z.preprocess(absentAsNull, sequencePosition.optional()),
 });
 export type SequenceConnectionInput = z.output<typeof sequenceConnectionInput>;
+
+/** The same of a list that is ordered by time and id, or by something that changes: then its entries have numbers. */
+export const numberedConnectionInput = z.strictObject({
+  first,
+  after: z.preprocess(absentAsNull, z.union([timePosition, sequencePosition], NO_CURSOR).optional()),
+});
 
 /** The page of `first` entries from rows that were read with `first + 1` as limit. */
 export function pageOfRows<Row, Node>(
@@ -87,4 +108,14 @@ export function pageOfRows<Row, Node>(
   edgeOf: (row: Row) => Edge<Node>,
 ): ConnectionPage<Node> {
   return { edges: rows.slice(0, first).map(edgeOf), hasNextPage: rows.length > first };
+}
+
+/** The same of rows that stand before a position, the nearest first. */
+export function pageOfRowsBefore<Row, Node>(
+  rows: readonly Row[],
+  first: number,
+  edgeOf: (row: Row) => Edge<Node>,
+): ConnectionPage<Node> {
+  const edges = rows.slice(0, first).map(edgeOf).reverse();
+  return { edges, hasNextPage: true, hasPreviousPage: rows.length > first };
 }

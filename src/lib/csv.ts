@@ -3,6 +3,9 @@ type Cell = string | number | boolean | null;
 /** What makes spreadsheets take a cell for a formula (RELIABILITY.md T30). */
 const FORMULA = /^[=+\-@\t\r\n]/;
 
+/** A plain number is none, whatever its sign. */
+const NUMBER = /^-\d+(?:\.\d+)?$/;
+
 /** One line of CSV (RFC 4180). Null is empty; a text that a spreadsheet would run gets a `'` in front. */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(cellText).join(',')}\r\n`;
@@ -10,6 +13,6 @@ export function csvLine(cells: readonly Cell[]): string {
 
 function cellText(cell: Cell): string {
   if (typeof cell !== 'string') return cell === null ? '' : String(cell);
-  const text = FORMULA.test(cell) ? `'${cell}` : cell;
+  const text = FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

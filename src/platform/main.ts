@@ -3,6 +3,7 @@ import { loadConfigOrExit } from '../config.js';
 import { openOrm, pgPool } from '../db/orm.js';
 import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
+import { createModelRoutes, type ModelRoutes } from '../inference/model-routes.js';
 import { systemClock } from '../lib/clock.js';
 import { createEgress } from '../lib/egress/egress.js';
 import { onShutdown, startOrExit } from '../lib/lifecycle.js';
@@ -29,6 +30,7 @@ const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'plat
 let platform: Platform | undefined;
 let signals: OpenSignals | undefined;
 let playground: Playground | undefined;
+let modelRoutes: ModelRoutes | undefined;
 let serving = false;
 
 onShutdown(
@@ -37,7 +39,7 @@ onShutdown(
     serving = false;
     // Requests wait for runs, so both end together.
     await Promise.all([platform?.close(), playground?.stop()]);
-    await signals?.stop();
+    await Promise.all([signals?.stop(), modelRoutes?.stop()]);
     await orm.close(true);
   },
   { timeoutMs: STOP_MS },
@@ -56,6 +58,12 @@ await startOrExit('platform', async () => {
   signals = openSignals(config, log);
   const em = () => orm.em.fork();
   playground = openPlayground({ config, clock: systemClock, log, registry, signals, em });
+  const upstream = new URL(config.upstreamUrl);
+  modelRoutes = createModelRoutes(
+    upstream.origin,
+    upstream.pathname.replace(/\/$/, ''),
+    config.upstreamMasterKey,
+  );
   const services = createServices({
     config,
     clock: systemClock,
@@ -64,6 +72,7 @@ await startOrExit('platform', async () => {
     passwords,
     pseudonyms,
     virtualKeys: createVirtualKeyClient({ url: config.upstreamUrl, masterKey: config.upstreamMasterKey }),
+    modelRoutes,
     signals,
     egress: createEgress({ allowPrivate: config.webhookAllowPrivate }),
   });

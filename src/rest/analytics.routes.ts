@@ -1,5 +1,5 @@
-import { analyticsInput } from '../services/analytics/analytics.inputs.js';
-import { analyticsOutput } from '../services/analytics/analytics.outputs.js';
+import { analyticsInput, usageSeriesInput } from '../services/analytics/analytics.inputs.js';
+import { analyticsOutput, usageSeriesOutput } from '../services/analytics/analytics.outputs.js';
 import { keyParams } from '../services/keys/keys.inputs.js';
 import type { Services } from '../services.js';
 import { errorResponses } from './error-responses.js';
@@ -24,6 +24,22 @@ export function analyticsRoutes(app: RestApp, services: Services): void {
       response: { 200: analyticsOutput, ...errorResponses(401, 422) },
     },
     handler: async (request) => analytics.ofAccount(request.context, request.query),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/usage/series',
+    config: reads({ rate: 'heavy' }),
+    schema: {
+      operationId: 'getUsageSeries',
+      tags: ['Billing'],
+      summary: 'Count my usage per hour or day',
+      description:
+        'Calls, tokens and cost per hour or day of a time zone, and model. An hour of UTC counts for where it begins.',
+      querystring: usageSeriesInput,
+      response: { 200: usageSeriesOutput, ...errorResponses(401, 422) },
+    },
+    handler: async (request) => analytics.series(request.context, request.query),
   });
 
   app.route({

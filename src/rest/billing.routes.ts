@@ -1,12 +1,21 @@
 import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { pageInput, topUpHeaders, topUpInput, usageFilterInput } from '../services/billing/billing.inputs.js';
+import {
+  ledgerExportInput,
+  pageInput,
+  topUpHeaders,
+  topUpInput,
+  usageFilterInput,
+  usageParams,
+} from '../services/billing/billing.inputs.js';
 import {
   balanceOutput,
   ledgerOutput,
   modelsOutput,
   plansOutput,
   usageOutput,
+  usageReceiptOutput,
 } from '../services/billing/billing.outputs.js';
 import type { Services } from '../services.js';
 import { errorResponses } from './error-responses.js';
@@ -14,6 +23,16 @@ import type { RestApp } from './rest-app.js';
 import { reads, writes } from './route-rules.js';
 
 const tags = ['Billing'];
+
+const csv = (description: string) => ({
+  description,
+  content: { 'text/csv': { schema: z.string().describe('CSV data (RFC 4180).') } },
+});
+
+function sendCsv(reply: FastifyReply, name: string, lines: AsyncIterable<string>): never {
+  reply.header('content-disposition', `attachment; filename="${name}"`).type('text/csv; charset=utf-8');
+  return reply.send(Readable.from(lines)) as never;
+}
 
 /** Balance, top-up, ledger, usage, plans and models. */
 export function billingRoutes(app: RestApp, services: Services): void {
@@ -71,6 +90,24 @@ export function billingRoutes(app: RestApp, services: Services): void {
 
   app.route({
     method: 'GET',
+    url: '/api/billing/ledger.csv',
+    config: reads({ rate: 'heavy' }),
+    exposeHeadRoute: false,
+    schema: {
+      operationId: 'exportLedger',
+      tags,
+      summary: 'Export the ledger as CSV',
+      description:
+        'Every entry with the same fields as in the list, newest first, the first line their names. Ends early, without the last chunk, when reading fails.',
+      querystring: ledgerExportInput,
+      response: { 200: csv('Ledger entries.'), ...errorResponses(401, 422) },
+    },
+    handler: async (request, reply) =>
+      sendCsv(reply, 'ledger.csv', await billing.ledgerCsv(request.context, request.query)),
+  });
+
+  app.route({
+    method: 'GET',
     url: '/api/usage',
     config: reads(),
     schema: {
@@ -98,19 +135,25 @@ export function billingRoutes(app: RestApp, services: Services): void {
       description:
         'Exports all usage events that match the filter, newest first, with the same fields as the usage list and a header line. Values that a spreadsheet would run as a formula are prefixed with an apostrophe. If reading fails, the response ends early, without the final chunk.',
       querystring: usageFilterInput,
-      response: {
-        200: {
-          description: 'Usage events.',
-          content: { 'text/csv': { schema: z.string().describe('CSV data (RFC 4180).') } },
-        },
-        ...errorResponses(401, 422),
-      },
+      response: { 200: csv('Usage events.'), ...errorResponses(401, 422) },
     },
-    handler: async (request, reply) => {
-      const lines = await billing.usageCsv(request.context, request.query);
-      reply.header('content-disposition', 'attachment; filename="usage.csv"').type('text/csv; charset=utf-8');
-      return reply.send(Readable.from(lines) as never);
+    handler: async (request, reply) =>
+      sendCsv(reply, 'usage.csv', await billing.usageCsv(request.context, request.query)),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/usage/:id',
+    config: reads(),
+    schema: {
+      operationId: 'getUsage',
+      tags,
+      summary: 'Show a call',
+      description: 'One call by its `x-request-id`, with the prices of that time and its charge.',
+      params: usageParams,
+      response: { 200: usageReceiptOutput, ...errorResponses(401, 404) },
     },
+    handler: async (request) => billing.usageReceipt(request.context, request.params.id),
   });
 
   app.route({

@@ -1,4 +1,5 @@
 import type { Config } from '../config.js';
+import type { ModelRoutes } from '../inference/model-routes.js';
 import type { Clock } from '../lib/clock.js';
 import type { Envelope } from '../lib/crypto.js';
 import type { Egress } from '../lib/egress/egress.js';
@@ -6,9 +7,9 @@ import type { Passwords } from './accounts/passwords.js';
 import type { Pseudonyms } from './accounts/pseudonyms.rules.js';
 import type { VirtualKeyClient } from './keys/virtual-keys.js';
 import type { Signals } from './live/signals.js';
+import type { Playground } from './playground/open-playground.js';
 
-/** What services are made of; each factory takes all of it and picks. */ import type { Playground } from './playground/open-playground.js';
-
+/** What services are made of; each factory takes all of it and picks. */
 export interface ServiceDeps {
   config: Config;
   clock: Clock;
@@ -24,6 +25,8 @@ export interface ServiceDeps {
   /** Names of mails and networks, under the key that the database holds. */
   pseudonyms: Pseudonyms;
   virtualKeys: VirtualKeyClient;
+  /** What the model proxy says of its models. */
+  modelRoutes: Pick<ModelRoutes, 'simulated'>;
   /** Returns what is wrong with a URL entered by a customer. */
   egress: Pick<Egress, 'checkDestination'>;
   /** What other processes say while it happens. */

@@ -1,6 +1,7 @@
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { createAnalyticsService } from '../../src/services/analytics/analytics.service.js';
+import { latencySketch } from '../../src/services/analytics/analytics.store.js';
 import { contextOf } from '../billing/fixtures.js';
 import { createPayer, type Payer, recordOf } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -76,7 +77,7 @@ describe('analytics of an account', () => {
       total_requests: 4,
       error_count: 1,
       error_rate: 0.25,
-      p50_latency_ms: 100,
+      p50_latency_ms: 200,
       p95_latency_ms: 300,
       total_cost_usd: '0.000750',
       total_tokens_in: 4_000,
@@ -120,6 +121,37 @@ describe('analytics of an account', () => {
     ]);
     expect(await rollUpAt(db, MONTH + 3 * HOUR_MS)).toBe(1);
     expect(await read(MONTH + 3 * HOUR_MS)).toEqual(before);
+  });
+
+  test('the window before ends at the present time of day, to the millisecond, however much is rolled up', async () => {
+    const NOON = MONTH + 12 * HOUR_MS + 30_000;
+    const former = (windowDays: number) =>
+      analytics.ofAccount(
+        contextOf(db, payer.accountId, () => NOON),
+        { window_days: windowDays, ends_days_ago: windowDays },
+      );
+    await flush(
+      at(NOON - 2 * DAY_MS, { latencyMs: 4 }),
+      at(NOON - DAY_MS - HOUR_MS, { latencyMs: 5 }),
+      at(NOON - DAY_MS - 1, { latencyMs: 7 }),
+      at(NOON - DAY_MS, { latencyMs: 9 }),
+      at(NOON - HOUR_MS),
+    );
+    for (const rolledUpTo of [0, NOON - DAY_MS, NOON]) {
+      await rollUpAt(db, rolledUpTo);
+      const yesterday = await former(1);
+      expect([yesterday.total_requests, yesterday.p95_latency_ms]).toEqual([2, 7]);
+      expect((await former(2)).total_requests).toBe(0);
+    }
+    const sketch = await latencySketch(db.orm.em.fork(), {
+      accountId: payer.accountId,
+      from: new Date(MONTH - DAY_MS),
+      until: new Date(NOON - DAY_MS),
+    });
+    expect(sketch.map(({ bucket, count }) => [bucket, count]).sort()).toEqual([
+      [6, 1],
+      [8, 1],
+    ]);
   });
 
   test('names the five models with the most calls, those with as many by name', async () => {

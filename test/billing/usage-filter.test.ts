@@ -1,3 +1,4 @@
+import { utcDay } from '../../src/lib/clock.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { codesOf, dataOf, operate } from '../graphql/support.js';
@@ -9,13 +10,17 @@ import { usePlatform } from '../support/platform-suite.js';
 const DAY_MS = 86_400_000;
 const LIST = `query ($filter: UsageFilterInput, $first: Int! = 50, $after: String) { viewer {
   usageEvents(filter: $filter, first: $first, after: $after) {
-    totalCount nodes { id } pageInfo { hasNextPage endCursor } } } }`;
+    totalCount totals { calls costUsd } nodes { id status } pageInfo { hasNextPage endCursor } } } }`;
+const BEFORE = `query ($before: String, $filter: UsageFilterInput) { viewer {
+  usageEvents(first: 2, before: $before, filter: $filter) {
+    nodes { id } pageInfo { hasPreviousPage startCursor } } } }`;
 
 interface List {
   viewer: {
     usageEvents: {
       totalCount: number;
-      nodes: { id: string }[];
+      totals: { calls: number; costUsd: string };
+      nodes: { id: string; status: string }[];
       pageInfo: { hasNextPage: boolean; endCursor: string };
     };
   };
@@ -66,6 +71,8 @@ describe('a filter of usage', () => {
       ['plain', 'otherModel', 'old'],
     ],
     [{ model: 'gateway/none', keyId: null }, '?model=gateway/none', []],
+    [{ day: utcDay(Date.now() - 3 * DAY_MS) }, `?day=${utcDay(Date.now() - 3 * DAY_MS)}`, ['old']],
+    [{ day: '2026-01-01', windowDays: 90 }, '?day=2026-01-01&window_days=90', []],
   ];
 
   test('narrows the list and the export alike', async () => {
@@ -73,6 +80,11 @@ describe('a filter of usage', () => {
       const wanted = expected.map((name) => ids[name]).sort();
       const { viewer } = await dataOf<List>(suite.url, LIST, { token, variables: { filter } });
       expect(viewer.usageEvents.nodes.map(({ id }) => id).sort()).toEqual(wanted);
+      const charged = viewer.usageEvents.nodes.filter((node) => node.status === 'SUCCESS');
+      expect(viewer.usageEvents.totals).toEqual({
+        calls: expected.length,
+        costUsd: `0.00${String(charged.length * 25).padStart(3, '0')}0`,
+      });
       const csv = await call(suite.url, 'GET', `/api/usage.csv${query}`, { token });
       expect(csv.status).toBe(200);
       const lines = csv.text.split('\r\n').slice(1, -1);
@@ -96,10 +108,37 @@ describe('a filter of usage', () => {
     expect(found.sort()).toEqual([ids.plain, ids.otherModel, ids.old].sort());
   });
 
+  test('is gone through backwards as it was forwards', async () => {
+    const filter = { keyId };
+    const all = (
+      await dataOf<List>(suite.url, LIST, { token, variables: { filter } })
+    ).viewer.usageEvents.nodes.map(({ id }) => id);
+    const forward = await dataOf<List>(suite.url, LIST, { token, variables: { filter, first: 3 } });
+    type Back = {
+      viewer: {
+        usageEvents: {
+          nodes: { id: string }[];
+          pageInfo: { hasPreviousPage: boolean; startCursor: string };
+        };
+      };
+    };
+    // Before the third come the first two; before the second only the first.
+    let before = forward.viewer.usageEvents.pageInfo.endCursor;
+    const back = (await dataOf<Back>(suite.url, BEFORE, { token, variables: { filter, before } })).viewer
+      .usageEvents;
+    expect([back.nodes.map(({ id }) => id), back.pageInfo.hasPreviousPage]).toEqual([all.slice(0, 2), false]);
+    const second = await dataOf<List>(suite.url, LIST, { token, variables: { filter, first: 4 } });
+    before = second.viewer.usageEvents.pageInfo.endCursor;
+    const more = (await dataOf<Back>(suite.url, BEFORE, { token, variables: { filter, before } })).viewer
+      .usageEvents;
+    expect([more.nodes.map(({ id }) => id), more.pageInfo.hasPreviousPage]).toEqual([all.slice(1, 3), true]);
+  });
+
   test.each([
     ['keyId', { keyId: 'mine' }, '?key_id=mine'],
     ['windowDays', { windowDays: 91 }, '?window_days=91'],
     ['model', { model: '' }, '?model='],
+    ['day', { day: 'today' }, '?day=today'],
   ])('that can’t be is refused by the name of its field: %s', async (_field, filter, query) => {
     const listed = await operate(suite.url, LIST, { token, variables: { filter } });
     expect(codesOf(listed)).toEqual(['validation_error']);
@@ -139,9 +178,9 @@ describe('a filter of usage', () => {
   });
 
   test('the address that snippets carry is the public one, and no secret', async () => {
-    const query = '{ installation { publicBaseUrl } }';
+    const query = '{ installation { publicBaseUrl mailConfigured } }';
     expect(await dataOf(suite.url, query)).toEqual({
-      installation: { publicBaseUrl: 'https://inference.example.com' },
+      installation: { publicBaseUrl: 'https://inference.example.com', mailConfigured: false },
     });
   });
 });

@@ -83,4 +83,24 @@ describe('an index of the usage events', () => {
     // A page and the one entry behind it, of 20,000 events.
     expect(read).toBeLessThanOrEqual(110);
   });
+
+  test('of a whole table is built as well where its migration left it open, also over a broken one', async () => {
+    await db.pool.query('drop index if exists ledger_entries_credits');
+    // One that ended in the middle.
+    await db.pool.query('create index ledger_entries_credits on ledger_entries (id)');
+    await db.pool.query(
+      `update pg_index set indisvalid = false where indexrelid = 'ledger_entries_credits'::regclass`,
+    );
+    await buildPartitionIndexes(db.orm);
+    const { rows } = await db.pool.query(
+      `select indisvalid, pg_get_indexdef(indexrelid) as made from pg_index
+       where indexrelid = 'ledger_entries_credits'::regclass`,
+    );
+    expect(rows).toEqual([
+      {
+        indisvalid: true,
+        made: expect.stringMatching(/\(account_id, created_at\) WHERE \(kind <> 'usage'::text\)$/),
+      },
+    ]);
+  });
 });

@@ -149,6 +149,8 @@ describe('the GraphQL schema', () => {
       'TopUpPayload.monthlyQuotaTokens',
       'UsageEvent.inputTokens',
       'UsageEvent.outputTokens',
+      'UsageSeriesPoint.tokensIn',
+      'UsageSeriesPoint.tokensOut',
       'Viewer.monthlyQuotaTokens',
       'WhatIf.inputTokens',
       'WhatIf.outputTokens',

@@ -4,8 +4,11 @@ import { createTestKey, startTestEdge, type TestEdge, type TestKey } from '../su
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
 
-/** RELIABILITY.md G17 allows one request 100 ms. Edge, proxy, node and callers share this process. */
-const LONGEST_STALL_MS = 50;
+/**
+ * RELIABILITY.md G17 allows one request 100 ms. Edge, proxy, node and callers share this process and take 28 ms alone, up to
+ * twice that beside a busy neighbour. Scanned in one piece, the vectors take 90 ms and more.
+ */
+const LONGEST_STALL_MS = 75;
 const TRIES = 10;
 const AT_ONCE = 2;
 const LOOK_MS = 2;

@@ -45,10 +45,10 @@ async function plantCleanBooks(pool: Pool): Promise<void> {
   await pool.query(`insert into account_usage_hours values ($1, '2026-11-30T23:00:00Z', 2)`, [ACCOUNT]);
   await pool.query(
     `insert into usage_rollups values ('2026-11-30T23:00:00Z', $1, $2, null, 'gateway/fast', 2, 1, 1010, 500, 0.00025,
-       '{13}', '{2}')`,
+       '{13}', '{1}')`,
     [ACCOUNT, KEY],
   );
-  await pool.query(`insert into usage_latency_days values ('2026-11-30', $1, $2, null, '{13}', '{2}')`, [
+  await pool.query(`insert into usage_latency_days values ('2026-11-30', $1, $2, null, '{13}', '{1}')`, [
     ACCOUNT,
     KEY,
   ]);
@@ -140,13 +140,15 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
       `update usage_events set status = 'success', input_tokens = 1000, output_tokens = 500, cost = 0.00025 where id = '${ERROR}'`,
       `update accounts set balance = -0.00049999995, ledger_seq = 3`,
       'update key_spend_days set spend = 0.0005',
-      'update usage_rollups set errors = 0, input_tokens = 2000, output_tokens = 1000, cost = 0.0005',
+      `update usage_rollups set errors = 0, input_tokens = 2000, output_tokens = 1000, cost = 0.0005, latency_counts = '{2}'`,
+      `update usage_latency_days set latency_counts = '{2}'`,
     ],
   },
   I8: {
     statements: [
       `update usage_events set status = 'error' where id = '${EVENT}'`,
-      'update usage_rollups set errors = 2',
+      `update usage_rollups set errors = 2, latency_counts = '{}'`,
+      `update usage_latency_days set latency_counts = '{}'`,
     ],
   },
   'I10-day': { statements: [`update key_spend_days set day = '2026-12-01'`] },

@@ -129,7 +129,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     },
     cache,
     catalog: { get: () => MODEL, all: () => [MODEL], reload: async () => undefined, stop: () => undefined },
-    routes: { ownerOf: () => '', fallbacksOf: () => [], version: () => 0, stop: async () => undefined },
+    routes: { fallbacksOf: () => [], version: () => 0 },
     clock,
     log,
     registry,

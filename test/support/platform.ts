@@ -90,6 +90,7 @@ export async function startTestPlatform(
     passwords: createPasswords(config.passwordHashing),
     pseudonyms: createPseudonyms(await openPseudonymKey(db.orm.em.fork(), config)),
     virtualKeys,
+    modelRoutes: { simulated: () => [] },
     envelopes: createEnvelopes(config),
     egress: createEgress({ allowPrivate: config.webhookAllowPrivate }),
   });

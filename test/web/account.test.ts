@@ -37,12 +37,46 @@ describeInBrowser('billing and profile of the dashboard', () => {
       expect.any(String),
     ]);
     expect((await postChat(suite.url, user.key)).status).toBe(200);
-    await ledger.filter({ hasText: /^Call: gateway\/fast/ }).waitFor();
+    // The charges of the day are one line, which opens.
+    await page.getByRole('button', { name: '1 call' }).click();
+    const charges = page.getByRole('region', { name: /^Charges of/ }).locator('tbody tr');
+    await charges.filter({ hasText: 'gateway/fast' }).waitFor();
     const { rows } = await suite.db.pool.query<{ balance: string }>(
-      'select trim_scale(balance)::text as balance from accounts where id = $1',
+      'select trim_scale(51 - balance)::text as balance from accounts where id = $1',
       [user.accountId],
     );
-    expect(await ledger.first().innerText()).toContain(`$${rows[0]!.balance}`);
+    const spent = rows[0]!.balance;
+    expect(await ledger.first().innerText()).toContain(`-$${spent}`);
+    expect(await charges.first().innerText()).toContain(`$${spent}`);
+    // The points of a column stand below each other.
+    const amounts = page
+      .getByRole('region', { name: 'Ledger' })
+      .locator('> table > tbody > tr > td:nth-child(2)');
+    const points = await amounts.evaluateAll((cells) =>
+      (
+        cells as unknown as {
+          querySelector(css: string): { lastElementChild: { getBoundingClientRect(): { x: number } } } | null;
+        }[]
+      )
+        .map((cell) => cell.querySelector('span'))
+        .flatMap((span) => (span ? [Math.round(span.lastElementChild.getBoundingClientRect().x)] : [])),
+    );
+    expect([points.length, new Set(points).size]).toEqual([3, 1]);
+    await page.getByRole('button', { name: 'Credits' }).click();
+    await page.waitForURL('**/dashboard/billing?show=credits');
+    await page.getByRole('button', { name: '1 call' }).waitFor({ state: 'detached' });
+    expect(await ledger.count()).toBe(2);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export CSV' }).click(),
+    ]);
+    const chunks: Buffer[] = [];
+    for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+    const lines = Buffer.concat(chunks).toString().trimEnd().split('\r\n').slice(1);
+    expect(lines.map((line) => line.split(',').slice(1, 3))).toEqual([
+      ['topup', '50.000000'],
+      ['starter', '1.000000'],
+    ]);
   });
 
   test('plans are compared, and the account’s own is marked', async () => {
@@ -106,7 +140,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
     await page.routeWebSocket(/graphql/, () => undefined);
     let broken = true;
     await page.route('**/graphql', async (route) => {
-      const isLedger = route.request().postData()?.includes('"after"') ?? false;
+      const isLedger = route.request().postData()?.includes('"month"') ?? false;
       if (!broken || !isLedger) return route.fallback();
       return route.fulfill({
         status: 200,

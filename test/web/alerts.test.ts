@@ -43,6 +43,10 @@ describeInBrowser('the alerts of the dashboard', () => {
     // A mail, with percentages of one's own.
     await page.getByRole('link', { name: 'Alerts' }).last().click();
     await page.getByRole('button', { name: 'Create alert' }).click();
+    // No mail server is configured here: a webhook is offered first, and a mail says what becomes of it.
+    await dialog.getByLabel('URL').waitFor();
+    await dialog.getByRole('button', { name: 'Mail' }).click();
+    await dialog.getByText('This installation sends no mail yet.').waitFor();
     expect(await dialog.getByLabel('Mail address').inputValue()).toContain('@example.com');
     await dialog.getByText('at $0.000008').waitFor();
     await dialog.getByRole('button', { name: 'Remove 80%' }).click();
@@ -95,6 +99,11 @@ describeInBrowser('the alerts of the dashboard', () => {
     await page.getByText('the alert is recorded, but was not mailed').first().waitFor();
     await expectGoodLooks(page, 'alerts-history');
 
+    // What is reached is marked, and the bar says that the limit is.
+    const told = page.getByRole('listitem').filter({ hasText: receiver.url });
+    await told.getByText(', the limit is reached').waitFor();
+    await told.getByText('at $0.00001, reached').waitFor();
+
     // Once more, and a test.
     const received = receiver.requests.length;
     await history.filter({ hasText: 'sent' }).getByRole('button', { name: 'Redeliver' }).click();
@@ -110,6 +119,19 @@ describeInBrowser('the alerts of the dashboard', () => {
   test('alerts of all keys stand on one page, and a low balance is told by mail', async () => {
     const page = await openAs(browser, suite, user, '/dashboard/alerts');
     await page.getByText('100% of the month, of a test').first().waitFor();
+    await page.getByRole('button', { name: 'Create alert' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByLabel('Key').inputValue()).toBe(user.keyId);
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    await dialog.getByLabel('URL').fill(`${PUBLIC}/second`);
+    await dialog.getByRole('button', { name: 'Create alert' }).click();
+    await dialog.getByRole('button', { name: 'I saved it' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    const { rows } = await suite.db.pool.query(
+      'select 1 from alert_subscriptions where account_id = $1 and destination = $2',
+      [user.accountId, `${PUBLIC}/second`],
+    );
+    expect(rows).toHaveLength(1);
     await page.goto('/dashboard/profile');
     await page.getByRole('button', { name: 'Edit mail below' }).click();
     await page.getByRole('textbox', { name: 'Mail below' }).fill('5.5');

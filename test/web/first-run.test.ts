@@ -70,7 +70,9 @@ describeInBrowser('somebody new', () => {
     expect(await page.locator('body').innerText()).not.toContain(key);
     await page.getByRole('button', { name: 'Go to the overview' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    await page.getByRole('img', { name: /: \$0\.00\d+, 2 requests, 0 errors$/ }).waitFor();
+    const chart = page.getByRole('figure');
+    await chart.locator('.recharts-bar-rectangle path').first().hover();
+    await chart.getByText(/^\$0\.00\d+, 2 requests, [\d,]+ tokens, 0 errors$/).waitFor();
     await page.getByRole('region', { name: 'Last calls' }).getByText('My first key').first().waitFor();
   });
 

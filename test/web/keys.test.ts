@@ -120,13 +120,11 @@ describeInBrowser('the keys of the dashboard', () => {
     expect(await statusOf()).toBe(200);
     await suite.settled();
     const page = await open(`/dashboard/keys/${user.keyId}?tab=analytics`);
-    const today = page.getByRole('img', { name: /: \$0\.0000\d+, 1 request, 0 errors$/ });
-    await today.focus();
-    await page.keyboard.press('ArrowLeft');
-    const focused = () => page.evaluate<string>('document.activeElement.getAttribute("aria-label")');
-    expect(await focused()).toMatch(/: \$0\.00, 0 requests, 0 errors$/);
-    await page.keyboard.press('End');
-    expect(await focused()).toMatch(/1 request, /);
+    await page.getByRole('application', { name: /^Cost per day/ }).focus();
+    const told = page.getByRole('figure').getByRole('status');
+    await told.filter({ hasText: '$0.00, 0 requests, 0 tokens, 0 errors' }).waitFor();
+    for (let day = 1; day < 7; day++) await page.keyboard.press('ArrowRight');
+    await told.filter({ hasText: /\$0\.0000\d+, 1 request, [\d,]+ tokens, 0 errors$/ }).waitFor();
     await page.getByRole('button', { name: '30 days' }).click();
     await page.waitForURL('**?tab=analytics&window=30');
     await page.getByRole('button', { name: 'Show as table' }).click();
@@ -139,6 +137,29 @@ describeInBrowser('the keys of the dashboard', () => {
     expect(await page.getByLabel('Key').inputValue()).toBe(user.keyId);
     expect(await page.getByLabel('Model').inputValue()).toBe('gateway/fast');
     await page.getByRole('region', { name: 'Calls' }).getByText('success').waitFor();
+  });
+
+  test('of a thousand keys each is found, by a search and page by page, in the order that is chosen', async () => {
+    await suite.db.pool.query(
+      `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, created_at)
+       select gen_random_uuid(), $1::uuid, 'service ' || to_char(n, 'FM0000'), 'sk-pr-ab', to_char(n, 'FM0000'),
+         decode(md5($1::text || n), 'hex'), now() - n * interval '1 hour' from generate_series(1, 1000) n`,
+      [user.accountId],
+    );
+    const page = await open('/dashboard/keys');
+    const rows = page.getByRole('region', { name: 'API keys' }).locator('tbody tr');
+    await page.getByText('1,001 keys').waitFor();
+    expect(await rows.count()).toBe(50);
+    await page.getByRole('link', { name: 'Next page' }).click();
+    await page.getByRole('link', { name: 'service 0050', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Name' }).click();
+    await page.waitForURL('**/dashboard/keys?sort=name');
+    await page.getByRole('link', { name: 'service 0001', exact: true }).waitFor();
+    await page.getByRole('searchbox', { name: 'Search keys' }).fill('0997');
+    await page.getByText('1 of 1,001 keys').waitFor();
+    await page.getByRole('link', { name: 'service 0997', exact: true }).waitFor();
+    await page.getByRole('searchbox', { name: 'Search keys' }).fill('no such key');
+    await page.getByText('No key matches.').waitFor();
   });
 
   test('whoever has to log in again finds the page and what was typed', async () => {

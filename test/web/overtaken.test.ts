@@ -12,7 +12,7 @@ describeInBrowser('a page whose data is still on its way', () => {
     const read = Promise.withResolvers<void>();
     await page.route('**/graphql', async (route) => {
       const response = await route.fetch();
-      if ((await response.text()).includes('"ledgerEntries"')) {
+      if ((await response.text()).includes('"ledgerMonth"')) {
         read.resolve();
         await topUp.promise;
       }

@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { windowSearch } from './features/analytics/window';
+import { billingSearch } from './features/billing/billing-search';
 import { keySearch, keysSearch } from './features/keys/keys-search';
 import { usageSearch } from './features/usage/usage-search';
 import { lazyPage } from './lazy-page';
@@ -116,7 +117,7 @@ const alerts = createRoute({
 const billing = createRoute({
   getParentRoute: () => signedIn,
   path: paths.billing,
-  validateSearch: pageSearch,
+  validateSearch: billingSearch,
   component: lazyPage(() => import('./features/billing/billing-page'), 'BillingPage'),
 });
 

@@ -15,6 +15,13 @@ const LedgerEntrySchema = defineEntity({
       where: 'idempotency_key is not null',
     },
   ],
+  indexes: [
+    {
+      name: 'ledger_entries_credits',
+      properties: ['accountId', 'createdAt'],
+      where: "kind <> 'usage'",
+    },
+  ],
   properties: {
     id: p.uuid().primary().onCreate(newId),
     accountId: p.uuid(),

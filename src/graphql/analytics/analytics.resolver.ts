@@ -1,12 +1,12 @@
 import type { ComplexityEstimator } from 'graphql-query-complexity';
 import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import { analyticsInput } from '../../services/analytics/analytics.inputs.js';
+import { analyticsInput, usageSeriesInput } from '../../services/analytics/analytics.inputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
 import { camelCased } from '../case.js';
 import type { GraphqlContext } from '../context.js';
 import { checked } from '../input.js';
 import { ApiKey } from '../keys/keys.types.js';
-import { Analytics, AnalyticsArgs } from './analytics.types.js';
+import { Analytics, AnalyticsArgs, UsageSeriesArgs, UsageSeriesPoint } from './analytics.types.js';
 
 /** Each reads thousands of rows: it counts as many values, though it answers with few. */
 const READING = 100;
@@ -24,6 +24,18 @@ class ViewerAnalyticsResolver {
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<Analytics> {
     return camelCased(await services.analytics.ofAccount(service, checked(analyticsInput, args)));
+  }
+
+  @FieldResolver(() => [UsageSeriesPoint], {
+    description:
+      'Calls per hour or day of a time zone, and model, oldest first; where there was none there is no entry.',
+    complexity: analyticsCost,
+  })
+  async usageSeries(
+    @Args() args: UsageSeriesArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<UsageSeriesPoint[]> {
+    return camelCased(await services.analytics.series(service, checked(usageSeriesInput, args)));
   }
 }
 

@@ -1,5 +1,10 @@
 import { ArgsType, Field, InputType, Int } from 'type-graphql';
-import { topUpOnceInput, usageFilterInput } from '../../services/billing/billing.inputs.js';
+import {
+  ledgerMonthInput,
+  topUpOnceInput,
+  usageFilterInput,
+  usageParams,
+} from '../../services/billing/billing.inputs.js';
 import { PageArgs } from '../connections.js';
 import { inputFields } from '../zod-fields.js';
 import { UsageStatus } from './billing.types.js';
@@ -11,7 +16,19 @@ export class TopUpInput extends inputFields(topUpOnceInput, { amountUsd: Int }) 
 export class UsageFilterInput extends inputFields(usageFilterInput, { status: UsageStatus }) {}
 
 @ArgsType()
+export class UsageReceiptArgs extends inputFields(usageParams) {}
+
+@ArgsType()
+export class LedgerMonthArgs extends inputFields(ledgerMonthInput) {}
+
+@ArgsType()
 export class UsageArgs extends PageArgs {
+  @Field(() => String, {
+    nullable: true,
+    description: 'Cursor of the entry before which the page ends. Use it instead of `after`.',
+  })
+  before?: string | null;
+
   @Field(() => UsageFilterInput, {
     nullable: true,
     description: 'Filter; without it, all events are returned.',

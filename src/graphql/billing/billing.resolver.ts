@@ -1,10 +1,17 @@
 import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import {
+  ledgerMonthInput,
   sequenceConnectionInput,
   topUpOnceInput,
+  type UsageFilterInput,
   usageConnectionInput,
 } from '../../services/billing/billing.inputs.js';
-import { balanceOutput } from '../../services/billing/billing.outputs.js';
+import {
+  balanceOutput,
+  ledgerMonthOutput,
+  type UsageItemOutput,
+  usageReceiptOutput,
+} from '../../services/billing/billing.outputs.js';
 import { Allow } from '../access.js';
 import { Viewer } from '../accounts/accounts.types.js';
 import { loadViewer } from '../accounts/viewer.js';
@@ -14,15 +21,18 @@ import type { GraphqlContext } from '../context.js';
 import { checked } from '../input.js';
 import { ApiKey } from '../keys/keys.types.js';
 import { descriptionOf } from '../zod-fields.js';
-import { TopUpInput, UsageArgs } from './billing.args.js';
+import { LedgerMonthArgs, TopUpInput, UsageArgs, UsageReceiptArgs } from './billing.args.js';
 import {
   LedgerEntry,
   LedgerEntryConnection,
+  LedgerMonth,
   Model,
   Plan,
   TopUpPayload,
   UsageEvent,
   UsageEventConnection,
+  UsageReceipt,
+  UsageTotals,
 } from './billing.types.js';
 
 /** Cost of a short list that is always returned in full. */
@@ -31,6 +41,10 @@ const catalogCost = ({ childComplexity }: { childComplexity: number }): number =
 /** Cost per day of a search by model or status, which no index supports. */
 const SEARCHED_DAY = 20;
 const MAX_DAYS = 90;
+/** A month of roll-ups, and up to 500 entries. */
+const MONTH_COST = ({ childComplexity }: { childComplexity: number }): number => 100 + 20 * childComplexity;
+/** They read the roll-ups of a window, as analytics do. */
+const TOTALS_COST = 100;
 
 /** Cost of a page of usage, and of the events that may be read to find it. */
 const usageCost = ({
@@ -101,9 +115,19 @@ class ViewerBillingResolver {
   async usageEvents(
     @Args() args: UsageArgs,
     @Ctx() { services, service }: GraphqlContext,
-  ): Promise<Connection<UsageEvent>> {
-    const page = await services.billing.usagePage(service, checked(usageConnectionInput, args));
-    return toConnection(page, args, camelCased);
+  ): Promise<UsagePage> {
+    const input = checked(usageConnectionInput, args);
+    const page = await services.billing.usagePage(service, input);
+    return { ...toConnection(page, args, camelCased<UsageItemOutput>), filter: input.filter ?? {} };
+  }
+
+  @FieldResolver(() => UsageReceipt, { nullable: true, description: usageReceiptOutput.description })
+  async usageReceipt(
+    @Args() { id }: UsageReceiptArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<UsageReceipt> {
+    const receipt = camelCased(await services.billing.usageReceipt(service, id));
+    return { ...receipt, event: receipt };
   }
 
   @FieldResolver(() => LedgerEntryConnection, {
@@ -117,10 +141,34 @@ class ViewerBillingResolver {
     const page = await services.billing.ledgerPage(service, checked(sequenceConnectionInput, args));
     return toConnection(page, args, camelCased);
   }
+
+  @FieldResolver(() => LedgerMonth, { description: ledgerMonthOutput.description, complexity: MONTH_COST })
+  async ledgerMonth(
+    @Args() args: LedgerMonthArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<LedgerMonth> {
+    return camelCased(await services.billing.ledgerMonth(service, checked(ledgerMonthInput, args)));
+  }
+}
+
+/** A page with what its list was narrowed by. */
+interface UsagePage extends Connection<UsageEvent> {
+  filter: UsageFilterInput;
 }
 
 @Resolver(() => UsageEventConnection)
 class UsageEventConnectionResolver {
+  @FieldResolver(() => UsageTotals, {
+    description: 'Totals of all events that match the filter, on every page.',
+    complexity: TOTALS_COST,
+  })
+  async totals(
+    @Root() { filter }: UsagePage,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<UsageTotals> {
+    return camelCased(await services.billing.usageTotals(service, filter));
+  }
+
   @FieldResolver(() => Int, {
     description: 'Total number of usage events of the account, ignoring the filter.',
   })

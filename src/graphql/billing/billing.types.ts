@@ -1,10 +1,15 @@
-import { ObjectType } from 'type-graphql';
+import { Field, ObjectType } from 'type-graphql';
 import {
   balanceOutput,
+  ledgerDayOutput,
   ledgerEntryOutput,
+  ledgerMonthOutput,
   modelOutput,
   planOutput,
+  usageChargeOutput,
   usageItemOutput,
+  usageReceiptOutput,
+  usageTotalsOutput,
 } from '../../services/billing/billing.outputs.js';
 import { connectionOf, pageOf } from '../connections.js';
 import { enumOf } from '../enum-of.js';
@@ -32,6 +37,15 @@ export class UsageEvent extends outputFields(usageItemOutput, {
   status: UsageStatus,
 }) {}
 
+@ObjectType({ description: usageReceiptOutput.description })
+export class UsageReceipt extends outputFields(usageChargeOutput) {
+  @Field(() => UsageEvent, { description: 'The call.' })
+  event!: UsageEvent;
+}
+
+@ObjectType({ description: usageTotalsOutput.description })
+export class UsageTotals extends outputFields(usageTotalsOutput) {}
+
 @ObjectType({ description: pageOf('usage events') })
 export class UsageEventConnection extends connectionOf(UsageEvent, 'usage events') {}
 
@@ -48,6 +62,15 @@ export class LedgerEntry extends outputFields(ledgerEntryOutput, { kind: LedgerE
 
 @ObjectType({ description: pageOf('ledger entries') })
 export class LedgerEntryConnection extends connectionOf(LedgerEntry, 'ledger entries') {}
+
+@ObjectType({ description: ledgerDayOutput.description })
+export class LedgerDay extends outputFields(ledgerDayOutput) {}
+
+@ObjectType({ description: ledgerMonthOutput.description })
+export class LedgerMonth extends outputFields(ledgerMonthOutput, {
+  charges: [LedgerDay],
+  credits: [LedgerEntry],
+}) {}
 
 @ObjectType({ description: balanceOutput.description })
 export class TopUpPayload extends outputFields(balanceOutput) {}

@@ -1,9 +1,16 @@
-import { ArgsType, InputType } from 'type-graphql';
+import { ArgsType, Field, InputType } from 'type-graphql';
 import { z } from 'zod';
 import { uuid } from '../../lib/output-fields.js';
-import { createKeyInput, keyDaysInput, updateKeyInput } from '../../services/keys/keys.inputs.js';
+import {
+  createKeyInput,
+  keyDaysInput,
+  keysSearchInput,
+  updateKeyInput,
+} from '../../services/keys/keys.inputs.js';
+import { PageArgs } from '../connections.js';
+import { enumOf } from '../enum-of.js';
 import { Decimal } from '../scalars.js';
-import { inputFields } from '../zod-fields.js';
+import { descriptionOf, inputFields } from '../zod-fields.js';
 
 const keyId = z.object({ id: uuid('API key ID.') });
 
@@ -12,6 +19,24 @@ export class ApiKeyArgs extends inputFields(keyId) {}
 
 @ArgsType()
 export class UsageByDayArgs extends inputFields(keyDaysInput) {}
+
+const { search, order_by } = keysSearchInput.shape;
+
+const ApiKeyOrder = enumOf('ApiKeyOrder', 'Order of API keys.', order_by.unwrap(), {
+  created: 'Newest first.',
+  name: 'By name, A to Z.',
+  spend: 'Highest spend of this month first.',
+  used: 'Most recently used first.',
+});
+
+@ArgsType()
+export class ApiKeysArgs extends PageArgs {
+  @Field(() => String, { nullable: true, description: descriptionOf(search) })
+  search?: string | null;
+
+  @Field(() => ApiKeyOrder, { defaultValue: 'created', description: descriptionOf(order_by) })
+  orderBy!: z.output<typeof order_by>;
+}
 
 @InputType({ description: 'A new API key.' })
 export class CreateApiKeyInput extends inputFields(createKeyInput) {}

@@ -2,17 +2,19 @@ import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Resolver, Root } from 'ty
 import {
   createKeyInput,
   keyDaysInput,
-  timeConnectionInput,
+  keysConnectionInput,
   updateKeyInput,
 } from '../../services/keys/keys.inputs.js';
+import type { KeyOutput } from '../../services/keys/keys.outputs.js';
 import { Allow } from '../access.js';
 import { User, Viewer } from '../accounts/accounts.types.js';
 import { camelCased } from '../case.js';
-import { type Connection, PageArgs, pageCost, toConnection } from '../connections.js';
+import { type Connection, pageCost, toConnection } from '../connections.js';
 import type { GraphqlContext } from '../context.js';
 import { checked } from '../input.js';
 import {
   ApiKeyArgs,
+  ApiKeysArgs,
   CreateApiKeyInput,
   DeleteApiKeyInput,
   DisableApiKeyInput,
@@ -119,15 +121,9 @@ class ViewerKeysResolver {
     description: 'API keys of the account.',
     complexity: pageCost,
   })
-  async apiKeys(
-    @Args() args: PageArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<Connection<ApiKey>> {
-    return toConnection(
-      await services.keys.page(service, checked(timeConnectionInput, args)),
-      args,
-      camelCased,
-    );
+  async apiKeys(@Args() args: ApiKeysArgs, @Ctx() { services, service }: GraphqlContext): Promise<KeysPage> {
+    const page = await services.keys.page(service, checked(keysConnectionInput, args));
+    return { ...toConnection(page, args, camelCased<KeyOutput>), search: args.search };
   }
 
   @FieldResolver(() => ApiKey, { nullable: true, description: 'One API key of the account.' })
@@ -136,8 +132,18 @@ class ViewerKeysResolver {
   }
 }
 
+/** A page with what its list was looked through for. */
+interface KeysPage extends Connection<ApiKey> {
+  search: string | null | undefined;
+}
+
 @Resolver(() => ApiKeyConnection)
 class ApiKeyConnectionResolver {
+  @FieldResolver(() => Int, { description: 'Number of API keys that match the search.' })
+  foundCount(@Root() { search }: KeysPage, @Ctx() { services, service }: GraphqlContext): Promise<number> {
+    return services.keys.countFound(service, search);
+  }
+
   @FieldResolver(() => Int, { description: 'Number of API keys of the account.' })
   totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
     return services.keys.count(service);

@@ -28,7 +28,7 @@ export interface LimitsDeps {
   config: Pick<Config, 'redisUrl' | 'upstreamTimeoutMs' | 'upstreamIdleMs'>;
   cache: KeyCache;
   catalog: Catalog;
-  routes: ModelRoutes;
+  routes: Pick<ModelRoutes, 'fallbacksOf' | 'version'>;
   clock: Clock;
   log: Logger;
   registry: Registry;

@@ -16,7 +16,7 @@ const dearer = (a: PriceCeiling, b: PriceCeiling): PriceCeiling => ({
  */
 export function createPriceCeilings(
   catalog: Catalog,
-  routes: ModelRoutes,
+  routes: Pick<ModelRoutes, 'fallbacksOf' | 'version'>,
 ): (model: CatalogModel) => PriceCeiling {
   let known = new WeakMap<CatalogModel, PriceCeiling>();
   let version = -1;

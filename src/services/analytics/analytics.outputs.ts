@@ -18,7 +18,23 @@ export const analyticsDayOutput = z
   })
   .meta({ id: 'AnalyticsDay', description: 'Usage on one UTC day.' });
 
-const LATENCY = 'Exact up to 50,000 calls, then within 1%. 0 without calls.';
+export const usageSeriesPointOutput = z
+  .object({
+    start: z.string().describe('The day, `YYYY-MM-DD`, or the hour, `YYYY-MM-DDTHH:00`, in the time zone.'),
+    model_public_name: z.string().describe('Public name of the model that served the calls.'),
+    requests: count('Number of calls.'),
+    errors: count('Number of calls that failed.'),
+    tokens_in: count('Input tokens.'),
+    tokens_out: count('Output tokens.'),
+    cost_usd: decimal('Cost in US dollars.'),
+  })
+  .meta({ id: 'UsageSeriesPoint', description: 'Usage of one model in one hour or day.' });
+export const usageSeriesOutput = z
+  .array(usageSeriesPointOutput)
+  .describe('Points, oldest first. Intervals without calls are left out.');
+export type UsageSeriesPointOutput = z.infer<typeof usageSeriesPointOutput>;
+
+const LATENCY = 'Failed calls are not included. Exact up to 50,000 calls, then within 1%. 0 without calls.';
 
 export const analyticsOutput = z
   .object({

@@ -6,10 +6,12 @@ import { DAY_MS, dayStart } from '../../lib/clock.js';
 import { isUuid } from '../../lib/ids.js';
 import { latencyQuantile } from '../../lib/latency-sketch.js';
 import { ownedKeys } from '../keys/keys.store.js';
-import type { AnalyticsInput } from './analytics.inputs.js';
-import type { AnalyticsOutput } from './analytics.outputs.js';
+import type { AnalyticsInput, UsageSeriesInput } from './analytics.inputs.js';
+import type { AnalyticsOutput, UsageSeriesPointOutput } from './analytics.outputs.js';
 import { summarise } from './analytics.rules.js';
 import { countByDayAndModel, exactLatencies, latencySketch, type Scope } from './analytics.store.js';
+import { seriesBounds, seriesOf } from './series.rules.js';
+import { countByHourAndModel } from './usage-sums.store.js';
 
 const QUANTILES = [0.5, 0.95] as const;
 /** Calls in the window from which on latencies come from sketches. */
@@ -32,7 +34,8 @@ export function createAnalyticsService() {
     const now = context.clock.now() - endsDaysAgo * DAY_MS;
     const today = dayStart(now);
     const from = new Date(today - (windowDays - 1) * DAY_MS);
-    const until = new Date(today + DAY_MS);
+    // A window further back ends at the present time of day: both have lasted equally long then.
+    const until = new Date(endsDaysAgo === 0 ? today + DAY_MS : now);
     const read = async (em: EntityManager): Promise<Map<Owner, AnalyticsOutput>> => {
       const scope: Scope = { accountId, from, until };
       if (keyIds) scope.keyIds = await ownedKeys(em, { accountId, ids: keyIds });
@@ -58,6 +61,18 @@ export function createAnalyticsService() {
   };
 
   return {
+    /** Hours or days of a time zone, each with the models that were called in it, oldest first; without calls there is none. */
+    async series(
+      context: ServiceContext,
+      { window_days: windowDays, unit, time_zone: timeZone, key_id: keyId }: UsageSeriesInput,
+    ): Promise<UsageSeriesPointOutput[]> {
+      const { accountId } = requireViewer(context);
+      const now = context.clock.now();
+      const keyIds = keyId ? [keyId] : undefined;
+      const scope = { accountId, keyIds, ...seriesBounds({ windowDays, now }) };
+      return seriesOf(await countByHourAndModel(context.em, scope), { unit, timeZone, windowDays, now });
+    },
+
     /** Of the whole account, calls without a key included. */
     async ofAccount(context: ServiceContext, input: AnalyticsInput): Promise<AnalyticsOutput> {
       return (await analyse(context, input)).get(null)!;

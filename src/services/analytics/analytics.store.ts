@@ -1,11 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
+import { dayStart, hourStart } from '../../lib/clock.js';
 import type { BucketCount } from '../../lib/latency-sketch.js';
 import { keptFrom } from '../retention/kept-from.store.js';
 import type { DayAndModel } from './analytics.rules.js';
 import { latencyBucket } from './rollups.store.js';
 
-/** Whose events of which time; both ends are UTC midnights. */
+/** Whose events of which time. It begins with a UTC day, and may end within one. */
 export interface Scope {
   accountId: string;
   /** Each of these keys by itself; without them the account as one. */
@@ -31,29 +32,35 @@ const within = (column: string, { from, until }: Scope): RawBuilder<unknown> =>
 const withinDays = ({ from, until }: Scope): RawBuilder<unknown> =>
   sql`day >= ${from.toISOString().slice(0, 10)}::date and day < ${until.toISOString().slice(0, 10)}::date`;
 
-/** Hours whose roll-ups aren't right (yet): they are read from the events. */
+/** Hours whose roll-ups aren't right (yet), and the one that the end of the time cuts: they are read from the events. */
 const dirtyHours = (scope: Scope): RawBuilder<unknown> =>
-  sql`dirty as materialized (select distinct hour from rollup_dirty where ${within('hour', scope)})`;
+  sql`dirty as materialized (
+    select distinct hour from rollup_dirty where ${within('hour', scope)} ${cutHour(scope)})`;
+
+/** Also where the end is the first instant of an hour: its day is open then, though nothing of the hour is read. */
+const cutHour = ({ until }: Scope): RawBuilder<unknown> =>
+  until.getTime() === dayStart(until.getTime())
+    ? sql``
+    : sql`union select ${new Date(hourStart(until.getTime())).toISOString()}::timestamptz`;
 
 const rolledUp = (scope: Scope): RawBuilder<unknown> =>
   sql`from usage_rollups where ${owned(scope)} and ${within('hour', scope)} and hour not in (select hour from dirty)`;
 
 const ofDirtyHour = (scope: Scope): RawBuilder<unknown> =>
   sql`from usage_events where ${owned(scope)} and created_at >= dirty.hour
-    and created_at < dirty.hour + interval '1 hour'`;
+    and created_at < least(dirty.hour + interval '1 hour', ${scope.until.toISOString()}::timestamptz)`;
 
 /** Whether every event of the time is there, and none was removed. */
 interface Kept {
   kept: boolean;
 }
 
-/** Calls per UTC day and model. */
-export async function countByDayAndModel(
-  em: EntityManager,
-  scope: Scope,
-): Promise<(Owned & DayAndModel & Kept)[]> {
-  const { rows } = await sql<Owned & DayAndModel & Kept>`
-    with ${dirtyHours(scope)}, parts as (
+/**
+ * What was counted per hour and model, as `parts`: `key_id, hour, model, requests, errors, input_tokens, output_tokens,
+ * cost`. Several rows may be about the same.
+ */
+export const countedParts = (scope: Scope): RawBuilder<unknown> => sql`
+    ${dirtyHours(scope)}, parts as (
       select ${owner(scope)}, hour, model, requests, errors, input_tokens, output_tokens, cost ${rolledUp(scope)}
       union all
       select raw.key_id, dirty.hour, raw.model, raw.requests, raw.errors, raw.input_tokens, raw.output_tokens, raw.cost
@@ -61,7 +68,15 @@ export async function countByDayAndModel(
         select ${owner(scope)}, served_model as model, count(*) as requests, count(*) filter (where status = 'error') as errors,
           sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(cost) as cost
         ${ofDirtyHour(scope)} group by 1, 2) raw
-    )
+    )`;
+
+/** Calls per UTC day and model. */
+export async function countByDayAndModel(
+  em: EntityManager,
+  scope: Scope,
+): Promise<(Owned & DayAndModel & Kept)[]> {
+  const { rows } = await sql<Owned & DayAndModel & Kept>`
+    with ${countedParts(scope)}
     select key_id, (hour at time zone 'UTC')::date::text as day, model, sum(requests)::float8 as requests,
       sum(errors)::float8 as errors, sum(input_tokens)::float8 as input_tokens,
       sum(output_tokens)::float8 as output_tokens, sum(cost)::text as cost,
@@ -70,7 +85,7 @@ export async function countByDayAndModel(
   return rows;
 }
 
-/** Latencies of the calls, merged from the sketches: of whole days where those are right, else of their hours. */
+/** Latencies of the calls that succeeded, merged from the sketches: of whole days where those are right, else of their hours. */
 export async function latencySketch(em: EntityManager, scope: Scope): Promise<(Owned & BucketCount)[]> {
   const { rows } = await sql<Owned & BucketCount>`
     with ${dirtyHours(scope)}, open_days as materialized (
@@ -86,7 +101,8 @@ export async function latencySketch(em: EntityManager, scope: Scope): Promise<(O
           and hour < (open_days.day + 1)::timestamp at time zone 'UTC') rolled
       union all
       select raw.* from dirty cross join lateral (
-        select ${owner(scope)}, ${latencyBucket}, count(*) ${ofDirtyHour(scope)} group by 1, 2) raw
+        select ${owner(scope)}, ${latencyBucket}, count(*) ${ofDirtyHour(scope)} and status = 'success'
+          group by 1, 2) raw
     )
     select key_id, bucket, sum(n)::float8 as count from parts group by key_id, bucket`.execute(
     em.getKysely(),
@@ -94,7 +110,7 @@ export async function latencySketch(em: EntityManager, scope: Scope): Promise<(O
   return rows;
 }
 
-/** Percentiles of the calls' latencies by nearest rank, from each of them. Who has no calls isn't there. */
+/** Percentiles of the latencies of calls that succeeded, by nearest rank, from each of them. Who has none isn't there. */
 export async function exactLatencies(
   em: EntityManager,
   scope: Scope,
@@ -103,7 +119,7 @@ export async function exactLatencies(
   const { rows } = await sql<Owned & { latencies: number[] }>`
     select key_id, percentile_disc(${sql.lit(`{${quantiles}}`)}::float8[]) within group (order by latency_ms) as latencies
     from (select ${owner(scope)}, latency_ms from usage_events
-      where ${owned(scope)} and ${within('created_at', scope)}) events
+      where ${owned(scope)} and ${within('created_at', scope)} and status = 'success') events
     group by key_id`.execute(em.getKysely());
   return rows;
 }

@@ -44,7 +44,7 @@ export async function compactDirtyHours(em: EntityManager, fromMs: number): Prom
 }
 
 /**
- * Makes the roll-ups of an hour anew from all of its events, and lists its day to be merged again. In a statement of its own after `takeDirtyHour`: under
+ * Makes the roll-ups of an hour anew from all of its events, the latencies from those that succeeded, and lists its day to be merged again. In a statement of its own after `takeDirtyHour`: under
  * READ COMMITTED it then sees every event whose transaction had put the hour on the list.
  */
 export async function recomputeHour(em: EntityManager, hour: Date): Promise<void> {
@@ -55,7 +55,8 @@ export async function recomputeHour(em: EntityManager, hour: Date): Promise<void
     insert into usage_rollups (hour, account_id, key_id, widget_id, model, requests, errors, input_tokens,
       output_tokens, cost, latency_buckets, latency_counts)
     select ${at}, account_id, key_id, widget_id, served_model, sum(requests), sum(errors), sum(input_tokens),
-      sum(output_tokens), sum(cost), array_agg(bucket order by bucket), array_agg(requests order by bucket)
+      sum(output_tokens), sum(cost), coalesce(array_agg(bucket order by bucket) filter (where requests > errors), '{}'),
+      coalesce(array_agg(requests - errors order by bucket) filter (where requests > errors), '{}')
     from (
       select account_id, key_id, widget_id, served_model, ${latencyBucket} as bucket, count(*) as requests,
         count(*) filter (where status = 'error') as errors, sum(input_tokens) as input_tokens,

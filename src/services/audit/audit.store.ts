@@ -124,11 +124,12 @@ export const invariants: readonly Invariant[] = [
       select account_id as subject
       from (
         select hour, account_id, key_id, widget_id, model, requests, errors, input_tokens, output_tokens, cost,
-          (select sum(n) from unnest(latency_counts) n) as latencies
+          (select coalesce(sum(n), 0) from unnest(latency_counts) n) as latencies
         from usage_rollups where hour >= ${KEPT_FROM} and hour not in (select hour from dirty)
         union all
         select date_trunc('hour', created_at, 'UTC') as hour, account_id, key_id, widget_id, served_model, -count(*),
-          -count(*) filter (where status = 'error'), -sum(input_tokens), -sum(output_tokens), -sum(cost), -count(*)
+          -count(*) filter (where status = 'error'), -sum(input_tokens), -sum(output_tokens), -sum(cost),
+          -count(*) filter (where status = 'success')
         from usage_events
         where created_at >= ${KEPT_FROM} and date_trunc('hour', created_at, 'UTC') not in (select hour from dirty)
         group by 1, 2, 3, 4, 5) sides
@@ -147,7 +148,7 @@ export const invariants: readonly Invariant[] = [
         from usage_latency_days where day not in (select day from open)
         union all
         select (hour at time zone 'UTC')::date, account_id, key_id, widget_id,
-          -sum((select sum(n) from unnest(latency_counts) n))
+          -sum((select coalesce(sum(n), 0) from unnest(latency_counts) n))
         from usage_rollups where (hour at time zone 'UTC')::date not in (select day from open)
         group by 1, 2, 3, 4) sides
       group by day, account_id, key_id, widget_id

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { timeConnectionInput } from '../../lib/connection-input.js';
+import { oneWay, timeConnectionBothWays } from '../../lib/connection-input.js';
 import { DOLLAR } from '../../lib/money.js';
 import { moneyInput } from '../../lib/money-input.js';
+import { uuid } from '../../lib/output-fields.js';
 import { integer } from '../../lib/page-input.js';
 
 export { sequenceConnectionInput } from '../../lib/connection-input.js';
@@ -35,6 +36,8 @@ export const topUpInput = z
   })
   .meta({ id: 'TopUp', description: 'A top-up.' });
 
+const day = z.iso.date('must be a day such as 2026-11-21');
+
 /** Filter for usage events. Omitted and null fields match every event. */
 export const usageFilterInput = z.strictObject({
   key_id: z.uuid('must be the id of a key').nullish().describe('Only calls with this API key.'),
@@ -49,12 +52,39 @@ export const usageFilterInput = z.strictObject({
     .nullish()
     .describe('Only calls with this status.'),
   window_days: integer(1, 90).nullish().describe('Only this many UTC days, including today; 1 to 90.'),
+  day: day.nullish().describe('Only this UTC day, `YYYY-MM-DD`.'),
 });
 export type UsageFilterInput = z.output<typeof usageFilterInput>;
 
 /** A page of the usage list by position. */
-export const usageConnectionInput = timeConnectionInput.extend({ filter: usageFilterInput.nullish() });
+export const usageConnectionInput = timeConnectionBothWays
+  .extend({ filter: usageFilterInput.nullish() })
+  .refine(...oneWay);
 export type UsageConnectionInput = z.output<typeof usageConnectionInput>;
+
+/** Any text: an id that is malformed answers like one that isn't there. */
+export const usageParams = z.object({
+  id: uuid('Usage event ID: the `x-request-id` of the call.'),
+});
+
+/** Which entries of the ledger are exported. */
+export const ledgerExportInput = z.strictObject({
+  kind: z
+    .enum(['all', 'credits', 'charges'], 'must be all, credits or charges')
+    .default('all')
+    .describe('Which entries: all, only credits and corrections, or only charges for calls.'),
+});
+export type LedgerExportInput = z.output<typeof ledgerExportInput>;
+
+const MONTH = 'must be a month such as 2026-11';
+/** A UTC month of the ledger. */
+export const ledgerMonthInput = z.strictObject({
+  month: z
+    .string()
+    .regex(/^20\d\d-(?:0[1-9]|1[0-2])$/, MONTH)
+    .describe('UTC month, `YYYY-MM`.'),
+});
+export type LedgerMonthInput = z.output<typeof ledgerMonthInput>;
 
 /** Of the `Idempotency-Key` header. */
 export const idempotencyKeyInput = z

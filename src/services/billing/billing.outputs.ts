@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decimal, timestamp, uuid } from '../../lib/output-fields.js';
+import { count, decimal, timestamp, uuid } from '../../lib/output-fields.js';
 
 export const balanceOutput = z
   .object({
@@ -64,6 +64,54 @@ export const usageItemOutput = z
     description: 'The usage record of one call. Prompts and responses are never stored.',
   });
 export type UsageItemOutput = z.infer<typeof usageItemOutput>;
+
+/** The prices and the charge of a call. */
+export const usageChargeOutput = z.object({
+  input_price_per_million_usd: decimal(
+    'Price per million input tokens in US dollars, at the time of the call.',
+  ),
+  output_price_per_million_usd: decimal(
+    'Price per million output tokens in US dollars, at the time of the call.',
+  ),
+  ledger_entry_id: uuid('ID of the ledger entry of the charge; null if nothing was charged.').nullable(),
+  balance_before_usd: decimal(
+    'Balance before the charge in US dollars; null if nothing was charged.',
+  ).nullable(),
+  balance_after_usd: decimal(
+    'Balance after the charge in US dollars; null if nothing was charged.',
+  ).nullable(),
+});
+export const usageReceiptOutput = usageItemOutput
+  .extend(usageChargeOutput.shape)
+  .meta({ id: 'UsageReceipt', description: 'One call with its prices and its charge.' });
+export type UsageReceiptOutput = z.infer<typeof usageReceiptOutput>;
+
+export const usageTotalsOutput = z
+  .object({
+    calls: count('Number of calls.'),
+    cost_usd: decimal('Cost in US dollars.'),
+  })
+  .describe('Totals of calls.');
+export type UsageTotalsOutput = z.infer<typeof usageTotalsOutput>;
+
+export const ledgerDayOutput = z
+  .object({
+    date: z.string().describe('UTC day, `YYYY-MM-DD`.'),
+    calls: count('Number of charged calls.'),
+    amount_usd: decimal('Sum of the charges in US dollars, negative.'),
+  })
+  .meta({ id: 'LedgerDay', description: 'Charges of one UTC day, summed up.' });
+export const ledgerMonthOutput = z
+  .object({
+    charges: z.array(ledgerDayOutput).describe('Charges per UTC day, newest first.'),
+    credits: z.array(ledgerEntryOutput).describe('All other entries, newest first, at most 500.'),
+    has_older: z.boolean().describe('Whether there are entries from before the month.'),
+  })
+  .meta({
+    id: 'LedgerMonth',
+    description: 'One UTC month of the ledger, with the charges summed up per day.',
+  });
+export type LedgerMonthOutput = z.infer<typeof ledgerMonthOutput>;
 
 export const usageOutput = z
   .object({

@@ -1,3 +1,4 @@
+import { IsolationLevel } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { notifyInvalidation } from '../../db/invalidation.js';
@@ -6,24 +7,39 @@ import { Account } from '../../entities/accounts/account.js';
 import { Model } from '../../entities/billing/model.js';
 import { Plan } from '../../entities/billing/plan.js';
 import { AppError } from '../../errors.js';
+import { DAY_MS, dayStart, monthStart } from '../../lib/clock.js';
 import type { ConnectionPage, SequenceConnectionInput } from '../../lib/connection-input.js';
+import { isUuid } from '../../lib/ids.js';
 import { DOLLAR, formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
-import type { TopUpInput, UsageConnectionInput, UsageFilterInput } from './billing.inputs.js';
+import { sumUsage } from '../analytics/usage-sums.store.js';
+import type {
+  LedgerExportInput,
+  LedgerMonthInput,
+  TopUpInput,
+  UsageConnectionInput,
+  UsageFilterInput,
+} from './billing.inputs.js';
 import type {
   BalanceOutput,
   LedgerEntryOutput,
+  LedgerMonthOutput,
   ModelOutput,
   PlanOutput,
   UsageItemOutput,
   UsageOutput,
+  UsageReceiptOutput,
+  UsageTotalsOutput,
 } from './billing.outputs.js';
 import { grantToLockedAccounts, lockAccountsDueForGrant } from './grants.store.js';
 import { findEntryByKey, lockActing, postLedgerEntry } from './ledger.store.js';
+import { exportLedger } from './ledger-export.js';
 import { countLedger, listLedger, pageLedger } from './ledger-list.store.js';
+import { ledgerBetween } from './ledger-month.store.js';
 import { countUsage, findUsage, listUsage, pageUsage } from './usage.store.js';
 import { exportUsage } from './usage-export.js';
 import { usageSelection } from './usage-filter.rules.js';
+import { findReceipt } from './usage-receipt.store.js';
 
 /** Accounts whose rows are locked together by the monthly grant; a batch takes some milliseconds. */
 const GRANT_BATCH = 200;
@@ -81,6 +97,22 @@ export function createBillingService() {
       return pageLedger(context.em, requireViewer(context).accountId, input);
     },
 
+    /** A UTC month of the viewer's ledger, with the charges of a day as one. */
+    async ledgerMonth(context: ServiceContext, { month }: LedgerMonthInput): Promise<LedgerMonthOutput> {
+      const { accountId } = requireViewer(context);
+      const from = new Date(`${month}-01`);
+      return context.em.fork().transactional(
+        (em) => ledgerBetween(em, accountId, { from, until: monthStart(from.getTime(), 1) }),
+        // Charges and credits of one instant.
+        { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
+      );
+    },
+
+    /** The viewer's ledger as CSV, newest first, piece by piece. */
+    async ledgerCsv(context: ServiceContext, input: LedgerExportInput): Promise<AsyncIterable<string>> {
+      return exportLedger(context.em, requireViewer(context).accountId, input);
+    },
+
     /** How many entries the viewer's ledger has. */
     async ledgerCount(context: ServiceContext): Promise<number> {
       return countLedger(context.em, requireViewer(context).accountId);
@@ -93,6 +125,32 @@ export function createBillingService() {
     ): Promise<ConnectionPage<UsageItemOutput>> {
       const selection = usageSelection(filter ?? {}, context.clock.now());
       return pageUsage(context.em, requireViewer(context).accountId, { ...page, selection });
+    },
+
+    /** How many usage events a filter leaves, and what they cost. */
+    async usageTotals(context: ServiceContext, filter: UsageFilterInput): Promise<UsageTotalsOutput> {
+      const { accountId } = requireViewer(context);
+      const now = context.clock.now();
+      const { keyId, from, until, ...narrowed } = usageSelection(filter, now);
+      const scope = {
+        accountId,
+        keyIds: keyId === undefined ? undefined : [keyId],
+        from: from ?? new Date(0),
+        until: until ?? new Date(dayStart(now) + DAY_MS),
+      };
+      const { calls, cost } = await sumUsage(context.em, scope, narrowed);
+      return { calls, cost_usd: formatDecimal(cost) };
+    },
+
+    /**
+     * One call with the prices of that time and its charge.
+     * @throws AppError `not_found`, also for another's call and for a malformed id.
+     */
+    async usageReceipt(context: ServiceContext, id: string): Promise<UsageReceiptOutput> {
+      const { accountId } = requireViewer(context);
+      const found = isUuid(id) ? await findReceipt(context.em, accountId, id) : undefined;
+      if (!found) throw new AppError('not_found');
+      return found;
     },
 
     /** How many usage events the viewer has. */

@@ -31,7 +31,7 @@ export async function listLedger(
     { accountId, seq: { $lte: newest } },
     { ...NEWEST_FIRST, limit },
   );
-  return entries.map(toEntry);
+  return entries.map(toLedgerEntry);
 }
 
 /** The same by position. */
@@ -40,15 +40,28 @@ export async function pageLedger(
   accountId: string,
   { first, after }: SequenceConnectionInput,
 ): Promise<ConnectionPage<LedgerEntryOutput>> {
-  const entries = await em.find(
-    LedgerEntry,
-    { accountId, ...(after !== undefined && { seq: { $lt: after } }) },
-    { ...NEWEST_FIRST, limit: first + 1 },
-  );
+  const entries = await ledgerRowsAfter(em, accountId, { after, limit: first + 1 });
   return pageOfRows(entries, first, (entry) => ({
     cursor: sequenceCursor(String(entry.seq)),
-    node: toEntry(entry),
+    node: toLedgerEntry(entry),
   }));
+}
+
+/** Charges of calls, or everything else. */
+export type LedgerKinds = 'credits' | 'charges';
+
+/** Entries of an account behind a sequence number, newest first. */
+export async function ledgerRowsAfter(
+  em: EntityManager,
+  accountId: string,
+  { after, kinds, limit }: { after?: string | undefined; kinds?: LedgerKinds | undefined; limit: number },
+): Promise<LedgerEntry[]> {
+  const kind = kinds && (kinds === 'charges' ? ('usage' as const) : { $ne: 'usage' as const });
+  return em.find(
+    LedgerEntry,
+    { accountId, ...(after !== undefined && { seq: { $lt: after } }), ...(kind && { kind }) },
+    { ...NEWEST_FIRST, limit },
+  );
 }
 
 /** How many entries an account has: `seq` counts them. */
@@ -57,7 +70,7 @@ export async function countLedger(em: EntityManager, accountId: string): Promise
   return Number(account?.ledgerSeq ?? 0);
 }
 
-function toEntry(entry: LedgerEntry): LedgerEntryOutput {
+export function toLedgerEntry(entry: LedgerEntry): LedgerEntryOutput {
   return {
     id: entry.id,
     kind: entry.kind,

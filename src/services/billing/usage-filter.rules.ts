@@ -9,15 +9,21 @@ export interface UsageSelection {
   status?: 'success' | 'error' | undefined;
   /** The first instant of a UTC day. */
   from?: Date | undefined;
+  /** The first instant that is no longer meant, of a UTC day too. */
+  until?: Date | undefined;
 }
 
 /** What a filter means at a time (milliseconds). */
 export function usageSelection(filter: UsageFilterInput, now: number): UsageSelection {
-  const { window_days: days } = filter;
+  const { window_days: days, day } = filter;
+  const dayMs = day ? Date.parse(day) : undefined;
+  const windowMs = days ? dayStart(now) - (days - 1) * DAY_MS : undefined;
+  const fromMs = dayMs === undefined ? windowMs : Math.max(dayMs, windowMs ?? dayMs);
   return {
     keyId: filter.key_id ?? undefined,
     model: filter.model ?? undefined,
     status: filter.status ?? undefined,
-    from: days ? new Date(dayStart(now) - (days - 1) * DAY_MS) : undefined,
+    from: fromMs === undefined ? undefined : new Date(fromMs),
+    until: dayMs === undefined ? undefined : new Date(dayMs + DAY_MS),
   };
 }

@@ -4,13 +4,14 @@ import { formatTimestamp } from '../../lib/clock.js';
 import {
   type ConnectionPage,
   pageOfRows,
+  pageOfRowsBefore,
   type TimeConnectionInput,
   type TimePosition,
   timeCursor,
 } from '../../lib/connection-input.js';
 import { formatDecimal } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
-import { isAfter } from '../list-position.store.js';
+import { isAfter, isBefore } from '../list-position.store.js';
 import type { UsageItemOutput } from './billing.outputs.js';
 import type { UsageSelection } from './usage-filter.rules.js';
 
@@ -70,21 +71,35 @@ export async function listUsage(
 export async function pageUsage(
   em: EntityManager,
   accountId: string,
-  { first, after, selection }: TimeConnectionInput & { selection: UsageSelection },
+  {
+    first,
+    after,
+    before,
+    selection,
+  }: TimeConnectionInput & { before?: TimePosition | undefined; selection: UsageSelection },
 ): Promise<ConnectionPage<UsageItemOutput>> {
-  const rows = await usageRowsAfter(em, accountId, { after, selection, limit: first + 1 });
-  return pageOfRows(rows, first, (row) => ({
+  const edgeOf = (row: UsageColumns) => ({
     cursor: timeCursor({ createdUs: row.created_us, id: row.id }),
     node: toUsageItem(row),
-  }));
+  });
+  const limit = first + 1;
+  if (before) {
+    return pageOfRowsBefore(
+      await usageRowsBefore(em, accountId, { before, selection, limit }),
+      first,
+      edgeOf,
+    );
+  }
+  return pageOfRows(await usageRowsAfter(em, accountId, { after, selection, limit }), first, edgeOf);
 }
 
 /** Narrows `usage_events u`; read along the index of the account, so that a time bounds what is looked through. */
-const selected = ({ keyId, model, status, from }: UsageSelection): RawBuilder<unknown> => sql`
+const selected = ({ keyId, model, status, from, until }: UsageSelection): RawBuilder<unknown> => sql`
   ${keyId === undefined ? sql`` : sql`and u.key_id = ${keyId}`}
   ${model === undefined ? sql`` : sql`and u.served_model = ${model}`}
   ${status === undefined ? sql`` : sql`and u.status = ${status}`}
-  ${from === undefined ? sql`` : sql`and u.created_at >= ${from.toISOString()}`}`;
+  ${from === undefined ? sql`` : sql`and u.created_at >= ${from.toISOString()}`}
+  ${until === undefined ? sql`` : sql`and u.created_at < ${until.toISOString()}`}`;
 
 /** Events of an account behind a position, newest first. */
 export async function usageRowsAfter(
@@ -96,6 +111,19 @@ export async function usageRowsAfter(
     select ${usageColumns} from usage_events u
     where u.account_id = ${accountId} ${selected(selection)} ${after ? sql`and ${isAfter('u', after)}` : sql``}
     order by u.created_at desc, u.id desc limit ${limit}`.execute(em.getKysely());
+  return rows;
+}
+
+/** Those before a position, the nearest first. */
+async function usageRowsBefore(
+  em: EntityManager,
+  accountId: string,
+  { before, selection, limit }: { before: TimePosition; selection: UsageSelection; limit: number },
+): Promise<UsageColumns[]> {
+  const { rows } = await sql<UsageColumns>`
+    select ${usageColumns} from usage_events u
+    where u.account_id = ${accountId} ${selected(selection)} and ${isBefore('u', before)}
+    order by u.created_at, u.id limit ${limit}`.execute(em.getKysely());
   return rows;
 }
 

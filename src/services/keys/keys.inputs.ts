@@ -1,9 +1,33 @@
 import { z } from 'zod';
+import { numberedConnectionInput } from '../../lib/connection-input.js';
 import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED } from '../../lib/input-fields.js';
 import { moneyInput } from '../../lib/money-input.js';
 
-export { timeConnectionInput } from '../../lib/connection-input.js';
 export { pageInput } from '../../lib/page-input.js';
+
+/** Search and order of the list of keys. */
+export const keysSearchInput = z.strictObject({
+  search: z
+    .string()
+    .max(100, 'must be at most 100 characters')
+    .nullish()
+    .describe('Only keys whose name, prefix or last four characters contain this text.'),
+  order_by: z
+    .enum(['created', 'name', 'spend', 'used'], 'must be created, name, spend or used')
+    .default('created')
+    .describe('Order: newest first, by name, highest spend of the month first, or most recently used first.'),
+});
+/** A page of the keys that match a search. */
+export const keysConnectionInput = numberedConnectionInput
+  .extend(keysSearchInput.shape)
+  .refine(
+    ({ after, order_by }) => after === undefined || (typeof after === 'object') === (order_by === 'created'),
+    {
+      message: 'is not a cursor of this list',
+      path: ['after'],
+    },
+  );
+export type KeysConnectionInput = z.output<typeof keysConnectionInput>;
 
 const name = label(100).describe(`Key name, 1 to 100 characters. ${TRIMMED}`);
 

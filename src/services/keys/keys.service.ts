@@ -4,17 +4,18 @@ import { notifyInvalidation } from '../../db/invalidation.js';
 import { ApiKey } from '../../entities/keys/api-key.js';
 import { AppError } from '../../errors.js';
 import { lastDays } from '../../lib/clock.js';
-import type { ConnectionPage, TimeConnectionInput } from '../../lib/connection-input.js';
+import type { ConnectionPage } from '../../lib/connection-input.js';
 import { type Envelope, sha256 } from '../../lib/crypto.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
 import { isUuid, newId } from '../../lib/ids.js';
 import { newApiKey, shownParts } from '../../lib/key-form.js';
 import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
-import type { CreateKeyInput, UpdateKeyInput } from './keys.inputs.js';
+import type { CreateKeyInput, KeysConnectionInput, UpdateKeyInput } from './keys.inputs.js';
 import type { CreatedKeyOutput, KeyDayOutput, KeyOutput } from './keys.outputs.js';
 import { MAX_KEYS, virtualKeyAlias, virtualKeyField } from './keys.rules.js';
 import {
+  countFoundKeys,
   countKeys,
   deleteKey,
   findKey,
@@ -96,8 +97,8 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
       return listKeys(context.em, { accountId, now: context.clock.now(), ...page });
     },
 
-    /** The same by position. */
-    async page(context: ServiceContext, input: TimeConnectionInput): Promise<ConnectionPage<KeyOutput>> {
+    /** What a search leaves, in an order, by position. */
+    async page(context: ServiceContext, input: KeysConnectionInput): Promise<ConnectionPage<KeyOutput>> {
       const { accountId } = requireViewer(context);
       return pageKeys(context.em, { accountId, now: context.clock.now(), ...input });
     },
@@ -105,6 +106,11 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
     /** How many there are. */
     async count(context: ServiceContext): Promise<number> {
       return (await countKeys(context.em, requireViewer(context).accountId, { lock: false })) ?? 0;
+    },
+
+    /** How many a search leaves. */
+    async countFound(context: ServiceContext, search: string | null | undefined): Promise<number> {
+      return countFoundKeys(context.em, requireViewer(context).accountId, search);
     },
 
     /** Those of the keys that are the viewer's, in no order. */

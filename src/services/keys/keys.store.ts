@@ -3,21 +3,18 @@ import { type RawBuilder, sql } from 'kysely';
 import { UNTRACKED } from '../../db/untracked.js';
 import { ApiKey } from '../../entities/keys/api-key.js';
 import { formatTimestamp, utcDay, utcMonth } from '../../lib/clock.js';
-import {
-  type ConnectionPage,
-  pageOfRows,
-  type TimeConnectionInput,
-  timeCursor,
-} from '../../lib/connection-input.js';
+import { type ConnectionPage, pageOfRows, sequenceCursor, timeCursor } from '../../lib/connection-input.js';
 import { formatDecimal } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { isAfter } from '../list-position.store.js';
+import type { KeysConnectionInput } from './keys.inputs.js';
 import type { KeyOutput } from './keys.outputs.js';
 
 interface Row extends Omit<KeyOutput, 'created_at' | 'last_used_at'> {
   /** Microseconds. */
   created_us: string;
   last_used_ms: number | null;
+  created_at: unknown;
 }
 
 /** Keys of an account, newest first, with the spend of the UTC day and month of `now` (milliseconds). */
@@ -30,26 +27,69 @@ export async function listKeys(
     now,
     sql`where k.account_id = ${accountId}
       order by k.created_at desc, k.id desc limit ${limit} offset ${offset}::bigint`,
+    sql`order by k.created_at desc, k.id desc`,
   );
   return rows.map(toKey);
 }
 
-/** The same by position. */
+const ORDERS: Record<KeysConnectionInput['order_by'], RawBuilder<unknown>> = {
+  created: sql`k.created_at desc`,
+  name: sql`lower(k.name), k.created_at desc`,
+  spend: sql`spend_month_usd::numeric desc, k.created_at desc`,
+  used: sql`last_used_ms desc nulls last, k.created_at desc`,
+};
+
+/**
+ * Keys that a search leaves, in some order. The newest come by position; the other orders change while somebody reads on, and
+ * are numbered.
+ */
 export async function pageKeys(
   em: EntityManager,
-  { accountId, now, first, after }: { accountId: string; now: number } & TimeConnectionInput,
+  {
+    accountId,
+    now,
+    first,
+    after,
+    search,
+    order_by: order,
+  }: { accountId: string; now: number } & KeysConnectionInput,
 ): Promise<ConnectionPage<KeyOutput>> {
+  const position = typeof after === 'object' ? after : undefined;
+  const skipped = Number(typeof after === 'string' ? after : 0);
   const rows = await selectKeys(
     em,
     now,
-    sql`where k.account_id = ${accountId} ${after ? sql`and ${isAfter('k', after)}` : sql``}
-      order by k.created_at desc, k.id desc limit ${first + 1}`,
+    sql`where k.account_id = ${accountId} ${found(search)} ${position ? sql`and ${isAfter('k', position)}` : sql``}`,
+    sql`order by ${ORDERS[order]}, k.id desc limit ${first + 1} offset ${skipped}::bigint`,
   );
-  return pageOfRows(rows, first, (row) => ({
-    cursor: timeCursor({ createdUs: row.created_us, id: row.id }),
-    node: toKey(row),
-  }));
+  let number = skipped;
+  return pageOfRows(rows, first, (row) => {
+    number += 1;
+    const cursor =
+      order === 'created'
+        ? timeCursor({ createdUs: row.created_us, id: row.id })
+        : sequenceCursor(String(number));
+    return { cursor, node: toKey(row) };
+  });
 }
+
+/** How many keys of an account a search leaves. */
+export async function countFoundKeys(
+  em: EntityManager,
+  accountId: string,
+  search: string | null | undefined,
+): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::float8 as n from api_keys k where k.account_id = ${accountId} ${found(search)}`.execute(
+    em.getKysely(),
+  );
+  return rows[0]!.n;
+}
+
+const found = (search: string | null | undefined): RawBuilder<unknown> =>
+  search
+    ? sql`and strpos(lower(concat(k.name, ' ', k.key_prefix, '…', k.last_four)), lower(${search})) > 0`
+    : sql``;
 
 /** Whether the account has this key. `keyId` must have the form of a UUID. */
 export async function ownsKey(
@@ -112,22 +152,27 @@ export async function listKeySpendDays(
   return rows;
 }
 
-async function selectKeys(em: EntityManager, now: number, which: RawBuilder<unknown>): Promise<Row[]> {
-  const found = await sql<Row>`
+async function selectKeys(
+  em: EntityManager,
+  now: number,
+  which: RawBuilder<unknown>,
+  order: RawBuilder<unknown> = sql``,
+): Promise<Row[]> {
+  const read = await sql<Row>`select * from (
     select k.id, k.name, k.key_prefix, k.last_four, k.status, k.monthly_limit_usd::text, k.daily_limit_usd::text,
       coalesce(day.spend, 0)::text as spend_today_usd, key_month_spend(k.id, ${utcMonth(now)})::text as spend_month_usd,
       k.virtual_key_sealed is not null as has_upstream,
       floor(extract(epoch from (
         select last_used_at from key_spend_days d where d.key_id = k.id and last_used_at is not null
         order by day desc limit 1)) * 1000)::float8 as last_used_ms,
-      (extract(epoch from k.created_at) * 1000000)::bigint::text as created_us
+      (extract(epoch from k.created_at) * 1000000)::bigint::text as created_us, k.created_at
     from api_keys k
     left join key_spend_days day on day.key_id = k.id and day.day = ${utcDay(now)}::date
-    ${which}`.execute(em.getKysely());
-  return found.rows;
+    ${which}) k ${order}`.execute(em.getKysely());
+  return read.rows;
 }
 
-function toKey({ created_us, last_used_ms, ...row }: Row): KeyOutput {
+function toKey({ created_us, last_used_ms, created_at: _at, ...row }: Row): KeyOutput {
   return {
     ...row,
     monthly_limit_usd: row.monthly_limit_usd && formatDecimal(row.monthly_limit_usd),

@@ -176,10 +176,8 @@ describe('the hold is at least what a truthful node can report', () => {
               stop: () => undefined,
             },
             {
-              ownerOf: () => '',
               fallbacksOf: () => others?.map(String),
               version: () => 1,
-              stop: async () => undefined,
             },
           );
           const input = { bytes: call.bytes, images: 0, batchTokens: 0, promptTokens: call.bytes };

@@ -43,7 +43,8 @@ describe('the dearest that a call can be charged at', () => {
   });
 
   test('is that of the model or of what stands in for it, as the bundled proxy tells', async () => {
-    const routes = await createModelRoutes(proxy.url, '', proxy.masterKey);
+    const routes = createModelRoutes(proxy.url, '', proxy.masterKey);
+    await routes.ready;
     const ceilingOf = createPriceCeilings(catalog, routes);
     expect(routes.fallbacksOf('gateway/fast')).toEqual(['gateway/qwen-fast']);
     expect(ceilingOf(MODELS[0]!)).toMatchObject({ priceIn: 2n, priceOut: 3n, contextWindow: 32_000 });
@@ -53,7 +54,8 @@ describe('the dearest that a call can be charged at', () => {
 
   test('is that of the dearest model of its kind when the proxy tells no fallbacks', async () => {
     const other = await startScriptedUpstream();
-    const routes = await createModelRoutes(other.url, '', 'key');
+    const routes = createModelRoutes(other.url, '', 'key');
+    await routes.ready;
     const ceilingOf = createPriceCeilings(catalog, routes);
     expect(ceilingOf(MODELS[0]!)).toMatchObject({ priceIn: 9n, priceOut: 9n, contextWindow: 32_000 });
     expect(ceilingOf(MODELS[3]!)).toMatchObject({ priceIn: 1n, priceOut: 0n, contextWindow: 8_000 });

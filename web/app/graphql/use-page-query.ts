@@ -17,6 +17,8 @@ interface Loaded<Data> {
   /** Undefined until the first answer; the former answer while another is awaited. */
   data: Data | undefined;
   error: ShownError | null;
+  /** The data is still the answer to other variables. */
+  awaiting: boolean;
   refresh(): void;
 }
 
@@ -32,12 +34,15 @@ export function usePageQuery<Data, Variables extends AnyVariables>({
 }: PageQuery<Data, Variables>): Loaded<Data> {
   const touched = touches?.join(' ');
   const context = useMemo(() => ({ additionalTypenames: touched?.split(' ') ?? [] }), [touched]);
-  const [{ data, error }, ask] = useQuery({
+  const [{ data, error, fetching }, ask] = useQuery({
     query,
     variables: variables as Variables & AnyVariables,
     context,
     requestPolicy: isFresh ? 'cache-first' : 'cache-and-network',
   } as Parameters<typeof useQuery<Data, Variables>>[0]);
+  const wanted = JSON.stringify(variables);
+  const answered = useRef(wanted);
+  if (!fetching) answered.current = wanted;
   const refresh = (): void => ask({ requestPolicy: 'network-only' });
   const latest = useRef(refresh);
   latest.current = refresh;
@@ -48,5 +53,10 @@ export function usePageQuery<Data, Variables extends AnyVariables>({
   useAccountChanged((changed) => {
     if (changed.some((part) => part !== 'REFUSED_CALLS')) refresh();
   });
-  return { data, error: error ? shownError(error) : null, refresh };
+  return {
+    data,
+    error: error ? shownError(error) : null,
+    awaiting: data !== undefined && answered.current !== wanted,
+    refresh,
+  };
 }

@@ -1,11 +1,14 @@
 import { Outlet } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useEffect } from 'react';
+import { useQuery } from 'urql';
+import { ViewerDocument } from '../../generated/graphql';
 import { LiveAccount } from '../graphql/live-account';
 import { LiveAlerts } from '../graphql/live-alerts';
 import { LiveUsage } from '../graphql/live-usage';
 import { fetchPagesWhenIdle } from '../lazy-page';
 import { Brand } from '../ui/brand';
+import { SimulatedModels } from '../ui/simulated';
 import { ThemeSwitch } from '../ui/theme-switch';
 import { AccountMenu } from './account-menu';
 import { AlertBanner } from './alert-banner';
@@ -16,33 +19,38 @@ import { FreshnessNote } from './freshness-note';
 import { SideNavigation } from './side-navigation';
 import { StoppedBar } from './stopped-bar';
 
+const NONE: readonly string[] = [];
+
 /** Around every page of somebody who is signed in. */
 export function AppLayout(): ReactNode {
   useEffect(fetchPagesWhenIdle, []);
+  const [{ data }] = useQuery({ query: ViewerDocument });
   return (
-    <LiveUsage>
-      <LiveAlerts>
-        <LiveAccount>
-          <div className={classes.page}>
-            <header className={classes.header}>
-              <Brand />
-              <div className={classes.tools}>
-                <FreshnessNote />
-                <Balance />
-                <CommandButton />
-                <ThemeSwitch />
-                <AccountMenu />
-              </div>
-            </header>
-            <SideNavigation />
-            <main id="main" tabIndex={-1} className={classes.main}>
-              <StoppedBar />
-              <AlertBanner />
-              <Outlet />
-            </main>
-          </div>
-        </LiveAccount>
-      </LiveAlerts>
-    </LiveUsage>
+    <SimulatedModels value={data?.installation?.simulatedModels ?? NONE}>
+      <LiveUsage>
+        <LiveAlerts>
+          <LiveAccount>
+            <div className={classes.page}>
+              <header className={classes.header}>
+                <Brand />
+                <div className={classes.tools}>
+                  <FreshnessNote />
+                  <Balance />
+                  <CommandButton />
+                  <ThemeSwitch />
+                  <AccountMenu />
+                </div>
+              </header>
+              <SideNavigation />
+              <main id="main" tabIndex={-1} className={classes.main}>
+                <StoppedBar />
+                <AlertBanner />
+                <Outlet />
+              </main>
+            </div>
+          </LiveAccount>
+        </LiveAlerts>
+      </LiveUsage>
+    </SimulatedModels>
   );
 }

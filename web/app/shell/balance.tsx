@@ -3,7 +3,7 @@ import { ViewerDocument } from '../../generated/graphql';
 import { useRefreshOnUsage } from '../graphql/live-usage';
 import { usePageQuery } from '../graphql/use-page-query';
 import { paths } from '../paths';
-import { Money } from '../ui/money';
+import { ShortMoney } from '../ui/money';
 import classes from './app-layout.module.css';
 import { lastsFor, useOutlook } from './use-outlook';
 
@@ -28,7 +28,7 @@ export function Balance() {
             <span className={classes.days}>, lasts {lastsFor(daysLeft)}</span>
           )}
         </span>{' '}
-        <Money usd={balanceUsd} />
+        <ShortMoney usd={balanceUsd} />
       </Link>
     </p>
   );

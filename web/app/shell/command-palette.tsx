@@ -33,7 +33,7 @@ function Search({ commands, onClose }: Omit<CommandPaletteProps, 'opened'>) {
   const run = (command: Command | undefined): void => {
     if (!command) return;
     onClose();
-    command.run();
+    command.run(text.trim());
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -54,7 +54,7 @@ function Search({ commands, onClose }: Omit<CommandPaletteProps, 'opened'>) {
         aria-controls={`${id}-list`}
         aria-activedescendant={found.length > 0 ? `${id}-${chosen}` : undefined}
         autoComplete="off"
-        placeholder="Type a command"
+        placeholder="Type a command or a request id"
         value={text}
         onChange={(event) => {
           setText(event.currentTarget.value);

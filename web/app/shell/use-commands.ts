@@ -1,5 +1,6 @@
 import { useMantineColorScheme } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
+import { isRequestId } from '../features/usage/request-id';
 import { paths } from '../paths';
 import type { Command } from './command-palette.rules';
 import { destinations } from './navigation';
@@ -26,6 +27,11 @@ export function useCommands(): Command[] {
       label: 'Add credit',
       words: 'top, up, balance, pay',
       run: () => void navigate({ to: paths.billing, search: {} }),
+    },
+    {
+      label: 'Show the call with this request id',
+      takes: isRequestId,
+      run: (id) => void navigate({ to: paths.usage, search: { call: id.toLowerCase() } }),
     },
     {
       label: 'Show calls that failed',

@@ -1,56 +1,31 @@
-/** Pixels of the drawing, without what stands below it. */
-export const CHART = { height: 176, top: 20 } as const;
-const PLOT = CHART.height - CHART.top;
-/** What isn't nothing is seen. */
-const LEAST = 2;
-const WIDEST_PERCENT = 6;
-
-/** One bar; across in percent of the width, down in pixels. */
-export interface Bar {
-  slotX: number;
-  slotWidth: number;
-  x: number;
-  width: number;
-  y: number;
-  height: number;
+/** An hour or a day of a chart. */
+export interface Mark {
+  /** Below the chart: `21 Nov`. */
+  name: string;
+  /** A value for each series. */
+  parts: readonly number[];
+  /** All figures of this mark in words, exact. */
+  words: string;
 }
 
-/** Bars of values from zero, as wide as their number allows. */
-export function barsOf(values: readonly number[]): Bar[] {
-  const most = Math.max(...values, 0);
-  const slotWidth = 100 / values.length;
-  const width = Math.min(slotWidth * 0.72, WIDEST_PERCENT);
-  return values.map((value, index) => {
-    const height = value === 0 || most === 0 ? 0 : Math.max(LEAST, (value / most) * PLOT);
-    const slotX = index * slotWidth;
-    return {
-      slotX,
-      slotWidth,
-      x: slotX + (slotWidth - width) / 2,
-      width,
-      y: CHART.height - height,
-      height,
-    };
-  });
+export const totalOf = (parts: readonly number[]): number => parts.reduce((sum, part) => sum + part, 0);
+
+const EACH_NAMED = 8;
+const WEEK = 7;
+const HOURS = 3;
+
+/** The marks that have their name below them: up to eight each, of more days one a week, of hours each third. */
+export function namedMarks(count: number, unit: 'hour' | 'day'): number[] {
+  const all = Array.from({ length: count }, (_, index) => index);
+  if (count <= EACH_NAMED) return all;
+  if (unit === 'hour') return all.filter((index) => index % HOURS === 0);
+  // From today backwards. A quarter of a year has room for every other week.
+  const step = count > 5 * WEEK ? 2 * WEEK : WEEK;
+  return all.filter((index) => (count - 1 - index) % step === 0);
 }
 
-/** Room that a label takes, as a share of the chart. */
-const LABEL_SHARE = 0.16;
-const LABEL_GAP = 5;
-
-/** Which bars are labelled: the highest and the last, unless they would stand in one another. */
-export function labelledBars(values: readonly number[]): number[] {
-  const most = Math.max(...values, 0);
-  if (most === 0) return [];
-  const highest = values.lastIndexOf(most);
-  const last = values.length - 1;
-  const apart = (last - highest) / values.length > 2 * LABEL_SHARE;
-  return apart && values[last]! > 0 ? [highest, last] : [highest];
-}
-
-/** Where a label stands: above every bar that it reaches over. */
-export function labelY(bars: readonly Bar[], index: number): number {
-  const reach = Math.ceil((bars.length * LABEL_SHARE) / 2);
-  const below = bars.slice(Math.max(0, index - reach), index + reach + 1);
-  return Math.min(...below.map(({ y }) => y)) - LABEL_GAP;
+/** The mark that has its value above it: the highest. */
+export function labelledMark(totals: readonly number[]): number | undefined {
+  const most = Math.max(...totals, 0);
+  return most === 0 ? undefined : totals.lastIndexOf(most);
 }

@@ -1,135 +1,117 @@
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { useId } from 'react';
+import { Bar, CartesianGrid, BarChart as Chart, LabelList, Tooltip, XAxis, YAxis } from 'recharts';
 import classes from './bar-chart.module.css';
-import { type Bar, barsOf, CHART, labelledBars, labelY } from './bar-chart.rules';
+import { labelledMark, type Mark, namedMarks, totalOf } from './bar-chart.rules';
+import { ChartTooltip } from './chart-tooltip';
 
 export interface BarChartProps {
   /** What is drawn: `Cost per day`. */
   label: string;
-  marks: readonly {
-    /** Below the chart: `21 Nov`. */
-    name: string;
-    value: number;
-    /** On the bar, in few characters. */
-    short: string;
-    /** Everything of this mark in words, exact. */
-    words: string;
-  }[];
+  unit: 'hour' | 'day';
+  /** From the bottom of each bar upwards; four at most. */
+  series: readonly string[];
+  marks: readonly Mark[];
   /** Errors are red and hatched. */
   tone: 'accent' | 'bad';
+  /** A value in few characters. */
+  format(value: number): string;
 }
 
-/** Up to so many marks each has its name below it; of more the first, the middle and the last. */
-const EACH_NAMED = 7;
-const STEPS: Record<string, number> = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
+const HEIGHT = 220;
+const WIDEST_BAR = 48;
+/** What isn't nothing is seen. */
+const LEAST_HEIGHT = 2;
+const TEXT = { fill: 'var(--gw-muted)', fontSize: 12 } as const;
 
-/** Amounts per day. Each bar is reached by the arrow keys and says what it is. */
-export function BarChart({ label, marks, tone }: BarChartProps) {
+/** Amounts per hour or day, stacked. The arrow keys go from mark to mark, and each says what it is. */
+export default function BarChart({ label, unit, series, marks, tone, format }: BarChartProps) {
   const hatching = useId();
-  const chart = useRef<SVGSVGElement>(null);
-  const [chosen, setChosen] = useState(marks.length - 1);
-  const [shown, setShown] = useState<number>();
-  const values = marks.map(({ value }) => value);
-  const bars = barsOf(values);
-  // A shorter window may have come meanwhile.
-  const current = Math.min(chosen, marks.length - 1);
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const ends = { Home: 0, End: marks.length - 1 }[event.key];
-    const step = STEPS[event.key];
-    if (ends === undefined && step === undefined) return;
-    event.preventDefault();
-    const next = Math.min(Math.max(ends ?? current + step!, 0), marks.length - 1);
-    setChosen(next);
-    chart.current?.querySelectorAll<SVGElement>('[data-mark]')[next]?.focus();
-  };
-  const last = marks.length - 1;
+  const totals = marks.map(({ parts }) => totalOf(parts));
+  const highest = labelledMark(totals);
+  const fillOf = (index: number): string =>
+    tone === 'bad' ? `url(#${hatching})` : `var(--gw-series-${index})`;
   return (
     <figure className={classes.figure}>
-      {/* biome-ignore lint/a11y/useSemanticElements: the group is a drawing */}
-      <svg
-        ref={chart}
-        role="group"
-        aria-label={`${label}. Arrow keys go from day to day.`}
+      {series.length > 1 && <Legend series={series} />}
+      <Chart
+        responsive
         className={classes.chart}
-        width="100%"
-        height={CHART.height + 1}
-        onKeyDown={onKeyDown}
-        onPointerLeave={() => setShown(undefined)}
+        style={{ width: '100%', height: HEIGHT }}
+        data={[...marks]}
+        margin={{ top: 20, right: 4, bottom: 0, left: 0 }}
+        aria-label={`${label}. Arrow keys move from ${unit} to ${unit}.`}
       >
-        <defs>
-          <pattern
-            id={hatching}
-            width="5"
-            height="5"
-            patternUnits="userSpaceOnUse"
-            patternTransform="rotate(45)"
+        <Hatching id={hatching} />
+        <CartesianGrid vertical={false} stroke="var(--gw-line)" />
+        <XAxis
+          dataKey="name"
+          ticks={namedMarks(marks.length, unit).map((index) => marks[index]!.name)}
+          tick={TEXT}
+          tickLine={false}
+          axisLine={{ stroke: 'var(--gw-line-strong)' }}
+        />
+        <YAxis
+          tickCount={3}
+          allowDecimals={!totals.every(Number.isInteger)}
+          tickFormatter={format}
+          tick={{ ...TEXT, fontFamily: 'var(--gw-mono)' }}
+          tickLine={false}
+          axisLine={false}
+          width={60}
+        />
+        <Tooltip
+          isAnimationActive={false}
+          cursor={{ fill: 'var(--gw-sunken)' }}
+          content={({ active, payload }) =>
+            active &&
+            payload[0] && <ChartTooltip mark={payload[0].payload as Mark} series={series} format={format} />
+          }
+        />
+        {series.map((name, index) => (
+          <Bar
+            key={name}
+            name={name}
+            dataKey={({ parts }: Mark) => parts[index]}
+            stackId="all"
+            fill={fillOf(index)}
+            maxBarSize={WIDEST_BAR}
+            minPointSize={(value) => (value ? LEAST_HEIGHT : 0)}
+            isAnimationActive={false}
           >
-            <rect width="5" height="5" fill="var(--gw-bad)" />
-            <rect width="1.5" height="5" fill="var(--gw-bad-soft)" />
-          </pattern>
-        </defs>
-        {[CHART.top, (CHART.height + CHART.top) / 2].map((y) => (
-          <line key={y} className={classes.grid} x1="0" x2="100%" y1={y} y2={y} />
+            {index === series.length - 1 && highest !== undefined && (
+              <LabelList
+                valueAccessor={({ payload }) => (payload === marks[highest] ? format(totals[highest]!) : '')}
+                position="top"
+                className={classes.label!}
+              />
+            )}
+          </Bar>
         ))}
-        <line className={classes.base} x1="0" x2="100%" y1={CHART.height + 0.5} y2={CHART.height + 0.5} />
-        {bars.map((bar, index) => (
-          <g key={marks[index]!.name}>
-            {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: a mark that is read, one at a time */}
-            <rect
-              data-mark
-              role="img"
-              aria-label={marks[index]!.words}
-              // One stop for the keyboard; the arrows go on from there.
-              tabIndex={index === current ? 0 : -1}
-              className={classes.slot}
-              x={`${bar.slotX}%`}
-              width={`${bar.slotWidth}%`}
-              y="0"
-              height={CHART.height}
-              onPointerEnter={() => setShown(index)}
-              onFocus={() => {
-                setChosen(index);
-                setShown(index);
-              }}
-              onBlur={() => setShown(undefined)}
-            />
-            <rect
-              className={classes.bar}
-              data-shown={index === shown || undefined}
-              style={tone === 'bad' ? { fill: `url(#${hatching})` } : undefined}
-              x={`${bar.x}%`}
-              width={`${bar.width}%`}
-              y={bar.y}
-              height={bar.height}
-            />
-          </g>
-        ))}
-        {labelledBars(values).map((index) => (
-          <Label key={index} bar={bars[index]!} y={labelY(bars, index)} text={marks[index]!.short} />
-        ))}
-      </svg>
-      <div className={classes.days} data-each={marks.length <= EACH_NAMED || undefined} aria-hidden="true">
-        {(marks.length <= EACH_NAMED ? marks : [marks[0]!, marks[last >> 1]!, marks[last]!]).map(
-          ({ name }) => (
-            <span key={name}>{name}</span>
-          ),
-        )}
-      </div>
-      <figcaption className={classes.reading} data-idle={shown === undefined || undefined} aria-hidden="true">
-        {shown === undefined ? 'UTC days; point at one for its figures' : marks[shown]?.words}
-      </figcaption>
+      </Chart>
     </figure>
   );
 }
 
-/** Above its bar, and never beyond the edge. */
-function Label({ bar, y, text }: { bar: Bar; y: number; text: string }) {
-  const middle = bar.x + bar.width / 2;
-  const anchor = middle < 12 ? 'start' : middle > 88 ? 'end' : 'middle';
-  const x = { start: bar.x, middle, end: bar.x + bar.width }[anchor];
+function Legend({ series }: { series: readonly string[] }) {
   return (
-    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a text of a drawing takes no focus
-    <text className={classes.label} x={`${x}%`} y={y} textAnchor={anchor} aria-hidden="true">
-      {text}
-    </text>
+    <ul className={classes.legend} aria-label="Series">
+      {series.map((name, index) => (
+        <li key={name}>
+          <span className={classes.key} data-series={index} aria-hidden="true" />
+          {name}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Hatching({ id }: { id: string }) {
+  return (
+    <defs>
+      <pattern id={id} width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <rect width="5" height="5" fill="var(--gw-bad)" />
+        <rect width="1.5" height="5" fill="var(--gw-bad-soft)" />
+      </pattern>
+    </defs>
   );
 }

@@ -1,16 +1,16 @@
-import { formatRate } from './format';
+import { formatPoints, formatRate } from './format';
 
 interface ChangeProps {
   now: number;
   before: number;
-  /** `7 days` */
-  window: string;
+  /** A rate differs by percentage points, everything else by a share of what it was. */
+  by: 'share' | 'points';
 }
 
-/** How a figure differs from that of the window before. */
-export function Change({ now, before, window }: ChangeProps) {
-  if (before === 0) return now === 0 ? 'as before' : `none in prior ${window}`;
-  const change = (now - before) / before;
-  if (change === 0) return `as in prior ${window}`;
-  return `${change > 0 ? '▲' : '▼'} ${formatRate(Math.abs(change))} on prior ${window}`;
+/** How a figure differs from that of the time before. */
+export function Change({ now, before, by }: ChangeProps) {
+  if (now === before) return 'unchanged';
+  const arrow = now > before ? '▲' : '▼';
+  if (by === 'points') return `${arrow} ${formatPoints(Math.abs(now - before))}`;
+  return before === 0 ? `${arrow} from 0` : `${arrow} ${formatRate(Math.abs(now - before) / before)}`;
 }

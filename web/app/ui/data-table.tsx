@@ -1,14 +1,36 @@
-import { memo, type ReactNode } from 'react';
+import { Fragment, type MouseEvent, memo, type ReactNode, type RefObject, useRef } from 'react';
+import { moneyParts } from '../../../src/lib/money-parts';
 import classes from './data-table.module.css';
+import { Money } from './money';
+import { Head, type TableSort } from './table-head';
+import { useOverflow } from './use-overflow';
 import { Waiting } from './waiting';
 
-export interface Column<Row> {
+interface ColumnLook<Row> {
   id: string;
   head: string;
   /** Right-aligned in one column width, to be compared with the one above. */
   figure?: boolean;
-  cell(row: Row): ReactNode;
+  /** All of a text that may be cut short, for the pointer. */
+  whole?(row: Row): string;
+  /** It is cut short early: other columns say more. */
+  narrow?: boolean;
+  /** What can be done with a row: it stays in sight at the right edge. */
+  actions?: boolean;
+  /** Place on a phone, where a row has two lines: 1 to 9 on the first one, 11 to 19 on the second. */
+  phone?: number;
 }
+
+export type Column<Row> = ColumnLook<Row> &
+  (
+    | { cell(row: Row): ReactNode }
+    | {
+        /** An amount of dollars: the points of the column stand below each other. Null: none. */
+        usd(row: Row): string | null;
+        /** A plus in front of what comes in. */
+        signed?: boolean;
+      }
+  );
 
 interface DataTableProps<Row> {
   /** What the table lists, for who doesn't see it. */
@@ -22,25 +44,42 @@ interface DataTableProps<Row> {
   empty: ReactNode;
   /** Keys of rows that have just come. */
   fresh?: ReadonlySet<string>;
-  sort?: {
-    /** Columns by which it can be sorted; each has one direction that makes sense. */
-    ids: readonly string[];
-    by: string;
-    descending: boolean;
-    onChange(id: string): void;
-  };
+  /** The rows are those of before: others are being loaded. */
+  awaiting?: boolean;
+  /** By a click anywhere on the row; the keyboard has a link in the first column. */
+  onOpen?(row: Row): void;
+  /** Below a row that is open; nothing where it isn't. */
+  detail?(row: Row): ReactNode;
+  sort?: TableSort;
 }
 
 const AWAITED_ROWS = 5;
 
-/** The one table of the product. */
+/** The one table of the product. On a phone its rows have two lines where the columns say their place. */
 export function DataTable<Item>(props: DataTableProps<Item>) {
-  const { label, columns, rows, keyOf, empty, fresh, sort } = props;
+  const { label, columns, rows, keyOf, empty, fresh, awaiting, detail, onOpen, sort } = props;
+  const frame = useRef<HTMLElement>(null);
+  const more = useOverflow(frame);
+  const open = useRef(onOpen);
+  open.current = onOpen;
+  const rooms = columns.map((column) => roomOf(column, rows ?? [])).join();
   return (
     // It scrolls sideways on narrow screens: the keyboard must reach it to do so.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolled by the keyboard
-    <section className={classes.frame} aria-label={label} tabIndex={0}>
-      <table className={classes.table} aria-busy={rows === undefined}>
+    <section
+      ref={frame}
+      className={classes.frame}
+      aria-label={label}
+      data-more-left={more.left || undefined}
+      data-more-right={more.right || undefined}
+      data-awaiting={awaiting || undefined}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolled by the keyboard
+      tabIndex={0}
+    >
+      <table
+        className={classes.table}
+        data-lines={columns.some(({ phone }) => phone !== undefined) || undefined}
+        aria-busy={rows === undefined || awaiting}
+      >
         <thead>
           <tr>
             {columns.map((column) => (
@@ -49,9 +88,27 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
           </tr>
         </thead>
         <tbody>
-          {rows?.map((row) => (
-            <Row key={keyOf(row)} row={row} columns={columns} fresh={fresh?.has(keyOf(row)) ?? false} />
-          )) ?? <AwaitedRows columns={columns.length} />}
+          {rows?.map((row) => {
+            const opened = detail?.(row);
+            return (
+              <Fragment key={keyOf(row)}>
+                <Row
+                  row={row}
+                  columns={columns}
+                  rooms={rooms}
+                  fresh={fresh?.has(keyOf(row)) ?? false}
+                  open={onOpen && open}
+                />
+                {opened && (
+                  <tr>
+                    <td className={classes.detail} colSpan={columns.length}>
+                      {opened}
+                    </td>
+                  </tr>
+                )}
+              </Fragment>
+            );
+          }) ?? <AwaitedRows columns={columns.length} />}
           {rows?.length === 0 && (
             <tr>
               <td className={classes.empty} colSpan={columns.length}>
@@ -65,50 +122,70 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
   );
 }
 
-interface RowProps<Row> {
-  row: Row;
-  columns: readonly Column<Row>[];
+/** A click on a control of the row, or to mark a text, is not one on the row. */
+function isBeside({ target }: MouseEvent): boolean {
+  return !(target as Element).closest('a, button, input') && getSelection()?.isCollapsed !== false;
+}
+
+/** Digits behind the point for which the amounts of a column need room. */
+const roomOf = <Item,>(column: Column<Item>, rows: readonly Item[]): number =>
+  'usd' in column ? Math.max(0, ...rows.map((row) => moneyParts(column.usd(row) ?? '0').rest.length)) : 0;
+
+interface RowProps<Item> {
+  row: Item;
+  columns: readonly Column<Item>[];
+  /** `roomOf` each column, joined: a text, so that a row with the same rooms isn't drawn again. */
+  rooms: string;
   fresh: boolean;
+  open: RefObject<DataTableProps<Item>['onOpen']> | undefined;
 }
 
 /** Drawn again only when it has changed itself, however many come above it. */
-const Row = memo(function Row<Item>({ row, columns, fresh }: RowProps<Item>) {
+const Row = memo(function Row<Item>({ row, columns, rooms, fresh, open }: RowProps<Item>) {
+  const room = rooms.split(',');
   return (
-    <tr data-fresh={fresh || undefined}>
-      {columns.map((column, index) => {
-        const Cell = index === 0 ? 'th' : 'td';
-        return (
-          <Cell
-            key={column.id}
-            scope={index === 0 ? 'row' : undefined}
-            data-figure={column.figure || undefined}
-          >
-            {column.cell(row)}
-          </Cell>
-        );
-      })}
+    <tr
+      data-fresh={fresh || undefined}
+      data-opens={open !== undefined || undefined}
+      onClick={open && ((event) => isBeside(event) && open.current?.(row))}
+    >
+      {columns.map((column, index) => (
+        <Cell key={column.id} column={column} row={row} isFirst={index === 0}>
+          {contentOf(column, row, Number(room[index]))}
+        </Cell>
+      ))}
     </tr>
   );
 }) as <Item>(props: RowProps<Item>) => ReactNode;
 
-function Head<Row>({ column, sort }: { column: Column<Row>; sort: DataTableProps<Row>['sort'] }) {
-  const figure = column.figure || undefined;
-  if (!sort?.ids.includes(column.id)) {
-    return (
-      <th scope="col" data-figure={figure}>
-        {column.head}
-      </th>
-    );
-  }
-  const chosen = sort.by === column.id;
-  const direction = sort.descending ? 'descending' : 'ascending';
+function contentOf<Item>(column: Column<Item>, row: Item, room: number): ReactNode {
+  if ('cell' in column) return column.cell(row);
+  const amount = column.usd(row);
+  return amount === null ? null : <Money usd={amount} signed={column.signed ?? false} room={room} />;
+}
+
+interface CellProps<Item> {
+  column: Column<Item>;
+  row: Item;
+  isFirst: boolean;
+  children: ReactNode;
+}
+
+function Cell<Item>({ column, row, isFirst, children }: CellProps<Item>) {
+  const Element = isFirst ? 'th' : 'td';
   return (
-    <th scope="col" data-figure={figure} aria-sort={chosen ? direction : undefined}>
-      <button type="button" className={classes.sort} onClick={() => sort.onChange(column.id)}>
-        {column.head}
-        <span aria-hidden="true">{chosen ? (sort.descending ? ' ↓' : ' ↑') : ''}</span>
-      </button>
-    </th>
+    <Element
+      scope={isFirst ? 'row' : undefined}
+      title={column.whole?.(row)}
+      data-whole={column.whole !== undefined || undefined}
+      data-narrow={column.narrow || undefined}
+      data-figure={column.figure || 'usd' in column || undefined}
+      data-actions={column.actions || undefined}
+      data-phone={column.phone === undefined ? undefined : ''}
+      style={column.phone === undefined ? undefined : { order: column.phone }}
+    >
+      {children}
+    </Element>
   );
 }
 

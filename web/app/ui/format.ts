@@ -5,9 +5,20 @@ const counts = new Intl.NumberFormat('en-US');
 /** 12,345 */
 export const formatCount = (count: number): string => counts.format(count);
 
+const shortCounts = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 });
+/** 12,345 as `12.3K` */
+export const shortCount = (count: number): string => shortCounts.format(count);
+
 const rates = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumSignificantDigits: 2 });
 /** A fraction as `2.5%`. */
 export const formatRate = (fraction: number): string => rates.format(fraction);
+
+const points = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 2 });
+/** A difference of two fractions as `1.5 percentage points`. */
+export function formatPoints(difference: number): string {
+  const shown = points.format(difference * 100);
+  return `${shown} percentage point${shown === '1' ? '' : 's'}`;
+}
 
 /** Milliseconds as `850 ms`, from ten seconds on as `12.3 s`. */
 export const formatLatency = (ms: number): string =>

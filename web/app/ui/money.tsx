@@ -1,20 +1,38 @@
 import { moneyParts } from '../../../src/lib/money-parts';
 import classes from './money.module.css';
+import { moneyText } from './money-text';
 
 interface MoneyProps {
   usd: string;
   /** A plus in front of what comes in. */
   signed?: boolean;
+  /** Digits behind the cents for which there is room, so that the points of a column stand below each other. */
+  room?: number;
 }
 
 /** An amount in dollars to its last digit. */
-export function Money({ usd, signed = false }: MoneyProps) {
+export function Money({ usd, signed = false, room }: MoneyProps) {
   const { main, rest } = moneyParts(usd);
   return (
     <span className={classes.money}>
       {signed && !main.startsWith('-') && '+'}
       {main}
-      {rest !== '' && <span className={classes.rest}>{rest}</span>}
+      {(rest !== '' || room !== undefined) && (
+        <span className={classes.rest} style={room === undefined ? undefined : { minWidth: `${room}ch` }}>
+          {rest}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** An amount in dollars and cents, where there is room for no more; the pointer shows all of it, and it is read so. */
+export function ShortMoney({ usd }: { usd: string }) {
+  const { main, rest } = moneyParts(usd);
+  const tiny = rest !== '' && /^-?\$0\.00$/.test(main);
+  return (
+    <span className={classes.money} title={moneyText(usd)}>
+      {tiny ? (main.startsWith('-') ? '> -$0.01' : '< $0.01') : main}
     </span>
   );
 }

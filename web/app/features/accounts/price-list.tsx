@@ -2,6 +2,7 @@ import { Skeleton } from '@mantine/core';
 import { useQuery } from 'urql';
 import { PricesDocument, type PricesQuery } from '../../../generated/graphql';
 import { Money } from '../../ui/money';
+import { SimulatedMark, SimulatedModels } from '../../ui/simulated';
 import classes from './entry.module.css';
 
 /** Six models today; the bars keep their place while the list loads. */
@@ -33,26 +34,31 @@ export function PriceList() {
           </tr>
         </thead>
         <tbody>
-          {data?.models
-            ? data.models.map((model) => (
-                <tr key={model.modelPublicName}>
-                  <th scope="row">{model.modelPublicName}</th>
-                  <td>{planOf(data.plans, model.modelPublicName) ?? '–'}</td>
-                  <td className={classes.figure}>
-                    <Money usd={model.inputPricePerMillionUsd} />
-                  </td>
-                  <td className={classes.figure}>
-                    <Money usd={model.outputPricePerMillionUsd} />
-                  </td>
-                </tr>
-              ))
-            : Array.from({ length: EXPECTED_ROWS }, (_, row) => (
-                <tr key={row}>
-                  <td colSpan={4}>
-                    <Skeleton height={12} />
-                  </td>
-                </tr>
-              ))}
+          <SimulatedModels value={data?.installation?.simulatedModels ?? []}>
+            {data?.models
+              ? data.models.map((model) => (
+                  <tr key={model.modelPublicName}>
+                    <th scope="row">
+                      {model.modelPublicName}
+                      <SimulatedMark model={model.modelPublicName} />
+                    </th>
+                    <td>{planOf(data.plans, model.modelPublicName) ?? '–'}</td>
+                    <td className={classes.figure}>
+                      <Money usd={model.inputPricePerMillionUsd} />
+                    </td>
+                    <td className={classes.figure}>
+                      <Money usd={model.outputPricePerMillionUsd} />
+                    </td>
+                  </tr>
+                ))
+              : Array.from({ length: EXPECTED_ROWS }, (_, row) => (
+                  <tr key={row}>
+                    <td colSpan={4}>
+                      <Skeleton height={12} />
+                    </td>
+                  </tr>
+                ))}
+          </SimulatedModels>
         </tbody>
       </table>
       <p className={classes.note}>

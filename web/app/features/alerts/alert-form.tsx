@@ -7,6 +7,7 @@ import { DialogActions } from '../../ui/dialog';
 import { useDraft } from '../../ui/draft';
 import { ErrorNote } from '../../ui/error-note';
 import { asSentence } from '../../ui/form-errors';
+import { Note } from '../../ui/note';
 import { ThresholdEditor } from './threshold-editor';
 import { FIRST_THRESHOLDS } from './thresholds.rules';
 
@@ -22,6 +23,8 @@ interface AlertFormProps {
   limitUsd: string;
   /** The subscription that changes; its kind stays. Absent: a new one. */
   alert?: AlertRowFragment | undefined;
+  /** Whether this installation sends mails. */
+  mailConfigured: boolean;
   /** Where mails go unless told otherwise. */
   email: string;
   /** @returns the refusal, or null */
@@ -31,8 +34,19 @@ interface AlertFormProps {
 }
 
 /** How and at which percentages somebody is told. */
-export function AlertForm({ apiKey, limitUsd, alert, email, save, sending, onCancel }: AlertFormProps) {
-  const [kind, setKind] = useState<AlertRowFragment['kind']>(alert?.kind ?? 'EMAIL');
+export function AlertForm({
+  apiKey,
+  limitUsd,
+  alert,
+  email,
+  mailConfigured,
+  save,
+  sending,
+  onCancel,
+}: AlertFormProps) {
+  const [kind, setKind] = useState<AlertRowFragment['kind']>(
+    alert?.kind ?? (mailConfigured ? 'EMAIL' : 'WEBHOOK'),
+  );
   const known = alert?.destination ?? (kind === 'EMAIL' ? email : '');
   const [typed, change, forget] = useDraft(
     `destination of ${alert?.id ?? `a new ${kind} of ${apiKey.id}`}`,
@@ -53,6 +67,12 @@ export function AlertForm({ apiKey, limitUsd, alert, email, save, sending, onCan
     <form noValidate onSubmit={(event) => void send(event)}>
       {error && !fault && <ErrorNote error={error} />}
       {!alert && <Choice label="How" options={KINDS} value={kind} onChange={setKind} />}
+      {kind === 'EMAIL' && !mailConfigured && (
+        <Note tone="warn">
+          This installation sends no mail yet. A mail alert is only recorded in the history; to be told, use a
+          webhook.
+        </Note>
+      )}
       <TextInput
         key={kind}
         label={kind === 'EMAIL' ? 'Mail address' : 'URL'}

@@ -70,11 +70,8 @@ function columnsOf(
     {
       id: 'to',
       head: 'To',
-      cell: ({ destination }) => (
-        <span className={classes.to} title={destination}>
-          {destination}
-        </span>
-      ),
+      whole: ({ destination }) => destination,
+      cell: ({ destination }) => destination,
     },
     { id: 'code', head: 'Answer', figure: true, cell: ({ responseCode }) => responseCode ?? '–' },
     {
@@ -85,6 +82,7 @@ function columnsOf(
     {
       id: 'again',
       head: 'Again',
+      actions: true,
       cell: ({ id, deliveryStatus }) =>
         deliveryStatus !== 'PENDING' && (
           <Button size="xs" variant="default" onClick={() => redeliver(id)}>

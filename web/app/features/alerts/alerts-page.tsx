@@ -1,5 +1,6 @@
+import { Button } from '@mantine/core';
 import { Link, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { AccountAlertsDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
@@ -7,6 +8,7 @@ import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
 import { Pager } from '../../ui/pager';
 import { AlertHistory } from './alert-history';
+import { CreateAnyAlert } from './create-any-alert';
 
 /** `/dashboard/alerts`: what was told, of all keys and of the balance. */
 export function AlertsPage(): ReactNode {
@@ -17,18 +19,21 @@ export function AlertsPage(): ReactNode {
     touches: ['AlertEvent'],
   });
   const page = data?.viewer?.alertEvents;
+  const [creating, setCreating] = useState(false);
   return (
     <>
       <PageHead
         title="Alerts"
         lead={
           <>
-            What was told, of all keys and of the balance. Alerts of a key are set on{' '}
-            <Link to={paths.keys}>its page</Link>, the one of a low balance in the{' '}
+            What was told, of all keys and of the balance. What a key tells is changed on{' '}
+            <Link to={paths.keys}>its page</Link>, the mail on a low balance in the{' '}
             <Link to={paths.profile}>profile</Link>.
           </>
         }
+        tools={<Button onClick={() => setCreating(true)}>Create alert</Button>}
       />
+      {creating && <CreateAnyAlert onClose={() => setCreating(false)} />}
       {error && <LoadError error={error} onRetry={refresh} />}
       {(page || !error) && (
         <AlertHistory
@@ -39,17 +44,17 @@ export function AlertsPage(): ReactNode {
         />
       )}
       <Pager
-        first={
+        newer={
           after !== undefined && (
             <Link to={paths.alerts} search={{}}>
               Newest
             </Link>
           )
         }
-        next={
+        older={
           page?.pageInfo.hasNextPage && (
             <Link to={paths.alerts} search={{ after: page.pageInfo.endCursor! }}>
-              Older alerts
+              Older
             </Link>
           )
         }

@@ -9,12 +9,13 @@ interface CreateAlertProps {
   apiKey: KeyRowFragment;
   limitUsd: string;
   email: string;
+  mailConfigured: boolean;
   opened: boolean;
   onClose(): void;
 }
 
 /** Makes a subscription; a webhook's secret is shown once. */
-export function CreateAlert({ apiKey, limitUsd, email, opened, onClose }: CreateAlertProps) {
+export function CreateAlert({ apiKey, limitUsd, email, mailConfigured, opened, onClose }: CreateAlertProps) {
   const { run, sending } = useAction(CreateAlertDocument);
   const [secret, setSecret] = useState<string>();
   const leave = (): void => {
@@ -33,6 +34,7 @@ export function CreateAlert({ apiKey, limitUsd, email, opened, onClose }: Create
           apiKey={apiKey}
           limitUsd={limitUsd}
           email={email}
+          mailConfigured={mailConfigured}
           sending={sending}
           onCancel={leave}
           save={async (values) => {

@@ -25,6 +25,7 @@ export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
   });
   const limitUsd = apiKey.monthlyLimitUsd ?? null;
   const facts = data?.viewer?.apiKey;
+  const mailConfigured = data?.installation?.mailConfigured ?? true;
   const to = { to: paths.key, params: { keyId: apiKey.id } } as const;
   const create = <Button onClick={() => setCreating(true)}>Create alert</Button>;
   return (
@@ -52,7 +53,13 @@ export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
         <>
           <ul className={classes.subscriptions}>
             {facts.alerts.map((alert) => (
-              <Subscription key={alert.id} alert={alert} apiKey={apiKey} limitUsd={limitUsd} />
+              <Subscription
+                key={alert.id}
+                alert={alert}
+                apiKey={apiKey}
+                limitUsd={limitUsd}
+                mailConfigured={mailConfigured}
+              />
             ))}
           </ul>
           {create}
@@ -63,6 +70,7 @@ export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
           apiKey={apiKey}
           limitUsd={limitUsd}
           email={data?.viewer?.email ?? ''}
+          mailConfigured={mailConfigured}
           opened={creating}
           onClose={() => setCreating(false)}
         />
@@ -74,17 +82,17 @@ export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
           empty="Each alert of this key will stand here with how its delivery went."
         />
         <Pager
-          first={
+          newer={
             after !== undefined && (
               <Link {...to} search={{ tab: 'alerts' }}>
                 Newest
               </Link>
             )
           }
-          next={
+          older={
             facts?.alertEvents.pageInfo.hasNextPage && (
               <Link {...to} search={{ tab: 'alerts', after: facts.alertEvents.pageInfo.endCursor! }}>
-                Older alerts
+                Older
               </Link>
             )
           }

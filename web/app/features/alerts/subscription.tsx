@@ -23,10 +23,11 @@ interface SubscriptionProps {
   alert: AlertRowFragment;
   apiKey: KeyRowFragment;
   limitUsd: string;
+  mailConfigured: boolean;
 }
 
 /** One destination: what it is told, and what can be done with it. */
-export function Subscription({ alert, apiKey, limitUsd }: SubscriptionProps) {
+export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: SubscriptionProps) {
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const update = useAction(UpdateAlertDocument);
   const test = useAction(SendTestAlertDocument);
@@ -76,6 +77,7 @@ export function Subscription({ alert, apiKey, limitUsd }: SubscriptionProps) {
           limitUsd={limitUsd}
           alert={alert}
           email=""
+          mailConfigured={mailConfigured}
           sending={update.sending}
           onCancel={close}
           save={async ({ destination, thresholdsPct }) => {

@@ -1,3 +1,5 @@
+import { CheckIcon } from 'lucide-react';
+import { parseMoney } from '../../../../src/lib/money';
 import { Money } from '../../ui/money';
 import classes from './alerts.module.css';
 import { amountAt } from './thresholds.rules';
@@ -13,21 +15,33 @@ interface ThresholdBarProps {
 /** The monthly limit as a bar: what is spent, where it tells, and each percentage as a chip with its amount. */
 export function ThresholdBar({ thresholds, limitUsd, spentUsd, onRemove }: ThresholdBarProps) {
   const limit = Number(limitUsd);
-  const spent = limit > 0 ? Math.min(100, (Number(spentUsd) / limit) * 100) : 100;
+  const share = limit > 0 ? (Number(spentUsd) / limit) * 100 : 100;
+  const reached = (percent: number): boolean =>
+    parseMoney(spentUsd) >= parseMoney(amountAt(limitUsd, percent));
   return (
     <div className={classes.thresholds}>
+      <p className={classes.state} data-over={reached(100) || undefined}>
+        <Money usd={spentUsd} /> of <Money usd={limitUsd} /> spent this UTC month
+        {reached(100) && ', the limit is reached'}
+      </p>
       <div className={classes.bar} aria-hidden="true">
-        <span className={classes.spent} style={{ width: `${spent}%` }} />
+        <span
+          className={classes.spent}
+          data-over={reached(100) || undefined}
+          style={{ width: `${Math.min(100, share)}%` }}
+        />
         {thresholds.map((percent) => (
           <span key={percent} className={classes.tick} style={{ left: `${percent}%` }} />
         ))}
       </div>
       <ul className={classes.chips} aria-label="Percentages of the monthly limit">
         {thresholds.map((percent) => (
-          <li key={percent} className={classes.chip}>
+          <li key={percent} className={classes.chip} data-reached={reached(percent) || undefined}>
+            {reached(percent) && <CheckIcon size={14} strokeWidth={2} aria-hidden="true" />}
             {percent}%{' '}
             <span className={classes.amount}>
               at <Money usd={amountAt(limitUsd, percent)} />
+              {reached(percent) && ', reached'}
             </span>
             {onRemove && (
               <button type="button" aria-label={`Remove ${percent}%`} onClick={() => onRemove(percent)}>

@@ -1,47 +1,63 @@
 import { Link } from '@tanstack/react-router';
-import type { WindowFiguresFragment } from '../../../generated/graphql';
+import type { SeriesPointFragment } from '../../../generated/graphql';
 import { paths } from '../../paths';
 import { Empty } from '../../ui/empty';
 import { formatCount } from '../../ui/format';
 import { Money } from '../../ui/money';
 import { Section } from '../../ui/section';
+import { SimulatedMark } from '../../ui/simulated';
 import { Waiting } from '../../ui/waiting';
+import { amountOf, type Measure, type ModelSums, modelsBy } from './series.rules';
 import classes from './top-models.module.css';
 import type { WindowDays } from './window';
 
 interface TopModelsProps {
-  models: WindowFiguresFragment['topModels'] | undefined;
+  points: readonly SeriesPointFragment[] | undefined;
+  measure: Measure;
   windowDays: WindowDays;
   /** Only calls with this key are meant. */
   keyId?: string;
 }
 
-/** The models with the most calls; each leads to its calls. */
-export function TopModels({ models, windowDays, keyId }: TopModelsProps) {
-  const most = Math.max(...(models ?? []).map(({ requests }) => requests), 1);
+function Figure({ sums, measure }: { sums: ModelSums; measure: Measure }) {
+  if (measure === 'cost') return <Money usd={sums.costUsd} />;
+  return (
+    <>
+      {formatCount(sums[measure])}
+      <span className={classes.word}> {measure}</span>
+    </>
+  );
+}
+
+/** The models that were called, by the measure that is chosen; each leads to its calls. */
+export function TopModels({ points, measure, windowDays, keyId }: TopModelsProps) {
+  const models = points && modelsBy(points, measure);
+  const most = Math.max(...(models ?? []).map((sums) => amountOf(sums, measure)), 0);
   return (
     <Section title="Models">
       {!models && <Waiting height={96} />}
       {models?.length === 0 && <Empty>The models that were called in this window will stand here.</Empty>}
       <ul className={classes.models}>
-        {models?.map(({ modelPublicName, requests, costUsd }) => (
-          <li key={modelPublicName}>
-            <Link
-              to={paths.usage}
-              search={{ model: modelPublicName, window: windowDays, ...(keyId && { key: keyId }) }}
-              title="Show these calls"
-            >
-              {modelPublicName}
-            </Link>
+        {models?.map((sums) => (
+          <li key={sums.model}>
+            <span>
+              <Link
+                to={paths.usage}
+                search={{ model: sums.model, window: windowDays, ...(keyId && { key: keyId }) }}
+                title="Show these calls"
+              >
+                {sums.model}
+              </Link>
+              <SimulatedMark model={sums.model} />
+            </span>
             <span className={classes.bar} aria-hidden="true">
-              <span style={{ width: `${(requests / most) * 100}%` }} />
+              <span style={{ width: `${most === 0 ? 0 : (amountOf(sums, measure) / most) * 100}%` }} />
             </span>
             <span className={classes.figure}>
-              {formatCount(requests)}
-              <span className={classes.word}> calls</span>
+              <Figure sums={sums} measure={measure} />
             </span>
             <span className={classes.figure}>
-              <Money usd={costUsd} />
+              {measure === 'requests' ? <Money usd={sums.costUsd} /> : `${formatCount(sums.requests)} calls`}
             </span>
           </li>
         ))}

@@ -1,39 +1,93 @@
+import type { ReactNode } from 'react';
 import type { WindowTotalsFragment } from '../../../generated/graphql';
 import { Change } from '../../ui/change';
-import { formatCount, formatLatency, formatRate } from '../../ui/format';
+import { formatCount, formatLatency, formatRate, shortCount } from '../../ui/format';
 import { Money } from '../../ui/money';
 import { Tile, Tiles } from '../../ui/tiles';
-import { windowName } from './window';
+import { windowWords } from './window';
+import classes from './window-tiles.module.css';
+
+type Totals = WindowTotalsFragment;
+
+interface Figure {
+  label: string;
+  of(totals: Totals): number;
+  shown(totals: Totals): ReactNode;
+  /** Calls that the figure is made of, where without them there is none; a sum without calls is 0. */
+  madeOf?(totals: Totals): number;
+  by?: 'share' | 'points';
+}
+
+const calls = ({ totalRequests }: Totals): number => totalRequests;
+const tokens = ({ totalTokensIn, totalTokensOut }: Totals): number => totalTokensIn + totalTokensOut;
+const successes = ({ totalRequests, errorCount }: Totals): number => totalRequests - errorCount;
+
+const FIGURES: readonly Figure[] = [
+  {
+    label: 'Spend',
+    of: ({ totalCostUsd }) => Number(totalCostUsd),
+    shown: ({ totalCostUsd }) => <Money usd={totalCostUsd} />,
+  },
+  { label: 'Requests', of: calls, shown: (totals) => formatCount(calls(totals)) },
+  { label: 'Tokens', of: tokens, shown: (totals) => <Tokens totals={totals} /> },
+  {
+    label: 'Error rate',
+    of: ({ errorRate }) => errorRate,
+    shown: ({ errorRate }) => formatRate(errorRate),
+    madeOf: calls,
+    by: 'points',
+  },
+  {
+    label: 'Latency, median',
+    of: ({ p50LatencyMs }) => p50LatencyMs,
+    shown: ({ p50LatencyMs }) => formatLatency(p50LatencyMs),
+    madeOf: successes,
+  },
+  {
+    label: 'Latency, 95 %',
+    of: ({ p95LatencyMs }) => p95LatencyMs,
+    shown: ({ p95LatencyMs }) => formatLatency(p95LatencyMs),
+    madeOf: successes,
+  },
+];
+
+/** Why there is no figure. */
+const none = (totals: Totals): string => (calls(totals) === 0 ? 'no calls' : 'no call succeeded');
+
+function noteOf({ of, madeOf, by = 'share' }: Figure, now: Totals, before: Totals) {
+  if (madeOf?.(now) === 0) return null;
+  if ((madeOf ?? calls)(before) === 0) return calls(now) === 0 ? null : `${none(before)} before`;
+  return <Change now={of(now)} before={of(before)} by={by} />;
+}
 
 interface WindowTilesProps {
-  now: WindowTotalsFragment | undefined;
-  before: WindowTotalsFragment | undefined;
+  now: Totals | undefined;
+  before: Totals | undefined;
   windowDays: number;
 }
 
-/** The figures of a window, each with how it differs from the window before. */
+/** The figures of a window, each with how it differs from the window before, up to the same time of day. */
 export function WindowTiles({ now, before, windowDays }: WindowTilesProps) {
-  const changed = (figure: (totals: WindowTotalsFragment) => number) =>
-    now && before && <Change now={figure(now)} before={figure(before)} window={windowName(windowDays)} />;
-  // Of what was never called there is no rate.
-  const called = now !== undefined && now.totalRequests > 0;
   return (
-    <Tiles>
-      <Tile label="Spend" note={changed(({ totalCostUsd }) => Number(totalCostUsd))}>
-        {now && <Money usd={now.totalCostUsd} />}
-      </Tile>
-      <Tile label="Requests" note={changed(({ totalRequests }) => totalRequests)}>
-        {now && formatCount(now.totalRequests)}
-      </Tile>
-      <Tile label="Error rate" note={changed(({ errorRate }) => errorRate)}>
-        {now && (called ? formatRate(now.errorRate) : '–')}
-      </Tile>
-      <Tile label="Latency, median" note={changed(({ p50LatencyMs }) => p50LatencyMs)}>
-        {now && (called ? formatLatency(now.p50LatencyMs) : '–')}
-      </Tile>
-      <Tile label="Latency, 95 %" note={changed(({ p95LatencyMs }) => p95LatencyMs)}>
-        {now && (called ? formatLatency(now.p95LatencyMs) : '–')}
-      </Tile>
-    </Tiles>
+    <div>
+      <Tiles>
+        {FIGURES.map((figure) => (
+          <Tile key={figure.label} label={figure.label} note={now && before && noteOf(figure, now, before)}>
+            {now && (figure.madeOf?.(now) === 0 ? <Nothing>{none(now)}</Nothing> : figure.shown(now))}
+          </Tile>
+        ))}
+      </Tiles>
+      <p className={classes.window}>{windowWords(windowDays)}</p>
+    </div>
   );
+}
+
+/** In few characters; the pointer shows them exact, in and out. */
+function Tokens({ totals }: { totals: Totals }) {
+  const exact = `${formatCount(totals.totalTokensIn)} in, ${formatCount(totals.totalTokensOut)} out`;
+  return <span title={exact}>{shortCount(tokens(totals))}</span>;
+}
+
+function Nothing({ children }: { children: string }) {
+  return <span className={classes.nothing}>{children}</span>;
 }

@@ -1,15 +1,20 @@
-import { Link, useSearch } from '@tanstack/react-router';
-import { LedgerDocument, type LedgerQuery } from '../../../generated/graphql';
+import { Button } from '@mantine/core';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { LedgerMonthDocument } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
+import { Choice } from '../../ui/choice';
 import { type Column, DataTable } from '../../ui/data-table';
+import { formatCount, formatDay } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
-import { Money } from '../../ui/money';
 import { Pager } from '../../ui/pager';
-
-type Entry = NonNullable<LedgerQuery['viewer']>['ledgerEntries']['nodes'][number];
+import classes from './billing.module.css';
+import { type BillingSearch, monthAfter, monthName, monthOf } from './billing-search';
+import { ChargesOfDay } from './charges-of-day';
+import { type ChargedDay, type LedgerCredit, type LedgerLine, ledgerLines } from './ledger-lines';
 
 const KINDS = {
   STARTER: 'Starter credit',
@@ -19,63 +24,122 @@ const KINDS = {
   ADJUSTMENT: 'Correction',
 } as const;
 
-/** What an entry is about, with what its kind doesn't say. */
-function about({ kind, description, usageEvent }: Entry): string {
-  const detail = kind === 'USAGE' ? usageEvent?.modelPublicName : description;
-  return detail && detail !== KINDS[kind] ? `${KINDS[kind]}: ${detail}` : KINDS[kind];
-}
+const SHOWN = [
+  { value: 'all', label: 'All' },
+  { value: 'credits', label: 'Credits' },
+  { value: 'charges', label: 'Charges' },
+] as const;
 
-const COLUMNS: readonly Column<Entry>[] = [
-  { id: 'what', head: 'What', cell: about },
-  { id: 'amount', head: 'Amount', figure: true, cell: ({ amountUsd }) => <Money usd={amountUsd} signed /> },
-  {
-    id: 'balance',
-    head: 'Balance after',
-    figure: true,
-    cell: (entry) => <Money usd={entry.balanceAfterUsd} />,
-  },
-  { id: 'time', head: 'Time', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-];
+/** What a credit is about, with what its kind doesn't say. */
+const about = ({ kind, description }: LedgerCredit): string =>
+  !description || description.startsWith(KINDS[kind])
+    ? (description ?? KINDS[kind])
+    : `${KINDS[kind]}: ${description}`;
+
+const calls = ({ calls }: ChargedDay): string => `${formatCount(calls)} ${calls === 1 ? 'call' : 'calls'}`;
+
+function columnsOf(opened: string | undefined, open: (date: string) => void): readonly Column<LedgerLine>[] {
+  const what = ({ credit, day }: LedgerLine) =>
+    credit ? (
+      about(credit)
+    ) : (
+      <button
+        type="button"
+        className={classes.day}
+        aria-expanded={opened === day.date}
+        onClick={() => open(day.date)}
+      >
+        <span aria-hidden="true">{opened === day.date ? '▾' : '▸'}</span> {calls(day)}
+      </button>
+    );
+  return [
+    { id: 'what', head: 'What', cell: what, phone: 11 },
+    {
+      id: 'amount',
+      head: 'Amount',
+      usd: ({ credit, day }) => (credit ?? day).amountUsd,
+      signed: true,
+      phone: 1,
+    },
+    { id: 'balance', head: 'Balance after', usd: ({ credit }) => credit?.balanceAfterUsd ?? null },
+    {
+      id: 'time',
+      head: 'Time (local), or UTC day',
+      cell: ({ credit, day }) => (credit ? <Moment at={credit.createdAt} /> : `${formatDay(day.date)}, UTC`),
+      phone: 2,
+    },
+  ];
+}
 
 const REFRESH_MS = 1_000;
 
-/** Every movement of the account's money, newest first. */
+/** Every movement of the account's money in a UTC month, newest first, the charges of a day as one line that opens. */
 export function Ledger() {
-  const { after } = useSearch({ from: '/signed-in/dashboard/billing' });
-  const { data, error, refresh } = usePageQuery({
-    query: LedgerDocument,
-    variables: { after: after ?? null },
+  const { month: asked, show } = useSearch({ from: '/signed-in/dashboard/billing' });
+  const navigate = useNavigate({ from: paths.billing });
+  const [opened, setOpened] = useState<string>();
+  const present = monthOf(Date.now());
+  const month = asked ?? present;
+  const { data, error, awaiting, refresh } = usePageQuery({
+    query: LedgerMonthDocument,
+    variables: { month },
     touches: ['LedgerEntry', 'TopUpPayload'],
   });
-  useRefreshOnUsage(() => after === undefined && refresh(), REFRESH_MS);
-  const page = data?.viewer?.ledgerEntries;
+  useRefreshOnUsage(() => month === present && refresh(), REFRESH_MS);
+  const page = data?.viewer?.ledgerMonth;
+  const to = (changes: BillingSearch) => ({
+    to: paths.billing,
+    search: { ...(show && { show }), ...changes },
+    resetScroll: false,
+  });
+  const open = (date: string): void => setOpened(opened === date ? undefined : date);
   return (
     <>
-      {error && <LoadError error={error} onRetry={refresh} />}
-      {(page || !error) && (
-        <DataTable
-          label="Ledger"
-          columns={COLUMNS}
-          rows={page?.nodes}
-          keyOf={({ id }) => id}
-          empty="Credit that is added and calls that are charged will stand here."
+      <div className={classes.ledger}>
+        <Choice
+          label="What of the ledger"
+          options={SHOWN}
+          value={show ?? 'all'}
+          onChange={(value) =>
+            void navigate({
+              search: { ...(asked && { month: asked }), ...(value !== 'all' && { show: value }) },
+              resetScroll: false,
+              replace: true,
+            })
+          }
         />
-      )}
+        <h3 className={classes.month}>{monthName(month)}, UTC</h3>
+        <Button
+          component="a"
+          variant="default"
+          href={`/api/billing/ledger.csv?kind=${show ?? 'all'}`}
+          download="ledger.csv"
+        >
+          Export CSV
+        </Button>
+      </div>
+      {error && <LoadError error={error} onRetry={refresh} />}
+      <div className={classes.entries}>
+        {(page || !error) && (
+          <DataTable
+            label="Ledger"
+            columns={columnsOf(opened, open)}
+            rows={page && ledgerLines(page, show)}
+            keyOf={({ id }) => id}
+            awaiting={awaiting}
+            onOpen={({ day }) => day && open(day.date)}
+            detail={({ day }) => day && day.date === opened && <ChargesOfDay date={day.date} />}
+            empty={`Nothing moved in ${monthName(month)}.`}
+          />
+        )}
+      </div>
       <Pager
-        first={
-          after !== undefined && (
-            <Link to={paths.billing} search={{}} resetScroll={false}>
-              Newest
-            </Link>
+        newer={
+          month < present && (
+            <Link {...to(monthAfter(month, 1) < present ? { month: monthAfter(month, 1) } : {})}>Newer</Link>
           )
         }
-        next={
-          page?.pageInfo.hasNextPage && (
-            <Link to={paths.billing} search={{ after: page.pageInfo.endCursor! }} resetScroll={false}>
-              Older entries
-            </Link>
-          )
-        }
+        older={page?.hasOlder && <Link {...to({ month: monthAfter(month, -1) })}>Older</Link>}
       />
     </>
   );

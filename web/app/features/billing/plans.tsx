@@ -25,7 +25,7 @@ export function Plans({ plans, current }: PlansProps) {
         </span>
       ),
     },
-    { id: 'price', head: 'Per month', figure: true, cell: (plan) => <Money usd={plan.monthlyPriceUsd} /> },
+    { id: 'price', head: 'Per month', usd: (plan) => plan.monthlyPriceUsd },
     {
       id: 'credits',
       head: 'Credits included',

@@ -1,11 +1,12 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { KeyAnalyticsDocument } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { LoadError } from '../../ui/load-error';
-import { DailyChart } from '../analytics/daily-chart';
-import { TopModels } from '../analytics/top-models';
+import { AnalyticsSections } from '../analytics/analytics-sections';
+import { type AnalyticsView, FIRST_VIEW, seriesOf } from '../analytics/view';
 import { DEFAULT_WINDOW } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
 import { WindowTiles } from '../analytics/window-tiles';
@@ -18,9 +19,10 @@ const REFRESH_MS = 2_000;
 export function KeyAnalytics({ keyId }: { keyId: string }) {
   const { window = DEFAULT_WINDOW } = useSearch({ from: '/signed-in/dashboard/keys/$keyId' });
   const navigate = useNavigate({ from: paths.key });
+  const [view, setView] = useState<AnalyticsView>(FIRST_VIEW);
   const { data, error, refresh } = usePageQuery({
     query: KeyAnalyticsDocument,
-    variables: { id: keyId, window },
+    variables: { id: keyId, window, ...seriesOf(window, view.zone) },
   });
   useRefreshOnUsage(refresh, REFRESH_MS);
   const figures = data?.viewer?.apiKey;
@@ -39,9 +41,14 @@ export function KeyAnalytics({ keyId }: { keyId: string }) {
         </div>
         <WindowTiles now={now} before={figures?.before ?? undefined} windowDays={window} />
       </div>
-      <DailyChart days={now?.dailyBreakdown} />
+      <AnalyticsSections
+        points={data?.viewer?.usageSeries}
+        windowDays={window}
+        view={view}
+        onView={setView}
+        keyId={keyId}
+      />
       <KeyRefusedCalls keyId={keyId} window={window} />
-      <TopModels models={now?.topModels} windowDays={window} keyId={keyId} />
     </>
   );
 }

@@ -12,21 +12,30 @@ export const keyColumns: readonly Column<KeyRowFragment>[] = [
   {
     id: 'name',
     head: 'Name',
+    whole: ({ name }) => name,
+    phone: 2,
     cell: ({ id, name }) => (
       <Link to={paths.key} params={{ keyId: id }}>
         {name}
       </Link>
     ),
   },
-  { id: 'prefix', head: 'Key', cell: (key) => <span className={classes.prefix}>{shownKey(key)}</span> },
+  {
+    id: 'prefix',
+    head: 'Key',
+    phone: 11,
+    cell: (key) => <span className={classes.prefix}>{shownKey(key)}</span>,
+  },
   {
     id: 'status',
     head: 'Status',
+    phone: 12,
     cell: (key) => <KeyStatus status={key.status} hasUpstream={key.hasUpstream} />,
   },
   {
     id: 'spend',
-    head: 'This month',
+    head: 'This month (UTC)',
+    phone: 1,
     cell: ({ spendMonthUsd, monthlyLimitUsd }) => (
       <LimitBar
         label="Spend of this month against the limit"
@@ -38,19 +47,8 @@ export const keyColumns: readonly Column<KeyRowFragment>[] = [
   {
     id: 'used',
     head: 'Last used',
+    phone: 13,
     cell: ({ lastUsedAt }) => (lastUsedAt ? <Moment at={lastUsedAt} ago /> : 'never'),
   },
   { id: 'created', head: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
-
-const COMPARE: Record<string, (a: KeyRowFragment, b: KeyRowFragment) => number> = {
-  name: (a, b) => a.name.localeCompare(b.name),
-  spend: (a, b) => Number(b.spendMonthUsd) - Number(a.spendMonthUsd),
-  used: (a, b) => (b.lastUsedAt ?? '').localeCompare(a.lastUsedAt ?? ''),
-  created: (a, b) => b.createdAt.localeCompare(a.createdAt),
-};
-export const KEY_SORTS = Object.keys(COMPARE);
-
-/** The keys by a column: names upwards, everything else the most or newest first. */
-export const sortedKeys = (keys: readonly KeyRowFragment[], by: string): KeyRowFragment[] =>
-  keys.toSorted(COMPARE[by]);

@@ -1,17 +1,19 @@
 import { Button } from '@mantine/core';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { lazy, Suspense, useRef } from 'react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { lazy, type ReactNode, Suspense, useRef } from 'react';
 import { KeysDocument } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { DataTable } from '../../ui/data-table';
 import { Empty } from '../../ui/empty';
+import { formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
-import { KEY_SORTS, keyColumns, sortedKeys } from './key-columns';
-import { DEFAULT_KEY_SORT } from './keys-search';
+import { Pager } from '../../ui/pager';
+import { keyColumns } from './key-columns';
+import { KeySearchField } from './key-search-field';
+import { DEFAULT_KEY_SORT, KEY_ORDERS, keysSearch } from './keys-search';
 
 // A form and its checks weigh more than the list.
 const CreateKeyDialog = lazy(async () => ({
@@ -19,16 +21,35 @@ const CreateKeyDialog = lazy(async () => ({
 }));
 
 const REFRESH_MS = 2_000;
+/** Fewer keys are seen at one glance. */
+const SEARCHED_FROM = 10;
 
 /** `/dashboard/keys` */
 export function KeysPage(): ReactNode {
-  const { sort = DEFAULT_KEY_SORT, create = false } = useSearch({ from: '/signed-in/dashboard/keys' });
+  const {
+    sort = DEFAULT_KEY_SORT,
+    create = false,
+    q,
+    after,
+  } = useSearch({ from: '/signed-in/dashboard/keys' });
   const navigate = useNavigate({ from: paths.keys });
   const wanted = useRef(create);
   wanted.current ||= create;
-  const { data, error, refresh } = usePageQuery({ query: KeysDocument, variables: {}, touches: ['ApiKey'] });
+  const { data, error, awaiting, refresh } = usePageQuery({
+    query: KeysDocument,
+    variables: { search: q ?? null, orderBy: KEY_ORDERS[sort], after: after ?? null },
+    touches: ['ApiKey'],
+  });
   useRefreshOnUsage(refresh, REFRESH_MS);
-  const keys = data?.viewer?.apiKeys.nodes;
+  const page = data?.viewer?.apiKeys;
+  const keys = page?.nodes;
+  /** Another list begins with its first page. */
+  const narrow = ({ q: text, sort: by }: { q?: string; sort?: string }): void =>
+    void navigate({
+      search: ({ after: _after, ...before }) =>
+        keysSearch({ ...before, ...(text !== undefined && { q: text }), ...(by && { sort: by }) }),
+      replace: true,
+    });
   const open = (): void => void navigate({ search: (before) => ({ ...before, create: true }) });
   const close = (): void =>
     void navigate({ search: ({ create: _create, ...before }) => before, replace: true });
@@ -37,28 +58,60 @@ export function KeysPage(): ReactNode {
       <PageHead
         title="API keys"
         lead="What calls carry. Each has its own spend, caps and alerts; give every service one of its own."
-        tools={keys?.length !== 0 && <Button onClick={open}>Create key</Button>}
+        tools={page?.totalCount !== 0 && <Button onClick={open}>Create key</Button>}
       />
       {error && <LoadError error={error} onRetry={refresh} />}
+      {page && (page.totalCount > SEARCHED_FROM || q) && (
+        <KeySearchField
+          value={q ?? ''}
+          counted={
+            q
+              ? `${formatCount(page.foundCount)} of ${formatCount(page.totalCount)} keys`
+              : `${formatCount(page.totalCount)} keys`
+          }
+          onChange={(text) => narrow({ q: text })}
+        />
+      )}
       {(keys || !error) && (
         <DataTable
           label="API keys"
           columns={keyColumns}
-          rows={keys && sortedKeys(keys, sort)}
+          rows={keys}
+          awaiting={awaiting}
           keyOf={({ id }) => id}
           sort={{
-            ids: KEY_SORTS,
+            ids: Object.keys(KEY_ORDERS),
             by: sort,
             descending: sort !== 'name',
-            onChange: (id) => void navigate({ search: (before) => ({ ...before, sort: id }), replace: true }),
+            onChange: (id) => narrow({ sort: id }),
           }}
           empty={
-            <Empty action={<Button onClick={open}>Create key</Button>}>
-              Your keys will stand here. Calls need one; it is shown once, when it is made.
-            </Empty>
+            q ? (
+              'No key matches.'
+            ) : (
+              <Empty action={<Button onClick={open}>Create key</Button>}>
+                Your keys will stand here. Calls need one; it is shown once, when it is made.
+              </Empty>
+            )
           }
         />
       )}
+      <Pager
+        newer={
+          after !== undefined && (
+            <Link to={paths.keys} search={({ after: _after, ...before }) => before}>
+              First page
+            </Link>
+          )
+        }
+        older={
+          page?.pageInfo.hasNextPage && (
+            <Link to={paths.keys} search={(before) => ({ ...before, after: page.pageInfo.endCursor! })}>
+              Next page
+            </Link>
+          )
+        }
+      />
       {wanted.current && (
         <Suspense>
           <CreateKeyDialog opened={create} onClose={close} />

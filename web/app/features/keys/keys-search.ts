@@ -1,21 +1,30 @@
 import { type PageSearch, pageSearch } from '../../paths';
 import { type WindowSearch, windowSearch } from '../analytics/window';
 
+/** Columns by which the server orders the keys. */
+export const KEY_ORDERS = { name: 'NAME', spend: 'SPEND', used: 'USED', created: 'CREATED' } as const;
 export const DEFAULT_KEY_SORT = 'created';
 
 /** What of the list of keys stands in the address. */
 export interface KeysSearch {
   /** Column; absent: by creation. */
-  sort?: string;
+  sort?: keyof typeof KEY_ORDERS;
+  /** What is looked for. */
+  q?: string;
+  /** Where the page begins; absent: with the first. */
+  after?: string;
   /** Whether the dialog for a new key is open. */
   create?: boolean;
 }
 
-const SORTS = ['name', 'spend', 'used', 'created'];
+const isSort = (sort: unknown): sort is keyof typeof KEY_ORDERS =>
+  typeof sort === 'string' && Object.hasOwn(KEY_ORDERS, sort);
 
 /** From an address; whatever means nothing is left out. */
-export const keysSearch = ({ sort, create }: Record<string, unknown>): KeysSearch => ({
-  ...(typeof sort === 'string' && SORTS.includes(sort) && { sort }),
+export const keysSearch = ({ sort, q, after, create }: Record<string, unknown>): KeysSearch => ({
+  ...(isSort(sort) && { sort }),
+  ...(typeof q === 'string' && q !== '' && { q }),
+  ...pageSearch({ after }),
   ...(create === true && { create }),
 });
 

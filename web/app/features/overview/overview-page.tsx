@@ -6,6 +6,7 @@ import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
+import { type AnalyticsView, FIRST_VIEW, seriesOf } from '../analytics/view';
 import { DEFAULT_WINDOW } from '../analytics/window';
 import { FirstRun } from './first-run';
 import { UsageOverview } from './usage-overview';
@@ -15,9 +16,10 @@ const REFRESH_MS = 2_000;
 /** `/dashboard`: the first steps until there is a call, then what the calls come to. */
 export function OverviewPage(): ReactNode {
   const { window = DEFAULT_WINDOW } = useSearch({ from: '/signed-in/dashboard' });
+  const [view, setView] = useState<AnalyticsView>(FIRST_VIEW);
   const { data, error, refresh } = usePageQuery({
     query: OverviewDocument,
-    variables: { window },
+    variables: { window, ...seriesOf(window, view.zone) },
     touches: ['UsageEvent', 'ApiKey'],
   });
   useRefreshOnUsage(refresh, REFRESH_MS);
@@ -37,5 +39,14 @@ export function OverviewPage(): ReactNode {
   if (viewer && firstSteps === 'shown') {
     return <FirstRun viewer={viewer} onDone={() => setFirstSteps('left')} />;
   }
-  return <UsageOverview viewer={viewer} error={error} window={window} onRetry={refresh} />;
+  return (
+    <UsageOverview
+      viewer={viewer}
+      error={error}
+      window={window}
+      view={view}
+      onView={setView}
+      onRetry={refresh}
+    />
+  );
 }

@@ -6,8 +6,8 @@ import { DataTable } from '../../ui/data-table';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
 import { Section } from '../../ui/section';
-import { DailyChart } from '../analytics/daily-chart';
-import { TopModels } from '../analytics/top-models';
+import { AnalyticsSections } from '../analytics/analytics-sections';
+import type { AnalyticsView } from '../analytics/view';
 import type { WindowDays } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
 import { WindowTiles } from '../analytics/window-tiles';
@@ -19,19 +19,21 @@ interface UsageOverviewProps {
   viewer: OverviewQuery['viewer'] | undefined;
   error: ShownError | null;
   window: WindowDays;
+  view: AnalyticsView;
+  onView(view: AnalyticsView): void;
   onRetry(): void;
 }
 
 const RECENT = 8;
 
 /** Figures, days, models and the last calls of the account. */
-export function UsageOverview({ viewer, error, window, onRetry }: UsageOverviewProps) {
+export function UsageOverview({ viewer, error, window, view, onView, onRetry }: UsageOverviewProps) {
   const navigate = useNavigate({ from: paths.dashboard });
   return (
     <>
       <PageHead
         title="Overview"
-        lead="All calls of the account, in UTC days."
+        lead="All calls of the account. Days are UTC, as the bill is."
         tools={
           <WindowChoice
             value={window}
@@ -41,9 +43,8 @@ export function UsageOverview({ viewer, error, window, onRetry }: UsageOverviewP
       />
       {error && <LoadError error={error} onRetry={onRetry} />}
       <WindowTiles now={viewer?.now} before={viewer?.before} windowDays={window} />
-      <DailyChart days={viewer?.now.dailyBreakdown} />
+      <AnalyticsSections points={viewer?.usageSeries} windowDays={window} view={view} onView={onView} />
       <RefusedCalls window={window} />
-      <TopModels models={viewer?.now.topModels} windowDays={window} />
       <RecentCalls loaded={viewer?.usageEvents.nodes} />
     </>
   );
@@ -51,6 +52,7 @@ export function UsageOverview({ viewer, error, window, onRetry }: UsageOverviewP
 
 /** The last calls, as they come. */
 function RecentCalls({ loaded }: { loaded: readonly UsageRowFragment[] | undefined }) {
+  const navigate = useNavigate();
   const { rows, fresh } = useLiveRows(loaded, 'last calls', () => true);
   return (
     <Section title="Last calls" tools={<Link to={paths.usage}>All calls</Link>}>
@@ -59,6 +61,7 @@ function RecentCalls({ loaded }: { loaded: readonly UsageRowFragment[] | undefin
         columns={usageColumns}
         rows={rows?.slice(0, RECENT)}
         fresh={fresh}
+        onOpen={({ id }) => void navigate({ to: paths.usage, search: { call: id } })}
         keyOf={({ id }) => id}
         empty="The last calls will stand here."
       />

@@ -1,36 +1,27 @@
+import { Link } from '@tanstack/react-router';
 import type { UsageRowFragment } from '../../../generated/graphql';
+import { paths } from '../../paths';
 import type { Column } from '../../ui/data-table';
 import { formatCount, formatLatency } from '../../ui/format';
 import { Moment } from '../../ui/moment';
-import { Money } from '../../ui/money';
-import { StatusWord } from '../../ui/status-word';
+import { SimulatedMark } from '../../ui/simulated';
+import { CallStatus } from './call-status';
 import classes from './usage.module.css';
-
-function Status({ status, errorCode, httpStatus, clientAborted }: UsageRowFragment) {
-  if (status === 'ERROR')
-    return <StatusWord tone="bad">{`${httpStatus} ${errorCode ?? 'error'}`}</StatusWord>;
-  if (clientAborted) return <StatusWord tone="warn">caller left</StatusWord>;
-  return <StatusWord tone="good">success</StatusWord>;
-}
 
 /** The model that served, and the one that was asked for where it is another. */
 function ServedModel({ modelPublicName, requestedModel }: UsageRowFragment) {
   return (
     <span className={classes.model}>
       {modelPublicName}
+      <SimulatedMark model={modelPublicName} />
       {requestedModel !== modelPublicName && <span className={classes.asked}>for {requestedModel}</span>}
     </span>
   );
 }
 
-function KeyName({ apiKey, keyId }: UsageRowFragment) {
-  const name = apiKey?.name ?? (keyId === null ? 'none' : 'deleted');
-  return (
-    <span className={classes.key} title={name}>
-      {name}
-    </span>
-  );
-}
+/** The name of the key of a call. */
+export const keyNameOf = ({ apiKey, keyId }: Pick<UsageRowFragment, 'apiKey' | 'keyId'>): string =>
+  apiKey?.name ?? (keyId === null ? 'none' : 'deleted');
 
 function TokensOut({ outputTokens, estimated }: UsageRowFragment) {
   return (
@@ -41,14 +32,41 @@ function TokensOut({ outputTokens, estimated }: UsageRowFragment) {
   );
 }
 
+/** The time of a call, which leads to all of it; on the usage page it opens beside the list. */
+function Time({ id, createdAt }: UsageRowFragment) {
+  return (
+    <Link
+      to={paths.usage}
+      search={(before) => ({ ...before, call: id })}
+      resetScroll={false}
+      className={classes.time}
+      title="Show this call"
+    >
+      <Moment at={createdAt} />
+    </Link>
+  );
+}
+
 /** Of the request log, wherever it stands. */
 export const usageColumns: readonly Column<UsageRowFragment>[] = [
-  { id: 'time', head: 'Time', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { id: 'status', head: 'Status', cell: Status },
-  { id: 'model', head: 'Served by', cell: ServedModel },
-  { id: 'key', head: 'Key', cell: KeyName },
+  { id: 'time', head: 'Time (local)', cell: Time, phone: 12 },
+  { id: 'status', head: 'Status', cell: CallStatus, phone: 2 },
+  {
+    id: 'model',
+    head: 'Served by',
+    cell: ServedModel,
+    whole: ({ modelPublicName }) => modelPublicName,
+    phone: 11,
+  },
+  { id: 'key', head: 'Key', cell: keyNameOf, whole: keyNameOf, narrow: true },
   { id: 'in', head: 'Tokens in', figure: true, cell: ({ inputTokens }) => formatCount(inputTokens) },
   { id: 'out', head: 'Tokens out', figure: true, cell: TokensOut },
-  { id: 'latency', head: 'Latency', figure: true, cell: ({ latencyMs }) => formatLatency(latencyMs) },
-  { id: 'cost', head: 'Cost', figure: true, cell: ({ costUsd }) => <Money usd={costUsd} /> },
+  {
+    id: 'latency',
+    head: 'Latency',
+    figure: true,
+    cell: ({ latencyMs }) => formatLatency(latencyMs),
+    phone: 3,
+  },
+  { id: 'cost', head: 'Cost', usd: ({ costUsd }) => costUsd, phone: 1 },
 ];

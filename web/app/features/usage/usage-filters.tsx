@@ -1,6 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core';
 import { useQuery } from 'urql';
 import { UsageFiltersDocument } from '../../../generated/graphql';
+import { formatDay } from '../../ui/format';
 import { DEFAULT_WINDOW } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
 import classes from './usage.module.css';
@@ -51,7 +52,16 @@ export function UsageFilters({ search, onChange }: UsageFiltersProps) {
           onChange({ status: (currentTarget.value || undefined) as UsageSearch['status'] })
         }
       />
-      <WindowChoice value={search.window ?? DEFAULT_WINDOW} onChange={(days) => onChange({ window: days })} />
+      {search.day ? (
+        <Button variant="default" onClick={() => onChange({ day: undefined })}>
+          {formatDay(search.day)}, UTC ×
+        </Button>
+      ) : (
+        <WindowChoice
+          value={search.window ?? DEFAULT_WINDOW}
+          onChange={(days) => onChange({ window: days })}
+        />
+      )}
       <Button component="a" variant="default" href={exportHref(search)} download="usage.csv">
         Export CSV
       </Button>

@@ -1,39 +1,43 @@
 import { Button } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { useRef } from 'react';
-import { UsageLogDocument } from '../../../generated/graphql';
+import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
+import { UsageLogDocument, type UsageLogQuery } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { DataTable } from '../../ui/data-table';
 import { Empty } from '../../ui/empty';
 import { formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
+import { Money } from '../../ui/money';
 import { PageHead } from '../../ui/page-head';
 import { Pager } from '../../ui/pager';
 import { useHeldScroll } from '../../ui/use-held-scroll';
+import { FindCall } from './find-call';
 import classes from './usage.module.css';
 import { usageColumns } from './usage-columns';
 import { UsageFilters } from './usage-filters';
 import { belongs, filterOf, type UsageSearch } from './usage-search';
 import { useLiveRows } from './use-live-rows';
 
+const CallDrawer = lazy(() => import('./call-drawer'));
+
 /** `/dashboard/usage` */
 export function UsagePage(): ReactNode {
   const search = useSearch({ from: '/signed-in/dashboard/usage' });
+  const { call, ...listed } = search;
   const navigate = useNavigate({ from: paths.usage });
   const list = useRef<HTMLDivElement>(null);
-  const { data, error, refresh } = usePageQuery({
+  const { data, error, awaiting, refresh } = usePageQuery({
     query: UsageLogDocument,
-    variables: { filter: filterOf(search), after: search.after ?? null },
+    variables: { filter: filterOf(search), after: search.after ?? null, before: search.before ?? null },
     touches: ['UsageEvent', 'ApiKey'],
   });
   const page = data?.viewer?.usageEvents;
   const { rows, fresh, held, release } = useLiveRows(
     page?.nodes,
-    JSON.stringify(search),
+    JSON.stringify(listed),
     // Only the first page has the newest.
-    (event) => search.after === undefined && belongs(event, search),
+    (event) => !search.after && !search.before && belongs(event, search),
     { hold: true },
   );
   const showHeld = (): void => {
@@ -44,17 +48,31 @@ export function UsagePage(): ReactNode {
   useHeldScroll(list, rows && `${rows.length} ${rows[0]?.id}`);
   const change = (changes: Partial<Record<keyof UsageSearch, unknown>>): void =>
     void navigate({
-      search: ({ after: _after, ...before }) => ({ ...before, ...changes }) as UsageSearch,
+      search: ({ after: _after, before: _before, ...rest }) => ({ ...rest, ...changes }) as UsageSearch,
       replace: true,
     });
+  const look = (id: string | undefined): void =>
+    void navigate({
+      search: ({ call: _call, ...rest }) => ({ ...rest, ...(id && { call: id }) }),
+      resetScroll: false,
+    });
+  // Whoever has come back to the beginning sees it live.
+  const isBeginning = search.before !== undefined && !awaiting && page?.pageInfo.hasPreviousPage === false;
+  useEffect(() => {
+    if (!isBeginning) return;
+    void navigate({ search: ({ before: _before, ...rest }) => rest, replace: true, resetScroll: false });
+  }, [isBeginning, navigate]);
+  const live = rows && page ? rows.length - page.nodes.length : 0;
   return (
     <>
       <PageHead
         title="Usage"
-        lead="One line per call that was forwarded to a model, as it ends. Prompts and answers are never stored here."
+        lead="Every call that reached a model, as it ends. Windows are UTC days, as the bill is; times are yours. Prompts and answers are never stored here."
       />
       <UsageFilters search={search} onChange={change} />
+      <FindCall onFind={look} />
       {error && <LoadError error={error} onRetry={refresh} />}
+      {page && <Totals page={page} onEnd={refresh} live={live} />}
       <div role="status" className={classes.held}>
         {held > 0 && (
           <Button size="xs" variant="default" onClick={showHeld}>
@@ -70,6 +88,8 @@ export function UsagePage(): ReactNode {
             rows={rows}
             keyOf={({ id }) => id}
             fresh={fresh}
+            awaiting={awaiting}
+            onOpen={({ id }) => look(id)}
             empty={
               page?.totalCount === 0 ? <NoCalls /> : <NoMatch onClear={() => void navigate({ search: {} })} />
             }
@@ -77,22 +97,56 @@ export function UsagePage(): ReactNode {
         )}
       </div>
       <Pager
-        first={
-          search.after !== undefined && (
-            <Link to={paths.usage} search={{ ...search, after: undefined } as UsageSearch}>
-              Newest
+        newer={
+          page?.pageInfo.hasPreviousPage &&
+          page.pageInfo.startCursor && (
+            <Link to={paths.usage} search={{ ...filters(listed), before: page.pageInfo.startCursor }}>
+              Newer
             </Link>
           )
         }
-        next={
+        older={
           page?.pageInfo.hasNextPage && (
-            <Link to={paths.usage} search={{ ...search, after: page.pageInfo.endCursor! }}>
-              Older calls
+            <Link to={paths.usage} search={{ ...filters(listed), after: page.pageInfo.endCursor! }}>
+              Older
             </Link>
           )
         }
       />
+      {call && (
+        <Suspense>
+          <CallDrawer id={call} onClose={() => look(undefined)} />
+        </Suspense>
+      )}
     </>
+  );
+}
+
+const filters = ({ after: _after, before: _before, ...rest }: UsageSearch): UsageSearch => rest;
+
+interface TotalsProps {
+  page: NonNullable<UsageLogQuery['viewer']>['usageEvents'];
+  /** Rows that came since the page was loaded: the sum is asked for anew. */
+  live: number;
+  onEnd(): void;
+}
+
+const SUM_MS = 2_000;
+
+/** All calls that the filter leaves, on whatever page. */
+function Totals({ page, live, onEnd }: TotalsProps) {
+  const ask = useRef(onEnd);
+  ask.current = onEnd;
+  useEffect(() => {
+    if (live === 0) return;
+    const timer = setTimeout(() => ask.current(), SUM_MS);
+    return () => clearTimeout(timer);
+  }, [live]);
+  const { calls, costUsd } = page.totals;
+  return (
+    <p className={classes.totals} aria-live="polite">
+      <strong>{formatCount(calls)}</strong> {calls === 1 ? 'call' : 'calls'} in all, <Money usd={costUsd} />
+    </p>
   );
 }
 

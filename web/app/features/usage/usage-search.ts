@@ -6,51 +6,57 @@ export interface UsageSearch extends WindowSearch {
   key?: string;
   model?: string;
   status?: 'success' | 'error';
-  /** Where the page begins; absent: with the newest. */
+  /** One UTC day, `2026-11-21`, instead of the window. */
+  day?: string;
+  /** Where the page begins, or ends; absent: with the newest. */
   after?: string;
+  before?: string;
+  /** Request id of the call that is looked at. */
+  call?: string;
 }
 
-const text = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
+const TEXTS = ['key', 'model', 'after', 'before', 'call'] as const;
+const DAY = /^\d{4}-\d\d-\d\d$/;
 
 /** From an address; whatever means nothing is left out. */
 export function usageSearch(search: Record<string, unknown>): UsageSearch {
-  const key = text(search.key);
-  const model = text(search.model);
-  const after = text(search.after);
-  const status = search.status === 'success' || search.status === 'error' ? search.status : undefined;
+  const { status, day } = search;
+  const texts = TEXTS.flatMap((name) => {
+    const value = search[name];
+    return typeof value === 'string' && value !== '' ? [[name, value]] : [];
+  });
   return {
     ...windowSearch(search),
-    ...(key && { key }),
-    ...(model && { model }),
-    ...(status && { status }),
-    ...(after && { after }),
+    ...Object.fromEntries(texts),
+    ...((status === 'success' || status === 'error') && { status }),
+    ...(typeof day === 'string' && DAY.test(day) && { day }),
   };
 }
 
 const STATUSES = { success: 'SUCCESS', error: 'ERROR' } as const;
 
 /** The same for the API. */
-export const filterOf = ({ key, model, status, window }: UsageSearch): UsageFilterInput => ({
+export const filterOf = ({ key, model, status, window, day }: UsageSearch): UsageFilterInput => ({
   keyId: key ?? null,
   model: model ?? null,
   status: status ? STATUSES[status] : null,
-  windowDays: window ?? DEFAULT_WINDOW,
+  ...(day ? { day } : { windowDays: window ?? DEFAULT_WINDOW }),
 });
 
 /** Whether a call that has just ended belongs to what is shown. */
-export const belongs = (event: UsageRowFragment, { key, model, status }: UsageSearch): boolean =>
+export const belongs = (event: UsageRowFragment, { key, model, status, day }: UsageSearch): boolean =>
   (!key || event.keyId === key) &&
   (!model || event.modelPublicName === model) &&
-  (!status || event.status === STATUSES[status]);
+  (!status || event.status === STATUSES[status]) &&
+  (!day || event.createdAt.startsWith(day));
 
 /** Address of the export of what is shown. */
-export function exportHref({ key, model, status, window }: UsageSearch): string {
+export function exportHref({ key, model, status, window, day }: UsageSearch): string {
   const query = new URLSearchParams({
     ...(key && { key_id: key }),
     ...(model && { model }),
     ...(status && { status }),
-    window_days: String(window ?? DEFAULT_WINDOW),
+    ...(day ? { day } : { window_days: String(window ?? DEFAULT_WINDOW) }),
   });
   return `/api/usage.csv?${query}`;
 }

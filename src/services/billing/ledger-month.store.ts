@@ -1,0 +1,41 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { UNTRACKED } from '../../db/untracked.js';
+import { LedgerEntry } from '../../entities/billing/ledger-entry.js';
+import { formatMoney, parseMoney } from '../../lib/money.js';
+import { chargesPerDay } from '../analytics/usage-sums.store.js';
+import type { LedgerMonthOutput } from './billing.outputs.js';
+import { toLedgerEntry } from './ledger-list.store.js';
+
+/** Entries of a month that are no charge: nobody reads more of them on one page. */
+const MOST_CREDITS = 500;
+
+/**
+ * A time of an account's ledger with the charges of a day as one. They are summed from the roll-ups of usage, to which the audit
+ * holds the ledger: a month of a large account has millions of entries.
+ */
+export async function ledgerBetween(
+  em: EntityManager,
+  accountId: string,
+  { from, until }: { from: Date; until: Date },
+): Promise<LedgerMonthOutput> {
+  const charges = await chargesPerDay(em, { accountId, from, until });
+  const credits = await em.find(
+    LedgerEntry,
+    { accountId, kind: { $ne: 'usage' }, createdAt: { $gte: from, $lt: until } },
+    { ...UNTRACKED, orderBy: { createdAt: 'desc', seq: 'desc' }, limit: MOST_CREDITS },
+  );
+  const first = await em.findOne(
+    LedgerEntry,
+    { accountId, seq: 1n },
+    { ...UNTRACKED, fields: ['createdAt'] },
+  );
+  return {
+    charges: charges.map(({ day, calls, cost }) => ({
+      date: day,
+      calls,
+      amount_usd: formatMoney(-parseMoney(cost)),
+    })),
+    credits: credits.map(toLedgerEntry),
+    has_older: first !== null && first.createdAt < from,
+  };
+}

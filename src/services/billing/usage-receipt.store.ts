@@ -1,0 +1,54 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import { formatDecimal } from '../../lib/money.js';
+import type { UsageReceiptOutput } from './billing.outputs.js';
+import { toUsageItem, type UsageColumns, usageColumns } from './usage.store.js';
+
+type Row = UsageColumns & {
+  price_in: string;
+  price_out: string;
+  ledger_entry_id: string | null;
+  balance_before: string | null;
+  balance_after: string | null;
+};
+
+/**
+ * One event of an account with its charge; undefined also when it is another's. `id` must have the form of a UUID.
+ *
+ * Events lie in partitions by time, and their primary key begins with it. A charge has the id of its event and knows the
+ * time; of what wasn't charged the id tells when the call began (UUIDv7), and none takes a day.
+ */
+export async function findReceipt(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+): Promise<UsageReceiptOutput | undefined> {
+  const began = new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
+  const madeAt = began.getTime() < MOST_MS ? began.toISOString() : new Date(0).toISOString();
+  const { rows } = await sql<Row>`
+    with charge as materialized (
+      select id, created_at, balance_after - amount as balance_before, balance_after from ledger_entries
+      where id = ${id} and account_id = ${accountId} and kind = 'usage')
+    select ${usageColumns}, u.price_in::text, u.price_out::text, charge.id as ledger_entry_id,
+      charge.balance_before::text, charge.balance_after::text
+    from usage_events u left join charge on true
+    where u.account_id = ${accountId} and u.id = ${id}
+      and u.created_at >= coalesce((select created_at from charge), ${madeAt}::timestamptz - interval '1 minute')
+      and u.created_at <= coalesce((select created_at from charge), ${madeAt}::timestamptz + interval '1 day')
+    `.execute(em.getKysely());
+  return rows[0] && toReceipt(rows[0]);
+}
+
+/** Behind it lies no time that a database holds. */
+const MOST_MS = Date.UTC(9999, 0, 1);
+
+const decimalOrNull = (decimal: string | null): string | null => decimal && formatDecimal(decimal);
+
+const toReceipt = (row: Row): UsageReceiptOutput => ({
+  ...toUsageItem(row),
+  input_price_per_million_usd: formatDecimal(row.price_in),
+  output_price_per_million_usd: formatDecimal(row.price_out),
+  ledger_entry_id: row.ledger_entry_id,
+  balance_before_usd: decimalOrNull(row.balance_before),
+  balance_after_usd: decimalOrNull(row.balance_after),
+});

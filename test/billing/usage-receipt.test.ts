@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { newId } from '../../src/lib/ids.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { dataOf } from '../graphql/support.js';
+import { recordOf } from '../metering/support.js';
+import { call, signUp } from '../support/api.js';
+import { createTestKey } from '../support/edge.js';
+import { usePlatform } from '../support/platform-suite.js';
+
+/** One call as its caller looks it up. */
+describe('the receipt of a call', () => {
+  const suite = usePlatform();
+  let token: string;
+  let payer: { accountId: string; keyId: string };
+  beforeAll(async () => {
+    const { token: given, user } = await signUp(suite.url);
+    token = given;
+    const { keyId } = await createTestKey(suite.db, { accountId: user.id });
+    payer = { accountId: user.id, keyId };
+  });
+
+  const flushed = async (changes: Partial<UsageRecord>): Promise<UsageRecord> => {
+    const record = recordOf(payer, { createdAt: Date.now(), ...changes });
+    await flushBatch(suite.db.pool, [record]);
+    return record;
+  };
+  const receiptOf = (id: string, by = token) => call(suite.url, 'GET', `/api/usage/${id}`, { token: by });
+
+  test('has the call, the prices of that time and its charge', async () => {
+    const { id } = await flushed({ ttftMs: 12, requestedModel: 'gateway/qwen-pro' });
+    const { status, body } = await receiptOf(id);
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({
+        id,
+        key_id: payer.keyId,
+        requested_model: 'gateway/qwen-pro',
+        ttft_ms: 12,
+        cost_usd: '0.000250',
+        ledger_entry_id: id,
+        balance_before_usd: '1.000000',
+        balance_after_usd: '0.999750',
+      }),
+    ]);
+    const { rows } = await suite.db.pool.query<{ price: string }>(
+      'select trim_scale(price_in)::text as price from usage_events where id = $1',
+      [id],
+    );
+    expect(Number((body as { input_price_per_million_usd: string }).input_price_per_million_usd)).toBe(
+      Number(rows[0]!.price),
+    );
+    const { viewer } = await dataOf<{ viewer: { usageReceipt: object } }>(
+      suite.url,
+      `query ($id: ID!) { viewer { usageReceipt(id: $id) { balanceAfterUsd event { id apiKey { id } } } } }`,
+      { token, variables: { id } },
+    );
+    expect(viewer.usageReceipt).toEqual({
+      balanceAfterUsd: '0.999750',
+      event: { id, apiKey: { id: payer.keyId } },
+    });
+  });
+
+  test('of a call that failed has no charge, and one of weeks ago is found as well', async () => {
+    const failed = await flushed({ status: 'error', errorCode: 'upstream_error', cost: 0n });
+    expect((await receiptOf(failed.id)).body).toMatchObject({
+      error_code: 'upstream_error',
+      ledger_entry_id: null,
+      balance_before_usd: null,
+      balance_after_usd: null,
+    });
+    // Its id says another time than the event: the charge knows.
+    const old = await flushed({ createdAt: Date.now() - 20 * 86_400_000 });
+    expect((await receiptOf(old.id)).body).toMatchObject({ id: old.id, ledger_entry_id: old.id });
+  });
+
+  test('is not there for others, nor for what is no id of a call', async () => {
+    const { id } = await flushed({});
+    const { token: stranger } = await signUp(suite.url);
+    expect((await receiptOf(id, stranger)).status).toBe(404);
+    for (const other of [newId(), randomUUID(), 'ffffffff-ffff-ffff-ffff-ffffffffffff', 'nothing']) {
+      expect([other, (await receiptOf(other)).status]).toEqual([other, 404]);
+    }
+  });
+});

@@ -1,0 +1,177 @@
+import type { Page } from 'playwright-core';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { recordOf } from '../metering/support.js';
+import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
+import { useProduct } from '../support/product-suite.js';
+import type { StackUser } from '../support/stack-callers.js';
+import { expectGoodLooks, openAs } from './dashboard.js';
+
+/** The log of calls as somebody goes through it who looks for one of them. */
+describeInBrowser('the calls of the dashboard', () => {
+  const browser = useBrowser();
+  const suite = useProduct();
+  let user: StackUser;
+  let page: Page;
+  let failed: UsageRecord;
+  let fallenBack: UsageRecord;
+  beforeAll(async () => {
+    user = await suite.signUp('team');
+    const now = Date.now();
+    const calls = Array.from({ length: 110 }, (_, n) => recordOf(user, { createdAt: now - 1_000 * (n + 1) }));
+    failed = recordOf(user, {
+      createdAt: now,
+      status: 'error',
+      errorCode: 'upstream_error',
+      httpStatus: 502,
+      outputTokens: 0,
+      cost: 0n,
+    });
+    fallenBack = recordOf(user, {
+      createdAt: now - 1,
+      requestedModel: 'gateway/a-model-with-a-very-long-name-that-nobody-can-read-in-a-table',
+      servedModel: 'gateway/qwen-pro',
+      stream: true,
+      ttftMs: 123,
+      estimated: true,
+    });
+    await flushBatch(suite.db.pool, [...calls.reverse(), fallenBack, failed]);
+  }, 60_000);
+  beforeEach(async () => {
+    page = await openAs(browser, suite, user, '/dashboard/usage');
+  });
+
+  const rows = () => page.getByRole('region', { name: 'Calls' }).locator('tbody tr');
+  const drawer = () => page.getByRole('dialog', { name: 'Call' });
+
+  test('a row opens everything about its call, at an address of its own', async () => {
+    await rows().filter({ hasText: 'gateway/qwen-pro' }).click();
+    await page.waitForURL(`**/dashboard/usage?call=${fallenBack.id}`);
+    const facts = drawer().locator('dl');
+    await facts.waitFor();
+    const told = (await facts.locator('div').allInnerTexts()).map((fact) => fact.split(/\s*\n\s*/));
+    expect(Object.fromEntries(told as [string, string][])).toMatchObject({
+      'Request id': fallenBack.id,
+      Status: 'success',
+      Key: 'of a test',
+      'Model asked for': fallenBack.requestedModel,
+      'Served by': 'gateway/qwen-pro simulated',
+      Endpoint: '/v1/chat/completions',
+      Streamed: 'yes',
+      'Tokens in': '1,000',
+      Cost: '$0.00025',
+      'Time to first token': '123 ms',
+      Flags: 'tokens were estimated',
+    });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: suite.url });
+    await drawer().getByRole('button', { name: 'Copy as JSON' }).click();
+    await drawer().getByText('Copied').waitFor();
+    const copied: object = JSON.parse(await page.evaluate<string>('navigator.clipboard.readText()'));
+    expect(copied).toEqual(await suite.api(user.token, 'GET', `/api/usage/${fallenBack.id}`));
+    await expectGoodLooks(page, 'call');
+    // By the address alone.
+    await page.reload();
+    await drawer().getByText(fallenBack.id).waitFor();
+    await page.keyboard.press('Escape');
+    await page.waitForURL('**/dashboard/usage');
+  });
+
+  test('a call is found by its request id, here and from anywhere', async () => {
+    await page.getByLabel('Request id').fill('abc');
+    await page.getByRole('button', { name: 'Find call' }).click();
+    await page.getByText('A request id looks like').waitFor();
+    await page.getByLabel('Request id').fill(` ${failed.id.toUpperCase()} `);
+    await page.keyboard.press('Enter');
+    await drawer().getByText('upstream_error', { exact: true }).waitFor();
+    await page.goto('/dashboard/billing');
+    await page.getByRole('heading', { name: 'Billing' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill(fallenBack.id);
+    await page.getByRole('option', { name: 'Show the call with this request id' }).waitFor();
+    await page.keyboard.press('Enter');
+    await drawer().getByText(fallenBack.requestedModel).waitFor();
+    await page.goto(`/dashboard/usage?call=${user.keyId}`);
+    await drawer().getByText('There is no call of this account').waitFor();
+  });
+
+  test('the list says how many there are and what they cost, and goes both ways', async () => {
+    await page.getByText('112 calls in all, $0.02775').waitFor();
+    const newest = await rows().first().innerText();
+    await page.getByRole('link', { name: 'Older' }).click();
+    await page.waitForURL('**after=**');
+    await rows().filter({ hasText: 'upstream_error' }).waitFor({ state: 'detached' });
+    const second = await rows().first().innerText();
+    await page.getByRole('link', { name: 'Older' }).click();
+    await rows().nth(49).waitFor({ state: 'detached' });
+    expect(await rows().count()).toBe(12);
+    await page.getByRole('link', { name: 'Newer' }).click();
+    await rows().nth(49).waitFor();
+    expect(await rows().first().innerText()).toBe(second);
+    await page.getByRole('link', { name: 'Newer' }).click();
+    await rows().filter({ hasText: 'upstream_error' }).waitFor();
+    // The newest page is the live one again.
+    await page.waitForURL('**/dashboard/usage');
+    expect(await rows().first().innerText()).toBe(newest);
+    await page.getByLabel('Status').selectOption('error');
+    await page.getByText('1 call in all, $0.00').waitFor();
+  });
+
+  test('old rows are marked while others are on their way', async () => {
+    await rows().nth(49).waitFor();
+    let release = (): void => undefined;
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('"status":"ERROR"')) return route.fallback();
+      await new Promise<void>((done) => {
+        release = done;
+      });
+      return route.fallback();
+    });
+    await page.getByLabel('Status').selectOption('error');
+    const list = page.getByRole('region', { name: 'Calls' });
+    await list.locator('table[aria-busy=true]').waitFor();
+    expect(await rows().count()).toBe(50);
+    release();
+    await list.locator('table[aria-busy=false]').waitFor();
+    expect(await rows().count()).toBe(1);
+  });
+
+  test('on a phone a row has two lines, what it cost first; a long name is whole where it is pointed at', async () => {
+    await page.setViewportSize(NARROW);
+    const row = rows().filter({ hasText: 'gateway/qwen-pro' });
+    await row.waitFor();
+    const name = row.locator('[title="gateway/qwen-pro"]');
+    const [cost, status, model] = await Promise.all(
+      [row.getByText('$0.00025', { exact: true }), row.getByText('success', { exact: true }), name].map(
+        async (place) => (await place.boundingBox())!,
+      ),
+    );
+    expect(cost!.x).toBeLessThan(status!.x);
+    expect(Math.abs(cost!.y - status!.y)).toBeLessThan(12);
+    expect(model!.y).toBeGreaterThan(cost!.y + 12);
+  });
+
+  test('a table that has more to the side says so, and keeps what a row is and what can be done with it', async () => {
+    await page.setViewportSize(NARROW);
+    await suite.db.pool.query(
+      `insert into alert_events (id, account_id, key_id, key_name, subscription_id, kind, purpose, destination, fired_at,
+         delivery_status, attempts, pending_since, finished_at)
+       values (gen_random_uuid(), $1, $2, 'of a test', gen_random_uuid(), 'webhook', 'test',
+         'https://hooks.example.com/a/very/long/path/that/is/cut/short', now(), 'failed', 3, now(), now())`,
+      [user.accountId, user.keyId],
+    );
+    await page.goto('/dashboard/alerts');
+    const table = page.getByRole('region', { name: 'History of alerts' });
+    const again = table.getByRole('button', { name: 'Redeliver' });
+    await again.waitFor();
+    expect(await table.getAttribute('data-more-right')).toBe('true');
+    const box = (await again.boundingBox())!;
+    expect(box.x + box.width).toBeLessThanOrEqual(NARROW.width);
+    await table.evaluate((element) => {
+      element.scrollLeft = 10_000;
+    });
+    await page.locator('[data-more-left]').waitFor();
+    expect(await table.getAttribute('data-more-right')).toBeNull();
+    const name = (await table.getByRole('rowheader').boundingBox())!;
+    expect(name.x).toBeGreaterThanOrEqual(0);
+  });
+});

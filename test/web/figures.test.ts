@@ -1,0 +1,134 @@
+import type { Page } from 'playwright-core';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { recordOf } from '../metering/support.js';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { useProduct } from '../support/product-suite.js';
+import type { StackUser } from '../support/stack-callers.js';
+import { openAs } from './dashboard.js';
+
+const DAY_MS = 86_400_000;
+/** 14 hours ahead of UTC. */
+const FAR_EAST = 'Pacific/Kiritimati';
+
+/** The figures of the overview: what they are compared with, and how they are drawn. */
+describeInBrowser('the figures of the dashboard', () => {
+  const browser = useBrowser();
+  const suite = useProduct();
+  let user: StackUser;
+  let page: Page;
+  beforeAll(async () => {
+    user = await suite.signUp('team');
+    const now = Date.now();
+    const at = (createdAt: number, changes: Partial<UsageRecord> = {}) =>
+      recordOf(user, { createdAt, ...changes });
+    const error = {
+      status: 'error',
+      errorCode: 'upstream_error',
+      cost: 0n,
+      outputTokens: 0,
+      latencyMs: 9,
+    } as const;
+    await flushBatch(suite.db.pool, [
+      // The seven days before: two calls, and one behind the present time of day, which doesn't count.
+      at(now - 8 * DAY_MS, { latencyMs: 100 }),
+      at(now - 8 * DAY_MS, { latencyMs: 100 }),
+      at(now - 7 * DAY_MS + 60_000),
+      // These: three answers of 200 ms and one error.
+      ...[0, 1, 2].map((n) =>
+        at(now - n, { latencyMs: 200, servedModel: n === 0 ? 'gateway/qwen-pro' : 'gateway/fast' }),
+      ),
+      at(now - 3, error),
+    ]);
+  }, 60_000);
+  const open = async (path: string): Promise<void> => {
+    page = await openAs(browser, suite, user, path, { timezoneId: FAR_EAST });
+  };
+
+  const tile = async (label: string): Promise<string[]> => {
+    const box = page.locator('dl > div').filter({ has: page.getByText(label, { exact: true }) });
+    return (await box.innerText()).split(/\n+/).slice(1);
+  };
+
+  test('are compared with as long a time before, rates by percentage points, latency of what succeeded', async () => {
+    await open('/dashboard');
+    await page.getByText('compared with the 7 days before them up to the same time of day').waitFor();
+    await page.getByText('▲', { exact: false }).first().waitFor();
+    // The call of a week ago and a minute later is one of the last seven days only when today is that young.
+    expect(await tile('Requests')).toEqual(['4', '▲ 100%']);
+    expect(await tile('Error rate')).toEqual(['25%', '▲ 25 percentage points']);
+    expect(await tile('Latency, median')).toEqual(['200 ms', '▲ 100%']);
+    expect((await tile('Tokens'))[0]).toBe('5.5K');
+    await page.getByRole('button', { name: 'Today' }).click();
+    await page.getByText('compared with yesterday up to the same time').waitFor();
+    await page.getByText('no calls before').first().waitFor();
+    expect(await tile('Requests')).toEqual(['4', 'no calls before']);
+  });
+
+  test('say that there were no calls where there were none', async () => {
+    const idle = await suite.signUp('free');
+    await flushBatch(suite.db.pool, [recordOf(idle, { createdAt: Date.now() - 20 * DAY_MS })]);
+    const other = await openAs(browser, suite, idle, '/dashboard');
+    const latency = other.locator('dl > div').filter({ has: other.getByText('Latency, median') });
+    await latency.getByText('no calls').waitFor();
+    expect(await latency.innerText()).not.toContain('ms');
+  });
+
+  test('of today are drawn by the hour, stacked by model, with values at the axis and words at the pointer', async () => {
+    await open('/dashboard?window=1');
+    const chart = page.getByRole('application', { name: /^Cost per hour/ });
+    await chart.waitFor();
+    const figure = page.getByRole('figure');
+    await figure.locator('.recharts-bar-rectangle path').first().hover();
+    await figure.getByText('$0.00075, 4 requests, 5,500 tokens, 1 error').waitFor();
+    await figure.getByText('gateway/qwen-pro $0.00025').waitFor();
+    await figure.getByText('gateway/fast $0.0005').waitFor();
+    // A label stands above the bar that it is about, and nowhere else.
+    const bar = (await figure.locator('.recharts-bar-rectangle path').last().boundingBox())!;
+    const label = (await figure.locator('.recharts-label-list text', { hasText: '$' }).boundingBox())!;
+    expect(label.y + label.height).toBeLessThanOrEqual(bar.y + 2);
+    expect(label.x).toBeLessThan(bar.x + bar.width);
+    expect(label.x + label.width).toBeGreaterThan(bar.x);
+    expect(
+      await figure.locator('.recharts-yAxis-tick-labels').getByText('$0.0008', { exact: true }).count(),
+    ).toBe(1);
+    // The arrow keys go from hour to hour.
+    await page.mouse.move(0, 0);
+    await chart.focus();
+    await page.keyboard.press('ArrowRight');
+    await figure.getByRole('status').filter({ hasText: '01:00' }).waitFor();
+  });
+
+  test('follow the measure that is chosen, the models with them', async () => {
+    await open('/dashboard?window=30');
+    await page.getByRole('button', { name: 'Tokens' }).click();
+    await page.getByRole('application', { name: /^Tokens per day/ }).waitFor();
+    const models = page.getByRole('region', { name: 'Models' }).getByRole('listitem');
+    await models.filter({ hasText: /gateway\/fast.*tokens/s }).waitFor();
+    // Nobody is to take the simulator for a model, here or in the last calls.
+    await models.filter({ hasText: 'gateway/fast' }).getByText('simulated').waitFor();
+    await page.getByRole('region', { name: 'Last calls' }).getByText('simulated').first().waitFor();
+    const names = await page
+      .getByRole('figure')
+      .locator('.recharts-xAxis-tick-labels text')
+      .allTextContents();
+    // A day of each week below the chart, the last of them today.
+    expect(names).toHaveLength(5);
+  });
+
+  test('have UTC days as money has, and those of the clock on the wall where that is wanted', async () => {
+    await open('/dashboard?window=7');
+    await page.getByText('Days in UTC. Money is counted by UTC day.').waitFor();
+    await page.getByRole('button', { name: 'Local' }).click();
+    await page.getByText(`Days in ${FAR_EAST}.`).waitFor();
+    const today = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: FAR_EAST });
+    // Today is the last one.
+    await page.getByRole('application', { name: /^Cost per day/ }).focus();
+    for (let day = 1; day < 7; day++) await page.keyboard.press('ArrowRight');
+    const status = page.getByRole('figure').getByRole('status');
+    await status
+      .filter({ hasText: today.format(Date.now()) })
+      .filter({ hasText: '4 requests' })
+      .waitFor();
+  });
+});

@@ -1,0 +1,66 @@
+import { Button, NativeSelect } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { AlertKeysDocument } from '../../../generated/graphql';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { paths } from '../../paths';
+import { Dialog, DialogActions } from '../../ui/dialog';
+import { LoadError } from '../../ui/load-error';
+import { Note } from '../../ui/note';
+import { Waiting } from '../../ui/waiting';
+import { CreateAlert } from './create-alert';
+
+/** Makes a subscription of whichever key: asks for it first. */
+export function CreateAnyAlert({ onClose }: { onClose(): void }) {
+  const { data, error, refresh } = usePageQuery({ query: AlertKeysDocument, variables: {} });
+  const [chosen, setChosen] = useState<string>();
+  const [confirmed, setConfirmed] = useState(false);
+  const keys = data?.viewer?.apiKeys.nodes;
+  const key = keys?.find(({ id }) => id === chosen) ?? keys?.find((one) => one.monthlyLimitUsd) ?? keys?.[0];
+  if (confirmed && key?.monthlyLimitUsd) {
+    return (
+      <CreateAlert
+        apiKey={key}
+        limitUsd={key.monthlyLimitUsd}
+        email={data?.viewer?.email ?? ''}
+        mailConfigured={data?.installation?.mailConfigured ?? true}
+        opened
+        onClose={onClose}
+      />
+    );
+  }
+  return (
+    <Dialog opened onClose={onClose} title="Create an alert">
+      {error && <LoadError error={error} onRetry={refresh} />}
+      {!keys && !error && <Waiting height={96} />}
+      {keys?.length === 0 && (
+        <Note tone="plain">Alerts are about the spend of a key, and there is none yet.</Note>
+      )}
+      {key && (
+        <NativeSelect
+          label="Key"
+          data-autofocus
+          data={keys!.map(({ id, name }) => ({ value: id, label: name }))}
+          value={key.id}
+          onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+        />
+      )}
+      {key && !key.monthlyLimitUsd && (
+        <Note tone="warn">
+          This key has no monthly limit to measure its spend by.{' '}
+          <Link to={paths.key} params={{ keyId: key.id }} search={{ tab: 'caps' }}>
+            Set a monthly limit
+          </Link>
+        </Note>
+      )}
+      <DialogActions>
+        <Button disabled={!key?.monthlyLimitUsd} onClick={() => setConfirmed(true)}>
+          Continue
+        </Button>
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}

@@ -1,0 +1,31 @@
+import type { SeriesPointFragment } from '../../../generated/graphql';
+import { TopModels } from './top-models';
+import { UsageChart } from './usage-chart';
+import type { AnalyticsView } from './view';
+import type { WindowDays } from './window';
+
+interface AnalyticsSectionsProps {
+  points: readonly SeriesPointFragment[] | undefined;
+  windowDays: WindowDays;
+  view: AnalyticsView;
+  onView(view: AnalyticsView): void;
+  /** Only calls with this key are meant. */
+  keyId?: string;
+}
+
+/** Days and models of a window, both by the measure that is chosen. */
+export function AnalyticsSections({ points, windowDays, view, onView, keyId }: AnalyticsSectionsProps) {
+  return (
+    <>
+      <UsageChart
+        points={points}
+        windowDays={windowDays}
+        measure={view.measure}
+        onMeasure={(measure) => onView({ ...view, measure })}
+        zone={view.zone}
+        onZone={(zone) => onView({ ...view, zone })}
+      />
+      <TopModels points={points} measure={view.measure} windowDays={windowDays} {...(keyId && { keyId })} />
+    </>
+  );
+}

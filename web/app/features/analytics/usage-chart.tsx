@@ -1,0 +1,129 @@
+import { Button } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
+import type { SeriesPointFragment } from '../../../generated/graphql';
+import { Choice } from '../../ui/choice';
+import { type Column, DataTable } from '../../ui/data-table';
+import { formatCount } from '../../ui/format';
+import { Section } from '../../ui/section';
+import { Waiting } from '../../ui/waiting';
+import {
+  amountOf,
+  MEASURES,
+  type Measure,
+  modelsBy,
+  OTHERS,
+  type Sums,
+  seriesNames,
+  shortValue,
+  startName,
+  startsOf,
+  sumOf,
+  sumWords,
+} from './series.rules';
+import classes from './usage-chart.module.css';
+import { LOCAL_ZONE, type Zone, zoneOf } from './zone';
+
+const BarChart = lazy(() => import('../../ui/bar-chart'));
+
+type Point = SeriesPointFragment;
+type Row = Sums & { start: string };
+
+const columnsOf = (head: string): readonly Column<Row>[] => [
+  { id: 'start', head, cell: ({ start }) => startName(start) },
+  { id: 'requests', head: 'Requests', figure: true, cell: ({ requests }) => formatCount(requests) },
+  { id: 'tokens', head: 'Tokens', figure: true, cell: ({ tokens }) => formatCount(tokens) },
+  { id: 'errors', head: 'Errors', figure: true, cell: ({ errors }) => formatCount(errors) },
+  { id: 'cost', head: 'Cost', usd: ({ costUsd }) => costUsd },
+];
+
+interface UsageChartProps {
+  points: readonly Point[] | undefined;
+  windowDays: number;
+  measure: Measure;
+  onMeasure(measure: Measure): void;
+  zone: Zone;
+  onZone(zone: Zone): void;
+}
+
+/** What was used per day, or today per hour, by model: drawn, or as a table. */
+export function UsageChart({ points, windowDays, measure, onMeasure, zone, onZone }: UsageChartProps) {
+  const [asTable, setAsTable] = useState(false);
+  const unit = windowDays === 1 ? 'hour' : 'day';
+  const label = `${MEASURES.find(({ value }) => value === measure)!.label} per ${unit}`;
+  const clock = zone === 'utc' ? 'UTC' : LOCAL_ZONE;
+  const byStart = Map.groupBy(points ?? [], ({ start }) => start);
+  const starts = startsOf(windowDays, zoneOf(zone), Date.now());
+  return (
+    <Section
+      title={unit === 'hour' ? 'Per hour' : 'Per day'}
+      tools={
+        <div className={classes.tools}>
+          <Choice label="What is shown" options={MEASURES} value={measure} onChange={onMeasure} />
+          {LOCAL_ZONE !== 'UTC' && (
+            <Choice
+              label="Whose days"
+              options={[
+                { value: 'utc', label: 'UTC' },
+                { value: 'local', label: 'Local' },
+              ]}
+              value={zone}
+              onChange={onZone}
+            />
+          )}
+          <Button variant="default" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+            {asTable ? 'Show as chart' : 'Show as table'}
+          </Button>
+        </div>
+      }
+    >
+      {points && asTable && (
+        <DataTable
+          label={label}
+          columns={columnsOf(`${unit === 'hour' ? 'Hour' : 'Day'}, ${clock}`)}
+          rows={starts.map((start) => ({ start, ...sumOf(byStart.get(start) ?? []) }))}
+          keyOf={({ start }) => start}
+          empty=""
+        />
+      )}
+      {!points && <Waiting height={240} />}
+      {points && !asTable && (
+        <Suspense fallback={<Waiting height={240} />}>
+          <BarChart
+            label={label}
+            unit={unit}
+            {...drawn(points, starts, measure)}
+            format={(value) => shortValue(value, measure)}
+          />
+        </Suspense>
+      )}
+      <p className={classes.clock}>
+        {unit === 'hour' ? 'Hours' : 'Days'} in {clock}. Money is counted by UTC day.
+      </p>
+    </Section>
+  );
+}
+
+/** What the chart gets of the points: a mark for each hour or day, a part of it for each series. */
+function drawn(points: readonly Point[], starts: readonly string[], measure: Measure) {
+  // Errors are one series, red and hatched.
+  const names = measure === 'errors' ? ['errors'] : seriesNames(modelsBy(points, measure));
+  const seriesOf = ({ modelPublicName }: Point): number => {
+    if (measure === 'errors') return 0;
+    const own = names.indexOf(modelPublicName);
+    return own >= 0 ? own : names.indexOf(OTHERS);
+  };
+  const byStart = Map.groupBy(points, ({ start }) => start);
+  return {
+    series: names,
+    tone: measure === 'errors' ? ('bad' as const) : ('accent' as const),
+    marks: starts.map((start) => {
+      const own = byStart.get(start) ?? [];
+      const bySeries = Map.groupBy(own, seriesOf);
+      return {
+        name: startName(start),
+        parts: names.map((_, series) => amountOf(sumOf(bySeries.get(series) ?? []), measure)),
+        words: sumWords(sumOf(own)),
+      };
+    }),
+  };
+}

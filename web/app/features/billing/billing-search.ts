@@ -1,0 +1,25 @@
+/** What of the billing page stands in the address. */
+export interface BillingSearch {
+  /** UTC month of the ledger, `2026-11`; absent: this one. */
+  month?: string;
+  show?: 'credits' | 'charges';
+}
+
+const MONTH = /^20\d\d-(?:0[1-9]|1[0-2])$/;
+
+/** From an address; whatever means nothing is left out. */
+export const billingSearch = ({ month, show }: Record<string, unknown>): BillingSearch => ({
+  ...(typeof month === 'string' && MONTH.test(month) && { month }),
+  ...((show === 'credits' || show === 'charges') && { show }),
+});
+
+/** The UTC month of a time in milliseconds. */
+export const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 7);
+
+/** The month so many months later. */
+export const monthAfter = (month: string, months: number): string =>
+  monthOf(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)) - 1 + months, 1));
+
+const names = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+/** `November 2026` */
+export const monthName = (month: string): string => names.format(new Date(`${month}-01`));

@@ -1,0 +1,125 @@
+import '../../ui/modal-styles';
+import '@mantine/core/styles/Drawer.css';
+import { Drawer } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { UsageReceiptDocument, type UsageReceiptQuery } from '../../../generated/graphql';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { paths } from '../../paths';
+import { CopyButton } from '../../ui/copy-button';
+import { formatCount, formatLatency, formatUtc } from '../../ui/format';
+import { LoadError } from '../../ui/load-error';
+import { Moment } from '../../ui/moment';
+import { Money } from '../../ui/money';
+import { SimulatedMark } from '../../ui/simulated';
+import { Waiting } from '../../ui/waiting';
+import classes from './call-drawer.module.css';
+import { CallStatus } from './call-status';
+import { receiptJson } from './receipt-json';
+import { keyNameOf } from './usage-columns';
+
+type Receipt = NonNullable<NonNullable<UsageReceiptQuery['viewer']>['usageReceipt']>;
+
+interface CallDrawerProps {
+  /** Its request id. */
+  id: string;
+  onClose(): void;
+}
+
+/** Everything that is known of a call, beside the list. */
+export default function CallDrawer({ id, onClose }: CallDrawerProps) {
+  const { data, error, awaiting, refresh } = usePageQuery({ query: UsageReceiptDocument, variables: { id } });
+  const receipt = awaiting ? undefined : data?.viewer?.usageReceipt;
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size={480}
+      padding={24}
+      title="Call"
+      transitionProps={{ duration: 0 }}
+      classNames={{ title: classes.title! }}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {error?.code === 'not_found' && (
+        <p>
+          There is no call of this account with the request id <code className={classes.id}>{id}</code>. Calls
+          that were refused before they reached a model are not in the list.
+        </p>
+      )}
+      {error && error.code !== 'not_found' && <LoadError error={error} onRetry={refresh} />}
+      {!receipt && !error && <Waiting height={240} />}
+      {receipt && !error && <Facts receipt={receipt} />}
+    </Drawer>
+  );
+}
+
+function Facts({ receipt }: { receipt: Receipt }) {
+  const { event } = receipt;
+  const none = <span className={classes.none}>none</span>;
+  const usd = (amount: string | null | undefined): ReactNode => (amount ? <Money usd={amount} /> : none);
+  const facts: [string, ReactNode][] = [
+    [
+      'Request id',
+      <code key="id" className={classes.id}>
+        {event.id}
+      </code>,
+    ],
+    ['Status', <CallStatus key="status" {...event} />],
+    ['HTTP status', event.httpStatus],
+    ['Error code', event.errorCode ?? none],
+    ['Completed', <Moment key="time" at={event.createdAt} />],
+    ['In UTC', formatUtc(new Date(event.createdAt))],
+    ['Key', <KeyLink key="key" event={event} />],
+    ['Model asked for', event.requestedModel],
+    [
+      'Served by',
+      <span key="model">
+        {event.modelPublicName}
+        <SimulatedMark model={event.modelPublicName} />
+      </span>,
+    ],
+    ['Endpoint', event.endpoint === 'CHAT' ? '/v1/chat/completions' : '/v1/embeddings'],
+    ['Streamed', event.stream ? 'yes' : 'no'],
+    ['Tokens in', formatCount(event.inputTokens)],
+    ['Tokens out', formatCount(event.outputTokens)],
+    ['Price in, per million', usd(receipt.inputPricePerMillionUsd)],
+    ['Price out, per million', usd(receipt.outputPricePerMillionUsd)],
+    ['Cost', <Money key="cost" usd={event.costUsd} />],
+    ['Time to first token', event.ttftMs == null ? none : formatLatency(event.ttftMs)],
+    ['Latency', formatLatency(event.latencyMs)],
+    ['Prompt version', event.promptVersionId ?? none],
+    ['Flags', flagsOf(event).join(', ') || none],
+    ['Balance before', usd(receipt.balanceBeforeUsd)],
+    ['Balance after', usd(receipt.balanceAfterUsd)],
+  ];
+  return (
+    <>
+      <dl className={classes.facts}>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <CopyButton text={receiptJson(receipt)} what="as JSON" />
+    </>
+  );
+}
+
+function KeyLink({ event }: { event: Receipt['event'] }) {
+  if (!event.apiKey) return keyNameOf(event);
+  return (
+    <Link to={paths.key} params={{ keyId: event.apiKey.id }}>
+      {event.apiKey.name}
+    </Link>
+  );
+}
+
+const flagsOf = ({ clientAborted, estimated, anomalous }: Receipt['event']): string[] => [
+  ...(clientAborted ? ['the caller left before the end'] : []),
+  ...(estimated ? ['tokens were estimated'] : []),
+  ...(anomalous ? ['tokens exceed the context of the model'] : []),
+];

@@ -1,0 +1,32 @@
+import { Button, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { isRequestId } from './request-id';
+import classes from './usage.module.css';
+
+/** Looks a call up by what its answer carried as `x-request-id`. */
+export function FindCall({ onFind }: { onFind(id: string): void }) {
+  const [typed, setTyped] = useState('');
+  const [fault, setFault] = useState(false);
+  const find = (event: FormEvent): void => {
+    event.preventDefault();
+    const id = typed.trim().toLowerCase();
+    setFault(!isRequestId(id));
+    if (isRequestId(id)) onFind(id);
+  };
+  return (
+    <form className={classes.find} noValidate onSubmit={find}>
+      <TextInput
+        label="Request id"
+        placeholder="From the header x-request-id"
+        autoComplete="off"
+        spellCheck={false}
+        value={typed}
+        error={fault && 'A request id looks like 0199c0de-7a2b-7c3d-8e4f-5a6b7c8d9e0f'}
+        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+      <Button type="submit" variant="default">
+        Find call
+      </Button>
+    </form>
+  );
+}
