@@ -21,6 +21,10 @@ interface FieldOptions {
   defaultValue?: unknown;
 }
 
+/** The end of a pipe that callers see: its input, unless that only prepares the value. */
+const givenTo = ({ in: first, out }: z.core.$ZodPipeDef): z.core.$ZodType =>
+  first._zod.def.type === 'transform' ? out : first;
+
 /** The scalar of a schema, or a list of one; undefined where the class has to name the type: enums and objects. */
 function scalarOf(schema: z.core.$ZodType): object | undefined {
   const { def } = (schema as z.core.$ZodTypes)._zod;
@@ -43,7 +47,7 @@ function scalarOf(schema: z.core.$ZodType): object | undefined {
     case 'default':
       return scalarOf(def.innerType);
     case 'pipe':
-      return def.in._zod.def.type === 'transform' ? scalarOf(def.out) : undefined;
+      return scalarOf(givenTo(def));
     default:
       return undefined;
   }
@@ -58,8 +62,13 @@ function optionsOf(schema: z.core.$ZodType): FieldOptions {
     case 'nullable':
     case 'optional':
       return { ...optionsOf(def.innerType), nullable: true, ...own };
-    case 'default':
-      return { ...optionsOf(def.innerType), defaultValue: def.defaultValue, ...own };
+    case 'default': {
+      // To GraphQL, a default of null is the same as none.
+      const defaultValue = def.defaultValue === null ? {} : { defaultValue: def.defaultValue };
+      return { ...optionsOf(def.innerType), ...defaultValue, ...own };
+    }
+    case 'pipe':
+      return { ...optionsOf(givenTo(def)), ...own };
     default:
       return own;
   }

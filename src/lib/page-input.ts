@@ -11,7 +11,7 @@ export const integer = (min: number, max: number) => {
 
 /** Paging of every list: `limit` 1 to 500 (50), `offset` from 0 (0). */
 export const pageInput = z.strictObject({
-  limit: integer(1, 500).default(50).describe('Number of entries to return.'),
+  limit: integer(1, 500).default(50).describe('Number of entries to return, 1 to 500.'),
   offset: integer(0, Number.MAX_SAFE_INTEGER).default(0).describe('Number of entries to skip.'),
 });
 

@@ -21,13 +21,13 @@ import type { RestApp } from './rest-app.js';
 import { reads, writes } from './route-rules.js';
 
 const tags = ['Playground'];
-/** Two texts of 50,000 characters as UTF-8, or one whose every character is escaped as two of `\\uXXXX`. */
+/** Two texts of 50,000 characters in UTF-8, or one in which every character is escaped as two `\\uXXXX`. */
 const BODY_BYTES = 768 * 1024;
-/** Whoever stands between gives up on an answer that doesn't begin, an edge after 60 s. */
+/** Intermediaries give up on a response that doesn't start: the edge after 60 s. */
 const PLAIN_ANSWER_MS = 5_000;
 const SIGN_OF_LIFE_MS = 10_000;
 
-/** Spaces, which may stand before JSON, until the session is whole. */
+/** Sends spaces, which JSON allows before a value, until the session is complete. */
 async function* patiently(whole: Promise<SessionOutput>): AsyncGenerator<string> {
   for (;;) {
     yield ' ';
@@ -59,9 +59,9 @@ export function playgroundRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'runPlayground',
       tags,
-      summary: 'Ask up to 4 models',
+      summary: 'Run a prompt on up to 4 models',
       description:
-        'Answers once every run has ended; a run that fails says so in its `status`. Nothing is charged. To see answers as they grow, use GraphQL: the mutation `runPlayground` and the subscription `playgroundRun`. While the models take long, spaces come before the JSON.',
+        'Responds when all runs have finished; a failed run says so in its `status`. Runs are free. To stream the answers, use GraphQL: the mutation `runPlayground` and the subscription `playgroundRun`. If the models take long, the response starts with spaces before the JSON.',
       body: runPlaygroundInput,
       response: { 201: sessionOutput, ...errorResponses(401, 403, 415, 422) },
     },
@@ -84,7 +84,7 @@ export function playgroundRoutes(app: RestApp, services: Services): void {
       tags,
       summary: 'List my sessions',
       description:
-        'The newest 50, newest first, with the first 1,000 characters of each text. Older ones are deleted unless they are shared.',
+        'Returns the 50 newest sessions, newest first, with the first 1,000 characters of each text. Older sessions are deleted unless they are shared.',
       querystring: listPlaygroundInput,
       response: { 200: sessionsOutput, ...errorResponses(401, 422) },
     },
@@ -99,7 +99,7 @@ export function playgroundRoutes(app: RestApp, services: Services): void {
       operationId: 'getPlaygroundSession',
       tags,
       summary: 'Show a session',
-      description: 'A session with its runs, as far as they have come.',
+      description: 'Returns a session with the current state of its runs.',
       params: playgroundParams,
       response: { 200: sessionOutput, ...errorResponses(401, 404) },
     },
@@ -115,7 +115,7 @@ export function playgroundRoutes(app: RestApp, services: Services): void {
       tags,
       summary: 'Cancel runs',
       description:
-        'Ends unfinished runs within a second: all of the session, or the one that the body names.',
+        'Cancels unfinished runs within a second: all runs of the session, or only the one given in the body.',
       params: playgroundParams,
       body: cancelPlaygroundInput,
       response: { 200: sessionOutput, ...errorResponses(401, 403, 404, 415, 422) },
@@ -132,9 +132,9 @@ export function playgroundRoutes(app: RestApp, services: Services): void {
       operationId: 'deletePlaygroundSession',
       tags,
       summary: 'Delete a session',
-      description: 'Deletes it with its runs for good. Runs under way are cancelled.',
+      description: 'Permanently deletes a session and its runs. Unfinished runs are cancelled.',
       params: playgroundParams,
-      response: { 204: nothing('The session is deleted.'), ...errorResponses(401, 403, 404, 415) },
+      response: { 204: nothing('The session was deleted.'), ...errorResponses(401, 403, 404, 415) },
     },
     handler: async (request, reply) => {
       await playground.remove(request.context, request.params);
@@ -154,7 +154,7 @@ function sharingRoutes(app: RestApp, { playground }: Services): void {
       tags,
       summary: 'Share a session',
       description:
-        'Everybody who has the address can read the session. Sharing again gives the same address; `rotate` makes another, and the former stops working.',
+        'Creates a public URL with which anyone can read the session. Sharing again returns the same URL; `rotate` creates a new one and disables the previous one.',
       params: playgroundParams,
       body: sharePlaygroundInput,
       response: { 200: sharingOutput, ...errorResponses(401, 403, 404, 415, 422) },
@@ -171,10 +171,10 @@ function sharingRoutes(app: RestApp, { playground }: Services): void {
       operationId: 'unsharePlaygroundSession',
       tags,
       summary: 'Stop sharing a session',
-      description: 'Its public address stops working at once.',
+      description: 'The public URL stops working immediately.',
       params: playgroundParams,
       response: {
-        204: nothing('The session is not shared any more.'),
+        204: nothing('The session is no longer shared.'),
         ...errorResponses(401, 403, 404, 415),
       },
     },
@@ -192,7 +192,7 @@ function sharingRoutes(app: RestApp, { playground }: Services): void {
       operationId: 'getSharedPlaygroundSession',
       tags,
       summary: 'Show a shared session',
-      description: 'For everybody who has the address. It says nothing about the owner.',
+      description: "Available to anyone with the URL. It doesn't identify the owner.",
       params: slugParams,
       response: { 200: sharedSessionOutput, ...errorResponses(404) },
     },

@@ -12,7 +12,7 @@ import { errorResponses } from './error-responses.js';
 import type { RestApp } from './rest-app.js';
 import { reads } from './route-rules.js';
 
-/** What calls say about versions of prompts, and what they would have cost on another model. */
+/** Statistics of calls by prompt version, and their cost on another model. */
 export function promptStatsRoutes(app: RestApp, { versionStats, whatIf }: Services): void {
   app.route({
     method: 'GET',
@@ -21,8 +21,8 @@ export function promptStatsRoutes(app: RestApp, { versionStats, whatIf }: Servic
     schema: {
       operationId: 'getPromptVersionStats',
       tags: ['Prompts'],
-      summary: 'Analyse the calls of a version',
-      description: 'Calls that named the version by the header `X-Gateway-Prompt-Version`.',
+      summary: 'Show call statistics of a version',
+      description: 'Covers calls that sent the version ID in the header `X-Gateway-Prompt-Version`.',
       params: promptVersionParams,
       querystring: versionStatsInput,
       response: { 200: versionStatsOutput, ...errorResponses(401, 404, 422) },
@@ -38,9 +38,9 @@ export function promptStatsRoutes(app: RestApp, { versionStats, whatIf }: Servic
     schema: {
       operationId: 'comparePromptVersions',
       tags: ['Prompts'],
-      summary: 'Compare the calls of two versions',
+      summary: 'Compare call statistics of two versions',
       description:
-        'Side by side, and which fails less often: inconclusive while the 95 % intervals of their error rates overlap.',
+        'Returns the statistics of both versions, and which one has the lower error rate: `inconclusive` if the 95% confidence intervals overlap.',
       params: promptParams,
       querystring: compareVersionsInput,
       response: { 200: versionComparisonOutput, ...errorResponses(401, 404, 422) },
@@ -58,7 +58,7 @@ export function promptStatsRoutes(app: RestApp, { versionStats, whatIf }: Servic
       tags: ['Billing'],
       summary: 'Price my calls on another model',
       description:
-        'The charged calls of the account, of a key or of a version of a prompt, at the price of another model. Chat calls are priced on chat models and embeddings on embedding models.',
+        'Prices the charged calls of the account, an API key or a prompt version at the rate of another model. Chat calls are compared with chat models, embeddings with embedding models.',
       querystring: whatIfInput,
       response: { 200: whatIfOutput, ...errorResponses(401, 404, 422) },
     },

@@ -25,7 +25,7 @@ import type { RestApp } from './rest-app.js';
 import { reads, writes } from './route-rules.js';
 
 const tags = ['Prompts'];
-/** 50,000 characters are at most 150 kB; the edge passes nothing larger on. */
+/** 50,000 characters are at most 150 kB; the edge forwards nothing larger. */
 const BODY = { bodyLimitBytes: 256 * 1024 };
 
 /** The viewer's prompts. */
@@ -44,7 +44,7 @@ function savedPrompts(app: RestApp, { prompts }: Services): void {
       operationId: 'listPrompts',
       tags,
       summary: 'List my prompts',
-      description: 'Newest first, each with its active version.',
+      description: 'Returns prompts, newest first, each with its active version.',
       querystring: listPromptsInput,
       response: { 200: promptsOutput, ...errorResponses(401, 422) },
     },
@@ -59,7 +59,7 @@ function savedPrompts(app: RestApp, { prompts }: Services): void {
       operationId: 'createPrompt',
       tags,
       summary: 'Save a prompt',
-      description: 'Its first version is active. At most 200 prompts per account.',
+      description: 'Creates a prompt whose first version is active. An account can have up to 200 prompts.',
       body: createPromptInput,
       response: { 201: promptOutput, ...errorResponses(401, 403, 415, 422) },
     },
@@ -77,7 +77,7 @@ function savedPrompts(app: RestApp, { prompts }: Services): void {
       operationId: 'getPrompt',
       tags,
       summary: 'Show a prompt',
-      description: 'A prompt with all of its versions, newest first.',
+      description: 'Returns a prompt with all its versions, newest first.',
       params: promptParams,
       response: { 200: promptDetailOutput, ...errorResponses(401, 404) },
     },
@@ -91,9 +91,8 @@ function savedPrompts(app: RestApp, { prompts }: Services): void {
     schema: {
       operationId: 'updatePrompt',
       tags,
-      summary: 'Change a prompt',
-      description:
-        'Changes what the body names, at least one field. The slug stays as it is when the name changes.',
+      summary: 'Update a prompt',
+      description: 'Changes the given fields, at least one. The slug stays the same when the name changes.',
       params: promptParams,
       body: updatePromptInput,
       response: { 200: promptOutput, ...errorResponses(401, 403, 404, 409, 415, 422) },
@@ -109,9 +108,9 @@ function savedPrompts(app: RestApp, { prompts }: Services): void {
       operationId: 'deletePrompt',
       tags,
       summary: 'Delete a prompt',
-      description: 'Deletes it with all of its versions, for good. Usage events keep the ids of versions.',
+      description: 'Permanently deletes a prompt and all its versions. Usage events keep the version IDs.',
       params: promptParams,
-      response: { 204: nothing('The prompt is deleted.'), ...errorResponses(401, 403, 404, 415) },
+      response: { 204: nothing('The prompt was deleted.'), ...errorResponses(401, 403, 404, 415) },
     },
     handler: async (request, reply) => {
       await prompts.remove(request.context, request.params);
@@ -129,7 +128,8 @@ function versionsOfPrompts(app: RestApp, { prompts }: Services): void {
       operationId: 'addPromptVersion',
       tags,
       summary: 'Add a version',
-      description: 'It gets the next number and is not activated. At most 500 versions per prompt.',
+      description:
+        "Adds a version with the next number. It isn't activated. A prompt can have up to 500 versions.",
       params: promptParams,
       body: addPromptVersionInput,
       response: { 201: promptVersionOutput, ...errorResponses(401, 403, 404, 415, 422) },
@@ -147,8 +147,8 @@ function versionsOfPrompts(app: RestApp, { prompts }: Services): void {
     schema: {
       operationId: 'diffPromptVersions',
       tags,
-      summary: 'Compare the texts of two versions',
-      description: 'Word by word, with the variables and parameters that differ.',
+      summary: 'Compare the content of two versions',
+      description: 'Compares the content word by word, and lists the variables and parameters that differ.',
       params: promptParams,
       querystring: diffPromptInput,
       response: { 200: promptDiffOutput, ...errorResponses(401, 404, 422) },
@@ -165,7 +165,7 @@ function versionsOfPrompts(app: RestApp, { prompts }: Services): void {
       tags,
       summary: 'Render a prompt',
       description:
-        'Fills the active version. A value that is supplied wins over the default; where neither exists the answer is 400 `missing_variables` with the names of all. Values are put in as they are, neither escaped nor looked through for placeholders. At most 1 MiB comes out.',
+        'Replaces the placeholders of the active version. A supplied value takes precedence over the default; if neither exists, the response is 400 `missing_variables` with all missing names. Values are inserted unchanged: not escaped and not searched for placeholders. The rendered text can be up to 1 MiB.',
       params: promptParams,
       body: renderPromptInput,
       response: { 200: renderedPromptOutput, ...errorResponses(401, 403, 404, 415, 422) },
@@ -183,7 +183,7 @@ function activeVersions(app: RestApp, { prompts }: Services): void {
       operationId: 'activatePromptVersion',
       tags,
       summary: 'Activate a version',
-      description: 'From then on it is the one that is rendered. A body is not needed.',
+      description: 'Makes a version the one that is rendered. No body is needed.',
       params: promptVersionParams,
       querystring: movePromptInput,
       response: { 200: promptOutput, ...errorResponses(401, 403, 404, 409, 415, 422) },
@@ -200,7 +200,7 @@ function activeVersions(app: RestApp, { prompts }: Services): void {
       tags,
       summary: 'Undo the last activation',
       description:
-        'Activates the version that was active before the last move, as one more move. Repeated, it goes back and forth.',
+        'Activates the previously active version again, as a new activation. Calling it repeatedly switches back and forth.',
       params: promptParams,
       querystring: movePromptInput,
       response: { 200: promptOutput, ...errorResponses(401, 403, 404, 409, 415, 422) },
@@ -216,8 +216,8 @@ function activeVersions(app: RestApp, { prompts }: Services): void {
     schema: {
       operationId: 'listPromptActivations',
       tags,
-      summary: 'List who moved the active version',
-      description: 'Newest first. The last 1,000 moves are kept.',
+      summary: 'List activations',
+      description: 'Returns who activated which version, newest first. The last 1,000 activations are kept.',
       params: promptParams,
       querystring: pageInput,
       response: { 200: promptActivationsOutput, ...errorResponses(401, 404, 422) },

@@ -1,91 +1,56 @@
-import { ArgsType, Field, ID, InputType, Int } from 'type-graphql';
-import { runParametersInput, runPlaygroundInput } from '../../services/playground/playground.inputs.js';
-import { fieldDocs } from '../docs.js';
+import { ArgsType, Field, ID, InputType } from 'type-graphql';
+import { z } from 'zod';
+import {
+  cancelPlaygroundInput,
+  listPlaygroundInput,
+  playgroundParams,
+  runParametersInput,
+  runPlaygroundInput,
+  sharePlaygroundInput,
+  slugParams,
+} from '../../services/playground/playground.inputs.js';
+import { descriptionOf, inputFields } from '../zod-fields.js';
 
-const ID_OF_SESSION = 'Id of the session.';
-const run = fieldDocs(runPlaygroundInput);
-const parameters = fieldDocs(runParametersInput);
+const sessionId = z.object({ session_id: playgroundParams.shape.id });
+const shareFields = sharePlaygroundInput.unwrap().unwrap().shape;
+const cancelFields = cancelPlaygroundInput.unwrap().unwrap().shape;
 
 @ArgsType()
-export class PlaygroundSessionArgs {
-  @Field(() => ID, { description: ID_OF_SESSION })
-  id!: string;
-}
+export class PlaygroundSessionArgs extends inputFields(playgroundParams, { id: ID }) {}
 
 @ArgsType()
 export class PlaygroundSessionsArgs {
-  @Field(() => Boolean, {
-    nullable: true,
-    description: 'Only sessions that are shared, or only those that are not. Both unless given.',
-  })
+  @Field(() => Boolean, { nullable: true, description: descriptionOf(listPlaygroundInput.shape.shared) })
   shared?: boolean | null;
 }
 
 @ArgsType()
-export class SharedPlaygroundArgs {
-  @Field({ description: 'Last part of the public address.' })
-  slug!: string;
-}
+export class SharedPlaygroundArgs extends inputFields(slugParams) {}
 
 @ArgsType()
-export class PlaygroundRunArgs {
-  @Field(() => ID, { description: 'Id of the session whose runs are followed.' })
-  sessionId!: string;
-}
+export class PlaygroundRunArgs extends inputFields(sessionId, { sessionId: ID }) {}
 
-@InputType({ description: 'How the models of a session sample.' })
-export class PlaygroundParametersInput {
-  @Field(() => Number, { nullable: true, description: parameters.temperature })
-  temperature?: number | null;
+@InputType({ description: runParametersInput.description })
+export class PlaygroundParametersInput extends inputFields(runParametersInput) {}
 
-  @Field(() => Int, { nullable: true, description: parameters.maxTokens })
-  maxTokens?: number | null;
+@InputType({ description: runPlaygroundInput.description })
+export class RunPlaygroundInput extends inputFields(runPlaygroundInput, {
+  parameters: PlaygroundParametersInput,
+}) {}
 
-  @Field(() => Number, { nullable: true, description: parameters.topP })
-  topP?: number | null;
-}
+@InputType({ description: 'The runs to cancel.' })
+export class CancelPlaygroundRunsInput extends inputFields(sessionId.extend(cancelFields), {
+  sessionId: ID,
+  runId: ID,
+}) {}
 
-@InputType({ description: 'A prompt for the model playground and the models to ask.' })
-export class RunPlaygroundInput {
-  @Field({ description: run.prompt })
-  prompt!: string;
+@InputType({ description: 'The session to delete.' })
+export class DeletePlaygroundSessionInput extends inputFields(sessionId, { sessionId: ID }) {}
 
-  @Field(() => String, { nullable: true, description: run.systemPrompt })
-  systemPrompt?: string | null;
+@InputType({ description: 'The session to share.' })
+export class SharePlaygroundSessionInput extends inputFields(sessionId.extend(shareFields), {
+  sessionId: ID,
+}) {}
 
-  @Field(() => [String], { description: run.models })
-  models!: string[];
-
-  @Field(() => PlaygroundParametersInput, { nullable: true, description: run.parameters })
-  parameters?: PlaygroundParametersInput | null;
-}
-
-@InputType()
-abstract class SessionIdInput {
-  @Field(() => ID, { description: ID_OF_SESSION })
-  sessionId!: string;
-}
-
-@InputType({ description: 'Runs that are to end.' })
-export class CancelPlaygroundRunsInput extends SessionIdInput {
-  @Field(() => ID, {
-    nullable: true,
-    description: 'The run to cancel; every unfinished run of the session unless given.',
-  })
-  runId?: string | null;
-}
-
-@InputType({ description: 'A session that is to go.' })
-export class DeletePlaygroundSessionInput extends SessionIdInput {}
-
-@InputType({ description: 'A session that everybody with its address may read.' })
-export class SharePlaygroundSessionInput extends SessionIdInput {
-  @Field(() => Boolean, {
-    nullable: true,
-    description: 'Whether to make a new address. The one before stops working at once.',
-  })
-  rotate?: boolean | null;
-}
-
-@InputType({ description: 'A session that nobody else may read any more.' })
-export class UnsharePlaygroundSessionInput extends SessionIdInput {}
+@InputType({ description: 'The session to stop sharing.' })
+export class UnsharePlaygroundSessionInput extends inputFields(sessionId, { sessionId: ID }) {}

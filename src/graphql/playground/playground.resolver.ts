@@ -26,13 +26,13 @@ import {
   UnsharePlaygroundSessionPayload,
 } from './playground.types.js';
 
-/** What is done in the model playground. */
+/** Queries and mutations of the model playground. */
 @Resolver()
 export class PlaygroundResolver {
   @Allow('public')
   @Query(() => SharedPlaygroundSession, {
     nullable: true,
-    description: 'A shared session of the model playground, for everybody who has its address.',
+    description: 'A shared playground session, available to anyone with its URL.',
   })
   async sharedPlaygroundSession(
     @Args() { slug }: SharedPlaygroundArgs,
@@ -44,10 +44,10 @@ export class PlaygroundResolver {
   @Allow('session')
   @Mutation(() => RunPlaygroundPayload, {
     description:
-      'Asks up to 4 models in the model playground and returns at once; follow the answers with the subscription `playgroundRun`. Nothing is charged.',
+      'Runs a prompt on up to 4 models and returns immediately. Use the subscription `playgroundRun` to stream the answers. Runs are free.',
   })
   async runPlayground(
-    @Arg('input', { description: 'Prompt and models.' }) input: RunPlaygroundInput,
+    @Arg('input', { description: 'The prompt and the models.' }) input: RunPlaygroundInput,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<RunPlaygroundPayload> {
     const session = await services.playground.start(service, checked(runPlaygroundInput, input));
@@ -56,10 +56,10 @@ export class PlaygroundResolver {
 
   @Allow('session')
   @Mutation(() => CancelPlaygroundRunsPayload, {
-    description: 'Ends unfinished runs of a session within a second, all or one.',
+    description: 'Cancels one or all unfinished runs of a session within a second.',
   })
   async cancelPlaygroundRuns(
-    @Arg('input', { description: 'The session, and maybe the run.' })
+    @Arg('input', { description: 'The session and, optionally, the run.' })
     { sessionId, runId }: CancelPlaygroundRunsInput,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<CancelPlaygroundRunsPayload> {
@@ -69,7 +69,7 @@ export class PlaygroundResolver {
 
   @Allow('session')
   @Mutation(() => DeletePlaygroundSessionPayload, {
-    description: 'Deletes a session with its runs for good. Runs under way are cancelled.',
+    description: 'Permanently deletes a session and its runs. Unfinished runs are cancelled.',
   })
   async deletePlaygroundSession(
     @Arg('input', { description: 'The session.' }) { sessionId }: DeletePlaygroundSessionInput,
@@ -82,7 +82,7 @@ export class PlaygroundResolver {
   @Allow('session')
   @Mutation(() => SharePlaygroundSessionPayload, {
     description:
-      'Shows a session to everybody who has its address. Sharing again gives the same address, unless `rotate` asks for another.',
+      'Creates a public URL with which anyone can read the session. Sharing again returns the same URL unless `rotate` is true.',
   })
   async sharePlaygroundSession(
     @Arg('input', { description: 'The session.' }) { sessionId, rotate }: SharePlaygroundSessionInput,
@@ -93,7 +93,7 @@ export class PlaygroundResolver {
 
   @Allow('session')
   @Mutation(() => UnsharePlaygroundSessionPayload, {
-    description: 'Stops sharing a session: its public address stops working at once.',
+    description: 'Stops sharing a session. Its public URL stops working immediately.',
   })
   async unsharePlaygroundSession(
     @Arg('input', { description: 'The session.' }) { sessionId }: UnsharePlaygroundSessionInput,
@@ -103,12 +103,12 @@ export class PlaygroundResolver {
   }
 }
 
-/** The model playground of the one who is signed in. */
+/** The playground sessions of the signed-in user. */
 @Resolver(() => Viewer)
 export class ViewerPlaygroundResolver {
   @FieldResolver(() => [PlaygroundSession], {
     description:
-      'The newest 50 sessions of the model playground, newest first, with the first 1,000 characters of each text.',
+      'The 50 newest playground sessions, newest first, with the first 1,000 characters of each text.',
     complexity: ({ childComplexity }) => 1 + KEPT_SESSIONS * childComplexity,
   })
   async playgroundSessions(
@@ -120,7 +120,7 @@ export class ViewerPlaygroundResolver {
 
   @FieldResolver(() => PlaygroundSession, {
     nullable: true,
-    description: 'One session of the model playground, with its texts whole.',
+    description: 'A playground session with its full texts.',
   })
   async playgroundSession(
     @Args() { id }: PlaygroundSessionArgs,

@@ -6,13 +6,13 @@ import type { GraphqlContext } from '../context.js';
 import { PlaygroundRunArgs } from './playground.args.js';
 import { PlaygroundRunEvent } from './playground.types.js';
 
-/** What is told of runs of the model playground while they are under way. */
+/** Live progress of playground runs. */
 @Resolver()
 export class PlaygroundSubscriptions {
   @Allow('session')
   @Subscription(() => PlaygroundRunEvent, {
     description:
-      'The answers of a session as they grow: first what has come of each run so far, then each change, at last the run with its metrics. The text of a run up to `offset`, followed by `delta`, is its text so far. Ends with the last run. Needs a session.',
+      'Streams the answers of a session: first the text received so far of each run, then each change, and finally the run with its metrics. The text of a run up to `offset`, followed by `delta`, is its text so far. Completes when the last run has finished. Requires a session.',
     subscribe: ({ args, context }: { args: PlaygroundRunArgs; context: GraphqlContext }) =>
       context.services.playground.runEvents(context.service, { id: args.sessionId }),
   })

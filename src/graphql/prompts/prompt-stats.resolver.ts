@@ -16,16 +16,16 @@ import {
 } from './prompt-stats.types.js';
 import { Prompt } from './prompts.types.js';
 
-/** Each reads thousands of rows: it counts as many values, though it answers with few. */
+/** Each reads thousands of rows, so it costs more than its few values would. */
 const readingCost: ComplexityEstimator = ({ args, childComplexity }) =>
   100 + Math.min(Math.max(args.windowDays, 1), 90) + childComplexity;
 
-/** What calls say about the versions of a prompt. */
+/** Call statistics of prompt versions. */
 @Resolver(() => Prompt)
 export class PromptStatsResolver {
   @FieldResolver(() => PromptVersionStats, {
     nullable: true,
-    description: 'Calls that named a version by the header `X-Gateway-Prompt-Version`.',
+    description: 'Statistics of calls that sent the version ID in the header `X-Gateway-Prompt-Version`.',
     complexity: readingCost,
   })
   async versionStats(
@@ -39,7 +39,7 @@ export class PromptStatsResolver {
 
   @FieldResolver(() => PromptVersionComparison, {
     nullable: true,
-    description: 'The calls of two versions side by side.',
+    description: 'Call statistics of two versions.',
     complexity: readingCost,
   })
   async comparison(
@@ -56,7 +56,7 @@ export class PromptStatsResolver {
 export class ViewerWhatIfResolver {
   @FieldResolver(() => WhatIf, {
     nullable: true,
-    description: 'What calls of the last days would have cost on another model.',
+    description: 'What recent calls would have cost on another model.',
     complexity: readingCost,
   })
   async whatIf(@Args() args: WhatIfArgs, @Ctx() { services, service }: GraphqlContext): Promise<WhatIf> {

@@ -1,164 +1,83 @@
-import { ArgsType, Field, Float, ID, InputType, Int } from 'type-graphql';
+import { ArgsType, Field, ID, InputType } from 'type-graphql';
+import { z } from 'zod';
 import {
   addPromptVersionInput,
   createPromptInput,
   diffPromptInput,
   listPromptsInput,
+  movePromptInput,
+  pageInput,
   promptConfigInput,
+  promptParams,
+  promptValueInput,
   promptVariableInput,
+  promptVersionId,
+  renderPromptListInput,
   updatePromptInput,
 } from '../../services/prompts/prompts.inputs.js';
 import { PageArgs } from '../connections.js';
-import { fieldDocs } from '../docs.js';
+import { descriptionOf, inputFields } from '../zod-fields.js';
 
-const ID_OF_PROMPT = 'Id or slug of the prompt.';
-const create = fieldDocs(createPromptInput);
-const version = fieldDocs(addPromptVersionInput);
-const update = fieldDocs(updatePromptInput);
-const variable = fieldDocs(promptVariableInput);
-const config = fieldDocs(promptConfigInput);
-const diff = fieldDocs(diffPromptInput);
+const promptId = z.object({ prompt_id: promptParams.shape.id });
 
 @ArgsType()
-export class PromptArgs {
-  @Field(() => ID, { description: ID_OF_PROMPT })
-  id!: string;
-}
+export class PromptArgs extends inputFields(promptParams, { id: ID }) {}
 
 @ArgsType()
 export class PromptsArgs extends PageArgs {
-  @Field(() => String, { nullable: true, description: fieldDocs(listPromptsInput).search })
+  @Field(() => String, { nullable: true, description: descriptionOf(listPromptsInput.shape.search) })
   search?: string | null;
 }
 
 @ArgsType()
-export class PromptDiffArgs {
-  @Field(() => Int, { description: diff.from })
-  from!: number;
-
-  @Field(() => Int, { description: diff.to })
-  to!: number;
-}
+export class PromptDiffArgs extends inputFields(diffPromptInput) {}
 
 @ArgsType()
-export class PromptActivationsArgs {
-  @Field(() => Int, { defaultValue: 50, description: 'Most entries to return, 1 to 500.' })
-  limit!: number;
-}
+export class PromptActivationsArgs extends inputFields(pageInput.pick({ limit: true })) {}
 
 @InputType({ description: promptVariableInput.description })
-export class PromptVariableInput {
-  @Field({ description: variable.name })
-  name!: string;
-
-  @Field(() => String, { nullable: true, description: variable.description })
-  description?: string | null;
-
-  @Field(() => String, { nullable: true, description: variable.default })
-  default?: string | null;
-}
+export class PromptVariableInput extends inputFields(promptVariableInput) {}
 
 @InputType({ description: promptConfigInput.description })
-export class PromptConfigInput {
-  @Field(() => String, { nullable: true, description: config.modelPublicName })
-  modelPublicName?: string | null;
+export class PromptConfigInput extends inputFields(promptConfigInput) {}
 
-  @Field(() => Float, { nullable: true, description: config.temperature })
-  temperature?: number | null;
-
-  @Field(() => Int, { nullable: true, description: config.maxTokens })
-  maxTokens?: number | null;
-
-  @Field(() => Float, { nullable: true, description: config.topP })
-  topP?: number | null;
-}
-
-@InputType()
-abstract class VersionInput {
-  @Field({ description: version.content })
-  content!: string;
-
-  @Field(() => [PromptVariableInput], { defaultValue: [], description: version.variables })
-  variables!: PromptVariableInput[];
-
-  @Field(() => PromptConfigInput, { nullable: true, description: version.config })
-  config?: PromptConfigInput | null;
-
-  @Field(() => String, { nullable: true, description: version.notes })
-  notes?: string | null;
-}
+const VERSION_TYPES = { variables: [PromptVariableInput], config: PromptConfigInput };
 
 @InputType({ description: createPromptInput.description })
-export class CreatePromptInput extends VersionInput {
-  @Field({ description: create.name })
-  name!: string;
-
-  @Field(() => String, { nullable: true, description: create.description })
-  description?: string | null;
-}
+export class CreatePromptInput extends inputFields(createPromptInput, VERSION_TYPES) {}
 
 @InputType({ description: addPromptVersionInput.description })
-export class AddPromptVersionInput extends VersionInput {
-  @Field(() => ID, { description: ID_OF_PROMPT })
-  promptId!: string;
-}
+export class AddPromptVersionInput extends inputFields(promptId.extend(addPromptVersionInput.shape), {
+  promptId: ID,
+  ...VERSION_TYPES,
+}) {}
+
+const { name, description, expected_revision } = updatePromptInput.shape;
 
 @InputType({ description: updatePromptInput.description })
-export class UpdatePromptInput {
-  @Field(() => ID, { description: ID_OF_PROMPT })
-  id!: string;
+export class UpdatePromptInput extends inputFields(
+  promptParams.extend({ name, description, expected_revision }),
+  { id: ID },
+) {}
 
-  @Field(() => String, { nullable: true, description: update.name })
-  name?: string;
+@InputType({ description: 'The version to activate.' })
+export class ActivatePromptVersionInput extends inputFields(
+  promptId.extend({ version_id: promptVersionId, ...movePromptInput.shape }),
+  { promptId: ID, versionId: ID },
+) {}
 
-  @Field(() => String, { nullable: true, description: update.description })
-  description?: string | null;
+@InputType({ description: 'The prompt whose last activation to undo.' })
+export class UndoPromptActivationInput extends inputFields(promptId.extend(movePromptInput.shape), {
+  promptId: ID,
+}) {}
 
-  @Field(() => Int, { nullable: true, description: update.expectedRevision })
-  expectedRevision?: number | null;
-}
+@InputType({ description: 'The prompt to delete.' })
+export class DeletePromptInput extends inputFields(promptParams, { id: ID }) {}
 
-@InputType({ description: 'A version that is to be the active one.' })
-export class ActivatePromptVersionInput {
-  @Field(() => ID, { description: ID_OF_PROMPT })
-  promptId!: string;
-
-  @Field(() => ID, { description: 'Id of the version.' })
-  versionId!: string;
-
-  @Field(() => Int, { nullable: true, description: update.expectedRevision })
-  expectedRevision?: number | null;
-}
-
-@InputType({ description: 'A prompt whose last activation is to be undone.' })
-export class UndoPromptActivationInput {
-  @Field(() => ID, { description: ID_OF_PROMPT })
-  promptId!: string;
-
-  @Field(() => Int, { nullable: true, description: update.expectedRevision })
-  expectedRevision?: number | null;
-}
-
-@InputType({ description: 'A prompt that is to go.' })
-export class DeletePromptInput {
-  @Field(() => ID, { description: ID_OF_PROMPT })
-  id!: string;
-}
-
-@InputType({ description: 'A value for a placeholder.' })
-export class PromptValueInput {
-  @Field({ description: 'Name of the placeholder.' })
-  name!: string;
-
-  @Field({ description: 'What is put in, as it is.' })
-  value!: string;
-}
+@InputType({ description: promptValueInput.description })
+export class PromptValueInput extends inputFields(promptValueInput) {}
 
 @ArgsType()
-export class RenderPromptArgs {
-  @Field(() => [PromptValueInput], {
-    defaultValue: [],
-    description: 'Values for placeholders, each name once. A value wins over the default.',
-  })
-  variables!: PromptValueInput[];
-}
+export class RenderPromptArgs extends inputFields(renderPromptListInput, {
+  variables: [PromptValueInput],
+}) {}

@@ -48,12 +48,12 @@ import {
   UpdatePromptPayload,
 } from './prompts.types.js';
 
-/** What is done with prompts. */
+/** Mutations of prompts. */
 @Resolver()
 export class PromptsResolver {
   @Allow('session')
   @Mutation(() => CreatePromptPayload, {
-    description: 'Saves a prompt, whose first version is active. At most 200 per account.',
+    description: 'Creates a prompt whose first version is active. An account can have up to 200 prompts.',
   })
   async createPrompt(
     @Arg('input', { description: 'The prompt.' }) input: CreatePromptInput,
@@ -63,9 +63,11 @@ export class PromptsResolver {
   }
 
   @Allow('session')
-  @Mutation(() => UpdatePromptPayload, { description: 'Changes name and description. The slug stays.' })
+  @Mutation(() => UpdatePromptPayload, {
+    description: 'Changes name and description. The slug stays the same.',
+  })
   async updatePrompt(
-    @Arg('input', { description: 'Prompt and change.' }) { id, ...change }: UpdatePromptInput,
+    @Arg('input', { description: 'The prompt and the changes.' }) { id, ...change }: UpdatePromptInput,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<UpdatePromptPayload> {
     const input = { ...checked(updatePromptInput, change), id };
@@ -74,10 +76,13 @@ export class PromptsResolver {
 
   @Allow('session')
   @Mutation(() => AddPromptVersionPayload, {
-    description: 'Adds a version, which is not activated. At most 500 per prompt.',
+    description: "Adds a version, which isn't activated. A prompt can have up to 500 versions.",
   })
   async addPromptVersion(
-    @Arg('input', { description: 'Prompt and version.' }) { promptId, ...version }: AddPromptVersionInput,
+    @Arg('input', { description: 'The prompt and the version.' }) {
+      promptId,
+      ...version
+    }: AddPromptVersionInput,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<AddPromptVersionPayload> {
     const input = { ...checked(addPromptVersionInput, version), id: promptId };
@@ -91,7 +96,7 @@ export class PromptsResolver {
     description: 'Makes a version the one that is rendered.',
   })
   async activatePromptVersion(
-    @Arg('input', { description: 'Prompt and version.' })
+    @Arg('input', { description: 'The prompt and the version.' })
     { promptId, versionId, ...expected }: ActivatePromptVersionInput,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<ActivatePromptVersionPayload> {
@@ -101,7 +106,7 @@ export class PromptsResolver {
 
   @Allow('session')
   @Mutation(() => UndoPromptActivationPayload, {
-    description: 'Activates the version that was active before the last move, as one more move.',
+    description: 'Activates the previously active version again, as a new activation.',
   })
   async undoPromptActivation(
     @Arg('input', { description: 'The prompt.' }) { promptId, ...expected }: UndoPromptActivationInput,
@@ -113,7 +118,7 @@ export class PromptsResolver {
 
   @Allow('session')
   @Mutation(() => DeletePromptPayload, {
-    description: 'Deletes a prompt with all of its versions, for good.',
+    description: 'Permanently deletes a prompt and all its versions.',
   })
   async deletePrompt(
     @Arg('input', { description: 'The prompt.' }) { id }: DeletePromptInput,
@@ -124,11 +129,11 @@ export class PromptsResolver {
   }
 }
 
-/** The prompts of the one who is signed in. */
+/** The prompts of the signed-in user. */
 @Resolver(() => Viewer)
 export class ViewerPromptsResolver {
   @FieldResolver(() => PromptConnection, {
-    description: 'The saved prompts of the account.',
+    description: 'Saved prompts of the account.',
     complexity: pageCost,
   })
   async prompts(
@@ -140,7 +145,7 @@ export class ViewerPromptsResolver {
     return toConnection(await services.prompts.page(service, page), args, camelCased);
   }
 
-  @FieldResolver(() => Prompt, { nullable: true, description: 'One saved prompt, by its id or slug.' })
+  @FieldResolver(() => Prompt, { nullable: true, description: 'A saved prompt, by ID or slug.' })
   async prompt(@Args() { id }: PromptArgs, @Ctx() { services, service }: GraphqlContext): Promise<Prompt> {
     return camelCased(await services.prompts.get(service, { id }));
   }
@@ -151,10 +156,13 @@ const heavyCost: ComplexityEstimator = ({ childComplexity }) => 100 + childCompl
 const activationsCost: ComplexityEstimator = ({ args, childComplexity }) =>
   1 + Math.min(Math.max(args.limit, 1), 500) * childComplexity;
 
-/** What hangs on a prompt. */
+/** Related objects of a prompt. */
 @Resolver(() => Prompt)
 export class PromptResolver {
-  @FieldResolver(() => PromptVersionConnection, { description: 'Its versions.', complexity: pageCost })
+  @FieldResolver(() => PromptVersionConnection, {
+    description: 'Versions of the prompt.',
+    complexity: pageCost,
+  })
   async versions(
     @Root() { id }: Prompt,
     @Args() args: PageArgs,
@@ -165,7 +173,7 @@ export class PromptResolver {
   }
 
   @FieldResolver(() => [PromptActivation], {
-    description: 'Who moved the active version, newest first.',
+    description: 'Activations of versions, newest first.',
     complexity: activationsCost,
   })
   async activations(
@@ -178,7 +186,7 @@ export class PromptResolver {
 
   @FieldResolver(() => PromptDiff, {
     nullable: true,
-    description: 'What changed from one version to another.',
+    description: 'The differences between two versions.',
     complexity: heavyCost,
   })
   async diff(
@@ -191,7 +199,7 @@ export class PromptResolver {
 
   @FieldResolver(() => RenderedPrompt, {
     nullable: true,
-    description: 'The active version with every placeholder filled.',
+    description: 'The active version with all placeholders replaced.',
     complexity: heavyCost,
   })
   async rendered(
@@ -208,10 +216,10 @@ export class PromptResolver {
 export class PromptChangeResolver {
   @FieldResolver(() => Prompt, {
     nullable: true,
-    description: 'The prompt as it is now; null when it is gone.',
+    description: 'The prompt; null if it was deleted.',
   })
   prompt(@Root() { promptId }: PromptChange, @Ctx() { loaders }: GraphqlContext): Promise<Prompt | null> {
-    // A subscription keeps its loaders as long as it lasts: what was read for the change before is old.
+    // A subscription keeps its loaders while it lasts, and they may hold what was read for an earlier change.
     return loaders.prompts.clear(promptId).load(promptId);
   }
 }

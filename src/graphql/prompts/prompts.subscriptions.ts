@@ -4,13 +4,13 @@ import { Allow } from '../access.js';
 import type { GraphqlContext } from '../context.js';
 import { PromptChange } from './prompts.types.js';
 
-/** What is told of prompts while it happens. */
+/** Live changes of prompts. */
 @Resolver()
 export class PromptSubscriptions {
   @Allow('session')
   @Subscription(() => PromptChange, {
     description:
-      'Each prompt of the account that was made, changed or deleted, once that is committed, from now on. Changes that come close together are told as one. Needs a session.',
+      'Sends each prompt of the account that is created, changed or deleted from now on, once the change is committed. Changes in quick succession are merged into one event. Requires a session.',
     subscribe: ({ context }: { context: GraphqlContext }) =>
       context.services.promptFeed.promptChanged(context.service),
   })

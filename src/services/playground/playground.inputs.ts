@@ -26,12 +26,12 @@ const text = z
 
 const prompt = text
   .refine((value) => value.trim() !== '', 'must not be empty')
-  .describe('What every model is asked; 1 to 50,000 characters.');
+  .describe('Prompt sent to every model, 1 to 50,000 characters.');
 
 const systemPrompt = text
   .nullish()
   .transform((value) => value || null)
-  .describe('Instructions that stand before the prompt; at most 50,000 characters.');
+  .describe('System prompt, up to 50,000 characters.');
 
 const fraction = (most: number) => {
   const error = `must be a number from 0 to ${most}`;
@@ -41,16 +41,16 @@ const TOKENS = `must be a whole number from 1 to ${MAX_TOKENS.most}`;
 
 export const runParametersInput = z
   .strictObject({
-    temperature: fraction(2).describe('Sampling temperature, 0 to 2. Left to the model unless given.'),
+    temperature: fraction(2).describe("Sampling temperature, 0 to 2. Defaults to the model's own."),
     max_tokens: z
       .int(TOKENS)
       .min(1, TOKENS)
       .max(MAX_TOKENS.most, TOKENS)
       .nullish()
-      .describe('Most tokens that each run may generate, 1 to 4,096; 1,024 unless given.'),
-    top_p: fraction(1).describe('Nucleus sampling, 0 to 1. Left to the model unless given.'),
+      .describe('Maximum output tokens per run, 1 to 4,096. Defaults to 1,024.'),
+    top_p: fraction(1).describe("Nucleus sampling, 0 to 1. Defaults to the model's own."),
   })
-  .meta({ id: 'PlaygroundParameters', description: 'How the models of a session sample.' });
+  .meta({ id: 'PlaygroundParameters', description: 'Sampling parameters of a session.' });
 
 const MODELS = 'must name 1 to 4 models';
 
@@ -63,21 +63,21 @@ export const runPlaygroundInput = z
       .min(1, MODELS)
       .max(MODELS_PER_SESSION, MODELS)
       .refine((names) => new Set(names).size === names.length, 'must not name a model twice')
-      .describe('Public names of 1 to 4 different chat models of the plan.'),
-    parameters: runParametersInput.nullish().describe('How the models sample.'),
+      .describe('Public names of 1 to 4 different chat models of your plan.'),
+    parameters: runParametersInput.nullish().describe('Sampling parameters.'),
   })
-  .meta({ id: 'RunPlayground', description: 'A prompt for the model playground and the models to ask.' });
+  .meta({ id: 'RunPlayground', description: 'A prompt and the models to run it on.' });
 export type RunPlaygroundInput = z.output<typeof runPlaygroundInput>;
 
-/** Any text: an id that is malformed answers like one that isn't there. */
-export const playgroundParams = z.object({ id: z.string().describe('Id of the session.') });
-export const slugParams = z.object({ slug: z.string().describe('Last part of the public address.') });
+/** Any text: a malformed id gets the same 404 as an unknown one. */
+export const playgroundParams = z.object({ id: z.string().describe('Session ID.') });
+export const slugParams = z.object({ slug: z.string().describe('Slug from the public URL.') });
 
 export const listPlaygroundInput = z.strictObject({
   shared: z
     .stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive', error: 'must be true or false' })
     .optional()
-    .describe('`true`: only sessions that are shared; `false`: only those that are not.'),
+    .describe('`true` returns only shared sessions, `false` only unshared ones. Returns both by default.'),
 });
 
 export const sharePlaygroundInput = z
@@ -85,17 +85,17 @@ export const sharePlaygroundInput = z
     rotate: z
       .boolean('must be true or false')
       .nullish()
-      .describe('Whether to make a new address. The one before stops working at once.'),
+      .describe('Whether to create a new public URL. The previous one stops working immediately.'),
   })
   .nullish()
-  .meta({ id: 'SharePlayground', description: 'How to share a session. May be left out.' });
+  .meta({ id: 'SharePlayground', description: 'How to share a session. Optional.' });
 
 export const cancelPlaygroundInput = z
   .strictObject({
     run_id: z
       .string()
       .nullish()
-      .describe('The run to cancel; every unfinished run of the session unless given.'),
+      .describe('ID of the run to cancel. By default, all unfinished runs of the session are cancelled.'),
   })
   .nullish()
-  .meta({ id: 'CancelPlayground', description: 'What to cancel. May be left out.' });
+  .meta({ id: 'CancelPlayground', description: 'What to cancel. Optional.' });

@@ -1,71 +1,73 @@
 import { z } from 'zod';
-import { decimal, uuid } from '../../lib/output-fields.js';
+import { decimal, timestamp, uuid } from '../../lib/output-fields.js';
 
 const milliseconds = (description: string) => z.int().nullable().describe(description);
 
 export const runOutput = z
   .object({
-    id: uuid('Id of the run.'),
-    model_public_name: z.string().describe('The model that was asked for.'),
+    id: uuid('Run ID.'),
+    model_public_name: z.string().describe('Requested model.'),
     served_model_public_name: z
       .string()
       .nullable()
-      .describe('The model that answered: a fallback where the one asked for was unavailable. Null before.'),
+      .describe(
+        'Model that answered: a fallback if the requested model was unavailable. Null before the answer.',
+      ),
     status: z
       .enum(['pending', 'running', 'success', 'error', 'cancelled'])
-      .describe('`pending` waits for its turn, `running` has begun; the others are final.'),
+      .describe('Status: `pending` is queued, `running` has started; the others are final.'),
     response_content: z
       .string()
       .nullable()
       .describe(
-        'The answer. After an error or a cancellation, the part that had arrived. Null before the end.',
+        'The answer; after an error or a cancellation, the part received until then. Null while the run is unfinished.',
       ),
     finish_reason: z
       .string()
       .nullable()
-      .describe('Why the model stopped; `length` where `max_tokens` cut the answer.'),
-    latency_ms: milliseconds('Milliseconds to the last token. Null before the end.'),
-    ttft_ms: milliseconds('Milliseconds to the first token. Null before it.'),
-    input_tokens: z.int().describe('Tokens of the prompt.'),
-    output_tokens: z.int().describe('Tokens of the answer.'),
-    cost_usd: decimal('Dollars charged: always 0.'),
-    list_cost_usd: decimal('Dollars that the same call would have cost on `/v1`.'),
-    error_code: z.string().nullable().describe('What went wrong, for programs.'),
-    error_message: z.string().nullable().describe('What went wrong, for people.'),
+      .describe('Why the model stopped; `length` means that `max_tokens` cut off the answer.'),
+    latency_ms: milliseconds('Time to the last token in milliseconds; null while the run is unfinished.'),
+    ttft_ms: milliseconds('Time to the first token in milliseconds; null before it arrives.'),
+    input_tokens: z.int().describe('Input tokens.'),
+    output_tokens: z.int().describe('Output tokens.'),
+    cost_usd: decimal('Amount charged in US dollars, always 0.'),
+    list_cost_usd: decimal('What the same call would cost on `/v1`, in US dollars.'),
+    error_code: z.string().nullable().describe('Error code, if the run failed.'),
+    error_message: z.string().nullable().describe('Error message, if the run failed.'),
   })
-  .meta({ id: 'PlaygroundRun', description: 'One model’s answer in the model playground.' });
+  .meta({ id: 'PlaygroundRun', description: 'The run of one model in the playground.' });
 export type RunOutput = z.infer<typeof runOutput>;
 
 export const parametersOutput = z
   .object({
-    temperature: z.number().nullable().describe('Sampling temperature; null: left to the model.'),
-    max_tokens: z.int().describe('Most tokens that each run may generate.'),
-    top_p: z.number().nullable().describe('Nucleus sampling; null: left to the model.'),
+    temperature: z.number().nullable().describe("Sampling temperature; null for the model's own."),
+    max_tokens: z.int().describe('Maximum output tokens per run.'),
+    top_p: z.number().nullable().describe("Nucleus sampling; null for the model's own."),
   })
-  .meta({ id: 'PlaygroundParametersUsed', description: 'How the models of a session sampled.' });
+  .meta({ id: 'PlaygroundParametersUsed', description: 'Sampling parameters of a session.' });
 
 const shown = {
-  prompt: z.string().describe('What every model was asked.'),
-  system_prompt: z.string().nullable().describe('Instructions that stood before the prompt.'),
+  prompt: z.string().describe('Prompt sent to every model.'),
+  system_prompt: z.string().nullable().describe('System prompt.'),
   models: z.array(z.string()).describe('Public names of the models, in the order of the runs.'),
-  parameters: parametersOutput,
-  runs: z.array(runOutput).describe('One run for each model.'),
-  created_at: z.string().describe('Time of its making. UTC, six digits and Z.'),
+  parameters: parametersOutput.describe('Sampling parameters.'),
+  runs: z.array(runOutput).describe('One run per model.'),
+  created_at: timestamp('Creation time.'),
 };
 
 export const sessionOutput = z
   .object({
-    id: uuid('Id of the session.'),
+    id: uuid('Session ID.'),
     ...shown,
-    shared: z.boolean().describe('Whether everybody who has the address can read it.'),
+    shared: z.boolean().describe('Whether the session is shared: anyone with the public URL can read it.'),
     share_slug: z
       .string()
       .nullable()
-      .describe('Last part of its public address. It stays when sharing ends, for the next time.'),
-    public_url: z.string().nullable().describe('Its public address while it is shared.'),
+      .describe('Slug of the public URL. It is kept when sharing stops and used again when sharing resumes.'),
+    public_url: z.string().nullable().describe('Public URL while the session is shared.'),
     truncated: z
       .boolean()
-      .describe('Whether texts are cut here. Lists show the first 1,000 characters of each.'),
+      .describe('Whether texts are truncated. Lists contain the first 1,000 characters of each text.'),
   })
   .meta({ id: 'PlaygroundSession', description: 'A prompt and the answers of 1 to 4 models.' });
 export const sessionsOutput = z.array(sessionOutput).describe('Sessions, newest first, at most 50.');
@@ -73,33 +75,33 @@ export type SessionOutput = z.infer<typeof sessionOutput>;
 
 export const sharedSessionOutput = z
   .object(shown)
-  .meta({ id: 'SharedPlaygroundSession', description: 'A shared session. It says nothing about its owner.' });
+  .meta({ id: 'SharedPlaygroundSession', description: "A shared session. It doesn't identify its owner." });
 export type SharedSessionOutput = z.infer<typeof sharedSessionOutput>;
 
 export const sharingOutput = z
   .object({
-    share_slug: z.string().describe('Last part of the public address.'),
-    public_url: z.string().describe('The public address.'),
+    share_slug: z.string().describe('Slug of the public URL.'),
+    public_url: z.string().describe('Public URL.'),
   })
-  .meta({ id: 'PlaygroundSharing', description: 'Where a shared session can be read.' });
+  .meta({ id: 'PlaygroundSharing', description: 'The public URL of a shared session.' });
 export type SharingOutput = z.infer<typeof sharingOutput>;
 
 export const runEventOutput = z
   .object({
-    session_id: uuid('Id of the session.'),
-    run_id: uuid('Id of the run.'),
-    model_public_name: z.string().describe('The model that was asked for.'),
+    session_id: uuid('Session ID.'),
+    run_id: uuid('Run ID.'),
+    model_public_name: z.string().describe('Requested model.'),
     status: runOutput.shape.status,
     offset: z
       .int()
       .describe(
-        'Where `delta` begins in the answer, in UTF-16 code units. The first event of a run begins at 0 and brings all that has arrived.',
+        'Position of `delta` in the answer, in UTF-16 code units. The first event of a run starts at 0 and contains everything received so far.',
       ),
-    delta: z.string().describe('What has arrived of the answer from `offset` on; may be empty.'),
+    delta: z.string().describe('New text of the answer from `offset` on; may be empty.'),
     ttft_ms: runOutput.shape.ttft_ms,
     run: runOutput
       .nullable()
-      .describe('The whole run with its final metrics, in its last event; null before.'),
+      .describe('The complete run with its final metrics, in its last event; otherwise null.'),
   })
-  .meta({ description: 'What is new of one run.' });
+  .meta({ description: 'Progress of a run.' });
 export type RunEventOutput = z.infer<typeof runEventOutput>;

@@ -16,14 +16,16 @@ const variableName = z
 
 export const promptVariableInput = z
   .strictObject({
-    name: variableName.describe('Name of the placeholder; 1 to 100 letters, digits and underscores.'),
-    description: text(0, 500).nullish().default(absent).describe('What it is for; up to 500 characters.'),
+    name: variableName.describe(
+      'Variable name: 1 to 100 letters, digits and underscores, not starting with a digit.',
+    ),
+    description: text(0, 500).nullish().default(absent).describe('Description, up to 500 characters.'),
     default: text(0, 10_000)
       .nullish()
       .default(absent)
-      .describe('Value where none is supplied; up to 10,000 characters. Without one a value is required.'),
+      .describe('Default value, up to 10,000 characters. Without one, every render must supply a value.'),
   })
-  .meta({ id: 'DeclaredPromptVariable', description: 'A declared variable.' });
+  .meta({ id: 'DeclaredPromptVariable', description: 'A variable declaration.' });
 
 const variables = z
   .array(promptVariableInput)
@@ -49,29 +51,41 @@ export const promptConfigInput = z
       .nullish()
       .default(absent)
       .describe('Public name of a chat model.'),
-    temperature: share(2, 'must be 0 to 2').nullish().default(absent).describe('0 to 2.'),
-    max_tokens: z.int().min(1).max(1_000_000).nullish().default(absent).describe('1 to 1,000,000.'),
-    top_p: share(1, 'must be 0 to 1').nullish().default(absent).describe('0 to 1.'),
+    temperature: share(2, 'must be 0 to 2')
+      .nullish()
+      .default(absent)
+      .describe('Sampling temperature, 0 to 2.'),
+    max_tokens: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .nullish()
+      .default(absent)
+      .describe('Maximum output tokens, 1 to 1,000,000.'),
+    top_p: share(1, 'must be 0 to 1').nullish().default(absent).describe('Nucleus sampling, 0 to 1.'),
   })
   .meta({
     id: 'ChosenPromptConfig',
     description:
-      'Model and parameters that a version is meant for. Rendering and `/v1` leave them to the caller.',
+      "Model and parameters that a version is written for. They are advisory: rendering and `/v1` don't apply them.",
   });
 
 const versionFields = {
   content: text(1, 50_000).describe('Text with `{{ name }}` placeholders; 1 to 50,000 characters.'),
   variables: variables
     .default([])
-    .describe('Declared variables, at most 100. A placeholder that is not declared must be supplied.'),
+    .describe('Declared variables, up to 100. Every render must supply values for undeclared placeholders.'),
   config: promptConfigInput
     .nullish()
     .default(absent)
-    .describe('Model and parameters that the version is meant for.'),
+    .describe('Model and parameters that the version is written for.'),
 };
-const notes = text(0, 2_000).nullish().default(absent).describe('What changed; up to 2,000 characters.');
-const name = label(100).describe(`Name; 1 to 100 characters. ${TRIMMED}`);
-const description = text(0, 1_000).nullish().describe('What the prompt is for; up to 1,000 characters.');
+const notes = text(0, 2_000)
+  .nullish()
+  .default(absent)
+  .describe('Notes on what changed, up to 2,000 characters.');
+const name = label(100).describe(`Name, 1 to 100 characters. ${TRIMMED}`);
+const description = text(0, 1_000).nullish().describe('Description, up to 1,000 characters.');
 
 export const createPromptInput = z
   .strictObject({ name, description, ...versionFields, notes })
@@ -85,27 +99,31 @@ export type AddPromptVersionInput = z.output<typeof addPromptVersionInput>;
 
 const MAX_REVISION = 2_147_483_647;
 const EXPECTED =
-  'The `revision` that the change was made from. If the prompt has another by now, nothing changes and the answer is 409 `changed_meanwhile`. Without it the last change wins.';
+  'The `revision` that your change is based on. If the prompt has changed since, the request fails with 409 `changed_meanwhile` and changes nothing. Without it, the last change wins.';
 
-/** Whether a change names anything beside what it expects. */
+/** Whether a change has a field besides `expected_revision`. */
 const changes = ({ expected_revision: _expected, ...change }: object & { expected_revision?: unknown }) =>
   changesSomething(change);
 
 export const updatePromptInput = z
   .strictObject({
     name: name.optional(),
-    description: description.describe('What the prompt is for; null clears.'),
+    description: description.describe('Description; null removes it.'),
     active_version_id: z
       .uuid('must be the id of a version')
       .optional()
-      .describe('Version of this prompt to activate.'),
+      .describe('ID of the version to activate.'),
     expected_revision: z.int().min(1).max(MAX_REVISION).nullish().describe(EXPECTED),
   })
   .refine(changes, NOTHING_TO_CHANGE)
-  .meta({ id: 'UpdatePrompt', description: 'A change of a prompt.', minProperties: 1 });
+  .meta({
+    id: 'UpdatePrompt',
+    description: 'Changes to a prompt. Omitted fields keep their value.',
+    minProperties: 1,
+  });
 export type UpdatePromptInput = z.output<typeof updatePromptInput>;
 
-/** Of an activation or an undo. */
+/** For an activation or an undo. */
 export const movePromptInput = z.strictObject({
   expected_revision: integer(1, MAX_REVISION).nullish().describe(EXPECTED),
 });
@@ -116,21 +134,20 @@ const search = z
   .max(100)
   .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be text')
   .nullish()
-  .describe('Only prompts whose name, slug or description contains this, in any case.');
+  .describe('Returns only prompts whose name, slug or description contains this text, ignoring case.');
 export const listPromptsInput = pageInput.extend({ search });
 export type ListPromptsInput = z.output<typeof listPromptsInput>;
 
-/** Any text: what is no id or slug of the caller's answers like one that isn't there. */
-export const promptParams = z.object({ id: z.string().describe('Id or slug of the prompt.') });
-export const promptVersionParams = promptParams.extend({
-  vid: z.string().describe('Id of the version.'),
-});
+/** Any text: an unknown id or slug and that of another account get the same 404. */
+export const promptParams = z.object({ id: z.string().describe('Prompt ID or slug.') });
+export const promptVersionId = z.string().describe('Version ID.');
+export const promptVersionParams = promptParams.extend({ vid: promptVersionId });
 
 const value = z
   .union([z.string(), z.number(), z.boolean()], 'must be a string, a number or true or false')
   .transform(String);
 
-/** Own members of any name: `__proto__` is one like others, which zod's records leave out. */
+/** Own members of any name, including `__proto__`, which zod's records leave out. */
 const renderValues = z
   .unknown()
   .meta({
@@ -155,29 +172,39 @@ const renderValues = z
   });
 
 const VALUES =
-  'Values by name of the placeholder: strings, put in as they are, or numbers and true and false as JSON writes them.';
+  'Values by placeholder name. Strings are inserted unchanged; numbers and booleans as JSON writes them.';
 
 export const renderPromptInput = z
   .strictObject({ variables: renderValues.optional().describe(VALUES) })
   .meta({ id: 'RenderPrompt', description: 'Values to render a prompt with.' });
 
-/** The same where names can't be members: a list, each name once. */
+export const promptValueInput = z
+  .strictObject({
+    name: z.string().max(200).describe('Placeholder name.'),
+    value: z.string().describe('Value, inserted unchanged.'),
+  })
+  .meta({ description: 'A value for a placeholder.' });
+
+/** The same for GraphQL, where objects have no free names: a list. The last value of a name counts. */
 export const renderPromptListInput = z.strictObject({
   variables: z
-    .array(z.strictObject({ name: z.string().max(200), value: z.string() }))
+    .array(promptValueInput)
     .max(1_000)
-    .nullish()
-    .transform((list) => new Map((list ?? []).map((one) => [one.name, one.value]))),
+    .default([])
+    .transform((list) => new Map(list.map(({ name, value }) => [name, value])))
+    .describe('Values by placeholder name. A value takes precedence over the default.'),
 });
 export type RenderPromptInput = { variables?: ReadonlyMap<string, string> | undefined };
 
 const versionNumber = integer(1, 2_147_483_647);
-const windowDays = integer(1, 90).default(30).describe('UTC days to look back on, today included; 1 to 90.');
+const windowDays = integer(1, 90)
+  .default(30)
+  .describe('Number of UTC days to include, counting today: 1 to 90.');
 
 /** Two versions of one prompt. */
 export const diffPromptInput = z.strictObject({
-  from: versionNumber.describe('Number of the version to start from.'),
-  to: versionNumber.describe('Number of the version to compare with it.'),
+  from: versionNumber.describe('Version number to compare from.'),
+  to: versionNumber.describe('Version number to compare to.'),
 });
 export type DiffPromptInput = z.output<typeof diffPromptInput>;
 
@@ -185,8 +212,8 @@ export const versionStatsInput = z.strictObject({ window_days: windowDays });
 export type VersionStatsInput = z.output<typeof versionStatsInput>;
 
 export const compareVersionsInput = z.strictObject({
-  first: versionNumber.describe('Number of a version.'),
-  second: versionNumber.describe('Number of the version to hold beside it.'),
+  first: versionNumber.describe('Number of the first version.'),
+  second: versionNumber.describe('Number of the second version.'),
   window_days: windowDays,
 });
 export type CompareVersionsInput = z.output<typeof compareVersionsInput>;
