@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, defineConfig } from 'vite';
@@ -75,13 +76,14 @@ const SHARED_CHUNKS = [
 /** Stands in the documents where the platform puts a nonce of each answer (src/pages/web.routes.ts). */
 export const NONCE_PLACEHOLDER = '%CSP_NONCE%';
 
-/** What a source becomes by itself, with everything that it imports. */
-async function alone(source, format) {
+/** What a source becomes by itself, with everything that it imports; all that was read is added to `read`. */
+async function alone(source, format, read) {
   const { output } = await build({
     configFile: false,
     root: here,
     publicDir: false,
     logLevel: 'warn',
+    plugins: [{ name: 'collect-read', moduleParsed: ({ id }) => void read.add(id) }],
     build: {
       write: false,
       target: 'es2023',
@@ -93,11 +95,11 @@ async function alone(source, format) {
 }
 
 /** A source and what it imports as one classic script. */
-const classicScript = async (source) => (await alone(source, 'iife'))[0].code;
+const classicScript = async (source, read) => (await alone(source, 'iife', read))[0].code;
 
 /** A style sheet with what it imports. */
-const styleSheet = async (source) =>
-  (await alone(source, 'es')).find(({ fileName }) => fileName.endsWith('.css')).source;
+const styleSheet = async (source, read) =>
+  (await alone(source, 'es', read)).find(({ fileName }) => fileName.endsWith('.css')).source;
 
 /** What must run before the first paint: the theme, and in the dashboard what is asked while its scripts come. */
 const FIRST_SCRIPTS = {
@@ -109,18 +111,26 @@ const firstScriptOf = (path) => (path.startsWith('/app/') ? 'first.js' : 'theme.
 
 /** No inline script may run: a classic script of its own, which the browser waits for, at the top of each document. */
 function firstScripts() {
+  const read = new Set();
   return {
     name: 'first-scripts',
+    /** Modules that were built here, for web/tools/bundle.mjs. */
+    api: { read },
     async buildStart() {
       if (this.meta.watchMode) return;
       for (const [name, { source }] of Object.entries(FIRST_SCRIPTS)) {
-        this.emitFile({ type: 'asset', name, source: await classicScript(source) });
+        this.emitFile({ type: 'asset', name, source: await classicScript(source, read) });
       }
       // Of the pages that the server renders.
-      const script = await classicScript(resolve(here, 'site/site.ts'));
-      this.emitFile({ type: 'asset', name: 'site.js', source: script });
-      const style = await styleSheet(resolve(here, 'site/site.css'));
+      for (const name of ['site', 'migrate']) {
+        const script = await classicScript(resolve(here, `site/${name}.ts`), read);
+        this.emitFile({ type: 'asset', name: `${name}.js`, source: script });
+      }
+      const style = await styleSheet(resolve(here, 'site/site.css'), read);
       this.emitFile({ type: 'asset', name: 'site.css', source: style });
+      for (const name of ['icon.svg', 'picture.png']) {
+        this.emitFile({ type: 'asset', name, source: readFileSync(resolve(here, 'site', name)) });
+      }
     },
     transformIndexHtml: {
       order: 'post',

@@ -6,7 +6,8 @@ import { graphqlGuide } from './docs/graphql-guide.js';
 import { docsPage } from './docs/html.js';
 import type { ApiDocument } from './docs/openapi-types.js';
 import { webhooksGuide } from './docs/webhooks-guide.js';
-import { type SiteAssets, type SitePage, sitePage } from './site-page.js';
+import type { Site, SitePage } from './site.js';
+import { sitePage } from './site-page.js';
 
 const index = (): SitePage =>
   docsPage('/docs', 'Documentation', 'Reference and guides for the inference, account and billing APIs.', [
@@ -22,15 +23,8 @@ const index = (): SitePage =>
     },
   ]);
 
-export interface DocsOptions {
-  /** The installation's own address, which examples carry. */
-  baseUrl: string;
-  /** Undefined where the pages are not built: they stand without a style. */
-  assets: SiteAssets | undefined;
-}
-
-/** `/openapi.json`, the pages of the documentation, which this server renders itself, and the way to them from `/`. */
-export function docsPages(app: RestApp, { baseUrl, assets }: DocsOptions): void {
+/** `/openapi.json`, the pages of the documentation, which this server renders itself. */
+export function docsPages(app: RestApp, site: Site): void {
   const html = (url: string, render: () => SitePage): void => {
     // Rendered once: nothing in it depends on who asks.
     let page: string | undefined;
@@ -40,23 +34,16 @@ export function docsPages(app: RestApp, { baseUrl, assets }: DocsOptions): void 
       config: shows('page'),
       schema: { hide: true },
       handler: (_request, reply: FastifyReply) => {
-        page ??= sitePage(render(), assets);
+        page ??= sitePage(render(), site);
         reply.type('text/html; charset=utf-8').header('cache-control', 'public, max-age=300').send(page);
       },
     });
   };
+  const { baseUrl } = site;
   html('/docs', index);
   html('/docs/api', () => apiReference(app.swagger() as unknown as ApiDocument, baseUrl));
   html('/docs/graphql', () => graphqlGuide(baseUrl));
   html('/docs/webhooks', webhooksGuide);
-  app.route({
-    method: 'GET',
-    url: '/',
-    config: shows('page'),
-    schema: { hide: true },
-    // Until there is a landing page, a browser at the bare address is shown what there is.
-    handler: (_request, reply) => reply.redirect('/docs/api', 302),
-  });
   let document: string | undefined;
   app.route({
     method: 'GET',

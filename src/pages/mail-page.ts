@@ -1,5 +1,6 @@
 import { escaped } from '../lib/html.js';
-import { type SiteAssets, sitePage } from './site-page.js';
+import type { Site } from './site.js';
+import { sitePage } from './site-page.js';
 
 /** A page of one thought: a title, a sentence, and a button where there is something to decide. */
 export interface MailPage {
@@ -10,10 +11,10 @@ export interface MailPage {
 }
 
 /** A public page that a link in a mail leads to. It works without scripts. */
-export function mailPage({ title, text, button }: MailPage, assets: SiteAssets | undefined): string {
+export function mailPage({ title, text, button }: MailPage, site: Site): string {
   const form =
     button === undefined
       ? ''
       : `<form method="post"><button type="submit">${escaped(button)}</button></form>`;
-  return sitePage({ title, main: `<p>${escaped(text)}</p>\n${form}` }, assets);
+  return sitePage({ title, main: `<p>${escaped(text)}</p>\n${form}` }, site);
 }

@@ -4,7 +4,7 @@ import { shows, writes } from '../rest/route-rules.js';
 import { type MailLinkAction, mailLinkActions } from '../services/alerts/mail-links.rules.js';
 import type { Services } from '../services.js';
 import { type MailPage, mailPage } from './mail-page.js';
-import type { SiteAssets } from './site-page.js';
+import type { Site } from './site.js';
 
 const pages: Readonly<Record<MailLinkAction, { question: MailPage; done: MailPage }>> = {
   stop: {
@@ -41,13 +41,13 @@ const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 /**
  * Where the links in mails lead. Programs open links before their readers do: GET only asks, POST acts.
  */
-export function mailRoutes(app: RestApp, { mailLinks }: Services, assets: SiteAssets | undefined): void {
+export function mailRoutes(app: RestApp, { mailLinks }: Services, site: Site): void {
   const show = (reply: FastifyReply, valid: boolean, page: MailPage): FastifyReply =>
     reply
       .status(valid ? 200 : 404)
       .header('cache-control', 'no-store')
       .type('text/html; charset=utf-8')
-      .send(mailPage(valid ? page : invalid, assets));
+      .send(mailPage(valid ? page : invalid, site));
   void app.register(async (scope) => {
     scope.addContentTypeParser(FORM_TYPES, { parseAs: 'string' }, (_request, _body, done) => done(null));
     for (const action of mailLinkActions) {

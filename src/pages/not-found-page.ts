@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { securityHeaders } from '../lib/security-headers.js';
-import { type SiteAssets, sitePage } from './site-page.js';
+import type { Site } from './site.js';
+import { sitePage } from './site-page.js';
 
 /** Addresses of programs: what is asked there is answered in JSON, whoever asks. */
 const OF_PROGRAMS = /^\/(?:api|v1|graphql|openapi\.json|assets|health)(?:[/?]|$)/;
@@ -11,6 +12,21 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   return headers.accept?.toLowerCase().includes('text/html') ?? false;
 }
 
+const MAIN = `<p>Check the address for a typo. If you followed a link, the page has moved or was deleted.</p>
+<ul>
+<li><a href="/docs/api">API reference</a>: every endpoint with examples</li>
+<li><a href="/leaderboard">Leaderboard</a>: all models with their figures and prices</li>
+<li><a href="/pricing">Pricing</a>: plans and prices per token</li>
+<li><a href="/dashboard">Dashboard</a>: your keys, usage and balance</li>
+</ul>`;
+
+/** The page in the place of one that isn't there. */
+export const notFoundPage = (site: Site): string =>
+  sitePage(
+    { title: 'There is nothing here', documentTitle: 'Page not found · Inference gateway', main: MAIN },
+    site,
+  );
+
 /**
  * Answers a browser that asks for what there isn't with a page; undefined: it is for the error handler to answer.
  * @param https Whether the public address is https.
@@ -18,14 +34,12 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
 export function answerWithPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  { assets, https }: { assets: SiteAssets | undefined; https: boolean },
+  { site, https }: { site: Site; https: boolean },
 ): FastifyReply | undefined {
   if (!wantsPage(request)) return undefined;
-  const main = `<p>The address may have been mistyped, or what it named is gone.</p>
-<p><a href="/dashboard">To the dashboard</a> · <a href="/docs">To the documentation</a></p>`;
   return reply
     .status(404)
     .headers({ ...securityHeaders('page', { https }), 'cache-control': 'no-store', vary: 'accept' })
     .type('text/html; charset=utf-8')
-    .send(sitePage({ title: 'There is nothing here', main }, assets));
+    .send(notFoundPage(site));
 }

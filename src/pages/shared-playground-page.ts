@@ -1,6 +1,7 @@
 import { escaped } from '../lib/html.js';
 import type { RunOutput, SharedSessionOutput } from '../services/playground/playground.outputs.js';
-import { type SiteAssets, sitePage } from './site-page.js';
+import type { Site } from './site.js';
+import { sitePage } from './site-page.js';
 
 const MINUTE = 16;
 
@@ -48,7 +49,7 @@ ${facts([
 }
 
 /** A shared session as a page. It works without scripts, and loads nothing that the texts name. */
-export function sharedPlaygroundPage(session: SharedSessionOutput, assets: SiteAssets | undefined): string {
+export function sharedPlaygroundPage(session: SharedSessionOutput, site: Site): string {
   const { prompt, system_prompt: system, parameters, runs, created_at: at } = session;
   const { temperature, max_tokens: maxTokens, top_p: topP } = parameters;
   const sampling: [string, string][] = [['Most tokens', String(maxTokens)]];
@@ -61,15 +62,15 @@ ${system === null ? '' : `<h3>System prompt</h3>\n${verbatim(system)}`}
 ${facts([['Asked', shownTime(at)], ...sampling])}
 </section>`;
   const main = [asked, ...runs.map(runSection)].join('\n');
-  return sitePage({ title: 'A prompt and its responses', main }, assets);
+  return sitePage({ title: 'A prompt and its responses', main }, site);
 }
 
 /** Told where nothing is shared, or not any more. */
-export const missingPlaygroundPage = (assets: SiteAssets | undefined): string =>
+export const missingPlaygroundPage = (site: Site): string =>
   sitePage(
     {
       title: 'Nothing is shared here',
       main: '<p>The link may be incomplete, or its owner stopped sharing.</p>',
     },
-    assets,
+    site,
   );

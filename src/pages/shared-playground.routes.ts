@@ -4,17 +4,13 @@ import { reads } from '../rest/route-rules.js';
 import { slugParams } from '../services/playground/playground.inputs.js';
 import type { Services } from '../services.js';
 import { missingPlaygroundPage, sharedPlaygroundPage } from './shared-playground-page.js';
-import type { SiteAssets } from './site-page.js';
+import type { Site } from './site.js';
 
 /** Not for search engines, and no copy: it ends when its owner says so. */
 const HEADERS = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex' };
 
 /** `/p/{slug}`: a shared session of the model playground as a page. */
-export function sharedPlaygroundRoutes(
-  app: RestApp,
-  { playground }: Services,
-  assets: SiteAssets | undefined,
-): void {
+export function sharedPlaygroundRoutes(app: RestApp, { playground }: Services, site: Site): void {
   app.route({
     method: 'GET',
     url: '/p/:slug',
@@ -24,10 +20,10 @@ export function sharedPlaygroundRoutes(
       reply.headers(HEADERS).type('text/html; charset=utf-8');
       try {
         const session = await playground.shared(request.context, request.params);
-        return reply.send(sharedPlaygroundPage(session, assets));
+        return reply.send(sharedPlaygroundPage(session, site));
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
-        return reply.status(404).send(missingPlaygroundPage(assets));
+        return reply.status(404).send(missingPlaygroundPage(site));
       }
     },
   });

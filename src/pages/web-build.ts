@@ -4,12 +4,19 @@ import { z } from 'zod';
 import { AppError } from '../errors.js';
 import { type ContentEncoding, ENCODINGS } from '../lib/accept-encoding.js';
 import { productRoot } from '../lib/product-root.js';
-import type { SiteAssets } from './site-page.js';
+import type { SiteAssets } from './site.js';
 
 const manifestSchema = z.object({
   pages: z.record(z.string(), z.string()),
   preloads: z.record(z.string(), z.object({ scripts: z.array(z.string()), styles: z.array(z.string()) })),
-  site: z.object({ theme: z.string(), style: z.string(), script: z.string() }),
+  site: z.object({
+    theme: z.string(),
+    style: z.string(),
+    script: z.string(),
+    migrate: z.string(),
+    icon: z.string(),
+    picture: z.string(),
+  }),
   persisted: z.string(),
   assets: z.array(
     z.object({

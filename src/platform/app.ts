@@ -15,10 +15,13 @@ import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { isLoopback, networkOf, networksOf } from '../lib/network.js';
 import { type DeclaredRoute, requireRules } from '../lib/route-rules.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
+import { crawlerRoutes } from '../pages/crawler.routes.js';
 import { docsPages } from '../pages/docs.routes.js';
 import { mailRoutes } from '../pages/mail.routes.js';
 import { answerWithPage } from '../pages/not-found-page.js';
+import { publicPages } from '../pages/public.routes.js';
 import { sharedPlaygroundRoutes } from '../pages/shared-playground.routes.js';
+import type { Site } from '../pages/site.js';
 import { webRoutes } from '../pages/web.routes.js';
 import type { WebBuild } from '../pages/web-build.js';
 import { accountsRoutes } from '../rest/accounts.routes.js';
@@ -122,7 +125,8 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   app.setSerializerCompiler(serializerCompiler);
 
   const routes = requireRules<RouteRules>(app, requireRate);
-  handleErrors(app, (request, reply) => answerWithPage(request, reply, { assets: deps.web?.site, https }));
+  const site: Site = { baseUrl: config.publicBaseUrl, assets: deps.web?.site };
+  handleErrors(app, (request, reply) => answerWithPage(request, reply, { site, https }));
   measureRequests(app, deps.registry);
   parseJsonBodies(app);
   provideContext(app, deps);
@@ -140,9 +144,15 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   await collectOpenApi(app);
 
   healthRoutes(app, () => deps.ready().catch(() => false));
-  const assets = deps.web?.site;
-  docsPages(app, { baseUrl: config.publicBaseUrl, assets });
-  mailRoutes(app, services, assets);
+  publicPages(app, {
+    services,
+    site,
+    clock: deps.clock,
+    leastAccounts: config.leaderboardMinAccounts,
+  });
+  crawlerRoutes(app, { services, site, startedAt: deps.clock.now() });
+  docsPages(app, site);
+  mailRoutes(app, services, site);
   accountsRoutes(app, services);
   billingRoutes(app, services);
   keysRoutes(app, services);
@@ -155,7 +165,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   promptsRoutes(app, services);
   promptStatsRoutes(app, services);
   playgroundRoutes(app, services);
-  sharedPlaygroundRoutes(app, services, assets);
+  sharedPlaygroundRoutes(app, services, site);
   adminRoutes(app, services);
   await graphqlRoutes(app, {
     services,

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isKnown, weakEtag } from '../lib/etag.js';
 import { modelOutput } from '../services/billing/billing.outputs.js';
 import {
   leaderboardInput,
@@ -24,11 +24,9 @@ const NOT_MODIFIED = nothing('As the `ETag` in `If-None-Match` says.');
 
 /** Lets caches keep an answer, and answers 304 to who has it. */
 function cacheable<T extends object>(request: FastifyRequest, reply: FastifyReply, answer: T): T | undefined {
-  const hash = createHash('sha256').update(JSON.stringify(answer)).digest('base64url').slice(0, 27);
-  const etag = `W/"${hash}"`;
+  const etag = weakEtag(JSON.stringify(answer));
   reply.header('cache-control', CACHE).header('etag', etag);
-  const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim()) ?? [];
-  if (!known.includes(etag) && !known.includes('*')) return answer;
+  if (!isKnown(request.headers['if-none-match'], etag)) return answer;
   reply.code(304);
   return undefined;
 }

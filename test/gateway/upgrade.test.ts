@@ -179,7 +179,7 @@ describe('an upgrade', () => {
       const { statuses, closed, text } = await exchange(edge.url, requestText(`GET ${path}`, HANDSHAKE), {
         halfClose: false,
       });
-      const status = { '/v1/realtime': 401, '/': 302 }[path] ?? 404;
+      const status = { '/v1/realtime': 401, '/': 200 }[path] ?? 404;
       expect([statuses, closed]).toEqual([[status], true]);
       if (status === 404) expect(text).toContain('"code":"not_found"');
     });

@@ -4,6 +4,7 @@ import {
   resolvedColorScheme,
   storedColorScheme,
 } from '../theme/color-scheme';
+import { addCopyButtons } from './copy';
 
 const NEXT = { auto: 'light', light: 'dark', dark: 'auto' } as const;
 const NAMES = { auto: 'system', light: 'light', dark: 'dark' } as const;
@@ -31,3 +32,5 @@ button?.addEventListener('click', () => {
   }
   show(chosen);
 });
+
+addCopyButtons(document);

@@ -9,12 +9,18 @@ export async function bundle() {
   // Whatever the variable says of this run: with another value React would come in its development form.
   process.env.NODE_ENV = 'production';
   const inputs = new Set();
+  const add = (id) => {
+    const path = id.split('?')[0];
+    if (path.startsWith(`${root}/src/`)) inputs.add(fromRoot(path));
+  };
+  /** Modules of what is built by itself. */
+  let alone = new Set();
   const collect = {
     name: 'collect-inputs',
-    moduleParsed({ id }) {
-      const path = id.split('?')[0];
-      if (path.startsWith(`${root}/src/`)) inputs.add(fromRoot(path));
+    configResolved({ plugins }) {
+      alone = plugins.find(({ name }) => name === 'first-scripts').api.read;
     },
+    moduleParsed: ({ id }) => add(id),
   };
   const { output: files } = await build({
     configFile: `${root}/web/vite.config.mjs`,
@@ -22,5 +28,6 @@ export async function bundle() {
     plugins: [collect],
     build: { write: false },
   });
+  for (const id of alone) add(id);
   return { files, inputs: [...inputs].sort() };
 }

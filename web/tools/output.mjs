@@ -55,9 +55,16 @@ async function writeAsset(folder, { fileName, code, source }) {
  * src/pages/web-build.ts and scripts/bootstrap.mjs).
  */
 export async function writeOutput(folder, { files, inputs, documents }) {
-  // What the pages of the documentation share (src/pages/site-page.ts).
+  // What the pages share that the server renders (src/pages/site.ts).
   const named = (name) => `/${files.find(({ names }) => names?.includes(name)).fileName}`;
-  const site = { theme: named('theme.js'), style: named('site.css'), script: named('site.js') };
+  const site = {
+    theme: named('theme.js'),
+    style: named('site.css'),
+    script: named('site.js'),
+    migrate: named('migrate.js'),
+    icon: named('icon.svg'),
+    picture: named('picture.png'),
+  };
   const pages = {};
   const assets = [];
   for (const file of files) {

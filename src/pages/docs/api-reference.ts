@@ -1,5 +1,5 @@
 import { escaped } from '../../lib/html.js';
-import type { SitePage } from '../site-page.js';
+import type { SitePage } from '../site.js';
 import { curlExample } from './api-example.js';
 import { fieldsTable, row, typeWords } from './api-schema.js';
 import { code, paragraph, prose, tableOf } from './html.js';

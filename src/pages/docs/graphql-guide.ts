@@ -1,6 +1,6 @@
 import { LIMITS } from '../../graphql/limits.js';
 import { SELECTION_LIMITS } from '../../graphql/selections.js';
-import type { SitePage } from '../site-page.js';
+import type { SitePage } from '../site.js';
 import { code, docsPage, paragraph, type Section, table } from './html.js';
 import { EXAMPLE_BASE, subscriptionExample } from './subscription-example.js';
 

@@ -1,5 +1,5 @@
 import { escaped } from '../../lib/html.js';
-import type { SitePage } from '../site-page.js';
+import type { SitePage } from '../site.js';
 
 /** Prose with code in backticks. */
 export const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');

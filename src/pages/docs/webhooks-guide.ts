@@ -1,4 +1,4 @@
-import type { SitePage } from '../site-page.js';
+import type { SitePage } from '../site.js';
 import { code, docsPage, paragraph, type Section, table } from './html.js';
 import { nodeReceiver, pythonReceiver } from './webhook-examples.js';
 

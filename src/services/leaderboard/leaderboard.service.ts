@@ -47,6 +47,16 @@ interface Board {
   generatedAt: string;
   figures: ModelFigures[];
   standings: Map<string, Standing>;
+  /** Answers that were made of it: whoever asks the same again gets the same object. */
+  answers: Map<string, object>;
+}
+
+function answered<T extends object>({ answers }: Board, question: string, make: () => T): T {
+  const known = answers.get(question) as T | undefined;
+  if (known) return known;
+  const answer = make();
+  answers.set(question, answer);
+  return answer;
 }
 
 const ORDERS: Record<
@@ -60,6 +70,27 @@ const ORDERS: Record<
 };
 const byName = (a: LeaderboardEntryOutput, b: LeaderboardEntryOutput): number =>
   a.model_public_name < b.model_public_name ? -1 : 1;
+
+/** The ranked models in an order, and the names of the others. */
+function listOf(
+  { generatedAt, figures, standings }: Board,
+  { window_days, sort_by }: LeaderboardInput,
+): LeaderboardOutput {
+  const entries = figures.flatMap((one) => {
+    const standing = standings.get(one.model.publicName);
+    return standing ? [entryOf(one, standing)] : [];
+  });
+  entries.sort((a, b) => ORDERS[sort_by](a, b) || ORDERS.ranking_score(a, b) || byName(a, b));
+  return {
+    window_days,
+    total_entries: entries.length,
+    generated_at: generatedAt,
+    entries,
+    insufficient_data_models: figures
+      .map(({ model }) => model.publicName)
+      .filter((name) => !standings.has(name)),
+  };
+}
 
 /** How models did, over all accounts: public, from roll-ups, and never one customer's business. */
 export function createLeaderboardService(
@@ -108,27 +139,19 @@ export function createLeaderboardService(
       };
     });
     const ranked = figures.filter((one) => isRanked(one, leastAccounts));
-    return { generatedAt: formatTimestamp(now), figures, standings: rank(ranked.map(contender)) };
+    return {
+      generatedAt: formatTimestamp(now),
+      figures,
+      standings: rank(ranked.map(contender)),
+      answers: new Map(),
+    };
   }
 
   return {
     /** The ranked models in the order that was asked for. Public. */
     async list(context: ServiceContext, input: LeaderboardInput): Promise<LeaderboardOutput> {
-      const { generatedAt, figures, standings } = await board(context, input.window_days);
-      const entries = figures.flatMap((one) => {
-        const standing = standings.get(one.model.publicName);
-        return standing ? [entryOf(one, standing)] : [];
-      });
-      entries.sort((a, b) => ORDERS[input.sort_by](a, b) || ORDERS.ranking_score(a, b) || byName(a, b));
-      return {
-        window_days: input.window_days,
-        total_entries: entries.length,
-        generated_at: generatedAt,
-        entries,
-        insufficient_data_models: figures
-          .map(({ model }) => model.publicName)
-          .filter((name) => !standings.has(name)),
-      };
+      const read = await board(context, input.window_days);
+      return answered(read, `list ${input.sort_by}`, () => listOf(read, input));
     },
 
     /**
@@ -141,20 +164,21 @@ export function createLeaderboardService(
       { window_days }: Pick<LeaderboardInput, 'window_days'>,
     ): Promise<LeaderboardModelOutput> {
       const publicName = publicNameOf(name);
-      const { generatedAt, figures, standings } = await board(context, window_days);
-      const found = figures.find(({ model }) => model.publicName === publicName);
+      const read = await board(context, window_days);
+      const found = read.figures.find(({ model }) => model.publicName === publicName);
       if (!found) throw new AppError('not_found');
       const isShown = found.accounts.accounts >= leastAccounts;
-      const standing = standings.get(publicName);
+      const standing = read.standings.get(publicName);
       const hours = await cached(`hours ${publicName}`, () =>
         hoursOfModel(context.em.fork(), publicName, new Date(breakdownStart(clock.now()))),
       );
-      return {
+      const now = clock.now();
+      return answered(read, `${publicName} at ${hourStart(now)}`, () => ({
         ...entryOf(isShown ? found : nothing(found.model), standing),
         insufficient_data: !standing,
-        generated_at: generatedAt,
-        hourly_breakdown: hourlyBreakdown(isShown ? hours : [], clock.now()),
-      };
+        generated_at: read.generatedAt,
+        hourly_breakdown: hourlyBreakdown(isShown ? hours : [], now),
+      }));
     },
 
     /** Rolls up what waits, and the open hour as far as it is. For administrators. */

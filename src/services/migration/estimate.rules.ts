@@ -1,11 +1,21 @@
 import { formatMoney, type Money, pricePerToken } from '../../lib/money.js';
-import type { LegacyModel } from './legacy-models.rules.js';
+import { findLegacyModel, type LegacyModel, sourceOf } from './legacy-models.rules.js';
+import type { OwnModel } from './legacy-prices.data.js';
 import type { EstimateInput } from './migration.inputs.js';
+import type { EstimateOutput } from './migration.outputs.js';
+import { codeSnippets } from './snippets.rules.js';
 
 /** Prices of a model of ours in dollars per million tokens. */
 export interface OwnPrice {
   input: string;
   output: string;
+}
+
+/** What an estimate takes from this installation. */
+export interface Here {
+  /** Public address, without a slash at the end. */
+  baseUrl: string;
+  priceOf(own: OwnModel): OwnPrice & { publicName: string };
 }
 
 /** Costs of both sides in units of 1e-12 dollars. */
@@ -41,13 +51,13 @@ export const savingsPct = ({ legacy, own }: Costs): number =>
   legacy === 0n ? 0 : Number(scaled(legacy - own, 10_000n, legacy)) / 100;
 
 /** Tokenizers cut the same text into up to a third fewer or more tokens. */
-export const band = (own: Money): { low: string; high: string } => ({
+const band = (own: Money): { low: string; high: string } => ({
   low: formatMoney(scaled(own, 2n, 3n)),
   high: formatMoney(scaled(own, 4n, 3n)),
 });
 
 /** What makes the comparison less certain. */
-export function warningsOf(input: EstimateInput, { price, approximate }: LegacyModel): string[] {
+function warningsOf(input: EstimateInput, { price, approximate }: LegacyModel): string[] {
   const warnings = ['Tokenizers differ: the same text may take up to a third fewer or more tokens here.'];
   if (approximate)
     warnings.unshift(
@@ -55,7 +65,31 @@ export function warningsOf(input: EstimateInput, { price, approximate }: LegacyM
     );
   if (price.cached !== undefined && input.cached_input_tokens_30d === undefined)
     warnings.push(
-      'Cached input costs less at your provider. Give cached_input_tokens_30d, or your cost today is lower than shown.',
+      'Cached input costs less at your provider. Unless you give its tokens (cached_input_tokens_30d), your cost today may be lower than shown.',
     );
   return warnings;
+}
+
+/** What the usage of 30 days costs at a provider and here. Nothing but the input decides, so a browser can make it too. */
+export function estimateOf(input: EstimateInput, { baseUrl, priceOf }: Here): EstimateOutput {
+  const found = findLegacyModel(input.legacy_provider, input.legacy_model);
+  const own = priceOf(found.price.own);
+  const costs = costsOf(input, found, own);
+  const { low, high } = band(costs.own);
+  const source = sourceOf(found.provider);
+  return {
+    recommended_pr_model: own.publicName,
+    legacy_cost_usd_30d: formatMoney(costs.legacy),
+    pr_cost_usd_30d: formatMoney(costs.own),
+    pr_cost_low_usd_30d: low,
+    pr_cost_high_usd_30d: high,
+    monthly_savings_usd: formatMoney(costs.legacy - costs.own),
+    savings_pct: savingsPct(costs),
+    approximate: found.approximate,
+    priced_as: found.price.name,
+    price_source: source.url,
+    price_read_on: source.readOn,
+    warnings: warningsOf(input, found),
+    code_snippets: codeSnippets({ baseUrl, model: own.publicName }, found.price.own === 'embed'),
+  };
 }

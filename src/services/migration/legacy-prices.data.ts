@@ -2,8 +2,16 @@
 export const LEGACY_PROVIDERS = ['openai', 'anthropic', 'openrouter'] as const;
 export type LegacyProvider = (typeof LEGACY_PROVIDERS)[number];
 
-/** A model of this product, without `gateway/`. */
-export type OwnModel = 'fast' | 'qwen-fast' | 'qwen-pro' | 'deepseek-code' | 'deepseek-reason' | 'embed';
+/** Models of this product, without `gateway/`. */
+export const OWN_MODELS = [
+  'fast',
+  'qwen-fast',
+  'qwen-pro',
+  'deepseek-code',
+  'deepseek-reason',
+  'embed',
+] as const;
+export type OwnModel = (typeof OWN_MODELS)[number];
 
 /** List price of one model in dollars per million tokens. */
 export interface LegacyPrice {

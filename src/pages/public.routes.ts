@@ -1,0 +1,127 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../errors.js';
+import type { Clock } from '../lib/clock.js';
+import type { RestApp } from '../rest/rest-app.js';
+import { shows } from '../rest/route-rules.js';
+import { type LeaderboardInput, leaderboardInput } from '../services/leaderboard/leaderboard.inputs.js';
+import type { LeaderboardModelOutput } from '../services/leaderboard/leaderboard.outputs.js';
+import { codeSnippets } from '../services/migration/snippets.rules.js';
+import type { Services } from '../services.js';
+import { createCatalog } from './public/catalog.js';
+import { modelPath } from './public/html.js';
+import { landingPage } from './public/landing-page.js';
+import { leaderboardPage, missingModel } from './public/leaderboard-page.js';
+import { migratePages } from './public/migrate/migrate.routes.js';
+import { modelPage } from './public/model-page.js';
+import { createPageCache } from './public/page-cache.js';
+import { pricingPage } from './public/pricing-page.js';
+import type { Site, SitePage } from './site.js';
+import { sitePage } from './site-page.js';
+
+export interface PublicPagesOptions {
+  services: Services;
+  site: Site;
+  clock: Clock;
+  /** Accounts that have to use a model before it is shown. */
+  leastAccounts: number;
+}
+
+const DEFAULTS: LeaderboardInput = { window_days: 7, sort_by: 'ranking_score' };
+
+/** What was asked of the leaderboard. A page shows what it can: values that it doesn't know count as none. */
+function asked(query: unknown): LeaderboardInput {
+  const given = query as Record<string, unknown>;
+  const { window_days, sort_by } = leaderboardInput.shape;
+  return {
+    window_days: window_days.catch(DEFAULTS.window_days).parse(given.window_days),
+    sort_by: sort_by.catch(DEFAULTS.sort_by).parse(given.sort_by),
+  };
+}
+
+/** The model that a new account may call first. */
+const FIRST_MODEL = 'gateway/fast';
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** The pages for who isn't signed in: what this is, what it costs, how the models do, and what a migration saves. */
+export function publicPages(app: RestApp, options: PublicPagesOptions): void {
+  const { services, site, clock, leastAccounts } = options;
+  const { leaderboard } = services;
+  const { baseUrl } = site;
+  const catalogOf = createCatalog(services, clock);
+  const pages = createPageCache(clock);
+  const shown = (page: SitePage): string => sitePage(page, site);
+  const route = (url: string, handler: Handler): void => {
+    app.route({ method: 'GET', url, config: shows('page'), schema: { hide: true }, handler });
+  };
+
+  route('/', async (request, reply) => {
+    const board = await leaderboard.list(request.context, DEFAULTS);
+    return pages.send(request, reply, 'landing', board, async () => {
+      const catalog = await catalogOf(request.context);
+      const snippets = codeSnippets({ baseUrl, model: FIRST_MODEL }, false);
+      return shown(landingPage({ baseUrl, catalog, board, snippets }));
+    });
+  });
+
+  route('/pricing', async (request, reply) => {
+    const catalog = await catalogOf(request.context);
+    return pages.send(request, reply, 'pricing', catalog, () => shown(pricingPage(catalog)));
+  });
+
+  route('/leaderboard', async (request, reply) => {
+    const input = asked(request.query);
+    const board = await leaderboard.list(request.context, input);
+    const key = `leaderboard ${input.window_days} ${input.sort_by}`;
+    return pages.send(request, reply, key, board, async () => {
+      const { simulated } = await catalogOf(request.context);
+      const models: LeaderboardModelOutput[] = [];
+      for (const { model_public_name: name } of board.entries)
+        models.push(await leaderboard.model(request.context, name, input));
+      return shown(leaderboardPage({ input, board, models, leastAccounts, simulated }));
+    });
+  });
+
+  route('/leaderboard/:name', async (request, reply) => {
+    const { name } = request.params as { name: string };
+    const { window_days: windowDays } = asked(request.query);
+    const catalog = await catalogOf(request.context);
+    const { models, plans, simulated } = catalog;
+    const model = await leaderboard
+      .model(request.context, name, { window_days: windowDays })
+      .catch((error: unknown) => {
+        if (error instanceof AppError && error.code === 'not_found') return undefined;
+        throw error;
+      });
+    if (!model) {
+      const names = models.map((one) => one.model_public_name);
+      reply.code(404).header('cache-control', 'no-store').type('text/html; charset=utf-8');
+      return reply.send(shown(missingModel(name, names)));
+    }
+    const publicName = model.model_public_name;
+    return pages.send(request, reply, `model ${publicName} ${windowDays}`, model, () =>
+      shown(
+        modelPage({
+          windowDays,
+          model,
+          models,
+          plans: plans.flatMap((plan) => (plan.allowed_models.includes(publicName) ? [plan.name] : [])),
+          snippets: codeSnippets({ baseUrl, model: publicName }, model.family === 'embedding'),
+          leastAccounts,
+          simulated,
+          baseUrl,
+        }),
+      ),
+    );
+  });
+
+  // The whole name, as calls carry it.
+  route('/leaderboard/gateway/:name', async (request, reply) =>
+    reply.redirect(modelPath((request.params as { name: string }).name), 301),
+  );
+
+  migratePages(app, services, {
+    site,
+    plansOf: async (request) => (await catalogOf(request.context)).plans,
+  });
+}

@@ -1,0 +1,29 @@
+import type { ServiceContext } from '../../context.js';
+import type { Clock } from '../../lib/clock.js';
+import type { Services } from '../../services.js';
+import type { Catalog } from './prices.js';
+
+const CACHE_MS = 5 * 60_000;
+
+/** Models and plans for pages, read once in five minutes: they change with a release. */
+export function createCatalog(
+  { billing, installation }: Pick<Services, 'billing' | 'installation'>,
+  clock: Clock,
+): (context: ServiceContext) => Promise<Catalog> {
+  let kept: { at: number; catalog: Promise<Catalog> } | undefined;
+  async function read({ em, ...context }: ServiceContext): Promise<Catalog> {
+    const own = { ...context, em: em.fork() };
+    const [models, plans] = [await billing.models(own), await billing.plans(own)];
+    return { models, plans, simulated: installation.describe().simulated_models };
+  }
+  return (context) => {
+    const age = kept && clock.now() - kept.at;
+    if (kept && age !== undefined && age >= 0 && age < CACHE_MS) return kept.catalog;
+    const entry = { at: clock.now(), catalog: read(context) };
+    kept = entry;
+    entry.catalog.catch(() => {
+      if (kept === entry) kept = undefined;
+    });
+    return entry.catalog;
+  };
+}

@@ -1,0 +1,85 @@
+import { escaped } from '../../../lib/html.js';
+import { formatMoney, parseMoney } from '../../../lib/money.js';
+import { estimateOf, type Here, savingsPct, scaled } from '../../../services/migration/estimate.rules.js';
+import { integer, listing, modelLink, money, tiles } from '../html.js';
+import { planAdvice, savings } from './estimate-view.rules.js';
+import type { PlanLimits } from './plan-advice.rules.js';
+import type { ExportedModel, UsageExport } from './usage-export.rules.js';
+
+const DAYS = 30;
+/** How far the busiest minute of a day is above its mean, for who knows no better. */
+const PEAK_OVER_MEAN = 5;
+
+/** A count over the days of the export as one of 30 days. */
+const monthly = (count: number, days: number): number =>
+  Number(scaled(BigInt(count), BigInt(DAYS), BigInt(days)));
+
+function peakOf({ busiest }: UsageExport): { perMinute: number | undefined; told: string } {
+  if (!busiest) return { perMinute: undefined, told: '' };
+  const { requests, minutes } = busiest;
+  if (minutes <= 1)
+    return { perMinute: requests, told: `<p>Your busiest minute had ${integer(requests)} requests.</p>` };
+  const mean = Math.ceil(requests / minutes);
+  const perMinute = mean * PEAK_OVER_MEAN;
+  const time = minutes >= 1_440 ? 'day' : `${integer(minutes)} minutes`;
+  return {
+    perMinute,
+    told: `<p>Your busiest ${time} had ${integer(requests)} requests, ${integer(mean)} a minute on average. Within it, peaks are higher: we assume ${PEAK_OVER_MEAN} times the average, ${integer(perMinute)} a minute.</p>`,
+  };
+}
+
+function estimates(usage: UsageExport, here: Here) {
+  return usage.models.map((one: ExportedModel) => {
+    const input = monthly(one.input, usage.days);
+    const estimate = estimateOf(
+      {
+        legacy_provider: usage.provider,
+        legacy_model: one.model.slice(0, 200),
+        input_tokens_30d: input,
+        output_tokens_30d: monthly(one.output, usage.days),
+        cached_input_tokens_30d: Math.min(input, monthly(one.cached, usage.days)),
+      },
+      here,
+    );
+    return { one, estimate };
+  });
+}
+
+/** What all models of an export cost today and here. */
+export function exportView(usage: UsageExport, here: Here, plans: readonly PlanLimits[]): string {
+  const rows = estimates(usage, here);
+  const sum = (name: 'legacy_cost_usd_30d' | 'pr_cost_usd_30d'): bigint =>
+    rows.reduce((total, { estimate }) => total + parseMoney(estimate[name]), 0n);
+  const costs = { legacy: sum('legacy_cost_usd_30d'), own: sum('pr_cost_usd_30d') };
+  const guessed = rows.filter(({ estimate }) => estimate.approximate).map(({ one }) => one.model);
+  const peak = peakOf(usage);
+  const models = [...new Set(rows.map(({ estimate }) => estimate.recommended_pr_model))];
+  const scale = usage.days === DAYS ? '' : ` of ${integer(usage.days)} days, as of 30`;
+  return `${tiles([
+    ['Today, for 30 days', money(formatMoney(costs.legacy)), `${integer(rows.length)} models`],
+    ['Here', money(formatMoney(costs.own))],
+    savings(formatMoney(costs.legacy - costs.own), savingsPct(costs)),
+  ])}
+<p>Computed from the tokens${scale}. Tokenizers differ: the same text may take up to a third fewer or more tokens here.${guessed.length === 0 ? '' : ` We don’t know ${escaped(guessed.slice(0, 5).join(', '))}${guessed.length > 5 ? ` and ${guessed.length - 5} others` : ''}: the price of the most similar model is used.`}</p>
+${peak.told}
+${planAdvice(plans, models, peak.perMinute)}
+${listing(
+  'Costs by model',
+  [
+    { head: 'Model' },
+    { head: 'Input tokens', figures: true },
+    { head: 'Output tokens', figures: true },
+    { head: 'Today', figures: true },
+    { head: 'Model here' },
+    { head: 'Here', figures: true },
+  ],
+  rows.map(({ one, estimate }) => [
+    escaped(one.model),
+    integer(one.input),
+    integer(one.output),
+    money(estimate.legacy_cost_usd_30d),
+    modelLink(estimate.recommended_pr_model),
+    money(estimate.pr_cost_usd_30d),
+  ]),
+)}`;
+}

@@ -1,0 +1,115 @@
+import { escaped } from '../../../lib/html.js';
+import { LEGACY_PROVIDERS } from '../../../services/migration/legacy-prices.data.js';
+import type { SitePage } from '../../site.js';
+import type { PlanLimits } from './plan-advice.rules.js';
+import type { UsageForm } from './usage-form.rules.js';
+
+/** What the page computes with in the browser, as JSON. */
+export interface MigrateBasis {
+  baseUrl: string;
+  prices: readonly (readonly [string, { publicName: string; input: string; output: string }])[];
+  known: readonly (readonly [string, readonly string[]])[];
+  plans: readonly PlanLimits[];
+}
+
+export interface MigrateFacts {
+  form: UsageForm;
+  faults: Partial<UsageForm>;
+  /** HTML of the estimate; undefined where the form has faults. */
+  result: string | undefined;
+  basis: MigrateBasis;
+  script: string | undefined;
+}
+
+const PROVIDER_NAMES: Readonly<Record<string, string>> = {
+  openai: 'OpenAI',
+  anthropic: 'Anthropic',
+  openrouter: 'OpenRouter',
+};
+
+interface Field {
+  name: keyof UsageForm;
+  label: string;
+  hint?: string;
+}
+
+const COUNTS: readonly Field[] = [
+  { name: 'input_tokens_30d', label: 'Input tokens in 30 days' },
+  { name: 'output_tokens_30d', label: 'Output tokens in 30 days' },
+  {
+    name: 'cached_input_tokens_30d',
+    label: 'Of the input, cached',
+    hint: 'Optional. Your provider bills them at a lower price.',
+  },
+  {
+    name: 'peak_requests_per_minute',
+    label: 'Requests per minute at peak',
+    hint: 'Optional. Decides which plan you need.',
+  },
+];
+
+/** A field with its hint and its fault, which screen readers read with it. */
+function field({ name, label, hint }: Field, control: string, fault: string | undefined): string {
+  return `<p class="field"><label for="${name}">${label}</label>${control}${hint === undefined ? '' : `<small>${hint}</small>`}<small class="fault" id="${name}-fault">${fault === undefined ? '' : escaped(fault)}</small></p>`;
+}
+
+function formOf({ form, faults, basis }: MigrateFacts): string {
+  const invalid = (name: keyof UsageForm): string =>
+    ` aria-describedby="${name}-fault"${faults[name] === undefined ? '' : ' aria-invalid="true"'}`;
+  const options = LEGACY_PROVIDERS.map(
+    (provider) =>
+      `<option value="${provider}"${provider === form.legacy_provider ? ' selected' : ''}>${PROVIDER_NAMES[provider]}</option>`,
+  );
+  const known = basis.known.flatMap(([, names]) =>
+    names.map((name) => `<option value="${escaped(name)}"></option>`),
+  );
+  const input = (name: keyof UsageForm, rest: string): string =>
+    `<input id="${name}" name="${name}" value="${escaped(form[name])}" autocomplete="off"${rest}${invalid(name)}>`;
+  return `<form class="form" method="get" action="/migrate" data-migrate novalidate>
+${field({ name: 'legacy_provider', label: 'Provider' }, `<select id="legacy_provider" name="legacy_provider"${invalid('legacy_provider')}>${options.join('')}</select>`, faults.legacy_provider)}
+${field({ name: 'legacy_model', label: 'Model' }, input('legacy_model', ' list="models" maxlength="200" spellcheck="false"'), faults.legacy_model)}
+${COUNTS.map((one) => field(one, input(one.name, ' inputmode="decimal"'), faults[one.name])).join('\n')}
+<datalist id="models">${known.join('')}</datalist>
+<p class="actions"><button type="submit" class="primary">Compare</button></p>
+</form>`;
+}
+
+const presets = (): string =>
+  ['1M', '10M', '100M']
+    .map(
+      (count) =>
+        `<a href="/migrate?legacy_provider=openai&amp;legacy_model=gpt-4o&amp;input_tokens_30d=${count}&amp;output_tokens_30d=${count}">${count}</a>`,
+    )
+    .join('');
+
+const EXPORT = `<section data-export id="export" hidden><h2>Or paste a usage export</h2>
+<p>A CSV or JSON usage export of OpenAI, Anthropic or OpenRouter with up to a few months. It is read in your browser: nothing that you paste is sent
+anywhere, and no key is needed.</p>
+<p class="field"><label for="usage-export">Usage export</label><textarea id="usage-export" rows="6" spellcheck="false" autocomplete="off"></textarea></p>
+<p class="field"><label for="usage-file">Or choose the file</label><input type="file" id="usage-file" accept=".csv,.json,text/csv,application/json"></p>
+<div data-export-result aria-live="polite"></div></section>
+<noscript><p class="aside">With JavaScript, you can also paste a usage export, which is read in your browser.</p></noscript>`;
+
+const dataOf = (basis: MigrateBasis): string =>
+  `<script type="application/json" id="migrate-basis">${JSON.stringify(basis).replaceAll('<', '\\u003c')}</script>`;
+
+/** `/migrate`: what the usage of another provider costs here. A form that works without scripts; with them it computes by itself. */
+export function migratePage(facts: MigrateFacts): SitePage {
+  return {
+    path: '/migrate',
+    title: 'Compare your bill',
+    description:
+      'What your OpenAI, Anthropic or OpenRouter usage costs here: enter model and tokens, or paste a usage export that never leaves your browser.',
+    about: { '@type': 'WebApplication', applicationCategory: 'DeveloperApplication', operatingSystem: 'any' },
+    wide: true,
+    script: facts.script,
+    main: `<p class="lead">What does your usage of OpenAI, Anthropic or OpenRouter cost here? Both sides at list price.</p>
+<div class="estimate">
+${formOf(facts)}
+<section aria-label="Estimate"><p class="aside presets">Same tokens in and out with gpt-4o: ${presets()}<a href="#export" data-export hidden>Paste a usage export</a></p>
+<div data-result aria-live="polite">${facts.result ?? '<p>Correct the marked fields to see the estimate.</p>'}</div></section>
+</div>
+${EXPORT}
+${dataOf(facts.basis)}`,
+  };
+}

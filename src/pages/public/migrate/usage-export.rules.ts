@@ -1,0 +1,152 @@
+import type { LegacyProvider } from '../../../services/migration/legacy-prices.data.js';
+import { csvRows } from './csv.rules.js';
+import { type ExportRecord, exportRecords } from './usage-export-json.rules.js';
+
+/** What an export says of one model. */
+export interface ExportedModel {
+  model: string;
+  input: number;
+  cached: number;
+  output: number;
+}
+
+/** What an export says, over all of its time. */
+export interface UsageExport {
+  provider: LegacyProvider;
+  /** The busiest first. */
+  models: ExportedModel[];
+  /** UTC days from the first to the last, both counted. */
+  days: number;
+  requests: number;
+  /** Of the busiest time that the export tells apart: calls, and how long it is. Undefined where calls aren't counted. */
+  busiest?: { requests: number; minutes: number };
+}
+
+/** Names of columns and members, in the order of preference. Those of `input` leave cached tokens out where `plus` adds them. */
+const NAMES = {
+  model: ['model', 'model_version', 'model_permaslug', 'snapshot_id'],
+  time: ['start_time', 'start_time_iso', 'starting_at', 'usage_date_utc', 'created_at', 'date', 'timestamp'],
+  end: ['end_time', 'end_time_iso', 'ending_at'],
+  requests: ['num_model_requests', 'n_requests', 'requests', 'request_count'],
+  input: ['input_tokens', 'n_context_tokens_total', 'prompt_tokens', 'tokens_prompt'],
+  inputUncached: ['uncached_input_tokens', 'usage_input_tokens_no_cache'],
+  inputWritten: [
+    'usage_input_tokens_cache_write_5m',
+    'usage_input_tokens_cache_write_1h',
+    'ephemeral_5m_input_tokens',
+    'ephemeral_1h_input_tokens',
+    'cache_creation_input_tokens',
+  ],
+  cached: [
+    'input_cached_tokens',
+    'cache_read_input_tokens',
+    'usage_input_tokens_cache_read',
+    'tokens_cached',
+    'n_cached_context_tokens_total',
+  ],
+  output: [
+    'output_tokens',
+    'usage_output_tokens',
+    'n_generated_tokens_total',
+    'completion_tokens',
+    'tokens_completion',
+  ],
+} as const;
+
+const textOf = (record: ExportRecord, names: readonly string[]): string => {
+  for (const name of names) {
+    const value = record[name];
+    if (value !== undefined && value !== '') return value;
+  }
+  return '';
+};
+const numberOf = (record: ExportRecord, names: readonly string[]): number => {
+  const value = Number(textOf(record, names).replaceAll(',', ''));
+  return Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+};
+const sumOf = (record: ExportRecord, names: readonly string[]): number =>
+  names.reduce((sum, name) => sum + numberOf(record, [name]), 0);
+
+const MS_FROM = 1e11;
+/** Milliseconds of a time in seconds, milliseconds or text; undefined where it is none. UTC, unless it says otherwise. */
+function timeMs(text: string): number | undefined {
+  if (/^\d{9,16}(?:\.\d+)?$/.test(text)) return Number(text) * (Number(text) < MS_FROM ? 1_000 : 1);
+  const isPlain = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(text);
+  const time = Date.parse(isPlain ? `${text.replace(' ', 'T')}Z` : text);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+function providerOf(record: ExportRecord): LegacyProvider {
+  const has = (...names: string[]): boolean => names.some((name) => name in record);
+  if (has('usage_input_tokens_no_cache', 'uncached_input_tokens', 'model_version')) return 'anthropic';
+  if (has('tokens_prompt', 'model_permaslug', 'prompt_tokens')) return 'openrouter';
+  return 'openai';
+}
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+/** Calls by the time they are counted in; single calls by the minute. */
+function busiestOf(records: readonly ExportRecord[]): UsageExport['busiest'] {
+  const counted = records.some((record) => textOf(record, NAMES.requests) !== '');
+  const isSingle = !counted && records.some((record) => 'generation_id' in record);
+  if (!counted && !isSingle) return undefined;
+  const buckets = new Map<number, number>();
+  let lengthMs = isSingle ? MINUTE_MS : DAY_MS;
+  for (const record of records) {
+    const start = timeMs(textOf(record, NAMES.time));
+    if (start === undefined) continue;
+    const end = timeMs(textOf(record, NAMES.end));
+    if (!isSingle && end !== undefined && end > start) lengthMs = Math.min(lengthMs, end - start);
+    const at = isSingle ? Math.floor(start / MINUTE_MS) : start;
+    buckets.set(at, (buckets.get(at) ?? 0) + (isSingle ? 1 : numberOf(record, NAMES.requests)));
+  }
+  const requests = Math.max(0, ...buckets.values());
+  return requests === 0 ? undefined : { requests, minutes: Math.max(1, lengthMs / MINUTE_MS) };
+}
+
+function recordsOf(text: string): ExportRecord[] {
+  const trimmed = text.trim();
+  if (/^[[{]/.test(trimmed)) return exportRecords(trimmed);
+  const [head = [], ...rows] = csvRows(trimmed.replace(/^\uFEFF/, ''));
+  const names = head.map((name) => name.trim().toLowerCase().replaceAll(' ', '_'));
+  return rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]?.trim() ?? ''])));
+}
+
+/**
+ * Reads a usage export of OpenAI, Anthropic or OpenRouter, as CSV or as the JSON of their usage APIs.
+ * @returns undefined where the text is no such export.
+ */
+export function readUsageExport(text: string): UsageExport | undefined {
+  const records = recordsOf(text).filter((record) => textOf(record, NAMES.model) !== '');
+  const models = new Map<string, ExportedModel>();
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  for (const record of records) {
+    const name = textOf(record, NAMES.model);
+    const cached = numberOf(record, NAMES.cached);
+    const whole = numberOf(record, NAMES.input);
+    // Some count cached input beside the rest, some within it.
+    const input = numberOf(record, NAMES.inputUncached) + sumOf(record, NAMES.inputWritten) + cached;
+    const isApart = NAMES.inputUncached.some((one) => one in record);
+    const sum = models.get(name) ?? { model: name, input: 0, cached: 0, output: 0 };
+    sum.input += isApart ? input : whole;
+    sum.cached += isApart ? cached : Math.min(cached, whole);
+    sum.output += numberOf(record, NAMES.output);
+    models.set(name, sum);
+    const time = timeMs(textOf(record, NAMES.time));
+    if (time === undefined) continue;
+    first = Math.min(first, time);
+    last = Math.max(last, time);
+  }
+  const used = [...models.values()].filter(({ input, output }) => input + output > 0);
+  if (used.length === 0) return undefined;
+  const busiest = busiestOf(records);
+  return {
+    provider: providerOf(records[0]!),
+    models: used.toSorted((a, b) => b.input + b.output - a.input - a.output),
+    days: last < first ? 30 : Math.floor(last / DAY_MS) - Math.floor(first / DAY_MS) + 1,
+    requests: records.reduce((sum, record) => sum + numberOf(record, NAMES.requests), 0),
+    ...(busiest && { busiest }),
+  };
+}

@@ -1,0 +1,79 @@
+import { LEGACY_PROVIDERS, type LegacyProvider } from '../../../services/migration/legacy-prices.data.js';
+
+/** The form of `/migrate` as it was filled in, by the names of its fields. */
+export interface UsageForm {
+  legacy_provider: string;
+  legacy_model: string;
+  input_tokens_30d: string;
+  output_tokens_30d: string;
+  cached_input_tokens_30d: string;
+  peak_requests_per_minute: string;
+}
+
+/** What a visitor sees first: a month of a small product. */
+export const EXAMPLE_USAGE: UsageForm = {
+  legacy_provider: 'openai',
+  legacy_model: 'gpt-4o',
+  input_tokens_30d: '30,000,000',
+  output_tokens_30d: '10,000,000',
+  cached_input_tokens_30d: '',
+  peak_requests_per_minute: '',
+};
+
+/** A form that can be computed. */
+export interface Usage {
+  legacy_provider: LegacyProvider;
+  legacy_model: string;
+  input_tokens_30d: number;
+  output_tokens_30d: number;
+  cached_input_tokens_30d?: number;
+  peakPerMinute?: number;
+}
+
+const SCALES: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, b: 1e9 };
+
+/** A count as people write it: `30,000,000`, `30 000 000`, `30M`, `1.5k`. Undefined: none. */
+export function countOf(text: string): number | undefined {
+  const match = /^(\d{1,16}(?:\.\d{1,9})?)([kmb]?)$/i.exec(text.replace(/[\s,_’']/g, ''));
+  if (!match) return undefined;
+  const count = Number(match[1]) * SCALES[match[2]!.toLowerCase()]!;
+  const rounded = Math.round(count);
+  return Number.isSafeInteger(rounded) ? rounded : undefined;
+}
+
+const LONGEST_NAME = 200;
+const A_COUNT = 'Enter a whole number, such as 30,000,000 or 30M.';
+
+/** What a form says, and what is wrong with it, by field. */
+export function readForm(form: UsageForm): { usage?: Usage; faults: Partial<UsageForm> } {
+  const faults: Partial<UsageForm> = {};
+  const provider = LEGACY_PROVIDERS.find((one) => one === form.legacy_provider);
+  if (!provider) faults.legacy_provider = 'Choose one of the providers.';
+  const model = form.legacy_model.trim();
+  if (model === '' || model.length > LONGEST_NAME) faults.legacy_model = 'Enter the name of the model.';
+  const count = (name: keyof UsageForm, isOptional = false): number | undefined => {
+    if (isOptional && form[name].trim() === '') return undefined;
+    const value = countOf(form[name]);
+    if (value === undefined) faults[name] = A_COUNT;
+    return value;
+  };
+  const input = count('input_tokens_30d');
+  const output = count('output_tokens_30d');
+  const cached = count('cached_input_tokens_30d', true);
+  const peak = count('peak_requests_per_minute', true);
+  if (cached !== undefined && input !== undefined && cached > input)
+    faults.cached_input_tokens_30d =
+      'Cached tokens are part of the input tokens: there can’t be more of them.';
+  if (Object.keys(faults).length > 0) return { faults };
+  return {
+    faults,
+    usage: {
+      legacy_provider: provider!,
+      legacy_model: model,
+      input_tokens_30d: input!,
+      output_tokens_30d: output!,
+      ...(cached !== undefined && { cached_input_tokens_30d: cached }),
+      ...(peak !== undefined && { peakPerMinute: peak }),
+    },
+  };
+}

@@ -1,0 +1,214 @@
+import type {
+  LeaderboardModelOutput,
+  LeaderboardOutput,
+} from '../../src/services/leaderboard/leaderboard.outputs.js';
+import { rollUpAt } from '../analytics/support.js';
+import { operate } from '../graphql/support.js';
+import { call } from '../support/api.js';
+import { usePlatform } from '../support/platform-suite.js';
+import { until } from '../support/until.js';
+import { callModel, faultsOf, NOW, someCalls, textOf } from './support.js';
+
+const BASE = 'https://gateway.example.com';
+const PAGES = ['/', '/pricing', '/leaderboard', '/leaderboard/fast', '/migrate', '/docs', '/docs/api'];
+
+describe('the public pages', () => {
+  // Their figures are those of all accounts, at a time of its own.
+  const suite = usePlatform({ own: true, clock: { now: () => NOW }, env: { PUBLIC_BASE_URL: BASE } });
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    call(suite.url, 'GET', path, { redirect: 'manual', headers: { accept: 'text/html', ...headers } });
+  beforeAll(() => someCalls(suite.db));
+
+  test.each(PAGES)(
+    '%s is found and shared by its own address, title, description and picture',
+    async (path) => {
+      const { status, headers, text } = await get(path);
+      expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(faultsOf(text)).toEqual([]);
+      expect(text).toContain(`<link rel="canonical" href="${BASE}${path}">`);
+      const metas = Object.fromEntries(
+        [...text.matchAll(/<meta (?:name|property)="([^"]+)" content="([^"]*)">/g)].map(([, k, v]) => [k, v]),
+      );
+      const title = /<title>([^<]{10,70})<\/title>/.exec(text)?.[1];
+      expect(metas).toMatchObject({
+        'og:title': title,
+        'og:url': BASE + path,
+        'og:site_name': 'Inference gateway',
+      });
+      expect(metas.description).toMatch(/^.{50,200}$/);
+      expect(metas['og:description']).toBe(metas.description);
+      expect(metas['og:image']).toMatch(/^https:\/\/gateway\.example\.com\/assets\/picture-[\w-]+\.png$/);
+      const picture = await call(suite.url, 'GET', new URL(metas['og:image']!).pathname);
+      expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
+      const [, data] = /<script type="application\/ld\+json">([\s\S]*?)<\/script>/.exec(text)!;
+      expect(JSON.parse(data!)).toMatchObject({ '@context': 'https://schema.org', url: BASE + path });
+      expect(text).not.toMatch(
+        /<script(?! type="application\/(?:ld\+)?json")[^>]*>[^<]|<style| style="| on\w+="/,
+      );
+    },
+  );
+
+  test('have titles and descriptions of their own', async () => {
+    const texts = await Promise.all(PAGES.map(async (path) => (await get(path)).text));
+    for (const part of [/<title>[^<]+/, /name="description" content="[^"]+/]) {
+      const found = texts.map((text) => part.exec(text)![0]);
+      expect(new Set(found).size).toBe(PAGES.length);
+    }
+  });
+
+  test('the landing page says what it is, for whom, what it costs, and how it does', async () => {
+    const text = textOf((await get('/')).text);
+    expect(text).toContain('For teams that call OpenAI today.');
+    expect(text).toContain('from $0.05 per million tokens');
+    expect(text).toContain('You start with $1.00 of credit.');
+    expect(text).toContain(`curl ${BASE}/v1/chat/completions`);
+    expect(text).toContain(`baseURL: '${BASE}/v1'`);
+    // 1,190 + 44 + 120 calls, of which 44 failed.
+    expect(text).toContain('Calls in the last 7 days 1,354');
+    expect(text).toContain('Successful 96.75%');
+  });
+
+  test('prices are those of the API, to the last digit', async () => {
+    const { text } = await get('/pricing');
+    const { body } = await call<{ model_public_name: string; output_price_per_million_usd: string }[]>(
+      suite.url,
+      'GET',
+      '/api/models',
+    );
+    expect(body).toHaveLength(6);
+    for (const model of body) expect(text).toContain(`>${model.model_public_name}</a>`);
+    const shown = textOf(text);
+    expect(shown).toContain('gateway/qwen-pro $0.50 $1.50 32,768 qwen');
+    expect(shown).toContain('developer $49.00 $65.00 300 all');
+    // (1,200 × 0.5 + 350 × 1.5) ÷ 1,000,000.
+    expect(shown).toContain('= $0.00 1125');
+  });
+
+  test('page, REST and GraphQL have the same figures', async () => {
+    const [page, rest, graph] = [
+      textOf((await get('/leaderboard')).text),
+      (await call<LeaderboardOutput>(suite.url, 'GET', '/api/leaderboard')).body,
+      (
+        await operate<{ leaderboard: { entries: { modelPublicName: string; p95LatencyMs: number }[] } }>(
+          suite.url,
+          '{ leaderboard { entries { modelPublicName p95LatencyMs } } }',
+        )
+      ).body.data!.leaderboard.entries,
+    ];
+    expect(rest.entries.map((entry) => entry.model_public_name)).toEqual([
+      'gateway/fast',
+      'gateway/qwen-pro',
+    ]);
+    for (const [i, entry] of rest.entries.entries()) {
+      expect(graph[i]).toEqual({
+        modelPublicName: entry.model_public_name,
+        p95LatencyMs: entry.p95_latency_ms,
+      });
+      expect(page).toContain(entry.ranking_score!.toFixed(3));
+      expect(page).toContain(`${entry.p95_latency_ms} ms ${entry.p95_low_ms} to ${entry.p95_high_ms}`);
+    }
+    expect(page).toContain('96.43% 95.25% to 97.33%');
+    expect(page).toMatch(/Not enough data .*gateway\/embed/);
+  });
+
+  test('rows are sorted and counted by links, and the sorted column says so', async () => {
+    const sorted = async (query: string) => {
+      const { text } = await get(`/leaderboard${query}`);
+      const names = [...text.matchAll(/<th scope="row"><a [^>]*>([^<]+)/g)].map(([, name]) => name);
+      const [, direction, head] = /<th[^>]* aria-sort="(\w+)"><a [^>]*>([^<]+)/.exec(text)!;
+      return [names, head, direction, /aria-current="true">(\d+ days)/.exec(text)![1]];
+    };
+    const [fast, pro] = ['gateway/fast', 'gateway/qwen-pro'];
+    expect(await sorted('')).toEqual([[fast, pro], 'Score', 'descending', '7 days']);
+    expect(await sorted('?sort_by=cost&window_days=30')).toEqual([
+      [fast, pro],
+      'Output, per 1M tokens',
+      'ascending',
+      '30 days',
+    ]);
+    // A page shows what it can.
+    expect(await sorted('?sort_by=name&window_days=8&utm_source=x')).toEqual([
+      [fast, pro],
+      'Score',
+      'descending',
+      '7 days',
+    ]);
+    const { text } = await get('/leaderboard');
+    for (const [, link] of text.matchAll(/href="(\/leaderboard\?[^"]+)"/g))
+      expect((await get(link!.replaceAll('&amp;', '&'))).status).toBe(200);
+  });
+
+  test('a model has a page with its hours, its price, a first call and others', async () => {
+    const { status, text } = await get('/leaderboard/fast');
+    expect(status).toBe(200);
+    const { body } = await call<LeaderboardModelOutput>(suite.url, 'GET', '/api/leaderboard/gateway/fast');
+    const shown = textOf(text);
+    expect(shown).toContain(`Latency, 95th percentile ${body.p95_latency_ms} ms`);
+    expect(shown).toContain('2026-11-21 11:00 UTC 1,234 3.57%');
+    expect(shown).toContain('Plans free, starter, pro, developer, team');
+    expect(text).toContain('href="/leaderboard/qwen-fast"');
+    expect((await get('/leaderboard/embed')).text).toContain('Not ranked');
+    const whole = await get('/leaderboard/gateway/fast');
+    expect([whole.status, whole.headers.get('location')]).toEqual([301, '/leaderboard/fast']);
+    const none = await get('/leaderboard/%3Cscript%3E');
+    expect([none.status, none.headers.get('cache-control')]).toEqual([404, 'no-store']);
+    expect(none.text).toContain('&#60;script&#62;');
+    expect(none.text).toContain('href="/leaderboard/qwen-pro"');
+  });
+
+  test('are kept by caches, answered with 304, compressed once, and renewed by a roll-up', async () => {
+    const first = await get('/leaderboard', { 'accept-encoding': 'br' });
+    expect(first.headers.get('cache-control')).toBe('public, max-age=300');
+    expect(first.headers.get('content-encoding')).toBe('br');
+    expect(first.headers.get('vary')).toContain('accept-encoding');
+    const etag = first.headers.get('etag')!;
+    const again = await get('/leaderboard', { 'if-none-match': etag });
+    expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag]);
+    expect((await get('/leaderboard', { 'accept-encoding': 'identity' })).text).toBe(first.text);
+
+    await callModel(suite.db, 'gateway/qwen-fast', 150);
+    await rollUpAt(suite.db, NOW);
+    await until(async () => (await get('/leaderboard', { 'if-none-match': etag })).status === 200, {
+      what: 'the roll-up to arrive',
+    });
+    expect((await get('/leaderboard')).text).toContain('gateway/qwen-fast</a>');
+  });
+
+  test('robots.txt and sitemap.xml name what may be visited, and every model', async () => {
+    const robots = await get('/robots.txt');
+    expect([robots.status, robots.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    for (const path of ['/dashboard', '/admin', '/api']) expect(robots.text).toContain(`Disallow: ${path}\n`);
+    expect(robots.text).toContain(`Sitemap: ${BASE}/sitemap.xml`);
+    const { status, headers, text } = await get('/sitemap.xml');
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/xml; charset=utf-8']);
+    const entries = [...text.matchAll(/<url><loc>([^<]+)<\/loc><lastmod>([^<]+)<\/lastmod><\/url>/g)];
+    const paths = entries.map(([, url]) => url!.slice(BASE.length));
+    expect(paths).toEqual(
+      expect.arrayContaining([...PAGES, '/leaderboard/deepseek-reason', '/leaderboard/embed']),
+    );
+    for (const [, , modified] of entries) expect(Date.parse(modified!)).toBe(NOW);
+    for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 200]);
+  });
+});
+
+describe('the public pages of a production', () => {
+  const suite = usePlatform({
+    own: true,
+    clock: { now: () => NOW },
+    env: { LEADERBOARD_MIN_ACCOUNTS: '3' },
+  });
+
+  test('show nothing of a model that too few accounts use', async () => {
+    await someCalls(suite.db);
+    const [board, model, landing] = await Promise.all(
+      ['/leaderboard', '/leaderboard/fast', '/'].map(async (path) =>
+        textOf((await call(suite.url, 'GET', path)).text),
+      ),
+    );
+    expect(board).toContain('No model is ranked yet.');
+    expect(board).toContain('at least 100 calls from at least 3 accounts');
+    expect(model).toContain('Not ranked: ranked models have at least 100 calls from at least 3 accounts');
+    for (const text of [board!, model!, landing!]) expect(text).not.toContain('1,234');
+    expect(landing).toContain('No model has enough calls in the last 7 days to be ranked.');
+  });
+});

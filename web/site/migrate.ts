@@ -1,0 +1,72 @@
+import { estimateView } from '../../src/pages/public/migrate/estimate-view.rules';
+import { exportView } from '../../src/pages/public/migrate/export-view.rules';
+import type { MigrateBasis } from '../../src/pages/public/migrate/migrate-page';
+import { readUsageExport } from '../../src/pages/public/migrate/usage-export.rules';
+import { readForm, type UsageForm } from '../../src/pages/public/migrate/usage-form.rules';
+import { estimateOf, type Here } from '../../src/services/migration/estimate.rules';
+import { addCopyButtons } from './copy';
+
+/** The estimator computes in the page: what is typed or pasted is sent nowhere. */
+const basis = JSON.parse(document.getElementById('migrate-basis')?.textContent ?? '') as MigrateBasis;
+const prices = new Map(basis.prices);
+const here: Here = { baseUrl: basis.baseUrl, priceOf: (own) => prices.get(own)! };
+
+const form = document.querySelector<HTMLFormElement>('[data-migrate]');
+const result = document.querySelector('[data-result]');
+
+/** Everything in it was escaped by the views, which the server renders too. */
+function show(place: Element, html: string): void {
+  place.innerHTML = html;
+  addCopyButtons(place);
+}
+
+function showFaults(own: HTMLFormElement, faults: Partial<UsageForm>): void {
+  for (const control of own.querySelectorAll<HTMLInputElement | HTMLSelectElement>('input, select')) {
+    const fault = faults[control.name as keyof UsageForm];
+    if (fault === undefined) control.removeAttribute('aria-invalid');
+    else control.setAttribute('aria-invalid', 'true');
+    const place = document.getElementById(`${control.name}-fault`);
+    if (place) place.textContent = fault ?? '';
+  }
+}
+
+/** The address says what is shown, so that it can be shared. */
+function keepAddress(own: HTMLFormElement): void {
+  const filled = [...new FormData(own)].filter(([, value]) => value !== '');
+  const query = new URLSearchParams(filled.map(([name, value]) => [name, String(value)]));
+  history.replaceState(null, '', `${location.pathname}?${query}`);
+}
+
+function compare(own: HTMLFormElement): void {
+  const { usage, faults } = readForm(Object.fromEntries(new FormData(own)) as unknown as UsageForm);
+  showFaults(own, faults);
+  if (!usage || !result) return;
+  const { peakPerMinute, ...input } = usage;
+  show(result, estimateView(estimateOf(input, here), basis.plans, peakPerMinute));
+  keepAddress(own);
+}
+
+form?.addEventListener('input', () => compare(form));
+form?.addEventListener('submit', (event) => {
+  event.preventDefault();
+  compare(form);
+});
+
+const place = document.querySelector('[data-export-result]');
+const pasted = document.querySelector<HTMLTextAreaElement>('#usage-export');
+const file = document.querySelector<HTMLInputElement>('#usage-file');
+const UNREAD =
+  '<p>This is no usage export that we know. It needs a column with the model and columns with input and output tokens.</p>';
+
+function showExport(text: string): void {
+  if (!place) return;
+  const usage = readUsageExport(text);
+  if (usage) show(place, exportView(usage, here, basis.plans));
+  else show(place, text.trim() === '' ? '' : UNREAD);
+}
+
+for (const part of document.querySelectorAll('[data-export]')) part.removeAttribute('hidden');
+pasted?.addEventListener('input', () => showExport(pasted.value));
+file?.addEventListener('change', () => {
+  void file.files?.[0]?.text().then(showExport);
+});
