@@ -1,0 +1,124 @@
+import type { Page } from 'playwright-core';
+import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js';
+import { usePlatform } from '../support/platform-suite.js';
+import { expectGoodLooks } from '../web/dashboard.js';
+import { NOW, someCalls } from './support.js';
+
+/** 31 days of 20 models, as OpenAI exports them. */
+const EXPORT = [
+  'start_time,end_time,num_model_requests,model,input_tokens,output_tokens,input_cached_tokens',
+  ...Array.from({ length: 31 * 20 }, (_, i) => {
+    const start = 1_761_955_200 + Math.floor(i / 20) * 86_400;
+    return `${start},${start + 86_400},1440,gpt-4o-secret${i % 20},31000000,3100000,0`;
+  }),
+].join('\n');
+
+describeInBrowser('the public pages in a real browser', () => {
+  const browser = useBrowser();
+  const suite = usePlatform({ own: true, clock: { now: () => NOW } });
+  beforeAll(() => someCalls(suite.db));
+
+  const PAGES = [
+    ['/', 'Open models behind the OpenAI API, billed to the token'],
+    ['/pricing', 'Pricing'],
+    ['/leaderboard', 'Model leaderboard'],
+    ['/leaderboard/fast', 'gateway/fast'],
+    ['/migrate', 'Compare your bill'],
+  ] as const;
+
+  test('read well in light and dark, at both widths', async () => {
+    const page = await browser.open(suite.url, { colorScheme: 'light' });
+    for (const [path, heading] of PAGES) {
+      await page.goto(path);
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      await expectGoodLooks(page, `public${path.replaceAll('/', '-')}`);
+    }
+  });
+
+  test('work without scripts: sorting, windows, hours as a table, the estimate', async () => {
+    const page = await browser.open(suite.url, { javaScriptEnabled: false });
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Full leaderboard' }).click();
+    await page.getByRole('link', { name: 'Latency, p95' }).click();
+    await page.locator('th[aria-sort=ascending]', { hasText: 'Latency, p95' }).waitFor();
+    await page.getByRole('link', { name: '30 days' }).click();
+    await page.waitForURL('**/leaderboard?window_days=30&sort_by=p95_latency');
+    await page.getByRole('link', { name: 'gateway/fast' }).click();
+    await page.getByText('Show as table').click();
+    await page.getByRole('cell', { name: '1,234' }).waitFor();
+    await page.goto('/migrate');
+    await page.getByLabel('Model').fill('claude-3.5-sonnet');
+    await page.getByLabel('Provider').selectOption('anthropic');
+    await page.getByLabel('Input tokens in 30 days').fill('1M');
+    await page.getByLabel('Output tokens in 30 days').fill('1M');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.waitForURL('**/migrate?legacy_provider=anthropic&**');
+    await page.getByText('$18.00').waitFor();
+    await page.getByText('88.89% less').waitFor();
+    // Only scripts could read one.
+    expect(await page.getByLabel('Usage export').isVisible()).toBe(false);
+  });
+
+  /** Everything that the page asks for from now on. */
+  const requestsOf = (page: Page): string[] => {
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    return asked;
+  };
+
+  test('the estimator computes as one types, keeps the address, and sends nothing', async () => {
+    const page = await browser.open(suite.url);
+    await page.goto('/migrate');
+    const asked = requestsOf(page);
+    await page.getByLabel('Model').fill('gpt-4o');
+    await page.getByLabel('Input tokens in 30 days').fill('1M');
+    await page.getByLabel('Output tokens in 30 days').fill('1M');
+    await page.getByText('$12.50').waitFor();
+    await page.getByText('84% less').waitFor();
+    await page.getByLabel('Output tokens in 30 days').fill('-');
+    await page.getByText('Enter a whole number').waitFor();
+    await page.getByLabel('Output tokens in 30 days').fill('2M');
+    await page.getByText('$22.50').waitFor();
+    expect(await page.locator('[aria-invalid]').count()).toBe(0);
+    expect(new URL(page.url()).searchParams.get('output_tokens_30d')).toBe('2M');
+    expect(asked).toEqual([]);
+    // The address shows the same to who gets it, without scripts too.
+    const address = page.url().slice(suite.url.length);
+    const other = await browser.open(suite.url, { javaScriptEnabled: false });
+    await other.goto(address);
+    await other.getByText('$22.50').waitFor();
+  });
+
+  test('a usage export is read in the page: all models, the plan, and no request carries any of it', async () => {
+    const page = await browser.open(suite.url);
+    await page.goto('/migrate');
+    const asked = requestsOf(page);
+    await page.getByLabel('Usage export').fill(EXPORT);
+    const result = page.locator('[data-export-result]');
+    // 31 days × 20 models × 31M and 3.1M tokens, as 30 days: 20 × (930M × $2.50 + 93M × $10.00).
+    await result.getByText('$65,100.00').waitFor();
+    await result.getByText('of 31 days, as of 30').waitFor();
+    // 20 × 1,440 a day are 20 a minute; 5 times that is within the pro plan.
+    await result.getByText('A peak of 100 requests per minute needs the pro plan').waitFor();
+    expect(await result.getByRole('row').count()).toBe(21);
+    await screenshot(page, 'public-migrate-export');
+    await page.getByLabel('Usage export').fill('name,count\nx,1');
+    await result.getByText('This is no usage export that we know.').waitFor();
+    await page.getByLabel('Or choose the file').setInputFiles({
+      name: 'usage.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(EXPORT),
+    });
+    await result.getByText('$65,100.00').waitFor();
+    expect(asked).toEqual([]);
+    expect(page.url()).toBe(`${suite.url}/migrate`);
+  });
+
+  test('code is copied with a button', async () => {
+    const page = await browser.open(suite.url, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.goto('/');
+    await page.getByRole('button', { name: 'Copy' }).first().click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain('/v1/chat/completions');
+  });
+});

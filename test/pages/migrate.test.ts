@@ -1,0 +1,90 @@
+import { countOf } from '../../src/pages/public/migrate/usage-form.rules.js';
+import type { EstimateOutput } from '../../src/services/migration/migration.outputs.js';
+import { call } from '../support/api.js';
+import { usePlatform } from '../support/platform-suite.js';
+import { faultsOf, textOf } from './support.js';
+
+describe('/migrate without scripts', () => {
+  const suite = usePlatform();
+  const get = async (fields: Record<string, string>) => {
+    const { status, text } = await call(suite.url, 'GET', `/migrate?${new URLSearchParams(fields)}`);
+    expect([status, faultsOf(text)]).toEqual([200, []]);
+    return text;
+  };
+  const USAGE = { legacy_provider: 'openai', legacy_model: 'gpt-4o-mini' };
+
+  test('shows what the API estimates, as dollars to the last digit', async () => {
+    const tokens = { input_tokens_30d: 1_234_567, output_tokens_30d: 89_012, cached_input_tokens_30d: 1_000 };
+    const { body } = await call<EstimateOutput>(suite.url, 'POST', '/api/migrate/estimate', {
+      body: { ...USAGE, ...tokens },
+    });
+    const asText = Object.fromEntries(Object.entries(tokens).map(([name, count]) => [name, String(count)]));
+    const shown = textOf(await get({ ...USAGE, ...asText })).replaceAll(' ', '');
+    for (const usd of [body.legacy_cost_usd_30d, body.pr_cost_usd_30d, body.monthly_savings_usd])
+      expect(shown).toContain(`$${usd.replace(/0+$/, '')}`);
+    expect(shown).toContain(`${body.savings_pct}%less`);
+    for (const warning of body.warnings) expect(shown).toContain(warning.replaceAll(' ', ''));
+  });
+
+  test('says so where it is dearer here, and where a model is a guess', async () => {
+    const counts = { input_tokens_30d: '10M', output_tokens_30d: '10M' };
+    const dearer = textOf(
+      await get({ ...counts, legacy_provider: 'openai', legacy_model: 'text-embedding-3-small' }),
+    );
+    expect(dearer).toContain('More per month here $0.30 150% more');
+    const guess = textOf(await get({ ...counts, legacy_provider: 'openai', legacy_model: 'gpt-99-nano' }));
+    expect(guess).toContain(`We don't know "gpt-99-nano".`);
+  });
+
+  test.each([
+    ['', 'You need at least the pro plan ( $20.00 a month, 120 requests per minute). Enter your peak'],
+    ['100', 'A peak of 100 requests per minute needs the pro plan ( $20.00 a month'],
+    ['121', 'needs the developer plan ( $49.00 a month, 300 requests per minute).'],
+    ['1,001', 'A peak of 1,001 requests per minute is above the limit of every plan (1,000).'],
+  ])('says which plan a peak of %p needs', async (peak_requests_per_minute, told) => {
+    const text = await get({
+      legacy_provider: 'openai',
+      legacy_model: 'gpt-4o',
+      input_tokens_30d: '1',
+      output_tokens_30d: '1',
+      peak_requests_per_minute,
+    });
+    expect(textOf(text).replaceAll(/ (?=[).])/g, '')).toContain(told);
+  });
+
+  test('names what is wrong beside its field, keeps what was typed, and runs none of it', async () => {
+    const typed = '"><script>alert(1)</script>';
+    const text = await get({
+      legacy_provider: 'nobody',
+      legacy_model: typed,
+      input_tokens_30d: '-1',
+      output_tokens_30d: '',
+      cached_input_tokens_30d: 'x',
+    });
+    expect(text).not.toContain('<script>alert');
+    expect(text).toContain('value="&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;"');
+    expect(text.match(/aria-invalid="true"/g)).toHaveLength(4);
+    const shown = textOf(text);
+    expect(shown).toContain('Choose one of the providers.');
+    expect(shown.match(/Enter a whole number/g)).toHaveLength(3);
+    expect(shown).toContain('Correct the marked fields');
+    const more = textOf(
+      await get({ ...USAGE, input_tokens_30d: '5', output_tokens_30d: '1', cached_input_tokens_30d: '6' }),
+    );
+    expect(more).toContain('there can’t be more of them');
+  });
+
+  test.each([
+    ['30,000,000', 30_000_000],
+    ['30 000 000', 30_000_000],
+    ['1.5k', 1_500],
+    ['100M', 100_000_000],
+    ['2b', 2_000_000_000],
+    ['0', 0],
+    ['-1', undefined],
+    ['', undefined],
+    ['1e9', undefined],
+    ['9999999999999999', undefined],
+    ['99999999999b', undefined],
+  ])('reads %p as %p', (text, count) => expect(countOf(text)).toBe(count));
+});

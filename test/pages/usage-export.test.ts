@@ -1,0 +1,123 @@
+import { csvRows } from '../../src/pages/public/migrate/csv.rules.js';
+import { readUsageExport } from '../../src/pages/public/migrate/usage-export.rules.js';
+
+const OPENAI_CSV = `start_time,end_time,start_time_iso,end_time_iso,project_id,num_model_requests,user_id,api_key_id,model,batch,service_tier,input_tokens,output_tokens,input_cached_tokens
+1761955200,1762041600,2025-11-01T00:00:00+00:00,2025-11-02T00:00:00+00:00,proj_1,1000,,,gpt-4o-2024-08-06,false,default,500000,90000,100000
+1762041600,1762128000,2025-11-02T00:00:00+00:00,2025-11-03T00:00:00+00:00,proj_1,2880,,,gpt-4o-2024-08-06,false,default,700000,110000,0
+1762041600,1762128000,2025-11-02T00:00:00+00:00,2025-11-03T00:00:00+00:00,proj_2,1440,,,"gpt-4o-mini",false,default,40000,1000,0
+1762128000,1762214400,2025-11-03T00:00:00+00:00,2025-11-04T00:00:00+00:00,,0,,,,,,0,0,0
+`;
+
+describe('a usage export', () => {
+  test('of OpenAI as CSV is summed by model, with its days and its busiest day', () => {
+    expect(readUsageExport(OPENAI_CSV)).toEqual({
+      provider: 'openai',
+      models: [
+        { model: 'gpt-4o-2024-08-06', input: 1_200_000, cached: 100_000, output: 200_000 },
+        { model: 'gpt-4o-mini', input: 40_000, cached: 0, output: 1_000 },
+      ],
+      days: 2,
+      requests: 5_320,
+      busiest: { requests: 4_320, minutes: 1_440 },
+    });
+  });
+
+  test('of OpenAI as JSON of the usage API, in buckets of an hour', () => {
+    const bucket = (start: number, requests: number) => ({
+      object: 'bucket',
+      start_time: start,
+      end_time: start + 3_600,
+      results: [
+        {
+          model: 'o3',
+          input_tokens: 10,
+          input_cached_tokens: 4,
+          output_tokens: 5,
+          num_model_requests: requests,
+        },
+      ],
+    });
+    const page = { object: 'page', data: [bucket(1_761_955_200, 60), bucket(1_761_958_800, 120)] };
+    expect(readUsageExport(JSON.stringify(page))).toEqual({
+      provider: 'openai',
+      models: [{ model: 'o3', input: 20, cached: 8, output: 10 }],
+      days: 1,
+      requests: 180,
+      busiest: { requests: 120, minutes: 60 },
+    });
+  });
+
+  test('of Anthropic counts cached and written input into the input', () => {
+    const csv = `usage_date_utc,model_version,api_key,usage_type,usage_input_tokens_no_cache,usage_input_tokens_cache_write_5m,usage_input_tokens_cache_write_1h,usage_input_tokens_cache_read,usage_output_tokens
+2025-11-01,claude-sonnet-4-5-20250929,key,standard,100,20,3,400,50
+2025-11-30,claude-sonnet-4-5-20250929,key,standard,1,0,0,0,1`;
+    expect(readUsageExport(csv)).toEqual({
+      provider: 'anthropic',
+      models: [{ model: 'claude-sonnet-4-5-20250929', input: 524, cached: 400, output: 51 }],
+      days: 30,
+      requests: 0,
+    });
+    const json = {
+      data: [
+        {
+          starting_at: '2025-11-01T00:00:00Z',
+          ending_at: '2025-11-02T00:00:00Z',
+          results: [
+            {
+              model: 'claude-3-haiku',
+              uncached_input_tokens: 100,
+              cache_read_input_tokens: 400,
+              cache_creation: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 3 },
+              output_tokens: 50,
+            },
+          ],
+        },
+      ],
+    };
+    expect(readUsageExport(JSON.stringify(json))).toMatchObject({
+      provider: 'anthropic',
+      models: [{ model: 'claude-3-haiku', input: 523, cached: 400, output: 50 }],
+    });
+  });
+
+  test('of OpenRouter has a row per call, so that its busiest minute is known', () => {
+    const rows = ['00:05', '00:40', '01:10'].map(
+      (time, i) => `gen-${i},2025-11-01 10:${time},openai/gpt-4o,10,5`,
+    );
+    const csv = `generation_id,created_at,model_permaslug,tokens_prompt,tokens_completion\r\n${rows.join('\r\n')}\r\n`;
+    expect(readUsageExport(csv)).toEqual({
+      provider: 'openrouter',
+      models: [{ model: 'openai/gpt-4o', input: 30, cached: 0, output: 15 }],
+      days: 1,
+      requests: 0,
+      busiest: { requests: 2, minutes: 1 },
+    });
+  });
+
+  test.each([
+    '',
+    'hello',
+    'a,b\n1,2',
+    '{',
+    '[]',
+    '{"data":[]}',
+    'model,input_tokens\n,5',
+    'null',
+    '[[[[[[1]]]]]]',
+  ])('is none: %p', (text) => expect(readUsageExport(text)).toBeUndefined());
+
+  test('is CSV with quotes, line breaks within them, semicolons or tabs', () => {
+    expect(csvRows('a,"b ""c"", d"\r\n"e\nf",\n\n')).toEqual([
+      ['a', 'b "c", d'],
+      ['e\nf', ''],
+    ]);
+    expect(csvRows('a;b\n1,5;2')).toEqual([
+      ['a', 'b'],
+      ['1,5', '2'],
+    ]);
+    expect(csvRows('a\tb\n1\t2')).toEqual([
+      ['a', 'b'],
+      ['1', '2'],
+    ]);
+  });
+});
