@@ -6,7 +6,7 @@ import { chat, type ScriptedUpstream, startScriptedUpstream } from '../support/s
 /** RELIABILITY.md G17: no request keeps the edge from all others for longer. */
 const LONGEST_STALL_MS = 100;
 /** What else runs on the machine stalls everything; the request itself does so every time. */
-const TRIES = 12;
+const TRIES = 24;
 const CLOCK_TICK_MS = 10;
 /** What it takes to read ten megabytes and to pass them on, in many small turns. */
 const MOVING_MS = 50;
@@ -129,7 +129,7 @@ describe('a body', () => {
       });
       expect(least).toBeLessThanOrEqual(LONGEST_STALL_MS);
     },
-    30_000,
+    120_000,
   );
 
   test.each(SMALL)(
@@ -145,6 +145,6 @@ describe('a body', () => {
       });
       expect(least).toBeLessThanOrEqual(LONGEST_STALL_MS);
     },
-    30_000,
+    120_000,
   );
 });
