@@ -5,6 +5,7 @@ import { createAnalyticsService } from './services/analytics/analytics.service.j
 import { createWhatIfService } from './services/analytics/what-if.service.js';
 import { createBillingService } from './services/billing/billing.service.js';
 import { createOutlookService } from './services/billing/outlook.service.js';
+import { createStatementService } from './services/billing/statement.service.js';
 import type { ServiceDeps } from './services/deps.js';
 import { createInstallationService } from './services/installation/installation.service.js';
 import { createKeysService } from './services/keys/keys.service.js';
@@ -39,6 +40,7 @@ export function createServices(deps: ServiceDeps) {
     promptFeed: createPromptFeed(deps),
     prompts: createPromptsService(),
     playground: createPlaygroundService(deps),
+    statements: createStatementService(deps),
     usageFeed: createUsageFeed(deps),
     versionStats: createVersionStatsService(),
     whatIf: createWhatIfService(),

@@ -12,6 +12,7 @@ import { analyticsResolvers } from './analytics/analytics.resolver.js';
 import { billingResolvers } from './billing/billing.resolver.js';
 import { BillingSubscriptions } from './billing/billing.subscriptions.js';
 import { ViewerOutlookResolver } from './billing/outlook.resolver.js';
+import { ViewerStatementResolver } from './billing/statement.resolver.js';
 import { InstallationResolver } from './installation/installation.resolver.js';
 import { keysResolvers } from './keys/keys.resolver.js';
 import { LeaderboardResolver } from './leaderboard/leaderboard.resolver.js';
@@ -36,6 +37,7 @@ export function createSchema(): GraphQLSchema {
       UsersResolver,
       AccountSubscriptions,
       ViewerOutlookResolver,
+      ViewerStatementResolver,
       ViewerRefusalsResolver,
       ApiKeyRefusalsResolver,
       ...alertsResolvers,

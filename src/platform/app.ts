@@ -40,6 +40,7 @@ import { promptsRoutes } from '../rest/prompts.routes.js';
 import { refusalsRoutes } from '../rest/refusals.routes.js';
 import type { RestApp } from '../rest/rest-app.js';
 import type { RouteRules } from '../rest/route-rules.js';
+import { statementRoutes } from '../rest/statement.routes.js';
 import type { Signals } from '../services/live/signals.js';
 import type { Services } from '../services.js';
 import { answerBrokenHttp } from './broken-http.js';
@@ -159,6 +160,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   analyticsRoutes(app, services);
   refusalsRoutes(app, services);
   outlookRoutes(app, services);
+  statementRoutes(app, services);
   alertsRoutes(app, services);
   leaderboardRoutes(app, services);
   migrationRoutes(app, services);

@@ -146,6 +146,8 @@ describe('the GraphQL schema', () => {
       'RotateAlertSecretPayload.signingSecret',
       'SignupPayload.accessToken',
       'SignupPayload.tokenType',
+      'StatementModel.inputTokens',
+      'StatementModel.outputTokens',
       'TopUpPayload.monthlyQuotaTokens',
       'UsageEvent.inputTokens',
       'UsageEvent.outputTokens',

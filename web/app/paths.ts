@@ -10,6 +10,7 @@ export const paths = {
   usage: '/dashboard/usage',
   alerts: '/dashboard/alerts',
   billing: '/dashboard/billing',
+  statement: '/dashboard/billing/statements/$month',
   profile: '/dashboard/profile',
 } as const;
 

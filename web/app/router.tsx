@@ -121,6 +121,12 @@ const billing = createRoute({
   component: lazyPage(() => import('./features/billing/billing-page'), 'BillingPage'),
 });
 
+const statement = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.statement,
+  component: lazyPage(() => import('./features/billing/statement-page'), 'StatementPage'),
+});
+
 const profile = createRoute({
   getParentRoute: () => signedIn,
   path: paths.profile,
@@ -134,7 +140,7 @@ export const router = createRouter({
     signup,
     forgotPassword,
     resetPassword,
-    signedIn.addChildren([overview, keys, key, usage, alerts, billing, profile]),
+    signedIn.addChildren([overview, keys, key, usage, alerts, billing, statement, profile]),
   ]),
   defaultPreload: 'intent',
   defaultErrorComponent: PageError,

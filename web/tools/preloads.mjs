@@ -10,6 +10,7 @@ const PAGES = {
   '/dashboard/usage': ['app-layout', 'usage-page'],
   '/dashboard/alerts': ['app-layout', 'alerts-page'],
   '/dashboard/billing': ['app-layout', 'billing-page'],
+  '/dashboard/billing/statements/*': ['app-layout', 'statement-page'],
   '/dashboard/profile': ['app-layout', 'profile-page'],
 };
 

@@ -19,7 +19,7 @@ export class UsageFilterInput extends inputFields(usageFilterInput, { status: Us
 export class UsageReceiptArgs extends inputFields(usageParams) {}
 
 @ArgsType()
-export class LedgerMonthArgs extends inputFields(ledgerMonthInput) {}
+export class MonthArgs extends inputFields(ledgerMonthInput) {}
 
 @ArgsType()
 export class UsageArgs extends PageArgs {

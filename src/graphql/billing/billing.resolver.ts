@@ -21,7 +21,7 @@ import type { GraphqlContext } from '../context.js';
 import { checked } from '../input.js';
 import { ApiKey } from '../keys/keys.types.js';
 import { descriptionOf } from '../zod-fields.js';
-import { LedgerMonthArgs, TopUpInput, UsageArgs, UsageReceiptArgs } from './billing.args.js';
+import { MonthArgs, TopUpInput, UsageArgs, UsageReceiptArgs } from './billing.args.js';
 import {
   LedgerEntry,
   LedgerEntryConnection,
@@ -144,7 +144,7 @@ class ViewerBillingResolver {
 
   @FieldResolver(() => LedgerMonth, { description: ledgerMonthOutput.description, complexity: MONTH_COST })
   async ledgerMonth(
-    @Args() args: LedgerMonthArgs,
+    @Args() args: MonthArgs,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<LedgerMonth> {
     return camelCased(await services.billing.ledgerMonth(service, checked(ledgerMonthInput, args)));

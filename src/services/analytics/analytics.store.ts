@@ -11,20 +11,23 @@ export interface Scope {
   accountId: string;
   /** Each of these keys by itself; without them the account as one. */
   keyIds?: readonly string[] | undefined;
+  /** Each key of the account by itself, and calls without one. */
+  perKey?: boolean;
   from: Date;
   until: Date;
 }
 
 /** Whose a figure is. */
 interface Owned {
-  /** Null: of the account. */
+  /** Null: of the account, or of calls without a key. */
   key_id: string | null;
 }
 
 const owned = ({ accountId, keyIds }: Scope): RawBuilder<unknown> =>
   sql`account_id = ${accountId} ${keyIds ? sql`and key_id = any(${keyIds}::uuid[])` : sql``}`;
 
-const owner = ({ keyIds }: Scope): RawBuilder<unknown> => (keyIds ? sql`key_id` : sql`null::uuid as key_id`);
+const owner = ({ keyIds, perKey }: Scope): RawBuilder<unknown> =>
+  keyIds || perKey ? sql`key_id` : sql`null::uuid as key_id`;
 
 const within = (column: string, { from, until }: Scope): RawBuilder<unknown> =>
   sql`${sql.ref(column)} >= ${from.toISOString()} and ${sql.ref(column)} < ${until.toISOString()}`;

@@ -86,6 +86,15 @@ export const ledgerMonthInput = z.strictObject({
 });
 export type LedgerMonthInput = z.output<typeof ledgerMonthInput>;
 
+const STATEMENT = /^20\d\d-(?:0[1-9]|1[0-2])(?:\.csv)?$/;
+/** Address of a statement: a UTC month, with `.csv` behind it for its lines. */
+export const statementParams = z.strictObject({
+  month: z
+    .string()
+    .regex(STATEMENT, MONTH)
+    .describe('UTC month, `YYYY-MM`. Add `.csv` to get the statement as CSV.'),
+});
+
 /** Of the `Idempotency-Key` header. */
 export const idempotencyKeyInput = z
   .string()

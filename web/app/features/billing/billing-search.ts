@@ -5,7 +5,8 @@ export interface BillingSearch {
   show?: 'credits' | 'charges';
 }
 
-const MONTH = /^20\d\d-(?:0[1-9]|1[0-2])$/;
+/** A UTC month: `2026-11`. */
+export const MONTH = /^20\d\d-(?:0[1-9]|1[0-2])$/;
 
 /** From an address; whatever means nothing is left out. */
 export const billingSearch = ({ month, show }: Record<string, unknown>): BillingSearch => ({

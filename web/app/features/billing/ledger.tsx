@@ -109,6 +109,9 @@ export function Ledger() {
           }
         />
         <h3 className={classes.month}>{monthName(month)}, UTC</h3>
+        <Link to={paths.statement} params={{ month }} className={classes.toStatement}>
+          Statement
+        </Link>
         <Button
           component="a"
           variant="default"

@@ -1,0 +1,40 @@
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { useProduct } from '../support/product-suite.js';
+import { expectGoodLooks, openAs, twoWeeksOfCalls } from './dashboard.js';
+
+describeInBrowser('the statement of a month', () => {
+  const browser = useBrowser();
+  const suite = useProduct();
+
+  test('is reached from the ledger, adds up, downloads as CSV, and stands alone on paper', async () => {
+    const user = await suite.signUp('team');
+    await twoWeeksOfCalls(suite.db, user);
+    const page = await openAs(browser, suite, user, '/dashboard/billing');
+    await page.getByRole('link', { name: 'Statement' }).click();
+    await page.getByRole('heading', { name: /^Statement, \w+ 20\d\d$/ }).waitFor();
+    const { by_model: models, closing_balance_usd: closing } = await suite.api<{
+      by_model: { model_public_name: string }[];
+      closing_balance_usd: string;
+    }>(user.token, 'GET', `/api/billing/statements/${new Date().toISOString().slice(0, 7)}`);
+    const rows = page.getByRole('region', { name: 'Charges by model' }).locator('tbody tr');
+    await rows.filter({ hasText: models[0]!.model_public_name }).waitFor();
+    expect(await rows.count()).toBe(models.length);
+    const tile = page.locator('dl > div').filter({ hasText: 'Closing balance' });
+    expect((await tile.innerText()).replace(/[^\d.-]/g, '')).toBe(closing.replace(/0+$/, ''));
+    await expectGoodLooks(page, 'statement');
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download CSV' }).click();
+    expect((await download).suggestedFilename()).toMatch(/^statement-20\d\d-\d\d\.csv$/);
+    await page.emulateMedia({ media: 'print' });
+    await page.getByRole('banner').waitFor({ state: 'hidden' });
+    expect(await page.getByRole('heading', { name: 'By day' }).isVisible()).toBe(true);
+  });
+
+  test('of a month that is none says so', async () => {
+    const user = await suite.signUp('free');
+    const page = await openAs(browser, suite, user, '/dashboard/billing/statements/2099-01');
+    await page.getByRole('heading', { name: 'No statement for this month' }).waitFor();
+    await page.goto('/dashboard/billing/statements/never');
+    await page.getByRole('heading', { name: 'No statement for this month' }).waitFor();
+  });
+});
