@@ -272,6 +272,10 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     adminEmail: raw.ADMIN_EMAIL ?? null,
     adminPassword: raw.ADMIN_PASSWORD ?? null,
     backgroundTasks: !raw.DISABLE_BACKGROUND_TASKS && raw.NODE_ENV !== 'test',
+    /** Bearer of `/api/internal`. */
+    gpuHeartbeatSecret: raw.GPU_HEARTBEAT_SECRET,
+    gpuStaleAfterMs: raw.GPU_STALE_AFTER_SECONDS * 1000,
+    gpuSweepIntervalMs: raw.GPU_SWEEP_INTERVAL_SECONDS * 1000,
     /** Bounds of an account in the model playground; null: four times the plan's requests per minute. */
     playgroundRunsPerMinute: raw.PLAYGROUND_RUNS_PER_MINUTE ?? null,
     playgroundRunsPerDay: raw.PLAYGROUND_RUNS_PER_DAY,

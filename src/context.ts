@@ -12,6 +12,9 @@ export interface Viewer {
   sessionId: string;
 }
 
+/** Session ID of an administrator on the server's command line, who has no account. */
+export const COMMAND_LINE_SESSION = 'command-line';
+
 /** First argument of every service method. One per request or job. */
 export interface ServiceContext {
   viewer: Viewer | null;

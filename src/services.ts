@@ -15,6 +15,9 @@ import { createAlertFeed } from './services/live/alert-feed.js';
 import { createPromptFeed } from './services/live/prompt-feed.js';
 import { createUsageFeed } from './services/live/usage-feed.js';
 import { createMigrationService } from './services/migration/migration.service.js';
+import { createBenchmarksService } from './services/nodes/benchmarks.service.js';
+import { createHeartbeatsService } from './services/nodes/heartbeats.service.js';
+import { createNodesService } from './services/nodes/nodes.service.js';
 import { createPlaygroundService } from './services/playground/playground.service.js';
 import { createPromptsService } from './services/prompts/prompts.service.js';
 import { createVersionStatsService } from './services/prompts/version-stats.service.js';
@@ -29,12 +32,15 @@ export function createServices(deps: ServiceDeps) {
     alerts: createAlertsService(deps),
     alertFeed: createAlertFeed(deps),
     analytics: createAnalyticsService(),
+    benchmarks: createBenchmarksService(),
     billing,
+    heartbeats: createHeartbeatsService(),
     installation: createInstallationService(deps),
     keys: createKeysService(deps),
     leaderboard: createLeaderboardService(deps, billing),
     mailLinks: createMailLinksService(deps),
     migration: createMigrationService(deps),
+    nodes: createNodesService(),
     outlook: createOutlookService(),
     refusals: createRefusalsService(),
     promptFeed: createPromptFeed(deps),

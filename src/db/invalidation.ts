@@ -96,3 +96,11 @@ export const MODEL_HOURS_CHANNEL = 'model_hours';
 
 /** Runs of the model playground are to end: sent inside the transaction that says so. The payload is their ids. */
 export const PLAYGROUND_CANCEL_CHANNEL = 'playground_cancel';
+
+/** Nodes were registered, changed or deleted, or their health has changed. The payload says nothing. */
+export const NODES_CHANNEL = 'gateway_nodes';
+
+/** Notifies every model proxy when the current transaction commits. */
+export async function notifyNodes(em: EntityManager): Promise<void> {
+  await sql`select pg_notify(${NODES_CHANNEL}, '')`.execute(em.getKysely());
+}

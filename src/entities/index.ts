@@ -5,6 +5,7 @@ import { LoginFailure } from './accounts/login-failure.js';
 import { NetworkCount } from './accounts/network-count.js';
 import { PasswordReset } from './accounts/password-reset.js';
 import { StarterCredit } from './accounts/starter-credit.js';
+import { AdminAction } from './admin/admin-action.js';
 import { AlertEvent } from './alerts/alert-event.js';
 import { AlertMail } from './alerts/alert-mail.js';
 import { AlertSubscription } from './alerts/alert-subscription.js';
@@ -27,6 +28,11 @@ import { DeletedApiKey } from './keys/deleted-api-key.js';
 import { KeySpendDay } from './keys/key-spend-day.js';
 import { ModelAccountHour } from './leaderboard/model-account-hour.js';
 import { ModelHour } from './leaderboard/model-hour.js';
+import { GpuBenchmark } from './nodes/gpu-benchmark.js';
+import { GpuHeartbeat } from './nodes/gpu-heartbeat.js';
+import { GpuNode } from './nodes/gpu-node.js';
+import { GpuSweep } from './nodes/gpu-sweep.js';
+import { ProxyReport } from './nodes/proxy-report.js';
 import { PlaygroundDay } from './playground/playground-day.js';
 import { PlaygroundRun } from './playground/playground-run.js';
 import { PlaygroundSession } from './playground/playground-session.js';
@@ -40,12 +46,17 @@ import { VirtualKey } from './proxy/virtual-key.js';
 export const entities = [
   Account,
   AccountUsageHour,
+  AdminAction,
   AlertEvent,
   AlertMail,
   AlertSubscription,
   ApiKey,
   DeletedApiKey,
   EndedSession,
+  GpuBenchmark,
+  GpuHeartbeat,
+  GpuNode,
+  GpuSweep,
   KeySpendDay,
   KnownNetwork,
   LedgerEntry,
@@ -64,6 +75,7 @@ export const entities = [
   Prompt,
   PromptActivation,
   PromptVersion,
+  ProxyReport,
   RefusedCallHour,
   RollupDirtyDay,
   RollupDirtyHour,

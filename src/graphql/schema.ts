@@ -17,6 +17,7 @@ import { InstallationResolver } from './installation/installation.resolver.js';
 import { keysResolvers } from './keys/keys.resolver.js';
 import { LeaderboardResolver } from './leaderboard/leaderboard.resolver.js';
 import { MigrationResolver } from './migration/migration.resolver.js';
+import { NodesResolver } from './nodes/nodes.resolver.js';
 import { PlaygroundResolver, ViewerPlaygroundResolver } from './playground/playground.resolver.js';
 import { PlaygroundSubscriptions } from './playground/playground.subscriptions.js';
 import { PromptStatsResolver, ViewerWhatIfResolver } from './prompts/prompt-stats.resolver.js';
@@ -49,6 +50,7 @@ export function createSchema(): GraphQLSchema {
       ...keysResolvers,
       LeaderboardResolver,
       MigrationResolver,
+      NodesResolver,
       PromptsResolver,
       ViewerPromptsResolver,
       PromptResolver,

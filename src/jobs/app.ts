@@ -6,7 +6,9 @@ import { SESSION_LIMITS } from '../db/bounded.js';
 import { guardConnection, STATEMENT_TIMEOUT_MS } from '../db/patience.js';
 import { systemClock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import type { SweepResult } from '../services/nodes/heartbeats.service.js';
 import { ensureJobSchema, type JobDefinition, type JobRunner, startJobs } from './kit.js';
+import { nodeMetrics } from './node-metrics.js';
 import type { ReportRemoved } from './retention.jobs.js';
 
 /** One for the schedule's reads, one for what a finished job writes. */
@@ -21,6 +23,8 @@ export interface JobReports {
   oldSeals(old: { left: number; unreadable: number }): void;
   /** Rows that were removed since they are older than they are kept. */
   removed: ReportRemoved;
+  /** What a check for silent nodes found. */
+  nodes(result: SweepResult): void;
 }
 
 export interface JobsAppOptions {
@@ -87,6 +91,7 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
   pool.on('connect', guardConnection);
   pool.on('error', (error) => log.warn({ err: error }, 'lost a database connection'));
   await ensureJobSchema(orm, pool);
+  const reportNodes = nodeMetrics(registry, () => jobContext(orm, log));
   const runner = await startJobs({
     jobs: options.jobs({
       violations: (invariant, count) => violations.set({ invariant }, count),
@@ -95,6 +100,7 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
         oldSeals.set({ state: 'unreadable' }, unreadable);
       },
       removed: (kind, rows) => removed.inc({ kind }, rows),
+      nodes: reportNodes,
     }),
     pool,
     log,

@@ -18,6 +18,7 @@ import { startJobsApp } from './app.js';
 import { auditJob, monthlyGrantsJob } from './billing.jobs.js';
 import { resealJob } from './keys.jobs.js';
 import type { JobRunner } from './kit.js';
+import { nodeSweepJob } from './nodes.jobs.js';
 import { alertRetentionJob, usageRetentionJob } from './retention.jobs.js';
 import { partitionsJob, rollupsJob } from './usage.jobs.js';
 
@@ -64,6 +65,10 @@ await startOrExit('jobs', async () => {
       sessionCleanupJob,
       usageRetentionJob(retention, reports.removed),
       alertRetentionJob(retention, reports.removed),
+      nodeSweepJob(
+        { staleAfterMs: config.gpuStaleAfterMs, intervalMs: config.gpuSweepIntervalMs },
+        reports.nodes,
+      ),
       resealJob({ envelopes: createEnvelopes(config) }, reports.oldSeals),
     ],
   });

@@ -33,6 +33,7 @@ import { healthRoutes } from '../rest/health.routes.js';
 import { keysRoutes } from '../rest/keys.routes.js';
 import { leaderboardRoutes } from '../rest/leaderboard.routes.js';
 import { migrationRoutes } from '../rest/migration.routes.js';
+import { nodesRoutes } from '../rest/nodes.routes.js';
 import { outlookRoutes } from '../rest/outlook.routes.js';
 import { playgroundRoutes } from '../rest/playground.routes.js';
 import { promptStatsRoutes } from '../rest/prompt-stats.routes.js';
@@ -136,7 +137,11 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   await app.register(cookie, {
     parseOptions: { httpOnly: true, sameSite: 'lax', path: '/', secure: https },
   });
-  guardSessions(app, services, { publicUrl, production: config.production });
+  guardSessions(app, services, {
+    publicUrl,
+    production: config.production,
+    internalSecret: config.gpuHeartbeatSecret,
+  });
   // Suites and scripts of a developer ask as much as they like of their own machine.
   const takeRate = createRates(({ loopback }) => loopback && !config.production);
   limitRates(app, takeRate);
@@ -169,6 +174,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   playgroundRoutes(app, services);
   sharedPlaygroundRoutes(app, services, site);
   adminRoutes(app, services);
+  nodesRoutes(app, services);
   await graphqlRoutes(app, {
     services,
     signals: deps.signals,

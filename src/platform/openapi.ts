@@ -34,11 +34,13 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
         { name: 'Alerts', description: 'Spend alerts and their delivery.' },
         { name: 'Playground', description: 'One prompt for several models, and their responses.' },
         { name: 'Administration', description: 'Account management for administrators.' },
+        { name: 'Nodes', description: 'GPU nodes, heartbeats and benchmarks, for administrators and nodes.' },
         { name: 'Health', description: 'Liveness and readiness.' },
       ],
       components: {
         securitySchemes: {
           key: KEY_SCHEME,
+          internal: { type: 'http', scheme: 'bearer', description: 'The value of `GPU_HEARTBEAT_SECRET`.' },
           bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A session token.' },
           cookie: {
             type: 'apiKey',

@@ -8,6 +8,7 @@ import type { Session } from '../services/accounts/sessions.service.js';
 import type { Services } from '../services.js';
 import { AnonymousBudget } from './anonymous-budget.js';
 import { isUpgrade, refuseCrossSiteWrite } from './cross-site.js';
+import { internalCheck } from './internal-secret.js';
 import { rulesOf } from './route-guard.js';
 
 declare module 'fastify' {
@@ -17,9 +18,13 @@ declare module 'fastify' {
   }
 }
 
+const WRONG_SECRET = 'Send "Authorization: Bearer …" with the value of GPU_HEARTBEAT_SECRET.';
+
 export interface GuardOptions {
   publicUrl: URL;
   production: boolean;
+  /** Bearer of `/api/internal`. Undefined turns these routes off. */
+  internalSecret: string | undefined;
 }
 
 /**
@@ -29,9 +34,10 @@ export interface GuardOptions {
 export function guardSessions(
   app: FastifyInstance,
   services: Services,
-  { publicUrl, production }: GuardOptions,
+  { publicUrl, production, internalSecret }: GuardOptions,
 ): void {
   const anonymous = new AnonymousBudget();
+  const isInternal = internalCheck(internalSecret);
   app.decorateRequest('cookieSession', null);
   app.addHook('onRequest', async (request) => {
     const rules = rulesOf(request);
@@ -41,7 +47,12 @@ export function guardSessions(
     if (credential?.from === 'cookie' || rules.opensSession || isUpgrade(request)) {
       refuseCrossSiteWrite(request, publicUrl);
     }
-    if (rules.auth === 'internal') throw new AppError('internal_routes_disabled');
+    if (rules.auth === 'internal') {
+      if (!isInternal) throw new AppError('internal_routes_disabled');
+      if (isInternal(request.headers.authorization)) return;
+      if (!isExempt(context, { production })) anonymous.spend(context);
+      throw new AppError('unauthorized', { message: WRONG_SECRET });
+    }
     if (rules.auth !== 'none' && credential) await openSession(request, credential, services);
     if (rules.rate !== 'none' && !context.viewer && !isExempt(context, { production })) {
       anonymous.spend(context);

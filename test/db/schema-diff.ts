@@ -11,6 +11,9 @@ const ONLY_IN_MIGRATIONS: readonly string[] = [
   ...checks('alert_mails', 'standing_check'),
   ...checks('alert_subscriptions', 'check', 'kind_check', 'thresholds_pct_check'),
   ...checks('api_keys', 'daily_limit_usd_check', 'monthly_limit_usd_check', 'status_check'),
+  ...checks('admin_actions', 'source_check'),
+  ...checks('gpu_nodes', 'health_status_check', 'hourly_cost_usd_check', 'status_check'),
+  ...checks('gpu_sweeps', 'only_row_check'),
   ...checks('ledger_entries', 'charge_id', 'check', 'kind_check'),
   ...checks('models', 'context_window_check', 'kind_check'),
   ...checks('models', 'input_price_per_million_usd_check', 'output_price_per_million_usd_check'),
@@ -25,6 +28,7 @@ const ONLY_IN_MIGRATIONS: readonly string[] = [
   ...checks('usage_retention', 'only_row_check'),
   // Of the triggers it sees those of rows. It takes for granted that it made their function itself, by a name of its own.
   ...trigger('accounts', 'accounts_keep_ledger'),
+  ...trigger('admin_actions', 'admin_actions_immutable'),
   ...trigger('ledger_entries', 'ledger_entries_immutable'),
   ...trigger('prompt_versions', 'prompt_versions_immutable'),
   ...trigger('prompt_versions', 'prompt_versions_kept'),

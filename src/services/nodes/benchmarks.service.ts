@@ -1,0 +1,92 @@
+import { requireAdmin, type ServiceContext } from '../../context.js';
+import { GpuBenchmark } from '../../entities/nodes/gpu-benchmark.js';
+import { AppError } from '../../errors.js';
+import { formatTimestamp } from '../../lib/clock.js';
+import { isUuid } from '../../lib/ids.js';
+import { latestBenchmarks, listBenchmarks } from './benchmarks.store.js';
+import type { CreateBenchmarkInput, ListBenchmarksInput } from './nodes.inputs.js';
+import type { BenchmarkOutput } from './nodes.outputs.js';
+import { findNode } from './nodes.store.js';
+
+/** Benchmark runs of models on nodes. */
+export function createBenchmarksService() {
+  return {
+    /** For callers with the internal secret. @throws AppError `not_found` for an unknown node */
+    async submit({ em, clock }: ServiceContext, input: CreateBenchmarkInput): Promise<BenchmarkOutput> {
+      const { node_id: nodeId } = input;
+      if (!isUuid(nodeId) || !(await findNode(em, nodeId))) throw new AppError('not_found');
+      const made = em.create(GpuBenchmark, {
+        nodeId,
+        model: input.model_public_name,
+        totalRequests: input.total_requests,
+        concurrency: input.concurrency,
+        totalTokens: input.total_tokens,
+        durationMs: input.duration_ms,
+        tokensPerSecond: input.tokens_per_second,
+        p50LatencyMs: input.p50_latency_ms,
+        p95LatencyMs: input.p95_latency_ms,
+        errors: input.errors,
+        ttftP50Ms: input.ttft_p50_ms ?? null,
+        ttftP95Ms: input.ttft_p95_ms ?? null,
+        itlP50Ms: input.itl_p50_ms ?? null,
+        itlP95Ms: input.itl_p95_ms ?? null,
+        tpotP50Ms: input.tpot_p50_ms ?? null,
+        goodput: input.goodput ?? null,
+        slo: input.slo ?? null,
+        sweep: input.sweep?.map((step) => ({
+          ...step,
+          ttft_p95_ms: step.ttft_p95_ms ?? undefined,
+          goodput: step.goodput ?? undefined,
+        })),
+        createdAt: new Date(clock.now()),
+      });
+      await em.persist(made).flush();
+      return benchmarkView(made);
+    },
+
+    /** Newest first. @throws AppError `unauthorized`, `forbidden` */
+    async list(
+      context: ServiceContext,
+      { node_id: nodeId, model, ...page }: ListBenchmarksInput,
+    ): Promise<BenchmarkOutput[]> {
+      requireAdmin(context);
+      if (nodeId !== undefined && !isUuid(nodeId)) return [];
+      const of = { ...page, ...(nodeId !== undefined && { nodeId }), ...(model !== undefined && { model }) };
+      return (await listBenchmarks(context.em, of)).map(benchmarkView);
+    },
+
+    /** The latest run of each node and model. @throws AppError `unauthorized`, `forbidden` */
+    async latest(context: ServiceContext): Promise<BenchmarkOutput[]> {
+      requireAdmin(context);
+      return (await latestBenchmarks(context.em)).map(benchmarkView);
+    },
+  };
+}
+
+const benchmarkView = (run: GpuBenchmark): BenchmarkOutput => ({
+  id: run.id,
+  node_id: run.nodeId,
+  model_public_name: run.model,
+  total_requests: run.totalRequests,
+  concurrency: run.concurrency,
+  total_tokens: run.totalTokens,
+  duration_ms: run.durationMs,
+  tokens_per_second: run.tokensPerSecond,
+  p50_latency_ms: run.p50LatencyMs,
+  p95_latency_ms: run.p95LatencyMs,
+  errors: run.errors,
+  ttft_p50_ms: run.ttftP50Ms ?? null,
+  ttft_p95_ms: run.ttftP95Ms ?? null,
+  itl_p50_ms: run.itlP50Ms ?? null,
+  itl_p95_ms: run.itlP95Ms ?? null,
+  tpot_p50_ms: run.tpotP50Ms ?? null,
+  goodput: run.goodput ?? null,
+  slo: run.slo ?? null,
+  sweep:
+    run.sweep?.map((step) => ({
+      ...step,
+      ttft_p95_ms: step.ttft_p95_ms ?? null,
+      goodput: step.goodput ?? null,
+    })) ?? null,
+  created_at: formatTimestamp(run.createdAt),
+});

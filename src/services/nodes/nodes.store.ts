@@ -1,0 +1,70 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import { UNTRACKED } from '../../db/untracked.js';
+import { GpuHeartbeat } from '../../entities/nodes/gpu-heartbeat.js';
+import { GpuNode } from '../../entities/nodes/gpu-node.js';
+import type { PageInput } from '../../lib/page-input.js';
+
+const NEWEST_FIRST = { createdAt: 'desc', id: 'desc' } as const;
+/** A proxy that has said nothing for so long is gone. */
+const REPORT_SECONDS = 10;
+
+export function listNodes(em: EntityManager, { limit, offset }: PageInput): Promise<GpuNode[]> {
+  return em.find(GpuNode, {}, { ...UNTRACKED, orderBy: NEWEST_FIRST, limit, offset });
+}
+
+/** The id must have the form of a UUID, as everywhere here. */
+export function findNode(em: EntityManager, id: string): Promise<GpuNode | null> {
+  return em.findOne(GpuNode, { id }, UNTRACKED);
+}
+
+/** A node as it is now, locked until the transaction ends: what is changed on it is written at its end. */
+export function lockNode(em: EntityManager, id: string): Promise<GpuNode | null> {
+  return em.findOne(GpuNode, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+}
+
+/** All nodes that have sent a heartbeat, locked. */
+export function lockKnownNodes(em: EntityManager): Promise<GpuNode[]> {
+  return em.find(
+    GpuNode,
+    { lastHeartbeatAt: { $ne: null } },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true, orderBy: { id: 'asc' } },
+  );
+}
+
+/** Calls in flight by node, as running model proxies say. */
+export async function callsInFlight(em: EntityManager): Promise<Map<string, number>> {
+  const { rows } = await sql<{ node: string; calls: number }>`
+    select node, sum((report->>'in_flight')::integer)::integer as calls
+    from proxy_reports, jsonb_each(nodes) as said (node, report)
+    where reported_at > now() - ${REPORT_SECONDS} * interval '1 second'
+    group by node`.execute(em.getKysely());
+  return new Map(rows.map(({ node, calls }) => [node, calls]));
+}
+
+export function listHeartbeats(
+  em: EntityManager,
+  nodeId: string,
+  { limit, offset }: PageInput,
+): Promise<GpuHeartbeat[]> {
+  return em.find(GpuHeartbeat, { nodeId }, { ...UNTRACKED, orderBy: { receivedAt: 'desc' }, limit, offset });
+}
+
+export async function deleteHeartbeatsBefore(em: EntityManager, time: Date): Promise<number> {
+  return em.nativeDelete(GpuHeartbeat, { receivedAt: { $lt: time } });
+}
+
+/** Notes a sweep. @returns When the one before it was; undefined for the first. */
+export async function noteSweep(em: EntityManager, now: Date): Promise<Date | undefined> {
+  const before = await lastSweep(em);
+  await sql`insert into gpu_sweeps (swept_at) values (${now})
+    on conflict (only_row) do update set swept_at = excluded.swept_at`.execute(em.getKysely());
+  return before;
+}
+
+/** When nodes were last checked; undefined before the first time. */
+export async function lastSweep(em: EntityManager): Promise<Date | undefined> {
+  const { rows } = await sql<{ at: Date }>`select swept_at as at from gpu_sweeps`.execute(em.getKysely());
+  return rows[0] && new Date(rows[0].at);
+}
