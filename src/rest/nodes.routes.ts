@@ -184,7 +184,7 @@ function internalRoutes(app: RestApp, { heartbeats, benchmarks }: Services): voi
       description:
         'Says that a node lives. The body is optional. Takes the internal secret; 503 if the installation has none.',
       params: nodeParams,
-      body: heartbeatInput.nullish(),
+      body: heartbeatInput,
       response: { 200: pulseOutput, ...errorResponses(401, 404, 415, 422) },
     },
     handler: async (request) => heartbeats.receive(request.context, request.params.id, request.body ?? {}),

@@ -120,6 +120,8 @@ describe('the GraphQL schema', () => {
     expect(secrets.sort()).toEqual([
       'Analytics.totalTokensIn',
       'Analytics.totalTokensOut',
+      'Benchmark.tokensPerSecond',
+      'Benchmark.totalTokens',
       'CreateAlertSubscriptionPayload.signingSecret',
       'LeaderboardEntry.medianTokensIn',
       'LeaderboardEntry.medianTokensOut',
@@ -148,6 +150,7 @@ describe('the GraphQL schema', () => {
       'SignupPayload.tokenType',
       'StatementModel.inputTokens',
       'StatementModel.outputTokens',
+      'SweepStep.tokensPerSecond',
       'TopUpPayload.monthlyQuotaTokens',
       'UsageEvent.inputTokens',
       'UsageEvent.outputTokens',

@@ -43,11 +43,22 @@ describe('what routes declare', () => {
   const named = (entries: readonly PlatformRoute[]) =>
     entries.map((entry): [string, PlatformRoute] => [`${entry.method} ${entry.url}`, entry]);
 
-  test.each(named(platformRoutes.filter((entry) => !['none', 'optional'].includes(entry.auth))))(
+  test.each(named(platformRoutes.filter((entry) => !['none', 'optional', 'internal'].includes(entry.auth))))(
     '%s refuses whoever has no session',
     async (_name, entry) => {
       const answer = await inject(entry);
       expect([answer.statusCode, answer.json<ErrorAnswer>().error.code]).toEqual([401, 'unauthorized']);
+    },
+  );
+
+  test.each(named(platformRoutes.filter((entry) => entry.auth === 'internal')))(
+    '%s is off without a secret',
+    async (_name, entry) => {
+      const answer = await inject(entry);
+      expect([answer.statusCode, answer.json<ErrorAnswer>().error.code]).toEqual([
+        503,
+        'internal_routes_disabled',
+      ]);
     },
   );
 

@@ -72,8 +72,9 @@ export const heartbeatInput = z
     requests_waiting: z.int().min(0).max(1_000_000).nullish().describe('Number of queued requests.'),
     kv_cache_usage: z.number().min(0).max(1).nullish().describe('Used share of the KV cache, 0 to 1.'),
   })
-  .meta({ id: 'Heartbeat', description: 'What a node says of itself. All of it is optional.' });
-export type HeartbeatInput = z.output<typeof heartbeatInput>;
+  .nullish()
+  .meta({ id: 'Heartbeat', description: 'What a node says of itself. May be left out.' });
+export type HeartbeatInput = NonNullable<z.output<typeof heartbeatInput>>;
 
 const count = (max: number) => z.int().min(0).max(max);
 const milliseconds = z.number().min(0).max(86_400_000);
