@@ -20,6 +20,7 @@ import { createRelay } from './relay.js';
 import { type RouteRules, rules } from './route-rules.js';
 import { createRouter, type Router, type RouterDeps } from './router.js';
 import type { Routing } from './routing.js';
+import { Sites, type SteeringNode } from './sites.js';
 import { type ProxyTime, processTime } from './time.js';
 import type { KeyCheck, VirtualKeys } from './virtual-keys.js';
 
@@ -59,6 +60,12 @@ export interface ModelProxy {
   ready(): boolean;
   /** Routes by another reading of the file from the next try on; calls in flight go on. */
   reload(routing: Routing): void;
+  /** Goes by another reading of the node registry, from the next try on. */
+  steer(nodes: readonly SteeringNode[]): void;
+  /** Calls under way at a host and port (lib/endpoint-key.ts). */
+  inFlight(endpointKey: string): number;
+  /** Called whenever the last call to a node ends that takes no new ones. */
+  onNodeIdle(listener: () => void): void;
   /** Stops accepting, lets calls in flight end, then cuts what is left. */
   close(): Promise<void>;
 }
@@ -148,8 +155,13 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   let router: Router;
   const metrics = createProxyMetrics(deps.registry, () => router.states());
   const firstByteMs = (): number => routing.settings.timeoutMs ?? deps.timeouts.firstByteMs;
+  const ending = new AbortController();
+  let nodeIsIdle = (): void => undefined;
+  const sites = new Sites(() => nodeIsIdle());
   const routerDeps: RouterDeps = {
     time,
+    sites,
+    ending: ending.signal,
     log,
     metrics,
     probe: (deployment, path) =>
@@ -205,8 +217,14 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
       router = createRouter(next, routerDeps, router);
       relay.retain(next.deployments);
     },
+    steer: (nodes) => router.steer(nodes),
+    inFlight: (key) => sites.inFlight(key),
+    onNodeIdle(listener) {
+      nodeIsIdle = listener;
+    },
     async close() {
       draining = true;
+      ending.abort();
       const cut = setTimeout(() => app.server.closeAllConnections(), deps.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);
       await closing(() => app.close());
       clearTimeout(cut);

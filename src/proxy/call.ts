@@ -41,6 +41,8 @@ export type Outcome = string;
 const NONE: ReadonlySet<Candidate> = new Set();
 const MS_PER_SECOND = 1000;
 const FAIR_SHARE = 0.9;
+/** Nobody knows when an administrator lets a node take calls again. */
+const CLOSED_RETRY_MS = 60_000;
 const NOTHING = Buffer.alloc(0);
 
 /** One call on its way through the deployments that may answer it. */
@@ -135,13 +137,16 @@ export class Call {
     const firstByteMs = Math.max(1, Math.min(ownMs, this.#deadline - time.now()));
     const patience = { headersTimeoutMs: firstByteMs, bodyTimeoutMs: deployment.idleMs ?? limits.idleMs };
     const began = time.now();
+    candidate.gate.enter();
     this.#attempt = relay.attempt(deployment, this.asked, patience, this.response, () => {
       // A stream may go on for minutes: what was asked isn't kept for it once there is no other try.
       this.asked.body = NOTHING;
       candidate.health.answering(time.now());
+      candidate.gate.answered();
     });
     const end = await this.#attempt.ended;
     this.#attempt = undefined;
+    if (candidate.gate.leave(end.kind === 'failed')) this.deps.router().readmit(candidate);
     metrics.attempted(deployment, 'reason' in end ? end.reason : end.kind);
     if (end.kind === 'ok') this.deps.router().succeeded(candidate, this.asked.path);
     if (end.kind !== 'failed' && end.kind !== 'broken') return end;
@@ -175,7 +180,7 @@ export class Call {
 
   #unavailable(line: readonly Group[]): ProxyError {
     const now = this.deps.time.now();
-    const waitMs = Math.min(...line.map((group) => group.parkedFor(now)));
+    const waitMs = Math.min(...line.map((group) => group.parkedFor(now)), CLOSED_RETRY_MS);
     return tableError('upstream_unavailable', 503, Math.max(1, Math.ceil(waitMs / MS_PER_SECOND)));
   }
 

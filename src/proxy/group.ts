@@ -1,10 +1,17 @@
 import type { Health } from './health.js';
+import type { Gate, Wanted } from './node-gate.js';
 import type { Deployment } from './routing.js';
 
 /** A deployment that takes calls. */
 export interface Candidate {
   readonly deployment: Deployment;
   readonly health: Health;
+  readonly gate: Gate;
+}
+
+/** Whether a deployment takes calls at the moment: `closed` for one that is parked, too. */
+export function standingOf({ health, gate }: Candidate, now: number): Wanted {
+  return health.isParked(now) ? 'closed' : gate.standing(now, health.isTrying(now));
 }
 
 /** Numbers in [0, 1). */
@@ -17,27 +24,35 @@ export class Group {
     readonly candidates: readonly Candidate[],
   ) {}
 
-  /** Whether every deployment is cooling down. */
+  /** Whether every deployment is cooling down, or on a node that takes no calls. */
   isParked(now: number): boolean {
-    return this.candidates.every(({ health }) => health.isParked(now));
+    return this.candidates.every(({ health, gate }) => health.isParked(now) || gate.site.wanted === 'closed');
   }
 
-  /** Milliseconds until the first of them takes calls again. */
+  /** Milliseconds until the first of them takes calls again; infinite while all their nodes are closed. */
   parkedFor(now: number): number {
-    return Math.min(...this.candidates.map(({ health }) => health.parkedFor(now)));
+    const waits = this.candidates.map(({ health, gate }) =>
+      gate.site.wanted === 'closed' ? Number.POSITIVE_INFINITY : health.parkedFor(now),
+    );
+    return Math.min(...waits);
   }
 
   /**
-   * Simple shuffle: one of those that are neither parked nor in `tried`, each as likely as its weight says. Undefined
-   * when there is none.
+   * Simple shuffle: one of those that are neither parked nor in `tried`, each as likely as its weight says. Those to avoid
+   * are taken when there are no others. Undefined when there is none.
    */
   pick(now: number, random: Random, tried: ReadonlySet<Candidate>): Candidate | undefined {
     const [only] = this.candidates;
     if (this.candidates.length === 1)
-      return tried.has(only!) || only!.health.isParked(now) ? undefined : only;
-    const free = this.candidates.filter(
-      (candidate) => !tried.has(candidate) && !candidate.health.isParked(now),
-    );
+      return tried.has(only!) || standingOf(only!, now) === 'closed' ? undefined : only;
+    const avoided: Candidate[] = [];
+    const open = this.candidates.filter((candidate) => {
+      if (tried.has(candidate)) return false;
+      const standing = standingOf(candidate, now);
+      if (standing === 'avoided') avoided.push(candidate);
+      return standing === 'open';
+    });
+    const free = open.length > 0 ? open : avoided;
     const total = free.reduce((sum, { deployment }) => sum + deployment.weight, 0);
     if (total === 0) return free[Math.floor(random() * free.length)];
     let left = random() * total;

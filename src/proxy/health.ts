@@ -33,6 +33,11 @@ export class Health {
     return now < this.#parkedUntil;
   }
 
+  /** Whether it was parked, takes calls again, and has answered nobody since. */
+  isTrying(now: number): boolean {
+    return this.#down && now >= this.#parkedUntil && this.#answeredAt < this.#parkedUntil;
+  }
+
   /** Milliseconds until it takes calls again; 0 when it does. */
   parkedFor(now: number): number {
     return Math.max(0, this.#parkedUntil - now);

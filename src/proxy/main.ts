@@ -8,6 +8,7 @@ import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { createProxy, type ModelProxy } from './app.js';
 import { RoutingFileError } from './config-file.js';
+import { followNodes } from './node-steering.js';
 import { priceFaults } from './price-check.js';
 import type { Routing } from './routing.js';
 import { createRoutingSource } from './routing-source.js';
@@ -73,6 +74,7 @@ await startOrExit('proxy', async () => {
     log,
     registry,
   });
+  const steering = followNodes({ orm, databaseUrl: config.databaseUrl!, proxy, log });
   const url = await proxy.app.listen({ port: config.proxyPort, host: config.host });
   let reading = Promise.resolve();
   reload = () => {
@@ -87,6 +89,7 @@ await startOrExit('proxy', async () => {
     log,
     async () => {
       await proxy.close();
+      await steering.stop();
       await source.close();
       await orm.close();
     },

@@ -15,7 +15,7 @@ export function modelInfoRoutes(app: FastifyInstance, router: () => Router): voi
     const { settings } = router();
     const data = router()
       .states()
-      .map(({ deployment, fails, parkedForMs }) => ({
+      .map(({ deployment, fails, parkedForMs, standing, inFlight }) => ({
         model_name: deployment.group,
         litellm_params: { model: deployment.upstreamModel, weight: deployment.weight },
         model_info: {
@@ -27,6 +27,8 @@ export function modelInfoRoutes(app: FastifyInstance, router: () => Router): voi
         status: parkedForMs > 0 ? 'parked' : 'serving',
         consecutive_failures: fails,
         parked_for_seconds: Math.ceil(parkedForMs / MS_PER_SECOND),
+        takes_calls: { open: 'yes', avoided: 'if_no_other_can', closed: 'no' }[standing],
+        node_calls_in_flight: inFlight,
       }));
     return { data };
   });

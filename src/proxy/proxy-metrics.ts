@@ -82,6 +82,19 @@ export function createProxyMetrics(
       }
     },
   });
+  new Gauge({
+    name: 'proxy_deployment_avoided',
+    help: '1 while calls go elsewhere because of the node of a deployment (draining, offline, unhealthy, warming), else 0',
+    labelNames: ['model', 'deployment'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { deployment, parkedForMs, standing } of states()) {
+        const avoided = standing !== 'open' && parkedForMs === 0;
+        this.set({ model: deployment.group, deployment: deployment.id }, avoided ? 1 : 0);
+      }
+    },
+  });
   // Finding a series by its labels costs more than counting: each is found once.
   const called = remembered((model, outcome) => calls.labels({ model: model!, outcome: outcome! }));
   const took = remembered((model) => duration.labels({ model: model! }));

@@ -1,8 +1,10 @@
 import type { Logger } from '../lib/logger.js';
-import { type Candidate, Group } from './group.js';
+import { type Candidate, Group, standingOf } from './group.js';
 import { type Change, type Failure, Health } from './health.js';
+import { Gate } from './node-gate.js';
 import type { ProxyMetrics } from './proxy-metrics.js';
 import type { Deployment, DeploymentState, RouterSettings, Routing } from './routing.js';
+import type { Sites, SteeringNode } from './sites.js';
 import type { ProxyTime } from './time.js';
 
 export interface PublicModel {
@@ -29,6 +31,10 @@ export interface Router {
   failed(candidate: Candidate, failure: CallFailure): Promise<void> | undefined;
   /** Whether a deployment has answered anyone since then; if it hasn't, it is asked. Never rejects. */
   serves(candidate: Candidate, since: number): boolean | Promise<boolean>;
+  /** Goes by another reading of the node registry, from the next try on. */
+  steer(nodes: readonly SteeringNode[]): void;
+  /** Asks a deployment whose node came back until it answers; until then others are preferred. */
+  readmit(candidate: Candidate): void;
 }
 
 interface CallFailure extends Failure {
@@ -42,7 +48,13 @@ export interface RouterDeps {
   metrics: Pick<ProxyMetrics, 'parked' | 'probed'>;
   /** Asks a node by a small call of our own whether it serves, on `path` where that is known. Never rejects. */
   probe(deployment: Deployment, path: string | undefined): Promise<boolean>;
+  sites: Sites;
+  /** Aborted when the process ends. */
+  ending: AbortSignal;
 }
+
+/** A node that doesn't serve yet is asked again after this. */
+const PROBE_AGAIN_MS = 1_000;
 
 /** Whether a deployment of a new reading is the one that was there, so that its state still says something. */
 const isSame = (a: Deployment, b: Deployment): boolean =>
@@ -51,11 +63,16 @@ const isSame = (a: Deployment, b: Deployment): boolean =>
   a.upstreamModel === b.upstreamModel &&
   a.apiKey === b.apiKey;
 
-function candidatesOf(deployments: readonly Deployment[], before: readonly Candidate[]): Candidate[] {
+function candidatesOf(
+  deployments: readonly Deployment[],
+  before: readonly Candidate[],
+  sites: Sites,
+): Candidate[] {
   const known = new Map(before.map((candidate) => [candidate.deployment.id, candidate]));
   return deployments.map((deployment) => {
     const old = known.get(deployment.id);
-    return { deployment, health: old && isSame(old.deployment, deployment) ? old.health : new Health() };
+    if (old && isSame(old.deployment, deployment)) return { ...old, deployment };
+    return { deployment, health: new Health(), gate: new Gate(sites.at(deployment.apiBase)) };
   });
 }
 
@@ -81,6 +98,27 @@ function askerOf(
   };
 }
 
+/** Asks deployments whose node came back, each again after a pause until it answers or its node is gone again. */
+function readmitterOf(
+  { time, ending }: RouterDeps,
+  ask: (candidate: Candidate) => Promise<boolean>,
+): (candidate: Candidate) => void {
+  const readmit = async (candidate: Candidate): Promise<void> => {
+    const { gate } = candidate;
+    while (gate.warming && gate.site.wanted === 'open' && !ending.aborted) {
+      if (await ask(candidate)) gate.admit(time.now());
+      else await time.pause(PROBE_AGAIN_MS, ending).catch(() => undefined);
+    }
+    asking.delete(gate);
+  };
+  const asking = new Set<Gate>();
+  return (candidate) => {
+    if (asking.has(candidate.gate)) return;
+    asking.add(candidate.gate);
+    void readmit(candidate);
+  };
+}
+
 /**
  * A router for a routing. With the one `before` it, deployments that are still there keep their state; calls in flight
  * go on with that one.
@@ -91,7 +129,7 @@ export function createRouter(
   before?: Router,
 ): Router {
   const { time, log, metrics } = deps;
-  const candidates = candidatesOf(deployments, before?.candidates ?? []);
+  const candidates = candidatesOf(deployments, before?.candidates ?? [], deps.sites);
   const groups = new Map<string, Group>();
   for (const { deployment } of candidates) {
     const { group: name } = deployment;
@@ -122,9 +160,37 @@ export function createRouter(
     else log.debug(facts, 'a deployment is parked again');
   };
   const ask = askerOf(deps, (candidate) => tell(candidate.health.succeeded(time.now()), candidate));
+  const readmit = readmitterOf(deps, ask);
+  if (before) {
+    // What is new on a node of the registry shows that it serves before it counts.
+    const known = new Set(before.candidates.map(({ gate }) => gate));
+    for (const candidate of candidates) {
+      const { gate } = candidate;
+      if (!known.has(gate) && gate.site.governed) gate.warm();
+      if (gate.warming) readmit(candidate);
+    }
+  }
   return {
     settings,
     candidates,
+    readmit,
+    steer(nodes) {
+      const wantedBefore = new Map(candidates.map(({ gate: { site } }) => [site, site.wanted]));
+      const back = deps.sites.steer(nodes);
+      for (const candidate of candidates) {
+        const { site } = candidate.gate;
+        const { id, group } = candidate.deployment;
+        if (site.wanted !== wantedBefore.get(site)) {
+          log.info(
+            { deployment: id, model: group, calls: site.wanted },
+            'the node of a deployment has changed',
+          );
+        }
+        if (!back.has(site)) continue;
+        candidate.gate.warm();
+        readmit(candidate);
+      }
+    },
     line: (model) => lines.get(model) ?? [],
     models: () =>
       [...groups.values()].map(({ name, candidates: members }) => ({
@@ -133,10 +199,12 @@ export function createRouter(
       })),
     states: () => {
       const now = time.now();
-      return candidates.map(({ deployment, health }) => ({
-        deployment,
-        fails: health.fails,
-        parkedForMs: health.parkedFor(now),
+      return candidates.map((candidate) => ({
+        deployment: candidate.deployment,
+        fails: candidate.health.fails,
+        parkedForMs: candidate.health.parkedFor(now),
+        standing: standingOf(candidate, now),
+        inFlight: candidate.gate.site.inFlight,
       }));
     },
     succeeded(candidate, path) {

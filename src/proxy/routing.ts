@@ -1,4 +1,5 @@
 import type { Money } from '../lib/money.js';
+import type { Wanted } from './node-gate.js';
 
 /** One place where a model runs. Everything here but `group` and `id` is internal. */
 export interface Deployment {
@@ -54,4 +55,8 @@ export interface DeploymentState {
   fails: number;
   /** Milliseconds until it takes calls again; 0: it does. */
   parkedForMs: number;
+  /** Whether it takes calls now, by all that is known of it and its node. */
+  standing: Wanted;
+  /** Calls under way to its host and port. */
+  inFlight: number;
 }

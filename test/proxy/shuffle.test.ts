@@ -1,5 +1,6 @@
 import { Group } from '../../src/proxy/group.js';
 import { Health } from '../../src/proxy/health.js';
+import { Gate, Site } from '../../src/proxy/node-gate.js';
 import type { Deployment } from '../../src/proxy/routing.js';
 import { chanceOf } from '../../src/proxy/simulator/random.js';
 
@@ -23,6 +24,7 @@ const groupOf = (weights: readonly number[]) =>
     weights.map((weight, index) => ({
       deployment: { id: String(index), weight } as Deployment,
       health: new Health(),
+      gate: new Gate(new Site(() => undefined)),
     })),
   );
 

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/lib/clock.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { createProxy, type ProxyDeps } from '../../src/proxy/app.js';
 import { parseRouting } from '../../src/proxy/config-file.js';
+import { followNodes } from '../../src/proxy/node-steering.js';
 import type { RouterSettings, Routing } from '../../src/proxy/routing.js';
 import { type Simulator, startSimulator } from '../../src/proxy/simulator/server.js';
 import { createVirtualKeys } from '../../src/proxy/virtual-keys.js';
@@ -37,6 +38,8 @@ export interface TestProxyOptions {
   time?: ProxyDeps['time'];
   random?: ProxyDeps['random'];
   bounds?: ProxyDeps['bounds'];
+  /** Goes by the node registry in `db`. */
+  followNodes?: boolean;
 }
 
 /** The model proxy on a free port, in process, in front of a simulator of its own. Virtual keys lie in `db`. */
@@ -62,6 +65,9 @@ export async function startTestProxy(db: TestDatabase, options: TestProxyOptions
     bounds: options.bounds,
     drainTimeoutMs: 2_000,
   });
+  const steering = options.followNodes
+    ? followNodes({ orm: db.orm, databaseUrl: db.url, proxy, log })
+    : undefined;
   const url = await proxy.app.listen({ port: 0, host: '127.0.0.1' });
   return {
     url,
@@ -71,6 +77,7 @@ export async function startTestProxy(db: TestDatabase, options: TestProxyOptions
     reload: (file) => proxy.reload(read(file)),
     async close() {
       await proxy.close();
+      await steering?.stop();
       await simulator.close();
     },
   };

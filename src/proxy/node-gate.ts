@@ -1,0 +1,89 @@
+/** What its node's state means for a deployment: no calls at all, calls when no other can take them, calls. */
+export type Wanted = 'closed' | 'avoided' | 'open';
+
+/** One host and port, with every deployment there. */
+export class Site {
+  /** As the node registry says; `open` where it says nothing. */
+  wanted: Wanted = 'open';
+  /** Whether a node of the registry stands here. */
+  governed = false;
+  #inFlight = 0;
+
+  constructor(private readonly onIdle: () => void) {}
+
+  /** Calls under way here. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  enter(): void {
+    this.#inFlight++;
+  }
+
+  leave(): void {
+    if (--this.#inFlight === 0 && this.wanted === 'closed') this.onIdle();
+  }
+}
+
+/** A node that came back serves everybody after so long without a failure, also if nobody called it. */
+const HALF_OPEN_MS = 3_000;
+
+type Phase = 'open' | 'warming' | 'half_open';
+
+/**
+ * Lets calls to a deployment as its node allows. One that comes back must answer a small call of our own first (`warming`),
+ * then takes one call at a time until one is answered (`half_open`). All times are milliseconds of a `ProxyTime`.
+ */
+export class Gate {
+  #phase: Phase = 'open';
+  #halfOpenSince = 0;
+  #busy = 0;
+
+  constructor(readonly site: Site) {}
+
+  /** Whether it waits for an answer to a small call of our own. */
+  get warming(): boolean {
+    return this.#phase === 'warming';
+  }
+
+  /** `trying`: it has failed before and hasn't answered since, so that one call at a time is enough to find out. */
+  standing(now: number, trying: boolean): Wanted {
+    const { wanted } = this.site;
+    if (wanted !== 'open') return wanted;
+    if (this.#phase === 'warming') return 'avoided';
+    if (this.#phase === 'half_open' && now - this.#halfOpenSince >= HALF_OPEN_MS) this.#phase = 'open';
+    const oneAtATime = trying || this.#phase === 'half_open';
+    return oneAtATime && this.#busy > 0 ? 'avoided' : 'open';
+  }
+
+  /** Its node is back. */
+  warm(): void {
+    this.#phase = 'warming';
+  }
+
+  /** It has answered our small call. */
+  admit(now: number): void {
+    if (this.#phase !== 'warming') return;
+    this.#phase = 'half_open';
+    this.#halfOpenSince = now;
+  }
+
+  enter(): void {
+    this.#busy++;
+    this.site.enter();
+  }
+
+  /** Bytes of an answer have come. */
+  answered(): void {
+    if (this.#phase === 'half_open') this.#phase = 'open';
+  }
+
+  /** A call is over. @returns Whether it has to be asked again before others call it. */
+  leave(failed: boolean): boolean {
+    this.#busy--;
+    this.site.leave();
+    if (this.#phase !== 'half_open') return false;
+    this.#phase = failed ? 'warming' : 'open';
+    return failed;
+  }
+}

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import { NODES_CHANNEL } from '../db/invalidation.js';
+import { listen } from '../db/listen.js';
+import type { Logger } from '../lib/logger.js';
+import { createOutageLog } from '../lib/outage-log.js';
+import type { ModelProxy } from './app.js';
+import type { SteeringNode } from './sites.js';
+
+/** Also how often a proxy says that it is there. */
+const POLL_MS = 2_000;
+/** A proxy that has said nothing for so long is gone. */
+const REPORT_SECONDS = 10;
+const QUIET_MS = 3 * POLL_MS;
+
+export interface Steering {
+  stop(): Promise<void>;
+}
+
+export interface SteeringDeps {
+  orm: MikroORM;
+  databaseUrl: string;
+  proxy: Pick<ModelProxy, 'steer' | 'inFlight' | 'onNodeIdle'>;
+  log: Logger;
+  pollMs?: number;
+}
+
+interface NodeRow extends SteeringNode {
+  id: string;
+  revision: number;
+  drained: boolean;
+}
+
+/**
+ * Lets the proxy route by the node registry: at once when it changes, and every 2 s in case a notification was lost. Says in
+ * turn how many calls it has at each node, and when the last call has left one that takes no more. While the database can't be
+ * asked, routing goes by what was read last.
+ */
+export function followNodes({ orm, databaseUrl, proxy, log, pollMs = POLL_MS }: SteeringDeps): Steering {
+  const proxyId = randomUUID();
+  const outages = createOutageLog(log, 'the node registry', QUIET_MS);
+  let nodes: NodeRow[] = [];
+  let reported = false;
+  let running: Promise<void> | undefined;
+  let again = false;
+  let stopped = false;
+  const db = () => orm.em.fork();
+
+  const turn = async (): Promise<void> => {
+    nodes = await readNodes(db());
+    if (stopped) return;
+    proxy.steer(nodes);
+    if (nodes.length === 0 && !reported) return;
+    const said = nodes.map((node) => [
+      node.id,
+      { in_flight: proxy.inFlight(node.endpointKey), revision: node.revision },
+    ]);
+    await writeReport(db(), proxyId, Object.fromEntries(said) as Record<string, object>);
+    reported = true;
+    if (nodes.some(({ status, drained }) => status !== 'active' && !drained)) await noteDrained(db());
+  };
+
+  /** One turn at a time; what is asked for meanwhile is done in one more. */
+  const wake = (): void => {
+    if (stopped) return;
+    if (running) {
+      again = true;
+      return;
+    }
+    running = turn()
+      .catch((error: unknown) => outages.failed(error))
+      .finally(() => {
+        running = undefined;
+        if (!again) return;
+        again = false;
+        wake();
+      });
+  };
+
+  proxy.onNodeIdle(wake);
+  const poll = setInterval(wake, pollMs);
+  poll.unref();
+  const listener = listen({ databaseUrl, channel: NODES_CHANNEL, log, onNotify: wake, onListening: wake });
+  return {
+    async stop() {
+      stopped = true;
+      clearInterval(poll);
+      outages.close();
+      await listener.stop();
+      await running;
+      if (reported) await removeReport(db(), proxyId).catch(() => undefined);
+    },
+  };
+}
+
+async function readNodes(em: EntityManager): Promise<NodeRow[]> {
+  const { rows } = await sql<{
+    id: string;
+    endpoint_key: string;
+    status: string;
+    health_status: string;
+    kept_in_routing: boolean;
+    heard: boolean;
+    revision: number;
+    drained: boolean;
+  }>`
+    select id, endpoint_key, status, health_status, kept_in_routing, last_heartbeat_at is not null as heard, revision,
+      drained_at is not null as drained
+    from gpu_nodes`.execute(em.getKysely());
+  return rows.map((row) => ({
+    id: row.id,
+    endpointKey: row.endpoint_key,
+    status: row.status,
+    healthStatus: row.health_status,
+    keptInRouting: row.kept_in_routing,
+    heard: row.heard,
+    revision: row.revision,
+    drained: row.drained,
+  }));
+}
+
+async function writeReport(em: EntityManager, proxyId: string, nodes: Record<string, object>): Promise<void> {
+  await sql`
+    insert into proxy_reports (proxy_id, reported_at, nodes) values (${proxyId}, now(), ${JSON.stringify(nodes)}::jsonb)
+    on conflict (proxy_id) do update set reported_at = excluded.reported_at, nodes = excluded.nodes`.execute(
+    em.getKysely(),
+  );
+}
+
+/** A node is drained once every running proxy has applied its status and has no calls there. */
+async function noteDrained(em: EntityManager): Promise<void> {
+  await sql`
+    update gpu_nodes n set drained_at = now()
+    where n.status <> 'active' and n.drained_at is null and not exists (
+      select from proxy_reports r
+      where r.reported_at > now() - ${REPORT_SECONDS} * interval '1 second' and (
+        coalesce((r.nodes->n.id::text->>'revision')::integer, -1) < n.revision
+        or (r.nodes->n.id::text->>'in_flight')::integer > 0))`.execute(em.getKysely());
+}
+
+/** Also those of proxies that ended without a word. */
+async function removeReport(em: EntityManager, proxyId: string): Promise<void> {
+  await sql`
+    delete from proxy_reports
+    where proxy_id = ${proxyId} or reported_at < now() - interval '1 day'`.execute(em.getKysely());
+}

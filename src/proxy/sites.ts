@@ -1,0 +1,68 @@
+import { endpointKey } from '../lib/endpoint-key.js';
+import { Site, type Wanted } from './node-gate.js';
+
+/** A node of the registry, as far as routing goes by it. */
+export interface SteeringNode {
+  endpointKey: string;
+  status: string;
+  healthStatus: string;
+  keptInRouting: boolean;
+  /** Whether it has ever sent a heartbeat: until then its health says nothing. */
+  heard: boolean;
+}
+
+/**
+ * What the nodes at one host and port want. An administrator's word counts, whoever else is registered there. One of them that
+ * is heard is enough: an older entry of the same machine gets no heartbeats any more. Undefined: they say nothing.
+ */
+function wantedOf(nodes: readonly SteeringNode[]): Wanted | undefined {
+  if (nodes.some(({ status }) => status !== 'active')) return 'closed';
+  const heard = nodes.filter((node) => node.heard);
+  if (heard.length === 0) return undefined;
+  return heard.some((node) => node.healthStatus === 'healthy' || node.keptInRouting) ? 'open' : 'avoided';
+}
+
+/** Every host and port that deployments have, with what the node registry wants of it. */
+export class Sites {
+  readonly #sites = new Map<string, Site>();
+  /** Before the first reading nothing is known of any node: none comes back. */
+  #steered = false;
+
+  /** `onIdle` is called when the last call to a closed site ends. */
+  constructor(private readonly onIdle: () => void) {}
+
+  /** Of a deployment's address. */
+  at(apiBase: string): Site {
+    return this.#of(endpointKey(apiBase));
+  }
+
+  /** Calls under way at a host and port. */
+  inFlight(key: string): number {
+    return this.#sites.get(key)?.inFlight ?? 0;
+  }
+
+  /** Goes by another reading of the registry. @returns The sites whose node is back, and must show that it serves. */
+  steer(nodes: readonly SteeringNode[]): ReadonlySet<Site> {
+    const byKey = Map.groupBy(nodes, (node) => node.endpointKey);
+    const back = new Set<Site>();
+    for (const key of byKey.keys()) this.#of(key);
+    for (const [key, site] of this.#sites) {
+      const wanted = wantedOf(byKey.get(key) ?? []);
+      const wasOpen = site.governed && site.wanted === 'open';
+      site.governed = wanted !== undefined;
+      site.wanted = wanted ?? 'open';
+      if (this.#steered && wanted === 'open' && !wasOpen) back.add(site);
+    }
+    this.#steered = true;
+    return back;
+  }
+
+  #of(key: string): Site {
+    let site = this.#sites.get(key);
+    if (!site) {
+      site = new Site(this.onIdle);
+      this.#sites.set(key, site);
+    }
+    return site;
+  }
+}
