@@ -90,7 +90,7 @@ const table = {
   changed_meanwhile: {
     status: 409,
     type: 'invalid_request_error',
-    message: 'Somebody else has changed it meanwhile. Read it again and repeat the change.',
+    message: 'The object has changed in the meantime. Read it again and repeat the change.',
   },
   body_too_large: { status: 413, type: 'invalid_request_error', message: 'The request body is too large.' },
   unsupported_media_type: {

@@ -23,12 +23,12 @@ const MAIN = `<p>Check the address for a typo. If you followed a link, the page 
 /** The page in the place of one that isn't there. */
 export const notFoundPage = (site: Site): string =>
   sitePage(
-    { title: 'There is nothing here', documentTitle: 'Page not found · Inference gateway', main: MAIN },
+    { title: 'Page not found', main: MAIN },
     site,
   );
 
 /**
- * Answers a browser that asks for what there isn't with a page; undefined: it is for the error handler to answer.
+ * Answers a browser's request for an unknown address with a page; undefined leaves the answer to the error handler.
  * @param https Whether the public address is https.
  */
 export function answerWithPage(

@@ -142,13 +142,13 @@ function passwordResetRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'forgotPassword',
       tags,
-      summary: 'Ask for a link to set a new password',
+      summary: 'Request a password reset link',
       description:
-        'Sends a link to the mail if an account has it; the answer is the same either way. An address gets at most 3 in an hour, a network asks for 20. Without a mail server nothing is sent: `installation { mailConfigured }` in GraphQL tells.',
+        'Emails a link if an account has the address; the response is the same either way. At most 3 emails per address and hour, and 20 requests per network and hour. Nothing is sent if no mail server is configured: see `installation { mailConfigured }` in GraphQL.',
       security: [],
       body: forgotPasswordInput,
       response: {
-        202: nothing('A mail is on its way if an account has the address.'),
+        202: nothing('An email is sent if an account has the address.'),
         ...errorResponses(403, 415, 422),
       },
     },
@@ -164,9 +164,9 @@ function passwordResetRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'resetPassword',
       tags,
-      summary: 'Set a new password by a link',
+      summary: 'Reset your password',
       description:
-        'Sets the password of the account that the link was sent to, ends all of its sessions and opens a new one, as a log-in does. A link works once, for 30 minutes.',
+        'Sets a new password with the token from an emailed link, ends all sessions of the account and starts a new one, like a login. A link works once, for 30 minutes.',
       security: [],
       body: resetPasswordInput,
       response: { 200: sessionOutput, ...errorResponses(403, 415, 422) },

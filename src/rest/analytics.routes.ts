@@ -33,9 +33,9 @@ export function analyticsRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'getUsageSeries',
       tags: ['Billing'],
-      summary: 'Count my usage per hour or day',
+      summary: 'Get usage per hour or day',
       description:
-        'Calls, tokens and cost per hour or day of a time zone, and model. An hour of UTC counts for where it begins.',
+        'Returns calls, tokens and cost per model and hour or day of a time zone. A UTC hour counts toward the day in which it begins.',
       querystring: usageSeriesInput,
       response: { 200: usageSeriesOutput, ...errorResponses(401, 422) },
     },

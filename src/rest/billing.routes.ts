@@ -98,7 +98,7 @@ export function billingRoutes(app: RestApp, services: Services): void {
       tags,
       summary: 'Export the ledger as CSV',
       description:
-        'Every entry with the same fields as in the list, newest first, the first line their names. Ends early, without the last chunk, when reading fails.',
+        'Exports all ledger entries, newest first, with the same fields as the list and a header line. If reading fails, the response ends early, without the final chunk.',
       querystring: ledgerExportInput,
       response: { 200: csv('Ledger entries.'), ...errorResponses(401, 422) },
     },
@@ -148,8 +148,8 @@ export function billingRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'getUsage',
       tags,
-      summary: 'Show a call',
-      description: 'One call by its `x-request-id`, with the prices of that time and its charge.',
+      summary: 'Get a usage event',
+      description: 'Returns a call by its `x-request-id`, with the prices at that time and its charge.',
       params: usageParams,
       response: { 200: usageReceiptOutput, ...errorResponses(401, 404) },
     },

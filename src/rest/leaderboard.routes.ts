@@ -20,7 +20,7 @@ import { reads, writes } from './route-rules.js';
 
 const tags = ['Leaderboard'];
 const CACHE = 'public, max-age=300';
-const NOT_MODIFIED = nothing('As the `ETag` in `If-None-Match` says.');
+const NOT_MODIFIED = nothing('Not modified since the `ETag` in `If-None-Match`.');
 
 /** Lets caches keep an answer, and answers 304 to who has it. */
 function cacheable<T extends object>(request: FastifyRequest, reply: FastifyReply, answer: T): T | undefined {
@@ -31,7 +31,7 @@ function cacheable<T extends object>(request: FastifyRequest, reply: FastifyRepl
   return undefined;
 }
 
-/** How models did, for everybody, and what administrators do with it. */
+/** The public leaderboard, and its administration. */
 export function leaderboardRoutes(app: RestApp, { leaderboard }: Services): void {
   app.route({
     method: 'GET',
@@ -42,7 +42,7 @@ export function leaderboardRoutes(app: RestApp, { leaderboard }: Services): void
       tags,
       summary: 'Rank models',
       description:
-        'Models by success rate, latency and price over the last days, from hourly roll-ups of all accounts. Models with fewer than 100 calls are not ranked.',
+        "Ranks models by success rate, latency and price, based on hourly roll-ups of all accounts. Models with fewer than 100 calls aren't ranked.",
       security: [],
       querystring: leaderboardInput,
       response: { 200: leaderboardOutput, 304: NOT_MODIFIED, ...errorResponses(422) },
@@ -53,7 +53,7 @@ export function leaderboardRoutes(app: RestApp, { leaderboard }: Services): void
 
   const model = {
     tags,
-    description: 'Its figures over the last days, and each of the last 168 hours.',
+    description: 'Returns the figures of a model over the window and for each of the last 168 hours.',
     security: [],
     querystring: modelWindowInput,
     response: { 200: leaderboardModelOutput, 304: NOT_MODIFIED, ...errorResponses(404, 422) },
@@ -96,7 +96,7 @@ export function leaderboardRoutes(app: RestApp, { leaderboard }: Services): void
       operationId: 'recomputeLeaderboard',
       tags: ['Administration'],
       summary: 'Recompute the leaderboard',
-      description: 'Rolls up what waits and the open hour. Needs an administrator.',
+      description: 'Rolls up all pending hours and the current one. Requires an administrator.',
       response: { 200: recomputeOutput, ...errorResponses(401, 403, 415) },
     },
     handler: async (request) => leaderboard.recompute(request.context),
@@ -104,7 +104,7 @@ export function leaderboardRoutes(app: RestApp, { leaderboard }: Services): void
 
   const update = {
     tags: ['Administration'],
-    description: 'Changes whether it is shown first. Needs an administrator.',
+    description: 'Changes whether a model is featured. Requires an administrator.',
     body: updateModelInput,
     response: { 200: modelOutput, ...errorResponses(401, 403, 404, 415, 422) },
   };
@@ -112,7 +112,7 @@ export function leaderboardRoutes(app: RestApp, { leaderboard }: Services): void
     method: 'PATCH',
     url: '/api/admin/models/:family/:name',
     config: writes({ auth: 'admin' }),
-    schema: { ...update, operationId: 'updateModel', summary: 'Change a model', params: modelPathParams },
+    schema: { ...update, operationId: 'updateModel', summary: 'Update a model', params: modelPathParams },
     handler: async (request) => {
       const { family, name } = request.params;
       return leaderboard.updateModel(request.context, `${family}/${name}`, request.body);
@@ -125,7 +125,7 @@ export function leaderboardRoutes(app: RestApp, { leaderboard }: Services): void
     schema: {
       ...update,
       operationId: 'updateModelByShortName',
-      summary: 'Change a model by its short name',
+      summary: 'Update a model by its short name',
       params: modelNameParams,
     },
     handler: async (request) => leaderboard.updateModel(request.context, request.params.name, request.body),

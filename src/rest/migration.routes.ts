@@ -15,9 +15,9 @@ export function migrationRoutes(app: RestApp, { migration }: Services): void {
     schema: {
       operationId: 'estimateMigration',
       tags: ['Migration'],
-      summary: 'Estimate what a migration saves',
+      summary: 'Estimate migration savings',
       description:
-        "Compares the list price of another provider's model with ours for the tokens of 30 days, and gives the code of a first call.",
+        "Compares the list price of another provider's model with ours for the tokens of 30 days, and returns sample code for a first call.",
       security: [],
       body: estimateInput,
       response: { 200: estimateOutput, ...errorResponses(415, 422) },

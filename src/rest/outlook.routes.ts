@@ -13,8 +13,9 @@ export function outlookRoutes(app: RestApp, { outlook }: Services): void {
     schema: {
       operationId: 'getBalanceOutlook',
       tags: ['Billing'],
-      summary: 'Show how far my balance reaches',
-      description: 'The balance, what calls cost a day lately, and for how many days it lasts at that rate.',
+      summary: 'Get the balance outlook',
+      description:
+        'Returns the balance, the recent average cost per day, and how many days the balance lasts at that rate.',
       response: { 200: outlookOutput, ...errorResponses(401) },
     },
     handler: async (request) => outlook.outlook(request.context),

@@ -17,9 +17,9 @@ export function refusalsRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'getRefusedCalls',
       tags: ['Billing'],
-      summary: 'List my refused calls',
+      summary: 'List rejected calls',
       description:
-        'Calls that were refused before they reached a model, by key, error code and model, with what to do about each. They cost nothing and are not in the usage list. Counts may lag by a second.',
+        "Lists calls that were rejected before they reached a model, by key, error code and model, and how to fix each. They are free and don't appear in the usage list. Counts may lag by a second.",
       querystring: analyticsInput,
       response: { 200: refusedCallsOutput, ...errorResponses(401, 422) },
     },
@@ -33,9 +33,9 @@ export function refusalsRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'listRefusals',
       tags: ['Billing'],
-      summary: 'List my rejected calls by hour',
+      summary: 'List rejected calls by hour',
       description:
-        'Calls that were rejected before they reached a model, by hour, key, model and error code.',
+        'Lists calls that were rejected before they reached a model, by hour, key, model and error code.',
       querystring: analyticsInput,
       response: { 200: refusalHoursOutput, ...errorResponses(401, 422) },
     },
@@ -49,8 +49,8 @@ export function refusalsRoutes(app: RestApp, services: Services): void {
     schema: {
       operationId: 'getKeyRefusedCalls',
       tags: ['Keys'],
-      summary: "List an API key's refused calls",
-      description: 'Calls with the key that were refused before they reached a model.',
+      summary: 'List rejected calls of an API key',
+      description: 'Lists calls with the key that were rejected before they reached a model.',
       params: keyParams,
       querystring: analyticsInput,
       response: { 200: refusedCallsOutput, ...errorResponses(401, 404, 422) },

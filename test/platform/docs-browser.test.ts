@@ -23,7 +23,7 @@ describeInBrowser('the public pages in a real browser', () => {
         expect([path, width]).toEqual([path, viewport.width]);
       }
     }
-    await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await page.getByRole('button', { name: 'Theme: system. Change to light' }).click();
     await page.goto('/docs/api#topUp');
     await page.locator('html[data-mantine-color-scheme=light]').waitFor();

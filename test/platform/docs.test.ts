@@ -194,7 +194,7 @@ describe('an address that is nothing', () => {
   test('is a page for browsers and JSON for everybody else; below /api and /v1 it is JSON for all', async () => {
     const page = await ask('/nothing', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8');
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
-    expect(page.text).toContain('There is nothing here');
+    expect(page.text).toContain('Page not found');
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
     expect(page.headers.get('vary')).toContain('accept');
     for (const [path, accept, method] of [

@@ -61,7 +61,7 @@ describe('the bounds of an account, over two platforms', () => {
     const refused = answers.find(({ status }) => status === 429)!;
     expect(refused.body.error).toMatchObject({ code: 'rate_limit_exceeded', type: 'requests' });
     expect(refused.body.error.message).toBe(
-      'Your plan allows 10 playground runs a minute, and 10 were started in the last one. Wait a moment.',
+      'Your plan allows 10 playground runs per minute, and 10 were started in the last minute. Try again in a moment.',
     );
     expect(refused.headers.get('retry-after')).toBe('60');
     clock.advance(59_000);
@@ -82,7 +82,7 @@ describe('the bounds of an account, over two platforms', () => {
     const { status, body, headers } = await ask(at(0), token, [FAST], 'Hi', small);
     expect([status, body.error.message]).toEqual([
       429,
-      'An account may start 24 playground runs a day, and 24 were started today. The next day begins at 00:00 UTC.',
+      'An account can start 24 playground runs per day, and 24 were started today. The limit resets at 00:00 UTC.',
     ]);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(3_600);
     expect((await countOf(accountId))[0]!.runs).toBe(24);
@@ -98,7 +98,7 @@ describe('the bounds of an account, over two platforms', () => {
     expect(statusesOf(answers)).toEqual([201, 201, 201, 201, 429, 429]);
     const { message } = (answers.find(({ status }) => status === 429)!.body as ErrorAnswer).error;
     expect(message).toMatch(
-      /^The playground runs of an account may generate 2000 tokens a day; \d+ are left, and 1 × max_tokens is 500\. Lower max_tokens/,
+      /^Playground runs of an account can generate 2000 tokens per day; \d+ are left, but 1 × max_tokens is 500\. Lower max_tokens/,
     );
     const [{ tokens, used }] = (await countOf(accountId)) as unknown as [{ tokens: number; used: number }];
     expect([tokens, used > 0 && used < 100]).toEqual([used, true]);

@@ -159,7 +159,7 @@ describe('a prompt for several models', () => {
     for (const model of [PRO, 'gateway/none']) {
       const { status, body } = await ask(product.url, free, [FAST, model], 'Hi');
       expect([status, body.error.code, body.error.param]).toEqual([403, 'model_not_allowed', 'models.1']);
-      expect(body.error.message).toContain(`${model} is not in the allow-list of your plan (free)`);
+      expect(body.error.message).toContain(`Your plan (free) doesn't include ${model}`);
     }
     const listed = await call<Session[]>(product.url, 'GET', '/api/playground', { token: free });
     expect(listed.body).toEqual([]);

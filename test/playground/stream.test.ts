@@ -234,7 +234,7 @@ describe('runs that are followed over a socket', () => {
     const told = begun.find(({ body }) => body.errors)!.body.errors![0]!;
     expect([told.extensions.code, told.message]).toEqual([
       'rate_limit_exceeded',
-      'An account has at most 32 runs under way at once. Wait for one to end.',
+      'An account can have at most 32 unfinished runs. Wait for one to finish.',
     ]);
     // Eight of them are made at once; somebody else's run doesn't wait for them.
     expect(

@@ -138,7 +138,7 @@ describe('what goes upstream for a run, and what comes back', () => {
     const { body } = await ask(suite.url, token, [FAST], 'Go on');
     expect(body.runs[0]).toMatchObject({
       status: 'error',
-      error_message: 'The model did not stop answering.',
+      error_message: 'The model sent an endless answer.',
     });
     expect(body.runs[0]!.response_content!.length).toBeLessThanOrEqual(200_000);
     await until(() => upstream.seen[0]!.aborted);

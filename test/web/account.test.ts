@@ -21,7 +21,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
 
   test('credit is added at once, by keyboard, and stands in the ledger with what was charged', async () => {
     const page = await open('/dashboard/billing');
-    await page.getByText('Mock, no card is charged').waitFor();
+    await page.getByText('Mock: no card is charged').waitFor();
     await page.getByRole('radio', { name: '$25' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('button', { name: 'Add $50' }).focus();
@@ -111,7 +111,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
       .getAttribute('aria-describedby');
     expect(described?.split(' ')).toContain(await refusal.getAttribute('id'));
     await change(PASSWORD, `${PASSWORD} 2`);
-    await page.getByText('The password is changed').waitFor();
+    await page.getByText('Your password was changed').waitFor();
     const login = await call(suite.url, 'POST', '/api/auth/login', {
       body: { email, password: `${PASSWORD} 2` },
     });
@@ -120,13 +120,13 @@ describeInBrowser('billing and profile of the dashboard', () => {
 
   test('an account is deleted only by its mail and password, and its keys with it', async () => {
     const page = await open('/dashboard/profile');
-    await page.getByRole('button', { name: 'Delete the account' }).click();
+    await page.getByRole('button', { name: 'Delete account' }).click();
     const dialog = page.getByRole('dialog');
-    const remove = dialog.getByRole('button', { name: 'Delete the account' });
+    const remove = dialog.getByRole('button', { name: 'Delete account' });
     await dialog.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
-    await dialog.getByLabel('Type the mail address').fill('another@example.com');
+    await dialog.getByLabel('Type the email address').fill('another@example.com');
     expect(await remove.isDisabled()).toBe(true);
-    await dialog.getByLabel('Type the mail address').fill(email);
+    await dialog.getByLabel('Type the email address').fill(email);
     await remove.click();
     await page.waitForURL('**/signup');
     expect((await postChat(suite.url, user.key)).status).toBe(401);

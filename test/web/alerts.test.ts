@@ -32,7 +32,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     user = await suite.signUp('team');
     const page = await openAs(browser, suite, user, `/dashboard/keys/${user.keyId}?tab=alerts`);
     const dialog = page.getByRole('dialog');
-    await page.getByText('this one has no limit').waitFor();
+    await page.getByText('this key has no limit').waitFor();
     await expectGoodLooks(page, 'alerts-no-limit');
     await page.getByRole('link', { name: 'Set a monthly limit' }).click();
     await page.getByRole('button', { name: 'Edit monthly limit' }).click();
@@ -45,15 +45,15 @@ describeInBrowser('the alerts of the dashboard', () => {
     await page.getByRole('button', { name: 'Create alert' }).click();
     // No mail server is configured here: a webhook is offered first, and a mail says what becomes of it.
     await dialog.getByLabel('URL').waitFor();
-    await dialog.getByRole('button', { name: 'Mail' }).click();
-    await dialog.getByText('This installation sends no mail yet.').waitFor();
-    expect(await dialog.getByLabel('Mail address').inputValue()).toContain('@example.com');
+    await dialog.getByRole('button', { name: 'Email' }).click();
+    await dialog.getByText('This installation doesn’t send email.').waitFor();
+    expect(await dialog.getByLabel('Email address').inputValue()).toContain('@example.com');
     await dialog.getByText('at $0.000008').waitFor();
     await dialog.getByRole('button', { name: 'Remove 80%' }).click();
     const percent = dialog.getByRole('textbox', { name: 'Percentage to add' });
     await percent.fill('101');
     await page.keyboard.press('Enter');
-    await dialog.getByText('Must be 1 to 100').waitFor();
+    await dialog.getByText('Must be a whole number from 1 to 100').waitFor();
     for (const one of ['90', '10', '25']) {
       await percent.fill(one);
       await page.keyboard.press('Enter');
@@ -78,7 +78,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     expect(await dialog.getByRole('link', { name: 'How to verify' }).getAttribute('href')).toBe(
       '/docs/webhooks',
     );
-    await dialog.getByRole('button', { name: 'I saved it' }).click();
+    await dialog.getByRole('button', { name: 'I’ve saved it' }).click();
     await dialog.waitFor({ state: 'hidden' });
     await suite.db.pool.query(
       `update alert_subscriptions set destination = $1 where kind = 'webhook' and account_id = $2`,
@@ -87,21 +87,21 @@ describeInBrowser('the alerts of the dashboard', () => {
 
     // It fires, and says so on whichever page its owner is.
     await page.goto('/dashboard/usage');
-    await page.getByText('Each call with one of your keys').waitFor();
+    await page.getByText('Calls with your keys appear here').waitFor();
     expect((await postChat(suite.url, user.key)).status).toBe(200);
     await page.getByText(/Key of a test has spent \d+% of its monthly limit/).waitFor();
     await page.getByRole('link', { name: 'Show its alerts' }).click();
-    const history = page.getByRole('region', { name: 'History of alerts' }).locator('tbody tr');
+    const history = page.getByRole('region', { name: 'Alert history' }).locator('tbody tr');
     await history.filter({ hasText: 'pending' }).first().waitFor();
     (await until(() => release, { what: 'the delivery' }))();
     await history.filter({ hasText: /^100% of the month.*sent.*204/s }).waitFor();
     await history.filter({ hasText: 'degraded' }).nth(4).waitFor();
-    await page.getByText('the alert is recorded, but was not mailed').first().waitFor();
+    await page.getByText('the alert was recorded but not emailed').first().waitFor();
     await expectGoodLooks(page, 'alerts-history');
 
     // What is reached is marked, and the bar says that the limit is.
     const told = page.getByRole('listitem').filter({ hasText: receiver.url });
-    await told.getByText(', the limit is reached').waitFor();
+    await told.getByText(', limit reached').waitFor();
     await told.getByText('at $0.00001, reached').waitFor();
 
     // Once more, and a test.
@@ -125,7 +125,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     await dialog.getByRole('button', { name: 'Continue' }).click();
     await dialog.getByLabel('URL').fill(`${PUBLIC}/second`);
     await dialog.getByRole('button', { name: 'Create alert' }).click();
-    await dialog.getByRole('button', { name: 'I saved it' }).click();
+    await dialog.getByRole('button', { name: 'I’ve saved it' }).click();
     await dialog.waitFor({ state: 'hidden' });
     const { rows } = await suite.db.pool.query(
       'select 1 from alert_subscriptions where account_id = $1 and destination = $2',
@@ -133,11 +133,11 @@ describeInBrowser('the alerts of the dashboard', () => {
     );
     expect(rows).toHaveLength(1);
     await page.goto('/dashboard/profile');
-    await page.getByRole('button', { name: 'Edit mail below' }).click();
-    await page.getByRole('textbox', { name: 'Mail below' }).fill('5.5');
+    await page.getByRole('button', { name: 'Edit email below' }).click();
+    await page.getByRole('textbox', { name: 'Email below' }).fill('5.5');
     await page.keyboard.press('Enter');
     await page.getByText('$5.50').waitFor();
-    await page.getByRole('button', { name: 'No mail' }).click();
-    await page.getByText('No mail comes.').waitFor();
+    await page.getByRole('button', { name: 'No email' }).click();
+    await page.getByText('Off.').waitFor();
   });
 });

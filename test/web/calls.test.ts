@@ -54,7 +54,7 @@ describeInBrowser('the calls of the dashboard', () => {
       'Request id': fallenBack.id,
       Status: 'success',
       Key: 'of a test',
-      'Model asked for': fallenBack.requestedModel,
+      'Requested model': fallenBack.requestedModel,
       'Served by': 'gateway/qwen-pro simulated',
       Endpoint: '/v1/chat/completions',
       Streamed: 'yes',
@@ -87,11 +87,11 @@ describeInBrowser('the calls of the dashboard', () => {
     await page.getByRole('heading', { name: 'Billing' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill(fallenBack.id);
-    await page.getByRole('option', { name: 'Show the call with this request id' }).waitFor();
+    await page.getByRole('option', { name: 'Show the call with this request ID' }).waitFor();
     await page.keyboard.press('Enter');
     await drawer().getByText(fallenBack.requestedModel).waitFor();
     await page.goto(`/dashboard/usage?call=${user.keyId}`);
-    await drawer().getByText('There is no call of this account').waitFor();
+    await drawer().getByText('Your account has no call with the request ID').waitFor();
   });
 
   test('the list says how many there are and what they cost, and goes both ways', async () => {
@@ -160,7 +160,7 @@ describeInBrowser('the calls of the dashboard', () => {
       [user.accountId, user.keyId],
     );
     await page.goto('/dashboard/alerts');
-    const table = page.getByRole('region', { name: 'History of alerts' });
+    const table = page.getByRole('region', { name: 'Alert history' });
     const again = table.getByRole('button', { name: 'Redeliver' });
     await again.waitFor();
     expect(await table.getAttribute('data-more-right')).toBe('true');

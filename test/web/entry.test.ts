@@ -48,13 +48,13 @@ describeInBrowser('the way into the dashboard', () => {
     const page = await browser.open(suite.url);
     await page.goto('/login');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
-    await page.getByText('This installation sends no mail.').waitFor();
+    await page.getByText('This installation doesn’t send email.').waitFor();
     await expectAccessible(page);
     await page.goto(`/reset-password#${'x'.repeat(43)}`);
     await page.getByRole('textbox', { name: 'New password' }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Set password' }).click();
-    await page.getByText('This link doesn’t work any more').waitFor();
-    await page.getByRole('link', { name: 'Ask for another link' }).waitFor();
+    await page.getByText('This link is no longer valid').waitFor();
+    await page.getByRole('link', { name: 'Request a new link' }).waitFor();
     await expectAccessible(page);
   });
 
@@ -131,7 +131,7 @@ describeInBrowser('the way into the dashboard', () => {
     await page.getByRole('heading', { name: 'Log in' }).waitFor();
     await check('login');
     await page.goto('/dashboard/nowhere');
-    await page.getByText('There is nothing here').waitFor();
+    await page.getByText('Page not found').waitFor();
     await check('not-found');
   });
 

@@ -23,7 +23,7 @@ describeInBrowser('somebody new', () => {
     await page.getByLabel('Email').fill(email);
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Create account' }).click();
-    await page.getByRole('heading', { name: 'Make an API key' }).waitFor();
+    await page.getByRole('heading', { name: 'Create an API key' }).waitFor();
     return page;
   };
   const costOfOnlyCall = async (email: string): Promise<string> => {
@@ -39,11 +39,11 @@ describeInBrowser('somebody new', () => {
   test('makes a key by one click, runs a snippet as it stands there, and sees the call arrive', async () => {
     const email = `${randomUUID()}@example.com`;
     const page = await signUp(email);
-    await page.getByText('You start with $1.00 of credit on plan free').waitFor();
-    await page.getByRole('button', { name: 'Make my first key' }).click();
+    await page.getByText('You have $1.00 of credit on the free plan').waitFor();
+    await page.getByRole('button', { name: 'Create my first key' }).click();
     const key = await page.getByRole('region', { name: 'API key' }).innerText();
     expect(key).toMatch(/^sk-pr-\w{46}$/);
-    await page.getByText('Waiting for the first call').waitFor();
+    await page.getByText('Waiting for your first call').waitFor();
 
     const snippet = async (language: string): Promise<string> => {
       await page.getByRole('button', { name: language, exact: true }).click();
@@ -58,17 +58,17 @@ describeInBrowser('somebody new', () => {
     const arrived = await page.getByRole('status').filter({ hasText: 'arrived' }).innerText();
     expect(arrived).toContain(`for ${await costOfOnlyCall(email)}.`);
     expect(arrived).toMatch(/answered in \d+ ms/);
-    await page.getByRole('heading', { name: 'Make the first call (done)' }).waitFor();
+    await page.getByRole('heading', { name: 'Make your first call (done)' }).waitFor();
     await expectGoodLooks(page, 'first-run-arrived');
 
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', await snippet('Node')]);
     expect(stdout).not.toBe('');
     expect(await snippet('Python')).toContain('from openai import OpenAI');
 
-    await page.getByRole('button', { name: 'I saved it' }).click();
+    await page.getByRole('button', { name: 'I’ve saved it' }).click();
     await page.getByText('Saved.').waitFor();
     expect(await page.locator('body').innerText()).not.toContain(key);
-    await page.getByRole('button', { name: 'Go to the overview' }).click();
+    await page.getByRole('button', { name: 'Go to overview' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     const chart = page.getByRole('figure');
     await chart.locator('.recharts-bar-rectangle path').first().hover();
@@ -78,13 +78,13 @@ describeInBrowser('somebody new', () => {
 
   test('sees a call that fails for what it is, and goes on waiting', async () => {
     const page = await openAs(browser, suite, await signUpByApi(suite.url), '/dashboard');
-    await page.getByRole('button', { name: 'Make my first key' }).click();
+    await page.getByRole('button', { name: 'Create my first key' }).click();
     const key = await page.getByRole('region', { name: 'API key' }).innerText();
     const client = new OpenAI({ baseURL: `${suite.url}/v1`, apiKey: key, maxRetries: 0 });
     const ask = (content: string) =>
       client.chat.completions.create({ model: 'gateway/fast', messages: [{ role: 'user', content }] });
     await expect(ask('[[sim status=400]] Hi')).rejects.toMatchObject({ status: 400 });
-    await page.getByText('A call has come and failed with 400').waitFor();
+    await page.getByText('A call arrived and failed with 400').waitFor();
     await ask('Say hello');
     await page.getByText('Your first call has arrived').waitFor();
   });
@@ -143,7 +143,7 @@ describeInBrowser('somebody new', () => {
       sockets.push(socket);
     });
     await page.goto('/dashboard/usage');
-    await page.getByText('Each call with one of your keys').waitFor();
+    await page.getByText('Calls with your keys appear here').waitFor();
     if (!fromTheStart) await until(() => sockets.length > 0, { what: 'the socket to be there' });
     away = true;
     await Promise.all(sockets.splice(0).map((socket) => socket.close()));

@@ -36,7 +36,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await secret.waitFor();
     const key = await secret.innerText();
     await page.keyboard.press('Escape');
-    await dialog(page).getByText('The key has not been copied').waitFor();
+    await dialog(page).getByText('You haven’t copied the key').waitFor();
     expect(await secret.innerText()).toBe(key);
     await dialog(page).getByRole('button', { name: 'Copy key' }).click();
     await dialog(page).getByText('Copied').waitFor();
@@ -67,7 +67,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await until(async () => (await statusOf()) === 402, { what: 'the cap to refuse' });
     expect((await errorOf(await postChat(suite.url, user.key))).code).toBe('daily_cap_exceeded');
     await page
-      .getByText(/starts again at \d{4}-\d\d-\d\d 00:00 UTC/)
+      .getByText(/resets at \d{4}-\d\d-\d\d 00:00 UTC/)
       .first()
       .waitFor();
     await page.getByRole('button', { name: 'No limit' }).click();
@@ -96,7 +96,7 @@ describeInBrowser('the keys of the dashboard', () => {
     const box = () => page.getByRole('button', { name: 'Delete key' }).boundingBox();
     const before = await box();
     await page.getByRole('switch', { name: 'Key is active' }).press('Space');
-    await page.getByText('Disabled: calls with it get 401.').waitFor();
+    await page.getByText('Calls with this key fail with 401.').waitFor();
     await until(async () => (await statusOf()) === 401, { what: 'calls to be refused' });
     // Nothing has moved.
     expect(await box()).toEqual(before);
@@ -105,14 +105,14 @@ describeInBrowser('the keys of the dashboard', () => {
 
     await page.getByRole('button', { name: 'Delete key' }).click();
     await dialog(page).getByText('Delete key of a test?').waitFor();
-    await dialog(page).getByText('Calls with it will get 401').waitFor();
+    await dialog(page).getByText('Calls with this key will fail with 401').waitFor();
     await dialog(page).getByRole('button', { name: 'Keep it' }).click();
     await dialog(page).waitFor({ state: 'hidden' });
     expect(await statusOf()).toBe(200);
     await page.getByRole('button', { name: 'Delete key' }).click();
     await dialog(page).getByRole('button', { name: 'Delete key' }).click();
     await page.waitForURL('**/dashboard/keys');
-    await page.getByText('Your keys will stand here').waitFor();
+    await page.getByText('No keys yet.').waitFor();
     await until(async () => (await statusOf()) === 401, { what: 'calls to be refused' });
   });
 
@@ -159,7 +159,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByText('1 of 1,001 keys').waitFor();
     await page.getByRole('link', { name: 'service 0997', exact: true }).waitFor();
     await page.getByRole('searchbox', { name: 'Search keys' }).fill('no such key');
-    await page.getByText('No key matches.').waitFor();
+    await page.getByText('No matching keys.').waitFor();
   });
 
   test('whoever has to log in again finds the page and what was typed', async () => {

@@ -26,8 +26,8 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     page.on('request', (request) => {
       if (request.isNavigationRequest()) documents.push(new URL(request.url()).pathname);
     });
-    await page.getByRole('button', { name: 'Edit mail below' }).click();
-    await page.getByRole('textbox', { name: 'Mail below' }).fill('7.25');
+    await page.getByRole('button', { name: 'Edit email below' }).click();
+    await page.getByRole('textbox', { name: 'Email below' }).fill('7.25');
     return { page, documents };
   };
   const goToBilling = async (page: Page): Promise<void> => {
@@ -37,7 +37,7 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
   };
   const draftIsThere = async (page: Page): Promise<void> => {
     await page.getByRole('navigation').getByRole('link', { name: 'Profile' }).click();
-    const field = page.getByRole('textbox', { name: 'Mail below' });
+    const field = page.getByRole('textbox', { name: 'Email below' });
     await field.waitFor();
     expect(await field.inputValue()).toBe('7.25');
   };

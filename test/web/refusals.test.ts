@@ -19,29 +19,29 @@ describeInBrowser('why calls are refused', () => {
   test('is named in the first run with what to do, then on the key and on the overview', async () => {
     const { token } = await signUp(suite.url);
     const page = await openAs(browser, suite, { token }, '/dashboard');
-    await page.getByRole('button', { name: 'Make my first key' }).click();
+    await page.getByRole('button', { name: 'Create my first key' }).click();
     const key = await page.getByRole('region', { name: 'API key' }).innerText();
-    await page.getByText('Waiting for the first call').waitFor();
+    await page.getByText('Waiting for your first call').waitFor();
     expect((await postChat(suite.url, key, { model: 'gateway/qwen-pro' })).status).toBe(403);
     await page
-      .getByText('A call has come and was refused with 403 model_not_allowed for gateway/qwen-pro.')
+      .getByText('A call arrived and was rejected with 403 model_not_allowed for gateway/qwen-pro.')
       .waitFor();
     await page.getByText('The plan does not include the model').waitFor();
     await expectGoodLooks(page, 'first-run-refused');
     expect((await postChat(suite.url, key)).status).toBe(200);
     await page.getByText('Your first call has arrived').waitFor();
-    await page.getByRole('button', { name: 'I saved it' }).click();
-    await page.getByRole('button', { name: 'Go to the overview' }).click();
+    await page.getByRole('button', { name: 'I’ve saved it' }).click();
+    await page.getByRole('button', { name: 'Go to overview' }).click();
 
-    const refused = page.getByRole('region', { name: 'Refused calls' });
+    const refused = page.getByRole('region', { name: 'Rejected calls' });
     await refused.getByRole('rowheader', { name: '403 model_not_allowed' }).waitFor();
     await refused.getByRole('link', { name: 'My first key' }).click();
-    await page.getByText('1 call was refused today, the last one with 403 model_not_allowed').waitFor();
+    await page.getByText('1 call was rejected today, the latest with 403 model_not_allowed').waitFor();
     await page.getByRole('switch').click();
     await page.getByText('disabled').first().waitFor();
     // It may take the edge a moment to hear of it.
     for (let status = 0; status !== 401; ) status = (await postChat(suite.url, key)).status;
-    await page.getByText(/2 calls were refused today, the last one with 401 invalid_api_key/).waitFor();
+    await page.getByText(/2 calls were rejected today, the latest with 401 invalid_api_key/).waitFor();
     await page.getByText('The key is disabled. Enable it, or call with another one.').waitFor();
     await expectGoodLooks(page, 'key-refused');
   });
@@ -72,7 +72,7 @@ describeInBrowser('why calls are refused', () => {
       flushBatch(suite.db.pool, [recordOf(user, { createdAt: Date.now() - 6 * DAY_MS, cost })]);
     await spent(18n * DOLLAR);
     await page.reload();
-    await page.getByText(/^Lasts about 1[0-3] days at the rate of the last week$/).waitFor();
+    await page.getByText(/^Lasts about 1[0-3] days at the rate of the past week$/).waitFor();
     await page.getByRole('banner').getByText('Balance', { exact: true }).waitFor();
     // What is left lasts between one day and one and a half, whatever time of the day it is.
     await spent(24n * DOLLAR);

@@ -39,24 +39,24 @@ describeInBrowser('the screens of the dashboard', () => {
     const all: [string, string, (page: Page) => Promise<unknown>, string | RegExp][] = [
       ['overview-used', '/dashboard?window=30', async () => undefined, 'All calls'],
       ['keys', '/dashboard/keys', async () => undefined, 'production, chat service'],
-      ['keys-create', '/dashboard/keys?create=true', async () => undefined, 'What will call with it'],
+      ['keys-create', '/dashboard/keys?create=true', async () => undefined, 'What will use this key'],
       ['keys-secret', '/dashboard/keys?create=true', makeKey, /Authorization: Bearer sk-pr-/],
       ['key-snippets', key, async () => undefined, /Authorization: Bearer/],
       ['key-analytics', `${key}?tab=analytics&window=7`, async () => undefined, 'gateway/qwen-pro'],
       ['key-analytics-table', `${key}?tab=analytics`, click('button', 'Show as table'), 'UTC day'],
-      ['key-caps', `${key}?tab=caps`, async () => undefined, 'A hard cap'],
-      ['key-caps-edit', `${key}?tab=caps`, click('button', 'Edit daily cap'), 'Empty: no limit'],
-      ['key-delete', key, click('button', 'Delete key'), 'Calls with it will get 401'],
+      ['key-caps', `${key}?tab=caps`, async () => undefined, 'Hard cap'],
+      ['key-caps-edit', `${key}?tab=caps`, click('button', 'Edit daily cap'), 'Leave empty for no limit'],
+      ['key-delete', key, click('button', 'Delete key'), 'Calls with this key will fail with 401'],
       ['usage', '/dashboard/usage?window=30', async () => undefined, '503 upstream_unavailable'],
-      ['usage-none', '/dashboard/usage?model=gateway/embed', async () => undefined, 'No call of this window'],
-      ['billing', '/dashboard/billing', async () => undefined, 'gateway/deepseek-reason'],
-      ['profile', '/dashboard/profile', async () => undefined, 'Ends all sessions and keys'],
       [
-        'profile-delete',
-        '/dashboard/profile',
-        click('button', 'Delete the account'),
-        'Type the mail address',
+        'usage-none',
+        '/dashboard/usage?model=gateway/embed',
+        async () => undefined,
+        'No calls in this window',
       ],
+      ['billing', '/dashboard/billing', async () => undefined, 'gateway/deepseek-reason'],
+      ['profile', '/dashboard/profile', async () => undefined, 'Ends all sessions, deletes all keys'],
+      ['profile-delete', '/dashboard/profile', click('button', 'Delete account'), 'Type the email address'],
     ];
     return KEEP_SCREENS ? all : all.filter(([name]) => !VARIANTS.includes(name));
   };
@@ -79,10 +79,10 @@ describeInBrowser('the screens of the dashboard', () => {
   test('likewise those of somebody who has nothing yet', async () => {
     const page = await openAs(browser, suite, newcomer, '/dashboard');
     for (const [name, address, sign] of [
-      ['first-run', '/dashboard', 'Make my first key'],
-      ['keys-empty', '/dashboard/keys', 'Your keys will stand here'],
-      ['usage-empty', '/dashboard/usage', 'Each call with one of your keys'],
-      ['alerts-empty', '/dashboard/alerts', 'Each alert will stand here'],
+      ['first-run', '/dashboard', 'Create my first key'],
+      ['keys-empty', '/dashboard/keys', 'No keys yet.'],
+      ['usage-empty', '/dashboard/usage', 'Calls with your keys appear here'],
+      ['alerts-empty', '/dashboard/alerts', 'Alerts appear here with their delivery status'],
     ] as const) {
       await page.goto(address);
       await page.getByText(sign).first().waitFor();

@@ -89,7 +89,7 @@ describeInBrowser('the shell of the dashboard', () => {
     await page.keyboard.press('Control+k');
     await field.waitFor();
     await page.keyboard.type('xyz');
-    await page.getByText('No command is called that.').waitFor();
+    await page.getByText('No matching command.').waitFor();
   });
 
   test('a session that ends elsewhere leads to the log-in by itself, and back to the page', async () => {

@@ -86,10 +86,10 @@ class AccountsResolver {
   @Allow('public')
   @Mutation(() => ForgotPasswordPayload, {
     description:
-      'Sends a link for a new password to the mail if an account has it; the answer is the same either way. An address gets at most 3 in an hour.',
+      'Emails a password reset link if an account has the address; the response is the same either way. At most 3 emails per address and hour.',
   })
   async forgotPassword(
-    @Arg('input', { description: 'Whose password.' }) input: ForgotPasswordInput,
+    @Arg('input', { description: 'The email address.' }) input: ForgotPasswordInput,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<ForgotPasswordPayload> {
     await services.accounts.forgotPassword(service, checked(forgotPasswordInput, input));
@@ -99,10 +99,10 @@ class AccountsResolver {
   @Allow('public', { proof: true })
   @Mutation(() => ResetPasswordPayload, {
     description:
-      'Sets a new password by a link, which works once, for 30 minutes; ends all sessions of the account and opens a new one.',
+      'Sets a new password with the token from an emailed link, ends all sessions of the account and starts a new one. A link works once, for 30 minutes.',
   })
   async resetPassword(
-    @Arg('input', { description: 'The password and the link.' }) input: ResetPasswordInput,
+    @Arg('input', { description: 'The new password and the token.' }) input: ResetPasswordInput,
     @Ctx() context: GraphqlContext,
   ): Promise<ResetPasswordPayload> {
     const session = await context.services.accounts.resetPassword(

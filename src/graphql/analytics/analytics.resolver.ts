@@ -28,7 +28,7 @@ class ViewerAnalyticsResolver {
 
   @FieldResolver(() => [UsageSeriesPoint], {
     description:
-      'Calls per hour or day of a time zone, and model, oldest first; where there was none there is no entry.',
+      'Calls per model and hour or day of a time zone, oldest first. Intervals without calls are left out.',
     complexity: analyticsCost,
   })
   async usageSeries(

@@ -10,7 +10,7 @@ const READING = 50;
 @Resolver(() => Viewer)
 export class ViewerOutlookResolver {
   @FieldResolver(() => BalanceOutlook, {
-    description: 'How far the balance reaches.',
+    description: 'How long the balance lasts.',
     complexity: ({ childComplexity }) => READING + childComplexity,
   })
   async balanceOutlook(@Ctx() { services, service }: GraphqlContext): Promise<BalanceOutlook> {

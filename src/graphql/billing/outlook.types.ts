@@ -4,9 +4,9 @@ import { enumOf } from '../enum-of.js';
 import { outputFields } from '../zod-fields.js';
 
 const BalanceState = enumOf('BalanceState', 'State of the balance.', outlookOutput.shape.state, {
-  fine: 'It lasts for a while.',
-  low: 'It will be used up soon.',
-  stopped: 'It is used up, and calls are rejected.',
+  fine: 'The balance is sufficient.',
+  low: 'The balance will be used up soon.',
+  stopped: 'The balance is used up, and calls are rejected.',
 });
 
 @ObjectType({ description: outlookOutput.description })

@@ -53,7 +53,8 @@ export class LeaderboardResolver {
 
   @Allow('admin')
   @Mutation(() => RecomputeLeaderboardPayload, {
-    description: 'Rolls up what waits and the open hour, for the leaderboard. Needs an administrator.',
+    description:
+      'Rolls up all pending hours and the current one for the leaderboard. Requires an administrator.',
   })
   async recomputeLeaderboard(
     @Ctx() { services, service }: GraphqlContext,
@@ -63,10 +64,10 @@ export class LeaderboardResolver {
 
   @Allow('admin')
   @Mutation(() => UpdateModelPayload, {
-    description: 'Changes whether a model is shown first. Needs an administrator.',
+    description: 'Changes whether a model is featured. Requires an administrator.',
   })
   async updateModel(
-    @Arg('input', { description: 'Model and change.' }) { name, ...change }: UpdateModelInput,
+    @Arg('input', { description: 'The model and the changes.' }) { name, ...change }: UpdateModelInput,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<UpdateModelPayload> {
     const { name: checkedName } = checked(modelNameParams, { name });

@@ -54,7 +54,7 @@ export class UpdateModelInput extends inputFields(modelNameParams.extend(updateM
 
 @ObjectType({ description: 'The updated model.' })
 export class UpdateModelPayload {
-  @Field(() => Model, { description: 'The model as it is now.' })
+  @Field(() => Model, { description: 'The updated model.' })
   model!: Model;
 }
 

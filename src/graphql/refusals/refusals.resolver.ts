@@ -16,7 +16,7 @@ const refusalsCost: ComplexityEstimator = ({ args, childComplexity }) =>
 @Resolver(() => Viewer)
 export class ViewerRefusalsResolver {
   @FieldResolver(() => RefusedCalls, {
-    description: 'Calls of the account that were refused in the last days, with what to do about it.',
+    description: 'Recently rejected calls of the account, and how to fix them.',
     complexity: refusalsCost,
   })
   async refusedCalls(
@@ -43,7 +43,7 @@ export class ViewerRefusalsResolver {
 export class ApiKeyRefusalsResolver {
   @FieldResolver(() => RefusedCalls, {
     nullable: true,
-    description: 'Calls with the key that were refused in the last days; null for a key that is gone.',
+    description: 'Recently rejected calls with the key; null if the key was deleted.',
     complexity: refusalsCost,
   })
   async refusedCalls(

@@ -58,15 +58,15 @@ export type LoginInput = z.infer<typeof loginInput>;
 
 export const forgotPasswordInput = z
   .strictObject({ email })
-  .meta({ id: 'ForgotPassword', description: 'Whose password is forgotten.' });
+  .meta({ id: 'ForgotPassword', description: 'The email address of the account.' });
 export type ForgotPasswordInput = z.infer<typeof forgotPasswordInput>;
 
 export const resetPasswordInput = z
   .strictObject({
-    token: z.string().min(1).max(128).describe('What stands behind `#` in the link of the mail.'),
+    token: z.string().min(1).max(128).describe('Token from the emailed link: the part after `#`.'),
     password: newPassword,
   })
-  .meta({ id: 'ResetPassword', description: 'A new password, and the proof that it may be set.' });
+  .meta({ id: 'ResetPassword', description: 'A new password and the token from the emailed link.' });
 export type ResetPasswordInput = z.infer<typeof resetPasswordInput>;
 
 export const changePasswordInput = z

@@ -21,7 +21,7 @@ import type { OpenedSession, SessionsService } from './sessions.service.js';
 const AT_ONCE = 4;
 const WAITING = 100;
 const ATTEMPT_MS = 8_000;
-const GONE = 'was used already or is older than 30 minutes; ask for another link';
+const GONE = 'was already used or is older than 30 minutes; request a new one';
 
 /** The part of the accounts service for who has forgotten a password. */
 export interface PasswordResetService {
@@ -135,7 +135,7 @@ const gone = (): AppError =>
 /** @throws AppError `rate_limit_exceeded` */
 function refuse(waitMs: number): never {
   throw new AppError('rate_limit_exceeded', {
-    message: 'Too many links were asked for from this network. Try again later.',
+    message: 'Too many password reset requests from this network. Try again later.',
     retryAfterSeconds: waitMs / 1000,
   });
 }

@@ -79,8 +79,8 @@ function requireKind(calls: readonly ChargedCalls[], endpoint: Endpoint): void {
   if (calls.length > 0 && calls.every((call) => call.endpoint !== endpoint)) {
     throw unfit(
       endpoint === 'chat'
-        ? 'is a chat model, and all of these calls are embeddings'
-        : 'is an embedding model, and all of these calls are chat completions',
+        ? 'is a chat model, but all of these calls are embeddings'
+        : 'is an embedding model, but all of these calls are chat completions',
     );
   }
 }

@@ -9,19 +9,19 @@ export const outlookOutput = z
     state: z
       .enum(BALANCE_STATES)
       .describe(
-        '`stopped`: below $0.001, calls are rejected. `low`: below a fifth of the last credit, or used up within three days at the present rate.',
+        'State: `stopped` if the balance is below $0.001 and calls are rejected, `low` if it is below a fifth of the last credit or lasts less than three days at the current rate, otherwise `fine`.',
       ),
-    balance_usd: decimal('The balance in dollars.'),
+    balance_usd: decimal('Credit balance in US dollars.'),
     last_credit_usd: decimal(
-      'Latest top-up, grant or starter credit in dollars; null if none is known.',
+      'Latest top-up, grant or starter credit in US dollars; null if there is none.',
     ).nullable(),
     daily_spend_usd: decimal(
-      'Average spend per day in dollars, over the last seven UTC days or since the first call in them.',
+      'Average spend per day in US dollars, over the last seven UTC days or since the first call within them.',
     ),
     days_left: z
       .number()
       .describe(
-        'Days the balance lasts at that rate; null if nothing was spent or it lasts longer than a year.',
+        'Number of days the balance lasts at that rate; null if nothing was spent or it lasts longer than a year.',
       )
       .nullable(),
   })

@@ -11,7 +11,7 @@ export const leaderboardInput = z.strictObject({
       z.union([z.literal(7), z.literal(30)], WINDOW),
     )
     .default(7)
-    .describe('Days to look back on: 7 or 30.'),
+    .describe('Length of the window in days: 7 or 30.'),
   sort_by: SORT_BY.default('ranking_score').describe(
     'Order: `ranking_score` and `throughput` (output tokens per second) descending, `p95_latency` and `cost` (output price) ascending.',
   ),
@@ -27,16 +27,14 @@ export const modelNameParams = z.object({
     .describe('Public name of the model, with or without `gateway/`.'),
 });
 export const modelPathParams = modelNameParams.extend({
-  family: z
-    .string()
-    .min(1, NAME)
-    .max(100, NAME)
-    .describe('The part of the name before the slash: `gateway`.'),
+  family: z.string().min(1, NAME).max(100, NAME).describe('Part of the name before the slash: `gateway`.'),
 });
 
 export const modelWindowInput = leaderboardInput.pick({ window_days: true });
 
 export const updateModelInput = z
-  .strictObject({ is_featured: z.boolean('must be true or false').describe('Whether it is shown first.') })
-  .meta({ id: 'UpdateModel', description: 'A change of a model.', minProperties: 1 });
+  .strictObject({
+    is_featured: z.boolean('must be true or false').describe('Whether the model is featured.'),
+  })
+  .meta({ id: 'UpdateModel', description: 'Changes to a model.', minProperties: 1 });
 export type UpdateModelInput = z.output<typeof updateModelInput>;

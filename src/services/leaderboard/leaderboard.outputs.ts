@@ -1,105 +1,117 @@
 import { z } from 'zod';
 import { count, decimal, timestamp } from '../../lib/output-fields.js';
 
-const WITHIN = 'within 1 %';
+const WITHIN = 'within 1%';
 
 const entry = z.object({
-  model_public_name: z.string().describe('Public name of the model.'),
-  family: z.string().describe('Family of the model.'),
+  model_public_name: z.string().describe('Public model name.'),
+  family: z.string().describe('Model family.'),
   context_window: z.int().describe('Context window, in tokens.'),
-  is_featured: z.boolean().describe('Whether it is shown first.'),
+  is_featured: z.boolean().describe('Whether the model is featured.'),
   requests: count('Calls that succeeded or failed in the window.'),
-  success_rate: z.number().describe('Successes per call, 0 to 1.'),
-  success_rate_low: z.number().describe("Lower end of its 95 % interval (Wilson's)."),
-  success_rate_high: z.number().describe("Upper end of its 95 % interval (Wilson's)."),
-  error_rate: z.number().describe('Errors per call, 0 to 1.'),
+  success_rate: z.number().describe('Share of calls that succeeded, 0 to 1.'),
+  success_rate_low: z
+    .number()
+    .describe('Lower bound of the 95% confidence interval (Wilson) of the success rate.'),
+  success_rate_high: z
+    .number()
+    .describe('Upper bound of the 95% confidence interval (Wilson) of the success rate.'),
+  error_rate: z.number().describe('Share of calls that failed, 0 to 1.'),
   rate_limited_share: z
     .number()
-    .describe('Calls that ended with status 429 per call, 0 to 1. They count as errors.'),
-  p50_latency_ms: z.int().describe(`Median latency of the successes in milliseconds, ${WITHIN}.`),
+    .describe('Share of calls that ended with status 429, 0 to 1. They count as errors.'),
+  p50_latency_ms: z.int().describe(`Median latency of successful calls in milliseconds, ${WITHIN}.`),
   p95_latency_ms: z
     .int()
-    .describe(`95th percentile of the latency of the successes in milliseconds, ${WITHIN}.`),
-  p95_low_ms: z.int().describe('Lower end of its 95 % interval, in milliseconds.'),
-  p95_high_ms: z.int().describe('Upper end of its 95 % interval, in milliseconds.'),
+    .describe(`95th percentile of the latency of successful calls in milliseconds, ${WITHIN}.`),
+  p95_low_ms: z
+    .int()
+    .describe('Lower bound of the 95% confidence interval of that percentile, in milliseconds.'),
+  p95_high_ms: z
+    .int()
+    .describe('Upper bound of the 95% confidence interval of that percentile, in milliseconds.'),
   p50_ttft_ms: z
     .int()
     .nullable()
-    .describe(`Median time to first token of streams in milliseconds, ${WITHIN}; null without streams.`),
+    .describe(`Median time to the first token of streams in milliseconds, ${WITHIN}; null without streams.`),
   output_tokens_per_second: z
     .number()
     .nullable()
-    .describe('Output tokens of the successes per second of their latency; null where there are none.'),
+    .describe(
+      'Output tokens of successful calls per second of their latency; null without successful calls.',
+    ),
   median_tokens_in: z
     .int()
     .nullable()
-    .describe(`Median of the input tokens of the successes, ${WITHIN}; null without successes.`),
+    .describe(`Median input tokens of successful calls, ${WITHIN}; null without successful calls.`),
   median_tokens_out: z
     .int()
     .nullable()
-    .describe(`Median of the output tokens of the successes, ${WITHIN}; null without successes.`),
+    .describe(`Median output tokens of successful calls, ${WITHIN}; null without successful calls.`),
   total_tokens_in: count('Input tokens in the window.'),
   total_tokens_out: count('Output tokens in the window.'),
-  total_cost_usd: decimal('What the calls were charged with in dollars.'),
-  input_price_per_million_usd: decimal('Price of a million input tokens in dollars.'),
-  output_price_per_million_usd: decimal('Price of a million output tokens in dollars.'),
+  total_cost_usd: decimal('Total charge for the calls in US dollars.'),
+  input_price_per_million_usd: decimal('Price per million input tokens in US dollars.'),
+  output_price_per_million_usd: decimal('Price per million output tokens in US dollars.'),
   ranking_score: z
     .number()
     .nullable()
-    .describe('0 to 1, higher is better; null for a model with too little data to be ranked.'),
-  rank: z.int().nullable().describe('Place by `ranking_score`, from 1; null for a model that is not ranked.'),
+    .describe('Score from 0 to 1, higher is better; null for a model with too little data.'),
+  rank: z.int().nullable().describe('Rank by `ranking_score`, starting from 1; null for an unranked model.'),
   rank_tied: z
     .boolean()
-    .describe('Whether the data cannot tell it apart from another model of the same rank.'),
-  one_account_dominates: z.boolean().describe('Whether more than half of the calls are of one account.'),
+    .describe("Whether the model shares its rank with another that the data can't tell apart from it."),
+  one_account_dominates: z.boolean().describe('Whether more than half of the calls come from one account.'),
 });
 
 export const leaderboardEntryOutput = entry.meta({
   id: 'LeaderboardEntry',
-  description: 'How a model did in the window, over all accounts.',
+  description: 'Figures of a model in the window, across all accounts.',
 });
 export type LeaderboardEntryOutput = z.infer<typeof leaderboardEntryOutput>;
 
 export const leaderboardOutput = z
   .object({
-    window_days: z.int().describe('As asked for.'),
-    total_entries: z.int().describe('Models that are ranked.'),
-    generated_at: timestamp('When the figures were put together.'),
-    entries: z.array(leaderboardEntryOutput).describe('Ranked models, in the order that was asked for.'),
+    window_days: z.int().describe('As requested.'),
+    total_entries: z.int().describe('Number of ranked models.'),
+    generated_at: timestamp('Time the figures were computed.'),
+    entries: z.array(leaderboardEntryOutput).describe('Ranked models, in the requested order.'),
     insufficient_data_models: z
       .array(z.string())
-      .describe('Models with fewer than 100 calls in the window, or calls of too few accounts.'),
+      .describe('Models with fewer than 100 calls in the window, or with calls from too few accounts.'),
   })
-  .meta({ id: 'Leaderboard', description: 'How models did, over all accounts.' });
+  .meta({ id: 'Leaderboard', description: 'Models ranked by their figures across all accounts.' });
 export type LeaderboardOutput = z.infer<typeof leaderboardOutput>;
 
 export const modelHourOutput = z
   .object({
     hour: timestamp('Start of the hour.'),
     requests: count('Calls that succeeded or failed.'),
-    errors: count('Those of them that failed.'),
+    errors: count('Number of calls that failed.'),
     p50_latency_ms: z
       .int()
-      .describe('Median latency of the successes in milliseconds; 0 where there are none.'),
-    p95_latency_ms: z.int().describe('95th percentile in milliseconds; 0 where there are none.'),
+      .describe('Median latency of successful calls in milliseconds; 0 without successful calls.'),
+    p95_latency_ms: z
+      .int()
+      .describe('95th percentile of their latency in milliseconds; 0 without successful calls.'),
     tokens_in: count('Input tokens.'),
     tokens_out: count('Output tokens.'),
   })
-  .meta({ id: 'ModelHour', description: "A model's calls of one UTC hour." });
+  .meta({ id: 'ModelHour', description: 'Calls of a model in one UTC hour.' });
 export type ModelHourOutput = z.infer<typeof modelHourOutput>;
 
 export const leaderboardModelOutput = entry
   .extend({
-    insufficient_data: z.boolean().describe('Whether there is too little data to rank it.'),
-    generated_at: timestamp('When the figures were put together.'),
+    insufficient_data: z.boolean().describe('Whether the model has too little data to be ranked.'),
+    generated_at: timestamp('Time the figures were computed.'),
     hourly_breakdown: z
       .array(modelHourOutput)
-      .describe('The last 168 hours, oldest first. All 0 where too few accounts used the model.'),
+      .describe('The last 168 hours, oldest first. All figures are 0 if too few accounts used the model.'),
   })
-  .meta({ id: 'LeaderboardModel', description: 'How one model did, in total and by hour.' });
+  .meta({ id: 'LeaderboardModel', description: 'Figures of one model, in total and by hour.' });
 export type LeaderboardModelOutput = z.infer<typeof leaderboardModelOutput>;
 
 export const recomputeOutput = z
-  .object({ hours: z.int().describe('Hours that were rolled up, the open one included.') })
-  .meta({ id: 'LeaderboardRecomputed', description: 'What was rolled up.' });
+  .object({ hours: z.int().describe('Number of hours rolled up, including the current one.') })
+  .meta({ id: 'LeaderboardRecomputed', description: 'The result of recomputing the leaderboard.' });
 export type RecomputeOutput = z.infer<typeof recomputeOutput>;

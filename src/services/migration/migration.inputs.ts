@@ -9,25 +9,23 @@ export const estimateInput = z
   .strictObject({
     legacy_provider: z
       .enum(LEGACY_PROVIDERS, `must be ${LEGACY_PROVIDERS.join(', ')}`)
-      .describe('Provider that you call today: `openai`, `anthropic` or `openrouter`.'),
+      .describe('Your current provider: `openai`, `anthropic` or `openrouter`.'),
     legacy_model: z
       .string(NAME)
       .trim()
       .min(1, NAME)
       .max(200, NAME)
-      .describe('Its name of the model, dated or not: `gpt-4o`, `claude-3-5-sonnet-20241022`.'),
-    input_tokens_30d: tokens.describe('Input tokens of 30 days, cached ones included.'),
-    output_tokens_30d: tokens.describe('Output tokens of 30 days.'),
+      .describe("The provider's model name, with or without a date: `gpt-4o`, `claude-3-5-sonnet-20241022`."),
+    input_tokens_30d: tokens.describe('Input tokens in 30 days, including cached ones.'),
+    output_tokens_30d: tokens.describe('Output tokens in 30 days.'),
     cached_input_tokens_30d: tokens
       .optional()
-      .describe(
-        'Input tokens that the provider billed at its price for cached input; at most the input tokens.',
-      ),
+      .describe('Input tokens billed at the price for cached input. At most `input_tokens_30d`.'),
   })
   .refine(
     ({ input_tokens_30d, cached_input_tokens_30d }) =>
       cached_input_tokens_30d === undefined || cached_input_tokens_30d <= input_tokens_30d,
     { path: ['cached_input_tokens_30d'], message: 'must be at most input_tokens_30d' },
   )
-  .meta({ id: 'EstimateInput', description: 'What you use today.' });
+  .meta({ id: 'EstimateInput', description: 'Your current usage.' });
 export type EstimateInput = z.output<typeof estimateInput>;

@@ -43,7 +43,7 @@ async function makeKey(context: ServiceContext, accountId: string, deps: Deps): 
   const made = await virtualKeys.generate({ accountId, alias }).catch((error: unknown) => {
     context.log.warn({ err: error }, 'no virtual key for an account: its playground runs are refused');
     throw new AppError('upstream_unconfigured', {
-      message: 'The playground has no key for your account yet. Try again in a moment.',
+      message: 'The playground has no virtual key for your account yet. Try again in a moment.',
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   });

@@ -67,24 +67,24 @@ export function requireRoom(
   };
   const untilTomorrow = dayStart(now) + DAY_MS - now;
   if (taken.unfinishedRuns + runs > UNFINISHED_RUNS) {
-    refuse(`An account has at most ${UNFINISHED_RUNS} runs under way at once. Wait for one to end.`, 1_000);
+    refuse(`An account can have at most ${UNFINISHED_RUNS} unfinished runs. Wait for one to finish.`, 1_000);
   }
   if (taken.runsInMinute + runs > bounds.runsPerMinute) {
     refuse(
-      `Your plan allows ${bounds.runsPerMinute} playground runs a minute, and ${taken.runsInMinute} were started in the last one. Wait a moment.`,
+      `Your plan allows ${bounds.runsPerMinute} playground runs per minute, and ${taken.runsInMinute} were started in the last minute. Try again in a moment.`,
       Math.max(1_000, (taken.oldestStartMs ?? now) + MINUTE_MS - now),
     );
   }
   if (taken.runsToday + runs > bounds.runsPerDay) {
     refuse(
-      `An account may start ${bounds.runsPerDay} playground runs a day, and ${taken.runsToday} were started today. The next day begins at 00:00 UTC.`,
+      `An account can start ${bounds.runsPerDay} playground runs per day, and ${taken.runsToday} were started today. The limit resets at 00:00 UTC.`,
       untilTomorrow,
     );
   }
   const left = Math.max(0, bounds.outputTokensPerDay - taken.tokensToday);
   if (runs * maxTokens > left) {
     refuse(
-      `The playground runs of an account may generate ${bounds.outputTokensPerDay} tokens a day; ${left} are left, and ${runs} × max_tokens is ${runs * maxTokens}. Lower max_tokens, or wait until 00:00 UTC.`,
+      `Playground runs of an account can generate ${bounds.outputTokensPerDay} tokens per day; ${left} are left, but ${runs} × max_tokens is ${runs * maxTokens}. Lower max_tokens, or wait until 00:00 UTC.`,
       untilTomorrow,
     );
   }
@@ -99,12 +99,12 @@ export function requireModels(
   names.forEach((name, index) => {
     if (!plan.allowedModels.includes(name) || kindOf(name) === undefined) {
       throw new AppError('model_not_allowed', {
-        message: `${name} is not in the allow-list of your plan (${plan.id}), which has ${plan.allowedModels.join(', ')}.`,
+        message: `Your plan (${plan.id}) doesn't include ${name}. It includes ${plan.allowedModels.join(', ')}.`,
         param: `models.${index}`,
       });
     }
     if (kindOf(name) === 'embedding') {
-      const message = `${name} makes embeddings and answers no prompts`;
+      const message = `must be a chat model; ${name} is an embedding model`;
       throw new AppError('validation_error', { details: [{ field: `models.${index}`, message }] });
     }
   });

@@ -18,7 +18,7 @@ import { createSharing, type Sharing } from './sharing.js';
 import { startSession } from './start.js';
 
 const TOO_MANY_WAIT =
-  'Too many requests wait for playground runs. Try again in a moment, or follow the runs over GraphQL.';
+  'Too many requests are waiting for playground runs. Try again in a moment, or follow the runs over GraphQL.';
 
 /** A session that was begun, and the same once every run has ended. */
 export interface AwaitedSession {

@@ -65,6 +65,6 @@ export function createSharing(
 
 function requireFewer(shared: number): void {
   if (shared < SHARED_SESSIONS) return;
-  const message = `An account shares at most ${SHARED_SESSIONS} sessions. Stop sharing or delete one first.`;
+  const message = `An account can share at most ${SHARED_SESSIONS} sessions. Stop sharing or delete one first.`;
   throw new AppError('validation_error', { message, details: ofWholeInput(message) });
 }

@@ -57,11 +57,13 @@ export async function appendVersion(
   input: AddPromptVersionInput,
 ): Promise<PromptVersion> {
   if (prompt.lastVersion >= MAX_VERSIONS) {
-    refuse(`A prompt has at most ${MAX_VERSIONS} versions. Make another prompt.`);
+    refuse(`A prompt can have at most ${MAX_VERSIONS} versions. Create another prompt.`);
   }
   const characters = prompt.characters + charactersOf(input);
   if (characters > MAX_PROMPT_CHARACTERS) {
-    refuse(`All versions of a prompt have at most ${MAX_PROMPT_CHARACTERS} characters. Make another prompt.`);
+    refuse(
+      `The versions of a prompt can have at most ${MAX_PROMPT_CHARACTERS} characters together. Create another prompt.`,
+    );
   }
   await requireModel(em, input.config?.model_public_name);
   prompt.lastVersion++;

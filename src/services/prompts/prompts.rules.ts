@@ -72,7 +72,7 @@ export function warningsOf(content: string, variables: readonly { name: string }
       .map((name) => ({
         code: 'undeclared_placeholder' as const,
         name,
-        message: `{{ ${name} }} is not declared: each render must supply it.`,
+        message: `{{ ${name} }} is not declared, so every render must supply a value.`,
       })),
     ...variables
       .filter(({ name }) => !placed.has(name))

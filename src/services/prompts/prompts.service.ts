@@ -88,7 +88,7 @@ export function createPromptsService() {
         if (!(await lockActing(em, accountId))) throw new AppError('unauthorized');
         const taken = await takenSlugs(em, accountId);
         if (taken.size >= MAX_PROMPTS) {
-          refuse(`An account has at most ${MAX_PROMPTS} prompts. Delete one that isn't used any more.`);
+          refuse(`An account can have at most ${MAX_PROMPTS} prompts. Delete one that you no longer need.`);
         }
         const prompt = em.create(Prompt, {
           id,
@@ -218,7 +218,7 @@ export function createPromptsService() {
       const target = { accountId, ref: input.id, expected: input.expected_revision };
       const id = await changePrompt(context, target, async (change) => {
         const [last] = await listActivations(change.em, change.prompt.id, { limit: 1, offset: 0 });
-        if (!last) refuse('The active version was never moved: there is nothing to undo.');
+        if (!last) refuse('No version was activated yet, so there is nothing to undo.');
         const changed = await moveActive(change, last.from_version, accountId);
         return { changed, result: change.prompt.id };
       });

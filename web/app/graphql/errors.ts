@@ -21,7 +21,7 @@ export function shownError(error: CombinedError): ShownError {
   const [first] = error.graphQLErrors;
   const requestId = (error.response as Response | undefined)?.headers.get('x-request-id') ?? null;
   if (!first) {
-    const message = 'The server can’t be reached. Check the connection and try again.';
+    const message = 'The server can’t be reached. Check your connection and try again.';
     return { code: 'network', message, fields: {}, requestId };
   }
   const { code = 'internal_error', details = [] } = first.extensions as Extensions;

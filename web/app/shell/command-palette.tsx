@@ -54,7 +54,7 @@ function Search({ commands, onClose }: Omit<CommandPaletteProps, 'opened'>) {
         aria-controls={`${id}-list`}
         aria-activedescendant={found.length > 0 ? `${id}-${chosen}` : undefined}
         autoComplete="off"
-        placeholder="Type a command or a request id"
+        placeholder="Type a command or a request ID"
         value={text}
         onChange={(event) => {
           setText(event.currentTarget.value);
@@ -79,7 +79,7 @@ function Search({ commands, onClose }: Omit<CommandPaletteProps, 'opened'>) {
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className={classes.nothing}>No command is called that.</p>}
+      {found.length === 0 && <p className={classes.nothing}>No matching command.</p>}
     </>
   );
 }

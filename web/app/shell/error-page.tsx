@@ -15,7 +15,7 @@ const TITLE = 'This page can’t be shown';
 
 const OWN_FAULT: ShownError = {
   code: 'internal_error',
-  message: 'Something on this page failed. Nothing you typed is lost; try again.',
+  message: 'Something went wrong on this page. Nothing you typed is lost. Try again.',
   fields: {},
   requestId: null,
 };

@@ -7,9 +7,9 @@ import classes from './shell.module.css';
 export function NotFoundPage() {
   return (
     <main id="main" tabIndex={-1} className={classes.plain}>
-      <PageTitle>There is nothing here</PageTitle>
-      <p>The address may have been mistyped, or what it named is gone.</p>
-      <Link to={paths.dashboard}>To the dashboard</Link>
+      <PageTitle>Page not found</PageTitle>
+      <p>The URL may be mistyped, or the page no longer exists.</p>
+      <Link to={paths.dashboard}>Go to dashboard</Link>
     </main>
   );
 }

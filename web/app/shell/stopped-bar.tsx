@@ -21,8 +21,8 @@ export function StoppedBar() {
           </Button>
         }
       >
-        <strong>Calls stopped.</strong> The balance is below $0.001, so every call gets 402
-        insufficient_credits. Calls work again as soon as you add credit.
+        <strong>Calls stopped.</strong> The balance is below $0.001, so every call fails with 402
+        insufficient_credits. Add credit to resume.
       </Note>
     </div>
   );

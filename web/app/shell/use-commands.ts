@@ -29,12 +29,12 @@ export function useCommands(): Command[] {
       run: () => void navigate({ to: paths.billing, search: {} }),
     },
     {
-      label: 'Show the call with this request id',
+      label: 'Show the call with this request ID',
       takes: isRequestId,
       run: (id) => void navigate({ to: paths.usage, search: { call: id.toLowerCase() } }),
     },
     {
-      label: 'Show calls that failed',
+      label: 'Show failed calls',
       words: 'errors, usage, log',
       run: () => void navigate({ to: paths.usage, search: { status: 'error' } }),
     },

@@ -47,8 +47,8 @@ export function SecretDialog(props: SecretDialogProps) {
         <>
           {asked && (
             <Note tone="warn">
-              The {what} has not been copied. Once this is closed nobody can show it again; close once more to
-              go on without it.
+              You haven’t copied the {what}. It can’t be shown again after you close this. Close again to
+              continue without it.
             </Note>
           )}
           <SecretOnce
@@ -61,7 +61,7 @@ export function SecretDialog(props: SecretDialogProps) {
           />
           {children}
           <DialogActions>
-            <Button onClick={leave}>I saved it</Button>
+            <Button onClick={leave}>I’ve saved it</Button>
           </DialogActions>
         </>
       )}

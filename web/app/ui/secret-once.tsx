@@ -10,7 +10,7 @@ interface SecretOnceProps {
 export function SecretOnce({ secret, what, onCopied }: SecretOnceProps) {
   return (
     <>
-      <p>This is the only time that the {what} is shown. Keep it where secrets are kept.</p>
+      <p>This {what} is shown only once. Store it in a safe place.</p>
       <CodeBlock
         label={what === 'key' ? 'API key' : 'Signing secret'}
         code={secret}

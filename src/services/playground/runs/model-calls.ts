@@ -58,7 +58,7 @@ const MIB = 1024 * 1024;
 const BODY_BOUNDS = { smallBodyBytes: 16 * MIB, largeBodyBytes: 64 * MIB, answerBytes: 0 };
 /** No answer of 4,096 tokens comes near. */
 const LONGEST_ANSWER = 200_000;
-const ENDLESS: RunFailure = { code: 'upstream_error', message: 'The model did not stop answering.' };
+const ENDLESS: RunFailure = { code: 'upstream_error', message: 'The model sent an endless answer.' };
 
 /** Runs are never refused for their cost, and nobody waits at a connection for them. */
 const NO_LIMITS = { settle: () => undefined, waive: () => undefined };

@@ -27,12 +27,12 @@ export function ForgotPasswordPage(): ReactNode {
     const { data } = await run({ input });
     if (data) setSent(true);
   });
-  const lead = <Link to={paths.login}>Back to the log-in</Link>;
+  const lead = <Link to={paths.login}>Back to login</Link>;
   if (installation?.installation?.mailConfigured === false) {
     return (
       <EntryLayout title="Forgot your password?" lead={lead}>
         <Note tone="plain">
-          This installation sends no mail. Ask the person who runs it for a link to set a new password.
+          This installation doesn’t send email. Ask its administrator for a link to set a new password.
         </Note>
       </EntryLayout>
     );
@@ -41,22 +41,22 @@ export function ForgotPasswordPage(): ReactNode {
     <EntryLayout title="Forgot your password?" lead={lead}>
       {sent ? (
         <Note tone="good">
-          If an account has this address, a link is on its way. It works once, for 30 minutes. Nothing there?
-          Look in the spam folder before you ask again.
+          If an account has this address, we have sent it a link. The link works once, for 30 minutes. No
+          email? Check your spam folder before you try again.
         </Note>
       ) : (
         <form noValidate onSubmit={send}>
           {error && <ErrorNote error={error} />}
           <TextInput
             label="Email"
-            description="We send you a link to set a new password"
+            description="We will email you a link to set a new password"
             type="email"
             autoComplete="username"
             key={form.key('email')}
             {...form.getInputProps('email')}
           />
           <Button type="submit" loading={sending}>
-            Send the link
+            Send link
           </Button>
         </form>
       )}

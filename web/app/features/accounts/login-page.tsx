@@ -12,7 +12,7 @@ import { EntryLayout } from './entry-layout';
 import { useEntry } from './use-entry';
 
 const REASONS = {
-  ended: 'Your session has ended. Log in to go on where you were.',
+  ended: 'Your session has ended. Log in to continue.',
   needed: 'Log in to see this page.',
 } as const;
 

@@ -19,12 +19,12 @@ export function PriceList() {
   if (error) return null;
   return (
     <section className={classes.prices} aria-labelledby="prices">
-      <h2 id="prices">What a call costs</h2>
+      <h2 id="prices">Prices</h2>
       <table>
         <thead>
           <tr>
-            <th scope="col">Dollars per million tokens</th>
-            <th scope="col">from plan</th>
+            <th scope="col">US dollars per million tokens</th>
+            <th scope="col">Plan</th>
             <th scope="col" className={classes.figure}>
               in
             </th>
@@ -62,7 +62,7 @@ export function PriceList() {
         </tbody>
       </table>
       <p className={classes.note}>
-        Tokens × price, charged to the last digit. An error costs nothing. A new account is on plan free.
+        Cost = tokens × price, never rounded. Failed calls are free. New accounts start on the free plan.
       </p>
     </section>
   );

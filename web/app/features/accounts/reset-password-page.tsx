@@ -26,12 +26,12 @@ export function ResetPasswordPage(): ReactNode {
     const failure = await enter({ token, password });
     if (failure?.fields.password) form.setFieldError('password', asSentence(failure.fields.password));
   });
-  const again = <Link to={paths.forgotPassword}>Ask for another link</Link>;
+  const again = <Link to={paths.forgotPassword}>Request a new link</Link>;
   if (token === '' || error?.fields.token) {
     return (
       <EntryLayout title="Set a new password" lead={again}>
         <Note tone="warn">
-          This link doesn’t work any more: it was used, is older than 30 minutes, or part of it is missing.
+          This link is no longer valid: it was already used, is older than 30 minutes, or is incomplete.
         </Note>
       </EntryLayout>
     );
@@ -39,7 +39,7 @@ export function ResetPasswordPage(): ReactNode {
   return (
     <EntryLayout
       title="Set a new password"
-      lead="All sessions of your account end, and you are logged in here."
+      lead="This ends all sessions of your account and logs you in here."
     >
       <form noValidate onSubmit={send}>
         {error && Object.keys(error.fields).length === 0 && <ErrorNote error={error} />}

@@ -27,7 +27,7 @@ export function SignupPage(): ReactNode {
   });
   const lead = (
     <>
-      Starts with $1.00 of credit, no card asked. Been here before?{' '}
+      Starts with $1.00 of credit. No card required. Already have an account?{' '}
       <Link to={paths.login} search={next === undefined ? {} : { next }}>
         Log in
       </Link>

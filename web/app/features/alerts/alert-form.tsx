@@ -12,7 +12,7 @@ import { ThresholdEditor } from './threshold-editor';
 import { FIRST_THRESHOLDS } from './thresholds.rules';
 
 const KINDS = [
-  { value: 'EMAIL', label: 'Mail' },
+  { value: 'EMAIL', label: 'Email' },
   { value: 'WEBHOOK', label: 'Webhook' },
 ] as const;
 
@@ -69,13 +69,13 @@ export function AlertForm({
       {!alert && <Choice label="How" options={KINDS} value={kind} onChange={setKind} />}
       {kind === 'EMAIL' && !mailConfigured && (
         <Note tone="warn">
-          This installation sends no mail yet. A mail alert is only recorded in the history; to be told, use a
-          webhook.
+          This installation doesn’t send email. Email alerts only appear in the history; use a webhook to be
+          notified.
         </Note>
       )}
       <TextInput
         key={kind}
-        label={kind === 'EMAIL' ? 'Mail address' : 'URL'}
+        label={kind === 'EMAIL' ? 'Email address' : 'URL'}
         {...(kind === 'WEBHOOK' && { description: 'HTTPS, at a public address; it gets a signed POST' })}
         type={kind === 'EMAIL' ? 'email' : 'url'}
         data-autofocus

@@ -40,10 +40,10 @@ export function AlertHistory({ events, withKey = false, empty, refresh }: AlertH
     <>
       {error && <ErrorNote error={error} />}
       {events?.some(({ deliveryStatus }) => deliveryStatus === 'DEGRADED') && (
-        <Note tone="warn">Degraded: the alert is recorded, but was not mailed. Its row says why.</Note>
+        <Note tone="warn">Degraded: the alert was recorded but not emailed. Its row gives the reason.</Note>
       )}
       <DataTable
-        label="History of alerts"
+        label="Alert history"
         columns={columnsOf(withKey, redeliver)}
         rows={events}
         keyOf={({ id }) => id}

@@ -26,8 +26,8 @@ export function AlertsPage(): ReactNode {
         title="Alerts"
         lead={
           <>
-            What was told, of all keys and of the balance. What a key tells is changed on{' '}
-            <Link to={paths.keys}>its page</Link>, the mail on a low balance in the{' '}
+            Alerts of all keys and of the balance. Change the alerts of a key on{' '}
+            <Link to={paths.keys}>its page</Link>, and the low-balance email in your{' '}
             <Link to={paths.profile}>profile</Link>.
           </>
         }
@@ -40,7 +40,7 @@ export function AlertsPage(): ReactNode {
           withKey
           events={page?.nodes}
           refresh={refresh}
-          empty="Each alert will stand here with how its delivery went."
+          empty="No alerts yet. Alerts appear here with their delivery status."
         />
       )}
       <Pager

@@ -26,7 +26,7 @@ export function CreateAlert({ apiKey, limitUsd, email, mailConfigured, opened, o
     <SecretDialog
       opened={opened}
       onClose={leave}
-      titles={{ before: 'Create an alert', made: 'The webhook is made' }}
+      titles={{ before: 'Create an alert', made: 'Webhook created' }}
       secret={secret}
       what="signing secret"
       form={

@@ -34,7 +34,7 @@ export function CreateAnyAlert({ onClose }: { onClose(): void }) {
       {error && <LoadError error={error} onRetry={refresh} />}
       {!keys && !error && <Waiting height={96} />}
       {keys?.length === 0 && (
-        <Note tone="plain">Alerts are about the spend of a key, and there is none yet.</Note>
+        <Note tone="plain">Alerts monitor the spend of a key, and you have no keys yet.</Note>
       )}
       {key && (
         <NativeSelect
@@ -47,7 +47,7 @@ export function CreateAnyAlert({ onClose }: { onClose(): void }) {
       )}
       {key && !key.monthlyLimitUsd && (
         <Note tone="warn">
-          This key has no monthly limit to measure its spend by.{' '}
+          This key has no monthly limit, which alerts refer to.{' '}
           <Link to={paths.key} params={{ keyId: key.id }} search={{ tab: 'caps' }}>
             Set a monthly limit
           </Link>

@@ -39,13 +39,13 @@ export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
             </Button>
           }
         >
-          Alerts tell when a key has spent a percentage of its monthly limit, and this one has no limit.
+          Alerts fire when a key has spent a percentage of its monthly limit, and this key has no limit.
         </Empty>
       )}
       {limitUsd !== null && facts?.alerts.length === 0 && (
         <Empty action={create}>
-          Who is told when spend reaches a percentage of the monthly limit will stand here: by mail, or by a
-          signed webhook.
+          No alerts yet. Get an email or a signed webhook when spend reaches a percentage of the monthly
+          limit.
         </Empty>
       )}
       {limitUsd !== null && !facts && !error && <Waiting height={96} />}
@@ -79,7 +79,7 @@ export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
         <AlertHistory
           events={facts?.alertEvents.nodes}
           refresh={refresh}
-          empty="Each alert of this key will stand here with how its delivery went."
+          empty="No alerts yet. Alerts of this key appear here with their delivery status."
         />
         <Pager
           newer={

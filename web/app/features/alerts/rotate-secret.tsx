@@ -28,19 +28,19 @@ export function RotateSecret({ named }: { named: { keyId: string; id: string } }
       <SecretDialog
         opened={opened}
         onClose={close}
-        titles={{ before: 'Change the signing secret?', made: 'The new signing secret' }}
+        titles={{ before: 'Rotate the signing secret?', made: 'New signing secret' }}
         secret={secret}
         what="signing secret"
         form={
           <>
             {error && <ErrorNote error={error} />}
             <p>
-              Deliveries are signed with the present secret as well until the next change, so that nothing is
-              missed while the receiver changes over.
+              Until the next rotation, deliveries are also signed with the current secret, so your receiver
+              can switch over without missing any.
             </p>
             <DialogActions>
               <Button loading={sending} onClick={() => void rotate()}>
-                Make a new secret
+                Create new secret
               </Button>
               <Button variant="default" onClick={close}>
                 Cancel

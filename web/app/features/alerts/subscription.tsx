@@ -51,7 +51,7 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
           }
         />
       </div>
-      {alert.disabledReason && <Note tone="warn">Switched off by the service: {alert.disabledReason}</Note>}
+      {alert.disabledReason && <Note tone="warn">Disabled by the service: {alert.disabledReason}</Note>}
       {error && dialog === undefined && <ErrorNote error={error} />}
       <ThresholdBar thresholds={alert.thresholdsPct} limitUsd={limitUsd} spentUsd={apiKey.spendMonthUsd} />
       <div className={classes.acts}>
@@ -71,7 +71,7 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
           Delete
         </Button>
       </div>
-      <Dialog opened={dialog === 'edit'} onClose={close} title="Change the alert">
+      <Dialog opened={dialog === 'edit'} onClose={close} title="Edit alert">
         <AlertForm
           apiKey={apiKey}
           limitUsd={limitUsd}
@@ -89,7 +89,7 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
       </Dialog>
       <Dialog opened={dialog === 'delete'} onClose={close} title="Delete the alert?">
         {remove.error && <ErrorNote error={remove.error} />}
-        <p>{alert.destination} is told nothing any more. What was told stays in the history.</p>
+        <p>{alert.destination} won’t receive alerts any longer. Past alerts stay in the history.</p>
         <DialogActions>
           <Button color="red" loading={remove.sending} onClick={() => void remove.run({ input: named })}>
             Delete alert

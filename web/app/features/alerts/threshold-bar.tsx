@@ -22,7 +22,7 @@ export function ThresholdBar({ thresholds, limitUsd, spentUsd, onRemove }: Thres
     <div className={classes.thresholds}>
       <p className={classes.state} data-over={reached(100) || undefined}>
         <Money usd={spentUsd} /> of <Money usd={limitUsd} /> spent this UTC month
-        {reached(100) && ', the limit is reached'}
+        {reached(100) && ', limit reached'}
       </p>
       <div className={classes.bar} aria-hidden="true">
         <span

@@ -25,7 +25,7 @@ export function ThresholdEditor({ thresholds, onChange, limitUsd, spentUsd }: Th
   const full = thresholds.length >= MAX_THRESHOLDS;
   return (
     <fieldset className={classes.editor}>
-      <legend>Tell at</legend>
+      <legend>Alert at</legend>
       <ThresholdBar
         thresholds={thresholds}
         limitUsd={limitUsd}
@@ -35,7 +35,7 @@ export function ThresholdEditor({ thresholds, onChange, limitUsd, spentUsd }: Th
       <div className={classes.adding}>
         <TextInput
           aria-label="Percentage to add"
-          placeholder={full ? 'Five are the most' : 'Percentage, such as 90'}
+          placeholder={full ? 'At most five' : 'Percentage, such as 90'}
           inputMode="numeric"
           autoComplete="off"
           disabled={full}

@@ -16,8 +16,8 @@ export function withThreshold(
 ): { list: number[] } | { fault: string } {
   const percent = Number(typed.trim().replace(/\s*%$/, ''));
   if (!Number.isInteger(percent) || percent < 1 || percent > 100) {
-    return { fault: 'Must be 1 to 100, a whole number' };
+    return { fault: 'Must be a whole number from 1 to 100' };
   }
-  if (list.includes(percent)) return { fault: 'Stands there already' };
+  if (list.includes(percent)) return { fault: 'Already in the list' };
   return { list: [...list, percent].sort((a, b) => a - b) };
 }

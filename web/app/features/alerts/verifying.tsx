@@ -2,8 +2,8 @@
 export function Verifying() {
   return (
     <p>
-      Every delivery is signed with it. <a href="/docs/webhooks">How to verify a delivery</a>, with receivers
-      in Node and Python.
+      Every delivery is signed with this secret. See <a href="/docs/webhooks">how to verify deliveries</a>,
+      with examples in Node and Python.
     </p>
   );
 }

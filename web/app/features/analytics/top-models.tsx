@@ -36,7 +36,7 @@ export function TopModels({ points, measure, windowDays, keyId }: TopModelsProps
   return (
     <Section title="Models">
       {!models && <Waiting height={96} />}
-      {models?.length === 0 && <Empty>The models that were called in this window will stand here.</Empty>}
+      {models?.length === 0 && <Empty>No calls in this window.</Empty>}
       <ul className={classes.models}>
         {models?.map((sums) => (
           <li key={sums.model}>

@@ -58,7 +58,7 @@ export function UsageChart({ points, windowDays, measure, onMeasure, zone, onZon
       title={unit === 'hour' ? 'Per hour' : 'Per day'}
       tools={
         <div className={classes.tools}>
-          <Choice label="What is shown" options={MEASURES} value={measure} onChange={onMeasure} />
+          <Choice label="Measure" options={MEASURES} value={measure} onChange={onMeasure} />
           {LOCAL_ZONE !== 'UTC' && (
             <Choice
               label="Whose days"

@@ -44,7 +44,7 @@ const FIGURES: readonly Figure[] = [
     madeOf: successes,
   },
   {
-    label: 'Latency, 95 %',
+    label: 'Latency, p95',
     of: ({ p95LatencyMs }) => p95LatencyMs,
     shown: ({ p95LatencyMs }) => formatLatency(p95LatencyMs),
     madeOf: successes,

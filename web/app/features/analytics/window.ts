@@ -17,5 +17,5 @@ export function windowSearch(search: Record<string, unknown>): WindowSearch {
 /** What the figures of a window cover, and what they are compared with. */
 export const windowWords = (days: number): string =>
   days === 1
-    ? 'Today so far, in UTC, compared with yesterday up to the same time.'
+    ? 'Today so far (UTC), compared with yesterday up to the same time.'
     : `The last ${days} UTC days, compared with the ${days} days before them up to the same time of day.`;

@@ -19,7 +19,7 @@ export function BillingPage(): ReactNode {
     <>
       <PageHead
         title="Billing"
-        lead="Calls are paid from a balance, to the last digit. Whatever moves it stands in the ledger and never changes."
+        lead="Calls are paid from your balance, never rounded. The ledger records every change of the balance and never changes itself."
       />
       {error && <LoadError error={error} onRetry={refresh} />}
       <TopUp balanceUsd={data?.viewer?.balanceUsd} />

@@ -97,7 +97,7 @@ export function Ledger() {
     <>
       <div className={classes.ledger}>
         <Choice
-          label="What of the ledger"
+          label="Ledger entries"
           options={SHOWN}
           value={show ?? 'all'}
           onChange={(value) =>
@@ -132,7 +132,7 @@ export function Ledger() {
             awaiting={awaiting}
             onOpen={({ day }) => day && open(day.date)}
             detail={({ day }) => day && day.date === opened && <ChargesOfDay date={day.date} />}
-            empty={`Nothing moved in ${monthName(month)}.`}
+            empty={`No entries in ${monthName(month)}.`}
           />
         )}
       </div>

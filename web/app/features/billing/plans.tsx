@@ -39,7 +39,7 @@ export function Plans({ plans, current }: PlansProps) {
     },
     {
       id: 'rate',
-      head: 'Calls a minute',
+      head: 'Calls per minute',
       figure: true,
       cell: ({ requestsPerMinute }) => formatCount(requestsPerMinute),
     },
@@ -53,8 +53,8 @@ export function Plans({ plans, current }: PlansProps) {
     <>
       <DataTable label="Plans" columns={columns} rows={plans} keyOf={({ name }) => name} empty="" />
       <p className={classes.hint}>
-        To change the plan, ask an administrator of this installation: it holds at once, for all keys of the
-        account.
+        To change your plan, ask an administrator of this installation. The change takes effect immediately,
+        for all keys of the account.
       </p>
     </>
   );

@@ -37,7 +37,7 @@ export function TopUp({ balanceUsd }: { balanceUsd: string | undefined }) {
           note={
             daysLeft === null
               ? 'Calls stop below $0.001'
-              : `Lasts ${lastsFor(daysLeft)} at the rate of the last week`
+              : `Lasts ${lastsFor(daysLeft)} at the rate of the past week`
           }
         >
           {balanceUsd && <Money usd={balanceUsd} />}
@@ -63,7 +63,9 @@ export function TopUp({ balanceUsd }: { balanceUsd: string | undefined }) {
           <Button loading={sending} onClick={() => void send()}>
             Add ${amount}
           </Button>
-          <span className={classes.hint}>Mock, no card is charged: the credit is there at once.</span>
+          <span className={classes.hint}>
+            Mock: no card is charged, and the credit is available immediately.
+          </span>
         </div>
         {error && <ErrorNote error={error} />}
         {added && (

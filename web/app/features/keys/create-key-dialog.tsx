@@ -28,7 +28,7 @@ export function CreateKeyDialog({ opened, onClose }: CreateKeyDialogProps) {
     <SecretDialog
       opened={opened}
       onClose={leave}
-      titles={{ before: 'Create an API key', made: 'The key is made' }}
+      titles={{ before: 'Create an API key', made: 'Key created' }}
       secret={secret}
       what="key"
       form={<NameForm onMade={setSecret} onCancel={leave} />}
@@ -58,7 +58,7 @@ function NameForm({ onMade, onCancel }: { onMade(secret: string): void; onCancel
       {error && !refused && <ErrorNote error={error} />}
       <TextInput
         label="Name"
-        description="What will call with it: a service, a person, a machine"
+        description="What will use this key: a service, a person, a machine"
         data-autofocus
         autoComplete="off"
         value={name}

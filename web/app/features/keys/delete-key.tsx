@@ -24,8 +24,8 @@ export function DeleteKey({ apiKey: { id, name } }: { apiKey: KeyRowFragment }) 
       <Dialog opened={opened} onClose={() => setOpened(false)} title={`Delete key ${name}?`}>
         {error && <ErrorNote error={error} />}
         <p>
-          Calls with it will get 401 at once, and nobody can bring it back. What was called with it stays in
-          usage and ledger. Disabling it instead can be undone.
+          Calls with this key will fail with 401 immediately. This can’t be undone. Past calls stay in usage
+          and ledger. To stop calls temporarily, disable the key instead.
         </p>
         <DialogActions>
           <Button color="red" loading={sending} onClick={() => void remove()}>

@@ -33,7 +33,7 @@ export function KeyCaps({ apiKey }: { apiKey: KeyRowFragment }) {
         field="dailyLimitUsd"
         label="Daily cap"
         spent={apiKey.spendTodayUsd}
-        explained="A hard cap: calls beyond it get 402 daily_cap_exceeded. Spend of the day starts again at"
+        explained="Hard cap: calls beyond it fail with 402 daily_cap_exceeded. The day’s spend resets at"
         resets={resets.day}
       />
       <Limit
@@ -41,7 +41,7 @@ export function KeyCaps({ apiKey }: { apiKey: KeyRowFragment }) {
         field="monthlyLimitUsd"
         label="Monthly limit"
         spent={apiKey.spendMonthUsd}
-        explained="No hard cap: alerts are measured by it. Spend of the month starts again at"
+        explained="Not a hard cap: alerts refer to it. The month’s spend resets at"
         resets={resets.month}
       />
     </>
@@ -69,7 +69,7 @@ function Limit({ apiKey, field, label, spent, explained, resets }: LimitProps) {
       draft={`${field} of ${apiKey.id}`}
       value={limit === null ? '' : trimmedDecimal(limit)}
       prefix="$"
-      hint="Dollars, such as 5 or 0.25. Empty: no limit."
+      hint="US dollars, such as 5 or 0.25. Leave empty for no limit."
       check={(text) => (text === '' ? undefined : moneyFault(text))}
       save={(text) => set(text === '' ? null : text)}
       other={

@@ -38,7 +38,7 @@ export const keyColumns: readonly Column<KeyRowFragment>[] = [
     phone: 1,
     cell: ({ spendMonthUsd, monthlyLimitUsd }) => (
       <LimitBar
-        label="Spend of this month against the limit"
+        label="Spend this month against the limit"
         spentUsd={spendMonthUsd}
         limitUsd={monthlyLimitUsd ?? null}
       />

@@ -37,8 +37,8 @@ export function KeyPage(): ReactNode {
       {error && !gone && <LoadError error={error} onRetry={refresh} />}
       {gone && (
         <PageHead
-          title="This key is gone"
-          lead="It was deleted, or the address was mistyped. Its calls stay in the usage list."
+          title="Key not found"
+          lead="It was deleted, or the URL is wrong. Its calls stay in the usage list."
         />
       )}
       {!key && !error && <Waiting width={240} height={32} />}
@@ -60,10 +60,10 @@ function KeyHead({ apiKey }: { apiKey: KeyRowFragment }) {
       title={apiKey.name}
       lead={
         <>
-          <span className={classes.prefix}>{shownKey(apiKey)}</span>, made <Moment at={apiKey.createdAt} />,
-          last used {apiKey.lastUsedAt ? <Moment at={apiKey.lastUsedAt} ago /> : 'never'}
+          <span className={classes.prefix}>{shownKey(apiKey)}</span>, created <Moment at={apiKey.createdAt} />
+          , last used {apiKey.lastUsedAt ? <Moment at={apiKey.lastUsedAt} ago /> : 'never'}
           {!apiKey.hasUpstream &&
-            '. It is not connected to the models: calls answer 503 upstream_unconfigured. Make another one.'}
+            '. It has no upstream virtual key: calls fail with 503 upstream_unconfigured. Create another key.'}
         </>
       }
       tools={

@@ -27,7 +27,7 @@ export function KeySearchField({ value, counted, onChange }: KeySearchFieldProps
       <TextInput
         type="search"
         aria-label="Search keys"
-        placeholder="Name, or the ends of the key"
+        placeholder="Name, or the start or end of the key"
         autoComplete="off"
         value={typed}
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}

@@ -30,7 +30,7 @@ export function KeySwitch({ apiKey: { id, status } }: { apiKey: KeyRowFragment }
       />
       {/* Always there, so that nothing moves when the switch is thrown. */}
       <p role="status" className={classes.switched}>
-        {active ? 'Calls with it are taken.' : 'Disabled: calls with it get 401.'}
+        {active ? 'Calls with this key are accepted.' : 'Calls with this key fail with 401.'}
         <Button
           size="xs"
           variant="subtle"

@@ -57,7 +57,7 @@ export function KeysPage(): ReactNode {
     <>
       <PageHead
         title="API keys"
-        lead="What calls carry. Each has its own spend, caps and alerts; give every service one of its own."
+        lead="Keys authenticate calls. Each has its own spend, caps and alerts, so give every service a separate key."
         tools={page?.totalCount !== 0 && <Button onClick={open}>Create key</Button>}
       />
       {error && <LoadError error={error} onRetry={refresh} />}
@@ -87,10 +87,10 @@ export function KeysPage(): ReactNode {
           }}
           empty={
             q ? (
-              'No key matches.'
+              'No matching keys.'
             ) : (
               <Empty action={<Button onClick={open}>Create key</Button>}>
-                Your keys will stand here. Calls need one; it is shown once, when it is made.
+                No keys yet. Calls need an API key. It is shown only once, when you create it.
               </Empty>
             )
           }

@@ -29,8 +29,7 @@ export function Snippets({ secret }: { secret?: string | undefined }) {
       )}
       {secret === undefined && (
         <p className={classes.hint}>
-          Put the key itself into the variable <code>{KEY_VARIABLE}</code>: it was shown once, when it was
-          made.
+          Set the variable <code>{KEY_VARIABLE}</code> to your key, which was shown when you created it.
         </p>
       )}
     </div>

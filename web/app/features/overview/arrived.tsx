@@ -14,22 +14,20 @@ export function Arrived({ call, refusal }: ArrivedProps) {
   if (refusal && (!call || (call.status === 'ERROR' && refusal.lastAt > call.createdAt))) {
     return (
       <Note tone="warn">
-        A call has come and was refused with {refusal.httpStatus} {refusal.code}
+        A call arrived and was rejected with {refusal.httpStatus} {refusal.code}
         {refusal.modelPublicName !== null && ` for ${refusal.modelPublicName}`}. {refusal.remedy} Waiting for
         the next one.
       </Note>
     );
   }
   if (!call) {
-    return (
-      <Note tone="plain">Waiting for the first call. It shows here by itself, as soon as it has ended.</Note>
-    );
+    return <Note tone="plain">Waiting for your first call. It appears here as soon as it has finished.</Note>;
   }
   if (call.status === 'ERROR') {
     return (
       <Note tone="warn">
-        A call has come and failed with {call.httpStatus} {call.errorCode}. It cost nothing. Waiting for the
-        next one.
+        A call arrived and failed with {call.httpStatus} {call.errorCode}. Failed calls are free. Waiting for
+        the next one.
       </Note>
     );
   }

@@ -43,49 +43,47 @@ export function FirstRun({ viewer, onDone }: FirstRunProps) {
         title="Overview"
         lead={
           <>
-            You start with <Money usd={viewer.balanceUsd} /> of credit on plan {viewer.plan.name}, which
-            allows {viewer.plan.requestsPerMinute} calls a minute. Three steps to the first call, about a
-            minute.
+            You have <Money usd={viewer.balanceUsd} /> of credit on the {viewer.plan.name} plan, which allows{' '}
+            {viewer.plan.requestsPerMinute} calls per minute. Make your first call in three steps; it takes
+            about a minute.
           </>
         }
       />
       <ol className={classes.steps}>
-        <Step number={1} title="Make an API key" state={stateOf(hasKey, true)}>
+        <Step number={1} title="Create an API key" state={stateOf(hasKey, true)}>
           {error && <ErrorNote error={error} />}
           {!hasKey && (
             <Button loading={sending} onClick={() => void make()}>
-              Make my first key
+              Create my first key
             </Button>
           )}
           {shown && (
             <>
               <SecretOnce secret={secret} what="key" />
               <Button variant="default" onClick={() => setSaved(true)}>
-                I saved it
+                I’ve saved it
               </Button>
             </>
           )}
           {hasKey && !shown && (
             <p>
-              {secret ? 'Saved. ' : 'There is one. '}
+              {secret ? 'Saved. ' : 'You have a key. '}
               <Link to={paths.keys}>All keys</Link>
             </p>
           )}
         </Step>
-        <Step number={2} title="Make the first call" state={stateOf(done, hasKey)}>
-          {!hasKey && (
-            <p className={classes.later}>A snippet with the key in it will stand here, to be pasted.</p>
-          )}
+        <Step number={2} title="Make your first call" state={stateOf(done, hasKey)}>
+          {!hasKey && <p className={classes.later}>A snippet with your key appears here, ready to paste.</p>}
           {hasKey && <Snippets secret={shown ? secret : undefined} />}
           {hasKey && <Arrived call={call} refusal={refusal} />}
         </Step>
         <Step number={3} title="See what it cost" state={stateOf(false, done)}>
           {!done && (
-            <p className={classes.later}>The call shows up by itself, with its latency and its cost.</p>
+            <p className={classes.later}>The call appears here automatically, with its latency and cost.</p>
           )}
           {done && (
             <div className={classes.onward}>
-              <Button onClick={onDone}>Go to the overview</Button>
+              <Button onClick={onDone}>Go to overview</Button>
               <Link to={paths.usage}>See it in the usage list</Link>
             </div>
           )}

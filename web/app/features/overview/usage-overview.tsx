@@ -33,7 +33,7 @@ export function UsageOverview({ viewer, error, window, view, onView, onRetry }: 
     <>
       <PageHead
         title="Overview"
-        lead="All calls of the account. Days are UTC, as the bill is."
+        lead="All calls of the account. Days are in UTC, as in billing."
         tools={
           <WindowChoice
             value={window}
@@ -63,7 +63,7 @@ function RecentCalls({ loaded }: { loaded: readonly UsageRowFragment[] | undefin
         fresh={fresh}
         onOpen={({ id }) => void navigate({ to: paths.usage, search: { call: id } })}
         keyOf={({ id }) => id}
-        empty="The last calls will stand here."
+        empty="No calls yet."
       />
     </Section>
   );

@@ -37,7 +37,7 @@ export function ChangePassword({ email }: { email: string | undefined }) {
   return (
     <form noValidate className={classes.form} onSubmit={send}>
       {error && Object.keys(error.fields).length === 0 && <ErrorNote error={error} />}
-      {changed && <Note tone="good">The password is changed, and every other session has ended.</Note>}
+      {changed && <Note tone="good">Your password was changed, and all other sessions have ended.</Note>}
       {/* For password managers: whose password it is. */}
       <input type="email" hidden readOnly autoComplete="username" value={email ?? ''} />
       <PasswordInput

@@ -15,15 +15,15 @@ export function DeleteAccount({ email }: { email: string | undefined }) {
   return (
     <>
       <p className={classes.text}>
-        Ends all sessions and keys and erases what is personal. What is left of the balance is lost; ledger
-        and usage stay without name and mail.
+        Ends all sessions, deletes all keys and erases your personal data. The remaining balance is lost.
+        Ledger and usage are kept without your name and email address.
       </p>
       <div>
         <Button variant="default" onClick={() => setOpened(true)}>
-          Delete the account
+          Delete account
         </Button>
       </div>
-      <Dialog opened={opened} onClose={() => setOpened(false)} title="Delete the account?">
+      <Dialog opened={opened} onClose={() => setOpened(false)} title="Delete your account?">
         {email !== undefined && <Confirmation email={email} onCancel={() => setOpened(false)} />}
       </Dialog>
     </>
@@ -48,11 +48,11 @@ function Confirmation({ email, onCancel }: { email: string; onCancel(): void }) 
     <form noValidate onSubmit={(event) => void send(event)}>
       {error && <ErrorNote error={error} />}
       <p>
-        Account <strong>{email}</strong>: calls with its keys will get 401 at once, and its balance is lost.
-        It can’t be undone.
+        Account <strong>{email}</strong>: calls with its keys will fail with 401 immediately, and its balance
+        will be lost. This can’t be undone.
       </p>
       <TextInput
-        label="Type the mail address of the account"
+        label="Type the email address of the account"
         data-autofocus
         autoComplete="off"
         value={typed}
@@ -66,7 +66,7 @@ function Confirmation({ email, onCancel }: { email: string; onCancel(): void }) 
       />
       <DialogActions>
         <Button type="submit" color="red" loading={sending} disabled={!meant}>
-          Delete the account
+          Delete account
         </Button>
         <Button variant="default" onClick={onCancel}>
           Keep it

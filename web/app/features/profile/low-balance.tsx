@@ -12,23 +12,26 @@ export function LowBalance({ thresholdUsd }: { thresholdUsd: string | null }) {
   const set = async (value: string | null) => (await run({ input: { thresholdUsd: value } })).error ?? null;
   return (
     <InlineEdit
-      label="Mail below"
+      label="Email below"
       draft="low balance"
       value={thresholdUsd === null ? '' : trimmedDecimal(thresholdUsd)}
       prefix="$"
-      hint="Dollars, such as 5. Empty: no mail."
+      hint="US dollars, such as 5. Leave empty for no email."
       check={(text) => (text === '' ? undefined : moneyFault(text))}
       save={(text) => set(text === '' ? null : text)}
       other={
         thresholdUsd !== null && (
           <Button size="xs" variant="default" onClick={() => void set(null)}>
-            No mail
+            No email
           </Button>
         )
       }
     >
-      {thresholdUsd === null ? 'No mail comes.' : <Money usd={thresholdUsd} />}
-      <p>One mail when the balance falls below, and no other until credit has lifted it again.</p>
+      {thresholdUsd === null ? 'Off.' : <Money usd={thresholdUsd} />}
+      <p>
+        Sends one email when the balance falls below this amount, and another only after you have added
+        credit.
+      </p>
     </InlineEdit>
   );
 }

@@ -39,14 +39,16 @@ export function ProfilePage(): ReactNode {
         <LowBalance thresholdUsd={viewer?.lowBalanceThresholdUsd ?? null} />
       </Section>
       <Section title="Session">
-        <p className={classes.text}>Logging out ends this session here and wherever its token was taken.</p>
+        <p className={classes.text}>
+          Logging out ends this session, including any other place that uses its token.
+        </p>
         <div>
           <Button variant="default" onClick={() => void logOut()}>
             Log out
           </Button>
         </div>
       </Section>
-      <Section title="Delete the account">
+      <Section title="Delete account">
         <DeleteAccount email={viewer?.email} />
       </Section>
     </>

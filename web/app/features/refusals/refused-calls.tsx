@@ -32,15 +32,15 @@ const KEY: Column<RefusedReasonFragment> = { id: 'key', head: 'Key', cell: Prese
 const COLUMNS: readonly Column<RefusedReasonFragment>[] = [
   {
     id: 'answer',
-    head: 'Answer',
+    head: 'Response',
     cell: ({ httpStatus, code }) => <StatusWord tone="bad">{`${httpStatus} ${code}`}</StatusWord>,
   },
   { id: 'calls', head: 'Calls', figure: true, cell: ({ calls }) => formatCount(calls) },
   { id: 'last', head: 'Last', cell: ({ lastAt }) => <Moment at={lastAt} /> },
-  { id: 'model', head: 'Model', cell: ({ modelPublicName }) => modelPublicName ?? 'none of ours' },
+  { id: 'model', head: 'Model', cell: ({ modelPublicName }) => modelPublicName ?? 'Unknown model' },
   {
     id: 'remedy',
-    head: 'What to do',
+    head: 'How to fix it',
     cell: ({ remedy }) => <span className={classes.remedy}>{remedy}</span>,
   },
 ];
@@ -60,9 +60,9 @@ function Reasons({ reasons, columns, window }: ReasonsProps) {
   if (!reasons || reasons.length === 0) return null;
   const days = window === 1 ? 'today' : `in the last ${window} days`;
   return (
-    <Section title="Refused calls">
+    <Section title="Rejected calls">
       <p className={classes.lead}>Refused {days} before they reached a model. They cost nothing.</p>
-      <DataTable label="Refused calls" columns={columns} rows={reasons} keyOf={nameOf} empty="" />
+      <DataTable label="Rejected calls" columns={columns} rows={reasons} keyOf={nameOf} empty="" />
     </Section>
   );
 }

@@ -44,8 +44,8 @@ export default function CallDrawer({ id, onClose }: CallDrawerProps) {
     >
       {error?.code === 'not_found' && (
         <p>
-          There is no call of this account with the request id <code className={classes.id}>{id}</code>. Calls
-          that were refused before they reached a model are not in the list.
+          Your account has no call with the request ID <code className={classes.id}>{id}</code>. Calls that
+          were rejected before they reached a model aren’t listed.
         </p>
       )}
       {error && error.code !== 'not_found' && <LoadError error={error} onRetry={refresh} />}
@@ -72,7 +72,7 @@ function Facts({ receipt }: { receipt: Receipt }) {
     ['Completed', <Moment key="time" at={event.createdAt} />],
     ['In UTC', formatUtc(new Date(event.createdAt))],
     ['Key', <KeyLink key="key" event={event} />],
-    ['Model asked for', event.requestedModel],
+    ['Requested model', event.requestedModel],
     [
       'Served by',
       <span key="model">
@@ -84,8 +84,8 @@ function Facts({ receipt }: { receipt: Receipt }) {
     ['Streamed', event.stream ? 'yes' : 'no'],
     ['Tokens in', formatCount(event.inputTokens)],
     ['Tokens out', formatCount(event.outputTokens)],
-    ['Price in, per million', usd(receipt.inputPricePerMillionUsd)],
-    ['Price out, per million', usd(receipt.outputPricePerMillionUsd)],
+    ['Input price per million', usd(receipt.inputPricePerMillionUsd)],
+    ['Output price per million', usd(receipt.outputPricePerMillionUsd)],
     ['Cost', <Money key="cost" usd={event.costUsd} />],
     ['Time to first token', event.ttftMs == null ? none : formatLatency(event.ttftMs)],
     ['Latency', formatLatency(event.latencyMs)],
@@ -119,7 +119,7 @@ function KeyLink({ event }: { event: Receipt['event'] }) {
 }
 
 const flagsOf = ({ clientAborted, estimated, anomalous }: Receipt['event']): string[] => [
-  ...(clientAborted ? ['the caller left before the end'] : []),
+  ...(clientAborted ? ['the client disconnected early'] : []),
   ...(estimated ? ['tokens were estimated'] : []),
-  ...(anomalous ? ['tokens exceed the context of the model'] : []),
+  ...(anomalous ? ['tokens exceed the model’s context'] : []),
 ];

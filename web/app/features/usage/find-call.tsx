@@ -17,11 +17,11 @@ export function FindCall({ onFind }: { onFind(id: string): void }) {
     <form className={classes.find} noValidate onSubmit={find}>
       <TextInput
         label="Request id"
-        placeholder="From the header x-request-id"
+        placeholder="Value of the x-request-id header"
         autoComplete="off"
         spellCheck={false}
         value={typed}
-        error={fault && 'A request id looks like 0199c0de-7a2b-7c3d-8e4f-5a6b7c8d9e0f'}
+        error={fault && 'A request ID looks like 0199c0de-7a2b-7c3d-8e4f-5a6b7c8d9e0f'}
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}
       />
       <Button type="submit" variant="default">

@@ -26,7 +26,7 @@ export const keyNameOf = ({ apiKey, keyId }: Pick<UsageRowFragment, 'apiKey' | '
 function TokensOut({ outputTokens, estimated }: UsageRowFragment) {
   return (
     <>
-      {estimated && <abbr title="Estimated: the model reported no tokens that make sense">≈ </abbr>}
+      {estimated && <abbr title="Estimated: the model reported no plausible token counts">≈ </abbr>}
       {formatCount(outputTokens)}
     </>
   );

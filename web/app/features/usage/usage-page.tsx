@@ -155,11 +155,11 @@ function NoCalls() {
     <Empty
       action={
         <Button component={Link} to={paths.dashboard}>
-          Make the first call
+          Make your first call
         </Button>
       }
     >
-      Each call with one of your keys will stand here, with its model, tokens, latency and cost.
+      No calls yet. Calls with your keys appear here with their model, tokens, latency and cost.
     </Empty>
   );
 }
@@ -173,7 +173,7 @@ function NoMatch({ onClear }: { onClear(): void }) {
         </Button>
       }
     >
-      No call of this window matches the filters. A new one that does comes here by itself.
+      No calls in this window match the filters. New matching calls appear automatically.
     </Empty>
   );
 }
