@@ -21,11 +21,7 @@ const MAIN = `<p>Check the address for a typo. If you followed a link, the page 
 </ul>`;
 
 /** The page in the place of one that isn't there. */
-export const notFoundPage = (site: Site): string =>
-  sitePage(
-    { title: 'Page not found', main: MAIN },
-    site,
-  );
+export const notFoundPage = (site: Site): string => sitePage({ title: 'Page not found', main: MAIN }, site);
 
 /**
  * Answers a browser's request for an unknown address with a page; undefined leaves the answer to the error handler.
