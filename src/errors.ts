@@ -66,6 +66,16 @@ const table = {
     type: 'invalid_request_error',
     message: "Your plan doesn't include this model.",
   },
+  widget_origin_denied: {
+    status: 403,
+    type: 'invalid_request_error',
+    message: "This site is not among the widget's allowed domains.",
+  },
+  widget_not_found: {
+    status: 404,
+    type: 'invalid_request_error',
+    message: 'There is no widget with this public key. It may have been deleted, or its key rotated.',
+  },
   endpoint_not_supported: {
     status: 404,
     type: 'invalid_request_error',
@@ -100,6 +110,21 @@ const table = {
   },
   validation_error: { status: 422, type: 'invalid_request_error', message: 'The input is not valid.' },
   rate_limit_exceeded: { status: 429, type: 'requests', message: 'Too many requests. Try again later.' },
+  widget_rate_limit: {
+    status: 429,
+    type: 'requests',
+    message: 'Too many messages in this chat. Try again in a moment.',
+  },
+  widget_daily_cap_exceeded: {
+    status: 429,
+    type: 'requests',
+    message: 'This chat has reached its number of messages for today. It resets at 00:00 UTC.',
+  },
+  widget_monthly_limit_exceeded: {
+    status: 429,
+    type: 'requests',
+    message: 'This chat has spent its budget for this month.',
+  },
   headers_too_large: {
     status: 431,
     type: 'invalid_request_error',
@@ -122,6 +147,11 @@ const table = {
     status: 503,
     type: 'upstream_error',
     message: 'This key has no upstream virtual key. Delete it and create another.',
+  },
+  widget_owner_insufficient_balance: {
+    status: 503,
+    type: 'insufficient_quota',
+    message: "The balance of the widget's owner is used up.",
   },
   upstream_unavailable: {
     status: 503,

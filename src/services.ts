@@ -22,6 +22,7 @@ import { createPlaygroundService } from './services/playground/playground.servic
 import { createPromptsService } from './services/prompts/prompts.service.js';
 import { createVersionStatsService } from './services/prompts/version-stats.service.js';
 import { createRefusalsService } from './services/refusals/refusals.service.js';
+import { createWidgetsService } from './services/widgets/widgets.service.js';
 
 /** Creates every service by its domain. They keep no state of a request: each method takes the context first. */
 export function createServices(deps: ServiceDeps) {
@@ -50,6 +51,7 @@ export function createServices(deps: ServiceDeps) {
     usageFeed: createUsageFeed(deps),
     versionStats: createVersionStatsService(),
     whatIf: createWhatIfService(),
+    widgets: createWidgetsService(deps),
   };
 }
 

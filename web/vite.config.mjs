@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -77,11 +78,12 @@ const SHARED_CHUNKS = [
 export const NONCE_PLACEHOLDER = '%CSP_NONCE%';
 
 /** What a source becomes by itself, with everything that it imports; all that was read is added to `read`. */
-async function alone(source, format, read) {
+async function alone(source, format, read, define = {}) {
   const { output } = await build({
     configFile: false,
     root: here,
     publicDir: false,
+    define,
     logLevel: 'warn',
     plugins: [{ name: 'collect-read', moduleParsed: ({ id }) => void read.add(id) }],
     build: {
@@ -100,6 +102,16 @@ const classicScript = async (source, read) => (await alone(source, 'iife', read)
 /** A style sheet with what it imports. */
 const styleSheet = async (source, read) =>
   (await alone(source, 'es', read)).find(({ fileName }) => fileName.endsWith('.css')).source;
+
+/** The chat widget: the frame, and the loader that names the one it was built with. */
+async function widgetFiles(read) {
+  const script = await classicScript(resolve(here, 'widget/frame.ts'), read);
+  const style = await styleSheet(resolve(here, 'widget/frame.css'), read);
+  const version = createHash('sha256').update(script).update(style).digest('hex').slice(0, 12);
+  const define = { FRAME_VERSION: JSON.stringify(version) };
+  const [loader] = await alone(resolve(here, 'widget/loader.ts'), 'iife', read, define);
+  return { 'widget-frame.js': script, 'widget-frame.css': style, 'widget-loader.js': loader.code };
+}
 
 /** What must run before the first paint: the theme, and in the dashboard what is asked while its scripts come. */
 const FIRST_SCRIPTS = {
@@ -125,6 +137,9 @@ function firstScripts() {
       for (const name of ['site', 'migrate']) {
         const script = await classicScript(resolve(here, `site/${name}.ts`), read);
         this.emitFile({ type: 'asset', name: `${name}.js`, source: script });
+      }
+      for (const [name, source] of Object.entries(await widgetFiles(read))) {
+        this.emitFile({ type: 'asset', name, source });
       }
       const style = await styleSheet(resolve(here, 'site/site.css'), read);
       this.emitFile({ type: 'asset', name: 'site.css', source: style });

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 
 /**
- * Changes of keys, accounts, plans and models reach every edge over one NOTIFY channel. The payload names what
+ * Changes of keys, widgets, accounts, plans and models reach every edge over one NOTIFY channel. The payload names what
  * changed, never its content. Sent inside the changing transaction, so that it arrives after the commit.
  * Never sent by the usage path: NOTIFY takes a lock that all commits share.
  */
@@ -11,12 +11,14 @@ export const INVALIDATION_CHANNEL = 'gateway_invalidate';
 export type Invalidation =
   | { kind: 'account'; id: string }
   | { kind: 'key'; id: string; accountId: string }
+  | { kind: 'widget'; id: string; accountId: string }
   /** Plans or models: everything cached is read again. */
   | { kind: 'catalog' };
 
 export function encodeInvalidation(change: Invalidation): string {
   if (change.kind === 'catalog') return 'catalog';
-  return change.kind === 'key' ? `key:${change.id}:${change.accountId}` : `account:${change.id}`;
+  if (change.kind === 'account') return `account:${change.id}`;
+  return `${change.kind}:${change.id}:${change.accountId}`;
 }
 
 /** Undefined for a payload that this build doesn't know. */
@@ -25,7 +27,7 @@ export function decodeInvalidation(payload: string): Invalidation | undefined {
   const [kind, id, accountId = ''] = payload.split(':');
   if (kind === 'account' && id) return { kind, id };
   // Without its account: said by an older build.
-  if (kind === 'key' && id) return { kind, id, accountId };
+  if ((kind === 'key' || kind === 'widget') && id) return { kind, id, accountId };
   return undefined;
 }
 

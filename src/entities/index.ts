@@ -41,6 +41,9 @@ import { Prompt } from './prompts/prompt.js';
 import { PromptActivation } from './prompts/prompt-activation.js';
 import { PromptVersion } from './prompts/prompt-version.js';
 import { VirtualKey } from './proxy/virtual-key.js';
+import { Widget } from './widgets/widget.js';
+import { WidgetDay } from './widgets/widget-day.js';
+import { WidgetSiteDay } from './widgets/widget-site-day.js';
 
 /** Every entity. MikroORM only knows those listed here. */
 export const entities = [
@@ -87,4 +90,7 @@ export const entities = [
   UsageRetention,
   UsageRollup,
   VirtualKey,
+  Widget,
+  WidgetDay,
+  WidgetSiteDay,
 ];

@@ -2,7 +2,7 @@ import { fastify } from 'fastify';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
-import { decodeInvalidation, INVALIDATION_CHANNEL } from '../db/invalidation.js';
+import { decodeInvalidation, INVALIDATION_CHANNEL, PROMPTS_CHANNEL } from '../db/invalidation.js';
 import { listen } from '../db/listen.js';
 import { createCallMetrics } from '../inference/call-metrics.js';
 import { createCatalog } from '../inference/catalog.js';
@@ -13,6 +13,10 @@ import { EdgeIdentity } from '../inference/limits/edge-identity.js';
 import { BodyBudget } from '../inference/memory/body-budget.js';
 import { createModelRoutes } from '../inference/model-routes.js';
 import type { Relay } from '../inference/relay/relay.js';
+import { History } from '../inference/widgets/history.js';
+import { Sites } from '../inference/widgets/sites.js';
+import { Visitors } from '../inference/widgets/visitors.js';
+import { WidgetCache } from '../inference/widgets/widget-cache.js';
 import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
 import { cutConnections } from '../lib/cut-connections.js';
@@ -29,6 +33,7 @@ import type { MeterOptions } from '../metering/meter.js';
 import { RefusedCalls } from '../metering/refused-calls.js';
 import { addRefusedCalls } from '../metering/refused-calls.store.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
+import { addWidgetOutcomes } from '../metering/widget-outcomes.store.js';
 import { refuseMalformed } from './client-error.js';
 import { capSockets, EDGE_BOUNDS, type EdgeBounds, trustedPeer } from './edge-bounds.js';
 import { takeCallsFirst } from './fast-path.js';
@@ -39,6 +44,7 @@ import { guardRequests, knowAllMethods, originForm, refuseUnroutable } from './r
 import { rules } from './route-rules.js';
 import type { EdgeLock } from './single-edge.js';
 import { answer, type V1Deps, v1Routes } from './v1.routes.js';
+import { widgetRoutes } from './widget.routes.js';
 
 export interface EdgeDeps {
   config: Config;
@@ -104,13 +110,19 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   await routes.ready;
   const mayAdmit = (): boolean => deps.lock?.mayAdmit() ?? true;
   // What another edge has admitted meanwhile stands in the database.
-  deps.lock?.onRegained(() => cache.invalidateAll());
+  deps.lock?.onRegained(() => {
+    cache.invalidateAll();
+    widgets.invalidateAll();
+  });
   const identity = new EdgeIdentity();
+  const widgets = new WidgetCache({ pool, envelope, clock, log, contact, accounts: cache });
   const limits = await createLimits({
     ...{ config, cache, catalog, routes, clock, log, registry },
     identity,
     mayAdmit,
     patience: deps.patience,
+    readAgain: ({ credential, hash }) =>
+      credential.kind === 'widget' ? widgets.renew(hash) : cache.renew(hash),
   });
   const signal = openFlushSignal(config, pool, log);
   const alertSignal = openAlertSignal(pool, log);
@@ -121,8 +133,15 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     onLost: metrics.refusalsLost,
     log,
   });
+  const outcomes = new RefusedCalls({
+    write: (counts) => addWidgetOutcomes(pool, counts),
+    onWritten: () => undefined,
+    onLost: metrics.refusalsLost,
+    log,
+  });
   const flushed = (result: FlushResult): void => {
     limits.flushed(result);
+    widgets.flushed(result);
     signal.tell(result.accounts.map(({ id }) => id));
     alertSignal.tell(result.alerted);
   };
@@ -132,17 +151,23 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   });
   const listener = listen({
     databaseUrl: config.databaseUrl!,
-    channel: INVALIDATION_CHANNEL,
+    channel: [INVALIDATION_CHANNEL, PROMPTS_CHANNEL],
     log,
-    onNotify(payload) {
+    onNotify(payload, channel) {
+      if (channel === PROMPTS_CHANNEL) {
+        widgets.promptsChanged(payload);
+        return;
+      }
       const change = decodeInvalidation(payload);
       if (!change) return;
       if (change.kind === 'catalog') void catalog.reload();
       cache.invalidate(change);
+      widgets.invalidate(change);
     },
     onListening() {
       void catalog.reload();
       cache.invalidateAll();
+      widgets.invalidateAll();
     },
   });
 
@@ -213,6 +238,13 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     media: { allowPrivate: config.mediaAllowPrivate },
   };
   v1Routes(app, v1);
+  widgetRoutes(app, {
+    ...v1,
+    ...{ widgets, outcomes },
+    visitors: new Visitors(clock),
+    sites: new Sites(clock),
+    history: new History(config),
+  });
   takeCallsFirst(app.server, {
     maxHeaders: bounds.maxHeaders,
     lastAnswers,
@@ -238,6 +270,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       await meter.drain(FLUSH_ON_STOP_MS);
       await meter.stop();
       await refused.stop();
+      await outcomes.stop();
       await signal.stop();
       await alertSignal.stop();
       await refusedSignal.stop();
@@ -245,6 +278,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       await listener.stop();
       catalog.stop();
       cache.stop();
+      widgets.stop();
       await routes.stop();
       upstream.destroy();
     },

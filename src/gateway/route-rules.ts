@@ -4,10 +4,11 @@ import type { EndpointLabel } from './exchange.js';
 /** What holds for a route of the edge before its handler is asked. */
 export interface RouteRules extends RouteRulesBase {
   /**
-   * `key`: taken over before its body is read, and answered for an API key (v1.routes.ts); `platform`: passed on as it is, for
+   * `key`: taken over before its body is read, and answered for an API key (v1.routes.ts); `widget`: the
+   * same for a widget's public key (widget.routes.ts); `platform`: passed on as it is, for
    * the platform to decide.
    */
-  auth: 'none' | 'key' | 'platform';
+  auth: 'none' | 'key' | 'widget' | 'platform';
   /** What metrics call a route that wants a key. */
   endpoint?: EndpointLabel;
 }
@@ -20,3 +21,6 @@ export const rules = (
 
 /** Bodies are read against it in take-body.ts, also those of calls that go round the router. */
 export const V1_BODY_LIMIT_BYTES = 10 * 1024 * 1024;
+
+/** 32,000 characters, each of them escaped, and what stands around them. */
+export const WIDGET_BODY_LIMIT_BYTES = 256 * 1024;

@@ -8,9 +8,11 @@ import { V1_BODY_LIMIT_BYTES } from './route-rules.js';
 /** Long enough for an honest client to notice its answer, too short to be worth sending into. */
 const LINGER_MS = 2_000;
 
-const tooLarge = (): AppError =>
+const MIB = 2 ** 20;
+
+const tooLarge = (limitBytes: number): AppError =>
   new AppError('body_too_large', {
-    message: `The body is larger than ${V1_BODY_LIMIT_BYTES / 2 ** 20} MiB.`,
+    message: `The body is larger than ${limitBytes < MIB ? `${limitBytes / 1024} KiB` : `${limitBytes / MIB} MiB`}.`,
   });
 
 /** A body that came too slowly: answered with status 408. */
@@ -25,15 +27,20 @@ export interface TakeBodyOptions {
   pace: Pace;
   /** Called once, as soon as the body is known to be larger than 64 KiB. What it throws refuses the rest. */
   onLarge(): void;
+  /** Those of `/v1` unless told. */
+  limitBytes?: number;
 }
 
 /**
  * Refuses by its announced length a body that nobody wants to read. Announcing takes nothing from the budget.
  * @throws AppError `body_too_large`, and what `onLarge` throws
  */
-export function checkAnnounced({ headers }: IncomingMessage, { onLarge }: TakeBodyOptions): void {
+export function checkAnnounced(
+  { headers }: IncomingMessage,
+  { onLarge, limitBytes = V1_BODY_LIMIT_BYTES }: TakeBodyOptions,
+): void {
   const announced = Number(headers['content-length'] ?? 0);
-  if (announced > V1_BODY_LIMIT_BYTES) throw tooLarge();
+  if (announced > limitBytes) throw tooLarge(limitBytes);
   if (announced > SMALL_BODY_BYTES) onLarge();
 }
 
@@ -44,7 +51,7 @@ export function checkAnnounced({ headers }: IncomingMessage, { onLarge }: TakeBo
  */
 export function takeBody(
   exchange: Exchange,
-  { share, pace, onLarge }: TakeBodyOptions,
+  { share, pace, onLarge, limitBytes = V1_BODY_LIMIT_BYTES }: TakeBodyOptions,
   done: (error: unknown, body: Buffer | null) => void,
 ): void {
   const { request } = exchange;
@@ -67,7 +74,7 @@ export function takeBody(
     const bytes = before + chunk.length;
     exchange.bodyBytes = bytes;
     try {
-      if (bytes > V1_BODY_LIMIT_BYTES) throw tooLarge();
+      if (bytes > limitBytes) throw tooLarge(limitBytes);
       if (!announced && before <= SMALL_BODY_BYTES && bytes > SMALL_BODY_BYTES) onLarge();
       share.receive(chunk.length);
     } catch (error) {

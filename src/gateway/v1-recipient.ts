@@ -25,6 +25,8 @@ export class V1Recipient implements Recipient {
     private readonly response: ServerResponse,
     private readonly input: CallInput,
     private readonly bounds: ReaderBounds,
+    /** In place of those of `/v1`. */
+    private readonly ownHeaders?: () => AnswerHeaders,
   ) {}
 
   get gone(): boolean {
@@ -107,6 +109,7 @@ export class V1Recipient implements Recipient {
   };
 
   #headers(): AnswerHeaders {
+    if (this.ownHeaders) return this.ownHeaders();
     const { id, admission, body } = this.input;
     const headers = v1Headers(this.response, id, admission.rate);
     if (body.dropped !== undefined) headers.push('x-gateway-dropped-fields', body.dropped);

@@ -29,6 +29,7 @@ import {
 } from './prompts/prompts.resolver.js';
 import { PromptSubscriptions } from './prompts/prompts.subscriptions.js';
 import { ApiKeyRefusalsResolver, ViewerRefusalsResolver } from './refusals/refusals.resolver.js';
+import { ViewerWidgetsResolver, WidgetsResolver } from './widgets/widgets.resolver.js';
 
 /** Builds the schema from every resolver of the product, each root field behind its guard. */
 export function createSchema(): GraphQLSchema {
@@ -61,6 +62,8 @@ export function createSchema(): GraphQLSchema {
       PlaygroundResolver,
       ViewerPlaygroundResolver,
       PlaygroundSubscriptions,
+      WidgetsResolver,
+      ViewerWidgetsResolver,
     ],
     // Inputs are checked by the zod schemas that REST uses as well.
     validate: false,

@@ -1,4 +1,5 @@
 import type { Money } from '../lib/money.js';
+import type { SlidingWindow } from '../lib/sliding-window.js';
 import type { AccountState, DayState } from './limits/account-state.js';
 
 /** What a caller was let in by. Usage is counted by it. */
@@ -26,4 +27,9 @@ export interface Payer {
   /** The daily cap of the credential, and what it has spent today. */
   readonly dailyLimit: Money | null;
   readonly day: DayState;
+  /** Counts its calls per minute in place of the account's window: its name is unique within the account. */
+  readonly rate?: { readonly name: string; readonly window: SlidingWindow };
 }
+
+/** What the calls of a payer are counted in, minute by minute. */
+export const windowOf = ({ account, rate }: Payer): SlidingWindow => rate?.window ?? account.window;

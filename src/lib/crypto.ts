@@ -13,7 +13,8 @@ export type KeyPurpose =
   | 'session'
   | 'mail-hash'
   | 'network-hash'
-  | 'mail-link';
+  | 'mail-link'
+  | 'widget-history';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;

@@ -17,6 +17,7 @@ const manifestSchema = z.object({
     icon: z.string(),
     picture: z.string(),
   }),
+  widget: z.object({ loader: z.string(), script: z.string(), style: z.string() }),
   persisted: z.string(),
   assets: z.array(
     z.object({
@@ -27,6 +28,9 @@ const manifestSchema = z.object({
     }),
   ),
 });
+
+/** Where the parts of the chat widget are. */
+export type WidgetAssets = z.infer<typeof manifestSchema>['widget'];
 
 type Preload = z.infer<typeof manifestSchema>['preloads'][string];
 
@@ -54,6 +58,8 @@ export interface WebBuild {
   page(name: string, nonce: string, path?: string): string;
   /** What the pages share that the server renders. */
   site: SiteAssets;
+  /** Loader and frame of the chat widget. */
+  widget: WidgetAssets;
   /** By its path, `/assets/…`. */
   asset(path: string): Asset | undefined;
   /** The GraphQL documents of the pages: id → text. */
@@ -125,6 +131,7 @@ export function loadWebBuild(folder: string = webFolder()): WebBuild | undefined
       return parts.join(nonce);
     },
     site: manifest.site,
+    widget: manifest.widget,
     asset: (path) => assets.get(path),
     documents: new Map(Object.entries(documentsSchema.parse(readJson(join(folder, manifest.persisted))))),
   };

@@ -29,6 +29,8 @@ const appPolicy = (nonce: string): string =>
     "img-src 'self' data:",
     "font-src 'self'",
     "connect-src 'self'",
+    // The preview of a chat widget.
+    "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
@@ -85,13 +87,21 @@ export function webRoutes(app: RestApp, build: WebBuild | undefined): void {
   });
 }
 
-function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/** Answers with a file of the build, compressed where that is wanted. */
+export function sendAsset(
+  asset: Asset,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  cacheControl = FOR_EVER,
+): FastifyReply {
   const chosen = asset.compressed.find(({ encoding }) =>
     acceptsEncoding(request.headers['accept-encoding'], encoding),
   );
   const etag = `"${asset.etag}${chosen ? `-${chosen.encoding}` : ''}"`;
   reply.headers({
-    'cache-control': 'public, max-age=31536000, immutable',
+    'cache-control': cacheControl,
     vary: 'accept-encoding',
     etag,
   });

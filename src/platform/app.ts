@@ -24,6 +24,7 @@ import { sharedPlaygroundRoutes } from '../pages/shared-playground.routes.js';
 import type { Site } from '../pages/site.js';
 import { webRoutes } from '../pages/web.routes.js';
 import type { WebBuild } from '../pages/web-build.js';
+import { widgetPages } from '../pages/widget.routes.js';
 import { accountsRoutes } from '../rest/accounts.routes.js';
 import { adminRoutes } from '../rest/admin.routes.js';
 import { alertsRoutes } from '../rest/alerts.routes.js';
@@ -42,6 +43,7 @@ import { refusalsRoutes } from '../rest/refusals.routes.js';
 import type { RestApp } from '../rest/rest-app.js';
 import type { RouteRules } from '../rest/route-rules.js';
 import { statementRoutes } from '../rest/statement.routes.js';
+import { widgetsRoutes } from '../rest/widgets.routes.js';
 import type { Signals } from '../services/live/signals.js';
 import type { Services } from '../services.js';
 import { answerBrokenHttp } from './broken-http.js';
@@ -162,6 +164,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   accountsRoutes(app, services);
   billingRoutes(app, services);
   keysRoutes(app, services);
+  widgetsRoutes(app, services);
   analyticsRoutes(app, services);
   refusalsRoutes(app, services);
   outlookRoutes(app, services);
@@ -190,6 +193,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     toAppError,
   });
   webRoutes(app, deps.web);
+  widgetPages(app, services, deps.web);
   return { app, routes, close: () => closing(() => app.close()) };
 }
 

@@ -30,6 +30,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
         { name: 'Keys', description: 'API keys and their spending limits.' },
         { name: 'Leaderboard', description: 'Model rankings over all accounts.' },
         { name: 'Migration', description: 'Cost estimates for a move from another provider.' },
+        { name: 'Widgets', description: 'Chat widgets for web pages.' },
         { name: 'Prompts', description: 'Saved prompts, their versions and statistics.' },
         { name: 'Alerts', description: 'Spend alerts and their delivery.' },
         { name: 'Playground', description: 'One prompt for several models, and their responses.' },

@@ -26,6 +26,8 @@ const ONLY_IN_MIGRATIONS: readonly string[] = [
   ...checks('usage_events', 'cost_check', 'endpoint_check', 'input_tokens_check', 'latency_ms_check'),
   ...checks('usage_events', 'output_tokens_check', 'status_check'),
   ...checks('usage_retention', 'only_row_check'),
+  ...checks('widgets', 'daily_message_limit_check', 'monthly_limit_usd_check', 'position_check'),
+  ...checks('widgets', 'rate_limit_per_minute_check', 'status_check', 'visitor_daily_limit_check'),
   // Of the triggers it sees those of rows. It takes for granted that it made their function itself, by a name of its own.
   ...trigger('accounts', 'accounts_keep_ledger'),
   ...trigger('admin_actions', 'admin_actions_immutable'),

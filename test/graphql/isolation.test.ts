@@ -17,6 +17,7 @@ const WHOLE = `{ viewer {
     alerts { id destination thresholdsPct active updatedAt } } }
   playgroundSessions { id prompt shared shareSlug runs { id status } }
   alertEvents { nodes { id deliveryStatus attempts destination } } lowBalanceThresholdUsd
+  widgets { id publicKey name systemPrompt }
   prompts { nodes { id name revision activeVersion { id content } } }
   ledgerEntries { nodes { id amountUsd } } usageEvents { nodes { id } } } }`;
 
@@ -35,6 +36,7 @@ describe('what belongs to somebody', () => {
   let prompt = '';
   let version = '';
   let session = '';
+  let widget = '';
 
   /** Whoever asks, asks for what is Ada's. */
   const documents = () =>
@@ -46,6 +48,8 @@ describe('what belongs to somebody', () => {
       if (argument === 'eventId') return JSON.stringify(event);
       if (argument === 'promptId' || (argument === 'id' && /rompt/.test(owner)))
         return JSON.stringify(prompt);
+      if (argument === 'id' && /idget/.test(owner)) return JSON.stringify(widget);
+      if (argument === 'modelPublicName' && owner === 'createWidget') return '"gateway/fast"';
       if (argument === 'versionId') return JSON.stringify(version);
       if (argument === 'name' && owner === 'updatePrompt') return '"stolen"';
       if (argument === 'model') return '"gateway/fast"';
@@ -79,6 +83,11 @@ describe('what belongs to somebody', () => {
     });
     prompt = saved.body.id;
     version = saved.body.active_version_id;
+    const made = await call<{ id: string }>(suite.url, 'POST', '/api/widgets', {
+      token: ada.token,
+      body: { name: 'widget-canary', model_public_name: 'gateway/fast', system_prompt: 'content-canary' },
+    });
+    widget = made.body.id;
     session = await writeSession(suite.db.pool, account, 'prompt-canary');
     canaries = [
       'prompt-canary',
@@ -86,6 +95,7 @@ describe('what belongs to somebody', () => {
       mail,
       'Ada Canary',
       'key-canary',
+      'widget-canary',
       adaKey.key,
       'alert-canary',
     ];
@@ -139,7 +149,7 @@ describe('what belongs to somebody', () => {
       if (kind === 'mutation') bob = await signUp(suite.url);
       const answer = await operate(suite.url, document, { token: bob.token });
       showsNothing(answer.text);
-      const named = [key, alert, event, prompt, version, session].some((id) => document.includes(id))
+      const named = [key, alert, event, prompt, version, session, widget].some((id) => document.includes(id))
         ? ['not_found']
         : [];
       if (accessOf(root) === 'admin') expect([name, codesOf(answer)]).toEqual([name, ['forbidden']]);

@@ -159,6 +159,10 @@ describe('the GraphQL schema', () => {
       'Viewer.monthlyQuotaTokens',
       'WhatIf.inputTokens',
       'WhatIf.outputTokens',
+      'WidgetDay.inputTokens',
+      'WidgetDay.outputTokens',
+      'WidgetUsage.inputTokens',
+      'WidgetUsage.outputTokens',
     ]);
   });
 });

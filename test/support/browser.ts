@@ -85,6 +85,8 @@ export interface PageFaults {
 export interface PageOptions extends BrowserContextOptions {
   /** Console errors that the test causes on purpose, such as the browser's word on a 401. */
   expectedErrors?: RegExp;
+  /** Addresses beside the page's own that it may talk to. */
+  others?: readonly string[];
 }
 
 /** Desktop and phone, the two widths of docs/style.md. */
@@ -95,12 +97,16 @@ export const NARROW = { width: 390, height: 844 };
  * Watches a page: only `origin` may be talked to, over HTTP and WebSocket. It looks on, since a browser whose requests
  * are held up one by one keeps nothing: each page would load all of the dashboard anew.
  */
-function guard(page: Page, origin: string, expectedErrors?: RegExp): PageFaults {
+function guard(
+  page: Page,
+  origin: string,
+  { expectedErrors, others = [] }: Pick<PageOptions, 'expectedErrors' | 'others'>,
+): PageFaults {
   const faults: PageFaults = { foreign: [], errors: [] };
-  const { host } = new URL(origin);
+  const hosts = [origin, ...others].map((url) => new URL(url).host);
   const isOwn = (url: string): boolean => {
     const { protocol, host: asked } = new URL(url);
-    return protocol === 'data:' || protocol === 'blob:' || asked === host;
+    return protocol === 'data:' || protocol === 'blob:' || hosts.includes(asked);
   };
   const error = (text: string): void => {
     if (!expectedErrors?.test(text)) faults.errors.push(text);
@@ -144,7 +150,7 @@ export function useBrowser(): TestBrowser {
     expect(done.map(({ faults }) => faults)).toEqual(done.map(() => ({ foreign: [], errors: [] })));
   });
   return {
-    async open(origin, { expectedErrors, ...options } = {}) {
+    async open(origin, { expectedErrors, others, ...options } = {}) {
       const context = await browser.newContext({
         baseURL: origin,
         viewport: WIDE,
@@ -153,7 +159,7 @@ export function useBrowser(): TestBrowser {
         ...options,
       });
       const page = await context.newPage();
-      opened.push({ page, faults: guard(page, origin, expectedErrors) });
+      opened.push({ page, faults: guard(page, origin, { expectedErrors, others }) });
       return page;
     },
   };

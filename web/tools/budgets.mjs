@@ -5,9 +5,11 @@ const BUDGETS_BYTES = {
   app: { firstLoad: 300_000, lazyRoute: 130_000, styles: 40_000 },
 };
 
-/** Of the pages that the server renders: all scripts that one of them loads, and their styles. */
+/** Of the pages that the server renders, all scripts that one of them loads, and their styles; of the widget, its parts. */
 const SITE_BUDGETS = [
   { what: 'site: scripts', names: ['theme.js', 'site.js', 'migrate.js'], limit: 10_000 },
+  { what: 'widget: loader', names: ['widget-loader.js'], limit: 4_000 },
+  { what: 'widget: frame', names: ['widget-frame.js', 'widget-frame.css'], limit: 15_000 },
   { what: 'site: styles', names: ['site.css'], limit: 12_000 },
 ];
 

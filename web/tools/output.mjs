@@ -65,6 +65,11 @@ export async function writeOutput(folder, { files, inputs, documents }) {
     icon: named('icon.svg'),
     picture: named('picture.png'),
   };
+  const widget = {
+    loader: named('widget-loader.js'),
+    script: named('widget-frame.js'),
+    style: named('widget-frame.css'),
+  };
   const pages = {};
   const assets = [];
   for (const file of files) {
@@ -80,6 +85,6 @@ export async function writeOutput(folder, { files, inputs, documents }) {
   writeFileSync(join(folder, persisted), `${JSON.stringify(documents, null, 1)}\n`);
   writeFileSync(
     join(folder, 'manifest.json'),
-    `${JSON.stringify({ pages, preloads: preloads(files), site, persisted, assets, inputs }, null, 1)}\n`,
+    `${JSON.stringify({ pages, preloads: preloads(files), site, widget, persisted, assets, inputs }, null, 1)}\n`,
   );
 }

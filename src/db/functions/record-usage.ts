@@ -20,6 +20,8 @@ import type { SqlFunction } from './sql-function.js';
  *   than the load. The settings are for the same reason: plans stay with the connection, and one that was made while
  *   tables were empty must not read them from end to end when they have grown. The time zone is set since naming one
  *   costs more than all other work on a time.
+ * - `key_days` also tells of widgets: how many of a widget's messages were answered on a day, in place of a spend. They are
+ *   counted under the lock of the widget's account.
  * - A version of a prompt that isn't the account's, or is no longer there, is left out and counted in `strange_versions`.
  * - Another flush holds a row for milliseconds; who holds it for longer has forgotten it, and is not waited for
  *   (docs/decisions/0084-locked-accounts-wait-apart.md).
@@ -84,7 +86,7 @@ begin
         select from usage_events u where u.account_id = e.account_id and u.id = e.id
           and u.created_at >= e.created_at and u.created_at < e.created_at + interval '1 day'))
     on conflict (created_at, id) do nothing
-    returning id, created_at, account_id, key_id, cost, price_in, price_out
+    returning id, created_at, account_id, key_id, widget_id, status, input_tokens, output_tokens, cost, price_in, price_out
   ), charged as (
     select i.*, row_number() over w as nth, sum(i.cost) over w as upto
     from inserted_events i where i.cost > 0
@@ -114,6 +116,15 @@ begin
     on conflict (key_id, day) do update set spend = d.spend + excluded.spend,
       last_used_at = greatest(d.last_used_at, excluded.last_used_at)
     returning key_id, day, spend
+  ), widgets_now as (
+    insert into widget_days as d (widget_id, day, messages, errors, input_tokens, output_tokens, cost)
+    select widget_id, created_at::date, count(*) filter (where status = 'success'), count(*) filter (where status = 'error'),
+      sum(input_tokens), sum(output_tokens), sum(cost)
+    from inserted_events where widget_id is not null group by 1, 2
+    on conflict (widget_id, day) do update set messages = d.messages + excluded.messages, errors = d.errors + excluded.errors,
+      input_tokens = d.input_tokens + excluded.input_tokens, output_tokens = d.output_tokens + excluded.output_tokens,
+      cost = d.cost + excluded.cost
+    returning widget_id, day, messages
   ), seen as (
     select account_id, date_trunc('hour', created_at) as hour, count(*) as events
     from inserted_events group by 1, 2
@@ -133,7 +144,8 @@ begin
   select (select count(*) from inserted_events), (select count(*) from accounts_now),
     (select string_agg(id || ' ' || balance || ' ' || ledger_seq, ',') from accounts_now),
     (select string_agg(key_id || ' ' || day || ' ' || spend, ',')
-      from (select * from days union all select * from new_days) as days_now),
+      from (select * from days union all select * from new_days
+        union all select widget_id, day, messages from widgets_now) as days_now),
     exists (select from accounts_now where low)
       or exists (select from alert_subscriptions where key_id = any(p_key) and active)
   into inserted, charged_accounts, balances, key_days, watched;
@@ -145,9 +157,12 @@ begin
   if inserted < cardinality(p_id) then
     select string_agg(s.key_id || ' ' || s.day || ' ' || s.spend, ',') into key_days
     from (select distinct key_id, (timestamptz 'epoch' + at_ms * interval '1 millisecond')::date as day
-        from unnest(p_key, p_at_ms) as t(key_id, at_ms) where key_id is not null) touched
+        from unnest(p_key || p_widget, p_at_ms || p_at_ms) as t(key_id, at_ms) where key_id is not null) touched
       cross join lateral (
-        select * from key_spend_days d where d.key_id = touched.key_id and d.day = touched.day offset 0) s;
+        select key_id, day, spend from key_spend_days d where d.key_id = touched.key_id and d.day = touched.day
+        union all
+        select widget_id, day, messages from widget_days w where w.widget_id = touched.key_id and w.day = touched.day
+        offset 0) s;
   end if;
   if inserted > 0 and watched then
     alerted := fire_alerts(array(select timestamptz 'epoch' + at_ms * interval '1 millisecond' from unnest(p_at_ms) as at_ms),

@@ -12,7 +12,7 @@ import { type DatabaseContact, STALE_MS } from '../database-contact.js';
 import type { AccountState, DayState } from '../limits/account-state.js';
 import { type KeyRow, readKeys } from './key.store.js';
 import { KeySlots } from './key-slots.js';
-import { type KeyEntry, KeyStates } from './key-states.js';
+import { type AccountRow, type KeyEntry, KeyStates } from './key-states.js';
 
 /** The database can't be asked and nothing that is fresh enough is known. */
 export class KeyUnavailableError extends Error {}
@@ -33,6 +33,10 @@ export interface KeyCache {
   /** Takes over what a commit changed. */
   flushed(result: FlushResult): void;
   account(id: string): AccountState | undefined;
+  /** The account that others than API keys call for, with what was read of it at `readAt`. */
+  shareAccount(row: AccountRow, readAt: number): AccountState;
+  /** Says which accounts others than API keys know: they are not forgotten. */
+  useAccounts(used: () => Iterable<string>): void;
   keyDay(keyId: string): DayState | undefined;
   stats(): { keys: number; accounts: number; missing: number };
   stop(): void;
@@ -87,6 +91,7 @@ class DatabaseKeyCache implements KeyCache {
   #changedDuringRead: Set<string> | undefined;
   #allChangedDuringRead = false;
   #scheduled = false;
+  #usedElsewhere: () => Iterable<string> = () => [];
   #lastReadAt = -Infinity;
   /** The last statement failed: what is known serves at once, so that no call waits for a database that is away. */
   #failing = false;
@@ -100,7 +105,10 @@ class DatabaseKeyCache implements KeyCache {
       ttl: MISSING_TTL_MS,
       perf: { now: () => deps.clock.now() },
     });
-    this.#sweeper = setInterval(() => this.#states.sweep(this.#slots.values()), SWEEP_MS);
+    this.#sweeper = setInterval(
+      () => this.#states.sweep(this.#slots.values(), this.#usedElsewhere()),
+      SWEEP_MS,
+    );
     this.#sweeper.unref();
     this.#refresher = setInterval(() => this.#refresh(), REFRESH_MS);
     this.#refresher.unref();
@@ -156,6 +164,14 @@ class DatabaseKeyCache implements KeyCache {
 
   account(id: string): AccountState | undefined {
     return this.#states.account(id);
+  }
+
+  shareAccount(row: AccountRow, readAt: number): AccountState {
+    return this.#states.shareAccount(row, readAt);
+  }
+
+  useAccounts(used: () => Iterable<string>): void {
+    this.#usedElsewhere = used;
   }
 
   keyDay(keyId: string): DayState | undefined {

@@ -10,6 +10,9 @@ import type { KeyRow } from './key.store.js';
 /** A line end in a virtual key would begin another header. */
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
+/** What is read of an account with whatever pays for its calls. */
+export type AccountRow = Pick<KeyRow, 'accountId' | 'balance' | 'ledgerSeq' | 'requestsPerMinute'>;
+
 /** An immutable version of an API key's row, which pays for what is called with the key. */
 export interface KeyEntry extends Payer {
   readonly active: boolean;
@@ -77,8 +80,8 @@ export class KeyStates {
    * got its entry may hold or charge a moment after the entry is gone, and must not do so on a state that nobody else
    * sees.
    */
-  sweep(slots: Iterable<{ entry: KeyEntry }>): void {
-    const accounts = new Set<string>();
+  sweep(slots: Iterable<{ entry: KeyEntry }>, usedElsewhere: Iterable<string> = []): void {
+    const accounts = new Set(usedElsewhere);
     const keys = new Set<string>();
     for (const { entry } of slots) {
       accounts.add(entry.account.id);
@@ -88,7 +91,12 @@ export class KeyStates {
     this.#unusedDays = forget(this.#days, keys, this.#unusedDays);
   }
 
-  #accountOf(row: KeyRow, readAt: number): AccountState {
+  /** What is known of an account, with what was read of it at `readAt`. */
+  shareAccount(row: AccountRow, readAt: number): AccountState {
+    return this.#accountOf(row, readAt);
+  }
+
+  #accountOf(row: AccountRow, readAt: number): AccountState {
     this.#unusedAccounts.delete(row.accountId);
     const known = this.#accounts.get(row.accountId);
     if (known) {

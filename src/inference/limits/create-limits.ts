@@ -5,6 +5,7 @@ import type { Logger } from '../../lib/logger.js';
 import type { Catalog } from '../catalog.js';
 import type { KeyCache } from '../keys/key-cache.js';
 import type { ModelRoutes } from '../model-routes.js';
+import type { Payer } from '../payer.js';
 import { createAdmissionControl } from './admission-control.js';
 import type { EdgeIdentity } from './edge-identity.js';
 import type { Limits } from './limits.js';
@@ -33,6 +34,8 @@ export interface LimitsDeps {
   log: Logger;
   registry: Registry;
   identity: EdgeIdentity;
+  /** Reads a payer again; those that aren't API keys are read elsewhere. */
+  readAgain?: (payer: Payer) => Promise<void>;
   /** Without Redis: whether this edge is the one that may admit calls. */
   mayAdmit(): boolean;
   /** For tests of what is exact: a busy machine is not a Redis that doesn't answer. */
@@ -49,7 +52,7 @@ export async function createLimits(deps: LimitsDeps): Promise<Limits> {
         timeoutMs: deps.patience?.redisMs,
         beatMs: deps.patience?.beatMs,
         identity: deps.identity,
-        readAgain: ({ hash }) => cache.renew(hash),
+        readAgain: deps.readAgain ?? (({ hash }) => cache.renew(hash)),
         ...{ clock, log, registry },
       })
     : localCounters(clock, deps.mayAdmit);

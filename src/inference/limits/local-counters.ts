@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.js';
 import { utcDay } from '../../lib/clock.js';
+import { windowOf } from '../payer.js';
 import { type Admission, BALANCE_FLOOR, type Blocked, type Counters } from './limits.js';
 import { dailyCapExceeded, insufficientCredits, notServing, rateExceeded } from './refusals.js';
 
@@ -32,7 +33,7 @@ export function localCounters(clock: Clock, mayAdmit: () => boolean): Counters {
         if (used - day.holds >= dailyLimit) throw dailyCapExceeded();
         if (used >= dailyLimit) return 'key';
       }
-      const rate = account.window.take(now);
+      const rate = windowOf(admission.payer).take(now);
       if (!rate.allowed) throw rateExceeded(rate);
       admission.rate = rate;
       return hold(admission);

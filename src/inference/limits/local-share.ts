@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.js';
 import { utcDay } from '../../lib/clock.js';
 import { DOLLAR, type Money } from '../../lib/money.js';
+import { windowOf } from '../payer.js';
 import type { AccountState, DayState, Share } from './account-state.js';
 import { type Admission, BALANCE_FLOOR, type Blocked } from './limits.js';
 import { hold } from './local-counters.js';
@@ -54,7 +55,7 @@ export class LocalShare {
         throw dailyCapHeld();
       }
     }
-    const { window } = account;
+    const window = windowOf(admission.payer);
     const rate = window.take(now, Math.min(window.limit, Math.max(1, Math.floor(window.limit / this.edges))));
     if (!rate.allowed) throw rateExceeded(rate);
     admission.rate = rate;

@@ -4,7 +4,7 @@ import { utcDay } from '../../lib/clock.js';
 import type { Logger } from '../../lib/logger.js';
 import type { Money } from '../../lib/money.js';
 import type { FlushResult } from '../../metering/usage-record.js';
-import type { Payer } from '../payer.js';
+import { type Payer, windowOf } from '../payer.js';
 import type { EdgeIdentity } from './edge-identity.js';
 import { STATE_TTL_MS } from './edge-membership.js';
 import { type Admission, BALANCE_FLOOR, type Blocked, type Counters } from './limits.js';
@@ -97,11 +97,12 @@ class RedisCounters implements Counters {
   committed(result: FlushResult): void {
     if (!this.#mode.connected) return;
     const sums = new Map<string, Money>();
-    for (const { keyId, cost } of result.own) {
-      if (keyId !== null && cost !== 0n) sums.set(keyId, (sums.get(keyId) ?? 0n) + cost);
+    for (const { keyId, widgetId, cost } of result.own) {
+      const id = keyId ?? widgetId;
+      if (id !== null && cost !== 0n) sums.set(id, (sums.get(id) ?? 0n) + cost);
     }
-    for (const [keyId, sum] of sums) {
-      const payer = this.#publisher.payerOf(keyId);
+    for (const [id, sum] of sums) {
+      const payer = this.#publisher.payerOf(id);
       if (payer) this.#publisher.tell(payer, 0n, -sum);
     }
   }
@@ -157,7 +158,7 @@ class RedisCounters implements Counters {
   }
 
   #verdict(admission: Admission, [verdict, count, resetMs]: TakeAnswer): Admission | Blocked {
-    const { window } = admission.payer.account;
+    const window = windowOf(admission.payer);
     const { limit } = window;
     switch (verdict) {
       case 'ok':
@@ -201,7 +202,7 @@ class RedisCounters implements Counters {
       String(account.seq),
       String(account.holds + account.asked),
       String(account.pending),
-      account.window.limit,
+      windowOf(payer).limit,
       `${this.#edge}:${++this.#calls}`,
       this.#publisher.silent,
       this.#publisher.gone,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.js';
 import { utcDay } from '../../lib/clock.js';
 import type { Money } from '../../lib/money.js';
-import type { Payer } from '../payer.js';
+import { type Payer, windowOf } from '../payer.js';
 import { type Membership, STATE_TTL_MS } from './edge-membership.js';
 import { PATIENT_TIMEOUT_MS } from './redis-link.js';
 import type { RedisMode } from './redis-mode.js';
@@ -27,13 +27,17 @@ interface Change {
 }
 
 const tagOf = (accountId: string): string => `gw:{${accountId}}`;
-const rateKey = (accountId: string): string => `${tagOf(accountId)}:rate`;
+const rateKey = ({ account, rate }: Payer): string => {
+  const ofAccount = `${tagOf(account.id)}:rate`;
+  return rate ? `${ofAccount}:${rate.name}` : ofAccount;
+};
 
 /** Redis' keys for what is counted of a key: of the account, of its requests, of the key's day. */
-export function keysOf({ account, credential }: Payer, now: number, withRate: boolean): string[] {
+export function keysOf(payer: Payer, now: number, withRate: boolean): string[] {
+  const { account, credential } = payer;
   const tag = tagOf(account.id);
   const day = `${tag}:day:${credential.id}:${utcDay(now)}`;
-  return withRate ? [`${tag}:state`, rateKey(account.id), day] : [`${tag}:state`, day];
+  return withRate ? [`${tag}:state`, rateKey(payer), day] : [`${tag}:state`, day];
 }
 
 /** Tells Redis what this edge has open, so that the others count it. */
@@ -148,17 +152,17 @@ export class Publisher {
   async retellRates(membership: Membership): Promise<void> {
     const now = this.clock.now();
     const windows = new Map(
-      [...this.#touched.values()].map(({ payer }) => [payer.account.id, payer.account]),
+      [...this.#touched.values()].map(({ payer }) => [rateKey(payer), windowOf(payer)]),
     );
-    const all = [...windows.values()];
+    const all = [...windows];
     for (let i = 0; i < all.length; i += CHUNK) {
       await Promise.all(
-        all.slice(i, i + CHUNK).map(async ({ id, window }) => {
+        all.slice(i, i + CHUNK).map(async ([key, window]) => {
           const times = window.times(now).map((time) => time - now + membership.now);
           for (let told = 0; told === 0 || told < times.length; told += TIMES) {
             const some = times.slice(told, told + TIMES);
             const args = [this.edge, told, ...some];
-            await this.mode.link.run('retellRate', [rateKey(id)], args, undefined, PATIENT_TIMEOUT_MS);
+            await this.mode.link.run('retellRate', [key], args, undefined, PATIENT_TIMEOUT_MS);
           }
         }),
       );

@@ -10,6 +10,7 @@ import { deleteWishes } from '../alerts/mail-links.store.js';
 import type { ServiceDeps } from '../deps.js';
 import { forgetBounds } from '../playground/bounds.store.js';
 import { deleteSessions } from '../playground/playground.store.js';
+import { deleteWidgets } from '../widgets/widgets.store.js';
 import { endSessions, erase } from './account-changes.rules.js';
 import { createAccount } from './account-creation.js';
 import type { ChangePasswordInput, DeleteAccountInput, SignupInput } from './accounts.inputs.js';
@@ -150,6 +151,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         await em.nativeDelete(Prompt, { accountId: account.id });
         await deleteSessions(em, { accountId: account.id });
         await forgetBounds(em, account.id);
+        await deleteWidgets(em, account.id);
         const ownKey = locked.virtualKeySealed ?? null;
         erase(locked, new Date(context.clock.now()));
         for (const key of deleted)

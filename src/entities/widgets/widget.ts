@@ -1,0 +1,59 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { newId } from '../../lib/ids.js';
+import { Account } from '../accounts/account.js';
+import { Prompt } from '../prompts/prompt.js';
+
+/** A chat widget that customers embed in their pages. */
+const WidgetSchema = defineEntity({
+  name: 'Widget',
+  tableName: 'widgets',
+  indexes: [
+    {
+      name: 'widgets_account',
+      columns: [{ name: 'account_id' }, { name: 'created_at', sort: 'desc' }, { name: 'id', sort: 'desc' }],
+    },
+    { name: 'widgets_prompt', properties: ['promptId'], where: 'prompt_id is not null' },
+  ],
+  properties: {
+    id: p.uuid().primary().onCreate(newId),
+    accountId: () =>
+      p.manyToOne(Account).mapToPk().joinColumn('account_id').foreignKeyName('widgets_account_id_fkey'),
+    /** Names the widget in pages. Public: it is no credential. */
+    publicKey: p.text().unique('widgets_public_key_key'),
+    name: p.text(),
+    modelPublicName: p.text(),
+    systemPrompt: p.text().default(''),
+    /** Its active version takes the place of the system prompt. */
+    promptId: () =>
+      p
+        .manyToOne(Prompt)
+        .mapToPk()
+        .joinColumn('prompt_id')
+        .foreignKeyName('widgets_prompt_id_fkey')
+        .deleteRule('set null')
+        .nullable(),
+    greetingMessage: p.text(),
+    placeholder: p.text(),
+    /** `#rrggbb`. */
+    primaryColor: p.text(),
+    position: p.text().$type<'bottom-right' | 'bottom-left'>(),
+    /** Host names; empty: any site. */
+    allowedDomains: p.array(),
+    rateLimitPerMinute: p.integer(),
+    dailyMessageLimit: p.integer(),
+    /** Messages of one visitor per UTC day; null: no limit of their own. */
+    visitorDailyLimit: p.integer().nullable(),
+    /** Whether turns of the assistant count only with the code that they went out with. */
+    verifiedHistory: p.boolean(),
+    /** Dollars per UTC month. */
+    monthlyLimitUsd: p.decimal().precision(24).scale(12).nullable(),
+    /** Answers once the monthly limit is reached; null: nothing answers then. */
+    fallbackModelPublicName: p.text().nullable(),
+    status: p.text().$type<'active' | 'deleted'>().default('active'),
+    createdAt: p.datetime(6),
+    updatedAt: p.datetime(6),
+  },
+});
+
+export class Widget extends WidgetSchema.class {}
+WidgetSchema.setClass(Widget);

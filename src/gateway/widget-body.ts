@@ -1,0 +1,94 @@
+import { AppError } from '../errors.js';
+import { CallerGoneError } from '../inference/limits/limits.js';
+import { type BodyBudget, BodyShare } from '../inference/memory/body-budget.js';
+import type { History } from '../inference/widgets/history.js';
+import type { WidgetEntry } from '../inference/widgets/widget-states.js';
+import { zodFieldIssues } from '../lib/field-issues.js';
+import type { Pace } from '../lib/pace.js';
+import { type WidgetChatInput, widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
+import { askForBody } from './request-guard.js';
+import { WIDGET_BODY_LIMIT_BYTES } from './route-rules.js';
+import { checkAnnounced, takeBody } from './take-body.js';
+import type { WidgetExchange } from './widget-exchange.js';
+
+/** Longest answer to a visitor, in tokens (CONTRACT.md, "widget limits"). */
+const MAX_TOKENS = 1_024;
+
+/**
+ * Reads the body of a chat. Until its widget is known it counts for the address that sends it.
+ * @throws AppError, CallerGoneError
+ */
+export function readChatBody(
+  exchange: WidgetExchange,
+  { bodies, pace }: { bodies: BodyBudget; pace: Pace },
+): Promise<Record<string, unknown>> {
+  const share = new BodyShare(bodies, exchange.address);
+  const options = { share, pace, limitBytes: WIDGET_BODY_LIMIT_BYTES, onLarge: () => undefined };
+  return new Promise<Buffer>((resolve, reject) => {
+    checkAnnounced(exchange.request, options);
+    askForBody(exchange.request, exchange.response);
+    takeBody(exchange, options, (error, body) => {
+      if (!body) reject(error ?? new CallerGoneError());
+      else resolve(body);
+    });
+  })
+    .then((body) => parsed(body))
+    .finally(() => share.release());
+}
+
+function parsed(body: Buffer): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw new AppError('invalid_body', { message: 'The body is not valid JSON.' });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new AppError('invalid_body', { message: 'The body must be a JSON object.' });
+  }
+  return value as Record<string, unknown>;
+}
+
+/** @throws AppError `validation_error` */
+export function checkChat(
+  body: Record<string, unknown>,
+  { row }: WidgetEntry,
+  sessionId: string,
+  history: History,
+): WidgetChatInput {
+  const result = widgetChatInput.safeParse(body);
+  if (!result.success) throw new AppError('validation_error', { details: zodFieldIssues(result.error) });
+  const { data } = result;
+  if (row.verifiedHistory) requireGenuine(data, row, data.session_id ?? sessionId, history);
+  return data;
+}
+
+/** The greeting stands before every conversation and was never sent with a code. */
+function requireGenuine(
+  { messages, offset }: WidgetChatInput,
+  { id: widgetId, greeting }: WidgetEntry['row'],
+  sessionId: string,
+  history: History,
+): void {
+  const details = messages.flatMap(({ role, content, mac }, index) => {
+    const position = (offset ?? 0) + index;
+    const isKnown =
+      role === 'user' ||
+      (position === 0 && content === greeting) ||
+      history.isGenuine({ widgetId, sessionId, position, content }, mac ?? '');
+    return isKnown ? [] : [{ field: `messages.${index}.mac`, message: "doesn't belong to this message" }];
+  });
+  if (details.length > 0) throw new AppError('validation_error', { details });
+}
+
+/** What is asked upstream: the conversation behind the system prompt. */
+export function upstreamBody(
+  { row }: WidgetEntry,
+  { messages, stream }: WidgetChatInput,
+  model: string,
+): Buffer {
+  const said = messages.map(({ role, content }) => ({ role, content }));
+  const system = row.systemPrompt === '' ? [] : [{ role: 'system', content: row.systemPrompt }];
+  const body = { model, messages: [...system, ...said], max_tokens: MAX_TOKENS, stream: stream === true };
+  return Buffer.from(JSON.stringify(body));
+}

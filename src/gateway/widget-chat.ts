@@ -1,0 +1,155 @@
+import { AppError } from '../errors.js';
+import { Call } from '../inference/call.js';
+import { type Admission, CallerGoneError } from '../inference/limits/limits.js';
+import { BodyShare } from '../inference/memory/body-budget.js';
+import { Relay } from '../inference/relay/relay.js';
+import { type InspectedBody, inspectBody } from '../inference/request/request-body.js';
+import { Reservation } from '../inference/widgets/reservation.js';
+import { asWidgetRefusal, modelOf, requireRoom } from '../inference/widgets/widget-admission.js';
+import type { WidgetEntry } from '../inference/widgets/widget-states.js';
+import { newId } from '../lib/ids.js';
+import { allowsSite, siteOf } from '../services/widgets/domains.rules.js';
+import { ANSWERED } from '../services/widgets/outcomes.rules.js';
+import type { WidgetChatInput } from '../services/widgets/widget-chat.inputs.js';
+import { hasPublicKeyForm } from '../services/widgets/widgets.rules.js';
+import { V1Recipient } from './v1-recipient.js';
+import { widgetHeaders } from './widget-answer.js';
+import { checkChat, readChatBody, upstreamBody } from './widget-body.js';
+import type { WidgetDeps } from './widget-deps.js';
+import type { WidgetExchange } from './widget-exchange.js';
+import { WidgetRecipient } from './widget-recipient.js';
+
+/** A message that passed every check but those of the limits. */
+interface Message {
+  widget: WidgetEntry;
+  input: WidgetChatInput;
+  sessionId: string;
+}
+
+/**
+ * Answers a message of a visitor, with the checks in the order of CONTRACT.md. The rest is the way of every call.
+ * @throws AppError, CallerGoneError
+ */
+export async function chat(deps: WidgetDeps, exchange: WidgetExchange): Promise<void> {
+  const body = await readChatBody(exchange, deps);
+  const widget = await findWidget(deps, exchange, body.public_key);
+  if (!allowsSite(widget.row.domains, siteOf(exchange.origin))) throw new AppError('widget_origin_denied');
+  const newSession = newId();
+  const input = checkChat(body, widget, newSession, deps.history);
+  const message = { widget, input, sessionId: input.session_id ?? newSession };
+  const visitor = { widgetId: widget.row.id, address: exchange.address, session: input.session_id ?? '' };
+  requireRoom(widget, visitor, deps);
+  if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
+  const reservation = new Reservation(widget.state, deps.visitors, visitor, () =>
+    tell(deps, exchange, ANSWERED),
+  );
+  try {
+    const model = modelOf(widget, deps.clock);
+    await forward(deps, exchange, message, upstreamBody(widget, input, model), reservation);
+  } catch (error) {
+    reservation.release();
+    throw asWidgetRefusal(error, widget, deps.clock);
+  }
+}
+
+/** @throws AppError `widget_not_found`, `service_unavailable` */
+export async function findWidget(
+  { widgets }: Pick<WidgetDeps, 'widgets'>,
+  exchange: WidgetExchange,
+  publicKey: unknown,
+): Promise<WidgetEntry> {
+  const hasForm = typeof publicKey === 'string' && hasPublicKeyForm(publicKey);
+  const widget = hasForm
+    ? await widgets.find(publicKey).catch(() => {
+        throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
+      })
+    : null;
+  if (exchange.gone) throw new CallerGoneError();
+  if (!widget) throw new AppError('widget_not_found');
+  exchange.widget = widget;
+  return widget;
+}
+
+/** Counts an outcome for the owner, by site. */
+export function tell({ outcomes, sites, clock }: WidgetDeps, exchange: WidgetExchange, code: string): void {
+  const { widget, origin } = exchange;
+  if (!widget) return;
+  const { id, accountId } = widget.row;
+  const site = sites.nameOf(id, siteOf(origin));
+  outcomes.count({ accountId, keyId: id, code, model: site, at: clock.now() });
+}
+
+async function forward(
+  deps: WidgetDeps,
+  exchange: WidgetExchange,
+  message: Message,
+  bytes: Buffer,
+  reservation: Reservation,
+): Promise<void> {
+  const { widget } = message;
+  const share = new BodyShare(deps.bodies, widget.account.id);
+  exchange.response.on('close', () => share.release());
+  try {
+    share.receive(bytes.length);
+    const body = await inspected(deps, exchange, widget, bytes);
+    const admission = await deps.limits.admit(widget, body, exchange.response, 'chat');
+    reservation.admitted();
+    start(deps, exchange, message, { body, admission, share, reservation });
+  } catch (error) {
+    share.release();
+    throw error;
+  }
+}
+
+/** Reads a body by and by. Of a visitor who leaves meanwhile nothing is kept. */
+function inspected(
+  { relay }: WidgetDeps,
+  { response }: WidgetExchange,
+  { account }: WidgetEntry,
+  bytes: Buffer,
+): Promise<InspectedBody> {
+  return new Promise((resolve, reject) => {
+    const left = (): void => {
+      giveUp?.();
+      reject(new CallerGoneError());
+    };
+    const giveUp = relay.turns.begin(account.id, inspectBody(bytes, new Set()), (error, body) => {
+      response.off('close', left);
+      if (body) resolve(body);
+      else reject(error as Error);
+    });
+    if (giveUp) response.once('close', left);
+  });
+}
+
+interface Admitted {
+  body: InspectedBody;
+  admission: Admission;
+  share: BodyShare;
+  reservation: Reservation;
+}
+
+function start(
+  deps: WidgetDeps,
+  { id, response, reader }: WidgetExchange,
+  { widget, input, sessionId }: Message,
+  { body, admission, share, reservation }: Admitted,
+): void {
+  const call = {
+    ...{ id, endpoint: 'chat' as const, payer: widget, admission, body },
+    promptVersionId: widget.row.promptVersionId,
+  };
+  const position = (input.offset ?? 0) + input.messages.length;
+  const recipient = new WidgetRecipient(
+    new V1Recipient(response, call, deps.reader, () => widgetHeaders(id, reader)),
+    {
+      id,
+      sessionId,
+      sign: (content) => deps.history.sign({ widgetId: widget.row.id, sessionId, position, content }),
+    },
+  );
+  const counted = new Call({ ...deps, meter: reservation.meter(deps.meter) }, call);
+  const relay = new Relay(deps.relay, recipient, counted, share, (over) => deps.active.delete(slot, over));
+  const slot = deps.active.add(relay);
+  relay.start();
+}

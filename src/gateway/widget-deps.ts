@@ -1,0 +1,30 @@
+import type { History } from '../inference/widgets/history.js';
+import type { Sites } from '../inference/widgets/sites.js';
+import type { Visitors } from '../inference/widgets/visitors.js';
+import type { WidgetCache } from '../inference/widgets/widget-cache.js';
+import type { RefusedCalls } from '../metering/refused-calls.js';
+import type { V1Deps } from './v1.routes.js';
+
+/** What chats with widgets are answered with. */
+export interface WidgetDeps
+  extends Pick<
+    V1Deps,
+    | 'meter'
+    | 'metrics'
+    | 'clock'
+    | 'log'
+    | 'limits'
+    | 'catalog'
+    | 'relay'
+    | 'reader'
+    | 'active'
+    | 'bodies'
+    | 'pace'
+  > {
+  widgets: Pick<WidgetCache, 'find'>;
+  visitors: Visitors;
+  sites: Sites;
+  history: History;
+  /** Messages by site and outcome; a site takes the place of a model. */
+  outcomes: Pick<RefusedCalls, 'count'>;
+}

@@ -1,0 +1,87 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError } from '../errors.js';
+import { CallerGoneError } from '../inference/limits/limits.js';
+import { AdmissionError } from '../inference/limits/refusals.js';
+import { matchedRules } from '../lib/route-rules.js';
+import { answerError, answerJson } from './answer.js';
+import { clientOf } from './edge-bounds.js';
+import { type RouteRules, rules, WIDGET_BODY_LIMIT_BYTES } from './route-rules.js';
+import { cutSoon, SlowBodyError } from './take-body.js';
+import { answerWidgetPreflight, readerOf, widgetHeaders } from './widget-answer.js';
+import { chat, findWidget, tell } from './widget-chat.js';
+import type { WidgetDeps } from './widget-deps.js';
+import { WidgetExchange } from './widget-exchange.js';
+
+const CHAT = '/api/widget/chat';
+const CONFIG = '/api/widget/:key/config';
+
+/** What pages of customers ask: how a widget looks, and answers to their visitors. */
+export function widgetRoutes(app: FastifyInstance, deps: WidgetDeps): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (matchedRules<RouteRules>(request)?.auth !== 'widget') {
+      done();
+      return;
+    }
+    reply.hijack();
+    const exchange = new WidgetExchange(request.id, request.raw, reply.raw, clientOf(request.ip ?? ''));
+    answer(deps, exchange, request).catch((error: unknown) => answerFailure(deps, exchange, error));
+  });
+  app.post(CHAT, rules('widget', { bodyLimitBytes: WIDGET_BODY_LIMIT_BYTES }), NEVER_REACHED);
+  app.options(CHAT, rules('widget'), NEVER_REACHED);
+  app.get(CONFIG, rules('widget'), NEVER_REACHED);
+  app.options(CONFIG, rules('widget'), NEVER_REACHED);
+}
+
+const NEVER_REACHED = (): void => {
+  throw new Error('failed to hijack a request');
+};
+
+async function answer(deps: WidgetDeps, exchange: WidgetExchange, request: FastifyRequest): Promise<void> {
+  const { key } = request.params as { key?: string };
+  if (request.method === 'OPTIONS') {
+    await preflight(deps, exchange, key);
+    return;
+  }
+  if (key === undefined) {
+    await chat(deps, exchange);
+    return;
+  }
+  const { row } = await findWidget(deps, exchange, key);
+  const config = {
+    name: row.name,
+    greeting_message: row.greeting,
+    placeholder: row.placeholder,
+    theme: { primary: row.primary, position: row.position },
+  };
+  const headers = widgetHeaders(exchange.id, exchange.reader);
+  answerJson(exchange.response, 200, headers, Buffer.from(JSON.stringify(config)));
+}
+
+/** The key of a chat stands in its body, which comes later: whoever asks may ask. */
+async function preflight(deps: WidgetDeps, exchange: WidgetExchange, key: string | undefined): Promise<void> {
+  const { id, response, origin } = exchange;
+  if (key === undefined) {
+    answerWidgetPreflight(response, id, origin ?? readerOf(undefined, undefined));
+    return;
+  }
+  await findWidget(deps, exchange, key);
+  answerWidgetPreflight(response, id, exchange.reader);
+}
+
+/** Answers what went wrong; what isn't a refusal of ours is a fault of ours. */
+function answerFailure(deps: WidgetDeps, exchange: WidgetExchange, thrown: unknown): void {
+  const { id, request, response, reader } = exchange;
+  if (thrown instanceof CallerGoneError) return;
+  if (!(thrown instanceof AppError)) deps.log.error({ err: thrown, reqId: id }, 'a widget request failed');
+  const error = thrown instanceof AppError ? thrown : new AppError('internal_error');
+  if (request.method === 'POST') tell(deps, exchange, error.code);
+  deps.metrics.answered('widget', error.code);
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const noRetry = error instanceof AdmissionError && error.noRetry;
+  const status = error instanceof SlowBodyError ? 408 : error.status;
+  answerError(response, error.code, { ...error.options, noRetry, status }, widgetHeaders(id, reader));
+  if (!request.complete) cutSoon(request, response);
+}

@@ -1,0 +1,101 @@
+import type { Pool } from 'pg';
+import { queryWithin } from '../../db/bounded.js';
+import { type Money, parseMoney } from '../../lib/money.js';
+import { render } from '../../services/prompts/render.rules.js';
+
+/** What the edge needs to know of a widget, its account and its plan: one row, read in one statement. */
+export interface WidgetRow {
+  id: string;
+  publicKey: string;
+  accountId: string;
+  name: string;
+  model: string;
+  /** The active version of its prompt where it has one. */
+  systemPrompt: string;
+  promptVersionId: string | null;
+  greeting: string;
+  placeholder: string;
+  primary: string;
+  position: string;
+  domains: string[];
+  perMinute: number;
+  perDay: number;
+  visitorPerDay: number | null;
+  verifiedHistory: boolean;
+  monthlyLimit: Money | null;
+  fallbackModel: string | null;
+  virtualKeySealed: string | null;
+  balance: Money;
+  ledgerSeq: bigint;
+  requestsPerMinute: number;
+  allowedModels: string[];
+  /** Messages answered today, in units of `MESSAGE`. */
+  messagesToday: bigint;
+  spentThisMonth: Money;
+}
+
+interface Raw
+  extends Omit<WidgetRow, 'monthlyLimit' | 'balance' | 'ledgerSeq' | 'messagesToday' | 'spentThisMonth'> {
+  monthlyLimit: string | null;
+  balance: string;
+  ledgerSeq: string;
+  messagesToday: string;
+  spentThisMonth: string;
+  /** Of the prompt's version. */
+  variables: { name: string; default: string | null }[] | null;
+}
+
+const SQL = `
+select w.id, w.public_key as "publicKey", w.account_id as "accountId", w.name, w.model_public_name as model,
+  coalesce(v.content, w.system_prompt) as "systemPrompt", v.id as "promptVersionId", v.variables, w.greeting_message as greeting,
+  w.placeholder, w.primary_color as primary, w.position, w.allowed_domains as domains,
+  w.rate_limit_per_minute as "perMinute", w.daily_message_limit as "perDay", w.visitor_daily_limit as "visitorPerDay",
+  w.verified_history as "verifiedHistory", w.monthly_limit_usd::text as "monthlyLimit",
+  w.fallback_model_public_name as "fallbackModel", a.virtual_key_sealed as "virtualKeySealed", a.balance::text,
+  a.ledger_seq::text as "ledgerSeq", p.requests_per_minute as "requestsPerMinute", p.allowed_models as "allowedModels",
+  coalesce(d.messages, 0)::text as "messagesToday",
+  (select coalesce(sum(cost), 0) from widget_days m
+    where m.widget_id = w.id and m.day >= date_trunc('month', $2::date))::text as "spentThisMonth"
+from widgets w
+join accounts a on a.id = w.account_id and a.status = 'active' and a.deleted_at is null
+join plans p on p.id = a.plan_id
+left join prompts q on q.id = w.prompt_id
+left join prompt_versions v on v.prompt_id = q.id and v.version = q.active_version
+left join widget_days d on d.widget_id = w.id and d.day = $2::date
+where w.public_key = any($1::text[]) and w.status = 'active'`;
+
+/** Visitors wait for this reading: a database that says nothing for so long counts as away. */
+const TIMEOUT_MS = 2_000;
+
+/**
+ * Reads widgets by their public keys. Those that don't exist, or whose account may not act, are missing from the result.
+ * @throws Error after 2 s at the latest
+ */
+export async function readWidgets(
+  pool: Pool,
+  publicKeys: readonly string[],
+  day: string,
+): Promise<WidgetRow[]> {
+  const rows = await queryWithin<Raw>(pool, { text: SQL, values: [publicKeys, day] }, TIMEOUT_MS);
+  return rows.map(({ variables, ...row }) => ({
+    ...row,
+    systemPrompt: variables === null ? row.systemPrompt : filled(row.systemPrompt, variables),
+    monthlyLimit: row.monthlyLimit === null ? null : parseMoney(row.monthlyLimit),
+    balance: parseMoney(row.balance),
+    ledgerSeq: BigInt(row.ledgerSeq),
+    messagesToday: parseMoney(row.messagesToday),
+    spentThisMonth: parseMoney(row.spentThisMonth),
+  }));
+}
+
+/** More than any prompt has with its defaults. */
+const MAX_PROMPT_BYTES = 1_000_000;
+
+/** A prompt with the defaults of its variables. One without a default leaves the text as it is. */
+function filled(content: string, variables: readonly { name: string; default: string | null }[]): string {
+  const defaults = new Map(
+    variables.flatMap(({ name, default: value }) => (value === null ? [] : [[name, value] as const])),
+  );
+  const rendering = render({ content, values: new Map(), defaults, maxBytes: MAX_PROMPT_BYTES });
+  return rendering.kind === 'rendered' ? rendering.text : content;
+}

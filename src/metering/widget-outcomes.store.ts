@@ -1,0 +1,32 @@
+import type { Pool } from 'pg';
+import { queryWithin } from '../db/bounded.js';
+import type { RefusedCount } from './refused-calls.store.js';
+
+const TIMEOUT_MS = 5_000;
+
+/** In the order of the primary key, so that two edges that count the same never wait for each other in a circle. */
+const TEXT = `
+insert into widget_site_days as s (account_id, widget_id, day, site, outcome, messages)
+select account_id, widget_id, (to_timestamp(hour_ms / 1000.0) at time zone 'UTC')::date as day, site, outcome, sum(messages)
+from unnest($1::uuid[], $2::uuid[], $3::float8[], $4::text[], $5::text[], $6::bigint[])
+  as t (account_id, widget_id, hour_ms, site, outcome, messages)
+group by 1, 2, 3, 4, 5
+order by 2, 3, 4, 5
+on conflict (widget_id, day, site, outcome) do update set messages = s.messages + excluded.messages`;
+
+/**
+ * Adds counts of messages by widget, site and outcome to those of the database, in one statement. The widget stands in place
+ * of a key, the site in place of a model.
+ * @throws Error of the database, or after 5 s
+ */
+export async function addWidgetOutcomes(pool: Pool, counts: readonly RefusedCount[]): Promise<void> {
+  const values = [
+    counts.map(({ accountId }) => accountId),
+    counts.map(({ keyId }) => keyId),
+    counts.map(({ hour }) => hour),
+    counts.map(({ model }) => model),
+    counts.map(({ code }) => code),
+    counts.map(({ calls }) => calls),
+  ];
+  await queryWithin(pool, { name: 'metering-widget-outcomes', text: TEXT, values }, TIMEOUT_MS);
+}

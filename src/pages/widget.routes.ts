@@ -1,0 +1,69 @@
+import type { RestApp } from '../rest/rest-app.js';
+import { reads, shows } from '../rest/route-rules.js';
+import { widgetFrameQuery } from '../services/widgets/widgets.inputs.js';
+import type { Services } from '../services.js';
+import { sendAsset } from './web.routes.js';
+import { notBuilt, type WebBuild } from './web-build.js';
+import { widgetFrame } from './widget-frame.js';
+
+/** Pages load the loader by one name for ever: a copy of it is soon asked about. */
+const LOADER_CACHE = 'public, max-age=300';
+
+/** The loader that customers embed, and the chat that it puts into their pages. */
+export function widgetPages(app: RestApp, { widgets }: Services, build: WebBuild | undefined): void {
+  app.route({
+    method: 'GET',
+    url: '/widget/v1.js',
+    config: shows('asset'),
+    schema: { hide: true },
+    handler: (request, reply) => {
+      const loader = build?.asset(build.widget.loader);
+      if (!loader) throw notBuilt();
+      return sendAsset(loader, request, reply, LOADER_CACHE);
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    // Its name changes with what the loader was built with: a cached loader never gets the document of another.
+    url: '/widget/frame/:version',
+    config: reads({ auth: 'none', headers: 'frame' }),
+    schema: { hide: true, querystring: widgetFrameQuery },
+    handler: async (request, reply) => {
+      if (!build) throw notBuilt();
+      const { key } = request.query;
+      const domains = key === undefined ? undefined : await widgets.domains(request.context, key);
+      return reply
+        .headers({
+          'content-security-policy': framePolicy(domains),
+          'cache-control': 'no-store',
+          'cross-origin-resource-policy': 'cross-origin',
+        })
+        .type('text/html; charset=utf-8')
+        .send(widgetFrame(build.widget));
+    },
+  });
+}
+
+/**
+ * Nothing but our own script and style, no connection at all: the page around the frame asks for it. Our own pages show it
+ * as a preview.
+ */
+function framePolicy(domains: readonly string[] | undefined): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${ancestors(domains)}`,
+  ].join('; ');
+}
+
+/** Undefined: there is no such widget. IPv6 addresses can't be named in a policy. */
+function ancestors(domains: readonly string[] | undefined): string {
+  if (domains === undefined) return "'self'";
+  if (domains.length === 0) return '*';
+  const named = domains.filter((domain) => !domain.startsWith('['));
+  return ["'self'", ...named.flatMap((domain) => [`http://${domain}:*`, `https://${domain}:*`])].join(' ');
+}

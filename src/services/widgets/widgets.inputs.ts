@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED, text } from '../../lib/input-fields.js';
+import { moneyInput } from '../../lib/money-input.js';
+import { integer } from '../../lib/page-input.js';
+import { domainOf } from './domains.rules.js';
+
+export { pageInput } from '../../lib/page-input.js';
+
+/** SPEC section 8 and what it leaves open. */
+export const WIDGET_DEFAULTS = {
+  greeting_message: 'Hi! How can I help?',
+  placeholder: 'Type a message…',
+  primary: '#0b5563',
+  position: 'bottom-right',
+  rate_limit_per_minute: 10,
+  daily_message_limit: 200,
+} as const;
+
+const whole = (min: number, max: number) => {
+  const words = `must be a whole number from ${min} to ${max}`;
+  return z.int(words).min(min, words).max(max, words);
+};
+
+const model = z.string('must be the public name of a model').min(1, 'must not be empty').max(200);
+const position = z.enum(['bottom-right', 'bottom-left'], 'must be bottom-right or bottom-left');
+const primary = z
+  .string()
+  .regex(/^#[0-9a-fA-F]{6}$/, 'must be a color such as #0b5563')
+  .transform((color) => color.toLowerCase());
+
+/** A host name, or `*.` and one. */
+const domain = z
+  .string()
+  .max(2_000)
+  .transform((entered, context) => {
+    const host = domainOf(entered);
+    if (host !== undefined) return host;
+    context.issues.push({
+      code: 'custom',
+      message: 'must be a host name such as example.com or *.example.com',
+      input: entered,
+    });
+    return z.NEVER;
+  });
+
+export const widgetThemeInput = z
+  .strictObject({
+    primary: primary.optional().describe('Color of button and header, `#rrggbb`.'),
+    position: position.optional().describe('Corner of the page: `bottom-right` or `bottom-left`.'),
+  })
+  .meta({ id: 'ChangeWidgetTheme', description: 'How a widget looks. Omitted fields keep their value.' });
+
+const fields = {
+  name: label(100).describe(`Name that only you see, 1 to 100 characters. ${TRIMMED}`),
+  model_public_name: model.describe('Public name of the chat model that answers. Your plan must include it.'),
+  system_prompt: text(0, 20_000).describe(
+    'Instructions that precede every conversation, up to 20,000 characters. Visitors never see them.',
+  ),
+  prompt_id: z
+    .string()
+    .nullable()
+    .describe('ID of a saved prompt whose active version is used in place of `system_prompt`, or null.'),
+  greeting_message: text(0, 1_000).describe('First message of the chat, up to 1,000 characters.'),
+  placeholder: text(0, 200).describe('Text in the empty input box, up to 200 characters.'),
+  theme: widgetThemeInput.describe('How the widget looks.'),
+  allowed_domains: z
+    .array(domain, 'must be a list of host names')
+    .max(50, 'must have at most 50 entries')
+    .transform((domains) => [...new Set(domains)])
+    .describe(
+      'Host names of the sites that may use the widget. `*.example.com` matches subdomains but not example.com. An empty list allows any site.',
+    ),
+  rate_limit_per_minute: whole(1, 1_000).describe('Messages in any 60 seconds, 1 to 1,000.'),
+  daily_message_limit: whole(0, 1_000_000).describe('Messages per UTC day, 0 to 1,000,000.'),
+  visitor_daily_limit: whole(1, 1_000_000)
+    .nullable()
+    .describe('Messages of one visitor per UTC day, or null for no limit.'),
+  verified_history: z
+    .boolean('must be true or false')
+    .describe('Whether messages of the assistant are accepted only with the `mac` that they were sent with.'),
+  monthly_limit_usd: moneyInput
+    .nullable()
+    .describe(
+      'Budget per UTC month in US dollars, or null. Once it is spent, the fallback model answers, or nobody.',
+    ),
+  fallback_model_public_name: model
+    .nullable()
+    .describe('Public name of the chat model that answers once the monthly budget is spent, or null.'),
+};
+
+const { name, model_public_name, theme: themeField, ...rest } = fields;
+
+export const createWidgetInput = z
+  .strictObject({ name, model_public_name, theme: themeField.optional(), ...optional(rest) })
+  .meta({ id: 'CreateWidget', description: 'A new chat widget.' });
+export type CreateWidgetInput = z.output<typeof createWidgetInput>;
+
+export const updateWidgetInput = z
+  .strictObject(optional(fields))
+  .refine(changesSomething, NOTHING_TO_CHANGE)
+  .meta({ id: 'UpdateWidget', description: 'Changes to a chat widget.', minProperties: 1 });
+export type UpdateWidgetInput = z.output<typeof updateWidgetInput>;
+
+/** The same fields, none of them required. */
+function optional<Shape extends Record<string, z.ZodType>>(
+  shape: Shape,
+): { [Name in keyof Shape]: z.ZodOptional<Shape[Name]> } {
+  return Object.fromEntries(
+    Object.entries(shape).map(([key, field]) => {
+      const { description } = z.globalRegistry.get(field) ?? {};
+      const loose = field.optional();
+      return [key, description === undefined ? loose : loose.describe(description)];
+    }),
+  ) as { [Name in keyof Shape]: z.ZodOptional<Shape[Name]> };
+}
+
+/** Any text: a malformed id is treated like an unknown one. */
+export const widgetParams = z.object({ id: z.string().describe('Widget ID.') });
+
+/** The chat of a widget; without a key it is a preview. */
+export const widgetFrameQuery = z.object({
+  key: z.string().optional().describe('Public key of the widget.'),
+});
+
+/** The window of a widget's usage. */
+export const widgetUsageInput = z.strictObject({
+  window_days: integer(1, 90).default(7).describe('Number of UTC days, including today; 1 to 90.'),
+});

