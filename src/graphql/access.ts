@@ -47,7 +47,7 @@ export function enforceAccess(schema: GraphQLSchema): GraphQLSchema {
     for (const field of Object.values(type?.getFields() ?? {})) {
       const access = accessOf(field);
       if (!access) throw new Error(`${type!.name}.${field.name} doesn't declare who may access it`);
-      guardField(field, access, type === schema.getMutationType());
+      guardField(field, access, type !== schema.getQueryType());
       if (type !== schema.getSubscriptionType()) field.type = getNullableType(field.type);
     }
   }
@@ -57,7 +57,7 @@ export function enforceAccess(schema: GraphQLSchema): GraphQLSchema {
 function guardField(
   field: Pick<GraphQLField<unknown, GraphqlContext>, 'resolve' | 'subscribe'>,
   access: Access,
-  isMutation: boolean,
+  changesData: boolean,
 ): void {
   const { resolve = defaultFieldResolver, subscribe } = field;
   if (subscribe) {
@@ -65,11 +65,11 @@ function guardField(
       guard(access, context);
       return subscribe(source, args, context, info);
     };
-    return;
   }
   field.resolve = (source, args, context, info) => {
     guard(access, context);
-    if (isMutation) context.loaders = createLoaders(context);
+    // What was loaded before a mutation, or for an earlier event of a subscription, is out of date.
+    if (changesData) context.loaders = createLoaders(context);
     return resolve(source, args, context, info);
   };
 }

@@ -2,7 +2,7 @@ import type { SessionToken } from '../services/accounts/sessions.service.js';
 import type { LoaderContext } from './loader-context.js';
 import type { Loaders } from './loaders.js';
 
-/** Hands a session to a browser, or takes it away; over WebSocket there is no way to. */
+/** Sets or clears a browser's session cookie; not possible over WebSocket. */
 export interface SessionJar {
   set(session: SessionToken): void;
   clear(): void;
@@ -10,7 +10,7 @@ export interface SessionJar {
 
 /** What resolvers get. One per operation. */
 export interface GraphqlContext extends LoaderContext {
-  /** Made anew for each mutation of an operation: what the one before changed is read again. */
+  /** New for each mutation of an operation and each event of a subscription, so that changes are read again. */
   loaders: Loaders;
   sessionJar: SessionJar;
 }

@@ -6,7 +6,12 @@ import { dataOf, follow, letIn, socketClient } from './support.js';
 const USAGE = 'subscription { usageRecorded { id costUsd status modelPublicName apiKey { id name } } }';
 
 interface Recorded {
-  usageRecorded: { id: string; costUsd: string; status: string; apiKey: { id: string } | null };
+  usageRecorded: {
+    id: string;
+    costUsd: string;
+    status: string;
+    apiKey: { id: string; name: string; spendTodayUsd: string } | null;
+  };
 }
 
 describe('usageRecorded through the edge', () => {
@@ -35,5 +40,32 @@ describe('usageRecorded through the edge', () => {
     }
     expect(ofBob!.results).toEqual([]);
     for (const client of clients) await client.dispose();
+  });
+
+  test('reads the key again for each event', async () => {
+    const ada = await suite.signUp();
+    const client = socketClient(suite.url, { token: ada.token });
+    const connected = letIn(client);
+    const events = follow<Recorded>(
+      client,
+      'subscription { usageRecorded { apiKey { name spendTodayUsd } } }',
+    );
+    await connected;
+    await dataOf(suite.url, '{ viewer { id } }', { token: ada.token });
+    const namesOf = () => events.results.map(({ data }) => data!.usageRecorded.apiKey!.name);
+    const call = async (count: number) => {
+      await (await postChat(suite.url, ada.key)).text();
+      await until(() => events.results.length >= count, { what: `${count} events` });
+    };
+    await call(1);
+    await suite.api(ada.token, 'PATCH', `/api/keys/${ada.keyId}`, { name: 'renamed' });
+    await call(2);
+    expect(namesOf()[1]).toBe('renamed');
+    expect(namesOf()[0]).not.toBe('renamed');
+    const [first, second] = events.results.map(({ data }) =>
+      Number(data!.usageRecorded.apiKey!.spendTodayUsd),
+    );
+    expect(second).toBeGreaterThan(first!);
+    await client.dispose();
   });
 });

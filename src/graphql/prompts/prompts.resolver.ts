@@ -219,7 +219,6 @@ export class PromptChangeResolver {
     description: 'The prompt; null if it was deleted.',
   })
   prompt(@Root() { promptId }: PromptChange, @Ctx() { loaders }: GraphqlContext): Promise<Prompt | null> {
-    // A subscription keeps its loaders while it lasts, and they may hold what was read for an earlier change.
-    return loaders.prompts.clear(promptId).load(promptId);
+    return loaders.prompts.load(promptId);
   }
 }
