@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits for work with a timeout; the work itself continues. */
-export async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
+/** Waits for work with a timeout; the work itself continues. Undefined if it took longer. */
+export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
   const limit = new AbortController();
   const timeout = delay(timeoutMs, undefined, { signal: limit.signal }).catch(() => undefined);
   try {
-    await Promise.race([work, timeout]);
+    return await Promise.race([work, timeout]);
   } finally {
     limit.abort();
   }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
+import { within } from '../lib/within.js';
 import {
   cancelPlaygroundInput,
   listPlaygroundInput,
@@ -31,22 +31,12 @@ const SIGN_OF_LIFE_MS = 10_000;
 async function* patiently(whole: Promise<SessionOutput>): AsyncGenerator<string> {
   for (;;) {
     yield ' ';
-    const session = await within(whole, SIGN_OF_LIFE_MS);
+    const session = await within(SIGN_OF_LIFE_MS, whole);
     if (!session) continue;
     yield JSON.stringify(session);
     return;
   }
 }
-
-const within = async <T>(promise: Promise<T>, ms: number): Promise<T | undefined> => {
-  const timer = new AbortController();
-  const late = delay(ms, undefined, { signal: timer.signal }).catch(() => undefined);
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    timer.abort();
-  }
-};
 
 /** The viewer's model playground. */
 export function playgroundRoutes(app: RestApp, services: Services): void {
@@ -68,7 +58,7 @@ export function playgroundRoutes(app: RestApp, services: Services): void {
     handler: async (request, reply) => {
       const { whole } = await playground.run(request.context, request.body);
       reply.status(201);
-      const session = await within(whole, PLAIN_ANSWER_MS);
+      const session = await within(PLAIN_ANSWER_MS, whole);
       if (session) return session;
       reply.type('application/json; charset=utf-8');
       return reply.send(Readable.from(patiently(whole)) as never);

@@ -1,22 +1,27 @@
 import type { CodeSnippetsOutput } from './migration.outputs.js';
 
-interface Target {
-  /** Public address, without a slash at the end. */
+export interface SnippetTarget {
+  /** Public URL, without a trailing slash. */
   baseUrl: string;
   model: string;
+  /** The secret if it is known: only right after the key was created. */
+  key?: string | undefined;
 }
+
+/** The environment variable that snippets read when the key isn't known. */
+export const KEY_VARIABLE = 'GATEWAY_API_KEY';
 
 const PROMPT = 'Say hello in five words.';
 const TEXT = 'The food was delicious.';
 
-const chat = ({ baseUrl, model }: Target): CodeSnippetsOutput => ({
+/** A first chat call, ready to be pasted into a terminal or a file. */
+export const chatSnippets = ({ baseUrl, model, key }: SnippetTarget): CodeSnippetsOutput => ({
   python: `# pip install openai
-import os
-from openai import OpenAI
+${key ? '' : 'import os\n'}from openai import OpenAI
 
 client = OpenAI(
     base_url="${baseUrl}/v1",
-    api_key=os.environ["GATEWAY_API_KEY"],
+    api_key=${key ? `"${key}"` : `os.environ["${KEY_VARIABLE}"]`},
 )
 answer = client.chat.completions.create(
     model="${model}",
@@ -29,7 +34,7 @@ import OpenAI from 'openai';
 
 const client = new OpenAI({
   baseURL: '${baseUrl}/v1',
-  apiKey: process.env.GATEWAY_API_KEY,
+  apiKey: ${key ? `'${key}'` : `process.env.${KEY_VARIABLE}`},
 });
 const answer = await client.chat.completions.create({
   model: '${model}',
@@ -38,7 +43,7 @@ const answer = await client.chat.completions.create({
 console.log(answer.choices[0].message.content);
 `,
   curl: `curl ${baseUrl}/v1/chat/completions \\
-  -H "Authorization: Bearer $GATEWAY_API_KEY" \\
+  -H "Authorization: Bearer ${key ?? `$${KEY_VARIABLE}`}" \\
   -H "Content-Type: application/json" \\
   -d '{
     "model": "${model}",
@@ -47,7 +52,7 @@ console.log(answer.choices[0].message.content);
 `,
 });
 
-const embeddings = ({ baseUrl, model }: Target): CodeSnippetsOutput => ({
+const embeddings = ({ baseUrl, model }: SnippetTarget): CodeSnippetsOutput => ({
   python: `# pip install openai
 import os
 from openai import OpenAI
@@ -76,6 +81,6 @@ console.log(answer.data[0].embedding.length);
 `,
 });
 
-/** A first call to a model, ready to be pasted. The key comes from the environment. */
-export const codeSnippets = (target: Target, embedding: boolean): CodeSnippetsOutput =>
-  embedding ? embeddings(target) : chat(target);
+/** A first call to a model of either kind. */
+export const codeSnippets = (target: SnippetTarget, embedding: boolean): CodeSnippetsOutput =>
+  embedding ? embeddings(target) : chatSnippets(target);

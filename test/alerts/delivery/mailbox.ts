@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import PostalMime, { type Email } from 'postal-mime';
-import { SMTPServer } from 'smtp-server';
+import { startSmtp } from '../../support/smtp.js';
 
 export interface Mail {
   from: string;
@@ -39,7 +39,7 @@ export async function startMailbox(login?: { user: string; pass: string }): Prom
     done(error(code));
   };
   let connections = 0;
-  const server = new SMTPServer({
+  const server = await startSmtp({
     disabledCommands: login ? ['STARTTLS'] : ['STARTTLS', 'AUTH'],
     allowInsecureAuth: true,
     authOptional: !login,
@@ -73,16 +73,13 @@ export async function startMailbox(login?: { user: string; pass: string }): Prom
       });
     },
   });
-  server.on('error', () => undefined);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.server.address() as { port: number };
   const credentials = login ? `${login.user}:${encodeURIComponent(login.pass)}@` : '';
   return {
-    url: `smtp://${credentials}127.0.0.1:${port}`,
+    url: `smtp://${credentials}${server.address}`,
     mails,
     connections: () => connections,
     refuse: (...replies) => void refusals.push(...replies),
-    close: () => new Promise((resolve) => server.close(resolve)),
+    close: server.close,
   };
 }
 
@@ -116,9 +113,7 @@ export interface HeldMailbox {
 export async function startHeldMailbox(address: string): Promise<HeldMailbox> {
   const waiting = new Set<() => void>();
   let released = false;
-  const server = new SMTPServer({
-    disabledCommands: ['STARTTLS', 'AUTH'],
-    authOptional: true,
+  const server = await startSmtp({
     onData(stream, session, done) {
       stream.resume();
       stream.on('end', () => {
@@ -128,17 +123,14 @@ export async function startHeldMailbox(address: string): Promise<HeldMailbox> {
       });
     },
   });
-  server.on('error', () => undefined);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.server.address() as { port: number };
   return {
-    url: `smtp://127.0.0.1:${port}`,
+    url: `smtp://${server.address}`,
     held: () => waiting.size,
     release() {
       released = true;
       for (const answer of waiting) answer();
       waiting.clear();
     },
-    close: () => new Promise((resolve) => server.close(resolve)),
+    close: server.close,
   };
 }

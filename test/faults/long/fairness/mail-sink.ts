@@ -1,5 +1,4 @@
-import type { AddressInfo } from 'node:net';
-import { SMTPServer } from 'smtp-server';
+import { startSmtp } from '../../../support/smtp.js';
 import type { MailCounts } from './messages.js';
 
 /** Mails to this domain are taken only so much later: just within an attempt's time. */
@@ -15,9 +14,7 @@ export interface MailSink {
 
 export async function startMailSink(onMail: (address: string, at: number) => void): Promise<MailSink> {
   const counts: MailCounts = {};
-  const server = new SMTPServer({
-    disabledCommands: ['STARTTLS', 'AUTH'],
-    authOptional: true,
+  const server = await startSmtp({
     onData(stream, session, done) {
       stream.resume();
       stream.on('end', () => {
@@ -31,13 +28,9 @@ export async function startMailSink(onMail: (address: string, at: number) => voi
       });
     },
   });
-  // Senders that give up are part of the load.
-  server.on('error', () => undefined);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.server.address() as AddressInfo;
   return {
-    url: `smtp://127.0.0.1:${port}`,
+    url: `smtp://${server.address}`,
     counts,
-    close: () => new Promise((resolve) => server.close(resolve)),
+    close: server.close,
   };
 }

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { KEY_VARIABLE } from '../../../../src/services/migration/snippets.rules';
 import { SnippetFactsDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { Choice } from '../../ui/choice';
@@ -6,7 +7,7 @@ import { CodeBlock } from '../../ui/code-block';
 import { LoadError } from '../../ui/load-error';
 import { Waiting } from '../../ui/waiting';
 import classes from './keys.module.css';
-import { KEY_VARIABLE, LANGUAGES, type Language, snippet, snippetModel } from './snippets.rules';
+import { LANGUAGES, type Language, snippet, snippetModel } from './snippets.rules';
 
 /** A first call in three languages, with the key where it is known. */
 export function Snippets({ secret }: { secret?: string | undefined }) {
