@@ -4,8 +4,8 @@ import type { FailureOptions } from '../inference/relay/upstream-failure.js';
 import type { WindowDecision } from '../lib/sliding-window.js';
 
 /**
- * Headers of an answer of `/v1`, built by us alone: nothing of the upstream's passes but what stands here. A list of
- * names and values in turn, the form that Node writes without looking up each name.
+ * Headers of a `/v1` response, built by the gateway: nothing of the upstream's passes unless it is listed here. An
+ * alternating list of names and values, which Node writes without looking up each name.
  */
 export type AnswerHeaders = string[];
 
@@ -101,7 +101,7 @@ export interface V1ErrorOptions extends FailureOptions {
   noRetry?: boolean;
 }
 
-/** OpenAI's SDKs 4 and 5 take a minute or more for nonsense: they try again at once instead, and then give up. */
+/** OpenAI's SDKs 4 and 5 ignore waits of a minute or more: they retry immediately, and then give up. */
 const MAX_RETRY_SECONDS = 59;
 const MAX_RETRY_MS = 59_999;
 

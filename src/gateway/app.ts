@@ -109,7 +109,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const routes = createModelRoutes(upstreamUrl.origin, basePath, config.upstreamMasterKey);
   await routes.ready;
   const mayAdmit = (): boolean => deps.lock?.mayAdmit() ?? true;
-  // What another edge has admitted meanwhile stands in the database.
+  // The database knows what another edge has admitted in the meantime.
   deps.lock?.onRegained(() => {
     cache.invalidateAll();
     widgets.invalidateAll();
@@ -174,7 +174,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const active = new SlotSet<Relay>();
   let draining = false;
   const app = fastify({
-    // A logger of its own for every request costs more than it tells: what logs names the request itself.
+    // A separate logger for every request costs more than it is worth: log lines name the request themselves.
     logger: false,
     genReqId: newId,
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
@@ -265,7 +265,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       await closing(() => app.close());
       clearTimeout(limit);
       clearTimeout(cut);
-      // Whose client has left and whose usage is still to come: no connection stands for them.
+      // Calls whose client has left and whose usage is still expected: they have no open connection.
       for (const call of active) call.terminate();
       await meter.drain(FLUSH_ON_STOP_MS);
       await meter.stop();

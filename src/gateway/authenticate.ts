@@ -42,7 +42,9 @@ function countAuthorization(rawHeaders: string[]): number {
   return count;
 }
 
-/** Called with a key, active or not; null: there never was one, or it can't be looked up, for which the error stands. */
+/**
+ * Called with a key, active or not; null if it doesn't exist or can't be looked up, in which case there is an error.
+ */
 type Found = (error: Error | null, entry: KeyEntry | null) => void;
 
 /** Calls back with the key that a request presents, or null: `invalid_api_key`. In the same turn when the key is warm. */

@@ -7,7 +7,7 @@ export type EndpointLabel = Endpoint | 'models' | 'other';
 
 /** A request of `/v1` and its answer. */
 export class Exchange {
-  /** Set before a byte of the body is read, and again when all of it is there; null: no key, or none that is active. */
+  /** Set before the body is read, and again once it has arrived; null for no key, or none that is active. */
   keyEntry: KeyEntry | null = null;
   /** The key that is presented, though it may be disabled or deleted: whose the call is when it is refused. */
   presentedKey: KeyEntry | null = null;

@@ -21,7 +21,7 @@ export interface FastPathDeps {
  * client spells it and passes the guard goes this way; anything else is routed, and meets the same checks there.
  */
 export function takeCallsFirst(server: Server, deps: FastPathDeps): void {
-  // The router listens since the server was made; whoever listens beside it only looks on.
+  // The router has listened since the server was created; other listeners only observe.
   const routed = server.listeners('request')[0] as RequestListener;
   server.off('request', routed);
   server.prependListener('request', (request, response) => {

@@ -12,7 +12,7 @@ import {
 import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
 
-/** Tells other processes of which accounts something was committed. Calls and flushes never wait for it. */
+/** Notifies other processes of accounts for which something was committed. Calls and flushes never wait for it. */
 export interface FlushSignal {
   tell(accountIds: Iterable<string>): void;
   /** Says what is left to say and ends. */
@@ -20,7 +20,7 @@ export interface FlushSignal {
 }
 
 export interface FlushSignalOptions {
-  /** Brings one payload to whoever listens. */
+  /** Sends one payload to all listeners. */
   send(payload: string): Promise<void>;
   log: Logger;
   intervalMs?: number;
@@ -33,8 +33,8 @@ const DISCONNECT_TIMEOUT_MS = 50;
 const GOODBYE_MS = 500;
 
 /**
- * At most one message per 100 ms, each with the accounts of the batches since the one before: NOTIFY takes a lock that
- * all commits share. What could not be said is said again with what came since.
+ * At most one message per 100 ms, each with the accounts of the batches since the last one: NOTIFY takes a lock that
+ * all commits share. A failed message is sent again together with newer accounts.
  */
 export function createFlushSignal({ send, log, intervalMs = INTERVAL_MS }: FlushSignalOptions): FlushSignal {
   let waiting = new Set<string>();
@@ -104,7 +104,7 @@ export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, lo
     // A frozen server doesn't close its side.
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,
   });
-  // Each message says by itself whether it went out.
+  // Each message reports separately whether it was sent.
   redis.on('error', () => undefined);
   const signal = createFlushSignal({
     log,
@@ -121,7 +121,7 @@ export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, lo
   };
 }
 
-/** Tells of alerts that fired whoever delivers, and the platform processes. Over PostgreSQL always: alerts are rare. */
+/** Notifies the delivering processes and the platforms of fired alerts, always over PostgreSQL: alerts are rare. */
 export function openAlertSignal(pool: Pool, log: Logger): FlushSignal {
   const text = 'select pg_notify($1, $2), pg_notify($3, $4)';
   return createFlushSignal({

@@ -17,7 +17,7 @@ const STOP_TIMEOUT_MS = 35_000;
 const POOL_SIZE = 6;
 const GOODBYE_MS = 2_000;
 
-/** A small body that a call keeps holds on to the whole block it was cut from: 64 KiB unless told otherwise. */
+/** A small body that a call keeps retains the whole block it was cut from, 64 KiB by default. */
 Buffer.poolSize = 8 * 1024;
 
 const config = loadConfigOrExit('edge');

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { EdgeBounds } from './edge-bounds.js';
 
 /**
- * Passes pipelined requests on one at a time. Waiting ones are counted apart from all others, so that a client that
- * pipelines without reading keeps nobody else at its address from being served.
+ * Forwards pipelined requests one at a time. Waiting ones are counted separately, so that a client that pipelines
+ * without reading doesn't block others at its address.
  */
 export class OwnTurns {
   /** Requests that wait, by client and by connection. */

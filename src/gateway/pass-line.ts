@@ -10,8 +10,8 @@ type Bounds = Pick<EdgeBounds, 'passedPerClient' | 'passedAtOncePerClient' | 'pl
 
 /**
  * Shares the connections to the platform fairly among clients. A limited number of each client's requests run at once,
- * and never more than half as many as there are connections left: whoever comes next finds one free. Some more wait in
- * that client's own queue, and the rest are refused. Clients that wait take turns.
+ * and never more than half of the free connections, so the next client always finds one. Some more requests wait in the
+ * client's queue, and the rest are refused. Waiting clients take turns.
  */
 export class PassLine {
   readonly #clients = new Map<string, Client>();
@@ -93,13 +93,13 @@ export class Place {
     this.line.wait(this);
   }
 
-  /** The line says that it is this request's turn. */
+  /** It is this request's turn. */
   run(): void {
     this.#running = true;
     this.#go?.();
   }
 
-  /** The platform is done with the request: its connection is free again. However slowly the client reads, it counts no more. */
+  /** The platform has answered the request, so its connection is free again, however slowly the client reads. */
   finish(): void {
     if (!this.#running) return;
     this.#running = false;

@@ -32,7 +32,7 @@ declare module 'fastify' {
   }
 }
 
-/** Asked of the platform. Any other method is 404, as it is there. */
+/** Methods that are forwarded to the platform. All others return 404, as they do there. */
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 /** The last status that there is; Node refuses to send what the parser lets in beyond it. */
 const LAST_STATUS = 599;
@@ -84,7 +84,7 @@ export async function passthrough(
   };
   const send = (reply: FastifyReply, { statusCode, headers, body }: PlatformAnswer): void => {
     reply.code(statusCode).headers(endToEnd(headers));
-    // The rest of a body that nobody reads would be taken for the next request.
+    // The unread rest of a body would be taken for the next request.
     if (!reply.request.raw.complete) reply.header('connection', 'close');
     reply.hijack();
     reply.raw.writeHead(statusCode, reply.getHeaders() as OutgoingHttpHeaders);
@@ -130,7 +130,7 @@ export async function passthrough(
     if (!waits) refuse(request, reply, 'rate_limit_exceeded', TOO_MANY);
   });
   bufferBodies(app, held);
-  // Fastify reads text/plain by itself; here every body passes unread, and the platform judges its type.
+  // Fastify parses text/plain by default; here, no body is parsed, and the platform checks its type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, body, done) => done(null, body));
   const pass = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -173,7 +173,7 @@ function ask(
   });
 }
 
-/** Has a request's body in memory before it goes on. */
+/** Buffers a request's body before it is forwarded. */
 function bufferBodies(app: FastifyInstance, held: HeldBytes): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
     if (!hasHeldBody(request.raw)) {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { isLoopback } from '../lib/network.js';
 
-/** What a client says of proxies before us; only we know, so none of it passes. */
+/** Headers with which a client claims proxies in front of us. Only the edge knows them, so none is forwarded. */
 const FORWARDED = /^(?:x-forwarded-|x-real-ip$|forwarded$|via$|true-client-ip$|cf-connecting-ip$)/;
 /**
  * These speak of one connection and end with it, in both directions: the platform keeping ours alive is nothing to
@@ -14,7 +14,7 @@ const HOP_BY_HOP =
 export function forwardedHeaders({ ip, ips, protocol, raw }: FastifyRequest): Record<string, string> {
   const byProxy = isLoopback(ip) && ips !== undefined && ips.length > 1;
   const headers: Record<string, string> = {
-    // One hop more says that somebody on this machine was named by a proxy, and isn't its operator at a keyboard.
+    // One more hop indicates that a proxy named a client on this machine, which isn't its operator at a keyboard.
     'x-forwarded-for': byProxy ? `${ip}, 127.0.0.1` : ip,
     'x-forwarded-proto': protocol,
   };

@@ -45,7 +45,7 @@ export function refuseUnroutable(_error: Error, request: FastifyRequest, reply: 
  * hosts, more headers than anyone needs; and gives Fastify's own refusals our shape.
  */
 export function guardRequests(app: FastifyInstance, { maxHeaders }: EdgeBounds, log: Logger): void {
-  // Node drops what stands beyond its cap without a word, so that a second credential could hide there.
+  // Node silently drops headers beyond its limit, so a second credential could hide there.
   app.server.maxHeadersCount = maxHeaders + 1;
   // The body is asked for when its route is ready to read it, not before the key is checked.
   app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -75,8 +75,8 @@ export function guardRequests(app: FastifyInstance, { maxHeaders }: EdgeBounds, 
 }
 
 /**
- * Makes every method that Node's parser takes one that routes can have, so that `/v1` asks for the key whatever the
- * method is. CONNECT never becomes a request.
+ * Routes every method that Node's parser accepts, so that `/v1` checks the key whatever the method is. CONNECT never
+ * becomes a request.
  */
 export function knowAllMethods(app: FastifyInstance): void {
   for (const method of METHODS) {

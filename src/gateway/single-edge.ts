@@ -15,7 +15,7 @@ const STANDBY_MS = 1_000;
 const GRACE_MS = 3_000;
 /** Told for so long that another has the lock it is so: just after an outage it may be our own former session. */
 const CONFIRM_MS = 1_000;
-/** The session is asked so often whether it stands: a failover of the database ends it without a word. */
+/** Interval at which the session is checked: a failover of the database ends it silently. */
 const PROBE_MS = 1_000;
 /** A frozen server neither connects nor answers nor says good-bye. */
 const ANSWER_TIMEOUT_MS = 2_000;
@@ -25,7 +25,7 @@ const GOODBYE_MS = 1_000;
 export class SecondEdgeError extends Error {}
 
 export interface EdgeLock {
-  /** Whether this edge may admit calls: it has the lock, or has lost it and knows of nobody else who has it. */
+  /** Whether this edge may admit calls: it has the lock, or has lost it and knows of no other holder. */
   mayAdmit(): boolean;
   /** Called when the lock is ours again after another edge had it, just before calls are admitted. */
   onRegained(listener: () => void): void;
@@ -33,8 +33,8 @@ export interface EdgeLock {
 }
 
 /**
- * Without Redis counters live in this process, so that two edges would admit twice what they should: the second
- * waits for the first to end. The lock lies on a session of its own and is taken again when that session is lost
+ * Without Redis, counters are in this process, so two edges would admit twice the limit: the second one waits for the
+ * first to end. The lock belongs to a separate session and is taken again when that session is lost
  * (docs/decisions/0040-the-lock-of-the-one-edge.md).
  * @throws SecondEdgeError after 60 s, or why the database could not be asked.
  */
@@ -155,7 +155,7 @@ class HeldLock implements EdgeLock {
     void this.#regain();
   }
 
-  /** Traffic goes on, and the lock is taken again as soon as the database answers; unless another has it. */
+  /** Calls continue, and the lock is taken again as soon as the database responds, unless another edge has it. */
   async #regain(): Promise<void> {
     while (!this.#released) {
       const attempt = await openSession(this.databaseUrl, true).catch(() => undefined);

@@ -32,7 +32,7 @@ export interface TakeBodyOptions {
 }
 
 /**
- * Refuses by its announced length a body that nobody wants to read. Announcing takes nothing from the budget.
+ * Rejects a body by its announced length. The announcement takes nothing from the budget.
  * @throws AppError `body_too_large`, and what `onLarge` throws
  */
 export function checkAnnounced(
@@ -45,9 +45,8 @@ export function checkAnnounced(
 }
 
 /**
- * Collects a body and calls back once: with all of it, or with what is wrong with it. A client that leaves in the
- * middle is called back for with null: there is nobody to answer. What still comes of a refused body is thrown away,
- * so that the client can read its answer.
+ * Collects a body and calls back once, with the whole body or with an error, or with null if the client disconnects.
+ * The rest of a rejected body is discarded, so that the client can read its response.
  */
 export function takeBody(
   exchange: Exchange,
@@ -91,9 +90,9 @@ export function takeBody(
 }
 
 /**
- * What still comes of a body that was refused is thrown away for a while, then the connection is cut. Cut at once, a
- * client in the middle of sending sees a broken connection in place of its answer. An answer that waits behind others lets
- * those leave first.
+ * The rest of a rejected body is discarded for a while, then the connection is closed. If it were closed immediately, a
+ * client that is still sending would see a broken connection instead of its response. A response that waits behind
+ * others lets those go first.
  */
 export function cutSoon(request: IncomingMessage, response: ServerResponse): void {
   if (response.socket) cutLater(request);
@@ -102,7 +101,7 @@ export function cutSoon(request: IncomingMessage, response: ServerResponse): voi
 
 function cutLater(request: IncomingMessage): void {
   const cut = setTimeout(() => {
-    // A whole body that nobody has read yet: its answer waits behind another, which goes on.
+    // A whole unread body: its response waits behind another one, which continues.
     if (!request.complete) request.socket.destroy();
   }, LINGER_MS);
   cut.unref();

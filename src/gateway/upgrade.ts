@@ -55,7 +55,7 @@ export interface Upgrades {
 export function acceptUpgrades(app: FastifyInstance, options: UpgradeOptions): Upgrades {
   const waiting = new WeakMap<IncomingMessage, Socket>();
   const open = new Set<Socket>();
-  // Beside the connections of other requests: each upgrade takes one for itself.
+  // In addition to the connections of other requests: each upgrade occupies one.
   const { origin, timeoutMs } = options;
   const platform = new Pool(origin, {
     connectTimeout: timeoutMs,
@@ -65,8 +65,8 @@ export function acceptUpgrades(app: FastifyInstance, options: UpgradeOptions): U
   app.addHook('onClose', () => platform.destroy());
   app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => undefined);
-    // What follows an upgrade before its answer could be read as another request by somebody else. Behind a request that
-    // is still being answered, the connection isn't ours to hand over.
+    // Bytes after an upgrade and before its response could be read as another client's request. After a request that is
+    // still being answered, the connection can't be handed over.
     if (head.length > 0 || (socket as { _httpMessage?: unknown })._httpMessage) {
       socket.destroy();
       return;

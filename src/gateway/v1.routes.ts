@@ -53,7 +53,7 @@ export interface V1Deps {
   /** Relays in flight; shutdown ends what is left of them. */
   active: SlotSet<Relay>;
   bodies: BodyBudget;
-  /** Members of bodies that go upstream beside the known ones. */
+  /** Additional body fields to forward. */
   allowedFields: AllowedFields;
   media: MediaRules;
   pace: Pace;
@@ -61,7 +61,7 @@ export interface V1Deps {
 
 /** The inference API: `/v1/chat/completions`, `/v1/embeddings`, `/v1/models`; 404 for the rest. */
 export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
-  // Calls are taken over in a hook: Fastify's reading of bodies costs more than all of our checks together.
+  // A hook handles calls: Fastify's body parsing costs more than all our checks together.
   app.addHook('onRequest', (request, reply, done) => {
     const { auth, endpoint = 'other' } = matchedRules<RouteRules>(request) ?? { auth: 'none' };
     if (auth !== 'key') {
@@ -82,7 +82,7 @@ const NEVER_REACHED = (): void => {
   throw new Error('failed to hijack a request');
 };
 
-/** Answers a request of `/v1`, whatever it is. Never throws. */
+/** Answers any request of `/v1`. Never throws. */
 export function answer(deps: V1Deps, exchange: Exchange): void {
   attempt(deps, exchange, () => check(deps, exchange));
 }
@@ -128,7 +128,7 @@ function activeKey(exchange: Exchange, error: Error | null, entry: KeyEntry | nu
 function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: KeyEntry): void {
   const { request, response } = exchange;
   const share = new BodyShare(deps.bodies, entry.account.id);
-  // Sent once however the request ends, and wherever it is by then; also to an answer that waits behind another.
+  // Sent once, however and wherever the request ends, including responses that wait behind another one.
   response.on('close', () => share.release());
   const failed = (error: unknown): void => {
     share.release();
@@ -172,7 +172,7 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
   });
 }
 
-/** Reads a body, by and by where that takes long. Of a client that leaves meanwhile nothing is kept. */
+/** Reads a body, in slices if that takes long. If the client disconnects, nothing is kept. */
 function readBody(
   deps: V1Deps,
   { response }: Exchange,
@@ -265,7 +265,7 @@ function namedVersion({ metrics }: V1Deps, { headers }: IncomingMessage): string
   return null;
 }
 
-/** Answers what went wrong; what isn't a refusal of ours is a fault of ours. */
+/** Responds with an error; anything that isn't an AppError is an internal error. */
 function answerFailure(deps: V1Deps, error: unknown, exchange: Exchange): void {
   if (error instanceof CallerGoneError) {
     deps.metrics.answered(exchange.endpoint, 'client_closed_request');
@@ -298,14 +298,14 @@ function sendError(deps: V1Deps, exchange: Exchange, error: AppError): void {
   deps.metrics.answered(endpoint, error.code);
 }
 
-/** Counts a refusal for the owner of the key, who would see nothing of it otherwise: it is no usage. */
+/** Counts a rejection for the owner of the key, who couldn't see it otherwise, since it isn't usage. */
 function tellOwner(deps: V1Deps, { presentedKey, model }: Exchange, code: ErrorCode, at: number): void {
   if (!presentedKey) return;
   deps.refused.count({
     accountId: presentedKey.account.id,
     keyId: presentedKey.credential.id,
     code,
-    // What callers write is not kept: nobody fills our tables with names of their own.
+    // Names from callers aren't stored, so no one can fill our tables with them.
     model: model !== null && deps.catalog.get(model) ? model : '',
     at,
   });

@@ -29,7 +29,7 @@ export interface CallInput {
 
 /** A call that counts: its tokens are charged at the served model's price. */
 export interface Success {
-  /** The upstream's `usage`, whatever it is. */
+  /** The upstream's `usage`, unchecked. */
   usage: unknown;
   /** Output tokens to charge when that is missing or odd. */
   estimateOutput(): number;

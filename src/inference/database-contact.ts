@@ -3,7 +3,9 @@ import type { Clock } from '../lib/clock.js';
 /** While the database is unreachable what is known of a key serves up to this age (DESIGN.md step 6). */
 export const STALE_MS = 60_000;
 
-/** When the database last answered this edge, whoever asked: keys in use are read every few seconds, models as often. */
+/**
+ * When the database last answered any query of this edge: active keys are read every few seconds, and so are models.
+ */
 export class DatabaseContact {
   #heardAt: number;
 
@@ -15,7 +17,7 @@ export class DatabaseContact {
     this.#heardAt = this.clock.now();
   }
 
-  /** Whether it has been away for so long that no key is served any more. */
+  /** Whether it has been unavailable for so long that keys are no longer served. */
   lost(): boolean {
     return this.clock.now() - this.#heardAt > STALE_MS;
   }

@@ -18,14 +18,14 @@ export interface Retaken {
   left: DeadLetter[];
 }
 
-/** A file for each event, so that nobody appends to one that is being taken in. */
+/** One file per event, so that no one appends to a file that is being taken in. */
 const SUFFIX = '.json';
 const fileOf = (directory: string, id: string): string =>
   join(directory, DEAD_LETTERS_FOLDER, `${id}${SUFFIX}`);
 
 /**
- * Sets an event that the database refuses aside, on the disk before this resolves: a file of its own with
- * `{ reason, record }`, amounts as strings of 1e-12 dollars.
+ * Sets aside an event that the database rejects, on disk before this resolves: a separate file with `{ reason, record
+ * }`, amounts as strings of 1e-12 dollars.
  * @throws Error of the disk.
  */
 export async function setAside(directory: string, record: UsageRecord, reason: string): Promise<void> {
@@ -75,8 +75,8 @@ function parseDeadLetter(text: string): DeadLetter {
 }
 
 /**
- * Sends every event that is set aside again, each by itself. It is charged as of the time of its call; one that was
- * booked meanwhile changes nothing.
+ * Sends every dead letter again, one at a time. It is charged as of the time of its call; if it was booked in the
+ * meantime, nothing changes.
  * @throws Error of the disk, or of a database that can't be asked: what wasn't taken in is still there.
  */
 export async function retakeDeadLetters(directory: string, pool: Pool): Promise<Retaken> {
@@ -106,5 +106,5 @@ async function refusalOf(pool: Pool, record: UsageRecord): Promise<string | unde
   }
 }
 
-/** Why an event is refused that nobody can be charged for. */
+/** Why an event without an account to charge is rejected. */
 export const UNKNOWN_ACCOUNT = 'the account does not exist';

@@ -36,7 +36,7 @@ interface FlushRow {
   inserted: number;
   /** Ids of accounts that don't exist. */
   unknown: string | null;
-  /** Where each account stands now: id, balance and ledger sequence. */
+  /** The current state of each account: id, balance and ledger sequence. */
   balances: string | null;
   /** What keys have spent on the days of the batch: id, day and amount. */
   key_days: string | null;
@@ -64,7 +64,7 @@ export async function flushBatch(pool: Pool, records: readonly UsageRecord[]): P
 }
 
 /**
- * Those of the accounts that nobody has locked.
+ * Those of the accounts that aren't locked.
  * @throws Error of the database
  */
 export async function unlockedAccounts(pool: Pool, accountIds: readonly string[]): Promise<Set<string>> {
@@ -160,12 +160,12 @@ function quoted(text: string | null): string {
   return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`;
 }
 
-/** Whether the server itself reported the error, so that the connection still stands. */
+/** Whether the server itself reported the error, so that the connection is still usable. */
 function isServerError(error: Error): boolean {
   return 'severity' in error && (error as { severity?: unknown }).severity === 'ERROR';
 }
 
-/** Whether somebody else had locked a row or a table for longer than a flush waits. */
+/** Whether another session had locked a row or a table for longer than a flush waits. */
 export function isLockFault(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === '55P03';
 }

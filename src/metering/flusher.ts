@@ -62,7 +62,7 @@ export class Flusher {
     this.schedule();
   }
 
-  /** Goes before all others and at once. */
+  /** Goes immediately, before all others. */
   addUrgent(pending: Pending): void {
     this.urgent.push(pending);
     this.schedule();
@@ -184,7 +184,7 @@ export class Flusher {
     this.options.onFailure();
   }
 
-  /** Commits a batch; one that the database refuses is halved until what it refuses stands alone. */
+  /** Commits a batch. A rejected batch is halved until the faulty event is isolated. */
   private async commit(batch: Pending[]): Promise<void> {
     const start = performance.now();
     try {
@@ -220,7 +220,7 @@ export class Flusher {
     }
   }
 
-  /** Tells what is settled, so that whoever counts these events as pending stops. */
+  /** Reports what is settled, so that it no longer counts as pending. */
   private announce(settled: Pending[], { accounts, keyDays, alerted }: Omit<FlushResult, 'own'>): void {
     const own = settled.filter((pending) => pending.own).map((pending) => pending.record);
     try {
@@ -251,7 +251,7 @@ export class Flusher {
     return taken.filter((pending) => !isOther(pending));
   }
 
-  /** Tries an event by itself some more times, apart from the others, and then sets it aside. */
+  /** Retries an event alone, apart from the others, and then sets it aside. */
   private async suspect(pending: Pending, reason: string): Promise<void> {
     this.inFlight = this.inFlight.filter((other) => other !== pending);
     this.held.remove([pending]);

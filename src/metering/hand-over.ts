@@ -6,7 +6,7 @@ import type { UsageRecord } from './usage-record.js';
 export interface Handed {
   /** Whether some wait. */
   waits: boolean;
-  /** Resolves when none waits any more; rejects when the process stops. */
+  /** Resolves when none waits any longer; rejects when the process stops. */
   settled: Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from '../lib/logger.js';
 import { unlockedAccounts } from './flush.store.js';
 import type { Pending } from './pending.js';
 
-/** The events of an account that somebody has locked, oldest first. */
+/** The events of a locked account, oldest first. */
 interface Held {
   pendings: Pending[];
   tries: number;
@@ -33,7 +33,7 @@ const MAX_TRIES_IN_VAIN = 3;
 
 const accountOf = ({ record }: Pending): string => record.accountId;
 
-/** Accounts that somebody has locked: their events wait here, in order, so that nobody else's wait. */
+/** Locked accounts: their events wait here, in order, so that no others have to wait. */
 export class HeldAccounts {
   readonly #accounts = new Map<string, Held>();
   #events = 0;
@@ -51,7 +51,7 @@ export class HeldAccounts {
     return this.#accounts.size === 0;
   }
 
-  /** When the next account is to be tried, in monotonic milliseconds; Infinity when none waits. */
+  /** When to try the next account, in monotonic milliseconds; Infinity when none waits. */
   dueAt(): number {
     return Math.min(Number.POSITIVE_INFINITY, ...[...this.#accounts.values()].map(({ dueAt }) => dueAt));
   }
@@ -116,7 +116,7 @@ export class HeldAccounts {
     await this.deps.commit(rest.filter((pending) => !half.has(accountOf(pending))));
   }
 
-  /** Tries the accounts that are due, each by itself, as far as nobody has them locked. */
+  /** Tries the accounts that are due, one at a time, unless they are still locked. */
   async retry(): Promise<void> {
     const now = performance.now();
     const due = [...this.#accounts].filter(([, { dueAt }]) => dueAt <= now).map(([id]) => id);
@@ -137,7 +137,7 @@ export class HeldAccounts {
     for (let from = 0; from < waiting.length; from += MAX_BATCH) {
       const batch = waiting.slice(from, from + MAX_BATCH);
       await this.deps.commit(batch);
-      // Locked anew: what comes behind waits with it.
+      // Locked again: later events wait with it.
       if (this.#accounts.get(accountId)?.pendings[0] === batch[0]) return;
     }
     this.deps.log.info(

@@ -50,7 +50,7 @@ const STOP_WAIT_MS = 4_000;
 const HEARTBEAT_MS = 10_000;
 const POLL_MS = 5;
 
-/** Makes the folder with its owner's file already in it, so that nobody sees an ownerless one. */
+/** Creates the folder with its owner's file already in it, so that it is never seen without an owner. */
 function makeFolder(directory: string, name: string): string {
   const draft = join(directory, `.${name}`);
   mkdirSync(draft, { recursive: true, mode: 0o700 });
@@ -113,7 +113,9 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
     },
   });
 
-  /** Someone deleted or took the folder of this living process: it makes a new one and writes all of it again. */
+  /**
+   * The folder of this living process was deleted or taken: the process creates a new one and writes everything again.
+   */
   const rehome = (error: unknown): void => {
     // Another beat of the same moment may have made it already.
     if (stopping || existsSync(join(folder, OWNER_FILE))) return;

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { systemClock } from '../lib/clock.js';
 import { isGone, OWNER_FILE, type Owner, parseOwner } from './owner.js';
 
-/** Folders beside those of processes. */
+/** Folders in addition to those of processes. */
 export const DEAD_LETTERS_FOLDER = 'dead-letters';
 export const DAMAGED_FOLDER = 'damaged';
 const RESERVED = new Set([DEAD_LETTERS_FOLDER, DAMAGED_FOLDER]);

@@ -53,8 +53,8 @@ export function parseOwner(text: string): Owner | undefined {
 }
 
 /**
- * Whether the owner of a folder is gone for good. On this machine the process table decides, so that a process
- * that merely stands still keeps its folder; elsewhere the age of its heartbeat.
+ * Whether the owner of a folder is permanently gone. On this machine, the process table decides, so that a suspended
+ * process keeps its folder; elsewhere, the age of its heartbeat.
  */
 export function isGone(owner: Owner | undefined, self: Owner, heartbeatAgeMs: number): boolean {
   const comparable = owner?.machine === self.machine && owner.pidNamespace === self.pidNamespace;

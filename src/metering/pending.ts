@@ -11,6 +11,6 @@ export interface Pending {
   since: number;
   /** Called once: it is committed, or set aside since the database refuses it. */
   settled(): void;
-  /** Called when its account is locked: it may take as long as somebody holds the lock. */
+  /** Called when its account is locked: it may take as long as the lock is held. */
   delayed?(): void;
 }

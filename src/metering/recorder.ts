@@ -58,10 +58,7 @@ export interface RecorderOptions {
 /** Events that may exist in memory only, while the disk is full and the database away. */
 const MAX_UNSPOOLED = 10_000;
 
-/**
- * What an answer becomes that could not be recorded: whoever receives an error pays nothing. The tokens stay for
- * the operator to see.
- */
+/** What an unrecorded answer becomes: callers that receive an error pay nothing. The operator still sees the tokens. */
 function waived(record: UsageRecord): UsageRecord {
   return { ...record, status: 'error', errorCode: 'service_unavailable', httpStatus: 503, cost: 0n };
 }
@@ -98,7 +95,7 @@ export class Recorder {
       return;
     }
     entry.segment = segment;
-    // It waits for its flush: what it holds meanwhile is copied by each collection.
+    // It waits for its flush, and each garbage collection copies what it holds.
     entry.opened = undefined;
     try {
       this.release(entry);
@@ -166,7 +163,7 @@ export class Recorder {
     this.append([...this.unspooled]);
   }
 
-  /** Appends again what lies in a segment that may not reach the disk. */
+  /** Appends records again whose segment may not reach the disk. */
   reappend(isDoubtful: (segment: number) => boolean): void {
     const entries = [...this.options.flusher.unsettled()].filter((pending) => pending.own) as Entry[];
     this.append(entries.filter((entry) => entry.segment !== undefined && isDoubtful(entry.segment)));
@@ -232,7 +229,7 @@ export class Recorder {
   }
 
   private appended(entry: Entry, record: UsageRecord, segment: number): void {
-    // A record that changed or was committed since needs this copy no more; the copy may then go at once.
+    // A record that has changed or was committed since doesn't need this copy, which may then be dropped immediately.
     if (entry.done || entry.record !== record) {
       this.options.spool.settle(segment);
       return;
@@ -244,7 +241,7 @@ export class Recorder {
     this.release(entry);
   }
 
-  /** Events that take up memory: those of locked accounts have as much of their own. */
+  /** Events in memory; those of locked accounts have a separate limit of the same size. */
   private inMemory(): number {
     const { flusher, memoryEvents } = this.options;
     return flusher.size() - Math.min(flusher.heldEvents(), memoryEvents);

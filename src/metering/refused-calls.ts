@@ -8,7 +8,7 @@ export interface RefusedCall {
   keyId: string;
   /** Of the error table. */
   code: string;
-  /** Of the catalog; empty: none was named, or none of ours. */
+  /** From the catalog; empty if no model was named, or an unknown one. */
   model: string;
   /** Milliseconds. */
   at: number;
@@ -17,7 +17,7 @@ export interface RefusedCall {
 export interface RefusedCallsOptions {
   /** Commits counts in one transaction. */
   write(counts: readonly RefusedCount[]): Promise<void>;
-  /** Hears of which accounts something was committed. */
+  /** Is notified of the accounts for which something was committed. */
   onWritten(accountIds: Iterable<string>): void;
   /** Calls that found no room in memory. */
   onLost(calls: number): void;
@@ -28,7 +28,7 @@ export interface RefusedCallsOptions {
 const HOUR_MS = 3_600_000;
 const INTERVAL_MS = 1_000;
 const RETRY_MS = 5_000;
-/** Counts in memory at once, some 200 bytes each; a key, code, model and hour has one. */
+/** Maximum counts in memory, about 200 bytes each; there is one per key, code, model and hour. */
 const MAX_COUNTS = 10_000;
 const BATCH = 1_000;
 const GOODBYE_MS = 2_000;

@@ -18,8 +18,8 @@ export interface ReplayOptions {
 }
 
 /**
- * The event of a call whose process died before it finished: free, and the same whoever adopts the spool, since
- * everything in it comes from the intent.
+ * The event of a call whose process died before it finished: free, and identical for every process that adopts the
+ * spool, since it is derived from the intent.
  */
 export function terminatedEvent({ at, ...call }: CallIntent): UsageRecord {
   return {
@@ -54,7 +54,7 @@ async function* readSegment(bytes: Buffer, onDamage: (offset: number) => void): 
     }
     if (end === bytes.length) return;
     offset = nextFrame(bytes, end);
-    // Nothing whole behind it: a torn tail, as a kill or a power cut leaves it.
+    // No complete record after it: a torn tail, as a kill or a power failure leaves it.
     if (offset === -1) return;
     onDamage(end);
   }
@@ -66,9 +66,9 @@ export interface Replayed extends Handed {
 }
 
 /**
- * Commits everything in a dead process's folder and then removes it. Its files stay until all of it is committed,
- * so that a replay that is cut short starts again, which changes nothing. Resolves when everything is handed over; the
- * folder is removed before `settled` resolves.
+ * Commits everything in a dead process's folder and then removes it. Its files stay until all of it is committed, so an
+ * interrupted replay starts again, which changes nothing. Resolves when everything is handed over; the folder is
+ * removed before `settled` resolves.
  */
 export async function replayFolder(folder: string, options: ReplayOptions): Promise<Replayed> {
   const waiting: Promise<void>[] = [];

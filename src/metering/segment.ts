@@ -1,7 +1,7 @@
 import { close, fdatasync, ftruncateSync, openSync, unlink, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 
-/** The calls of the disk that can fail under a full or dying volume; tests hand in a disk of their own. */
+/** The disk operations that can fail on a full or failing volume; tests pass their own. */
 export interface SpoolDisk {
   /** Bytes written, possibly fewer than asked for. */
   write(fd: number, bytes: Buffer, offset: number, length: number): number;
@@ -24,7 +24,7 @@ export class Segment {
   uncommitted = 0;
   /** Whether a sync has succeeded since it was opened; what it carried forward is then safe. */
   synced = false;
-  /** Whether nothing is appended any more. */
+  /** Whether it is closed for appending. */
   sealed = false;
   private readonly fd: number;
   private syncing: Promise<void> | undefined;
@@ -58,7 +58,7 @@ export class Segment {
     this.bytes += records.length;
   }
 
-  /** A tail that can't be cut is skipped by the reader, since nothing is appended behind it. */
+  /** A tail that can't be truncated is skipped by the reader, since nothing is appended after it. */
   private cutTail(): void {
     try {
       ftruncateSync(this.fd, this.bytes);

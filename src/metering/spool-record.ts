@@ -39,7 +39,7 @@ export function headerState(bytes: Buffer): 'known' | 'torn' | 'unknown' {
   return known ? 'known' : 'unknown';
 }
 
-/** Only texts that come from outside need escaping; ids, numbers and our own words are JSON as they stand. */
+/** Only texts from outside need escaping; ids, numbers and our own words are valid JSON already. */
 const quoted = JSON.stringify;
 const id = (value: string | null): string => (value === null ? 'null' : `"${value}"`);
 const CLIENT_ABORTED = 1;
@@ -148,7 +148,10 @@ export function decodeFrames(bytes: Buffer, offset: number, limit = Number.POSIT
   return { entries, end };
 }
 
-/** The next offset after `offset` where a whole frame starts, or -1: how reading goes on behind damaged bytes. */
+/**
+ * The next offset after `offset` at which a whole frame starts, or -1: this is how reading continues after damaged
+ * bytes.
+ */
 export function nextFrame(bytes: Buffer, offset: number): number {
   for (let at = offset + 1; at <= bytes.length - FRAME_BYTES; at++) {
     if (frameEnd(bytes, at) !== -1) return at;

@@ -46,7 +46,7 @@ export interface UsageRecord extends Omit<CallIntent, 'at'> {
   anomalous: boolean;
 }
 
-/** What a committed batch changed, for caches that stand in front of the database. */
+/** What a committed batch changed, for caches in front of the database. */
 export interface FlushResult {
   /** The events that this process had recorded itself (not replayed ones) and that are settled: committed or set aside. */
   own: UsageRecord[];

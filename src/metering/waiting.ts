@@ -4,8 +4,8 @@ import { DAMAGED_FOLDER, DEAD_LETTERS_FOLDER, segmentFiles } from './orphans.js'
 import { segmentEvents } from './replay.js';
 
 /**
- * How many events lie in the spools below `directory` of processes that have ended: at most so many does the next
- * start book. Some may be in the database already, since a segment goes only when all of its events are.
+ * Number of events in the spools below `directory` of processes that have ended: an upper bound of what the next start
+ * books. Some may be in the database already, since a segment is removed only when all its events are.
  */
 export async function waitingEvents(directory: string): Promise<number> {
   const ids = new Set<string>();

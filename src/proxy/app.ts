@@ -121,21 +121,21 @@ function requireAuth(keys: VirtualKeys, isMaster: (hash: Buffer) => boolean) {
       sendError(reply, unauthorised('Authentication Error, no API key passed in.'));
     } else {
       const check = keys.check(key, hash);
-      // A key in memory goes on in the same turn. A look-up never rejects.
+      // A key in memory continues in the same turn. A look-up never rejects.
       if (typeof check === 'string') judge(check, reply, done);
       else void check.then((found) => judge(found, reply, done));
     }
   };
 }
 
-/** The model proxy as a function of what it needs; nothing listens yet. */
+/** The model proxy as a function of its dependencies; it doesn't listen yet. */
 export function createProxy(deps: ProxyDeps): ModelProxy {
   const { keys, log } = deps;
   const isMaster = masterCheck(deps.masterKey);
   const bounds: RequestBounds = { ...BOUNDS, ...deps.bounds };
   const app: FastifyInstance = Fastify({
     ...fastifyLogger(log),
-    // A logger of its own for every request costs more than it tells.
+    // A separate logger for every request costs more than it is worth.
     childLoggerFactory: (logger) => logger,
     requestTimeout: bounds.requestTimeoutMs,
     keepAliveTimeout: bounds.keepAliveMs,
@@ -188,7 +188,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     reply.code(ready() ? 200 : 503).send({ status: ready() ? 'ok' : 'unavailable' });
   app.get('/health', rules('none'), health);
   app.get('/health/ready', rules('none'), health);
-  // LiteLLM's names and answers, for whoever watches either.
+  // LiteLLM's names and responses, so that the same monitoring works for both.
   app.get('/health/readiness', rules('none'), (_request, reply) =>
     reply.code(ready() ? 200 : 503).send({ status: ready() ? 'healthy' : 'unhealthy' }),
   );

@@ -25,19 +25,22 @@ export type AttemptEnd =
   /** The answer is whole. */
   | { kind: 'ok' }
   | { kind: 'client_gone' }
-  /** The node refused the caller's request, and the caller has been told. */
+  /** The node rejected the caller's request, and the caller has been told. */
   | { kind: 'refused'; outcome: string }
-  /** It failed before a byte of it left: the caller can still be told anything. `certain`: no request can have caused it. */
+  /**
+   * It failed before a byte was sent, so the caller can still get any response. `certain`: no request can have caused
+   * it.
+   */
   | { kind: 'failed'; error: ProxyError; reason: string; certain: boolean }
   /** It failed after bytes had left; the answer has been cut. */
   | { kind: 'broken'; reason: string }
-  /** It was larger than what is taken, after bytes had left; the answer has been cut. */
+  /** It exceeded the size limit after bytes were sent; the answer has been cut off. */
   | { kind: 'too_large' };
 
 /** Does work for a call in turns. The returned function gives it up. */
 export type TakeTurns = <T>(asked: Asked, work: Work<T>, end: WorkEnd<T>) => () => void;
 
-/** An error where something else should have come; nothing has left yet. */
+/** An error instead of an answer; nothing was sent yet. */
 class ErrorAnswer extends Error {
   constructor(readonly verdict: Verdict) {
     super('the node answered with an error');
@@ -69,7 +72,7 @@ export class Attempt implements UpstreamHandler {
   #over = false;
   #status = 0;
   #retryAfter: string | undefined;
-  /** A whole answer, as far as it has come; none for a stream. */
+  /** An unstreamed answer, as far as it has arrived; none for a stream. */
   #chunks: Buffer[] = [];
   #bytes = 0;
   #stream: SseRestamper | undefined;
@@ -77,7 +80,7 @@ export class Attempt implements UpstreamHandler {
   #pieces: Buffer[] = [];
   /** Whether the answer's chunked framing is ours to write. */
   #framing = false;
-  /** Why the stream that the caller gets is no good, though it goes on. */
+  /** Why the stream that the caller gets is invalid, although it continues. */
   #spoilt: string | undefined;
   /** Gives up the work on a large answer, while there is some. */
   #giveUp: (() => void) | undefined;
@@ -141,7 +144,7 @@ export class Attempt implements UpstreamHandler {
   }
 
   onError(error: Error): void {
-    // An error that breaks off has told whose fault it is.
+    // An error that breaks off has already shown whose fault it is.
     this.#fail(this.#status > 299 ? this.#error('') : error);
   }
 
@@ -192,7 +195,7 @@ export class Attempt implements UpstreamHandler {
     this.#finish(reason === undefined ? { kind: 'ok' } : { kind: 'broken', reason });
   }
 
-  /** The head leaves with the first byte, so that a node which fails before it gets a status of its own. */
+  /** The head is sent with the first byte, so that a node that fails earlier still gets the right status. */
   #send(): void {
     const pieces = this.#pieces;
     if (pieces.length === 0) return;
@@ -214,7 +217,10 @@ export class Attempt implements UpstreamHandler {
       this.#connection?.pause(this);
   }
 
-  /** An error in a stream: as its first event it is an answer like any other error; a later one goes on in our words. */
+  /**
+   * An error in a stream: as its first event, it is handled like any other error; a later one is forwarded in our
+   * words.
+   */
   #errorEvent(payload: Buffer): Buffer {
     const verdict = judgePayload(payload, this.deployment);
     if (!this.response.headersSent && this.#pieces.length === 0) throw new ErrorAnswer(verdict);

@@ -12,7 +12,7 @@ import type { ProxyTime } from './time.js';
 export interface CallTimeouts {
   /** Milliseconds to the first byte of one try where the deployment doesn't say. */
   firstByteMs: number;
-  /** The same of the whole call, tries and pauses together: nobody waits for an answer beyond that. */
+  /** The same for the whole call, including retries and pauses: no one waits longer for an answer. */
   totalMs: number;
   /** Milliseconds without a byte moving where the deployment doesn't say. */
   idleMs: number;
@@ -72,8 +72,8 @@ export class Call {
   }
 
   /**
-   * Answers the caller, after as many tries as the settings allow: in the model's own group, and in the ones that stand
-   * in for it while all of that is parked. Never throws.
+   * Answers the caller, with as many tries as the settings allow: in the model's own group, and in its fallbacks while
+   * the whole group is parked. Never throws.
    */
   async run(): Promise<Outcome> {
     const line = this.deps.router().line(this.asked.model);
@@ -86,7 +86,7 @@ export class Call {
     return this.#answer(this.#error ?? this.#unavailable(line));
   }
 
-  /** Tries one group; undefined when all of it is parked, so that another one may stand in. */
+  /** Tries one group; undefined if all of it is parked, so that a fallback can answer. */
   async #tryGroup(name: string): Promise<Outcome | undefined> {
     let tried = NONE as Set<Candidate>;
     for (let retries = 0; ; retries++) {

@@ -4,12 +4,12 @@ import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocum
 import { type RoutingFile, routingFile } from './config-schema.js';
 import type { Routing } from './routing.js';
 
-/** The variable that stands for the bundled simulator's address. */
+/** The variable for the bundled simulator's URL. */
 export const SIMULATOR_VARIABLE = 'SIMULATOR_API_BASE';
 const REFERENCE = /^os\.environ\/(.+)$/;
 const COST_KEYS = new Set(['input_cost_per_token', 'output_cost_per_token']);
 
-/** Every fault of a routing file at once, one line each: `proxy.config.yaml:12: model_list[0]… what is wrong`. */
+/** All errors of a routing file, one line each: `proxy.config.yaml:12: model_list[0]… what is wrong`. */
 export class RoutingFileError extends Error {
   constructor(readonly lines: string[]) {
     super(lines.join('\n'));

@@ -65,7 +65,7 @@ const apiBase = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address such as http://10.0.0.5:8000/v1' })
   .transform(withoutEndSlashes);
 
-/** It goes into a header as it stands. */
+/** It is sent in a header unchanged. */
 const apiKey = z
   .string()
   .regex(/^[\t\x20-\x7e\x80-\xff]+$/, { error: 'must be one line of characters that a header may carry' });

@@ -5,7 +5,7 @@ const INDEX = /^\d{1,4}$/;
 /** pydantic's errors as Python shows them; vLLM sends them as a message. */
 const SHOWN = /'loc': \(([^()]{1,200})\), 'msg': (?:'([^']{1,200})'|"([^"]{1,200})")/g;
 
-/** What stands around the field, and the names of types that pydantic puts between, are left out. */
+/** The context of the field, and the type names that pydantic inserts, are left out. */
 function pathOf(parts: readonly string[]): string {
   const known = parts.filter((part) => part !== 'body' && (isKnownField(part) || INDEX.test(part)));
   return known.join('.');

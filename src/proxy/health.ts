@@ -21,7 +21,7 @@ export class Health {
   #answeredAt = Number.NEGATIVE_INFINITY;
   #path: string | undefined;
   #parkedUntil = Number.NEGATIVE_INFINITY;
-  /** Parked, and no success since: it is told once, however often it is parked again. */
+  /** Parked, and no success since: logged once, however often it is parked again. */
   #down = false;
 
   /** Consecutive failures. */
@@ -43,12 +43,12 @@ export class Health {
     return Math.max(0, this.#parkedUntil - now);
   }
 
-  /** Whether it has answered anybody since then. */
+  /** Whether it has answered any call since then. */
   answeredSince(then: number): boolean {
     return this.#answeredAt >= then;
   }
 
-  /** Whether bytes of it have come later than that. */
+  /** Whether bytes from it have arrived later than that. */
   answeredAfter(then: number): boolean {
     return this.#answeredAt > then;
   }

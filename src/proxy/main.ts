@@ -19,10 +19,7 @@ const SHUTDOWN_TIMEOUT_MS = 33_000;
 /** sysexits' EX_CONFIG, as config.ts uses it. */
 const EXIT_CONFIG = 78;
 
-/**
- * The edge waits as long as the same settings say. We give up a little sooner, so that it is us who knows which node was
- * slow, and not an edge that leaves.
- */
+/** The edge waits for the same time. The proxy gives up a little sooner, because it knows which node was slow. */
 const beforeTheEdge = (milliseconds: number): number => milliseconds - Math.min(2_000, 0.05 * milliseconds);
 
 const config = loadConfigOrExit('proxy');

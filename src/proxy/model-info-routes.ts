@@ -6,9 +6,9 @@ import type { Router } from './router.js';
 const MS_PER_SECOND = 1000;
 
 /**
- * `GET /v1/model/info`, for whoever has the master key: LiteLLM's shape without addresses, and beside it what routing
- * knows: the models that stand in (so that the edge knows the dearest that a call may cost) and how each deployment fares.
- * Costs are JSON numbers there; nobody reckons with these.
+ * `GET /v1/model/info`, with the master key: LiteLLM's format without addresses, plus what routing knows: the fallbacks
+ * (so that the edge knows the highest price of a call) and the state of each deployment. Costs are JSON numbers, used
+ * only for display.
  */
 export function modelInfoRoutes(app: FastifyInstance, router: () => Router): void {
   app.get('/v1/model/info', rules('master'), () => {

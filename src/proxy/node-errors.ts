@@ -20,7 +20,7 @@ const MAX_READ = 8_192;
 /** Parsing more keeps others waiting. */
 const MAX_PARSED_BYTES = 1024 * 1024;
 
-/** Judges a failure to get an answer, or all of it. */
+/** Classifies a failure to get a complete answer. */
 export function judgeFailure(failure: unknown): Extract<Verdict, { kind: 'failed' }> {
   if (failure instanceof UpstreamTimeoutError)
     return { kind: 'failed', error: upstreamTooSlow, reason: 'timeout', certain: !failure.connected };
@@ -66,14 +66,14 @@ function objectOf(text: string): Record<string, unknown> {
   }
 }
 
-/** Whose fault a node's error is, and what the caller is told. */
+/** Whose fault a node's error is, and what the caller gets. */
 export type Verdict =
   /** The caller's own: another deployment would say the same, and this one is none the worse for it. */
   | { kind: 'refused'; status: number; body: Record<string, unknown>; outcome: string }
   /** The deployment's: another may do better. `certain`: no request can have caused it. */
   | { kind: 'failed'; error: ProxyError; reason: string; certain: boolean };
 
-/** More was asked for than is taken of an answer. */
+/** The answer exceeded the size limit. */
 export const tooLarge: Extract<Verdict, { kind: 'refused' }> = {
   kind: 'refused',
   status: answerTooLarge.status,

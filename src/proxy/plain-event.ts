@@ -2,8 +2,8 @@ import type { Member } from '../lib/json-scan.js';
 import { isDataAlone } from '../lib/upstream/sse-event.js';
 
 /**
- * The short way through a stream. Nodes write all their events alike: once one has been read in full, it is known how
- * the model's name stands in them, and the next ones need a few native searches instead of a walk over every byte.
+ * The fast path through a stream. Nodes write all their events alike: once one has been parsed, the position of the
+ * model's name is known, and the next ones need a few native searches instead of a scan of every byte.
  */
 
 const QUOTED_MODEL = Buffer.from('"model"');
@@ -21,7 +21,7 @@ export class PlainEvents {
   readonly #member: Buffer;
   readonly #stamped: Buffer;
 
-  /** `member` is where the name stands in an event's data, and `model` what stands there afterwards. */
+  /** `member` is the name's position in an event's data, and `model` the text to put there. */
   constructor(data: Buffer, { start, valueStart, end }: Member, model: Buffer) {
     // A slice would keep the whole chunk that it was found in.
     this.#member = Buffer.from(data.subarray(start, end));
@@ -29,9 +29,9 @@ export class PlainEvents {
   }
 
   /**
-   * Puts an event into `out`; false when it isn't plain: `data: {…}` and a blank line, no error, and the one member of that
-   * name before anything nested, so that it is the object's own. No key can stand within a string, where its quotes would
-   * be escaped.
+   * Writes an event to `out`; false if it isn't plain: `data: {…}` and a blank line, no error, and the single field of
+   * that name before anything nested, so that it belongs to the object itself. A key can't be inside a string, where
+   * its quotes would be escaped.
    */
   take(event: Buffer, out: Buffer[]): boolean {
     if (event[START_BYTES - 2] !== SPACE || event[START_BYTES - 1] !== OPEN_BRACE) return false;

@@ -42,8 +42,8 @@ function faultOf({ id, group, inputCost, outputCost }: PricedDeployment, row: Pr
 }
 
 /**
- * Prices stand in two places that must match: the routing, and the model table, with which the ledger charges. Compares
- * each deployment, and names the models of the table that no deployment serves.
+ * Prices are in two places that must match: the routing, and the model table, by which the ledger charges. Compares
+ * each deployment, and lists the models of the table that no deployment serves.
  */
 export async function comparePrices(
   orm: MikroORM,

@@ -81,8 +81,9 @@ async function asked(
 }
 
 /**
- * Whether a node serves: it answers what it last served, or says what it wants otherwise of it. Of one that has served
- * nothing yet it isn't known whether it is a chat or an embedding model: it must answer either. Never rejects.
+ * Whether a node works: it answers the kind of call that it last served, or says what it needs instead. If it hasn't
+ * served anything yet, it is unknown whether it is a chat or an embedding model, so either answer counts. Never
+ * rejects.
  */
 export async function probe(
   deployment: Deployment,

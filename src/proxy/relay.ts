@@ -14,7 +14,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Calls nodes. */
 export interface Relay {
-  /** Begins one call to one node; what comes back goes to `response`. */
+  /** Starts one call to one node; the answer goes to `response`. */
   attempt(
     deployment: Deployment,
     asked: Asked,

@@ -8,7 +8,7 @@ export interface Asked {
   body: Buffer;
   /** The public name. */
   model: string;
-  /** Where it stands in the body. */
+  /** Its position in the body. */
   member: Member;
   stream: boolean;
   /** The header by which the caller was known. */

@@ -6,7 +6,7 @@ import { PlainEvents } from './plain-event.js';
 const MEMBERS = ['model', 'error'];
 const LINE_END = Buffer.from('\n');
 
-/** The node sent what is no answer; nothing of it may go on. */
+/** The node sent something that isn't an answer; nothing of it may be forwarded. */
 export class UpstreamGarbage extends Error {
   override name = 'UpstreamGarbage';
 }
@@ -14,7 +14,7 @@ export class UpstreamGarbage extends Error {
 /** The value of `model` as JSON bytes. */
 export const modelValue = (publicName: string): Buffer => Buffer.from(JSON.stringify(publicName));
 
-/** Takes an object that carries an error and gives what goes on in its place; or throws, and nothing goes on. */
+/** Takes an object with an error and returns its replacement; or throws, and nothing is forwarded. */
 export type ErrorSink = (payload: Buffer) => Buffer;
 
 /**
@@ -46,7 +46,7 @@ export function namesAmong(body: Buffer, members: readonly Member[]): Member[] |
  * event leaves when its blank line has arrived; one that carries an error goes to `onError` first.
  */
 export class SseRestamper {
-  /** Whether `[DONE]` has come: without it a stream has broken off, however cleanly it closed. */
+  /** Whether `[DONE]` has arrived: without it, a stream counts as broken off, however cleanly it closed. */
   complete = false;
   readonly #model: Buffer;
   readonly #splitter = new SseSplitter();

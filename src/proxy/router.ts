@@ -17,7 +17,7 @@ export interface Router {
   readonly settings: RouterSettings;
   /** Every deployment, in the file's order. */
   readonly candidates: readonly Candidate[];
-  /** The groups that may answer for a model: its own, then its stand-ins. Empty when no such model is routed. */
+  /** The groups that may answer for a model: its own, then its fallbacks. Empty if no such model is routed. */
   line(model: string): readonly Group[];
   /** Public names in the file's order. */
   models(): PublicModel[];
@@ -56,7 +56,7 @@ export interface RouterDeps {
 /** A node that doesn't serve yet is asked again after this. */
 const PROBE_AGAIN_MS = 1_000;
 
-/** Whether a deployment of a new reading is the one that was there, so that its state still says something. */
+/** Whether a deployment of the reloaded file is the same as before, so that its state still applies. */
 const isSame = (a: Deployment, b: Deployment): boolean =>
   a.group === b.group &&
   a.apiBase === b.apiBase &&

@@ -12,7 +12,7 @@ import {
 import type { Routing } from './routing.js';
 import { type Simulator, startSimulator } from './simulator/server.js';
 
-/** The routing file, and the bundled simulator when the file points at it and nothing else stands there. */
+/** The routing file, and the bundled simulator if the file refers to it and nothing else provides it. */
 export interface RoutingSource {
   /** Reads the file. @throws RoutingFileError when it is faulty or must not serve; then nothing has changed. */
   load(): Promise<Routing>;

@@ -19,7 +19,7 @@ export interface Deployment {
   timeoutMs: number | undefined;
   /** Milliseconds between two chunks; undefined: the process's default. */
   idleMs: number | undefined;
-  /** Its share of the group's calls is weight ÷ sum of weights; with 0 it takes calls only when nobody else can. */
+  /** Its share of the group's calls is weight ÷ sum of weights; with 0, it only gets calls that no other can serve. */
   weight: number;
   /** Whether the address is the bundled simulator's. */
   simulated: boolean;
@@ -37,7 +37,7 @@ export interface RouterSettings {
   cooldownMs: number;
   /** Milliseconds to the first byte where a deployment doesn't say. */
   timeoutMs: number | undefined;
-  /** Primary group → groups that stand in while all of it is parked, in order. Their own stand-ins don't count. */
+  /** Primary group → fallback groups while all of it is parked, in order. Fallbacks of fallbacks don't count. */
   fallbacks: ReadonlyMap<string, readonly string[]>;
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.js';
 
 /** Time as routing needs it. It never goes back: a corrected wall clock must not keep a deployment parked. */
 export interface ProxyTime extends Clock {
-  /** Waits. @throws AbortError when the caller leaves meanwhile. */
+  /** Waits. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 

@@ -30,7 +30,9 @@ export type KeyCheck = 'known' | 'unknown' | 'unavailable';
 
 /** Virtual keys, in the database by their SHA-256, with those in use in memory. */
 export interface VirtualKeys {
-  /** Whether a bearer, of which `hash` is the SHA-256, is a virtual key. Keys in memory need no database. Never throws. */
+  /**
+   * Whether a bearer token, whose SHA-256 is `hash`, is a virtual key. Keys in memory need no database. Never throws.
+   */
   check(key: string, hash?: Buffer): KeyCheck | Promise<KeyCheck>;
   /** Whose key a bearer is that was just found known: the account that it was made for, or the key itself. */
   ownerOf(key: string): string;

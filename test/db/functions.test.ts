@@ -15,6 +15,7 @@ const REVISIONS: Record<number, string> = {
   1: '7f81d4dd12c1a7dbba1ffc945f172c6a270d2df539a8b2e0e244cf51a9c81f06',
   2: '3392e19d9e39aef7843959a99cd5336cf961fcc963228fa3c75ed9fd2ff82a22',
   3: '1ccf1d1fbe0fc7449b0fb3c0a7a8124bfb19aec5669c4bd0ef0bae7a91d2841f',
+  4: '9497709759b4c73548aa66f0c9f3aa8f6892ffc877ba76a294c5bded728b4c9f',
 };
 
 /** What edges of the version before still call; a migration of the next release drops it. */

@@ -1,21 +1,21 @@
 import type { SqlFunction } from './sql-function.js';
 
 /**
- * Decides which alerts fire and whom they notify. `record_usage` calls it after it has written events, in their transaction,
- * with those events' times, accounts, keys, costs and statuses.
+ * Decides which alerts fire and whom they notify. `record_usage` calls it after it has written events, in the same
+ * transaction, with the events' times, accounts, keys, costs and statuses.
  *
- * - **A percentage of a monthly limit** fires when a call of its key succeeded, the key's spend of that call's UTC month is at
- *   least so many per cent of the limit, and an active subscription lists it. It is claimed in `threshold_firings`, once
- *   per key, month and percentage; every active subscription that lists it gets its own event.
- * - **A low balance** fires when a call was charged and the balance is below the account's threshold while that is armed.
- *   Firing disarms it; a credit that raises the balance arms it again. The mail goes to the account's own address.
- * - **Told, but not sent**: a mail beyond the `p_most_mails` of a subscription, key and month, for the reason `p_too_many`, and
- *   whatever is beyond 300 events that an account fires in an hour (docs/decisions/0065-deliveries-are-shared-by-account.md).
+ * - **A percentage of a monthly limit** fires if a call of its key succeeded, the key's spend in the UTC month of that call is
+ *   at least that percentage of the limit, and an active subscription lists it. It is claimed in `threshold_firings`, once
+ *   per key, month and percentage; every active subscription that lists it gets a separate event.
+ * - **A low balance** fires if a call was charged and the balance is below the account's threshold while the alert is armed.
+ *   Firing disarms it; a credit that raises the balance arms it again. The email goes to the account's own address.
+ * - **Recorded, but not sent**: emails beyond the `p_most_mails` of a subscription, key and month, with the reason `p_too_many`,
+ *   and everything beyond 300 events of an account in an hour (docs/decisions/0065-deliveries-are-shared-by-account.md).
  *
- * It sees the spend after those events, and under the lock of their accounts whoever writes usage of the same keys waits.
- * `usage_events.xmin` tells what this transaction inserted: an event that was there already was evaluated then.
- * Look-ups are lateral or scalar subqueries and not joins: a plan that was made while tables were small stays, and
- * must not read them from end to end, nor all of an account's events.
+ * It sees the spend including those events, and concurrent writers of usage of the same keys wait for the lock of the accounts.
+ * `usage_events.xmin` shows what this transaction inserted; an event that existed before was evaluated then.
+ * Look-ups are lateral or scalar subqueries instead of joins, because plans are kept: one made while tables were small
+ * must not read large tables, or all events of an account, from end to end.
  */
 export const fireAlerts: SqlFunction = {
   name: 'fire_alerts',
@@ -81,7 +81,7 @@ with called as materialized (
       partition by c.account_id order by c.key_id nulls first, c.threshold_pct, c.subscription_id)
     then 'Not sent: at most 300 alerts per account and hour are delivered.' end) as reason
   from claimed c join lately l on l.account_id = c.account_id
-), told as (
+), recorded as (
   insert into alert_events (id, account_id, key_id, subscription_id, purpose, kind, destination, key_name, key_prefix,
     threshold_pct, billing_month, spend, monthly_limit, balance, fired_at, pending_since, delivery_status,
     next_attempt_at, finished_at, error_message)
@@ -91,10 +91,10 @@ with called as materialized (
     case when reason is null then 'pending' when kind = 'email' then 'degraded' else 'failed' end,
     case when reason is null then now() end, case when reason is not null then now() end, reason
   from bounded
-  -- A conflict can't be, but through a hand in the tables: usage must not be refused for it.
+  -- Only tables edited by hand can conflict, and usage must not be rejected for that.
   on conflict do nothing
   returning account_id
 )
-select string_agg(distinct account_id::text, ' ') into alerted from told;
+select string_agg(distinct account_id::text, ' ') into alerted from recorded;
 end $$`,
 };

@@ -1,6 +1,9 @@
 import type { SqlFunction } from './sql-function.js';
 
-/** Of a trigger: an account that has ledger entries stays. The entries have no foreign key, which every charge would look up. */
+/**
+ * For a trigger: an account with ledger entries can't be deleted. The entries have no foreign key, which every charge
+ * would look up.
+ */
 export const keepLedger: SqlFunction = {
   name: 'keep_ledger',
   sql: `

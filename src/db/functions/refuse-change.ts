@@ -1,6 +1,6 @@
 import type { SqlFunction } from './sql-function.js';
 
-/** Of triggers: nothing changes or removes a row of the ledger. */
+/** For triggers: rows of the ledger can't be changed or removed. */
 export const refuseChange: SqlFunction = {
   name: 'refuse_change',
   sql: `

@@ -1,9 +1,9 @@
 /**
- * A function in the database as this build wants it. The text is a TypeScript string and no file of its own, so that the
- * compiler and the bundler carry it like every other source: a process reads no file beside its bundle.
+ * A function in the database as this build requires it. The SQL is a TypeScript string and not a separate file, so that
+ * compiler and bundler treat it like any other source: a process reads no file besides its bundle.
  */
 export interface SqlFunction {
-  /** Without its arguments: no other function has the name. */
+  /** Without its arguments, since names are unique. */
   name: string;
   /** `create or replace function …`, one statement. */
   sql: string;

@@ -1,8 +1,8 @@
 import type { SqlFunction } from './sql-function.js';
 
 /**
- * Those of the accounts whose row nobody has locked, and those that don't exist, which nobody can lock. Waits for no row,
- * and for the table no longer than a flush does.
+ * Accounts whose row isn't locked, and those that don't exist, which can't be locked. Waits for no row, and for the
+ * table no longer than a flush does.
  */
 export const unlockedAccounts: SqlFunction = {
   name: 'unlocked_accounts',

@@ -1,6 +1,9 @@
 import type { SqlFunction } from './sql-function.js';
 
-/** A UUIDv7, the `nth` of those made at once: within a millisecond they sort by it. PostgreSQL has none before version 18. */
+/**
+ * A UUIDv7, the `nth` of several made together: within a millisecond, they sort by it. PostgreSQL has none before
+ * version 18.
+ */
 export const uuidV7: SqlFunction = {
   name: 'uuid_v7',
   sql: `

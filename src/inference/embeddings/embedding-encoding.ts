@@ -5,8 +5,8 @@ const OPEN_BRACKET = 0x5b;
 const QUOTE = 0x22;
 
 /**
- * SDKs ask for embeddings as base64 (little-endian float32) by default and decode whatever comes. Not every
- * upstream knows the form: where it answers in the other one, the answer is converted.
+ * SDKs request embeddings as base64 (little-endian float32) by default and decode either encoding. Not every upstream
+ * supports both: an answer in the other encoding is converted.
  */
 export type EmbeddingEncoding = 'float' | 'base64';
 
@@ -16,7 +16,7 @@ interface EmbeddingItem {
 
 const KEY = '"embedding"';
 
-/** The form in which an answer's first vector stands; undefined when there is none. */
+/** The encoding of an answer's first vector; undefined if there is none. */
 export function encodingOf(answer: Buffer): EmbeddingEncoding | undefined {
   for (let found = answer.indexOf(KEY); found >= 0; found = answer.indexOf(KEY, found + 1)) {
     const colon = skipSpace(answer, found + KEY.length);
@@ -43,7 +43,7 @@ function toFloats(text: string): number[] {
 }
 
 /**
- * The JSON of one vector in the form asked for; undefined when it stands in that form already.
+ * The JSON of one vector in the requested encoding; undefined if it already has it.
  * @throws SyntaxError
  */
 export function convertVector(json: Buffer, wanted: EmbeddingEncoding): Buffer | undefined {

@@ -18,7 +18,7 @@ import { type AccountRow, type KeyEntry, KeyStates } from './key-states.js';
 export class KeyUnavailableError extends Error {}
 
 export interface KeyCache {
-  /** The entry when it may be used at once; undefined: ask `load`. */
+  /** The entry if it can be used immediately; otherwise undefined: call `load`. */
   peek(hash: string): KeyEntry | null | undefined;
   /**
    * Reads the key, sharing the statement with others that ask in the same moment. Null: there is no such key.
@@ -82,7 +82,7 @@ export function createKeyCache(deps: CacheDeps): KeyCache {
 
 class DatabaseKeyCache implements KeyCache {
   readonly #slots = new KeySlots(MAX_KEYS);
-  /** Keys that don't exist, with the number of notifications until then: one more may have told of the key. */
+  /** Keys that don't exist, with the number of notifications until then: a later one may announce the key. */
   readonly #missing: LRUCache<string, number>;
   #notified = 0;
   readonly #states: KeyStates;
@@ -93,7 +93,9 @@ class DatabaseKeyCache implements KeyCache {
   #scheduled = false;
   #usedElsewhere: () => Iterable<string> = () => [];
   #lastReadAt = -Infinity;
-  /** The last statement failed: what is known serves at once, so that no call waits for a database that is away. */
+  /**
+   * The last statement failed: known entries are served immediately, so that no call waits for an unavailable database.
+   */
   #failing = false;
   readonly #sweeper: NodeJS.Timeout;
   readonly #refresher: NodeJS.Timeout;
@@ -123,7 +125,7 @@ class DatabaseKeyCache implements KeyCache {
     const age = now - slot.entry.readAt;
     if (slot.changed) return undefined;
     if (age <= TTL_MS && !this.#slots.isSuspect(slot)) return slot.entry;
-    // While the database is known to be away nobody waits for it to say so once more.
+    // While the database is known to be unavailable, no call waits for another failure.
     if (!this.#failing || age > STALE_MS) return undefined;
     this.#enqueue(hash);
     return slot.entry;
@@ -259,7 +261,7 @@ class DatabaseKeyCache implements KeyCache {
         this.#slots.set(entry);
       } else {
         this.#slots.delete(hash);
-        // It may have been made meanwhile: who asked before gets this answer, who asks from now on a new one.
+        // It may have been created in the meantime: earlier callers get this answer, later ones a new one.
         if (changed.size === 0) this.#missing.set(hash, this.#notified);
       }
       for (const waiter of waiters) waiter.resolve(entry);

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Invalidation } from '../../db/invalidation.js';
 import type { KeyEntry } from './key-states.js';
 
-/** What is kept of a key beside its row. */
+/** State of a key in addition to its row. */
 export interface Slot {
   readonly entry: KeyEntry;
   /** Used since the last refresh: read again with the next one, however many there are. */

@@ -76,9 +76,8 @@ export class KeyStates {
   }
 
   /**
-   * Forgets states that have held no money, and to which no entry has referred, since the last sweep. A call that has just
-   * got its entry may hold or charge a moment after the entry is gone, and must not do so on a state that nobody else
-   * sees.
+   * Forgets states that have held no money and were referenced by no entry since the last sweep. A call that has just
+   * got its entry may hold or charge a moment after the entry is gone, and must not use a state that no one else sees.
    */
   sweep(slots: Iterable<{ entry: KeyEntry }>, usedElsewhere: Iterable<string> = []): void {
     const accounts = new Set(usedElsewhere);

@@ -11,7 +11,7 @@ export interface Refused {
 
 /** What an edge may still give out without asking the others (`limits/local-share.ts`). */
 export interface Share {
-  /** Everything that was ever charged here or is held may come to so much. */
+  /** Upper bound of everything charged or held here. */
   ceiling: Money;
   /** What was left when the share was last measured. */
   left: Money;
@@ -36,7 +36,7 @@ export class AccountState {
   asking = 0;
   /** Set from the first call that was decided alone until Redis counts it and admits another. */
   share: Share | undefined;
-  /** When the last reading began; 0: none was told. */
+  /** When the last reading began; 0 if there was none. */
   readAt = 0;
   readonly window: SlidingWindow;
   /** Its calls that were refused lately; undefined: none. */
@@ -44,7 +44,7 @@ export class AccountState {
   /** Those that its plan's rate refused; counted apart, so that they never cost it a call that the plan allows. */
   refusedByRate: Refused | undefined;
   #seq: bigint;
-  /** The last reading, also one that came while events of ours were on their way. */
+  /** The last reading, including one that arrived while our events were in transit. */
   #read: Money;
   #readSeq: bigint;
 
@@ -62,8 +62,8 @@ export class AccountState {
   }
 
   /**
-   * A balance that was read from the database. While events of ours are on their way it may contain them already
-   * or not, so only the flush itself, which says so exactly, moves the balance then.
+   * A balance read from the database. While our events are in transit, it may or may not include them, so only the
+   * flush itself, which reports exactly, changes the balance then.
    */
   observe(balance: Money, seq: bigint, readAt = 0): void {
     if (readAt > this.readAt) this.readAt = readAt;
@@ -84,7 +84,7 @@ export class AccountState {
     this.#seq = seq;
   }
 
-  /** Ledger sequence that `balance` stands at. */
+  /** Ledger sequence of `balance`. */
   get seq(): bigint {
     return this.#seq;
   }
@@ -95,7 +95,7 @@ export class AccountState {
     this.charged += cost;
   }
 
-  /** The least that the database has told lately. */
+  /** The lowest balance that the database reported recently. */
   get lowest(): Money {
     return this.#read < this.balance ? this.#read : this.balance;
   }
@@ -105,7 +105,7 @@ export class AccountState {
     return this.charged + this.holds;
   }
 
-  /** What is there, calls in flight not counted. */
+  /** What is available, not counting calls in progress. */
   get posted(): Money {
     return this.balance - this.pending;
   }
@@ -173,7 +173,7 @@ export class DayState {
     return day === this.#formerDay ? this.#formerSpend : 0n;
   }
 
-  /** The most that the database has told lately of what was spent on `day`. */
+  /** The highest spend on `day` that the database reported recently. */
   highest(day: string): Money {
     const spend = this.spend(day);
     return this.#readDay === day && this.#read > spend ? this.#read : spend;

@@ -54,7 +54,7 @@ const SWEEP_MS = 5_000;
 /** The models that each endpoint is for. */
 const KINDS = { chat: 'chat', embeddings: 'embedding' } as const;
 
-/** Limits over counters of either kind: what is the same for both stands here. */
+/** Limits over either kind of counters: what both have in common. */
 export function createAdmissionControl(deps: AdmissionControlDeps): Limits {
   return new AdmissionControl(deps);
 }
@@ -76,7 +76,7 @@ class AdmissionControl implements Limits {
   ): Admission | Promise<Admission> {
     const model = payer.allowedModels.has(body.model) ? this.deps.catalog.get(body.model) : undefined;
     if (model?.kind !== KINDS[endpoint] || !payer.authorization) {
-      // The counters are not asked, but a balance below the floor is told first.
+      // The counters aren't queried, but a balance below the floor is reported first.
       if (payer.account.posted < BALANCE_FLOOR) throw insufficientCredits();
       if (!model) throw modelNotAllowed(body.model);
       throw model.kind === KINDS[endpoint] ? upstreamUnconfigured() : wrongEndpoint(model);
@@ -153,7 +153,7 @@ class AdmissionControl implements Limits {
     }
   }
 
-  /** Whether others wait already for what this call needs: it stands behind them. */
+  /** Whether others already wait for what this call needs, so that it has to wait behind them. */
   #waitedFor({ payer }: Admission): Blocked | undefined {
     if (this.#queues.size === 0) return undefined;
     if (this.#queues.has(payer.account)) return 'account';

@@ -1,8 +1,8 @@
 import { newId } from '../../lib/ids.js';
 
 /**
- * Who this edge is to the others: the name of its spool's folder, and of what it has open in Redis. Whoever adopts the
- * spool of a dead edge so knows whose holds are to be released.
+ * This edge's identity for the others: the name of its spool's folder, and of its open amounts in Redis. An edge that
+ * adopts the spool of a dead one so knows whose holds to release.
  */
 export class EdgeIdentity {
   readonly id = newId();

@@ -1,14 +1,14 @@
-/** Which edges there are, as the last heartbeat told. Times are Redis's, in milliseconds. */
+/** Which edges exist, according to the last heartbeat. Times are Redis's, in milliseconds. */
 export interface Membership {
   now: number;
   /** Every edge alive vouches that what it gives out alone it measures by readings since then. */
   vouchedSince: number;
-  /** Whether this edge stood there before; if not, Redis has forgotten. */
+  /** Whether this edge was registered before; if not, Redis has lost its data. */
   known: boolean;
   beats: ReadonlyMap<string, number>;
   /** Edges that live, this one included. */
   alive: number;
-  /** Ids, separated by spaces, of edges that are silent: their holds don't count any more. */
+  /** Ids, separated by spaces, of silent edges, whose holds no longer count. */
   silent: string;
   /** … and of those silent for so long that what they had recorded is committed, or will not be soon. */
   gone: string;
@@ -19,11 +19,11 @@ export const SILENT_MS = 15_000;
 /** Spools of dead processes are adopted within 60 s (metering/owner.ts) and committed within seconds. */
 const GONE_MS = 120_000;
 /**
- * How long an edge is said to be silent once its spool is committed: its holds go at once. What it had recorded goes
- * 10 s later, when every edge has read the balances again (key-cache.ts).
+ * How long an edge is reported as silent once its spool is committed: its holds are released immediately. Its recorded
+ * charges follow 10 s later, when every edge has read the balances again (key-cache.ts).
  */
 export const BURIED_MS = GONE_MS - 10_000;
-/** Dead edges are remembered longer than a state they may stand in lives untouched. */
+/** Dead edges are remembered longer than an unused state in which they may appear. */
 export const STATE_TTL_MS = 600_000;
 export const MEMBERSHIP_TTL_MS = GONE_MS + STATE_TTL_MS + 60_000;
 

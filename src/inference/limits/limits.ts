@@ -23,7 +23,7 @@ export class Admission {
   rate: WindowDecision | undefined;
   /** Whether `hold` counts against balance and daily cap at the moment. */
   held = false;
-  /** Milliseconds by the clock after which a hold that nobody settled counts as leaked. */
+  /** Milliseconds by the clock after which an unsettled hold counts as leaked. */
   deadline = 0;
   /** Its place among the open holds. */
   slot = -1;
@@ -38,16 +38,17 @@ export class Admission {
   ) {}
 }
 
-/** The caller left while it waited for room: there is nobody to answer. */
+/** The caller left while it waited for room, so there is no one to answer. */
 export class CallerGoneError extends Error {}
 
 /**
- * What stands between a known key and the upstream: balance, allow-list, virtual key, daily cap, requests per
- * minute, in the order of CONTRACT.md. Whether the counters lie in this process or in Redis shows nowhere else.
+ * The checks between a known key and the upstream: balance, allow-list, virtual key, daily cap, requests per minute, in
+ * the order of CONTRACT.md. Nothing else depends on whether the counters are in this process or in Redis.
  */
 export interface Limits {
   /**
-   * Admits a call to an endpoint that its model is for, and takes its hold and its rate slot. Without Redis, and with room, the answer is there at once.
+   * Admits a call to an endpoint that its model supports, and takes its hold and its rate slot. Without Redis, and with
+   * room, the result is available synchronously.
    * @throws AdmissionError, or rejects with it; CallerGoneError
    */
   admit(
@@ -77,9 +78,9 @@ export interface Counters {
   take(admission: Admission): Admission | Blocked | Promise<Admission | Blocked>;
   /** This process's own state of the key changed: by the settling of a hold or by a commit. */
   changed(payer: Payer, holds: Money, charges: Money): void;
-  /** A commit that was not of our own events told these. */
+  /** Reported by a commit of another process's events. */
   committed(result: FlushResult): void;
-  /** Milliseconds after which a blocked call tries again though nothing of ours was settled; undefined: never. */
+  /** Milliseconds after which a blocked call tries again even if none of our calls was settled; undefined: never. */
   readonly pollMs: number | undefined;
   stop(): Promise<void>;
 }

@@ -8,8 +8,8 @@ import { hold } from './local-counters.js';
 import { dailyCapExceeded, dailyCapHeld, insufficientCredits, rateExceeded, shareSpent } from './refusals.js';
 
 /**
- * The last five cents of a balance or cap are given out only together. Redis keeps a quarter of what lies above for
- * edges that lose touch with it (`redis-scripts.ts`), an equal part for each.
+ * The last five cents of a balance or cap are only given out jointly. Redis reserves a quarter of the amount above for
+ * edges that lose contact (`redis-scripts.ts`), an equal part for each.
  */
 export const ONLY_TOGETHER: Money = DOLLAR / 20n;
 
@@ -64,7 +64,7 @@ export class LocalShare {
     return hold(admission);
   }
 
-  /** The share as it is by what is `left` now: what was there before is not there again. */
+  /** The share according to what is `left` now; earlier amounts don't come back. */
   #shareOf(state: AccountState | DayState, left: Money, day: string): Share {
     const { share, claims } = state;
     const part = this.#partOf(left);
@@ -80,7 +80,7 @@ export class LocalShare {
   }
 
   #partOf(left: Money): Money {
-    // Beside an edge that was the only one nobody else gives anything out. One that never heard of Redis can't know.
+    // If this edge was the only one, no other gives anything out. An edge that never reached Redis can't know.
     if (this.edges === 1 && this.heardAt > 0) return left;
     return left > ONLY_TOGETHER ? (left - ONLY_TOGETHER) / (4n * BigInt(this.edges)) : 0n;
   }

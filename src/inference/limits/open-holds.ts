@@ -1,7 +1,7 @@
 import { SlotSet } from '../../lib/slot-set.js';
 import type { Admission } from './limits.js';
 
-/** Every hold of this process, so that one that nobody settles is found. */
+/** Every hold of this process, to find those that are never settled. */
 export class OpenHolds {
   readonly #open = new SlotSet<Admission>();
 
@@ -17,10 +17,7 @@ export class OpenHolds {
     this.#open.delete(admission.slot, admission);
   }
 
-  /**
-   * Holds past their deadline. A stream that is being answered has none: what it may last is bounded by the
-   * upstream's and the reader's idle times.
-   */
+  /** Holds past their deadline. A stream in progress has none: the idle times of upstream and reader limit it. */
   leaked(now: number): Admission[] {
     const found: Admission[] = [];
     for (const admission of this.#open) {

@@ -1,7 +1,7 @@
 import type { Catalog, CatalogModel } from '../catalog.js';
 import type { ModelRoutes } from '../model-routes.js';
 
-/** The dearest that a call of a model can be charged at: that model, or one that stands in for it. */
+/** The highest price at which a call of a model can be charged: that of the model or of one of its fallbacks. */
 export type PriceCeiling = Pick<CatalogModel, 'contextWindow' | 'priceIn' | 'priceOut'>;
 
 const dearer = (a: PriceCeiling, b: PriceCeiling): PriceCeiling => ({

@@ -125,7 +125,7 @@ class RedisCounters implements Counters {
       this.#takeArguments(admission),
       (answer) => {
         answered();
-        // It was decided here meanwhile: Redis takes over how that went.
+        // It was decided locally in the meantime: Redis is told the result.
         if (answer && this.#mode.connected) this.#publisher.tell(payer, 0n, 0n);
       },
     );
@@ -150,7 +150,7 @@ class RedisCounters implements Counters {
     if (answer[0] === 'stale') return this.#takeShare(admission);
     if (answer[3] === 1 && open !== 0n) this.#mode.forgotten();
     if (answer[0] === 'ok') {
-      // Redis has counted what was given out alone, and there is room for the next share beside it.
+      // Redis has counted what was given out locally, and there is room for the next share.
       if (account.share?.uses === known[0]) account.share = undefined;
       if (payer.dailyLimit !== null && day.share?.uses === known[1]) day.share = undefined;
     }
@@ -181,7 +181,7 @@ class RedisCounters implements Counters {
     return this.deps.readAgain(admission.payer).then(() => this.#decide(admission));
   }
 
-  /** Decides alone. What is told of it keeps Redis right for the others as soon as it listens. */
+  /** Decides locally. Reports of it keep Redis right for the others as soon as it responds. */
   #decide(admission: Admission): Admission | Blocked {
     const taken = this.#share.take(admission, this.#mode.shared);
     if (typeof taken !== 'string' && this.#mode.connected)

@@ -17,7 +17,7 @@ export interface RedisLinkOptions {
   url: string;
   /** How long a caller waits for an answer. */
   timeoutMs?: number | undefined;
-  /** A connection stands, with every script loaded. */
+  /** Connected, with every script loaded. */
   onReady(): void;
   /** The connection is lost. */
   onLost(): void;
@@ -50,8 +50,8 @@ export class RedisLink {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       enableReadyCheck: false,
-      // The client waits for this before it counts as ready, and doesn't notice that the connection closed meanwhile: it
-      // would stay ready, and dead, for ever.
+      // The client waits for this before it counts as ready, and doesn't notice that the connection closed in the
+      // meantime: it would stay ready, and dead, forever.
       disableClientInfo: true,
       connectTimeout: CONNECT_TIMEOUT_MS,
       keepAlive: 10_000,
@@ -59,14 +59,14 @@ export class RedisLink {
       disconnectTimeout: COMMAND_TIMEOUT_MS,
       retryStrategy: (tries) => jitteredMs(RECONNECT, tries),
     });
-    // Each loss is told by the breaker, once.
+    // The breaker reports each loss once.
     this.#redis.on('error', () => undefined);
     this.#redis.on('ready', () => this.#load());
     this.#redis.on('close', () => {
       clearTimeout(this.#loading);
       if (!this.#stopped) options.onLost();
     });
-    // A connection that is dropped in the moment in which it begins is the client's last, unless it is told otherwise.
+    // A connection that is dropped at the moment it begins is the client's last, unless configured otherwise.
     this.#redis.on('end', () => {
       if (!this.#stopped) this.#redis.connect().catch(() => undefined);
     });
@@ -114,7 +114,7 @@ export class RedisLink {
     });
   }
 
-  /** Drops the connection, and with it whatever was under way, and makes another. */
+  /** Drops the connection with everything in progress, and opens another. */
   reconnect(): void {
     if (!this.#stopped) this.#redis.disconnect(true);
   }

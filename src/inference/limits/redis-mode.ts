@@ -18,7 +18,7 @@ export interface RedisModeOptions {
   edge: string;
   log: Logger;
   metrics: RedisMetrics;
-  /** Redis answers: everything that is open here is told to it. The counters are not asked yet. */
+  /** Redis responds: all open amounts are reported to it. The counters aren't queried yet. */
   announce(): Promise<void>;
   /** The last step before the counters are asked. */
   beforeShared(membership: Membership): Promise<void>;
@@ -31,7 +31,7 @@ export interface RedisModeOptions {
 const MEMBERSHIP_KEY = 'gw:edges';
 const FAILURES_TO_OPEN = 3;
 const BEAT_MS = 1_000;
-/** Other edges that were there get so long to tell what they have open; until they count as dead when Redis forgot it. */
+/** Time for other known edges to report their open amounts, or until they count as dead if Redis forgot them. */
 const OTHERS_MS = 3_000;
 const FORGOTTEN_MS = SILENT_MS;
 const OTHERS_POLL_MS = 100;
@@ -40,7 +40,7 @@ const PROBES_PER_CONNECTION = 3;
 
 /**
  * Whether limits are shared or local: a circuit breaker, heartbeats, and the way back. `connected`: changes may be
- * told to Redis. `shared`: it decides.
+ * reported to Redis. `shared`: Redis decides.
  */
 export class RedisMode {
   readonly link: RedisLink;
@@ -52,7 +52,7 @@ export class RedisMode {
   #probes = 0;
   #membership: Membership | undefined;
   #lostAt = 0;
-  /** Redis's time as it was last told. */
+  /** Redis's time according to its last response. */
   #heardAt = 0;
   #everShared = false;
   /** Edges that are known to be dead, and not yet said to be. */
@@ -96,14 +96,14 @@ export class RedisMode {
     if (this.connected && ++this.#failures >= FAILURES_TO_OPEN) this.#open(error.message, true);
   }
 
-  /** Redis lives and has forgotten what was told to it. */
+  /** Redis is up but has lost what was reported to it. */
   forgotten(): void {
     if (!this.shared) return;
     this.#leave('Redis has lost its data');
     void this.#recover();
   }
 
-  /** Says that edges are dead, so that no edge counts their holds any more. */
+  /** Reports edges as dead, so that no edge counts their holds any longer. */
   bury(edges: readonly string[]): void {
     for (const edge of edges) {
       this.#dead.add(edge);
@@ -153,7 +153,7 @@ export class RedisMode {
   async #recover(): Promise<void> {
     const { life } = this;
     try {
-      // An edge that is seen again has told everything, so this one isn't yet.
+      // An edge that is seen again has reported everything, so this one hasn't yet.
       const first = await this.#beat('look');
       if (this.#stopped || life !== this.life) return;
       this.connected = true;
@@ -192,8 +192,8 @@ export class RedisMode {
   }
 
   /**
-   * Waits until every edge that was alive has been seen since the outage began. What the missing ones have open may
-   * still stand in Redis; one that Redis doesn't remember at all is waited for until it counts as dead.
+   * Waits until every edge that was alive has been seen since the outage began. Redis may still count open amounts of
+   * the missing ones; an edge that Redis doesn't remember is waited for until it counts as dead.
    */
   async #others(first: Membership, life: number): Promise<Membership> {
     const began = performance.now();

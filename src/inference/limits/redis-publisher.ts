@@ -6,9 +6,9 @@ import { type Membership, STATE_TTL_MS } from './edge-membership.js';
 import { PATIENT_TIMEOUT_MS } from './redis-link.js';
 import type { RedisMode } from './redis-mode.js';
 
-/** What is open is told again so often: amounts that went astray come right. */
+/** Interval at which open amounts are reported again, which corrects lost reports. */
 const RETELL_MS = 5_000;
-/** A key that was not used for so long, and has nothing open, is not told; its rate window is empty too. */
+/** A key that was unused for so long and has nothing open isn't reported; its rate window is empty, too. */
 const FORGET_MS = 65_000;
 const CHUNK = 100;
 /** Times of admissions that one script takes. */
@@ -19,7 +19,7 @@ interface Touched {
   usedAt: number;
 }
 
-/** What is to be told of a key in this turn of the event loop. */
+/** What to report about a key at the end of this event-loop turn. */
 interface Change {
   payer: Payer;
   holds: Money;
@@ -64,13 +64,13 @@ export class Publisher {
     return this.#touched.get(credentialId)?.payer;
   }
 
-  /** Takes over who else is there. */
+  /** Takes over the membership. */
   adopt({ silent, gone }: Membership): void {
     this.silent = silent;
     this.gone = gone;
   }
 
-  /** Tells at once what would be told at the end of this turn. */
+  /** Reports immediately instead of at the end of this turn. */
   hurry(): void {
     if (this.#changes.size > 0) this.#tellChanges();
   }
@@ -102,7 +102,7 @@ export class Publisher {
     }
   }
 
-  /** With nothing under way this edge knows exactly what it has open; else it can only say what changed. */
+  /** With nothing in progress, this edge knows exactly what it has open; otherwise it can only report changes. */
   #send(payer: Payer, holds: Money, charges: Money, timeoutMs?: number): Promise<unknown> {
     const { account, day, dailyLimit } = payer;
     const told = [
@@ -138,7 +138,7 @@ export class Publisher {
     touched.usedAt = usedAt;
   }
 
-  /** Tells everything that was in use lately: also that nothing is open any more. */
+  /** Reports everything that was in use recently, including that nothing is open any longer. */
   async announce(): Promise<void> {
     const all = [...this.#touched.values()];
     for (let i = 0; i < all.length; i += CHUNK) {

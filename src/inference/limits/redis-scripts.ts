@@ -209,9 +209,9 @@ return {'ok', count + 1, 60000, seeded}
 `;
 
 /**
- * Tells what changed on an edge: by a difference, or as it is now when nothing of its own is under way ('=').
- * KEYS state, day. ARGV edge, life, '=' or '+', holds more, charges more, holds, charges, balance, seq, silent, gone,
- * time to live, whether the key is capped, spend, holds of the key, charges of the key (the state after the change).
+ * Reports what changed on an edge: a difference, or the current state if the edge has nothing in progress ('='). KEYS
+ * state, day. ARGV edge, life, '=' or '+', holds more, charges more, holds, charges, balance, seq, silent, gone, time
+ * to live, whether the key is capped, spend, holds of the key, charges of the key (the state after the change).
  */
 const TELL = `${COMMON}
 local state, day = KEYS[1], KEYS[2]
@@ -240,8 +240,8 @@ return 1
 `;
 
 /**
- * Puts an edge's own admissions of the last minute in place of what is there of it, some at a time.
- * KEYS rate. ARGV edge, how many were told before these, times.
+ * Replaces an edge's admissions of the last minute, in several parts. KEYS rate. ARGV edge, number of times reported
+ * before these, times.
  */
 const RETELL_RATE = `
 local rate, edge, told = KEYS[1], ARGV[1], tonumber(ARGV[2])

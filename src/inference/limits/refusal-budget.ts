@@ -4,9 +4,9 @@ import type { AccountState, Refused } from './account-state.js';
 import { BALANCE_FLOOR } from './limits.js';
 import { insufficientCredits, rateExceeded, refusalsExceeded } from './refusals.js';
 
-/** Refusals that an account may have at once; as many come back in a minute. */
+/** Rejections that an account may have at once; the same number is restored per minute. */
 const LEAST_PER_MINUTE = 600;
-/** Larger plans have so many for each of their requests per minute. */
+/** Larger plans have this many per request of their rate limit. */
 const PER_PLANNED_REQUEST = 2;
 const MINUTE_MS = 60_000;
 
@@ -38,8 +38,8 @@ export function refuseBeyondBudget(account: AccountState, now: number): void {
 }
 
 /**
- * What the plan's rate refuses has a budget of its own. Beyond it calls are refused before their body is read, though
- * only while the plan's minute is full.
+ * Rejections by the plan's rate limit have a separate budget. Beyond it, calls are rejected before their body is read,
+ * though only while the plan's minute is full.
  * @throws AdmissionError `rate_limit_exceeded`
  */
 export function refuseOverRate(account: AccountState, now: number): void {
@@ -63,7 +63,7 @@ export function countRefusal(account: AccountState, now: number, error: AppError
   const field = error.code === 'rate_limit_exceeded' ? 'refusedByRate' : 'refused';
   const refused = recover(account[field], budget, now) ?? { units: 0, at: now };
   const units = 1 + Math.floor(bodyBytes / SMALL_BODY_BYTES);
-  // Those that were under way together may take more than there is; nobody waits longer than a minute for it.
+  // Concurrent calls may overdraw it; no call waits longer than a minute for it.
   refused.units = Math.min(refused.units + units, 2 * budget - 1);
   account[field] = refused;
 }

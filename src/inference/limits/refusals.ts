@@ -2,7 +2,7 @@ import { AppError } from '../../errors.js';
 import type { WindowDecision } from '../../lib/sliding-window.js';
 import type { CatalogModel } from '../catalog.js';
 
-/** A refusal that also tells the state of the rate limit. */
+/** A refusal that also reports the state of the rate limit. */
 export class AdmissionError extends AppError {
   rate: WindowDecision | undefined;
   /** SDKs retry 429 and 503 by themselves; this one would fail again. */
@@ -14,7 +14,7 @@ const final = (error: AdmissionError): AdmissionError => {
   return error;
 };
 
-/** Another edge has taken over, and counts for itself. */
+/** Another edge has taken over, with its own counters. */
 export const notServing = (): AdmissionError =>
   new AdmissionError('service_unavailable', { retryAfterSeconds: 1 });
 
@@ -75,7 +75,7 @@ export function rateExceeded(rate: WindowDecision): AdmissionError {
   return error;
 }
 
-/** Too many of an account's calls were refused: for a while none of it is looked at. */
+/** Too many of an account's calls were rejected: for a while, none is examined. */
 export function refusalsExceeded(perMinute: number, rate: WindowDecision): AdmissionError {
   const seconds = Math.min(MAX_WAIT_SECONDS, Math.ceil(rate.resetMs / 1000));
   const error = new AdmissionError('rate_limit_exceeded', {

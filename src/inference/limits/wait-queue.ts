@@ -17,7 +17,7 @@ export interface WaitQueueOptions {
   /** The head is through with this queue: answered, or blocked by something else. */
   leave(waiter: Waiter, outcome: Outcome): void;
   readonly blocked: Blocked;
-  /** Tries again after this, though nobody woke the queue. */
+  /** Retries after this time even if the queue wasn't woken. */
   pollMs: number | undefined;
 }
 

@@ -3,7 +3,7 @@ import { MemoryPool } from './memory-pool.js';
 
 /** A request that holds no more than this is small, as nearly every call is. */
 export const SMALL_BODY_BYTES = 64 * 1024;
-/** What each piece of a body costs beside its bytes: a body that comes byte by byte takes far more than it says. */
+/** Overhead of each piece of a body: a body that arrives byte by byte takes far more memory than its length. */
 const PIECE_BYTES = 256;
 /** An account's bodies hold at most a quarter of what is left for all others, its small answers at most as much as is left. */
 const BODY_PART = 4;
@@ -21,9 +21,9 @@ export interface BodyBounds {
 }
 
 /**
- * Request bodies, and answers that are sent whole, are held in memory until their call is over, so all of them
- * together have a bound (RELIABILITY.md T25, F23). Small requests have a pool that large ones can't fill. Large answers
- * have one of their own, since their readers decide how long they stay.
+ * Request bodies and unstreamed answers stay in memory until their call is over, so their total is limited
+ * (RELIABILITY.md T25, F23). Small requests have a pool that large ones can't fill. Large answers have a separate one,
+ * since their readers decide how long they stay.
  */
 export class BodyBudget {
   readonly small: MemoryPool;
@@ -52,7 +52,7 @@ export class BodyBudget {
   }
 }
 
-/** What one request holds of the budget; given back once, however often `release` is called. */
+/** One request's part of the budget; returned once, however often `release` is called. */
 export class BodyShare {
   /** Held of the pools for small requests, for large ones, and for large answers. */
   #small = 0;
@@ -100,7 +100,7 @@ export class BodyShare {
     this.#answer -= given;
   }
 
-  /** Puts `release` off until the returned function is called: the answer stays in memory, whoever is left to read it. */
+  /** Delays `release` until the returned function is called: the answer stays in memory as long as it is needed. */
   pin(): () => void {
     this.#pinned = true;
     return () => {

@@ -11,7 +11,7 @@ import {
 
 /** A member of an answer that passes. */
 export interface MemberRule {
-  /** A bit of its own. */
+  /** A separate bit. */
   bit: number;
   /** What its value must be; nothing: it is looked at elsewhere. */
   check?: ValueCheck;

@@ -10,7 +10,7 @@ export interface AnswerMembers {
   dropped: number;
   /** What is sent in place of values that don't pass. */
   rewritten: Map<Member, string> | undefined;
-  /** Whether the answer is an error, whatever else it says. */
+  /** Whether the answer is an error, regardless of its other fields. */
   isError: boolean;
   model: Member | undefined;
   usage: Member | undefined;
@@ -30,14 +30,14 @@ export interface SortedAnswer {
 /** The upstream's answer is none. */
 export class GarbageError extends Error {}
 
-/** The upstream told an error, whatever its status said. */
+/** The upstream reported an error, regardless of its status. */
 export class ToldError extends Error {
   constructor(readonly payload: Buffer) {
     super('the upstream reported an error');
   }
 }
 
-/** Sorts out the members of an answer or chunk. `form` says what may pass; `callId` stands in ids of our own. */
+/** Filters the fields of an answer or chunk. `form` defines what may pass; `callId` becomes part of our own ids. */
 export function readAnswer(json: Buffer, members: Member[], form: AnswerForm, callId: string): AnswerMembers {
   const answer: AnswerMembers = {
     kept: members,

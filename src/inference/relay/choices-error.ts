@@ -1,6 +1,6 @@
 /**
- * The failure that a choice tells of itself, as OpenRouter does it: `{"choices":[{"error":{"code":502,…}}]}`. The
- * payload of an error answer, or undefined.
+ * The error that a choice reports, as OpenRouter does: `{"choices":[{"error":{"code":502,…}}]}`. The payload of an
+ * error answer, or undefined.
  */
 export function choicesError(choices: unknown): Buffer | undefined {
   if (!Array.isArray(choices)) return undefined;

@@ -41,7 +41,7 @@ export class ChunkCheck {
   error: Buffer = COMMENT;
   /** Set by the first chunk that names a model. */
   servedModel: string | undefined;
-  /** Set by the first choice that tells why it ended. */
+  /** Set by the first choice with a finish reason. */
   finished = false;
 
   #layout: ChunkLayout | undefined;

@@ -34,9 +34,9 @@ const OPEN_BRACKET = 0x5b;
 export interface LargeAnswerContext {
   /** Sorts the members out. @throws when the answer is an error */
   sort(body: Buffer, members: Member[], form: AnswerForm): SortedAnswer;
-  /** Counts bytes that are kept beside the answer. @throws AppError when there is no room */
+  /** Counts bytes kept in addition to the answer. */
   grow(bytes: number): void;
-  /** Gives back bytes that are kept no more. */
+  /** Returns bytes that are no longer kept. */
   shrink(bytes: number): void;
 }
 
@@ -90,7 +90,7 @@ export function* readLargeAnswer(
 /** Whether anything between two offsets is called `error`. */
 function* saysError(body: Buffer, from: number, end: number): Work<boolean> {
   for (let at = from; at < end; at += SEARCHED_BYTES) {
-    // A name that lies across the border is found in the piece that it begins in.
+    // A name that crosses the border is found in the piece in which it begins.
     const piece = body.subarray(at, Math.min(end, at + SEARCHED_BYTES + ERROR.length - 1));
     if (piece.includes(ERROR)) return true;
     yield;

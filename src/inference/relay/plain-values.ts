@@ -1,4 +1,4 @@
-/** What the value of an answer's member must look like to pass, told from its bytes: nothing is parsed. */
+/** What the value of an answer's field must look like to pass, judged from its bytes without parsing. */
 export type ValueCheck = (json: Buffer, from: number, end: number) => boolean;
 
 const QUOTE = 0x22;
@@ -20,7 +20,7 @@ const isNull: ValueCheck = (json, from, end) =>
   json[from + 2] === 0x6c &&
   json[from + 3] === 0x6c;
 
-/** A text of plain characters, at least one and at most so many. */
+/** A text of plain characters, from one up to the given number. */
 export const plainToken =
   (most: number): ValueCheck =>
   (json, from, end) => {

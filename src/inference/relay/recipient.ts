@@ -1,10 +1,10 @@
 import type { UpstreamFailure } from './upstream-failure.js';
 
-/** Who gets the answer of a call: an HTTP response of the edge, or whatever else stands for a caller. */
+/** The recipient of a call's answer: an HTTP response of the edge, or another representative of the caller. */
 export interface Recipient {
   /** It takes nothing more: it left, or has everything. */
   readonly gone: boolean;
-  /** It has taken less of a stream than was sent, and wants no more before `onDrain`. */
+  /** It has read less of a stream than was sent, and wants no more before `onDrain`. */
   readonly full: boolean;
   /** Called once: everything was sent, or it left. */
   onClose(listener: () => void): void;

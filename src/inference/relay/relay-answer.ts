@@ -11,7 +11,7 @@ export interface RelayAnswer {
   end(): void;
   /** Tells a failure in the middle; false: nothing has left yet, so that it can be a plain error answer. */
   fail(failure: UpstreamFailure): boolean;
-  /** The client left: settles by what it had received. `over`: nothing more is wanted of the upstream. */
+  /** The client left: settles by what it had received. `over`: nothing more is needed from the upstream. */
   clientGone(over: () => void): void;
 }
 
@@ -32,7 +32,7 @@ export interface RelayContext {
   shrink(bytes: number): void;
   /** Does long work on a whole answer in turns. The call is charged by what comes of it, even if the client leaves. */
   work<T>(work: Work<T>, end: WorkEnd<T>): void;
-  /** Ends the call with a refusal of ours. */
+  /** Ends the call with one of our errors. */
   refuse(error: AppError): void;
   /** Ends the answer of a call whose event could not be kept. */
   unrecorded(): void;

@@ -135,7 +135,10 @@ export class StreamAnswer implements RelayAnswer {
     this.#usageIsLast = true;
   }
 
-  /** A chunk without text stands for a token that nodes generate and don't show; each choice opens with one that doesn't. */
+  /**
+   * A chunk without text represents a token that nodes generate and don't show; each choice opens with one that
+   * doesn't.
+   */
   #countTextless(): void {
     if (++this.#textless > this.call.input.body.choices) this.#deltas++;
   }
@@ -160,7 +163,7 @@ export class StreamAnswer implements RelayAnswer {
     return this.#usageIsLast && told >= this.#deltas;
   }
 
-  /** What to charge; `isCounted`: all of it by the usage. */
+  /** What to charge; `isCounted` if the usage covers all of it. */
   #success(isCounted: boolean): Success {
     const generated = Math.max(this.#deltas, estimateTokens(this.#textBytes));
     return {

@@ -48,7 +48,7 @@ export class Relay implements UpstreamHandler, RelayContext {
     private readonly deps: RelayDeps,
     private readonly recipient: Recipient,
     private readonly call: Call,
-    /** Of the bodies in memory; given back when the connection is done with this call. */
+    /** Part of the memory for bodies; returned when the connection is done with this call. */
     private readonly share: BodyShare,
     private readonly onOver: (relay: Relay) => void,
   ) {}
@@ -212,18 +212,18 @@ export class Relay implements UpstreamHandler, RelayContext {
       this.#answered('ok');
       this.onOver(this);
     }
-    // An answer that came whole is charged, whoever is left to read it.
+    // A complete answer is charged, even if its recipient has left.
     else if (!this.#giveUp) this.#clientGone();
   }
 
   /** The client left before the answer was whole. */
   #clientGone(): void {
     this.#answered('client_closed_request');
-    // Its room among the bodies in memory is given back now.
+    // Returns its memory for bodies now.
     this.call.input.body.forward = NOTHING;
     if (this.#answer) {
       this.#answer.clientGone(() => this.#left());
-      // Where it reads on, no reader holds it up any more.
+      // If it continues to read, no slow reader delays it any longer.
       this.#connection?.resume(this);
       return;
     }
@@ -238,7 +238,7 @@ export class Relay implements UpstreamHandler, RelayContext {
     this.onOver(this);
   }
 
-  /** Counts how the call ended for its client, which is the first that is told. */
+  /** Counts how the call ended for its client, which is notified first. */
   #answered(code: string): void {
     if (this.#counted) return;
     this.#counted = true;

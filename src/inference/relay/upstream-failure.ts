@@ -7,7 +7,7 @@ export interface FailureOptions extends ErrorOptions {
   status?: number;
 }
 
-/** How a failure of the upstream is told to the caller (CONTRACT.md "upstream failed"). */
+/** How an upstream failure is reported to the caller (CONTRACT.md "upstream failed"). */
 export interface UpstreamFailure {
   code: ErrorCode;
   options: FailureOptions;
@@ -18,14 +18,13 @@ const REFUSED = 'The model refused the request.';
 
 /** A budget or limit that the operator set at an external model proxy is no fault of the caller's request. */
 const BUDGET = /Budget has been exceeded!|ExceededBudget:|exceeded budget for|crossed budget/;
-/** How LiteLLM says that a whole group is parked, whatever the status. */
+/** How LiteLLM reports that a whole group is parked, with any status. */
 const NO_DEPLOYMENT = /No (?:healthy )?deployments? available/;
 const TRY_AGAIN = /Try again in (\d{1,6}(?:\.\d+)?) seconds/;
 
 /**
- * Maps an error answer of the model proxy. Its 400 and 422 are the caller's to mend: same status, and the message as far
- * as its words are known.
- * Everything else is told in our words, so that nothing of the upstream leaks.
+ * Maps an error response of the model proxy. Its 400 and 422 are the caller's to fix: same status, and the message as
+ * far as its words are known. Everything else gets our own message, so that nothing of the upstream leaks.
  */
 export function mapStatus(status: number, body: Buffer, retryAfter: string | undefined): UpstreamFailure {
   const { message = '', type, code, param } = readError(body);

@@ -39,7 +39,7 @@ function within(text: string): string | undefined {
   }
 }
 
-/** A refusal's message without what a model proxy put around it; undefined when nothing of the node's is left. */
+/** An error message without what a model proxy put around it; undefined if nothing of the node's is left. */
 export function unwrapMessage(message: string): string | undefined {
   let text = beforeTail(message.slice(0, MAX_LENGTH));
   for (let wraps = 0; wraps < MAX_WRAPS; wraps++) {
@@ -48,7 +48,7 @@ export function unwrapMessage(message: string): string | undefined {
     if (inner === text) break;
     text = inner.trim();
   }
-  // An object that could not be read shows more than it tells.
+  // A stringified object reveals more than it explains.
   if (/^[{[]/.test(text)) return undefined;
   const told = text
     .split(/(?<=[.!?])\s+/)

@@ -71,12 +71,12 @@ const NODES = [
 
 const KNOWN = new Set([...OPENAI, ...NODES]);
 
-/** Names that go upstream beside the known ones (`ALLOWED_BODY_FIELDS`, which refuses those that steer). */
+/** Additional names to forward (`ALLOWED_BODY_FIELDS`, which rejects those that control a proxy). */
 export type AllowedFields = ReadonlySet<string>;
 
 /**
- * Values with which these pass. Any other service tier changes what the operator pays, and what is stored lies in the
- * operator's account at the upstream.
+ * Values with which these pass. Any other service tier changes what the operator pays, and stored chats end up in the
+ * operator's upstream account.
  */
 const VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['service_tier', new Set(['"auto"', '"default"', 'null'])],

@@ -8,10 +8,10 @@ import * as names from './content-names.js';
 import { pathOf } from './content-place.js';
 import { faultOfAddress, isLikeAddress, type MediaRules } from './media-addresses.js';
 
-/** Media that a body names beside its texts. */
+/** Media in a body, in addition to its texts. */
 export interface Media {
   images: number;
-  /** Images in `input`, where each element has a context of its own. */
+  /** Images in `input`, where each element has a separate context. */
   batchImages: number;
   /** Whether there are media that can take any number of tokens. */
   unbounded: boolean;

@@ -1,10 +1,10 @@
 import { readKey } from '../../lib/json-tokens.js';
 
-/** What names in `messages` and `input` stand for: one list for the check of addresses and for the size of a call. */
+/** The meaning of names in `messages` and `input`: one list for checking URLs and for estimating the size of a call. */
 
-/** What a model or a tool said, which nobody fetches. Holds for all that lies beneath. */
+/** Output of a model or a tool, which no node fetches. Applies to everything beneath. */
 export const SPOKEN = 1;
-/** Lies in the content of a message. Holds for all that lies beneath. */
+/** Part of the content of a message. Applies to everything beneath. */
 export const IN_CONTENT = 2;
 /** The content itself: its elements are parts. */
 export const CONTENT = 4;
@@ -23,7 +23,7 @@ export const UNBOUNDED = 256;
 /** Holds base64 or a text. */
 export const DATA = 512;
 
-/** What also holds for all that lies beneath a member. */
+/** Meanings that also apply to everything beneath a field. */
 export const INHERITED = SPOKEN | IN_CONTENT;
 
 const ADDRESS_MEMBER = /_ur[il]$/;
@@ -44,13 +44,13 @@ add(MAYBE_ADDRESS | UNBOUNDED, ['file', 'files', 'file_id', 'file_data', 'input_
 add(MAYBE_ADDRESS, ['data', 'media', 'source']);
 add(DATA, ['data', 'file_data']);
 
-/** What a member's name stands for. Some nodes read names in any case. */
+/** The meaning of a field's name. Some nodes read names in any case. */
 function meaningOf(name: string): number {
   const lower = name.toLowerCase();
   return NAMES.get(lower) ?? (ADDRESS_MEMBER.test(lower) ? ADDRESS | UNBOUNDED : 0);
 }
 
-/** Longer keys are no names that anybody reads. */
+/** No node reads longer names. */
 export const LONGEST_KEY = 256;
 const BACKSLASH = 0x5c;
 const UNDERSCORE = 0x5f;
@@ -69,8 +69,8 @@ for (const [name, meaning] of NAMES) {
 }
 
 /**
- * What the key from `start` to `end`, quotes included, stands for. Most keys mean nothing, and are told by their bytes:
- * decoding each would take longer than all else.
+ * The meaning of the key from `start` to `end`, including quotes. Most keys have none, which their bytes reveal:
+ * decoding each key would take longer than everything else.
  */
 export function meaningAt(json: Buffer, start: number, end: number): number {
   if (end - start > LONGEST_KEY) return 0;

@@ -17,8 +17,8 @@ const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from('}');
 
 /**
- * Makes the body that goes upstream of one that is valid JSON: its raw bytes, but for what doesn't pass. A stream asks
- * for usage, whatever its `options` say.
+ * Makes the forwarded body from valid JSON: its raw bytes, without what may not pass. A stream requests usage, whatever
+ * its `options` say.
  * @throws AppError `invalid_body`
  */
 export function forwardedBody(
@@ -53,7 +53,7 @@ type Reduced = ReadonlyMap<Member, TemplateArguments>;
 
 const NONE: Reduced = new Map();
 
-/** Members of which only a part passes. */
+/** Fields of which only a part passes. */
 function reducedMembers(body: Buffer, kept: readonly Member[], allowed: AllowedFields): Reduced {
   let reduced: Map<Member, TemplateArguments> | undefined;
   for (const member of kept) {

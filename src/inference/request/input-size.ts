@@ -14,11 +14,11 @@ const NO_INPUT = new Set([
 ]);
 /** Nodes take these as they are. A chat template writes the others anew. */
 const TEXTS = new Set(['messages', 'input', 'prompt']);
-/** With these a prompt can grow beyond all that the body shows: a template of one's own, larger images, pages found. */
+/** With these, a prompt can grow beyond what the body shows: a custom template, larger images, pages found. */
 const UNBOUNDED = new Set(['chat_template', 'mm_processor_kwargs', 'media_io_kwargs', 'web_search_options']);
-/** Indented and escaped by a template, a byte of JSON becomes at most so many. */
+/** Indented and escaped by a template, a byte of JSON becomes at most this many. */
 const REWRITTEN = 4;
-/** What a chat template adds of its own: its preamble, the default system prompt, how tools are called. */
+/** What a chat template adds: its preamble, the default system prompt, instructions for tools. */
 const TEMPLATE_TOKENS = 1_024;
 /**
  * Most tokens of one image, whose bytes don't show them: Qwen2-VL's, the highest documented figure of an open model

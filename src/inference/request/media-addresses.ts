@@ -27,7 +27,7 @@ const ROOT_PATH = /^[\0- ]*[\\/]/;
 /** Base64 may begin with a slash: that of each JPEG does. */
 const LONGEST_PATH = 1_024;
 
-/** Whether a text that may be an identifier or data is an address or a path. `isData`: base64 may stand there. */
+/** Whether a text that may be an identifier or data is a URL or a path. `isData`: it may be base64. */
 export function isLikeAddress(body: Buffer, start: number, end: number, isData: boolean): boolean {
   const text = beginning(body, start, end);
   if (LIKE_ADDRESS.test(text)) return true;

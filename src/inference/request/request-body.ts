@@ -38,7 +38,7 @@ const DECIDING = [
   ...['model', 'stream', 'stream_options', 'n', 'best_of', 'max_tokens', 'max_completion_tokens'],
   ...['encoding_format', 'dimensions'],
 ];
-/** Two readers could see two values of these; each has a bit of its own. */
+/** Two parsers could read different values of these; each has a separate bit. */
 const ONCE = new Map(
   [...DECIDING, 'messages', 'input', 'tools', TEMPLATE_ARGUMENTS].map((name, bit) => [name, 1 << bit]),
 );

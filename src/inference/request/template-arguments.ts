@@ -2,7 +2,7 @@ import { AppError } from '../../errors.js';
 import { type Member, scanObject } from '../../lib/json-scan.js';
 import type { AllowedFields } from './body-fields.js';
 
-/** The member whose members vLLM and SGLang hand to the chat template, beside what they hand to it themselves. */
+/** The field whose fields vLLM and SGLang pass to the chat template, in addition to what they pass to it themselves. */
 export const TEMPLATE_ARGUMENTS = 'chat_template_kwargs';
 
 /** Arguments that templates of open models document. */

@@ -5,8 +5,8 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 
 /**
- * Whether a choice between two offsets of scanned JSON tells why it ended: an empty text is no reason. A generated text
- * can't pretend it: the quotes in it are escaped.
+ * Whether a choice between two offsets of scanned JSON has a finish reason; an empty text is none. Generated text can't
+ * imitate it: its quotes are escaped.
  */
 export function tellsFinish(json: Buffer, from: number, end: number): boolean {
   for (let at = json.indexOf(KEY, from); at >= 0 && at < end; at = json.indexOf(KEY, at + KEY.length)) {

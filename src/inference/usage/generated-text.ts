@@ -2,11 +2,11 @@ import { skipSpace, skipString } from '../../lib/json-tokens.js';
 
 /** Members of a choice whose values are what the model generated. */
 const GENERATED = new Set(['delta', 'message']);
-/** The same where the text stands in the choice itself, as in completions. */
+/** The same for text in the choice itself, as in completions. */
 const TEXTS = new Set(['content', 'reasoning', 'reasoning_content', 'text']);
 /**
- * Members of a delta or a message that hold no generated text. Any other text counts, whatever its name: nodes add names,
- * and what isn't counted is free for a client that leaves.
+ * Fields of a delta or a message without generated text. Any other text counts, whatever its name: nodes add names, and
+ * uncounted text is free for a client that leaves.
  */
 const NOT_GENERATED = new Set([
   'finish_reason',
@@ -35,7 +35,7 @@ const CLOSE_BRACKET = 0x5d;
 export interface TextPlace {
   start: number;
   end: number;
-  /** Bytes of the text that it stands for. */
+  /** Bytes of the text that it represents. */
   bytes: number;
 }
 

@@ -37,7 +37,7 @@ function isIdle(choice: unknown): boolean {
   return Object.values(delta).every((value) => value === null || value === '');
 }
 
-/** Tokens of a text of so many bytes, for want of a count: four bytes each, the field's rule of thumb. */
+/** Estimated tokens of a text of this many bytes: four bytes each, the usual rule of thumb. */
 export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / 4);
 }
@@ -48,7 +48,7 @@ export interface InputSize {
   bytes: number;
   /** Images that the messages name. */
   images: number;
-  /** Most tokens of `input`: each of its elements has a context of its own, so that nothing bounds their sum. */
+  /** Maximum tokens of `input`: each of its elements has a separate context, so nothing limits their sum. */
   batchTokens: number;
   /** Most tokens of all else, which shares one context. Infinity: as many as it takes. */
   promptTokens: number;
@@ -71,8 +71,9 @@ export function estimateInput(
 }
 
 /**
- * The same for a client that left before its input could be reported. Videos, files and the like show nothing of their
- * size, so that leaving would make them cheap: they are the context, as they were held. Staying gives the exact count.
+ * The same for a client that left before its input was reported. The size of videos, files and the like is unknown, so
+ * leaving would make them cheap: they are charged as the whole context, as they were held. Staying gives the exact
+ * count.
  */
 export function missedInput(
   input: InputSize,

@@ -3,7 +3,7 @@ import { type ChatBody, type ChatRequest, checkContext } from './requests.js';
 import { valueFor } from './schema-value.js';
 import { answerText, estimateTokens, pieces, topicsOf } from './text.js';
 
-/** Decides what a chat call is answered; knows nothing of HTTP. */
+/** Decides the answer of a chat call; knows nothing of HTTP. */
 
 const TOKENS_PER_MESSAGE = 4;
 const TOKENS_PER_CALL = 3;

@@ -1,6 +1,6 @@
 /**
- * Instructions to the simulator that stand in a prompt: `[[sim delay_ms=500 status=503]]`. Only the simulator reads
- * them; docs/simulator.md has the table.
+ * Instructions to the simulator in a prompt: `[[sim delay_ms=500 status=503]]`. Only the simulator reads them;
+ * docs/simulator.md lists them.
  */
 const USAGE_MODES = [
   'none',

@@ -46,7 +46,7 @@ export class Reply {
     return headers;
   }
 
-  /** A careless node's words: they name where it stands. */
+  /** Error messages of a careless node, which reveal its address. */
   canary(controls: Controls): string {
     return controls.echo_canary ? ` (node ${this.ownUrl}, gpu-7.sim-canary.internal:8000, 10.9.8.7)` : '';
   }

@@ -5,7 +5,7 @@ import { ControlError, type Controls, readControls } from './controls.js';
 import { DIMENSIONS } from './embedding.js';
 import { estimateTokens } from './text.js';
 
-/** What the simulator reads of a request; all else is taken and ignored, as by a tolerant node. */
+/** What the simulator reads from a request; everything else is accepted and ignored, as by a tolerant node. */
 
 /** A request that the simulator refuses with its status, in OpenAI's shape. */
 export class Refusal extends Error {

@@ -10,7 +10,7 @@ import { Refusal, readChat, readEmbedding } from './requests.js';
 import { chatBody, chatEvents, embeddingJson, toJson } from './wire.js';
 
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
-/** When a status control stands in a stream that is to begin with an error, that error carries it. */
+/** If a stream that begins with an error also has a status control, the error contains that status. */
 const isErrorStatus = ({ status, error_first: first }: Controls, stream: boolean): boolean =>
   (status !== undefined && !(first && stream)) || (first === true && !stream);
 

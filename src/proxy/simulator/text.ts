@@ -27,7 +27,7 @@ const CLOSING = 'Put a real node into proxy.config.yaml to hear more.';
 const PIECE = /\s*\S{1,4}|\s+$/gu;
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Words of a prompt that say what it is about, first ones first. */
+/** Words of a prompt that describe its topic, first ones first. */
 export function topicsOf(prompt: string): string[] {
   const words = prompt.slice(0, 20_000).match(/[\p{L}\p{N}][\p{L}\p{N}'-]{2,}/gu) ?? [];
   const topics = words.filter((word) => !STOP_WORDS.has(word.toLowerCase()));

@@ -5,7 +5,7 @@ import type { EmbeddingRequest } from './requests.js';
 
 /** The simulator's answers as JSON, in OpenAI's shapes. */
 
-/** Stands in every answer, so that nobody takes it for a model. */
+/** Part of every answer, so that no one takes the simulator for a model. */
 export const FINGERPRINT = 'simulator-1';
 const NAN_MARK = '@NaN@';
 const HUGE = 1e18;
