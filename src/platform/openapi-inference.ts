@@ -1,13 +1,13 @@
 import type { OpenApiDocument } from './openapi-finish.js';
 
-/** Inference is the edge's to answer; the reference has it all the same, since it is what most callers call. */
+/** The edge serves inference; the reference includes it, since it is what most callers use. */
 export const INFERENCE_TAG = {
   name: 'Inference',
   description:
-    'The form is that of OpenAI’s API: its SDKs work with this base address and an API key. Members that are known pass to the model; others are dropped.',
+    'Compatible with OpenAI’s API: its SDKs work with this base URL and an API key. Known fields are forwarded to the model; others are dropped.',
 };
 
-/** How callers of `/v1` show who they are. */
+/** Authentication of `/v1`. */
 export const KEY_SCHEME = {
   type: 'http',
   scheme: 'bearer',
@@ -21,46 +21,44 @@ const error = (description: string) => ({
 
 const ofKeys = {
   401: error('The key is missing, malformed, unknown or disabled (`invalid_api_key`).'),
-  429: error('Too many requests (`rate_limit_exceeded`); wait for `Retry-After` seconds.'),
+  429: error('Too many requests (`rate_limit_exceeded`). Retry after `Retry-After` seconds.'),
   503: error(
-    'No node can answer (`upstream_unavailable`), or the key has to be made anew (`upstream_unconfigured`).',
+    'No node is available (`upstream_unavailable`), or the key has no upstream virtual key and must be replaced (`upstream_unconfigured`).',
   ),
 };
 const ofCalls = {
   ...ofKeys,
-  400: error(
-    'The body is no JSON or lacks `model` (`invalid_body`), or the model refused it (`invalid_request`).',
-  ),
+  400: error('The body is not valid (`invalid_body`), or the model rejected it (`invalid_request`).'),
   402: error(
-    'The balance is below $0.001 (`insufficient_credits`), or the key’s daily cap is reached (`daily_cap_exceeded`).',
+    'The balance is below $0.001 (`insufficient_credits`), or the key has reached its daily cap (`daily_cap_exceeded`).',
   ),
-  403: error('The plan doesn’t have the model (`model_not_allowed`).'),
+  403: error('Your plan doesn’t include the model (`model_not_allowed`).'),
   413: error('The body is larger than 10 MiB (`body_too_large`).'),
-  502: error('A node failed (`upstream_error`). Nothing is charged.'),
-  504: error('A node was too slow (`upstream_timeout`). Nothing is charged.'),
+  502: error('The model failed to answer (`upstream_error`). The call is free.'),
+  504: error('The model didn’t answer in time (`upstream_timeout`). The call is free.'),
 };
 
 const text = (description: string) => ({ type: 'string', description });
 const whole = (description: string) => ({ type: 'integer', minimum: 0, description });
 const model = {
-  ...text('Public name of a model of the plan, as `GET /v1/models` lists them.'),
+  ...text('Public name of a model of your plan, as listed by `GET /v1/models`.'),
   example: 'gateway/fast',
 };
 const usage = {
   type: 'object',
-  description: 'What is charged.',
+  description: 'Token counts that are charged.',
   properties: {
-    prompt_tokens: whole('Tokens in.'),
-    completion_tokens: whole('Tokens out.'),
-    total_tokens: whole('Both.'),
+    prompt_tokens: whole('Input tokens.'),
+    completion_tokens: whole('Output tokens.'),
+    total_tokens: whole('Sum of both.'),
   },
 };
-const openaisOwn = ' Other members as in OpenAI’s API.';
+const openaisOwn = ' Other fields as in OpenAI’s API.';
 
 const schemas = {
   ChatCompletionRequest: {
     type: 'object',
-    description: `A conversation to be continued.${openaisOwn}`,
+    description: `A conversation to continue.${openaisOwn}`,
     required: ['model', 'messages'],
     properties: {
       model,
@@ -72,24 +70,24 @@ const schemas = {
       stream: {
         type: 'boolean',
         description:
-          'Whether the answer comes as server-sent events, `data: {…}` lines that end with `data: [DONE]`.',
+          'Whether to stream the answer as server-sent events: `data: {…}` lines, ending with `data: [DONE]`.',
       },
       stream_options: {
         type: 'object',
-        description: '`{ "include_usage": true }` asks for a last chunk with the usage.',
+        description: '`{ "include_usage": true }` requests a final chunk with the usage.',
       },
-      max_tokens: whole('Most tokens of the answer. `max_completion_tokens` is the same.'),
-      temperature: { type: 'number', minimum: 0, maximum: 2, description: 'How freely the model chooses.' },
+      max_tokens: whole('Maximum output tokens. `max_completion_tokens` means the same.'),
+      temperature: { type: 'number', minimum: 0, maximum: 2, description: 'Sampling temperature.' },
       top_p: {
         type: 'number',
         minimum: 0,
         maximum: 1,
-        description: 'Share of the likely words that it chooses from.',
+        description: 'Nucleus sampling.',
       },
-      n: { type: 'integer', minimum: 1, maximum: 128, description: 'How many answers.' },
+      n: { type: 'integer', minimum: 1, maximum: 128, description: 'Number of answers.' },
       tools: {
         type: 'array',
-        description: 'Functions that the model may ask you to call.',
+        description: 'Functions that the model may call.',
         items: { type: 'object' },
       },
     },
@@ -98,12 +96,10 @@ const schemas = {
     type: 'object',
     description: `The answer to a conversation.${openaisOwn}`,
     properties: {
-      id: text('Id of the answer.'),
-      object: { type: 'string', enum: ['chat.completion'], description: 'What it is.' },
-      created: whole('Time in seconds since 1970.'),
-      model: text(
-        'The model that served: another one than was asked for while all nodes of that one are out.',
-      ),
+      id: text('Answer ID.'),
+      object: { type: 'string', enum: ['chat.completion'], description: 'Object type.' },
+      created: whole('Creation time, in Unix seconds.'),
+      model: text('Model that answered: a fallback if no node of the requested model is available.'),
       choices: {
         type: 'array',
         description: 'The answers: objects with `index`, `message` and `finish_reason`.',
@@ -114,31 +110,31 @@ const schemas = {
   },
   EmbeddingRequest: {
     type: 'object',
-    description: `Texts to be turned into vectors.${openaisOwn}`,
+    description: `Texts to embed.${openaisOwn}`,
     required: ['model', 'input'],
     properties: {
       model: { ...model, example: 'gateway/embed' },
       input: {
-        description: 'A text, or up to 2,048 of them.',
+        description: 'A text, or up to 2,048 texts.',
         anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
         example: 'Hello!',
       },
       encoding_format: {
         type: 'string',
         enum: ['float', 'base64'],
-        description: 'How vectors are written.',
+        description: 'Encoding of the vectors.',
         default: 'float',
       },
     },
   },
   EmbeddingList: {
     type: 'object',
-    description: 'Vectors in the order of the texts. `gateway/embed` gives 768 dimensions.',
+    description: 'Vectors in the order of the texts. `gateway/embed` returns 768 dimensions.',
     properties: {
-      object: { type: 'string', enum: ['list'], description: 'What it is.' },
+      object: { type: 'string', enum: ['list'], description: 'Object type.' },
       data: {
         type: 'array',
-        description: 'One object for each text, with `index` and `embedding`.',
+        description: 'One object per text, with `index` and `embedding`.',
         items: { type: 'object' },
       },
       model: text('The model that served.'),
@@ -147,13 +143,13 @@ const schemas = {
   },
   ModelList: {
     type: 'object',
-    description: 'The models of the plan.',
+    description: 'Models of your plan.',
     properties: {
-      object: { type: 'string', enum: ['list'], description: 'What it is.' },
+      object: { type: 'string', enum: ['list'], description: 'Object type.' },
       data: {
         type: 'array',
         description:
-          'Objects with `id`, the public name, and `owned_by`: `simulator` where no real model answers.',
+          'Objects with `id`, the public name, and `owned_by`, which is `simulator` if no real model answers.',
         items: { type: 'object' },
       },
     },
@@ -177,15 +173,17 @@ const paths = {
       ...operation(
         'createChatCompletion',
         'Continue a conversation',
-        'Charged by the tokens in and out at the price of the model that served. What fails costs nothing.',
+        'Input and output tokens are charged at the price of the model that answered. Failed calls are free.',
       ),
       requestBody: { required: true, content: json('ChatCompletionRequest') },
       responses: {
         200: {
-          description: 'The answer; with `stream` a stream of events.',
+          description: 'The answer, or a stream of events if `stream` is true.',
           content: {
             ...json('ChatCompletion'),
-            'text/event-stream': { schema: text('Lines `data: {…}` with chunks, then `data: [DONE]`.') },
+            'text/event-stream': {
+              schema: text('Lines `data: {…}` with chunks, followed by `data: [DONE]`.'),
+            },
           },
         },
         ...ofCalls,
@@ -194,14 +192,14 @@ const paths = {
   },
   '/v1/embeddings': {
     post: {
-      ...operation('createEmbeddings', 'Turn texts into vectors', 'Charged by the tokens in.'),
+      ...operation('createEmbeddings', 'Create embeddings', 'Input tokens are charged.'),
       requestBody: { required: true, content: json('EmbeddingRequest') },
       responses: { 200: { description: 'The vectors.', content: json('EmbeddingList') }, ...ofCalls },
     },
   },
   '/v1/models': {
     get: {
-      ...operation('listAllowedModels', 'List the models of the plan', 'Costs nothing and needs no balance.'),
+      ...operation('listAllowedModels', 'List the models of your plan', 'Free, and requires no balance.'),
       responses: { 200: { description: 'The models.', content: json('ModelList') }, ...ofKeys },
     },
   },

@@ -27,7 +27,7 @@ const MEANINGS = {
   401: 'The session is missing, expired or ended (`unauthorized`), or the password is wrong (`invalid_credentials`).',
   403: 'Not allowed (`forbidden`), or a cross-site login, sign-up or cookie-authenticated write (`cross_site_request`).',
   404: "The resource doesn't exist or belongs to another account (`not_found`).",
-  409: 'The request conflicts with an existing resource (`email_taken`, `idempotency_conflict`), or with a change made meanwhile (`changed_meanwhile`).',
+  409: 'The request conflicts with an existing resource (`email_taken`, `idempotency_conflict`), or with a later change (`changed_meanwhile`).',
   413: 'The body is too large (`body_too_large`).',
   415: 'The body is not uncompressed JSON (`unsupported_media_type`).',
   422: 'The input is not valid (`validation_error`). `details` lists the invalid fields.',
@@ -37,9 +37,9 @@ const MEANINGS = {
 
 type ErrorStatus = keyof typeof MEANINGS;
 
-/** Whatever is asked, a caller may ask too much, and the database may be away. */
+/** Any request may exceed a rate limit, or find the database unavailable. */
 const ALWAYS: readonly ErrorStatus[] = [429, 503];
-/** Beside 415, which is for everything but GET: where a body may be of the wrong type it may be bad or huge too. */
+/** In addition to 415, which applies to everything but GET: a body of the wrong type may also be invalid or too large. */
 const OF_BODIES: readonly ErrorStatus[] = [400, 413];
 
 const errorResponse = (description: string) => ({
@@ -47,7 +47,7 @@ const errorResponse = (description: string) => ({
   content: { 'application/json': { schema: errorOutput } },
 });
 
-/** Error responses of an operation, for its `response` schema. With 415, those of every body come along. */
+/** Error responses of an operation, for its `response` schema. 415 adds those of every body. */
 export function errorResponses<S extends ErrorStatus>(...statuses: S[]) {
   const takesBody = statuses.some((status) => status === 415);
   const all = [...statuses, ...(takesBody ? OF_BODIES : []), ...ALWAYS];

@@ -31,6 +31,14 @@ function cacheable<T extends object>(request: FastifyRequest, reply: FastifyRepl
   return undefined;
 }
 
+/** A model is addressed by its full name, `gateway/fast`, or by its short name, `fast`. */
+const MODEL_PATHS = [
+  { path: '/:family/:name', params: modelPathParams, operation: '', summary: '' },
+  { path: '/:name', params: modelNameParams, operation: 'ByShortName', summary: ' by its short name' },
+];
+const nameOf = ({ family, name }: { family?: string; name: string }): string =>
+  family === undefined ? name : `${family}/${name}`;
+
 /** The public leaderboard, and its administration. */
 export function leaderboardRoutes(app: RestApp, { leaderboard }: Services): void {
   app.route({
@@ -58,35 +66,23 @@ export function leaderboardRoutes(app: RestApp, { leaderboard }: Services): void
     querystring: modelWindowInput,
     response: { 200: leaderboardModelOutput, 304: NOT_MODIFIED, ...errorResponses(404, 422) },
   };
-  app.route({
-    method: 'GET',
-    url: '/api/leaderboard/:family/:name',
-    config: reads({ auth: 'none' }),
-    schema: {
-      ...model,
-      operationId: 'getLeaderboardModel',
-      summary: 'Get the figures of a model',
-      params: modelPathParams,
-    },
-    handler: async (request, reply) => {
-      const { family, name } = request.params;
-      const answer = await leaderboard.model(request.context, `${family}/${name}`, request.query);
-      return cacheable(request, reply, answer);
-    },
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/leaderboard/:name',
-    config: reads({ auth: 'none' }),
-    schema: {
-      ...model,
-      operationId: 'getLeaderboardModelByShortName',
-      summary: 'Get the figures of a model by its short name',
-      params: modelNameParams,
-    },
-    handler: async (request, reply) =>
-      cacheable(request, reply, await leaderboard.model(request.context, request.params.name, request.query)),
-  });
+  for (const { path, params, operation, summary } of MODEL_PATHS) {
+    app.route({
+      method: 'GET',
+      url: `/api/leaderboard${path}`,
+      config: reads({ auth: 'none' }),
+      schema: {
+        ...model,
+        operationId: `getLeaderboardModel${operation}`,
+        summary: `Get the figures of a model${summary}`,
+        params,
+      },
+      handler: async (request, reply) => {
+        const answer = await leaderboard.model(request.context, nameOf(request.params), request.query);
+        return cacheable(request, reply, answer);
+      },
+    });
+  }
 
   app.route({
     method: 'POST',
@@ -108,26 +104,19 @@ export function leaderboardRoutes(app: RestApp, { leaderboard }: Services): void
     body: updateModelInput,
     response: { 200: modelOutput, ...errorResponses(401, 403, 404, 415, 422) },
   };
-  app.route({
-    method: 'PATCH',
-    url: '/api/admin/models/:family/:name',
-    config: writes({ auth: 'admin' }),
-    schema: { ...update, operationId: 'updateModel', summary: 'Update a model', params: modelPathParams },
-    handler: async (request) => {
-      const { family, name } = request.params;
-      return leaderboard.updateModel(request.context, `${family}/${name}`, request.body);
-    },
-  });
-  app.route({
-    method: 'PATCH',
-    url: '/api/admin/models/:name',
-    config: writes({ auth: 'admin' }),
-    schema: {
-      ...update,
-      operationId: 'updateModelByShortName',
-      summary: 'Update a model by its short name',
-      params: modelNameParams,
-    },
-    handler: async (request) => leaderboard.updateModel(request.context, request.params.name, request.body),
-  });
+  for (const { path, params, operation, summary } of MODEL_PATHS) {
+    app.route({
+      method: 'PATCH',
+      url: `/api/admin/models${path}`,
+      config: writes({ auth: 'admin' }),
+      schema: {
+        ...update,
+        operationId: `updateModel${operation}`,
+        summary: `Update a model${summary}`,
+        params,
+      },
+      handler: async (request) =>
+        leaderboard.updateModel(request.context, nameOf(request.params), request.body),
+    });
+  }
 }
