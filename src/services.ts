@@ -10,6 +10,7 @@ import type { ServiceDeps } from './services/deps.js';
 import { createInstallationService } from './services/installation/installation.service.js';
 import { createKeysService } from './services/keys/keys.service.js';
 import { createLeaderboardService } from './services/leaderboard/leaderboard.service.js';
+import { createLeaderboardMixService } from './services/leaderboard/mix.service.js';
 import { createAccountFeed } from './services/live/account-feed.js';
 import { createAlertFeed } from './services/live/alert-feed.js';
 import { createPromptFeed } from './services/live/prompt-feed.js';
@@ -27,6 +28,7 @@ import { createWidgetsService } from './services/widgets/widgets.service.js';
 /** Creates every service by its domain. They keep no state of a request: each method takes the context first. */
 export function createServices(deps: ServiceDeps) {
   const billing = createBillingService();
+  const leaderboard = createLeaderboardService(deps, billing);
   return {
     accountFeed: createAccountFeed(deps),
     accounts: createAccountsService(deps),
@@ -38,7 +40,8 @@ export function createServices(deps: ServiceDeps) {
     heartbeats: createHeartbeatsService(),
     installation: createInstallationService(deps),
     keys: createKeysService(deps),
-    leaderboard: createLeaderboardService(deps, billing),
+    leaderboard,
+    leaderboardMix: createLeaderboardMixService(deps, leaderboard),
     mailLinks: createMailLinksService(deps),
     migration: createMigrationService(deps),
     nodes: createNodesService(),

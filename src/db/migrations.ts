@@ -12,6 +12,7 @@ import { Migration20261129000000 } from './migrations/Migration20261129000000.js
 import { Migration20261202000000 } from './migrations/Migration20261202000000.js';
 import { Migration20261203000000 } from './migrations/Migration20261203000000.js';
 import { Migration20261203010000 } from './migrations/Migration20261203010000.js';
+import { Migration20261205000000 } from './migrations/Migration20261205000000.js';
 import { Migration20261206000000 } from './migrations/Migration20261206000000.js';
 import { Migration20261207000000 } from './migrations/Migration20261207000000.js';
 
@@ -31,6 +32,7 @@ export const migrations = [
   { name: 'Migration20261202000000', class: Migration20261202000000 },
   { name: 'Migration20261203000000', class: Migration20261203000000 },
   { name: 'Migration20261203010000', class: Migration20261203010000 },
+  { name: 'Migration20261205000000', class: Migration20261205000000 },
   { name: 'Migration20261206000000', class: Migration20261206000000 },
   { name: 'Migration20261207000000', class: Migration20261207000000 },
 ];

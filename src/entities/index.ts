@@ -26,7 +26,9 @@ import { SealedSecret } from './installation/sealed-secret.js';
 import { ApiKey } from './keys/api-key.js';
 import { DeletedApiKey } from './keys/deleted-api-key.js';
 import { KeySpendDay } from './keys/key-spend-day.js';
+import { AccountBandHour } from './leaderboard/account-band-hour.js';
 import { ModelAccountHour } from './leaderboard/model-account-hour.js';
+import { ModelBandHour } from './leaderboard/model-band-hour.js';
 import { ModelHour } from './leaderboard/model-hour.js';
 import { GpuBenchmark } from './nodes/gpu-benchmark.js';
 import { GpuHeartbeat } from './nodes/gpu-heartbeat.js';
@@ -48,6 +50,7 @@ import { WidgetSiteDay } from './widgets/widget-site-day.js';
 /** Every entity. MikroORM only knows those listed here. */
 export const entities = [
   Account,
+  AccountBandHour,
   AccountUsageHour,
   AdminAction,
   AlertEvent,
@@ -67,6 +70,7 @@ export const entities = [
   MailRecipient,
   Model,
   ModelAccountHour,
+  ModelBandHour,
   ModelHour,
   NetworkCount,
   PasswordReset,

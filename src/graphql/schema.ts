@@ -16,6 +16,7 @@ import { ViewerStatementResolver } from './billing/statement.resolver.js';
 import { InstallationResolver } from './installation/installation.resolver.js';
 import { keysResolvers } from './keys/keys.resolver.js';
 import { LeaderboardResolver } from './leaderboard/leaderboard.resolver.js';
+import { ViewerLeaderboardResolver } from './leaderboard/mix.resolver.js';
 import { MigrationResolver } from './migration/migration.resolver.js';
 import { NodesResolver } from './nodes/nodes.resolver.js';
 import { PlaygroundResolver, ViewerPlaygroundResolver } from './playground/playground.resolver.js';
@@ -50,6 +51,7 @@ export function createSchema(): GraphQLSchema {
       InstallationResolver,
       ...keysResolvers,
       LeaderboardResolver,
+      ViewerLeaderboardResolver,
       MigrationResolver,
       NodesResolver,
       PromptsResolver,

@@ -30,18 +30,26 @@ export interface BucketCount {
   count: number;
 }
 
+/** What percentiles say of a value in a bucket: its middle. */
+export const valueOfBucket = (bucket: number): number => middleOf(latencyBounds[bucket - 1]!);
+
+/** How many values there are. */
+export const countOf = (sketch: readonly BucketCount[]): number =>
+  sketch.reduce((sum, { count }) => sum + count, 0);
+
+/** The value at a rank, from 1, in ascending order and within 1 %; 0 where there are fewer. */
+export function valueAtRank(sketch: readonly BucketCount[], rank: number): number {
+  let upToHere = 0;
+  for (const { bucket, count } of [...sketch].sort((a, b) => a.bucket - b.bucket)) {
+    upToHere += count;
+    if (upToHere >= rank) return valueOfBucket(bucket);
+  }
+  return 0;
+}
+
 /**
  * The value at or below which the fraction `q` (above 0, at most 1) of all latencies lies, by nearest rank and within
  * 1 %; 0 where there are none. A bucket may come several times: sketches are merged by putting them together.
  */
-export function latencyQuantile(sketch: readonly BucketCount[], q: number): number {
-  const counts = [...sketch].sort((a, b) => a.bucket - b.bucket);
-  const total = counts.reduce((sum, { count }) => sum + count, 0);
-  const rank = Math.ceil(q * total);
-  let upToHere = 0;
-  for (const { bucket, count } of counts) {
-    upToHere += count;
-    if (upToHere >= rank) return middleOf(latencyBounds[bucket - 1]!);
-  }
-  return 0;
-}
+export const latencyQuantile = (sketch: readonly BucketCount[], q: number): number =>
+  valueAtRank(sketch, Math.ceil(q * countOf(sketch)));

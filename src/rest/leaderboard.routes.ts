@@ -11,8 +11,10 @@ import {
 import {
   leaderboardModelOutput,
   leaderboardOutput,
+  leaderboardRowOutput,
   recomputeOutput,
 } from '../services/leaderboard/leaderboard.outputs.js';
+import { leaderboardMixOutput } from '../services/leaderboard/mix.outputs.js';
 import type { Services } from '../services.js';
 import { errorResponses, nothing } from './error-responses.js';
 import type { RestApp } from './rest-app.js';
@@ -40,7 +42,7 @@ const nameOf = ({ family, name }: { family?: string; name: string }): string =>
   family === undefined ? name : `${family}/${name}`;
 
 /** The public leaderboard, and its administration. */
-export function leaderboardRoutes(app: RestApp, { leaderboard }: Services): void {
+export function leaderboardRoutes(app: RestApp, { leaderboard, leaderboardMix }: Services): void {
   app.route({
     method: 'GET',
     url: '/api/leaderboard',
@@ -57,6 +59,22 @@ export function leaderboardRoutes(app: RestApp, { leaderboard }: Services): void
     },
     handler: async (request, reply) =>
       cacheable(request, reply, await leaderboard.list(request.context, request.query)),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/leaderboard/mine',
+    config: reads({ rate: 'heavy' }),
+    schema: {
+      operationId: 'getLeaderboardMix',
+      tags,
+      summary: 'Rank models for my usage',
+      description:
+        'Your 95th percentile of latency beside that of all accounts, for answers of the same lengths, and chat models ranked for your mix: by their latency for answers as long as yours, and by their price for your proportion of input and output.',
+      querystring: modelWindowInput,
+      response: { 200: leaderboardMixOutput, ...errorResponses(401, 422) },
+    },
+    handler: async (request) => leaderboardMix.mix(request.context, request.query),
   });
 
   const model = {
@@ -83,6 +101,31 @@ export function leaderboardRoutes(app: RestApp, { leaderboard }: Services): void
       },
     });
   }
+
+  app.route({
+    method: 'GET',
+    url: '/api/leaderboard/:family/:name/row',
+    config: reads({ auth: 'none' }),
+    schema: {
+      operationId: 'getLeaderboardRow',
+      tags,
+      summary: 'Download the row of a model',
+      description:
+        'What its figures are computed from: counts and sketches. `docs/leaderboard.mjs` computes ranks and percentiles from it.',
+      security: [],
+      params: modelPathParams,
+      querystring: modelWindowInput,
+      response: { 200: leaderboardRowOutput, 304: NOT_MODIFIED, ...errorResponses(404, 422) },
+    },
+    handler: async (request, reply) => {
+      const { family, name } = request.params;
+      return cacheable(
+        request,
+        reply,
+        await leaderboard.row(request.context, `${family}/${name}`, request.query),
+      );
+    },
+  });
 
   app.route({
     method: 'POST',

@@ -5,7 +5,11 @@ import {
   modelWindowInput,
   updateModelInput,
 } from '../../services/leaderboard/leaderboard.inputs.js';
-import { leaderboardModelOutput, leaderboardOutput } from '../../services/leaderboard/leaderboard.outputs.js';
+import {
+  leaderboardModelOutput,
+  leaderboardOutput,
+  leaderboardRowOutput,
+} from '../../services/leaderboard/leaderboard.outputs.js';
 import { Allow } from '../access.js';
 import { camelCased } from '../case.js';
 import type { GraphqlContext } from '../context.js';
@@ -15,6 +19,7 @@ import {
   LeaderboardArgs,
   LeaderboardModel,
   LeaderboardModelArgs,
+  LeaderboardRow,
   RecomputeLeaderboardPayload,
   UpdateModelInput,
   UpdateModelPayload,
@@ -22,6 +27,8 @@ import {
 
 /** An answer holds 168 hours. */
 const HOURS_COST = 168;
+/** A sketch has some hundred buckets. */
+const SKETCHES_COST = 1_000;
 
 /** How models did, over all accounts. */
 @Resolver()
@@ -49,6 +56,20 @@ export class LeaderboardResolver {
     return camelCased(
       await services.leaderboard.model(service, checkedName, checked(modelWindowInput, args)),
     );
+  }
+
+  @Allow('public')
+  @Query(() => LeaderboardRow, {
+    nullable: true,
+    description: leaderboardRowOutput.description ?? '',
+    complexity: SKETCHES_COST,
+  })
+  async leaderboardRow(
+    @Args() { name, ...args }: LeaderboardModelArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<LeaderboardRow> {
+    const { name: checkedName } = checked(modelNameParams, { name });
+    return camelCased(await services.leaderboard.row(service, checkedName, checked(modelWindowInput, args)));
   }
 
   @Allow('admin')

@@ -10,8 +10,10 @@ import {
   leaderboardEntryOutput,
   leaderboardModelOutput,
   leaderboardOutput,
+  leaderboardRowOutput,
   modelHourOutput,
   recomputeOutput,
+  sketchPointOutput,
 } from '../../services/leaderboard/leaderboard.outputs.js';
 import { Model } from '../billing/billing.types.js';
 import { enumOf } from '../enum-of.js';
@@ -48,6 +50,17 @@ export class LeaderboardModel extends outputFields(leaderboardModelOutput, {
 
 @ObjectType({ description: leaderboardOutput.description })
 export class Leaderboard extends outputFields(leaderboardOutput, { entries: [LeaderboardEntry] }) {}
+
+@ObjectType({ description: sketchPointOutput.description })
+export class SketchPoint extends outputFields(sketchPointOutput) {}
+
+@ObjectType({ description: leaderboardRowOutput.description })
+export class LeaderboardRow extends outputFields(leaderboardRowOutput, {
+  latencyMs: [SketchPoint],
+  ttftMs: [SketchPoint],
+  inputTokens: [SketchPoint],
+  outputTokens: [SketchPoint],
+}) {}
 
 @InputType({ description: 'A model and its changes.' })
 export class UpdateModelInput extends inputFields(modelNameParams.extend(updateModelInput.shape)) {}

@@ -53,7 +53,7 @@ function figures({ model, windowDays, leastAccounts }: ModelFacts): string {
     ['Calls', integer(model.requests), model.one_account_dominates ? 'mostly one account' : undefined],
     ['Ended with status 429', percent(model.rate_limited_share)],
   ] as [string, string, string?][])}
-<p class="aside">Small figures are 95% confidence intervals.</p>`;
+<p class="aside">Small figures are 95% confidence intervals. <a href="/api/leaderboard/${escaped(model.model_public_name)}/row?window_days=${windowDays}" download="${escaped(model.model_public_name.replaceAll('/', '-'))}.json">Download counts and sketches</a></p>`;
 }
 
 function facts({ model, plans }: ModelFacts): string {

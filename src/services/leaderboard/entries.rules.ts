@@ -1,8 +1,8 @@
 import { formatTimestamp, hourStart } from '../../lib/clock.js';
-import { type BucketCount, latencyQuantile } from '../../lib/latency-sketch.js';
+import { type BucketCount, latencyQuantile, valueOfBucket } from '../../lib/latency-sketch.js';
 import { formatDecimal } from '../../lib/money.js';
 import { quantileInterval, shareInterval } from './intervals.rules.js';
-import type { LeaderboardEntryOutput, ModelHourOutput } from './leaderboard.outputs.js';
+import type { LeaderboardEntryOutput, LeaderboardRowOutput, ModelHourOutput } from './leaderboard.outputs.js';
 import type { HourOfModel, ModelAccounts, ModelTotals, SketchName } from './model-hours.store.js';
 import type { Contender, Standing } from './ranking.rules.js';
 
@@ -102,6 +102,33 @@ export function entryOf(figures: ModelFigures, standing: Standing | undefined): 
     one_account_dominates: accounts.largest_share > 0.5,
   };
 }
+
+const pointsOf = (sketch: readonly BucketCount[]): LeaderboardRowOutput['latency_ms'] =>
+  sketch
+    .toSorted((a, b) => a.bucket - b.bucket)
+    .map(({ bucket, count }) => ({ value: valueOfBucket(bucket), count }));
+
+/** What a model's line is computed from. */
+export const rowOf = ({
+  model,
+  totals,
+  sketches,
+}: ModelFigures): Omit<LeaderboardRowOutput, 'window_days' | 'generated_at'> => ({
+  model_public_name: model.publicName,
+  successes: totals.successes,
+  errors: totals.errors,
+  rate_limited: totals.rate_limited,
+  tokens_in: totals.input_tokens,
+  tokens_out: totals.output_tokens,
+  success_tokens_out: totals.success_tokens,
+  success_latency_ms: totals.success_ms,
+  input_price_per_million_usd: formatDecimal(model.inputPricePerMillionUsd),
+  output_price_per_million_usd: formatDecimal(model.outputPricePerMillionUsd),
+  latency_ms: pointsOf(sketches.latency),
+  ttft_ms: pointsOf(sketches.ttft),
+  input_tokens: pointsOf(sketches.input),
+  output_tokens: pointsOf(sketches.output),
+});
 
 export const BREAKDOWN_HOURS = 168;
 const HOUR_MS = 3_600_000;

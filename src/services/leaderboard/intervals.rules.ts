@@ -1,4 +1,4 @@
-import { type BucketCount, latencyQuantile } from '../../lib/latency-sketch.js';
+import { type BucketCount, countOf, valueAtRank } from '../../lib/latency-sketch.js';
 
 /** Normal quantile of a 95 % interval. */
 const Z = 1.959963984540054;
@@ -21,12 +21,11 @@ export function shareInterval(hits: number, total: number): Interval {
 
 /** 95 % interval of a quantile by order statistics: the values at the ranks that bound it. */
 export function quantileInterval(sketch: readonly BucketCount[], q: number): Interval {
-  const total = sketch.reduce((sum, { count }) => sum + count, 0);
+  const total = countOf(sketch);
   if (total === 0) return { low: 0, high: 0 };
   const half = Z * Math.sqrt(total * q * (1 - q));
-  const rank = (value: number): number => Math.min(total, Math.max(1, value)) / total;
   return {
-    low: latencyQuantile(sketch, rank(Math.floor(total * q - half))),
-    high: latencyQuantile(sketch, rank(Math.ceil(total * q + half) + 1)),
+    low: valueAtRank(sketch, Math.max(1, Math.floor(total * q - half))),
+    high: valueAtRank(sketch, Math.min(total, Math.ceil(total * q + half) + 1)),
   };
 }

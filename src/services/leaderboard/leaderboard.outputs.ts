@@ -111,6 +111,40 @@ export const leaderboardModelOutput = entry
   .meta({ id: 'LeaderboardModel', description: 'Figures of one model, in total and by hour.' });
 export type LeaderboardModelOutput = z.infer<typeof leaderboardModelOutput>;
 
+export const sketchPointOutput = z
+  .object({
+    value: z.int().describe('The value that stands for all values of the bucket, each within 1 % of it.'),
+    count: count('How many values the bucket has.'),
+  })
+  .meta({ id: 'SketchPoint', description: 'A bucket of a sketch.' });
+const sketch = (of: string): z.ZodArray<typeof sketchPointOutput> =>
+  z.array(sketchPointOutput).describe(`Sketch of ${of}, ascending.`);
+
+export const leaderboardRowOutput = z
+  .object({
+    model_public_name: z.string().describe('Public name of the model.'),
+    window_days: z.int().describe('As asked for.'),
+    generated_at: timestamp('When the figures were put together.'),
+    successes: count('Calls that succeeded.'),
+    errors: count('Calls that failed, and those that another model had to serve.'),
+    rate_limited: count('Errors with status 429.'),
+    tokens_in: count('Input tokens.'),
+    tokens_out: count('Output tokens.'),
+    success_tokens_out: count('Output tokens of the successes.'),
+    success_latency_ms: count('Latency of the successes, summed, in milliseconds.'),
+    input_price_per_million_usd: decimal('Price of a million input tokens in dollars.'),
+    output_price_per_million_usd: decimal('Price of a million output tokens in dollars.'),
+    latency_ms: sketch('the latency of the successes in milliseconds'),
+    ttft_ms: sketch('the time to first token of streams in milliseconds'),
+    input_tokens: sketch('the input tokens of the successes'),
+    output_tokens: sketch('the output tokens of the successes'),
+  })
+  .meta({
+    id: 'LeaderboardRow',
+    description: 'What the figures of a model are computed from: counts and sketches.',
+  });
+export type LeaderboardRowOutput = z.infer<typeof leaderboardRowOutput>;
+
 export const recomputeOutput = z
   .object({ hours: z.int().describe('Number of hours rolled up, including the current one.') })
   .meta({ id: 'LeaderboardRecomputed', description: 'The result of recomputing the leaderboard.' });

@@ -18,12 +18,14 @@ import {
   isRanked,
   type ModelFigures,
   nothing,
+  rowOf,
 } from './entries.rules.js';
 import type { LeaderboardInput, UpdateModelInput } from './leaderboard.inputs.js';
 import type {
   LeaderboardEntryOutput,
   LeaderboardModelOutput,
   LeaderboardOutput,
+  LeaderboardRowOutput,
   RecomputeOutput,
 } from './leaderboard.outputs.js';
 import {
@@ -43,8 +45,10 @@ const PREFIX = 'gateway/';
 const publicNameOf = (name: string): string => (name.startsWith(PREFIX) ? name : `${PREFIX}${name}`);
 
 /** A window as it was read, for every order. */
-interface Board {
+export interface Board {
   generatedAt: string;
+  /** The first hour of the window. */
+  from: Date;
   figures: ModelFigures[];
   standings: Map<string, Standing>;
   /** Answers that were made of it: whoever asks the same again gets the same object. */
@@ -57,6 +61,14 @@ function answered<T extends object>({ answers }: Board, question: string, make: 
   const answer = make();
   answers.set(question, answer);
   return answer;
+}
+
+/** A model by either of its names. */
+function figuresOf({ figures }: Board, name: string): ModelFigures {
+  const publicName = publicNameOf(name);
+  const found = figures.find(({ model }) => model.publicName === publicName);
+  if (!found) throw new AppError('not_found');
+  return found;
 }
 
 const ORDERS: Record<
@@ -114,6 +126,8 @@ export function createLeaderboardService(
     return entry.answer;
   }
 
+  const isShown = ({ accounts }: ModelFigures): boolean => accounts.accounts >= leastAccounts;
+
   const board = (context: ServiceContext, windowDays: number): Promise<Board> =>
     cached(`window ${windowDays}`, () => readBoard(context, windowDays));
 
@@ -141,6 +155,7 @@ export function createLeaderboardService(
     const ranked = figures.filter((one) => isRanked(one, leastAccounts));
     return {
       generatedAt: formatTimestamp(now),
+      from,
       figures,
       standings: rank(ranked.map(contender)),
       answers: new Map(),
@@ -148,6 +163,9 @@ export function createLeaderboardService(
   }
 
   return {
+    /** What the other answers are made of; the same object until figures change. */
+    board,
+
     /** The ranked models in the order that was asked for. Public. */
     async list(context: ServiceContext, input: LeaderboardInput): Promise<LeaderboardOutput> {
       const read = await board(context, input.window_days);
@@ -163,21 +181,38 @@ export function createLeaderboardService(
       name: string,
       { window_days }: Pick<LeaderboardInput, 'window_days'>,
     ): Promise<LeaderboardModelOutput> {
-      const publicName = publicNameOf(name);
       const read = await board(context, window_days);
-      const found = read.figures.find(({ model }) => model.publicName === publicName);
-      if (!found) throw new AppError('not_found');
-      const isShown = found.accounts.accounts >= leastAccounts;
+      const found = figuresOf(read, name);
+      const { publicName } = found.model;
+      const shown = isShown(found);
       const standing = read.standings.get(publicName);
       const hours = await cached(`hours ${publicName}`, () =>
         hoursOfModel(context.em.fork(), publicName, new Date(breakdownStart(clock.now()))),
       );
       const now = clock.now();
       return answered(read, `${publicName} at ${hourStart(now)}`, () => ({
-        ...entryOf(isShown ? found : nothing(found.model), standing),
+        ...entryOf(shown ? found : nothing(found.model), standing),
         insufficient_data: !standing,
         generated_at: read.generatedAt,
-        hourly_breakdown: hourlyBreakdown(isShown ? hours : [], now),
+        hourly_breakdown: hourlyBreakdown(shown ? hours : [], now),
+      }));
+    },
+
+    /**
+     * What the figures of a model are computed from. Public. Of a model that too few accounts used nothing is shown.
+     * @throws AppError `not_found`
+     */
+    async row(
+      context: ServiceContext,
+      name: string,
+      { window_days }: Pick<LeaderboardInput, 'window_days'>,
+    ): Promise<LeaderboardRowOutput> {
+      const read = await board(context, window_days);
+      const found = figuresOf(read, name);
+      return answered(read, `row ${found.model.publicName}`, () => ({
+        ...rowOf(isShown(found) ? found : nothing(found.model)),
+        window_days,
+        generated_at: read.generatedAt,
       }));
     },
 

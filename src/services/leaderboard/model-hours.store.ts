@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
 import { MODEL_HOURS_CHANNEL } from '../../db/invalidation.js';
 import { type BucketCount, latencyBounds } from '../../lib/latency-sketch.js';
+import { recomputeBandHour } from './band-hours.store.js';
 
 const bounds = sql.lit(`{${latencyBounds}}`);
 
@@ -54,6 +55,7 @@ export async function recomputeModelHour(em: EntityManager, hour: Date): Promise
     from totals full join fell_back using (model) left join latency using (model) left join ttft using (model)
       left join input using (model) left join output using (model)`.execute(db);
   await recomputeAccounts(em, at);
+  await recomputeBandHour(em, hour);
 }
 
 async function recomputeAccounts(em: EntityManager, at: string): Promise<void> {

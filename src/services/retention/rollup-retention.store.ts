@@ -2,7 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { UsageLatencyDay } from '../../entities/analytics/usage-latency-day.js';
 import { UsageRollup } from '../../entities/analytics/usage-rollup.js';
+import { AccountBandHour } from '../../entities/leaderboard/account-band-hour.js';
 import { ModelAccountHour } from '../../entities/leaderboard/model-account-hour.js';
+import { ModelBandHour } from '../../entities/leaderboard/model-band-hour.js';
 import { ModelHour } from '../../entities/leaderboard/model-hour.js';
 import { DAY_MS, utcDay } from '../../lib/clock.js';
 import { lockRollups } from '../analytics/rollups.store.js';
@@ -26,6 +28,8 @@ export async function removeRollups(em: EntityManager, day: Date): Promise<numbe
   const removed = await em.nativeDelete(UsageRollup, ofDay);
   await em.nativeDelete(ModelHour, ofDay);
   await em.nativeDelete(ModelAccountHour, ofDay);
+  await em.nativeDelete(AccountBandHour, ofDay);
+  await em.nativeDelete(ModelBandHour, ofDay);
   await em.nativeDelete(UsageLatencyDay, { day: { $lte: utcDay(day.getTime()) } });
   return removed;
 }

@@ -1,0 +1,85 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import { type BucketCount, latencyBounds } from '../../lib/latency-sketch.js';
+import { BAND_BOUNDS } from './bands.rules.js';
+
+/**
+ * Makes the latencies of an hour by length of the answer anew from all of its events: of each account, and from those of all.
+ * A success is one by the rules of `recomputeModelHour`.
+ */
+export async function recomputeBandHour(em: EntityManager, hour: Date): Promise<void> {
+  const db = em.getKysely();
+  const at = hour.toISOString();
+  await sql`delete from account_band_hours where hour = ${at}`.execute(db);
+  await sql`delete from model_band_hours where hour = ${at}`.execute(db);
+  await sql`
+    insert into account_band_hours
+    select ${at}, account_id, model, band, sum(n), sum(input_tokens), sum(output_tokens),
+      array_agg(bucket order by bucket), array_agg(n order by bucket)
+    from (
+      select account_id, served_model as model,
+        (width_bucket(output_tokens, ${sql.lit(`{${BAND_BOUNDS}}`)}::integer[]) + 1)::smallint as band,
+        width_bucket(latency_ms, ${sql.lit(`{${latencyBounds}}`)}::integer[])::smallint as bucket, count(*) as n,
+        sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens
+      from usage_events
+      where created_at >= ${at} and created_at < ${at}::timestamptz + interval '1 hour'
+        and status = 'success' and not client_aborted and (endpoint = 'embeddings' or output_tokens > 0)
+      group by 1, 2, 3, 4) buckets
+    group by account_id, model, band`.execute(db);
+  await sql`
+    insert into model_band_hours
+    select ${at}, model, band, array_agg(bucket order by bucket), array_agg(n order by bucket)
+    from (
+      select model, band, bucket, sum(n)::bigint as n
+      from account_band_hours, unnest(latency_buckets, latency_counts) as points (bucket, n)
+      where hour = ${at} group by 1, 2, 3) buckets
+    group by model, band`.execute(db);
+}
+
+/** What an account did with a model, in answers of one length. */
+export interface OwnBand {
+  model: string;
+  band: number;
+  successes: number;
+  input_tokens: number;
+  output_tokens: number;
+}
+
+/** What one account did in the hours from `from` on. */
+export async function ownBands(
+  em: EntityManager,
+  accountId: string,
+  from: Date,
+): Promise<{ bands: OwnBand[]; points: BandPoint[] }> {
+  const db = em.getKysely();
+  const ofAccount = sql`account_id = ${accountId} and hour >= ${from.toISOString()}`;
+  const { rows: bands } = await sql<OwnBand>`
+    select model, band, sum(successes)::float8 as successes, sum(input_tokens)::float8 as input_tokens,
+      sum(output_tokens)::float8 as output_tokens
+    from account_band_hours where ${ofAccount} group by 1, 2`.execute(db);
+  const { rows: points } = await sql<BandPoint>`
+    select model, band, bucket, sum(n)::float8 as count
+    from account_band_hours, unnest(latency_buckets, latency_counts) as points (bucket, n)
+    where ${ofAccount} group by 1, 2, 3`.execute(db);
+  return { bands, points };
+}
+
+/** How many calls of a model and a length fell into a bucket of latency. */
+export type BandPoint = { model: string; band: number } & BucketCount;
+
+/** Latencies of all accounts in the hours from `from` on, where at least so many accounts had such calls. */
+export async function everyonesBands(
+  em: EntityManager,
+  from: Date,
+  leastAccounts: number,
+): Promise<BandPoint[]> {
+  const { rows } = await sql<BandPoint>`
+    with shown as (
+      select model, band from account_band_hours where hour >= ${from.toISOString()}
+      group by 1, 2 having count(distinct account_id) >= ${leastAccounts}
+    )
+    select model, band, bucket, sum(n)::float8 as count
+    from model_band_hours join shown using (model, band), unnest(latency_buckets, latency_counts) as points (bucket, n)
+    where hour >= ${from.toISOString()} group by 1, 2, 3`.execute(em.getKysely());
+  return rows;
+}

@@ -1,0 +1,85 @@
+import { requireViewer, type ServiceContext } from '../../context.js';
+import type { ServiceDeps } from '../deps.js';
+import { everyonesBands, ownBands } from './band-hours.store.js';
+import { contender } from './entries.rules.js';
+import type { LeaderboardInput } from './leaderboard.inputs.js';
+import type { Board, createLeaderboardService } from './leaderboard.service.js';
+import type { LeaderboardMixOutput, MixEntryOutput } from './mix.outputs.js';
+import {
+  type BandSketches,
+  blendedPrice,
+  byModel,
+  mixContender,
+  mixEntry,
+  mixOf,
+  mixtureP95,
+  weightsOf,
+} from './mix.rules.js';
+import { rank } from './ranking.rules.js';
+
+const NONE: BandSketches = new Map();
+const EMBEDDING = 'embedding';
+
+const inOrder = (a: MixEntryOutput, b: MixEntryOutput): number =>
+  (a.rank ?? Number.POSITIVE_INFINITY) - (b.rank ?? Number.POSITIVE_INFINITY) ||
+  (b.ranking_score ?? 0) - (a.ranking_score ?? 0) ||
+  b.requests - a.requests;
+
+/** The leaderboard for what one account uses it for. */
+export function createLeaderboardMixService(
+  { config }: Pick<ServiceDeps, 'config'>,
+  leaderboard: Pick<ReturnType<typeof createLeaderboardService>, 'board'>,
+) {
+  /** Latencies of all accounts, read once for each board. */
+  const known = new WeakMap<Board, Promise<Map<string, BandSketches>>>();
+
+  function everyonesOf({ em }: ServiceContext, board: Board): Promise<Map<string, BandSketches>> {
+    const reading =
+      known.get(board) ?? everyonesBands(em.fork(), board.from, config.leaderboardMinAccounts).then(byModel);
+    known.set(board, reading);
+    reading.catch(() => known.delete(board));
+    return reading;
+  }
+
+  return {
+    /**
+     * The viewer's 95th percentile beside everyone's, for answers of the same lengths, and the models ranked for the viewer's mix
+     * of lengths and tokens. Chat models are ranked; an account without calls gets no ranks.
+     */
+    async mix(
+      context: ServiceContext,
+      { window_days }: Pick<LeaderboardInput, 'window_days'>,
+    ): Promise<LeaderboardMixOutput> {
+      const { accountId } = requireViewer(context);
+      const board = await leaderboard.board(context, window_days);
+      const everyones = await everyonesOf(context, board);
+      const own = await ownBands(context.em.fork(), accountId, board.from);
+      const sketches = byModel(own.points);
+      const families = new Map(board.figures.map(({ model }) => [model.publicName, model.family]));
+      const isChat = (name: string): boolean => families.get(name) !== EMBEDDING;
+      const chats = own.bands.filter(({ model }) => isChat(model));
+      const mix = mixOf(chats);
+      const weights = weightsOf(chats);
+      const lines = board.figures.map((figures) => {
+        const { publicName } = figures.model;
+        const everyone = everyones.get(publicName) ?? NONE;
+        const mixture = isChat(publicName) ? mixtureP95(everyone, weights) : undefined;
+        return { figures, publicName, everyone, mixture, price: blendedPrice(figures.model, mix) };
+      });
+      const standings = rank(
+        lines.flatMap(({ figures, publicName, ...line }) =>
+          board.standings.has(publicName) ? (mixContender(contender(figures), line) ?? []) : [],
+        ),
+      );
+      const entries = lines.map(({ figures, publicName, everyone, mixture, price }) =>
+        mixEntry(
+          figures.model,
+          own.bands.filter(({ model }) => model === publicName),
+          { own: sketches.get(publicName) ?? NONE, everyone },
+          { mixture, price, standing: standings.get(publicName) },
+        ),
+      );
+      return { window_days, generated_at: board.generatedAt, mix, entries: entries.toSorted(inOrder) };
+    },
+  };
+}
