@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify';
 import type { RestApp } from '../rest/rest-app.js';
 import { reads, shows } from '../rest/route-rules.js';
 import { apiReference } from './docs/api-reference.js';
@@ -6,6 +5,7 @@ import { graphqlGuide } from './docs/graphql-guide.js';
 import { docsPage } from './docs/html.js';
 import type { ApiDocument } from './docs/openapi-types.js';
 import { webhooksGuide } from './docs/webhooks-guide.js';
+import type { PageCache } from './public/page-cache.js';
 import type { Site, SitePage } from './site.js';
 import { sitePage } from './site-page.js';
 
@@ -24,19 +24,14 @@ const index = (): SitePage =>
   ]);
 
 /** `/openapi.json`, the pages of the documentation, which this server renders itself. */
-export function docsPages(app: RestApp, site: Site): void {
+export function docsPages(app: RestApp, site: Site, pages: PageCache): void {
   const html = (url: string, render: () => SitePage): void => {
-    // Rendered once: nothing in it depends on who asks.
-    let page: string | undefined;
     app.route({
       method: 'GET',
       url,
       config: shows('page'),
       schema: { hide: true },
-      handler: (_request, reply: FastifyReply) => {
-        page ??= sitePage(render(), site);
-        reply.type('text/html; charset=utf-8').header('cache-control', 'public, max-age=300').send(page);
-      },
+      handler: (request, reply) => pages.send(request, reply, url, undefined, () => sitePage(render(), site)),
     });
   };
   const { baseUrl } = site;

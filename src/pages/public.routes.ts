@@ -13,7 +13,7 @@ import { landingPage } from './public/landing-page.js';
 import { leaderboardPage, missingModel } from './public/leaderboard-page.js';
 import { migratePages } from './public/migrate/migrate.routes.js';
 import { modelPage } from './public/model-page.js';
-import { createPageCache } from './public/page-cache.js';
+import type { PageCache } from './public/page-cache.js';
 import { pricingPage } from './public/pricing-page.js';
 import type { Site, SitePage } from './site.js';
 import { sitePage } from './site-page.js';
@@ -22,6 +22,7 @@ export interface PublicPagesOptions {
   services: Services;
   site: Site;
   clock: Clock;
+  pages: PageCache;
   /** Accounts that have to use a model before it is shown. */
   leastAccounts: number;
 }
@@ -45,11 +46,10 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 
 /** The pages for who isn't signed in: what this is, what it costs, how the models do, and what a migration saves. */
 export function publicPages(app: RestApp, options: PublicPagesOptions): void {
-  const { services, site, clock, leastAccounts } = options;
+  const { services, site, clock, pages, leastAccounts } = options;
   const { leaderboard } = services;
   const { baseUrl } = site;
   const catalogOf = createCatalog(services, clock);
-  const pages = createPageCache(clock);
   const shown = (page: SitePage): string => sitePage(page, site);
   const route = (url: string, handler: Handler): void => {
     app.route({ method: 'GET', url, config: shows('page'), schema: { hide: true }, handler });

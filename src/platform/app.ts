@@ -19,6 +19,7 @@ import { crawlerRoutes } from '../pages/crawler.routes.js';
 import { docsPages } from '../pages/docs.routes.js';
 import { mailRoutes } from '../pages/mail.routes.js';
 import { answerWithPage } from '../pages/not-found-page.js';
+import { createPageCache } from '../pages/public/page-cache.js';
 import { publicPages } from '../pages/public.routes.js';
 import { sharedPlaygroundRoutes } from '../pages/shared-playground.routes.js';
 import type { Site } from '../pages/site.js';
@@ -152,14 +153,16 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   await collectOpenApi(app);
 
   healthRoutes(app, () => deps.ready().catch(() => false));
+  const pages = createPageCache(deps.clock);
   publicPages(app, {
     services,
     site,
     clock: deps.clock,
+    pages,
     leastAccounts: config.leaderboardMinAccounts,
   });
   crawlerRoutes(app, { services, site, startedAt: deps.clock.now() });
-  docsPages(app, site);
+  docsPages(app, site, pages);
   mailRoutes(app, services, site);
   accountsRoutes(app, services);
   billingRoutes(app, services);

@@ -166,6 +166,11 @@ describe('the public pages', () => {
     expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag]);
     expect((await get('/leaderboard', { 'accept-encoding': 'identity' })).text).toBe(first.text);
 
+    for (const path of ['/', '/pricing', '/leaderboard/fast', '/docs', '/docs/api']) {
+      const known = (await get(path)).headers.get('etag')!;
+      expect([path, (await get(path, { 'if-none-match': known })).status]).toEqual([path, 304]);
+    }
+
     await callModel(suite.db, 'gateway/qwen-fast', 150);
     await rollUpAt(suite.db, NOW);
     await until(async () => (await get('/leaderboard', { 'if-none-match': etag })).status === 200, {

@@ -70,3 +70,5 @@ export function createPageCache(clock: Clock) {
     },
   };
 }
+
+export type PageCache = ReturnType<typeof createPageCache>;

@@ -3,8 +3,6 @@ import { integer, milliseconds, percent, timeOf } from './html.js';
 import { barsOf, latenciesOf, lineOf } from './sparkline.js';
 
 const AREA = { width: 1008, height: 120 };
-/** Below the area, for the names of the days. */
-const LABELS = 20;
 const HOURS_PER_DAY = 24;
 const DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', timeZone: 'UTC' });
 
@@ -15,22 +13,25 @@ function roundEnd(value: number): number {
   return Math.ceil(value / unit) * unit;
 }
 
-function dayNames(hours: readonly ModelHourOutput[]): string {
-  const each = AREA.width / hours.length;
-  const midnights = hours.flatMap(({ hour }, i) => (hour.slice(11, 13) === '00' ? [[i, hour] as const] : []));
-  return midnights
-    .filter(([i]) => i <= hours.length - HOURS_PER_DAY / 2)
-    .map(
-      ([i, hour]) =>
-        `<path class="grid" d="M${i * each} 0v${AREA.height}"/><text x="${i * each + 4}" y="${AREA.height + 14}">${DAY.format(new Date(hour))}</text>`,
-    )
-    .join('');
-}
+/** Hours at which a day begins, but for one that has only just begun. */
+const midnightsOf = (hours: readonly ModelHourOutput[]): number[] =>
+  hours.flatMap(({ hour }, i) =>
+    hour.slice(11, 13) === '00' && i <= hours.length - HOURS_PER_DAY / 2 ? [i] : [],
+  );
 
+/** The marks are stretched to the width of the page; words are in a drawing of their own, which isn't. */
 function figure(name: string, marks: string, end: string, hours: readonly ModelHourOutput[]): string {
   const { width, height } = AREA;
-  return `<figure class="chart"><figcaption>${name}</figcaption>
-<svg viewBox="0 0 ${width} ${height + LABELS}" role="img" aria-label="${name}, highest ${end}"><path class="grid" d="M0 0h${width}M0 ${height / 2}h${width}"/>${dayNames(hours)}<path class="axis" d="M0 ${height}h${width}"/>${marks}<text class="end" x="4" y="12">${end}</text></svg></figure>`;
+  const each = width / hours.length;
+  const midnights = midnightsOf(hours);
+  const lines = midnights.map((i) => `M${i * each} 0v${height}`).join('');
+  const days = midnights.map(
+    (i) =>
+      `<text x="${((i / hours.length) * 100).toFixed(2)}%" y="14">${DAY.format(new Date(hours[i]!.hour))}</text>`,
+  );
+  return `<figure class="chart"><figcaption>${name}. Top line: ${end}</figcaption>
+<svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${name}, up to ${end}"><path class="grid" d="M0 0h${width}M0 ${height / 2}h${width}${lines}"/><path class="axis" d="M0 ${height}h${width}"/>${marks}</svg>
+<svg class="days" width="100%" height="20" aria-hidden="true">${days.join('')}</svg></figure>`;
 }
 
 const hourRow = (hour: ModelHourOutput): string =>
