@@ -31,7 +31,14 @@ export function docsPages(app: RestApp, site: Site, pages: PageCache): void {
       url,
       config: shows('page'),
       schema: { hide: true },
-      handler: (request, reply) => pages.send(request, reply, url, undefined, () => sitePage(render(), site)),
+      handler: (request, reply) =>
+        pages.send(
+          request,
+          reply,
+          url,
+          () => undefined,
+          () => sitePage(render(), site),
+        ),
     });
   };
   const { baseUrl } = site;

@@ -55,31 +55,45 @@ export function publicPages(app: RestApp, options: PublicPagesOptions): void {
     app.route({ method: 'GET', url, config: shows('page'), schema: { hide: true }, handler });
   };
 
-  route('/', async (request, reply) => {
-    const board = await leaderboard.list(request.context, DEFAULTS);
-    return pages.send(request, reply, 'landing', board, async () => {
-      const catalog = await catalogOf(request.context);
-      const snippets = codeSnippets({ baseUrl, model: FIRST_MODEL }, false);
-      return shown(landingPage({ baseUrl, catalog, board, snippets }));
-    });
-  });
+  route('/', (request, reply) =>
+    pages.send(
+      request,
+      reply,
+      'landing',
+      () => leaderboard.list(request.context, DEFAULTS),
+      async (board) => {
+        const catalog = await catalogOf(request.context);
+        const snippets = codeSnippets({ baseUrl, model: FIRST_MODEL }, false);
+        return shown(landingPage({ baseUrl, catalog, board, snippets }));
+      },
+    ),
+  );
 
-  route('/pricing', async (request, reply) => {
-    const catalog = await catalogOf(request.context);
-    return pages.send(request, reply, 'pricing', catalog, () => shown(pricingPage(catalog)));
-  });
+  route('/pricing', (request, reply) =>
+    pages.send(
+      request,
+      reply,
+      'pricing',
+      () => catalogOf(request.context),
+      (catalog) => shown(pricingPage(catalog)),
+    ),
+  );
 
-  route('/leaderboard', async (request, reply) => {
+  route('/leaderboard', (request, reply) => {
     const input = asked(request.query);
-    const board = await leaderboard.list(request.context, input);
-    const key = `leaderboard ${input.window_days} ${input.sort_by}`;
-    return pages.send(request, reply, key, board, async () => {
-      const { simulated } = await catalogOf(request.context);
-      const models: LeaderboardModelOutput[] = [];
-      for (const { model_public_name: name } of board.entries)
-        models.push(await leaderboard.model(request.context, name, input));
-      return shown(leaderboardPage({ input, board, models, leastAccounts, simulated }));
-    });
+    return pages.send(
+      request,
+      reply,
+      `leaderboard ${input.window_days} ${input.sort_by}`,
+      () => leaderboard.list(request.context, input),
+      async (board) => {
+        const { simulated } = await catalogOf(request.context);
+        const models: LeaderboardModelOutput[] = [];
+        for (const { model_public_name: name } of board.entries)
+          models.push(await leaderboard.model(request.context, name, input));
+        return shown(leaderboardPage({ input, board, models, leastAccounts, simulated }));
+      },
+    );
   });
 
   route('/leaderboard/:name', async (request, reply) => {
@@ -99,19 +113,25 @@ export function publicPages(app: RestApp, options: PublicPagesOptions): void {
       return reply.send(shown(missingModel(name, names)));
     }
     const publicName = model.model_public_name;
-    return pages.send(request, reply, `model ${publicName} ${windowDays}`, model, () =>
-      shown(
-        modelPage({
-          windowDays,
-          model,
-          models,
-          plans: plans.flatMap((plan) => (plan.allowed_models.includes(publicName) ? [plan.name] : [])),
-          snippets: codeSnippets({ baseUrl, model: publicName }, model.family === 'embedding'),
-          leastAccounts,
-          simulated,
-          baseUrl,
-        }),
-      ),
+    const key = `model ${publicName} ${windowDays}`;
+    return pages.send(
+      request,
+      reply,
+      key,
+      () => model,
+      () =>
+        shown(
+          modelPage({
+            windowDays,
+            model,
+            models,
+            plans: plans.flatMap((plan) => (plan.allowed_models.includes(publicName) ? [plan.name] : [])),
+            snippets: codeSnippets({ baseUrl, model: publicName }, model.family === 'embedding'),
+            leastAccounts,
+            simulated,
+            baseUrl,
+          }),
+        ),
     );
   });
 

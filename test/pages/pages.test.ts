@@ -196,6 +196,27 @@ describe('the public pages', () => {
   });
 });
 
+describe('the public pages while figures can’t be read', () => {
+  let now = NOW;
+  const suite = usePlatform({ own: true, clock: { now: () => now } });
+  const statusOf = async (path: string) => (await call(suite.url, 'GET', path)).status;
+
+  test('are shown as they were, and a page that nobody has seen is an error', async () => {
+    await someCalls(suite.db);
+    const before = await Promise.all(['/', '/leaderboard'].map((path) => call(suite.url, 'GET', path)));
+    await suite.db.pool.query('alter table model_hours rename to away');
+    now += 6 * 60_000;
+    for (const [i, path] of ['/', '/leaderboard', '/'].entries()) {
+      const { status, text } = await call(suite.url, 'GET', path);
+      expect([status, text === before[i % 2]!.text]).toEqual([200, true]);
+    }
+    expect(await statusOf('/leaderboard?window_days=30')).toBe(500);
+    await suite.db.pool.query('alter table away rename to model_hours');
+    expect(await statusOf('/leaderboard?window_days=30')).toBe(200);
+    expect((await call(suite.url, 'GET', '/leaderboard')).text).toContain('2026-11-21 12:36 UTC');
+  });
+});
+
 describe('the public pages of a production', () => {
   const suite = usePlatform({
     own: true,

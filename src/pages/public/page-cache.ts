@@ -46,19 +46,38 @@ export function createPageCache(clock: Clock) {
     return page;
   }
 
+  async function current<T extends Basis>(
+    request: FastifyRequest,
+    key: string,
+    basisOf: () => T | Promise<T>,
+    render: (basis: T) => string | Promise<string>,
+  ): Promise<Rendered> {
+    const former = kept.get(key);
+    try {
+      const basis = await basisOf();
+      return await rendered(key, basis, () => render(basis));
+    } catch (error) {
+      if (!former) throw error;
+      request.log.warn({ err: error, page: key }, 'the page is shown as it was');
+      if (!kept.has(key)) kept.set(key, former);
+      return former.page;
+    }
+  }
+
   return {
     /**
-     * Sends the document of a key, or 304 to who has it. Keys are as many as pages, never as many as somebody can ask for.
-     * @param basis What it is made from: another object renders it anew.
+     * Sends the document of a key, or 304 to who has it. Keys are as many as pages, never as many as somebody can ask for. While
+     * it can't be made, the document is shown as it was.
+     * @param basisOf Gives what it is made from: another object renders it anew.
      */
-    async send(
+    async send<T extends Basis>(
       request: FastifyRequest,
       reply: FastifyReply,
       key: string,
-      basis: Basis,
-      render: () => string | Promise<string>,
+      basisOf: () => T | Promise<T>,
+      render: (basis: T) => string | Promise<string>,
     ): Promise<FastifyReply> {
-      const { etag, content, compressed } = await rendered(key, basis, render);
+      const { etag, content, compressed } = await current(request, key, basisOf, render);
       reply.headers({ 'cache-control': CACHE_CONTROL, etag, vary: 'accept-encoding' });
       if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
       reply.type('text/html; charset=utf-8');
