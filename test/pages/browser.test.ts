@@ -97,7 +97,7 @@ describeInBrowser('the public pages in a real browser', () => {
     const result = page.locator('[data-export-result]');
     // 31 days × 20 models × 31M and 3.1M tokens, as 30 days: 20 × (930M × $2.50 + 93M × $10.00).
     await result.getByText('$65,100.00').waitFor();
-    await result.getByText('of 31 days, as of 30').waitFor();
+    await result.getByText('of 31 days, scaled to 30').waitFor();
     // 20 × 1,440 a day are 20 a minute; 5 times that is within the pro plan.
     await result.getByText('A peak of 100 requests per minute needs the pro plan').waitFor();
     expect(await result.getByRole('row').count()).toBe(21);

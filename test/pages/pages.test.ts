@@ -145,6 +145,16 @@ describe('the public pages', () => {
     const shown = textOf(text);
     expect(shown).toContain(`Latency, 95th percentile ${body.p95_latency_ms} ms`);
     expect(shown).toContain('2026-11-21 11:00 UTC 1,234 3.57%');
+    // One hour had calls: one bar of them all, and a lower one of its errors.
+    const [bars, errors] = ['bars', 'errors'].map(
+      (name) =>
+        [...text.matchAll(new RegExp(`<path class="${name}" d="([^"]*)"`, 'g'))]
+          .at(-1)![1]!
+          .match(/v-[\d.]+/g)!,
+    );
+    expect([bars!.length, errors!.length]).toEqual([1, 1]);
+    // 1,234 and 44 of 1,300 calls, in units of 120.
+    expect([bars![0], errors![0]]).toEqual(['v-113.9', 'v-4.1']);
     expect(shown).toContain('Plans free, starter, pro, developer, team');
     expect(text).toContain('href="/leaderboard/qwen-fast"');
     expect((await get('/leaderboard/embed')).text).toContain('Not ranked');

@@ -9,9 +9,15 @@ interface Frame {
 
 const place = (value: number): string => String(Math.round(value * 10) / 10);
 
-/** Bars of amounts, from the ground up. */
-export function barsOf(amounts: readonly number[], { width, height }: Frame, className: string): string {
-  const highest = Math.max(1, ...amounts);
+/**
+ * Bars of amounts, from the ground up.
+ * @param highest The amount that is as high as the frame.
+ */
+export function barsOf(
+  amounts: readonly number[],
+  { width, height }: Frame,
+  { className, highest = Math.max(1, ...amounts) }: { className: string; highest?: number },
+): string {
   const each = width / amounts.length;
   const bars = amounts.map((amount, i) => {
     if (amount === 0) return '';
@@ -54,5 +60,5 @@ export function sparkline(model: string, hours: readonly ModelHourOutput[]): str
   );
   const latencies = latenciesOf(hours);
   const highest = Math.max(1, ...latencies.map((value) => value ?? 0));
-  return `<svg class="spark" viewBox="0 0 ${SPARK.width} ${SPARK.height}" width="${SPARK.width}" height="${SPARK.height}" role="img" aria-label="${escaped(`Calls and latency of ${model} over the last 7 days`)}">${barsOf(bars, SPARK, 'bars')}${lineOf(latencies, SPARK, highest)}</svg>`;
+  return `<svg class="spark" viewBox="0 0 ${SPARK.width} ${SPARK.height}" width="${SPARK.width}" height="${SPARK.height}" role="img" aria-label="${escaped(`Calls and latency of ${model} over the last 7 days`)}">${barsOf(bars, SPARK, { className: 'bars' })}${lineOf(latencies, SPARK, highest)}</svg>`;
 }

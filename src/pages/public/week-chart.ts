@@ -48,17 +48,12 @@ function asTable(hours: readonly ModelHourOutput[]): string {
 export function weekChart(hours: readonly ModelHourOutput[]): string {
   const calls = hours.map(({ requests }) => requests);
   const most = roundEnd(Math.max(0, ...calls));
-  // Drawn over the bars of all calls at the same scale: the highest is added beyond the edge.
-  const scaled = (amounts: readonly number[], className: string): string =>
-    barsOf(
-      [...amounts, most],
-      { width: AREA.width * (1 + 1 / hours.length), height: AREA.height },
-      className,
-    );
+  const drawn = (amounts: readonly number[], className: string): string =>
+    barsOf(amounts, AREA, { className, highest: most });
   const latencies = latenciesOf(hours);
   const slowest = roundEnd(Math.max(0, ...latencies.map((value) => value ?? 0)));
   const errors = hours.map((hour) => hour.errors);
-  return `${figure('Calls per hour, errors in red', scaled(calls, 'bars') + scaled(errors, 'errors'), `${integer(most)} calls`, hours)}
+  return `${figure('Calls per hour, errors in red', drawn(calls, 'bars') + drawn(errors, 'errors'), `${integer(most)} calls`, hours)}
 ${figure('95th percentile of latency per hour', lineOf(latencies, AREA, slowest), milliseconds(slowest), hours)}
 ${asTable(hours)}`;
 }

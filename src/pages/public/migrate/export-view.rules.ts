@@ -54,7 +54,7 @@ export function exportView(usage: UsageExport, here: Here, plans: readonly PlanL
   const guessed = rows.filter(({ estimate }) => estimate.approximate).map(({ one }) => one.model);
   const peak = peakOf(usage);
   const models = [...new Set(rows.map(({ estimate }) => estimate.recommended_pr_model))];
-  const scale = usage.days === DAYS ? '' : ` of ${integer(usage.days)} days, as of 30`;
+  const scale = usage.days === DAYS ? '' : ` of ${integer(usage.days)} days, scaled to ${DAYS}`;
   return `${tiles([
     ['Today, for 30 days', money(formatMoney(costs.legacy)), `${integer(rows.length)} models`],
     ['Here', money(formatMoney(costs.own))],

@@ -83,7 +83,7 @@ const presets = (): string =>
     .join('');
 
 const EXPORT = `<section data-export id="export" hidden><h2>Or paste a usage export</h2>
-<p>A CSV or JSON usage export of OpenAI, Anthropic or OpenRouter with up to a few months. It is read in your browser: nothing that you paste is sent
+<p>A CSV or JSON usage export of OpenAI, Anthropic or OpenRouter for a month or longer. It is read in your browser: nothing that you paste is sent
 anywhere, and no key is needed.</p>
 <p class="field"><label for="usage-export">Usage export</label><textarea id="usage-export" rows="6" spellcheck="false" autocomplete="off"></textarea></p>
 <p class="field"><label for="usage-file">Or choose the file</label><input type="file" id="usage-file" accept=".csv,.json,text/csv,application/json"></p>
