@@ -7,6 +7,8 @@ export const paths = {
   dashboard: '/dashboard',
   keys: '/dashboard/keys',
   key: '/dashboard/keys/$keyId',
+  widgets: '/dashboard/widgets',
+  widget: '/dashboard/widgets/$widgetId',
   usage: '/dashboard/usage',
   alerts: '/dashboard/alerts',
   billing: '/dashboard/billing',

@@ -100,6 +100,18 @@ const key = createRoute({
   component: lazyPage(() => import('./features/keys/key-page'), 'KeyPage'),
 });
 
+const widgets = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.widgets,
+  component: lazyPage(() => import('./features/widgets/widgets-page'), 'WidgetsPage'),
+});
+
+const widget = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.widget,
+  component: lazyPage(() => import('./features/widgets/widget-page'), 'WidgetPage'),
+});
+
 const usage = createRoute({
   getParentRoute: () => signedIn,
   path: paths.usage,
@@ -140,7 +152,7 @@ export const router = createRouter({
     signup,
     forgotPassword,
     resetPassword,
-    signedIn.addChildren([overview, keys, key, usage, alerts, billing, statement, profile]),
+    signedIn.addChildren([overview, keys, key, widgets, widget, usage, alerts, billing, statement, profile]),
   ]),
   defaultPreload: 'intent',
   defaultErrorComponent: PageError,

@@ -7,6 +7,8 @@ const PAGES = {
   '/dashboard': ['app-layout', 'overview-page'],
   '/dashboard/keys': ['app-layout', 'keys-page'],
   '/dashboard/keys/*': ['app-layout', 'key-page'],
+  '/dashboard/widgets': ['app-layout', 'widgets-page'],
+  '/dashboard/widgets/*': ['app-layout', 'widget-page'],
   '/dashboard/usage': ['app-layout', 'usage-page'],
   '/dashboard/alerts': ['app-layout', 'alerts-page'],
   '/dashboard/billing': ['app-layout', 'billing-page'],

@@ -1,22 +1,23 @@
 import { AnswerStream } from './answer-stream';
 import { Conversation } from './conversation';
 import type { Look, Saved, ToFrame, ToLoader } from './protocol';
-import { createView } from './view';
+import { View } from './view';
 
 let port: MessagePort | undefined;
-const view = createView();
 let conversation: Conversation | undefined;
 
 const tell = (message: ToLoader): void => port?.postMessage(message);
 
-/** The first message of the page around us brings the port; everything else comes over it. */
+const view = new View({
+  send: (text) => conversation?.say(text),
+  retry: () => conversation?.retry(),
+  clear: () => conversation?.clear(),
+  close: () => tell({ v: 1, type: 'close' }),
+});
+
 function begin(look: Look, saved: Saved): void {
   view.look(look);
   conversation = new Conversation({ view, tell, makeStream: () => new AnswerStream() }, saved);
-  view.onSend = (text) => conversation?.say(text);
-  view.onClear = () => conversation?.clear();
-  view.onRetry = () => conversation?.retry();
-  view.onClose = () => tell({ v: 1, type: 'close' });
   tell({ v: 1, type: 'ready' });
 }
 
@@ -30,6 +31,7 @@ function hear({ data }: MessageEvent<ToFrame>): void {
   else if (data.type === 'error') conversation?.failed(data.id, data.trouble);
 }
 
+// The first message of the page around us brings the port; everything else comes over it.
 window.addEventListener('message', ({ data, source, ports }: MessageEvent<ToFrame>) => {
   const isFirst = !port && source === window.parent && data?.v === 1 && data.type === 'init';
   if (!isFirst || !ports[0]) return;

@@ -6,16 +6,6 @@ import { domainOf } from './domains.rules.js';
 
 export { pageInput } from '../../lib/page-input.js';
 
-/** SPEC section 8 and what it leaves open. */
-export const WIDGET_DEFAULTS = {
-  greeting_message: 'Hi! How can I help?',
-  placeholder: 'Type a message…',
-  primary: '#0b5563',
-  position: 'bottom-right',
-  rate_limit_per_minute: 10,
-  daily_message_limit: 200,
-} as const;
-
 const whole = (min: number, max: number) => {
   const words = `must be a whole number from ${min} to ${max}`;
   return z.int(words).min(min, words).max(max, words);

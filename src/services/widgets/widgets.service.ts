@@ -11,8 +11,9 @@ import type { PageInput } from '../../lib/page-input.js';
 import { lockActing } from '../billing/ledger.store.js';
 import type { ServiceDeps } from '../deps.js';
 import { accountAuthorization } from '../playground/account-key.js';
+import { WIDGET_DEFAULTS } from './defaults.rules.js';
 import { requireReferences } from './references.js';
-import { type CreateWidgetInput, type UpdateWidgetInput, WIDGET_DEFAULTS } from './widgets.inputs.js';
+import type { CreateWidgetInput, UpdateWidgetInput } from './widgets.inputs.js';
 import type { WidgetOutput, WidgetUsageOutput } from './widgets.outputs.js';
 import { hasPublicKeyForm, MAX_WIDGETS, newPublicKey } from './widgets.rules.js';
 import {

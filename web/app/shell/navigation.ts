@@ -6,6 +6,7 @@ import {
   KeyRoundIcon,
   LayoutListIcon,
   type LucideIcon,
+  MessageCircleIcon,
   ReceiptIcon,
   UserIcon,
   WaypointsIcon,
@@ -17,7 +18,7 @@ export interface Destination {
   label: string;
   icon: LucideIcon;
   /** A page of this app, or a document of its own. */
-  to?: Exclude<(typeof paths)[keyof typeof paths], typeof paths.key>;
+  to?: Exclude<(typeof paths)[keyof typeof paths], typeof paths.key | typeof paths.widget>;
   href?: string;
 }
 
@@ -36,6 +37,7 @@ export const navigation: readonly Group[] = [
       { label: 'API keys', icon: KeyRoundIcon, to: paths.keys },
       { label: 'Usage', icon: LayoutListIcon, to: paths.usage },
       { label: 'Alerts', icon: BellIcon, to: paths.alerts },
+      { label: 'Widgets', icon: MessageCircleIcon, to: paths.widgets },
     ],
   },
   {

@@ -1,0 +1,91 @@
+import type { Frame, Page } from 'playwright-core';
+import { call } from '../support/api.js';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { useProduct } from '../support/product-suite.js';
+import type { StackUser } from '../support/stack-callers.js';
+import { until } from '../support/until.js';
+import type { Widget } from '../widgets/support.js';
+import { expectGoodLooks, openAs } from './dashboard.js';
+
+/** What the owner of widgets does with them, and what their visitors notice of it. */
+describeInBrowser('the widgets of the dashboard', () => {
+  const browser = useBrowser();
+  const suite = useProduct();
+  let user: StackUser;
+  beforeEach(async () => {
+    user = await suite.signUp('team');
+  });
+
+  const widgetsOf = async (): Promise<Widget[]> =>
+    (await call<Widget[]>(suite.url, 'GET', '/api/widgets', { token: user.token })).body;
+  const preview = async (page: Page): Promise<Frame> => {
+    const frame = await (await page.getByTitle('Preview of the chat').elementHandle())!.contentFrame();
+    await frame!.locator('.turn').first().waitFor();
+    return frame!;
+  };
+
+  test('a widget is made with a live preview, tried, embedded, and its key rotated', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard/widgets');
+    await page.getByText('No widgets yet.').waitFor();
+    await page.getByRole('button', { name: 'Create widget' }).first().click();
+    await page.waitForURL('**/dashboard/widgets/new');
+    const before = await preview(page);
+    await page.getByLabel('Name').fill('Shop');
+    await page.getByLabel('Greeting').fill('Welcome to the **shop**');
+    await before.getByText('Welcome to the shop').waitFor();
+    await before.locator('#box').fill('Hello?');
+    await before.locator('#box').press('Enter');
+    await before.locator('.turn', { hasText: 'This is a preview' }).waitFor();
+    await expectGoodLooks(page, 'widget-new');
+    await page.getByRole('button', { name: 'Create widget' }).click();
+    await page.getByRole('heading', { name: 'Shop', level: 1 }).waitFor();
+    const [widget] = await widgetsOf();
+    expect(widget).toMatchObject({
+      greeting_message: 'Welcome to the **shop**',
+      visitor_daily_limit: 40,
+      verified_history: true,
+    });
+    await page.getByText(`data-pr-widget="${widget!.public_key}"`).waitFor();
+    const chat = await preview(page);
+    await chat.locator('#box').fill('Do you ship?');
+    await chat.locator('#box').press('Enter');
+    await until(async () => (await widgetsOf())[0]!.messages_today === 1, { what: 'the message to count' });
+    await page.getByText('of 200 messages').waitFor();
+    await until(async () => (await page.getByText('0 in, 0 out').count()) === 0, {
+      what: 'the usage to be shown',
+    });
+    await expectGoodLooks(page, 'widget');
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    const [rotated] = await widgetsOf();
+    expect(rotated!.public_key).not.toBe(widget!.public_key);
+    await page.getByText(`data-pr-widget="${rotated!.public_key}"`).waitFor();
+    await page.getByRole('link', { name: '← Widgets' }).click();
+    await page.getByRole('link', { name: 'Shop' }).waitFor();
+    await expectGoodLooks(page, 'widgets');
+  });
+
+  test('what the server refuses stands at its field, and a deleted widget is gone', async () => {
+    const made = await call<Widget>(suite.url, 'POST', '/api/widgets', {
+      token: user.token,
+      body: { name: 'Old', model_public_name: 'gateway/fast' },
+    });
+    const page = await openAs(browser, suite, user, `/dashboard/widgets/${made.body.id}`);
+    await page.getByLabel('Allowed domains').fill('shop.example\nnot a host!');
+    await page.getByLabel('Messages per minute').fill('many');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Must be a whole number from 1 to 1000').waitFor();
+    await page.getByText('Must be a host name such as example.com or *.example.com').waitFor();
+    await page.getByLabel('Allowed domains').fill('https://shop.example/path');
+    await page.getByLabel('Messages per minute').fill('5');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(await page.getByLabel('Allowed domains').inputValue()).toBe('shop.example');
+    await page.getByText('To chat here, allow').waitFor();
+    await page.getByRole('button', { name: 'Delete widget' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete widget' }).click();
+    await page.waitForURL('**/dashboard/widgets');
+    expect(await widgetsOf()).toEqual([]);
+  });
+});

@@ -1,0 +1,103 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { Look, ToFrame, ToLoader } from '../../../widget/protocol';
+import { Choice } from '../../ui/choice';
+import { Note } from '../../ui/note';
+import type { WidgetDraft } from './widget-draft';
+import classes from './widgets.module.css';
+
+const SIZES = [
+  { value: 'desktop', label: 'Desktop' },
+  { value: 'phone', label: 'Phone' },
+] as const;
+const EXAMPLE = 'This is a **preview**. Create the widget, and the model answers here.';
+
+interface PreviewProps {
+  draft: WidgetDraft;
+  /** Of a widget that is there: the model answers, as it would a visitor. */
+  publicKey?: string;
+}
+
+/** The chat as visitors see it, in the frame that they see. */
+export function Preview({ draft, publicKey }: PreviewProps) {
+  const [size, setSize] = useState<(typeof SIZES)[number]['value']>('desktop');
+  const frame = useRef<HTMLIFrameElement>(null);
+  const port = useRef<MessagePort>(undefined);
+  const key = useRef(publicKey);
+  key.current = publicKey;
+  const look: Look = { greeting: draft.greeting, placeholder: draft.placeholder, primary: draft.primary };
+  const latest = useRef(look);
+  latest.current = look;
+  const tell = useCallback((message: ToFrame) => port.current?.postMessage(message), []);
+  const begin = (): void => {
+    const channel = new MessageChannel();
+    port.current = channel.port1;
+    channel.port1.onmessage = ({ data }: MessageEvent<ToLoader>) => {
+      if (data.type === 'ask') void answer(key.current, data, tell);
+    };
+    const first: ToFrame = { v: 1, type: 'init', look: latest.current, saved: { turns: [] } };
+    frame.current?.contentWindow?.postMessage(first, '*', [channel.port2]);
+  };
+  const { greeting, placeholder, primary } = look;
+  useEffect(() => {
+    tell({ v: 1, type: 'look', look: { greeting, placeholder, primary } });
+  }, [greeting, placeholder, primary, tell]);
+  return (
+    <section className={classes.preview} aria-label="Preview">
+      <Choice label="Size of the preview" options={SIZES} value={size} onChange={setSize} />
+      <iframe
+        ref={frame}
+        title="Preview of the chat"
+        src="/widget/frame/preview"
+        sandbox="allow-scripts allow-forms allow-popups"
+        data-size={size}
+        onLoad={begin}
+      />
+      {publicKey !== undefined && (
+        <Note tone="plain">
+          Messages are answered with the saved settings, and counted and charged like those of visitors.
+          {draft.domains.trim() !== '' && ` To chat here, allow ${location.hostname} as a domain.`}
+        </Note>
+      )}
+    </section>
+  );
+}
+
+/** What the loader does in a page of a customer. */
+async function answer(
+  publicKey: string | undefined,
+  { id, question }: Extract<ToLoader, { type: 'ask' }>,
+  tell: (message: ToFrame) => void,
+): Promise<void> {
+  if (publicKey === undefined) {
+    const chunk = JSON.stringify({ choices: [{ delta: { content: EXAMPLE } }] });
+    tell({ v: 1, type: 'chunk', id, text: `data: ${chunk}\n\ndata: [DONE]\n\n` });
+    tell({ v: 1, type: 'done', id });
+    return;
+  }
+  try {
+    const response = await fetch('/api/widget/chat', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ public_key: publicKey, stream: true, ...question }),
+      credentials: 'omit',
+    });
+    if (!response.ok || !response.body) {
+      const { error } = (await response.json()) as { error: { code: string } };
+      const after = Number(response.headers.get('retry-after'));
+      tell({
+        v: 1,
+        type: 'error',
+        id,
+        trouble: { code: error.code, ...(after > 0 && { retryAfter: after }) },
+      });
+      return;
+    }
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      tell({ v: 1, type: 'chunk', id, text: part.value });
+    }
+    tell({ v: 1, type: 'done', id });
+  } catch {
+    tell({ v: 1, type: 'error', id, trouble: {} });
+  }
+}

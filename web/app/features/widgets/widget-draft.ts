@@ -1,0 +1,99 @@
+import { WIDGET_DEFAULTS } from '../../../../src/services/widgets/defaults.rules';
+import type { WidgetFactsQuery, WidgetRowFragment } from '../../../generated/graphql';
+import { trimmedDecimal } from '../../ui/money-text';
+
+/** A widget as a form has it: texts, as they are typed. */
+export interface WidgetDraft {
+  name: string;
+  model: string;
+  systemPrompt: string;
+  /** Empty: the system prompt. */
+  promptId: string;
+  greeting: string;
+  placeholder: string;
+  primary: string;
+  position: 'bottom-right' | 'bottom-left';
+  /** One per line. */
+  domains: string;
+  perMinute: string;
+  perDay: string;
+  /** Empty: no limit. */
+  visitorPerDay: string;
+  verifiedHistory: boolean;
+  /** Dollars; empty: no budget. */
+  budget: string;
+  fallback: string;
+}
+
+/** A visitor may use a fifth of the day's messages, unless its owner says otherwise. */
+const VISITOR_SHARE = 5;
+
+/** What a form begins with. */
+export function draftOf(widget: WidgetRowFragment | undefined, facts: WidgetFactsQuery): WidgetDraft {
+  if (!widget) return firstDraft(facts);
+  const { theme } = widget;
+  return {
+    name: widget.name,
+    model: widget.modelPublicName,
+    systemPrompt: widget.systemPrompt,
+    promptId: widget.promptId ?? '',
+    greeting: widget.greetingMessage,
+    placeholder: widget.placeholder,
+    primary: theme.primary,
+    position: theme.position as WidgetDraft['position'],
+    domains: widget.allowedDomains.join('\n'),
+    perMinute: String(widget.rateLimitPerMinute),
+    perDay: String(widget.dailyMessageLimit),
+    visitorPerDay: String(widget.visitorDailyLimit ?? ''),
+    verifiedHistory: widget.verifiedHistory,
+    budget: widget.monthlyLimitUsd == null ? '' : trimmedDecimal(widget.monthlyLimitUsd),
+    fallback: widget.fallbackModelPublicName ?? '',
+  };
+}
+
+const firstDraft = (facts: WidgetFactsQuery): WidgetDraft => ({
+  name: '',
+  model: chatModels(facts)[0] ?? '',
+  systemPrompt: '',
+  promptId: '',
+  greeting: WIDGET_DEFAULTS.greeting_message,
+  placeholder: WIDGET_DEFAULTS.placeholder,
+  primary: WIDGET_DEFAULTS.primary,
+  position: WIDGET_DEFAULTS.position,
+  domains: '',
+  perMinute: String(WIDGET_DEFAULTS.rate_limit_per_minute),
+  perDay: String(WIDGET_DEFAULTS.daily_message_limit),
+  visitorPerDay: String(WIDGET_DEFAULTS.daily_message_limit / VISITOR_SHARE),
+  verifiedHistory: true,
+  budget: '',
+  fallback: '',
+});
+
+/** Public names of the chat models of the plan. */
+export const chatModels = ({ viewer, models }: WidgetFactsQuery): string[] =>
+  (models ?? [])
+    .filter(
+      ({ modelPublicName, family }) =>
+        family !== 'embedding' && viewer?.plan.allowedModels.includes(modelPublicName),
+    )
+    .map(({ modelPublicName }) => modelPublicName);
+
+const whole = (text: string): number => (/^\d{1,9}$/.test(text.trim()) ? Number(text) : -1);
+
+/** What is sent of a draft. What is no number becomes one that the server refuses in its words. */
+export const inputOf = (draft: WidgetDraft) => ({
+  name: draft.name,
+  modelPublicName: draft.model,
+  systemPrompt: draft.systemPrompt,
+  promptId: draft.promptId || null,
+  greetingMessage: draft.greeting,
+  placeholder: draft.placeholder,
+  theme: { primary: draft.primary, position: draft.position },
+  allowedDomains: draft.domains.split(/[\s,]+/).filter(Boolean),
+  rateLimitPerMinute: whole(draft.perMinute),
+  dailyMessageLimit: whole(draft.perDay),
+  visitorDailyLimit: draft.visitorPerDay.trim() === '' ? null : whole(draft.visitorPerDay),
+  verifiedHistory: draft.verifiedHistory,
+  monthlyLimitUsd: draft.budget.trim() || null,
+  fallbackModelPublicName: draft.fallback || null,
+});

@@ -1,0 +1,186 @@
+import '@mantine/core/styles/Checkbox.css';
+import '@mantine/core/styles/InlineInput.css';
+import { Button, Checkbox, NativeSelect, Textarea, TextInput } from '@mantine/core';
+import type { FormEvent } from 'react';
+import type { WidgetFactsQuery } from '../../../generated/graphql';
+import type { ShownError } from '../../graphql/errors';
+import { Choice } from '../../ui/choice';
+import { ErrorNote } from '../../ui/error-note';
+import { asSentence } from '../../ui/form-errors';
+import { chatModels, type WidgetDraft } from './widget-draft';
+import classes from './widgets.module.css';
+
+const POSITIONS = [
+  { value: 'bottom-right', label: 'Bottom right' },
+  { value: 'bottom-left', label: 'Bottom left' },
+] as const;
+
+interface WidgetFormProps {
+  facts: WidgetFactsQuery;
+  draft: WidgetDraft;
+  onChange(draft: WidgetDraft): void;
+  save(): Promise<void>;
+  button: string;
+  error: ShownError | null;
+  sending: boolean;
+}
+
+/** Everything that can be set of a widget. The server checks it; its words stand at the fields. */
+export function WidgetForm(props: WidgetFormProps) {
+  const { draft, save, button, error, sending } = props;
+  const send = (event: FormEvent): void => {
+    event.preventDefault();
+    void save();
+  };
+  return (
+    <form noValidate className={classes.form} onSubmit={send}>
+      {error && <ErrorNote error={error} />}
+      <Answers {...props} />
+      <Look {...props} />
+      <Limits {...props} />
+      <div>
+        <Button type="submit" loading={sending} disabled={draft.name.trim() === ''}>
+          {button}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Value, change and error of a field that is a text. */
+function textOf({ draft, onChange, error }: WidgetFormProps, field: keyof WidgetDraft, remote: string) {
+  const [, refused] =
+    Object.entries(error?.fields ?? {}).find(([name]) => name === remote || name.startsWith(`${remote}.`)) ??
+    [];
+  return {
+    value: draft[field] as string,
+    error: refused && asSentence(refused),
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      onChange({ ...draft, [field]: currentTarget.value }),
+  };
+}
+
+function Answers(props: WidgetFormProps) {
+  const { facts, draft } = props;
+  const models = chatModels(facts);
+  const prompts = (facts.viewer?.prompts.nodes ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  return (
+    <fieldset className={classes.group}>
+      <legend>Answers</legend>
+      <TextInput
+        label="Name"
+        description="Only you see it"
+        autoComplete="off"
+        {...textOf(props, 'name', 'name')}
+      />
+      <NativeSelect label="Model" data={models} {...textOf(props, 'model', 'modelPublicName')} />
+      {prompts.length > 0 && (
+        <NativeSelect
+          label="Instructions"
+          data={[{ value: '', label: 'Written here' }, ...prompts]}
+          {...textOf(props, 'promptId', 'promptId')}
+        />
+      )}
+      {draft.promptId === '' ? (
+        <Textarea
+          label="System prompt"
+          description="Precedes every conversation. Put no secrets into it: visitors may get the model to repeat it."
+          rows={5}
+          {...textOf(props, 'systemPrompt', 'systemPrompt')}
+        />
+      ) : (
+        <p className={classes.hint}>
+          The active version of this prompt is used, with the defaults of its variables.
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+function Look(props: WidgetFormProps) {
+  const { draft, onChange } = props;
+  return (
+    <fieldset className={classes.group}>
+      <legend>Look</legend>
+      <Textarea label="Greeting" rows={2} {...textOf(props, 'greeting', 'greetingMessage')} />
+      <TextInput
+        label="Text in the empty input box"
+        autoComplete="off"
+        {...textOf(props, 'placeholder', 'placeholder')}
+      />
+      <div className={classes.row}>
+        <TextInput
+          label="Color"
+          type="color"
+          className={classes.color!}
+          {...textOf(props, 'primary', 'theme')}
+        />
+        <Choice
+          label="Corner of the page"
+          options={POSITIONS}
+          value={draft.position}
+          onChange={(position) => onChange({ ...draft, position })}
+        />
+      </div>
+    </fieldset>
+  );
+}
+
+function Limits(props: WidgetFormProps) {
+  const { facts, draft, onChange } = props;
+  const number = { inputMode: 'numeric', autoComplete: 'off' } as const;
+  return (
+    <fieldset className={classes.group}>
+      <legend>Sites and limits</legend>
+      <Textarea
+        label="Allowed domains"
+        description="One per line. *.example.com allows the subdomains of example.com. Empty: any site."
+        rows={3}
+        {...textOf(props, 'domains', 'allowedDomains')}
+      />
+      <div className={classes.row}>
+        <TextInput
+          label="Messages per minute"
+          {...number}
+          {...textOf(props, 'perMinute', 'rateLimitPerMinute')}
+        />
+        <TextInput
+          label="Messages per day (UTC)"
+          {...number}
+          {...textOf(props, 'perDay', 'dailyMessageLimit')}
+        />
+        <TextInput
+          label="Per visitor and day"
+          placeholder="No limit"
+          {...number}
+          {...textOf(props, 'visitorPerDay', 'visitorDailyLimit')}
+        />
+      </div>
+      <div className={classes.row}>
+        <TextInput
+          label="Budget per month (UTC)"
+          placeholder="No budget"
+          leftSection="$"
+          inputMode="decimal"
+          autoComplete="off"
+          {...textOf(props, 'budget', 'monthlyLimitUsd')}
+        />
+        <NativeSelect
+          label="Once it is spent"
+          data={[
+            { value: '', label: 'Stop' },
+            ...chatModels(facts).map((name) => ({ value: name, label: `Answer with ${name}` })),
+          ]}
+          disabled={draft.budget.trim() === ''}
+          {...textOf(props, 'fallback', 'fallbackModelPublicName')}
+        />
+      </div>
+      <Checkbox
+        label="Accept only answers that the model has given"
+        description="Visitors can't put words into the model's mouth."
+        checked={draft.verifiedHistory}
+        onChange={({ currentTarget }) => onChange({ ...draft, verifiedHistory: currentTarget.checked })}
+      />
+    </fieldset>
+  );
+}

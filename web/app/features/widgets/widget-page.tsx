@@ -1,0 +1,145 @@
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import {
+  CreateWidgetDocument,
+  UpdateWidgetDocument,
+  WidgetDocument,
+  WidgetFactsDocument,
+  type WidgetFactsQuery,
+  type WidgetRowFragment,
+} from '../../../generated/graphql';
+import { useRefreshOnUsage } from '../../graphql/live-usage';
+import { useAction } from '../../graphql/use-action';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { paths } from '../../paths';
+import { CodeBlock } from '../../ui/code-block';
+import { LoadError } from '../../ui/load-error';
+import { Note } from '../../ui/note';
+import { PageHead } from '../../ui/page-head';
+import { Section } from '../../ui/section';
+import { Waiting } from '../../ui/waiting';
+import { DeleteWidget } from './delete-widget';
+import { Preview } from './preview';
+import { RotateKey } from './rotate-key';
+import { draftOf, inputOf, type WidgetDraft } from './widget-draft';
+import { WidgetForm } from './widget-form';
+import { WidgetUsage } from './widget-usage';
+import classes from './widgets.module.css';
+
+const REFRESH_MS = 2_000;
+
+/** `/dashboard/widgets/{id}`, and `/dashboard/widgets/new` */
+export function WidgetPage(): ReactNode {
+  const { widgetId } = useParams({ from: '/signed-in/dashboard/widgets/$widgetId' });
+  const facts = usePageQuery({ query: WidgetFactsDocument, variables: {} });
+  return (
+    <>
+      <Link to={paths.widgets} className={classes.back}>
+        ← Widgets
+      </Link>
+      {facts.error && !facts.data && <LoadError error={facts.error} onRetry={facts.refresh} />}
+      {!facts.data && !facts.error && <Waiting width={240} height={32} />}
+      {facts.data &&
+        (widgetId === 'new' ? (
+          <NewWidget facts={facts.data} />
+        ) : (
+          <KnownWidget key={widgetId} id={widgetId} facts={facts.data} />
+        ))}
+    </>
+  );
+}
+
+function NewWidget({ facts }: { facts: WidgetFactsQuery }) {
+  const navigate = useNavigate();
+  const { run, error, sending } = useAction(CreateWidgetDocument);
+  const [draft, setDraft] = useState(() => draftOf(undefined, facts));
+  const create = async (): Promise<void> => {
+    const { data } = await run({ input: inputOf(draft) });
+    if (data) await navigate({ to: paths.widget, params: { widgetId: data.createWidget.widget.id } });
+  };
+  return (
+    <>
+      <PageHead title="Create a widget" lead="A chat for your web pages, answered by a model." />
+      <div className={classes.sides}>
+        <WidgetForm
+          facts={facts}
+          draft={draft}
+          onChange={setDraft}
+          save={create}
+          button="Create widget"
+          error={error}
+          sending={sending}
+        />
+        <Preview draft={draft} />
+      </div>
+    </>
+  );
+}
+
+function KnownWidget({ id, facts }: { id: string; facts: WidgetFactsQuery }) {
+  const { data, error, refresh } = usePageQuery({ query: WidgetDocument, variables: { id } });
+  useRefreshOnUsage(refresh, REFRESH_MS);
+  const widget = data?.viewer?.widget;
+  if (error?.code === 'not_found') {
+    return <PageHead title="This widget is gone" lead="It was deleted, or the address was mistyped." />;
+  }
+  return (
+    <>
+      {error && <LoadError error={error} onRetry={refresh} />}
+      {!widget && !error && <Waiting width={240} height={32} />}
+      {widget && <Widget widget={widget} facts={facts} />}
+    </>
+  );
+}
+
+function Widget({ widget, facts }: { widget: WidgetRowFragment; facts: WidgetFactsQuery }) {
+  const { run, error, sending } = useAction(UpdateWidgetDocument);
+  const [draft, setDraft] = useState<WidgetDraft>(() => draftOf(widget, facts));
+  const [saved, setSaved] = useState(false);
+  const save = async (): Promise<void> => {
+    setSaved(false);
+    const { data } = await run({ input: { id: widget.id, ...inputOf(draft) } });
+    setSaved(data !== undefined);
+    if (data) setDraft(draftOf(data.updateWidget.widget, facts));
+  };
+  const tag = `<script src="${facts.installation?.publicBaseUrl ?? location.origin}/widget/v1.js" data-pr-widget="${widget.publicKey}" async></script>`;
+  return (
+    <>
+      <PageHead
+        title={widget.name}
+        lead={`Answered by ${widget.modelPublicName}.`}
+        tools={
+          <div className={classes.tools}>
+            <RotateKey widget={widget} />
+            <DeleteWidget widget={widget} />
+          </div>
+        }
+      />
+      <Section title="Script tag">
+        <p className={classes.hint}>
+          Paste it before the end of the body of every page that should have the chat.
+        </p>
+        <CodeBlock label="Script tag" code={tag} what="script tag" />
+      </Section>
+      <WidgetUsage widget={widget} />
+      <Section title="Settings">
+        {saved && <Note tone="good">Saved. Pages show the change when they are loaded again.</Note>}
+        <div className={classes.sides}>
+          <WidgetForm
+            facts={facts}
+            draft={draft}
+            onChange={(change) => {
+              setSaved(false);
+              setDraft(change);
+            }}
+            save={save}
+            button="Save"
+            error={error}
+            sending={sending}
+          />
+          <Preview draft={draft} publicKey={widget.publicKey} />
+        </div>
+      </Section>
+    </>
+  );
+}
