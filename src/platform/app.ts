@@ -15,6 +15,7 @@ import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { isLoopback, networkOf, networksOf } from '../lib/network.js';
 import { type DeclaredRoute, requireRules } from '../lib/route-rules.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
+import { agentRoutes } from '../pages/agent.routes.js';
 import { crawlerRoutes } from '../pages/crawler.routes.js';
 import { docsPages } from '../pages/docs.routes.js';
 import { mailRoutes } from '../pages/mail.routes.js';
@@ -164,6 +165,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   crawlerRoutes(app, { services, site, startedAt: deps.clock.now() });
   docsPages(app, site, pages);
   mailRoutes(app, services, site);
+  agentRoutes(app);
   accountsRoutes(app, services);
   billingRoutes(app, services);
   keysRoutes(app, services);

@@ -1,0 +1,104 @@
+import { type BenchOptions, HELP, OptionError, readOptions } from './bench/options.js';
+import { type RunResult, runBench } from './bench/run.js';
+
+/**
+ * `npm run gateway-bench --`: measures a model through the gateway and submits the result for a node. Exit code 1 when every
+ * request failed or the result wasn't taken, 78 for options that make no sense.
+ */
+const EXIT_CONFIG = 78;
+/** Share of the requests that has to meet the objective for a concurrency to hold. */
+const HOLDS = 0.95;
+
+const say = (text: string): void => void process.stdout.write(text);
+const tell = (text: string): void => void process.stderr.write(text);
+
+function lines(result: RunResult): string {
+  const rows: [string, string | undefined][] = [
+    ['requests', `${result.total_requests}, ${result.errors} failed, ${result.concurrency} at once`],
+    ['tokens', `${result.total_tokens}, ${result.tokens_per_second}/s`],
+    ['latency', `p50 ${result.p50_latency_ms} ms, p95 ${result.p95_latency_ms} ms`],
+    ['first token', result.ttft_p50_ms && `p50 ${result.ttft_p50_ms} ms, p95 ${result.ttft_p95_ms} ms`],
+    ['between tokens', result.ttft_p50_ms && `p50 ${result.itl_p50_ms} ms, p95 ${result.itl_p95_ms} ms`],
+    ['per token', result.ttft_p50_ms && `p50 ${result.tpot_p50_ms} ms`],
+    [
+      'goodput',
+      result.slo && `${result.goodput} requests/s, ${Math.round(result.met! * 100)} % met ${result.slo}`,
+    ],
+    ['first error', result.first_error],
+  ].map(([name, value]) => [name as string, value === undefined || value === 0 ? undefined : String(value)]);
+  return `${rows
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name.padEnd(15)} ${value}\n`)
+    .join('')}\n`;
+}
+
+function progress({ requests, json }: BenchOptions, workers: number): (done: number) => void {
+  if (json || !process.stderr.isTTY) return () => undefined;
+  return (done) => tell(`\r${workers} at once: ${done} of ${requests}${done === requests ? '\n' : ''}`);
+}
+
+/** The run that is submitted: the highest concurrency that holds, or the first where none does or none is asked for. */
+function chosen(results: readonly RunResult[]): RunResult {
+  const holding = results.filter(({ met = 0, errors }) => met >= HOLDS && errors === 0);
+  return holding.toSorted((a, b) => b.concurrency - a.concurrency)[0] ?? results[0]!;
+}
+
+async function submit({ url, model, submit }: BenchOptions, results: readonly RunResult[]): Promise<void> {
+  const { met: _met, first_error: _error, ...result } = chosen(results);
+  const sweep = results.map((step) => ({
+    concurrency: step.concurrency,
+    tokens_per_second: step.tokens_per_second,
+    p95_latency_ms: step.p95_latency_ms,
+    ttft_p95_ms: step.ttft_p95_ms,
+    goodput: step.goodput,
+    errors: step.errors,
+  }));
+  const response = await fetch(new URL('/api/internal/benchmarks', url), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${submit!.secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      node_id: submit!.node,
+      model_public_name: model,
+      ...result,
+      ...(results.length > 1 && { sweep }),
+    }),
+  });
+  const text = await response.text();
+  if (!response.ok)
+    throw new Error(`the result was not taken: status ${response.status}: ${text.slice(0, 500)}`);
+}
+
+async function main(options: BenchOptions): Promise<void> {
+  const results: RunResult[] = [];
+  for (const workers of options.sweep.length > 0 ? options.sweep : [options.workers]) {
+    const result = await runBench(options, workers, progress(options, workers));
+    results.push(result);
+    if (!options.json) say(lines(result));
+  }
+  const best = chosen(results);
+  if (options.json) {
+    say(`${JSON.stringify(results.length > 1 ? { ...best, sweep: results } : best, null, 2)}\n`);
+  } else if (options.slo && results.length > 1) {
+    const holds = (best.met ?? 0) >= HOLDS && best.errors === 0;
+    say(
+      holds
+        ? `${options.slo.text} holds up to ${best.concurrency} at once\n`
+        : `${options.slo.text} never holds\n`,
+    );
+  }
+  if (best.errors === best.total_requests) throw new Error(`every request failed: ${best.first_error}`);
+  if (options.submit) {
+    await submit(options, results);
+    if (!options.json) say('submitted\n');
+  }
+}
+
+try {
+  const options = readOptions(process.argv.slice(2));
+  if (options === 'help') say(HELP);
+  else await main(options);
+} catch (error) {
+  tell(`gateway-bench: ${(error as Error).message}\n`);
+  if (error instanceof OptionError) tell(`\n${HELP}`);
+  process.exitCode = error instanceof OptionError ? EXIT_CONFIG : 1;
+}

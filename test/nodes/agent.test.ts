@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NodeOutput } from '../../src/services/nodes/nodes.outputs.js';
+import { signUpAdmin } from '../support/admin.js';
+import { call } from '../support/api.js';
+import { usePlatform } from '../support/platform-suite.js';
+import { until } from '../support/until.js';
+import { NODE_SECRET, register, WITH_SECRET } from './support.js';
+
+const NVIDIA_SMI = `#!/bin/sh
+echo "40, 20000"
+echo "60, 10000"
+`;
+const VLLM = `# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{model_name="gemma"} 7.0
+vllm:num_requests_running{model_name="qwen"} 2.0
+vllm:num_requests_waiting{model_name="gemma"} 3.0
+vllm:num_requests_waiting_by_reason{model_name="gemma"} 99.0
+vllm:gpu_cache_usage_perc{model_name="gemma"} 0.25
+`;
+const SGLANG = `sglang:num_running_reqs{model_name="q"} 5.0
+sglang:num_queue_reqs{model_name="q"} 1.0
+sglang:token_usage{model_name="q"} 0.5
+`;
+
+describe('gateway-agent', () => {
+  const suite = usePlatform({ env: WITH_SECRET });
+  const scratch = { path: mkdtempSync(join(tmpdir(), 'gateway-nodes-')) };
+  let admin: { url: string; token: string };
+  let agent = '';
+  let secretFile = '';
+  const closing: (() => unknown)[] = [];
+
+  beforeAll(async () => {
+    admin = { url: suite.url, token: (await signUpAdmin(suite)).token };
+    const served = await call(suite.url, 'GET', '/gateway-agent.mjs');
+    expect(served.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    // In a folder of its own: it needs nothing beside it.
+    agent = join(scratch.path, 'gateway-agent.mjs');
+    writeFileSync(agent, served.text);
+    secretFile = join(scratch.path, 'secret');
+    writeFileSync(secretFile, `${NODE_SECRET}\n`);
+    mkdirSync(join(scratch.path, 'bin'));
+    writeFileSync(join(scratch.path, 'bin', 'nvidia-smi'), NVIDIA_SMI);
+    chmodSync(join(scratch.path, 'bin', 'nvidia-smi'), 0o755);
+  });
+  afterAll(() => {
+    for (const close of closing) close();
+    rmSync(scratch.path, { recursive: true });
+  });
+
+  /** Runs it until it ends, or is told to. */
+  const run = (args: string[], path = '/nowhere') => {
+    const child = spawn(process.execPath, [agent, ...args], { env: { PATH: path }, cwd: scratch.path });
+    closing.push(() => child.kill('SIGKILL'));
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (piece) => (output += String(piece)));
+    return { child, output: () => output, ended: once(child, 'close').then(([code]) => code as number) };
+  };
+  const argsOf = (id: string, serves = 'http://127.0.0.1:1', url = suite.url) => [
+    '--url',
+    url,
+    '--node',
+    id,
+    '--secret-file',
+    secretFile,
+    '--serves',
+    serves,
+  ];
+  const serve = async (answer: (request: IncomingMessage) => [number, string]) => {
+    const server = createServer((request, response) => {
+      const [status, body] = answer(request);
+      response.writeHead(status).end(body);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closing.push(() => server.close());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  const get = async (id: string) =>
+    (await call<NodeOutput>(suite.url, 'GET', `/api/admin/gpu-nodes/${id}`, { token: admin.token })).body;
+
+  test.each([
+    [
+      'vLLM',
+      VLLM,
+      { requests_running: { value: 9 }, requests_waiting: { value: 3 }, kv_cache_usage: { value: 0.25 } },
+    ],
+    [
+      'SGLang',
+      SGLANG,
+      { requests_running: { value: 5 }, requests_waiting: { value: 1 }, kv_cache_usage: { value: 0.5 } },
+    ],
+  ])('tells what %s and nvidia-smi say', async (_server, metrics, expected) => {
+    const node = await serve(({ url }) => [
+      200,
+      url === '/metrics' ? metrics : JSON.stringify({ data: [{ id: 'gemma' }, { id: 'qwen' }] }),
+    ]);
+    const { id } = await register(admin);
+    const { ended, output } = run([...argsOf(id, node), '--once'], `${scratch.path}/bin:/bin:/usr/bin`);
+    expect([await ended, output()]).toEqual([0, expect.stringContaining('the gateway hears this node')]);
+    expect(await get(id)).toMatchObject({
+      health_status: 'healthy',
+      readings: {
+        ...expected,
+        loaded_models: { value: ['gemma', 'qwen'] },
+        gpu_utilization: { value: 50 },
+        memory_used_gb: { value: 31.46 },
+      },
+    });
+  });
+
+  test('says that the node lives where nothing can be read', async () => {
+    const { id } = await register(admin);
+    expect(await run([...argsOf(id), '--once']).ended).toBe(0);
+    const { health_status, readings } = await get(id);
+    expect([health_status, Object.values(readings).filter(Boolean)]).toEqual(['healthy', []]);
+  });
+
+  test.each([
+    ['a wrong secret', 401, 'the secret is not GPU_HEARTBEAT_SECRET'],
+    ['an unknown node', 404, 'no node with this ID'],
+    ['a gateway that has no secret', 503, 'no GPU_HEARTBEAT_SECRET'],
+  ])('names %s', async (_what, status, words) => {
+    const gateway = await serve(() => [status, '{}']);
+    const { ended, output } = run([...argsOf('x', undefined, gateway), '--once']);
+    expect([await ended, output()]).toEqual([1, expect.stringContaining(words)]);
+    expect(output()).not.toContain(NODE_SECRET);
+  });
+
+  test('goes on until it is stopped, and tries again what failed before the next is due', async () => {
+    let heard = 0;
+    const gateway = await serve(() => {
+      heard++;
+      return heard <= 2 ? [502, ''] : [200, '{}'];
+    });
+    const { child, output, ended } = run([...argsOf('x', undefined, gateway), '--interval', '3600']);
+    await until(() => output().includes('the gateway hears this node'));
+    expect(heard).toBe(3);
+    expect(output().match(/status 502/g)).toHaveLength(1);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+  });
+
+  test.each([
+    [['--node', 'x'], '--url must be'],
+    [['--url', 'http://x'], '--node must be'],
+    [['--url', 'http://x', '--node', 'x'], '--secret-file must'],
+    [['--colour'], 'colour'],
+  ])('explains what is wrong with %j', async (args, words) => {
+    const { ended, output } = run(args);
+    expect([await ended, output()]).toEqual([78, expect.stringContaining(words)]);
+    expect(output()).toContain('Usage:');
+  });
+});
