@@ -71,11 +71,12 @@ function options() {
     if (!node) fail('--node must be the ID of this node');
     if (!file) fail('--secret-file must name a file');
     const intervalMs = Number(values.interval) * MS;
+    if (!URL.canParse(values.serves)) fail('--serves must be the address of the model server');
     if (!(intervalMs >= MS)) fail('--interval must be at least 1 second');
     const secret = readFileSync(file, 'utf8').trim();
     if (secret === '') fail(`${file} is empty`);
     const target = new URL(`/api/internal/gpu-nodes/${encodeURIComponent(node)}/heartbeat`, url);
-    return { target, secret, intervalMs, serves: values.serves.replace(/\/+$/, ''), once: values.once };
+    return { target, secret, intervalMs, serves: new URL(values.serves).origin, once: values.once };
   } catch (error) {
     return fail((error as Error).message);
   }
