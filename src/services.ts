@@ -1,4 +1,5 @@
 import { createAccountsService } from './services/accounts/accounts.service.js';
+import { createAdminService } from './services/admin/admin.service.js';
 import { createAlertsService } from './services/alerts/alerts.service.js';
 import { createMailLinksService } from './services/alerts/mail-links.service.js';
 import { createAnalyticsService } from './services/analytics/analytics.service.js';
@@ -32,6 +33,7 @@ export function createServices(deps: ServiceDeps) {
   return {
     accountFeed: createAccountFeed(deps),
     accounts: createAccountsService(deps),
+    admin: createAdminService(deps, billing),
     alerts: createAlertsService(deps),
     alertFeed: createAlertFeed(deps),
     analytics: createAnalyticsService(),

@@ -6,6 +6,7 @@ import { enforceAccess } from './access.js';
 import { accountsResolvers } from './accounts/accounts.resolver.js';
 import { AccountSubscriptions } from './accounts/accounts.subscriptions.js';
 import { UsersResolver } from './accounts/users.resolver.js';
+import { AdminResolver } from './admin/admin.resolver.js';
 import { alertsResolvers } from './alerts/alerts.resolver.js';
 import { AlertSubscriptions } from './alerts/alerts.subscriptions.js';
 import { analyticsResolvers } from './analytics/analytics.resolver.js';
@@ -38,6 +39,7 @@ export function createSchema(): GraphQLSchema {
     resolvers: [
       ...accountsResolvers,
       UsersResolver,
+      AdminResolver,
       AccountSubscriptions,
       ViewerOutlookResolver,
       ViewerStatementResolver,

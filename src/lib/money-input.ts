@@ -55,3 +55,21 @@ export const moneyInput = z
       return refuse('must have at most 12 decimals');
     }
   });
+
+/** The same with a sign: from -1,000,000 to 1,000,000. */
+export const signedMoneyInput = z
+  .union(
+    [
+      z.number().meta({ minimum: -1_000_000, maximum: 1_000_000 }),
+      z.string().meta({ pattern: '^-?\\d{1,24}(\\.\\d{1,24})?$', examples: ['-12.500000'] }),
+    ],
+    NO_AMOUNT,
+  )
+  .transform((value, context): Money => {
+    const isDebit = typeof value === 'number' ? value < 0 : value.startsWith('-');
+    const size = typeof value === 'number' ? Math.abs(value) : value.replace('-', '');
+    const { data, error } = moneyInput.safeParse(size);
+    if (data !== undefined) return isDebit ? -data : data;
+    context.issues.push({ code: 'custom', message: error.issues[0]!.message, input: value });
+    return z.NEVER;
+  });

@@ -55,7 +55,7 @@ describe('what belongs to somebody', () => {
       if (argument === 'model') return '"gateway/fast"';
       if (argument === 'id' && /Alert/.test(owner)) return JSON.stringify(alert);
       if (argument === 'id') return JSON.stringify(/User/.test(owner) ? account : key);
-      if (/^(daily|hourly)(Limit|Cost)Usd$/.test(argument)) return '"1.5"';
+      if (/^(dailyLimit|hourlyCost|amount)Usd$/.test(argument) && owner !== 'topUp') return '"1.5"';
       if (argument === 'active') return 'false';
       if (argument === 'email') {
         return JSON.stringify(owner === 'signup' ? `${randomUUID()}@example.com` : mail);

@@ -3,6 +3,7 @@ import { notifyInvalidation, notifySessions } from '../../db/invalidation.js';
 import { AppError } from '../../errors.js';
 import type { ConnectionPage } from '../../lib/connection-input.js';
 import { isUuid } from '../../lib/ids.js';
+import { changedFields, recordAction } from '../admin/admin-actions.store.js';
 import { grantIncludedCredits } from '../billing/grants.store.js';
 import { endSessions } from './account-changes.rules.js';
 import type { ListUsersInput, UpdateUserInput, UsersConnectionInput } from './accounts.inputs.js';
@@ -71,6 +72,10 @@ export function createUsersService(): UsersService {
         if (role !== before.role || (status !== before.status && status === 'disabled')) {
           endSessions(account);
           await notifySessions(em, id);
+        }
+        const changes = changedFields(before, { plan, status, role });
+        if (Object.keys(changes.after).length > 0) {
+          recordAction(em, context, { action: 'account.update', subjectId: id, ...changes });
         }
         await notifyInvalidation(em, { kind: 'account', id });
         await em.flush();

@@ -1,7 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ServiceContext } from '../../context.js';
-import { COMMAND_LINE_SESSION } from '../../context.js';
-import { AdminAction } from '../../entities/admin/admin-action.js';
+import { sql } from 'kysely';
+import { COMMAND_LINE_SESSION, type ServiceContext } from '../../context.js';
+import { AdminAction, type AdminSource } from '../../entities/admin/admin-action.js';
+import { formatTimestamp } from '../../lib/clock.js';
+import type { ListActionsInput } from './admin.inputs.js';
+import type { ActionOutput } from './admin.outputs.js';
 
 /** What an administrator did, for the audit log. */
 export interface DoneAction {
@@ -40,4 +43,50 @@ export function changedFields<Fields extends Record<string, unknown>>(
   const pick = (from: Fields) =>
     Object.fromEntries(names.map((name) => [name, from[name]])) as Partial<Fields>;
   return { before: pick(before), after: pick(after) };
+}
+
+interface ActionRow {
+  id: string;
+  actor_id: string | null;
+  actor_email: string | null;
+  source: AdminSource;
+  action: string;
+  subject_id: string;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+  reason: string | null;
+  created_at: Date;
+}
+
+/** The audit log, newest first; of one subject where that is given. */
+export async function listActions(
+  em: EntityManager,
+  { limit, offset, subject_id: subject }: ListActionsInput,
+): Promise<ActionOutput[]> {
+  const { rows } = await sql<ActionRow>`
+    select l.*, a.email as actor_email from admin_actions l left join accounts a on a.id = l.actor_id
+    where ${subject === undefined ? sql`true` : sql`l.subject_id = ${subject}`}
+    order by l.created_at desc, l.id desc limit ${limit} offset ${offset}`.execute(em.getKysely());
+  return rows.map(({ before, after, created_at, ...row }) => ({
+    id: row.id,
+    action: row.action,
+    source: row.source,
+    actor_id: row.actor_id,
+    actor_email: row.actor_email,
+    subject_id: row.subject_id,
+    changes: [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
+      .sort()
+      .map((field) => ({
+        field,
+        before: shown(before?.[field]),
+        after: shown(after?.[field]),
+      })),
+    reason: row.reason,
+    created_at: formatTimestamp(new Date(created_at)),
+  }));
+}
+
+function shown(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

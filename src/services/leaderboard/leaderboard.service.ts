@@ -4,6 +4,7 @@ import { UNTRACKED } from '../../db/untracked.js';
 import { Model } from '../../entities/billing/model.js';
 import { AppError } from '../../errors.js';
 import { DAY_MS, formatTimestamp, hourStart } from '../../lib/clock.js';
+import { recordAction } from '../admin/admin-actions.store.js';
 import { rollUpUsage } from '../analytics/rollups.service.js';
 import { lockRollups } from '../analytics/rollups.store.js';
 import type { ModelOutput } from '../billing/billing.outputs.js';
@@ -241,6 +242,11 @@ export function createLeaderboardService(
       await context.em.fork().transactional(async (em) => {
         const changed = await em.nativeUpdate(Model, { publicName }, { isFeatured: input.is_featured });
         if (changed === 0) throw new AppError('not_found');
+        recordAction(em, context, {
+          action: 'model.update',
+          subjectId: publicName,
+          after: { is_featured: input.is_featured },
+        });
         await notifyInvalidation(em, { kind: 'catalog' });
         await notifyModelHours(em);
       });

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { label, TRIMMED } from '../../lib/input-fields.js';
+import { signedMoneyInput } from '../../lib/money-input.js';
+import { pageInput } from '../../lib/page-input.js';
+
+export const adjustCreditInput = z
+  .strictObject({
+    amount_usd: signedMoneyInput
+      .refine((amount) => amount !== 0n, 'must not be 0')
+      .describe('US dollars to add, or to take away if negative. The balance may become negative.'),
+    reason: label(500).describe(
+      `Reason, 1 to 500 characters. It is in the audit log and, as its description, in the ledger of the account. ${TRIMMED}`,
+    ),
+    idempotency_key: z
+      .string()
+      .regex(/^[!-~]{1,200}$/, 'must be 1 to 200 visible ASCII characters without a space')
+      .optional()
+      .describe('Repeating a request with the same key and amount adjusts nothing again.'),
+  })
+  .meta({ id: 'AdjustCredit', description: 'A correction of the balance of an account.' });
+export type AdjustCreditInput = z.output<typeof adjustCreditInput>;
+
+export const listActionsInput = pageInput.extend({
+  subject_id: label(200)
+    .optional()
+    .describe(`Only what was done to this: the ID of an account or node, or a model's name. ${TRIMMED}`),
+});
+export type ListActionsInput = z.output<typeof listActionsInput>;

@@ -1,0 +1,86 @@
+import { requireAdmin, type ServiceContext } from '../../context.js';
+import { notifyInvalidation } from '../../db/invalidation.js';
+import { AppError } from '../../errors.js';
+import { isUuid } from '../../lib/ids.js';
+import { formatMoney } from '../../lib/money.js';
+import { lockById } from '../accounts/accounts.store.js';
+import type { ModelOutput } from '../billing/billing.outputs.js';
+import { findEntryByKey, postLedgerEntry } from '../billing/ledger.store.js';
+import type { ServiceDeps } from '../deps.js';
+import type { AdjustCreditInput, ListActionsInput } from './admin.inputs.js';
+import type { ActionOutput, AdjustmentOutput, JobOutput, RoutedModelOutput } from './admin.outputs.js';
+import { listActions, recordAction } from './admin-actions.store.js';
+import { listJobs } from './jobs.store.js';
+import { askProxy, routingView } from './routing.js';
+
+/** What administrators do to run the installation. Every method throws AppError `unauthorized` and `forbidden`. */
+export function createAdminService(
+  { config }: { config: Pick<ServiceDeps['config'], 'upstreamUrl' | 'upstreamMasterKey'> },
+  billing: { models(context: ServiceContext): Promise<ModelOutput[]> },
+) {
+  return {
+    /**
+     * Corrects the balance of an account by a ledger entry.
+     * @throws AppError `not_found`, `idempotency_conflict`
+     */
+    async adjustCredit(
+      context: ServiceContext,
+      accountId: string,
+      input: AdjustCreditInput,
+    ): Promise<AdjustmentOutput> {
+      requireAdmin(context);
+      if (!isUuid(accountId)) throw new AppError('not_found');
+      const { amount_usd: amount, reason } = input;
+      return context.em.fork().transactional(async (em) => {
+        if (!(await lockById(em, accountId))) throw new AppError('not_found');
+        const key = input.idempotency_key && `adjustment:${input.idempotency_key}`;
+        const posted = await postLedgerEntry(em, {
+          accountId,
+          kind: 'adjustment',
+          amount,
+          description: reason,
+          now: context.clock.now(),
+          ...(key && { idempotencyKey: key }),
+        });
+        const output = (balance: bigint): AdjustmentOutput => ({
+          account_id: accountId,
+          amount_usd: formatMoney(amount),
+          balance_usd: formatMoney(balance),
+        });
+        if (posted === 'duplicate') {
+          const first = await findEntryByKey(em, accountId, key!);
+          if (first?.amount !== amount) throw new AppError('idempotency_conflict');
+          return output(first.balanceAfter);
+        }
+        recordAction(em, context, {
+          action: 'account.adjust_credit',
+          subjectId: accountId,
+          before: { balance_usd: formatMoney(posted.balanceAfter - amount) },
+          after: { balance_usd: formatMoney(posted.balanceAfter) },
+          reason,
+        });
+        await notifyInvalidation(em, { kind: 'account', id: accountId });
+        return output(posted.balanceAfter);
+      });
+    },
+
+    /** The audit log, newest first. */
+    async actions(context: ServiceContext, input: ListActionsInput): Promise<ActionOutput[]> {
+      requireAdmin(context);
+      return listActions(context.em, input);
+    },
+
+    /** Scheduled jobs by name. */
+    async jobs(context: ServiceContext): Promise<JobOutput[]> {
+      requireAdmin(context);
+      return listJobs(context.em);
+    },
+
+    /** Where calls go, as one model proxy sees it. @throws AppError `service_unavailable` */
+    async routing(context: ServiceContext): Promise<RoutedModelOutput[]> {
+      requireAdmin(context);
+      const [told, models] = await Promise.all([askProxy(config), billing.models(context)]);
+      return routingView(told, models, context.clock.now());
+    },
+  };
+}

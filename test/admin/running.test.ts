@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { JobOutput, RoutedModelOutput } from '../../src/services/admin/admin.outputs.js';
+import { routingView } from '../../src/services/admin/routing.js';
+import { dataOf } from '../graphql/support.js';
+import { signUpAdmin } from '../support/admin.js';
+import { call, type ErrorAnswer, signUp } from '../support/api.js';
+import { usePlatform } from '../support/platform-suite.js';
+import { useProduct } from '../support/product-suite.js';
+import { TEST_SECRETS } from '../support/secrets.js';
+
+describe('running the product', () => {
+  const suite = useProduct();
+  let token = '';
+  beforeAll(async () => {
+    token = (await signUpAdmin(suite)).token;
+  });
+  const get = async <T>(path: string) =>
+    (await call<T>(suite.url, 'GET', `/api/admin/${path}`, { token })).body;
+
+  test('administrators see where calls go, and that the prices match', async () => {
+    const routing = await get<RoutedModelOutput[]>('routing');
+    expect(routing.map((model) => model.model_public_name)).toContain('gateway/fast');
+    for (const { deployments } of routing) {
+      for (const deployment of deployments) {
+        expect(deployment).toMatchObject({
+          status: 'serving',
+          takes_calls: 'yes',
+          parked_until: null,
+          price_matches: true,
+        });
+      }
+    }
+    expect(JSON.stringify(routing)).not.toMatch(/127\.0\.0\.1|http/);
+    const { routing: overGraphql } = await dataOf<{ routing: { deployments: object[] }[] }>(
+      suite.url,
+      '{ routing { modelPublicName fallbacks deployments { id takesCalls priceMatches } } }',
+      { token },
+    );
+    expect(overGraphql).toHaveLength(routing.length);
+  });
+
+  test('administrators see the schedule', async () => {
+    const jobs = await get<JobOutput[]>('jobs');
+    const { scheduledJobs } = await dataOf<{ scheduledJobs: { name: string }[] }>(
+      suite.url,
+      '{ scheduledJobs { name nextRunAt failures } }',
+      { token },
+    );
+    expect(scheduledJobs.map(({ name }) => name)).toEqual(jobs.map(({ name }) => name));
+  });
+});
+
+describe('without a model proxy', () => {
+  const suite = usePlatform();
+
+  test('the routing is 503', async () => {
+    const { token } = await signUpAdmin(suite);
+    const answer = await call<ErrorAnswer>(suite.url, 'GET', '/api/admin/routing', { token });
+    expect([answer.status, answer.body.error.code]).toEqual([503, 'service_unavailable']);
+  });
+});
+
+describe('the routing view', () => {
+  const MODEL = {
+    model_public_name: 'gateway/fast',
+    input_price_per_million_usd: '0.100000',
+    output_price_per_million_usd: '0.300000',
+  };
+  const told = (input: number, output: number, more = {}) => ({
+    model_name: 'gateway/fast',
+    model_info: { id: 'n1', input_cost_per_token: input, output_cost_per_token: output },
+    ...more,
+  });
+  const view = (one: ReturnType<typeof told>) =>
+    routingView([one] as never, [MODEL] as never, Date.UTC(2026, 0, 1))[0]!.deployments[0]!;
+
+  test.each([
+    [1e-7, 3e-7, true],
+    [1e-7, 3.000001e-7, false],
+    [2e-7, 3e-7, false],
+  ])('compares %d and %d per token exactly', (input, output, matches) => {
+    expect(view(told(input, output)).price_matches).toBe(matches);
+  });
+
+  test('says until when a deployment is parked, and nothing of what a proxy does not tell', () => {
+    expect(view(told(1e-7, 3e-7, { status: 'parked', parked_for_seconds: 60 }))).toMatchObject({
+      status: 'parked',
+      parked_until: '2026-01-01T00:01:00.000000Z',
+    });
+    expect(view(told(1e-7, 3e-7))).toMatchObject({ status: null, takes_calls: null, parked_until: null });
+  });
+});
+
+describe('npm run admin', () => {
+  const suite = usePlatform();
+  const run = (...args: string[]) =>
+    new Promise<{ code: number; out: string; err: string }>((done) => {
+      const env = { PATH: process.env.PATH, NODE_ENV: 'test', DATABASE_URL: suite.db.url, ...TEST_SECRETS };
+      execFile(process.execPath, [resolve('dist/cli/admin.js'), ...args], { env }, (error, out, err) =>
+        done({ code: error ? Number(error.code) : 0, out, err }),
+      );
+    });
+
+  test('changes an account, adjusts its credit, and says who did it', async () => {
+    const email = `${randomUUID()}@example.com`;
+    const { user } = await signUp(suite.url, { email });
+    const changed = await run('user', email, 'plan=pro');
+    expect([changed.code, JSON.parse(changed.out)]).toMatchObject([0, { id: user.id, plan_id: 'pro' }]);
+    const adjusted = await run('credit', user.id, 'amount_usd=-1', 'reason=Refund of 2 May');
+    expect(JSON.parse(adjusted.out)).toMatchObject({ balance_usd: '25.000000' });
+    const actions = JSON.parse((await run('actions', `subject_id=${user.id}`)).out);
+    expect(actions).toMatchObject([
+      { action: 'account.adjust_credit', source: 'command_line', actor_id: null, reason: 'Refund of 2 May' },
+      { action: 'account.update', source: 'command_line', actor_id: null },
+    ]);
+  });
+
+  test('registers, drains and deletes a node', async () => {
+    const words = { name: 'cli', provider: 'own', region: 'eu', gpu_type: 'L4', hourly_cost_usd: '0.5' };
+    const made = await run(
+      'register-node',
+      ...Object.entries(words).map(([name, value]) => `${name}=${value}`),
+      'endpoint_url=http://10.9.9.9:8000',
+    );
+    const { id } = JSON.parse(made.out) as { id: string };
+    expect(JSON.parse((await run('node', id, 'status=draining')).out)).toMatchObject({ status: 'draining' });
+    expect(await run('delete-node', id)).toMatchObject({ code: 0, out: '' });
+    expect(await run('node', id)).toMatchObject({ code: 1 });
+  });
+
+  test.each([
+    [[], 'name a command'],
+    [['dance'], 'there is no command dance'],
+    [['user', 'nobody@example.com'], 'no account has the email address'],
+    [['credit', 'nobody'], 'no account'],
+    [['users', 'limit=0'], 'limit'],
+    [['users', 'everyone'], 'is not NAME=VALUE'],
+  ])('explains what is wrong with %j', async (args, words) => {
+    const { code, err } = await run(...args);
+    expect([code, err]).toEqual([78, expect.stringContaining(words)]);
+    expect(err).toContain('Usage:');
+  });
+});
