@@ -1,0 +1,53 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+interface Rule {
+  alert: string;
+  expr: string;
+  annotations: { summary: string };
+}
+
+describe('deploy/alerts.yml', () => {
+  const { groups } = parse(readFileSync('deploy/alerts.yml', 'utf8')) as { groups: { rules: Rule[] }[] };
+  const rules = groups.flatMap((group) => group.rules);
+  const rows = readFileSync('docs/operations.md', 'utf8')
+    .split('\n')
+    .filter((line) => /^\| `[a-z]+_\w+` \|/.test(line))
+    .map((line) => ({
+      name: /`(\w+)`/.exec(line)![1]!,
+      wantsAlarm: /\balert (?:above|if)\b|\(alert/.test(line),
+    }));
+  const measured = rules.flatMap(
+    ({ expr }) => expr.match(/\b(?:gateway|metering|proxy|platform)_\w+/g) ?? [],
+  );
+
+  test('has a rule for every metric that docs/operations.md raises an alarm for, and for no other', () => {
+    const wanted = rows.filter(({ wantsAlarm }) => wantsAlarm).map(({ name }) => name);
+    expect(wanted.length).toBeGreaterThan(7);
+    expect(measured.toSorted()).toEqual(wanted.toSorted());
+  });
+
+  test('says in each what is wrong', () => {
+    expect(rules.filter(({ annotations }) => !/\w{3}.*[.?]$/.test(annotations.summary))).toEqual([]);
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+  });
+
+  test('is read by Prometheus in the containers', () => {
+    const { rule_files: files } = parse(readFileSync('deploy/prometheus.yml', 'utf8')) as {
+      rule_files: string[];
+    };
+    expect(files).toEqual(['alerts.yml']);
+    expect(readFileSync('docker-compose.yml', 'utf8')).toContain(
+      './deploy/alerts.yml:/etc/prometheus/alerts.yml:ro',
+    );
+  });
+
+  // Where there is no promtool, the other tests are what is checked.
+  const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+  if (hasPromtool) {
+    test('is valid to promtool', () => {
+      expect(() => execFileSync('promtool', ['check', 'rules', 'deploy/alerts.yml'])).not.toThrow();
+    });
+  }
+});
