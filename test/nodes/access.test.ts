@@ -30,7 +30,8 @@ describe('the address of a node', () => {
       const answer = await call(suite.url, method, path, { token: admin.token });
       if (answer.text.includes(CANARY)) shown.push(path);
     }
-    expect(shown).toEqual(['/api/admin/gpu-nodes', `/api/admin/gpu-nodes/${id}`]);
+    const expected = ['/api/admin/actions', '/api/admin/gpu-nodes', `/api/admin/gpu-nodes/${id}`];
+    expect(shown.toSorted()).toEqual(expected);
   });
 
   test('is shown to nobody else, in no answer and no header, and neither is the node itself', async () => {
