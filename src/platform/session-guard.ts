@@ -48,9 +48,9 @@ export function guardSessions(
       refuseCrossSiteWrite(request, publicUrl);
     }
     if (rules.auth === 'internal') {
-      if (!isInternal) throw new AppError('internal_routes_disabled');
-      if (isInternal(request.headers.authorization)) return;
+      if (isInternal?.(request.headers.authorization)) return;
       if (!isExempt(context, { production })) anonymous.spend(context);
+      if (!isInternal) throw new AppError('internal_routes_disabled');
       throw new AppError('unauthorized', { message: WRONG_SECRET });
     }
     if (rules.auth !== 'none' && credential) await openSession(request, credential, services);
