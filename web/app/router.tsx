@@ -2,6 +2,8 @@ import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/
 import { windowSearch } from './features/analytics/window';
 import { billingSearch } from './features/billing/billing-search';
 import { keySearch, keysSearch } from './features/keys/keys-search';
+import { playgroundSearch } from './features/playground/playground-search';
+import { newPromptSearch, promptSearch, promptsSearch } from './features/prompts/prompts-search';
 import { usageSearch } from './features/usage/usage-search';
 import { lazyPage } from './lazy-page';
 import { pageSearch, paths, safeNext } from './paths';
@@ -126,6 +128,34 @@ const alerts = createRoute({
   component: lazyPage(() => import('./features/alerts/alerts-page'), 'AlertsPage'),
 });
 
+const prompts = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.prompts,
+  validateSearch: promptsSearch,
+  component: lazyPage(() => import('./features/prompts/prompts-page'), 'PromptsPage'),
+});
+
+const newPrompt = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.newPrompt,
+  validateSearch: newPromptSearch,
+  component: lazyPage(() => import('./features/prompts/new-prompt-page'), 'NewPromptPage'),
+});
+
+const prompt = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.prompt,
+  validateSearch: promptSearch,
+  component: lazyPage(() => import('./features/prompts/prompt-page'), 'PromptPage'),
+});
+
+const playground = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.playground,
+  validateSearch: playgroundSearch,
+  component: lazyPage(() => import('./features/playground/playground-page'), 'PlaygroundPage'),
+});
+
 const billing = createRoute({
   getParentRoute: () => signedIn,
   path: paths.billing,
@@ -152,7 +182,22 @@ export const router = createRouter({
     signup,
     forgotPassword,
     resetPassword,
-    signedIn.addChildren([overview, keys, key, widgets, widget, usage, alerts, billing, statement, profile]),
+    signedIn.addChildren([
+      overview,
+      keys,
+      key,
+      widgets,
+      widget,
+      usage,
+      alerts,
+      prompts,
+      newPrompt,
+      prompt,
+      playground,
+      billing,
+      statement,
+      profile,
+    ]),
   ]),
   defaultPreload: 'intent',
   defaultErrorComponent: PageError,

@@ -1,5 +1,5 @@
 import { isUuid } from '../../lib/ids.js';
-import { placeholderNames } from './render.rules.js';
+import { placeholderNames } from './placeholders.rules.js';
 
 /** Prompts that an account may have, versions of a prompt, and characters of all its versions together. */
 export const MAX_PROMPTS = 200;

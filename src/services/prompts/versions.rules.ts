@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
+import { placeholderNames } from './placeholders.rules.js';
 import type {
   PromptDiffOutput,
   PromptVariableOutput,
@@ -7,7 +8,7 @@ import type {
   RenderedPromptOutput,
 } from './prompts.outputs.js';
 import { MAX_RENDERED_BYTES } from './prompts.rules.js';
-import { placeholderNames, render } from './render.rules.js';
+import { render } from './render.rules.js';
 
 /**
  * A version with every placeholder filled.

@@ -2,11 +2,13 @@ import {
   BellIcon,
   BookIcon,
   BracesIcon,
+  FileTextIcon,
   GaugeIcon,
   KeyRoundIcon,
   LayoutListIcon,
   type LucideIcon,
   MessageCircleIcon,
+  MessagesSquareIcon,
   ReceiptIcon,
   UserIcon,
   WaypointsIcon,
@@ -18,7 +20,10 @@ export interface Destination {
   label: string;
   icon: LucideIcon;
   /** A page of this app, or a document of its own. */
-  to?: Exclude<(typeof paths)[keyof typeof paths], typeof paths.key | typeof paths.widget>;
+  to?: Exclude<
+    (typeof paths)[keyof typeof paths],
+    typeof paths.key | typeof paths.widget | typeof paths.prompt
+  >;
   href?: string;
 }
 
@@ -38,6 +43,13 @@ export const navigation: readonly Group[] = [
       { label: 'Usage', icon: LayoutListIcon, to: paths.usage },
       { label: 'Alerts', icon: BellIcon, to: paths.alerts },
       { label: 'Widgets', icon: MessageCircleIcon, to: paths.widgets },
+    ],
+  },
+  {
+    title: 'Prompts',
+    destinations: [
+      { label: 'Playground', icon: MessagesSquareIcon, to: paths.playground },
+      { label: 'Prompt library', icon: FileTextIcon, to: paths.prompts },
     ],
   },
   {

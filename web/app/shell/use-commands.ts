@@ -29,6 +29,16 @@ export function useCommands(): Command[] {
       run: () => void navigate({ to: paths.billing, search: {} }),
     },
     {
+      label: 'Create a prompt',
+      words: 'new, add, template',
+      run: () => void navigate({ to: paths.newPrompt, search: {} }),
+    },
+    {
+      label: 'Compare models',
+      words: 'ask, run, try, playground, side',
+      run: () => void navigate({ to: paths.playground, search: {} }),
+    },
+    {
       label: 'Show the call with this request ID',
       takes: isRequestId,
       run: (id) => void navigate({ to: paths.usage, search: { call: id.toLowerCase() } }),

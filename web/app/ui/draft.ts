@@ -1,9 +1,7 @@
 import { useReducer } from 'react';
 
-/** What outlives the page stands under the account whose it is, so that nobody else is shown it. */
+/** What outlives the page is stored under its account, so that nobody else sees it. */
 const PREFIX = 'gateway:draft:';
-/** A draft is a name, an amount or an address; longer ones are kept by this page alone. */
-const MAX_LENGTH = 500;
 
 /** What was typed on this page, whether or not it may be stored. */
 const drafts = new Map<string, string>();
@@ -20,13 +18,42 @@ function attempt<T>(act: () => T): T | undefined {
   }
 }
 
+/**
+ * Where drafts are stored: for this tab, which a reload keeps, and for the browser, which a restart keeps. Two tabs with the
+ * same field each keep their own text.
+ */
+const STORES: readonly (() => Storage)[] = [() => sessionStorage, () => localStorage];
+
 /** Removes what is stored, but for the drafts of one account. */
 function removeStored(except?: string): void {
+  const kept = except === undefined ? undefined : `${PREFIX}${except}:`;
+  for (const store of STORES) {
+    attempt(() => {
+      for (const name of Object.keys(store())) {
+        if (name.startsWith(PREFIX) && !(kept && name.startsWith(kept))) store().removeItem(name);
+      }
+    });
+  }
+}
+
+function readStored(field: string): string | undefined {
+  for (const store of STORES) {
+    const text = attempt(() => store().getItem(nameOf(field)));
+    if (text !== undefined && text !== null) return text;
+  }
+  return undefined;
+}
+
+function writeStored(field: string, text: string): void {
+  for (const store of STORES) attempt(() => store().setItem(nameOf(field), text));
+}
+
+/** What another tab has typed into the same field stays. */
+function forgetStored(field: string, text: string | undefined): void {
+  const name = nameOf(field);
+  attempt(() => sessionStorage.removeItem(name));
   attempt(() => {
-    const kept = except === undefined ? undefined : `${PREFIX}${except}:`;
-    for (const name of Object.keys(localStorage)) {
-      if (name.startsWith(PREFIX) && !(kept && name.startsWith(kept))) localStorage.removeItem(name);
-    }
+    if (text === undefined || localStorage.getItem(name) === text) localStorage.removeItem(name);
   });
 }
 
@@ -45,14 +72,20 @@ export function forgetDrafts(): void {
   removeStored();
 }
 
+/** Puts a text into a field that another page shows. */
+export function leaveDraft(field: string, text: string): void {
+  drafts.set(field, text);
+  if (owner !== undefined) writeStored(field, text);
+}
+
 interface DraftOptions {
   /** True for what may hold a secret, such as the address of a webhook: this page alone remembers it. */
   secret?: boolean;
 }
 
 /**
- * What was typed into a field. It outlives the page, a reload and a new build, until it is sent, given up or the log-out.
- * Passwords and keys are never given to this.
+ * What was typed into a field, whatever its length. It outlives the page, a reload and a new build, until it is sent, given up
+ * or the log-out. Passwords and keys are never given to this.
  * @returns the text, undefined while nothing was typed; how to change it; how to forget it
  */
 export function useDraft(
@@ -61,17 +94,17 @@ export function useDraft(
 ): [text: string | undefined, change: (text: string) => void, forget: () => void] {
   const [, show] = useReducer((times: number) => times + 1, 0);
   const isStored = !secret && owner !== undefined;
-  const text =
-    drafts.get(field) ?? (isStored ? attempt(() => localStorage.getItem(nameOf(field))) : undefined);
+  const known = drafts.get(field) ?? (isStored ? readStored(field) : undefined);
   const change = (next: string): void => {
     drafts.set(field, next);
-    if (isStored && next.length <= MAX_LENGTH) attempt(() => localStorage.setItem(nameOf(field), next));
+    if (isStored) writeStored(field, next);
     show();
   };
   const forget = (): void => {
+    const last = drafts.get(field) ?? known;
     drafts.delete(field);
-    if (isStored) attempt(() => localStorage.removeItem(nameOf(field)));
+    if (isStored) forgetStored(field, last);
     show();
   };
-  return [text ?? undefined, change, forget];
+  return [known, change, forget];
 }

@@ -7,6 +7,7 @@ import { paths } from '../../paths';
 import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
 import { PageHead } from '../../ui/page-head';
+import { PageTabs } from '../../ui/page-tabs';
 import { Waiting } from '../../ui/waiting';
 import { KeyAlerts } from '../alerts/key-alerts';
 import { LatestRefusalOfKey } from '../refusals/latest-refusal';
@@ -78,7 +79,7 @@ function KeyHead({ apiKey }: { apiKey: KeyRowFragment }) {
 
 function Tabs({ keyId, tab }: { keyId: string; tab: KeyTab }) {
   return (
-    <nav className={classes.tabs} aria-label="About this key">
+    <PageTabs label="About this key">
       {KEY_TABS.map(({ id, label }) => (
         <Link
           key={id}
@@ -92,7 +93,7 @@ function Tabs({ keyId, tab }: { keyId: string; tab: KeyTab }) {
           {label}
         </Link>
       ))}
-    </nav>
+    </PageTabs>
   );
 }
 

@@ -11,8 +11,8 @@ import { formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
 import { Pager } from '../../ui/pager';
+import { SearchField } from '../../ui/search-field';
 import { keyColumns } from './key-columns';
-import { KeySearchField } from './key-search-field';
 import { DEFAULT_KEY_SORT, KEY_ORDERS, keysSearch } from './keys-search';
 
 // A form and its checks weigh more than the list.
@@ -62,7 +62,9 @@ export function KeysPage(): ReactNode {
       />
       {error && <LoadError error={error} onRetry={refresh} />}
       {page && (page.totalCount > SEARCHED_FROM || q) && (
-        <KeySearchField
+        <SearchField
+          label="Search keys"
+          placeholder="Name, or the start or end of the key"
           value={q ?? ''}
           counted={
             q

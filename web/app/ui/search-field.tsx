@@ -1,19 +1,23 @@
 import { TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import classes from './keys.module.css';
+import classes from './search-field.module.css';
 
-interface KeySearchFieldProps {
+interface SearchFieldProps {
+  /** What is searched, for who doesn't see it: `Search keys`. */
+  label: string;
+  /** What can be typed. */
+  placeholder: string;
   value: string;
-  /** How many there are. */
-  counted: string;
+  /** How many were found. */
+  counted?: string | undefined;
   onChange(text: string): void;
 }
 
 /** The list follows when somebody stops typing for so long. */
 const PAUSE_MS = 250;
 
-/** Looks keys up by name and by what is shown of them. */
-export function KeySearchField({ value, counted, onChange }: KeySearchFieldProps) {
+/** Searches a list while somebody types. */
+export function SearchField({ label, placeholder, value, counted, onChange }: SearchFieldProps) {
   const [typed, setTyped] = useState(value);
   const latest = useRef(onChange);
   latest.current = onChange;
@@ -26,13 +30,13 @@ export function KeySearchField({ value, counted, onChange }: KeySearchFieldProps
     <div className={classes.search}>
       <TextInput
         type="search"
-        aria-label="Search keys"
-        placeholder="Name, or the start or end of the key"
+        aria-label={label}
+        placeholder={placeholder}
         autoComplete="off"
         value={typed}
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}
       />
-      <span className={classes.hint} aria-live="polite">
+      <span className={classes.counted} aria-live="polite">
         {counted}
       </span>
     </div>

@@ -1,0 +1,153 @@
+import { Button } from '@mantine/core';
+import { type ReactNode, useRef } from 'react';
+import { CopyButton } from '../../ui/copy-button';
+import { formatCount, formatLatency } from '../../ui/format';
+import { Money } from '../../ui/money';
+import { SimulatedMark } from '../../ui/simulated';
+import { StatusWord } from '../../ui/status-word';
+import { useNow } from '../../ui/use-now';
+import type { AnswerView } from './answers';
+import { Markdown } from './markdown';
+import classes from './playground.module.css';
+import { isOver, type ShownRun, tokensPerSecond } from './runs.rules';
+import { useFollowEnd } from './use-follow-end';
+
+interface AnswerColumnProps {
+  run: ShownRun;
+  view: AnswerView;
+  /** When the session was started. */
+  startedAt: string;
+  isFastest: boolean;
+  isShortest: boolean;
+  onStop(): void;
+}
+
+/** One model's answer, with what it took. */
+export function AnswerColumn({ run, view, startedAt, isFastest, isShortest, onStop }: AnswerColumnProps) {
+  const text = run.responseContent ?? '';
+  const box = useRef<HTMLElement>(null);
+  const grows = useRef(!isOver(run));
+  useFollowEnd(box, text, grows.current);
+  const served = run.servedModelPublicName;
+  return (
+    <article className={classes.column} aria-label={run.modelPublicName}>
+      <header>
+        <h3>
+          {run.modelPublicName}
+          <SimulatedMark model={served ?? run.modelPublicName} />
+        </h3>
+        {isOver(run) ? (
+          text !== '' && <CopyButton text={text} what="answer" />
+        ) : (
+          <Button size="xs" variant="default" aria-label={`Stop ${run.modelPublicName}`} onClick={onStop}>
+            Stop
+          </Button>
+        )}
+      </header>
+      {/* biome-ignore-start lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
+      <section
+        ref={box}
+        className={classes.answer}
+        aria-label={`Answer of ${run.modelPublicName}`}
+        aria-busy={!isOver(run)}
+        tabIndex={0}
+      >
+        {text === '' && !isOver(run) && <WaitingSince at={startedAt} />}
+        {view === 'markdown' ? <Markdown text={text} /> : <pre className={classes.raw}>{text}</pre>}
+      </section>
+      {/* biome-ignore-end lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
+      <p role="status" className={classes.status}>
+        <Status run={run} />
+      </p>
+      {served != null && served !== run.modelPublicName && (
+        <p className={classes.hint}>Answered by its fallback, {served}.</p>
+      )}
+      <Metrics run={run} isFastest={isFastest} isShortest={isShortest} />
+    </article>
+  );
+}
+
+function Status({ run: { status, errorMessage, finishReason } }: { run: ShownRun }) {
+  switch (status) {
+    case 'PENDING':
+      return <StatusWord tone="idle">waiting</StatusWord>;
+    case 'RUNNING':
+      return <StatusWord tone="idle">answering</StatusWord>;
+    case 'CANCELLED':
+      return <StatusWord tone="warn">stopped</StatusWord>;
+    case 'ERROR':
+      return (
+        <>
+          <StatusWord tone="bad">failed</StatusWord> {errorMessage}
+        </>
+      );
+    case 'SUCCESS':
+      return finishReason === 'length' ? (
+        <>
+          <StatusWord tone="warn">cut</StatusWord> at the most tokens of this run
+        </>
+      ) : (
+        <StatusWord tone="good">done</StatusWord>
+      );
+  }
+}
+
+interface MetricsProps {
+  run: ShownRun;
+  isFastest: boolean;
+  isShortest: boolean;
+}
+
+const NOTHING = '–';
+
+function Metrics({ run, isFastest, isShortest }: MetricsProps) {
+  const { ttftMs, latencyMs, inputTokens, outputTokens, listCostUsd } = run;
+  const ended = isOver(run);
+  const pace = tokensPerSecond(run);
+  const rows: [string, ReactNode, mark?: string | false][] = [
+    ['First token', ttftMs == null ? NOTHING : formatLatency(ttftMs)],
+    ['Total', latencyMs == null ? NOTHING : formatLatency(latencyMs), isFastest && 'fastest'],
+    ['Tokens in', ended ? formatCount(inputTokens) : NOTHING],
+    ['Tokens out', ended ? formatCount(outputTokens) : NOTHING, isShortest && 'shortest'],
+    ['Tokens per second', pace === null ? NOTHING : pace.toFixed(1)],
+    ['Would cost', ended ? <Money key="cost" usd={listCostUsd} /> : NOTHING],
+  ];
+  return (
+    <dl className={classes.metrics}>
+      {rows.map(([label, value, mark]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>
+            {mark && <span className={classes.mark}>{mark} </span>}
+            {value}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const SECOND_MS = 1_000;
+
+function WaitingSince({ at }: { at: string }) {
+  const now = useNow(SECOND_MS);
+  const seconds = Math.max(0, Math.floor((now - Date.parse(at)) / SECOND_MS));
+  return <p className={classes.hint}>Waiting for the first token, {seconds} s</p>;
+}
+
+/** A column whose run isn't known yet. */
+export function AwaitedColumn({ model }: { model: string }) {
+  return (
+    <article className={classes.column} aria-label={model} aria-busy="true">
+      <header>
+        <h3>
+          {model}
+          <SimulatedMark model={model} />
+        </h3>
+      </header>
+      <div className={classes.answer}>
+        <p className={classes.hint}>Waiting for the first token, 0 s</p>
+      </div>
+    </article>
+  );
+}

@@ -1,0 +1,192 @@
+import { Button } from '@mantine/core';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import {
+  DeletePlaygroundSessionDocument,
+  PlaygroundHistoryDocument,
+  type PlaygroundHistoryQuery,
+} from '../../../generated/graphql';
+import { useAction } from '../../graphql/use-action';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { paths } from '../../paths';
+import { Choice } from '../../ui/choice';
+import { type Column, DataTable } from '../../ui/data-table';
+import { Dialog, DialogActions } from '../../ui/dialog';
+import { ErrorNote } from '../../ui/error-note';
+import { LoadError } from '../../ui/load-error';
+import { Moment } from '../../ui/moment';
+import { SearchField } from '../../ui/search-field';
+import { Section } from '../../ui/section';
+import classes from './playground.module.css';
+import { playgroundSearch } from './playground-search';
+
+type Listed = NonNullable<PlaygroundHistoryQuery['viewer']>['playgroundSessions'][number];
+
+const LISTS = [
+  { value: 'all', label: 'All' },
+  { value: 'shared', label: 'Shared' },
+] as const;
+
+const WORDS = 120;
+
+/** Its first words on one line. */
+const beginningOf = (text: string): string => text.slice(0, WORDS).replaceAll(/\s+/g, ' ').trim();
+
+/** The last 50 sessions, or those that are shared. */
+export function History({ current }: { current: string | undefined }) {
+  const { shared = false, q = '' } = useSearch({ from: '/signed-in/dashboard/playground' });
+  const navigate = useNavigate({ from: paths.playground });
+  const { data, error, awaiting, refresh } = usePageQuery({
+    query: PlaygroundHistoryDocument,
+    variables: { shared: shared ? true : null },
+    touches: ['PlaygroundSession'],
+  });
+  const [leaving, setLeaving] = useState<Listed>();
+  const all = data?.viewer?.playgroundSessions;
+  const wanted = q.toLowerCase();
+  const found = all?.filter(({ prompt, models }) =>
+    `${prompt}\n${models.join(' ')}`.toLowerCase().includes(wanted),
+  );
+  return (
+    <Section
+      title="History"
+      tools={
+        <Choice
+          label="Which sessions"
+          options={LISTS}
+          value={shared ? 'shared' : 'all'}
+          onChange={(list) =>
+            void navigate({
+              search: (before) => playgroundSearch({ ...before, shared: list === 'shared' }),
+              replace: true,
+            })
+          }
+        />
+      }
+    >
+      {error && <LoadError error={error} onRetry={refresh} />}
+      {(found || !error) && (
+        <div>
+          {all && all.length > 0 && (
+            <SearchField
+              label="Search history"
+              placeholder="Words of the prompt, or a model"
+              value={q}
+              counted={`${found!.length} of ${all.length} sessions`}
+              onChange={(text) =>
+                void navigate({
+                  search: (before) => playgroundSearch({ ...before, q: text }),
+                  replace: true,
+                })
+              }
+            />
+          )}
+          <DataTable
+            label="Sessions"
+            columns={columnsOf(current, setLeaving)}
+            rows={found}
+            awaiting={awaiting}
+            keyOf={({ id }) => id}
+            empty={
+              q !== ''
+                ? 'No session matches.'
+                : shared
+                  ? 'No shared sessions yet.'
+                  : 'No sessions yet. The last 50 are kept, and shared ones for longer.'
+            }
+          />
+        </div>
+      )}
+      {leaving && (
+        <DeleteSession
+          session={leaving}
+          onClose={() => setLeaving(undefined)}
+          onDeleted={(id) => {
+            setLeaving(undefined);
+            if (id === current) void navigate({ search: {} });
+          }}
+        />
+      )}
+    </Section>
+  );
+}
+
+const columnsOf = (
+  current: string | undefined,
+  onDelete: (session: Listed) => void,
+): readonly Column<Listed>[] => [
+  {
+    id: 'prompt',
+    head: 'Prompt',
+    whole: ({ prompt }) => beginningOf(prompt),
+    phone: 1,
+    cell: ({ id, prompt }) => (
+      <Link
+        to={paths.playground}
+        search={({ draft: _draft, ...before }) => ({ ...before, session: id })}
+        aria-current={id === current ? 'true' : undefined}
+        resetScroll
+      >
+        {beginningOf(prompt)}
+      </Link>
+    ),
+  },
+  {
+    id: 'models',
+    head: 'Models',
+    whole: ({ models }) => models.join(', '),
+    phone: 11,
+    cell: ({ models }) => <span className={classes.names}>{models.join(', ')}</span>,
+  },
+  { id: 'shared', head: 'Shared', phone: 12, cell: ({ shared }) => (shared ? 'shared' : '') },
+  { id: 'at', head: 'Started', phone: 13, cell: ({ createdAt }) => <Moment at={createdAt} ago /> },
+  {
+    id: 'actions',
+    head: 'Actions',
+    actions: true,
+    phone: 19,
+    cell: (session) => (
+      <Button
+        size="xs"
+        variant="subtle"
+        aria-label={`Delete ${beginningOf(session.prompt)}`}
+        onClick={() => onDelete(session)}
+      >
+        Delete
+      </Button>
+    ),
+  },
+];
+
+interface DeleteSessionProps {
+  session: Listed;
+  onClose(): void;
+  onDeleted(id: string): void;
+}
+
+/** Final, so it asks. */
+function DeleteSession({ session: { id, prompt, shared }, onClose, onDeleted }: DeleteSessionProps) {
+  const { run, error, sending } = useAction(DeletePlaygroundSessionDocument);
+  const remove = async (): Promise<void> => {
+    const { data } = await run({ input: { sessionId: id } });
+    if (data) onDeleted(id);
+  };
+  return (
+    <Dialog opened onClose={onClose} title="Delete this session?">
+      {error && <ErrorNote error={error} />}
+      <p className={classes.quoted}>{beginningOf(prompt)}</p>
+      <p>
+        Prompt and answers are deleted for good.
+        {shared && ' Its public link stops working at once.'}
+      </p>
+      <DialogActions>
+        <Button color="red" loading={sending} onClick={() => void remove()}>
+          Delete session
+        </Button>
+        <Button variant="default" onClick={onClose}>
+          Keep it
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}

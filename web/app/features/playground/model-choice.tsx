@@ -1,0 +1,48 @@
+import { asSentence } from '../../ui/form-errors';
+import { SimulatedMark } from '../../ui/simulated';
+import type { ChatModel } from '../prompts/use-chat-models';
+import classes from './playground.module.css';
+
+interface ModelChoiceProps {
+  /** Every chat model. */
+  models: readonly ChatModel[];
+  /** Public names, in the order of the columns. */
+  chosen: readonly string[];
+  fault: string | undefined;
+  onChange(chosen: string[]): void;
+}
+
+const MOST_MODELS = 4;
+
+/** Up to four models; those that the plan doesn't have say so. */
+export function ModelChoice({ models, chosen, fault, onChange }: ModelChoiceProps) {
+  const known = new Set(models.map(({ name }) => name));
+  // A model of an old session may be gone from the catalog.
+  const gone = chosen.filter((name) => models.length > 0 && !known.has(name));
+  const all = [...models, ...gone.map((name) => ({ name, isAllowed: false }))];
+  const isFull = chosen.length >= MOST_MODELS;
+  return (
+    <fieldset className={classes.models}>
+      <legend>Models, up to {MOST_MODELS}</legend>
+      {all.map(({ name, isAllowed }) => {
+        const isChosen = chosen.includes(name);
+        return (
+          <label key={name} data-chosen={isChosen || undefined} data-out={!isAllowed || undefined}>
+            <input
+              type="checkbox"
+              checked={isChosen}
+              disabled={!isChosen && (!isAllowed || isFull)}
+              onChange={() => onChange(isChosen ? chosen.filter((one) => one !== name) : [...chosen, name])}
+            />
+            <span>
+              {name}
+              <SimulatedMark model={name} />
+              {!isAllowed && <span className={classes.why}> not in your plan</span>}
+            </span>
+          </label>
+        );
+      })}
+      {fault && <p className={classes.fault}>{asSentence(fault)}</p>}
+    </fieldset>
+  );
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { RunPlaygroundInput, SessionPartsFragment } from '../../../generated/graphql';
+
+/** What is asked, as it is typed. */
+export const questionFields = z.object({
+  prompt: z.string(),
+  systemPrompt: z.string(),
+  /** Public names, in the order of the columns; null before any was chosen. */
+  models: z.array(z.string()).nullable(),
+  temperature: z.string(),
+  maxTokens: z.string(),
+  topP: z.string(),
+});
+export type QuestionFields = z.infer<typeof questionFields>;
+
+export const NO_QUESTION: QuestionFields = {
+  prompt: '',
+  systemPrompt: '',
+  models: null,
+  temperature: '',
+  maxTokens: '',
+  topP: '',
+};
+
+/** Names the draft of a question: one for each session that it begins with, and for each text that another page has left. */
+export const playgroundDraft = ({ session, draft }: { session?: string; draft?: string }): string =>
+  session ? `playground after ${session}` : draft ? `playground with ${draft}` : 'playground';
+
+const ID_BYTES = 8;
+
+/** Names a text that is left for the playground. */
+export const newDraftId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(ID_BYTES)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+
+const typed = (value: number | null | undefined): string => (value == null ? '' : String(value));
+
+/** What a session has asked, to be asked again. */
+export const questionOf = ({
+  prompt,
+  systemPrompt,
+  models,
+  parameters,
+}: SessionPartsFragment): QuestionFields => ({
+  prompt,
+  systemPrompt: systemPrompt ?? '',
+  models,
+  temperature: typed(parameters.temperature),
+  maxTokens: typed(parameters.maxTokens),
+  topP: typed(parameters.topP),
+});
+
+/** What is no number is left to the check, which names the bounds. */
+const number = (value: string): number | null => (value.trim() === '' ? null : Number(value));
+
+/** What is sent. */
+export const runInput = (fields: QuestionFields): RunPlaygroundInput => ({
+  prompt: fields.prompt,
+  systemPrompt: fields.systemPrompt || null,
+  models: fields.models ?? [],
+  parameters: {
+    temperature: number(fields.temperature),
+    maxTokens: number(fields.maxTokens),
+    topP: number(fields.topP),
+  },
+});
+
+/** The same with the names of REST, as the schema that pages share with the server checks it. */
+export const checkedQuestion = (fields: QuestionFields) => {
+  const { prompt, systemPrompt, models, parameters } = runInput(fields);
+  const { temperature = null, maxTokens = null, topP = null } = parameters ?? {};
+  return {
+    prompt,
+    system_prompt: systemPrompt,
+    models,
+    parameters: { temperature, max_tokens: maxTokens, top_p: topP },
+  };
+};

@@ -1,0 +1,162 @@
+import { Button, Textarea, TextInput } from '@mantine/core';
+import { type FormEvent, type KeyboardEvent, useState } from 'react';
+import { runPlaygroundInput } from '../../../../src/services/playground/playground.inputs';
+import { RunPlaygroundDocument, type SessionPartsFragment } from '../../../generated/graphql';
+import { useAction } from '../../graphql/use-action';
+import { ErrorNote } from '../../ui/error-note';
+import { useFormDraft } from '../../ui/form-draft';
+import { asSentence, schemaErrors } from '../../ui/form-errors';
+import { formatCount } from '../../ui/format';
+import { useChatModels } from '../prompts/use-chat-models';
+import { asSnakeCase } from '../prompts/version-fields';
+import { ModelChoice } from './model-choice';
+import classes from './playground.module.css';
+import { checkedQuestion, type QuestionFields, questionFields, runInput } from './playground-draft';
+
+interface QuestionProps {
+  /** Names the draft. */
+  draft: string;
+  /** What stands there before anything was typed. */
+  first: QuestionFields;
+  /** Called with the models while the server is asked to start, and with nothing when it has answered. */
+  onAsking(models: readonly string[] | undefined): void;
+  onStarted(session: SessionPartsFragment): void;
+}
+
+const MOST_CHARACTERS = 50_000;
+/** Models that are asked unless others are chosen. */
+const FIRST_MODELS = 2;
+
+const check = schemaErrors(runPlaygroundInput);
+
+/** What is asked: models, prompt, and how they sample. Ctrl or ⌘ Enter runs it. */
+export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
+  const { run, error, sending } = useAction(RunPlaygroundDocument);
+  const [typed, change, forget] = useFormDraft(draft, (stored) => questionFields.safeParse(stored).data);
+  const [faults, setFaults] = useState<Record<string, string>>({});
+  const all = useChatModels();
+  const firstModels = all.filter(({ isAllowed }) => isAllowed).slice(0, FIRST_MODELS);
+  const given = typed ?? first;
+  const fields = { ...given, models: given.models ?? firstModels.map(({ name }) => name) };
+  const set = (part: Partial<QuestionFields>): void => change({ ...given, ...part });
+  const ask = async (): Promise<void> => {
+    const wrong = check(checkedQuestion(fields));
+    setFaults(wrong);
+    if (sending || Object.keys(wrong).length > 0) return;
+    onAsking(fields.models);
+    const { data, error: refused } = await run({ input: runInput(fields) });
+    onAsking(undefined);
+    if (refused) setFaults(asSnakeCase(refused.fields));
+    if (!data) return;
+    forget();
+    onStarted(data.runPlayground.session);
+  };
+  const send = (event: FormEvent): void => {
+    event.preventDefault();
+    void ask();
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    void ask();
+  };
+  return (
+    <form noValidate className={classes.question} onSubmit={send} onKeyDown={onKey}>
+      {error && <ErrorNote error={error} />}
+      <ModelChoice
+        models={all}
+        chosen={fields.models}
+        fault={faults.models}
+        onChange={(models) => set({ models })}
+      />
+      <Textarea
+        label="Prompt"
+        rows={6}
+        value={fields.prompt}
+        error={faults.prompt && asSentence(faults.prompt)}
+        onChange={({ currentTarget }) => set({ prompt: currentTarget.value })}
+      />
+      <SystemPrompt
+        value={fields.systemPrompt}
+        fault={faults.system_prompt}
+        onChange={(systemPrompt) => set({ systemPrompt })}
+      />
+      <Parameters fields={fields} faults={faults} onChange={set} />
+      <div className={classes.actions}>
+        <Button type="submit" loading={sending}>
+          Run
+        </Button>
+        <span className={classes.hint}>
+          <kbd>Ctrl</kbd> or <kbd>⌘</kbd> <kbd>Enter</kbd>
+        </span>
+        <span className={classes.count}>
+          {formatCount([...fields.prompt].length)} of {formatCount(MOST_CHARACTERS)} characters
+        </span>
+      </div>
+    </form>
+  );
+}
+
+interface SystemPromptProps {
+  value: string;
+  fault: string | undefined;
+  onChange(value: string): void;
+}
+
+function SystemPrompt({ value, fault, onChange }: SystemPromptProps) {
+  const [opened, setOpened] = useState(value !== '');
+  return (
+    <details className={classes.more} open={opened} onToggle={(event) => setOpened(event.currentTarget.open)}>
+      <summary>System prompt</summary>
+      <Textarea
+        aria-label="System prompt"
+        placeholder="Instructions that come before the prompt"
+        rows={4}
+        value={value}
+        error={fault && asSentence(fault)}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      />
+    </details>
+  );
+}
+
+interface ParametersProps {
+  fields: QuestionFields;
+  faults: Record<string, string>;
+  onChange(part: Partial<QuestionFields>): void;
+}
+
+const PARAMETERS = [
+  { field: 'temperature', label: 'Temperature', hint: '0 to 2', own: 'Model’s own', name: 'temperature' },
+  { field: 'maxTokens', label: 'Max tokens', hint: '1 to 4,096', own: '1024', name: 'max_tokens' },
+  { field: 'topP', label: 'Top p', hint: '0 to 1', own: 'Model’s own', name: 'top_p' },
+] as const;
+
+function Parameters({ fields, faults, onChange }: ParametersProps) {
+  const isFaulty = PARAMETERS.some(({ name }) => faults[`parameters.${name}`]);
+  const [opened, setOpened] = useState(PARAMETERS.some(({ field }) => fields[field] !== ''));
+  return (
+    <details
+      className={classes.more}
+      open={opened || isFaulty}
+      onToggle={(event) => setOpened(event.currentTarget.open)}
+    >
+      <summary>Parameters</summary>
+      <div className={classes.parameters}>
+        {PARAMETERS.map(({ field, label, hint, own, name }) => (
+          <TextInput
+            key={field}
+            label={label}
+            description={hint}
+            inputMode="decimal"
+            autoComplete="off"
+            placeholder={own}
+            value={fields[field]}
+            error={faults[`parameters.${name}`] && asSentence(faults[`parameters.${name}`]!)}
+            onChange={({ currentTarget }) => onChange({ [field]: currentTarget.value })}
+          />
+        ))}
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,44 @@
+import { NativeSelect, TextInput } from '@mantine/core';
+import classes from './prompts.module.css';
+import { useChatModels } from './use-chat-models';
+import type { ConfigFields as Config } from './version-fields';
+
+interface ConfigFieldsProps {
+  config: Config;
+  /** `config.max_tokens` → what is wrong with it. */
+  faults: Record<string, string>;
+  onChange(config: Config): void;
+}
+
+/** The model and the parameters that a version is meant for. */
+export function ConfigFields({ config, faults, onChange }: ConfigFieldsProps) {
+  const models = useChatModels();
+  const names = models.map(({ name }) => name);
+  const known = config.model === '' || names.includes(config.model) ? names : [...names, config.model];
+  const number = (field: 'temperature' | 'maxTokens' | 'topP', label: string, fault: string | undefined) => (
+    <TextInput
+      label={label}
+      inputMode="decimal"
+      autoComplete="off"
+      placeholder="Model’s own"
+      value={config[field]}
+      error={fault}
+      onChange={({ currentTarget }) => onChange({ ...config, [field]: currentTarget.value })}
+    />
+  );
+  return (
+    <fieldset className={classes.config}>
+      <legend>Model and parameters</legend>
+      <NativeSelect
+        label="Model"
+        data={[{ value: '', label: 'Any model' }, ...known.map((name) => ({ value: name, label: name }))]}
+        value={config.model}
+        error={faults['config.model_public_name']}
+        onChange={({ currentTarget }) => onChange({ ...config, model: currentTarget.value })}
+      />
+      {number('temperature', 'Temperature', faults['config.temperature'])}
+      {number('maxTokens', 'Max tokens', faults['config.max_tokens'])}
+      {number('topP', 'Top p', faults['config.top_p'])}
+    </fieldset>
+  );
+}

@@ -1,0 +1,128 @@
+import { Button, TextInput } from '@mantine/core';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { z } from 'zod';
+import { createPromptInput } from '../../../../src/services/prompts/prompts.inputs';
+import { CreatePromptDocument, PlaygroundSessionDocument } from '../../../generated/graphql';
+import { useAction } from '../../graphql/use-action';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { paths } from '../../paths';
+import { ErrorNote } from '../../ui/error-note';
+import { useFormDraft } from '../../ui/form-draft';
+import { asSentence, schemaErrors } from '../../ui/form-errors';
+import { LoadError } from '../../ui/load-error';
+import { PageHead } from '../../ui/page-head';
+import { Waiting } from '../../ui/waiting';
+import { promptOfSession } from './prompt-of-session';
+import classes from './prompts.module.css';
+import { asSnakeCase, checkedVersion, NO_VERSION, versionFields, versionInput } from './version-fields';
+import { VersionForm } from './version-form';
+
+const promptFields = z.object({ name: z.string(), description: z.string(), version: versionFields });
+type PromptFields = z.infer<typeof promptFields>;
+
+const NO_PROMPT: PromptFields = { name: '', description: '', version: NO_VERSION };
+
+const check = schemaErrors(createPromptInput);
+
+/** `/dashboard/prompts/new` */
+export function NewPromptPage(): ReactNode {
+  const { session, model } = useSearch({ from: '/signed-in/dashboard/prompts/new' });
+  return (
+    <>
+      <Link to={paths.prompts} className={classes.back}>
+        ← Prompts
+      </Link>
+      <PageHead
+        title="Create a prompt"
+        lead="Version 1 is active at once. Later versions wait until you activate them."
+      />
+      {session === undefined ? (
+        <PromptForm draft="new prompt" first={NO_PROMPT} />
+      ) : (
+        <PromptOfSession sessionId={session} model={model} />
+      )}
+    </>
+  );
+}
+
+/** With the text, model and parameters of a session of the model playground. */
+function PromptOfSession({ sessionId, model }: { sessionId: string; model: string | undefined }) {
+  const { data, error, refresh } = usePageQuery({
+    query: PlaygroundSessionDocument,
+    variables: { id: sessionId },
+  });
+  const session = data?.viewer?.playgroundSession;
+  if (error && !session) return <LoadError error={error} onRetry={refresh} />;
+  if (!session) return <Waiting height={240} />;
+  const first = { ...NO_PROMPT, version: promptOfSession(session, model) };
+  return (
+    <>
+      {session.systemPrompt && (
+        <p className={classes.hint}>
+          The session’s system prompt comes first in the text: a saved prompt is one text.
+        </p>
+      )}
+      <PromptForm draft={`new prompt of ${sessionId}`} first={first} />
+    </>
+  );
+}
+
+function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
+  const { run, error, sending } = useAction(CreatePromptDocument);
+  const navigate = useNavigate();
+  const [typed, change, forget] = useFormDraft(draft, (stored) => promptFields.safeParse(stored).data);
+  const [faults, setFaults] = useState<Record<string, string>>({});
+  const fields = typed ?? first;
+  const { name, description, version } = fields;
+  const described = description.trim() || null;
+  const send = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    const wrong = check({ name, description: described, ...checkedVersion(version) });
+    setFaults(wrong);
+    if (Object.keys(wrong).length > 0) return;
+    const { data, error: refused } = await run({
+      input: { name, description: described, ...versionInput(version) },
+    });
+    if (refused) setFaults(asSnakeCase(refused.fields));
+    if (!data) return;
+    forget();
+    await navigate({ to: paths.prompt, params: { promptId: data.createPrompt.prompt.id }, search: {} });
+  };
+  return (
+    <form noValidate className={classes.form} onSubmit={(event) => void send(event)}>
+      {error && Object.keys(error.fields).length === 0 && <ErrorNote error={error} />}
+      <TextInput
+        className={classes.short!}
+        label="Name"
+        autoComplete="off"
+        value={name}
+        error={faults.name && asSentence(faults.name)}
+        onChange={({ currentTarget }) => change({ ...fields, name: currentTarget.value })}
+      />
+      <TextInput
+        className={classes.notes!}
+        label="Description"
+        autoComplete="off"
+        value={description}
+        error={faults.description && asSentence(faults.description)}
+        onChange={({ currentTarget }) => change({ ...fields, description: currentTarget.value })}
+      />
+      <VersionForm
+        fields={version}
+        faults={faults}
+        onChange={(next) => change({ ...fields, version: next })}
+      />
+      <div className={classes.actions}>
+        <Button type="submit" loading={sending}>
+          Create prompt
+        </Button>
+        {typed && (
+          <Button variant="default" onClick={forget}>
+            Discard
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,154 @@
+import { Button } from '@mantine/core';
+import { type FormEvent, useRef, useState } from 'react';
+import { z } from 'zod';
+import { addPromptVersionInput } from '../../../../src/services/prompts/prompts.inputs';
+import { AddPromptVersionDocument } from '../../../generated/graphql';
+import { useAction } from '../../graphql/use-action';
+import { paths } from '../../paths';
+import { ButtonLink } from '../../ui/button-link';
+import { ErrorNote } from '../../ui/error-note';
+import { useFormDraft } from '../../ui/form-draft';
+import { schemaErrors } from '../../ui/form-errors';
+import { Note } from '../../ui/note';
+import type { LoadedPrompt } from './prompt-page';
+import classes from './prompts.module.css';
+import { useActivation } from './use-activation';
+import { asSnakeCase, checkedVersion, fieldsOf, versionFields, versionInput } from './version-fields';
+import { VersionForm } from './version-form';
+
+/** A version that is being typed, and the one that it began with. */
+const editing = z.object({ base: z.number(), version: versionFields });
+
+/** Names the draft of a prompt's next version. */
+export const versionDraft = (promptId: string): string => `version of prompt ${promptId}`;
+
+const check = schemaErrors(addPromptVersionInput);
+
+/** The next version of a prompt. Saving never changes one that is there. */
+export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
+  const newest = prompt.versions.nodes[0]!;
+  const { run, error, sending } = useAction(AddPromptVersionDocument);
+  const [draft, change, forget] = useFormDraft(
+    versionDraft(prompt.id),
+    (stored) => editing.safeParse(stored).data,
+  );
+  const [faults, setFaults] = useState<Record<string, string>>({});
+  const [saved, setSaved] = useState<{ id: string; version: number; base: number }>();
+  const fields = draft?.version ?? fieldsOf(newest);
+  const base = draft?.base ?? newest.version;
+  const send = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    const wrong = check(checkedVersion(fields));
+    setFaults(wrong);
+    if (Object.keys(wrong).length > 0) return;
+    const { data, error: refused } = await run({ input: { promptId: prompt.id, ...versionInput(fields) } });
+    if (refused) setFaults(asSnakeCase(refused.fields));
+    if (!data) return;
+    forget();
+    setSaved({ ...data.addPromptVersion.version, base });
+  };
+  return (
+    <form noValidate className={classes.form} onSubmit={(event) => void send(event)}>
+      {error && Object.keys(error.fields).length === 0 && <ErrorNote error={error} />}
+      {saved && !draft && <Saved prompt={prompt} saved={saved} />}
+      <Elsewhere
+        prompt={prompt}
+        newest={newest.version}
+        base={draft?.base}
+        own={saved?.version}
+        onDiscard={forget}
+      />
+      <VersionForm fields={fields} faults={faults} onChange={(version) => change({ base, version })} />
+      <div className={classes.actions}>
+        <Button type="submit" loading={sending} disabled={draft === undefined}>
+          Save as version {prompt.versionCount + 1}
+        </Button>
+        {draft ? (
+          <Button variant="default" onClick={forget}>
+            Discard changes
+          </Button>
+        ) : (
+          <span className={classes.hint}>
+            This is version {newest.version}. A change is saved as a new version, which isn’t active yet.
+          </span>
+        )}
+      </div>
+    </form>
+  );
+}
+
+interface SavedProps {
+  prompt: LoadedPrompt;
+  saved: { id: string; version: number; base: number };
+}
+
+/** What was just saved, and the step that is left. */
+function Saved({ prompt, saved: { id, version, base } }: SavedProps) {
+  const { activate, error, sending } = useActivation(prompt);
+  const isActive = prompt.activeVersionId === id;
+  const between = version - base - 1;
+  return (
+    <>
+      {error && <ErrorNote error={error} />}
+      <Note
+        tone="good"
+        action={
+          !isActive && (
+            <Button size="xs" variant="default" loading={sending} onClick={() => void activate(id)}>
+              Activate version {version}
+            </Button>
+          )
+        }
+      >
+        {isActive
+          ? `Version ${version} is active: renders use it.`
+          : `Version ${version} is saved. Version ${prompt.activeVersion.version} stays active.`}
+        {between > 0 && ' Somebody saved another version meanwhile: compare them before you activate yours.'}
+      </Note>
+    </>
+  );
+}
+
+interface ElsewhereProps {
+  prompt: LoadedPrompt;
+  newest: number;
+  /** The version that unsaved changes began with; absent without changes. */
+  base: number | undefined;
+  /** The version that was saved on this page. */
+  own: number | undefined;
+  onDiscard(): void;
+}
+
+/** Says that another tab or person has saved a version, and leaves it to the reader what becomes of unsaved changes. */
+function Elsewhere({ prompt, newest, base, own, onDiscard }: ElsewhereProps) {
+  const first = useRef(newest);
+  if (base !== undefined && newest > base) {
+    return (
+      <Note
+        tone="warn"
+        action={
+          <span className={classes.actions}>
+            <ButtonLink
+              size="xs"
+              variant="default"
+              to={paths.prompt}
+              params={{ promptId: prompt.id }}
+              search={{ tab: 'diff', from: base, to: newest }}
+            >
+              Compare {base} and {newest}
+            </ButtonLink>
+            <Button size="xs" variant="default" onClick={onDiscard}>
+              Discard my changes
+            </Button>
+          </span>
+        }
+      >
+        Version {newest} was saved elsewhere. Your changes began with version {base} and don’t contain it.
+      </Note>
+    );
+  }
+  if (base === undefined && newest > first.current && newest !== own) {
+    return <Note tone="plain">Version {newest} was saved elsewhere. This is its text.</Note>;
+  }
+  return null;
+}

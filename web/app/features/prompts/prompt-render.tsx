@@ -1,0 +1,135 @@
+import { Button, Textarea } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { useClient } from 'urql';
+import { z } from 'zod';
+import { placeholderNames } from '../../../../src/services/prompts/placeholders.rules';
+import { RenderPromptDocument, type RenderPromptQuery } from '../../../generated/graphql';
+import { type ShownError, shownError } from '../../graphql/errors';
+import { paths } from '../../paths';
+import { CopyButton } from '../../ui/copy-button';
+import { leaveDraft } from '../../ui/draft';
+import { ErrorNote } from '../../ui/error-note';
+import { useFormDraft } from '../../ui/form-draft';
+import { formatCount } from '../../ui/format';
+import { Section } from '../../ui/section';
+import { newDraftId, playgroundDraft } from '../playground/playground-draft';
+import type { LoadedPrompt } from './prompt-page';
+import { PromptSnippet } from './prompt-snippet';
+import classes from './prompts.module.css';
+
+type Rendered = NonNullable<NonNullable<NonNullable<RenderPromptQuery['viewer']>['prompt']>['rendered']>;
+
+const values = z.record(z.string(), z.string());
+
+/** The active version with values of one's own, as a program would get it. */
+export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
+  const { activeVersion } = prompt;
+  const client = useClient();
+  const [typed = {}, change] = useFormDraft(
+    `values of prompt ${prompt.id}`,
+    (stored) => values.safeParse(stored).data,
+  );
+  const [rendered, setRendered] = useState<Rendered>();
+  const [error, setError] = useState<ShownError | null>(null);
+  const [sending, setSending] = useState(false);
+  const names = placeholderNames(activeVersion.content);
+  const declared = new Map(activeVersion.variables.map((variable) => [variable.name, variable]));
+  const send = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setSending(true);
+    // An empty field is left to the default.
+    const variables = names.flatMap((name) => (typed[name] ? [{ name, value: typed[name] }] : []));
+    const result = await client
+      .query(RenderPromptDocument, { id: prompt.id, variables }, { requestPolicy: 'network-only' })
+      .toPromise();
+    setSending(false);
+    setError(result.error ? shownError(result.error) : null);
+    setRendered(result.error ? undefined : (result.data?.viewer?.prompt?.rendered ?? undefined));
+  };
+  return (
+    <>
+      <form noValidate className={classes.form} onSubmit={(event) => void send(event)}>
+        <p className={classes.hint}>
+          Renders version {activeVersion.version}, the active one.
+          {names.length === 0 && ' Its text has no variables.'}
+        </p>
+        {error && <ErrorNote error={error} />}
+        {names.map((name) => {
+          const variable = declared.get(name);
+          const fallback = variable?.default ?? undefined;
+          return (
+            <Textarea
+              key={name}
+              className={classes.notes!}
+              label={name}
+              description={variable?.description ?? undefined}
+              required={fallback === undefined}
+              placeholder={fallback === undefined ? '' : fallback || 'Empty text'}
+              rows={2}
+              value={typed[name] ?? ''}
+              error={error?.fields[`variables.${name}`] && 'A value is required'}
+              onChange={({ currentTarget }) => change({ ...typed, [name]: currentTarget.value })}
+            />
+          );
+        })}
+        <div className={classes.actions}>
+          <Button type="submit" loading={sending}>
+            Render
+          </Button>
+          {names.length > 0 && (
+            <Button variant="default" onClick={() => change({})}>
+              Clear values
+            </Button>
+          )}
+        </div>
+      </form>
+      {rendered && <Result prompt={prompt} rendered={rendered} />}
+      <Section title="In a program">
+        <PromptSnippet slug={prompt.slug} names={names} model={activeVersion.config?.modelPublicName} />
+      </Section>
+    </>
+  );
+}
+
+function Result({ prompt, rendered }: { prompt: LoadedPrompt; rendered: Rendered }) {
+  const { renderedContent: text, versionUsed } = rendered;
+  const navigate = useNavigate();
+  const { config } = prompt.activeVersion;
+  const open = (): void => {
+    const draft = newDraftId();
+    leaveDraft(
+      playgroundDraft({ draft }),
+      JSON.stringify({
+        prompt: text,
+        systemPrompt: '',
+        models: config?.modelPublicName ? [config.modelPublicName] : null,
+        temperature: config?.temperature == null ? '' : String(config.temperature),
+        maxTokens: config?.maxTokens == null ? '' : String(config.maxTokens),
+        topP: config?.topP == null ? '' : String(config.topP),
+      }),
+    );
+    void navigate({ to: paths.playground, search: { draft } });
+  };
+  return (
+    <Section
+      title="Rendered"
+      tools={
+        <div className={classes.actions}>
+          <CopyButton text={text} what="text" />
+          <Button size="xs" variant="default" onClick={open}>
+            Open in playground
+          </Button>
+        </div>
+      }
+    >
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, and the keyboard must be able to */}
+      <section tabIndex={0} aria-label="Rendered text" className={classes.content}>
+        {text}
+      </section>
+      <p className={classes.hint}>
+        Version {versionUsed}, {formatCount(text.length)} characters.
+      </p>
+    </Section>
+  );
+}

@@ -1,0 +1,43 @@
+import { useState } from 'react';
+import { SnippetFactsDocument } from '../../../generated/graphql';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { Choice } from '../../ui/choice';
+import { CodeBlock } from '../../ui/code-block';
+import { Waiting } from '../../ui/waiting';
+import { PROMPT_LANGUAGES, type PromptLanguage, promptSnippet } from './prompt-snippet.rules';
+import classes from './prompts.module.css';
+
+interface PromptSnippetProps {
+  slug: string;
+  /** Names of the placeholders. */
+  names: readonly string[];
+  /** The model that the version is meant for. */
+  model: string | null | undefined;
+}
+
+const FIRST_MODEL = 'gateway/fast';
+
+/** How a program renders a prompt and sends it. */
+export function PromptSnippet({ slug, names, model }: PromptSnippetProps) {
+  const [language, setLanguage] = useState<PromptLanguage>('curl');
+  const { data } = usePageQuery({ query: SnippetFactsDocument, variables: {} });
+  const baseUrl = data?.installation?.publicBaseUrl;
+  return (
+    <div className={classes.stack}>
+      <p className={classes.hint}>
+        Rendering needs the token of a session, the call an API key. The header{' '}
+        <code>X-Gateway-Prompt-Version</code> counts the call in this version’s statistics.
+      </p>
+      <Choice label="Language" options={PROMPT_LANGUAGES} value={language} onChange={setLanguage} />
+      {baseUrl ? (
+        <CodeBlock
+          label="Snippet"
+          code={promptSnippet(language, { baseUrl, slug, names, model: model ?? FIRST_MODEL })}
+          what="snippet"
+        />
+      ) : (
+        <Waiting height={200} />
+      )}
+    </div>
+  );
+}

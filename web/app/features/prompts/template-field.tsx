@@ -1,0 +1,73 @@
+import { type ReactNode, useId } from 'react';
+import { placeholders } from '../../../../src/services/prompts/placeholders.rules';
+import { formatCount } from '../../ui/format';
+import classes from './template-field.module.css';
+
+interface TemplateFieldProps {
+  label: string;
+  value: string;
+  /** Names of declared variables: others are marked as undeclared. */
+  declared: ReadonlySet<string>;
+  error?: string | undefined;
+  onChange(value: string): void;
+}
+
+/** CONTRACT: at most so many characters. */
+const MOST_CHARACTERS = 50_000;
+
+/** A text whose placeholders are marked while somebody types. */
+export function TemplateField({ label, value, declared, error, onChange }: TemplateFieldProps) {
+  const id = useId();
+  return (
+    <div className={classes.field}>
+      <div className={classes.label}>
+        <label htmlFor={id}>{label}</label>
+        <span>
+          {formatCount(value.length)} of {formatCount(MOST_CHARACTERS)} characters
+        </span>
+      </div>
+      <div className={classes.frame} data-faulty={error !== undefined || undefined}>
+        <div className={classes.both}>
+          {/* Behind the text, letter by letter in the same place; read by nobody. */}
+          <div aria-hidden="true" className={classes.marks}>
+            {marked(value, declared)}
+            {'\n'}
+          </div>
+          <textarea
+            id={id}
+            value={value}
+            spellCheck={false}
+            placeholder="Write a reply to {{ customer }} about {{ topic }}."
+            aria-invalid={error !== undefined}
+            aria-describedby={`${id}-hint`}
+            onChange={({ currentTarget }) => onChange(currentTarget.value)}
+          />
+        </div>
+      </div>
+      <p id={`${id}-hint`} className={error === undefined ? classes.hint : classes.error}>
+        {error ?? (
+          <>
+            <code>{'{{ name }}'}</code> is filled when the prompt is rendered.
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** The text in pieces, of which placeholders are marks. */
+function marked(text: string, declared: ReadonlySet<string>): ReactNode[] {
+  const pieces: ReactNode[] = [];
+  let done = 0;
+  for (const { name, start, end } of placeholders(text)) {
+    pieces.push(
+      text.slice(done, start),
+      <mark key={start} data-undeclared={!declared.has(name) || undefined}>
+        {text.slice(start, end)}
+      </mark>,
+    );
+    done = end;
+  }
+  pieces.push(text.slice(done));
+  return pieces;
+}

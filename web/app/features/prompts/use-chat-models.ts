@@ -1,0 +1,20 @@
+import { ChatModelsDocument } from '../../../generated/graphql';
+import { usePageQuery } from '../../graphql/use-page-query';
+
+/** A model that can be asked. */
+export interface ChatModel {
+  /** Public name. */
+  name: string;
+  /** Whether the account's plan has it. */
+  isAllowed: boolean;
+}
+
+/** Every chat model, those of the account's plan first. Empty until they are loaded. */
+export function useChatModels(): ChatModel[] {
+  const { data } = usePageQuery({ query: ChatModelsDocument, variables: {} });
+  const allowed = new Set(data?.viewer?.plan.allowedModels);
+  return (data?.models ?? [])
+    .filter(({ family }) => family !== 'embedding')
+    .map(({ modelPublicName: name }) => ({ name, isAllowed: allowed.has(name) }))
+    .toSorted((a, b) => Number(b.isAllowed) - Number(a.isAllowed));
+}

@@ -1,0 +1,94 @@
+import { NativeSelect } from '@mantine/core';
+import { useState } from 'react';
+import { PricedModelsDocument, WhatIfDocument, type WhatIfQuery } from '../../../generated/graphql';
+import { usePageQuery } from '../../graphql/use-page-query';
+import { formatCount } from '../../ui/format';
+import { LoadError } from '../../ui/load-error';
+import { Money } from '../../ui/money';
+import { Tile, Tiles } from '../../ui/tiles';
+import classes from './what-if.module.css';
+
+interface WhatIfProps {
+  /** Which calls are priced: `the calls of version 3`. */
+  what: string;
+  windowDays: number;
+  /** Only calls with this key. */
+  keyId?: string;
+  /** Only calls that named this version of a prompt. */
+  promptVersionId?: string;
+}
+
+type Estimate = NonNullable<NonNullable<WhatIfQuery['viewer']>['whatIf']>;
+
+/** Calls of the last days, priced on another model from the tokens that they used. */
+export function WhatIf({ what, windowDays, keyId, promptVersionId }: WhatIfProps) {
+  const [chosen, setChosen] = useState<string>();
+  const priced = usePageQuery({ query: PricedModelsDocument, variables: {} });
+  const names = (priced.data?.models ?? []).map(({ modelPublicName }) => modelPublicName);
+  return (
+    <div className={classes.whatIf}>
+      <p className={classes.hint}>
+        Prices {what} {windowDays === 1 ? 'today' : `in the last ${windowDays} days`} on another model, by the
+        tokens they used. Another model may count and answer differently.
+      </p>
+      {priced.error && !priced.data && <LoadError error={priced.error} onRetry={priced.refresh} />}
+      <NativeSelect
+        className={classes.model!}
+        label="Model"
+        data={[
+          { value: '', label: 'Choose a model' },
+          ...names.map((name) => ({ value: name, label: name })),
+        ]}
+        value={chosen ?? ''}
+        onChange={({ currentTarget }) => setChosen(currentTarget.value || undefined)}
+      />
+      {chosen && (
+        <Priced
+          model={chosen}
+          window={windowDays}
+          keyId={keyId ?? null}
+          promptVersionId={promptVersionId ?? null}
+        />
+      )}
+    </div>
+  );
+}
+
+interface PricedProps {
+  model: string;
+  window: number;
+  keyId: string | null;
+  promptVersionId: string | null;
+}
+
+function Priced(variables: PricedProps) {
+  const { data, error, awaiting, refresh } = usePageQuery({ query: WhatIfDocument, variables });
+  const estimate = awaiting ? undefined : (data?.viewer?.whatIf ?? undefined);
+  if (error) return <LoadError error={error} onRetry={refresh} />;
+  return (
+    <Tiles>
+      <Tile
+        label="Cost"
+        note={estimate && `${formatCount(estimate.requests)} ${estimate.requests === 1 ? 'call' : 'calls'}`}
+      >
+        {estimate && <Money usd={estimate.actualCostUsd} />}
+      </Tile>
+      <Tile label={`On ${variables.model}`} note={estimate && tokens(estimate)}>
+        {estimate && <Money usd={estimate.estimatedCostUsd} />}
+      </Tile>
+      <Tile label="Difference" note={estimate && verdict(estimate)}>
+        {estimate && <Money usd={estimate.differenceUsd} signed />}
+      </Tile>
+    </Tiles>
+  );
+}
+
+const tokens = ({ inputTokens, outputTokens }: Estimate): string =>
+  `${formatCount(inputTokens)} tokens in, ${formatCount(outputTokens)} out`;
+
+function verdict({ differenceUsd, requests }: Estimate): string {
+  const difference = Number(differenceUsd);
+  if (requests === 0) return 'no calls to price';
+  if (difference === 0) return 'the same';
+  return difference < 0 ? 'cheaper' : 'dearer';
+}
