@@ -33,6 +33,8 @@ describeInBrowser('the weight of the pages', () => {
       ['/dashboard/usage', 'Usage'],
       ['/dashboard/billing', 'Billing'],
       ['/dashboard/alerts', 'Alerts'],
+      ['/dashboard/prompts', 'Prompts'],
+      ['/dashboard/playground', 'Playground'],
       ['/dashboard/profile', 'Profile'],
       ['/docs/graphql', 'GraphQL'],
     ] as const) {

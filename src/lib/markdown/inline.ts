@@ -32,6 +32,7 @@ const isWordly = (character: string | undefined): boolean =>
 class InlineReader {
   private at = 0;
   private plain = '';
+  private readonly special = /[\\`*_~![]|http/g;
   private readonly root: Inline[] = [];
   private readonly open: Open[] = [];
   /** Lengths of runs of backticks that are known to have no end behind. */
@@ -41,11 +42,19 @@ class InlineReader {
 
   read(): Inline[] {
     while (this.at < this.text.length) {
-      if (!this.takeSpecial()) this.plain += this.text[this.at++];
+      if (!this.takeSpecial()) this.takePlain();
     }
     while (this.open.length > 0) this.giveUp();
     this.endText();
     return this.root;
+  }
+
+  /** Up to the next place where something may begin. */
+  private takePlain(): void {
+    this.special.lastIndex = this.at + 1;
+    const next = this.special.exec(this.text)?.index ?? this.text.length;
+    this.plain += this.text.slice(this.at, next);
+    this.at = next;
   }
 
   private takeSpecial(): boolean {

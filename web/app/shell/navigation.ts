@@ -46,10 +46,10 @@ export const navigation: readonly Group[] = [
     ],
   },
   {
-    title: 'Prompts',
+    title: 'Build',
     destinations: [
       { label: 'Playground', icon: MessagesSquareIcon, to: paths.playground },
-      { label: 'Prompt library', icon: FileTextIcon, to: paths.prompts },
+      { label: 'Prompts', icon: FileTextIcon, to: paths.prompts },
     ],
   },
   {

@@ -11,6 +11,7 @@ import { DEFAULT_WINDOW } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
 import { WindowTiles } from '../analytics/window-tiles';
 import { KeyRefusedCalls } from '../refusals/refused-calls';
+import { WhatIf } from '../what-if/what-if';
 import classes from './keys.module.css';
 
 const REFRESH_MS = 2_000;
@@ -48,6 +49,7 @@ export function KeyAnalytics({ keyId }: { keyId: string }) {
         onView={setView}
         keyId={keyId}
       />
+      <WhatIf what="the calls of this key" windowDays={window} keyId={keyId} />
       <KeyRefusedCalls keyId={keyId} window={window} />
     </>
   );

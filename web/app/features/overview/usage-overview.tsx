@@ -14,6 +14,7 @@ import { WindowTiles } from '../analytics/window-tiles';
 import { RefusedCalls } from '../refusals/refused-calls';
 import { usageColumns } from '../usage/usage-columns';
 import { useLiveRows } from '../usage/use-live-rows';
+import { WhatIf } from '../what-if/what-if';
 
 interface UsageOverviewProps {
   viewer: OverviewQuery['viewer'] | undefined;
@@ -44,6 +45,7 @@ export function UsageOverview({ viewer, error, window, view, onView, onRetry }: 
       {error && <LoadError error={error} onRetry={onRetry} />}
       <WindowTiles now={viewer?.now} before={viewer?.before} windowDays={window} />
       <AnalyticsSections points={viewer?.usageSeries} windowDays={window} view={view} onView={onView} />
+      <WhatIf what="all calls" windowDays={window} />
       <RefusedCalls window={window} />
       <RecentCalls loaded={viewer?.usageEvents.nodes} />
     </>

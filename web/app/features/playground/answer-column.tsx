@@ -36,13 +36,6 @@ export function AnswerColumn({ run, view, startedAt, isFastest, isShortest, onSt
           {run.modelPublicName}
           <SimulatedMark model={served ?? run.modelPublicName} />
         </h3>
-        {isOver(run) ? (
-          text !== '' && <CopyButton text={text} what="answer" />
-        ) : (
-          <Button size="xs" variant="default" aria-label={`Stop ${run.modelPublicName}`} onClick={onStop}>
-            Stop
-          </Button>
-        )}
       </header>
       {/* biome-ignore-start lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
       <section
@@ -56,9 +49,18 @@ export function AnswerColumn({ run, view, startedAt, isFastest, isShortest, onSt
         {view === 'markdown' ? <Markdown text={text} /> : <pre className={classes.raw}>{text}</pre>}
       </section>
       {/* biome-ignore-end lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
-      <p role="status" className={classes.status}>
-        <Status run={run} />
-      </p>
+      <div className={classes.status}>
+        <p role="status">
+          <Status run={run} />
+        </p>
+        {isOver(run) ? (
+          text !== '' && <CopyButton text={text} what="answer" />
+        ) : (
+          <Button size="xs" variant="default" aria-label={`Stop ${run.modelPublicName}`} onClick={onStop}>
+            Stop
+          </Button>
+        )}
+      </div>
       {served != null && served !== run.modelPublicName && (
         <p className={classes.hint}>Answered by its fallback, {served}.</p>
       )}

@@ -103,6 +103,7 @@ export function History({ current }: { current: string | undefined }) {
           onClose={() => setLeaving(undefined)}
           onDeleted={(id) => {
             setLeaving(undefined);
+            refresh();
             if (id === current) void navigate({ search: {} });
           }}
         />

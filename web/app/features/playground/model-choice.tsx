@@ -37,7 +37,7 @@ export function ModelChoice({ models, chosen, fault, onChange }: ModelChoiceProp
             <span>
               {name}
               <SimulatedMark model={name} />
-              {!isAllowed && <span className={classes.why}> not in your plan</span>}
+              {!isAllowed && <span className={classes.why}>, not in your plan</span>}
             </span>
           </label>
         );

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_TOKENS } from '../../../../src/services/playground/playground.inputs';
 import type { RunPlaygroundInput, SessionPartsFragment } from '../../../generated/graphql';
 
 /** What is asked, as it is typed. */
@@ -47,7 +48,8 @@ export const questionOf = ({
   systemPrompt: systemPrompt ?? '',
   models,
   temperature: typed(parameters.temperature),
-  maxTokens: typed(parameters.maxTokens),
+  // What a session has without being told isn't shown as a choice.
+  maxTokens: parameters.maxTokens === MAX_TOKENS.unlessTold ? '' : typed(parameters.maxTokens),
   topP: typed(parameters.topP),
 });
 

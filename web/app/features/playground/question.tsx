@@ -1,5 +1,5 @@
 import { Button, Textarea, TextInput } from '@mantine/core';
-import { type FormEvent, type KeyboardEvent, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { runPlaygroundInput } from '../../../../src/services/playground/playground.inputs';
 import { RunPlaygroundDocument, type SessionPartsFragment } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
@@ -7,6 +7,7 @@ import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
 import { asSentence, schemaErrors } from '../../ui/form-errors';
 import { formatCount } from '../../ui/format';
+import { LoadError } from '../../ui/load-error';
 import { useChatModels } from '../prompts/use-chat-models';
 import { asSnakeCase } from '../prompts/version-fields';
 import { ModelChoice } from './model-choice';
@@ -34,12 +35,20 @@ export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
   const { run, error, sending } = useAction(RunPlaygroundDocument);
   const [typed, change, forget] = useFormDraft(draft, (stored) => questionFields.safeParse(stored).data);
   const [faults, setFaults] = useState<Record<string, string>>({});
-  const all = useChatModels();
+  const { models: all, error: unread, refresh } = useChatModels();
   const firstModels = all.filter(({ isAllowed }) => isAllowed).slice(0, FIRST_MODELS);
   const given = typed ?? first;
   const fields = { ...given, models: given.models ?? firstModels.map(({ name }) => name) };
-  const set = (part: Partial<QuestionFields>): void => change({ ...given, ...part });
+  const set = (part: Partial<QuestionFields>): void => {
+    setFaults({});
+    change({ ...given, ...part });
+  };
+  /** Whoever is faster than the list of models waits for it. */
+  const isAwaited = given.models === null && all.length === 0 && !unread;
+  const [isEarly, setIsEarly] = useState(false);
   const ask = async (): Promise<void> => {
+    setIsEarly(isAwaited);
+    if (isAwaited) return;
     const wrong = check(checkedQuestion(fields));
     setFaults(wrong);
     if (sending || Object.keys(wrong).length > 0) return;
@@ -51,6 +60,11 @@ export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
     forget();
     onStarted(data.runPlayground.session);
   };
+  const latest = useRef(ask);
+  latest.current = ask;
+  useEffect(() => {
+    if (isEarly && !isAwaited) void latest.current();
+  }, [isEarly, isAwaited]);
   const send = (event: FormEvent): void => {
     event.preventDefault();
     void ask();
@@ -63,6 +77,7 @@ export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
   return (
     <form noValidate className={classes.question} onSubmit={send} onKeyDown={onKey}>
       {error && <ErrorNote error={error} />}
+      {unread && <LoadError error={unread} onRetry={refresh} />}
       <ModelChoice
         models={all}
         chosen={fields.models}
@@ -71,7 +86,9 @@ export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
       />
       <Textarea
         label="Prompt"
-        rows={6}
+        autosize
+        minRows={4}
+        maxRows={20}
         value={fields.prompt}
         error={faults.prompt && asSentence(faults.prompt)}
         onChange={({ currentTarget }) => set({ prompt: currentTarget.value })}
@@ -83,10 +100,10 @@ export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
       />
       <Parameters fields={fields} faults={faults} onChange={set} />
       <div className={classes.actions}>
-        <Button type="submit" loading={sending}>
+        <Button type="submit" loading={sending || isEarly}>
           Run
         </Button>
-        <span className={classes.hint}>
+        <span className={`${classes.hint} ${classes.keys}`}>
           <kbd>Ctrl</kbd> or <kbd>⌘</kbd> <kbd>Enter</kbd>
         </span>
         <span className={classes.count}>
@@ -111,7 +128,9 @@ function SystemPrompt({ value, fault, onChange }: SystemPromptProps) {
       <Textarea
         aria-label="System prompt"
         placeholder="Instructions that come before the prompt"
-        rows={4}
+        autosize
+        minRows={2}
+        maxRows={12}
         value={value}
         error={fault && asSentence(fault)}
         onChange={({ currentTarget }) => onChange(currentTarget.value)}

@@ -12,7 +12,7 @@ interface ConfigFieldsProps {
 
 /** The model and the parameters that a version is meant for. */
 export function ConfigFields({ config, faults, onChange }: ConfigFieldsProps) {
-  const models = useChatModels();
+  const { models } = useChatModels();
   const names = models.map(({ name }) => name);
   const known = config.model === '' || names.includes(config.model) ? names : [...names, config.model];
   const number = (field: 'temperature' | 'maxTokens' | 'topP', label: string, fault: string | undefined) => (

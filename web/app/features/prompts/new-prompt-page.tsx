@@ -76,6 +76,10 @@ function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
   const fields = typed ?? first;
   const { name, description, version } = fields;
   const described = description.trim() || null;
+  const set = (part: Partial<PromptFields>): void => {
+    setFaults({});
+    change({ ...fields, ...part });
+  };
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     const wrong = check({ name, description: described, ...checkedVersion(version) });
@@ -98,7 +102,7 @@ function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
         autoComplete="off"
         value={name}
         error={faults.name && asSentence(faults.name)}
-        onChange={({ currentTarget }) => change({ ...fields, name: currentTarget.value })}
+        onChange={({ currentTarget }) => set({ name: currentTarget.value })}
       />
       <TextInput
         className={classes.notes!}
@@ -106,13 +110,9 @@ function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
         autoComplete="off"
         value={description}
         error={faults.description && asSentence(faults.description)}
-        onChange={({ currentTarget }) => change({ ...fields, description: currentTarget.value })}
+        onChange={({ currentTarget }) => set({ description: currentTarget.value })}
       />
-      <VersionForm
-        fields={version}
-        faults={faults}
-        onChange={(next) => change({ ...fields, version: next })}
-      />
+      <VersionForm fields={version} faults={faults} onChange={(next) => set({ version: next })} />
       <div className={classes.actions}>
         <Button type="submit" loading={sending}>
           Create prompt

@@ -50,7 +50,6 @@ export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
   return (
     <form noValidate className={classes.form} onSubmit={(event) => void send(event)}>
       {error && Object.keys(error.fields).length === 0 && <ErrorNote error={error} />}
-      {saved && !draft && <Saved prompt={prompt} saved={saved} />}
       <Elsewhere
         prompt={prompt}
         newest={newest.version}
@@ -58,21 +57,32 @@ export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
         own={saved?.version}
         onDiscard={forget}
       />
-      <VersionForm fields={fields} faults={faults} onChange={(version) => change({ base, version })} />
+      <p className={classes.hint}>
+        {draft ? `Unsaved changes of version ${base}.` : `Version ${base}, the newest.`}{' '}
+        {prompt.activeVersion.version === base
+          ? 'It is active.'
+          : `Version ${prompt.activeVersion.version} is active.`}
+      </p>
+      <VersionForm
+        fields={fields}
+        faults={faults}
+        onChange={(version) => {
+          setFaults({});
+          change({ base, version });
+        }}
+      />
       <div className={classes.actions}>
         <Button type="submit" loading={sending} disabled={draft === undefined}>
           Save as version {prompt.versionCount + 1}
         </Button>
-        {draft ? (
+        {draft && (
           <Button variant="default" onClick={forget}>
             Discard changes
           </Button>
-        ) : (
-          <span className={classes.hint}>
-            This is version {newest.version}. A change is saved as a new version, which isn’t active yet.
-          </span>
         )}
+        <span className={classes.hint}>A change is saved as a new version, which isn’t active yet.</span>
       </div>
+      {saved && !draft && <Saved prompt={prompt} saved={saved} />}
     </form>
   );
 }

@@ -66,7 +66,9 @@ export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
               description={variable?.description ?? undefined}
               required={fallback === undefined}
               placeholder={fallback === undefined ? '' : fallback || 'Empty text'}
-              rows={2}
+              autosize
+              minRows={1}
+              maxRows={12}
               value={typed[name] ?? ''}
               error={error?.fields[`variables.${name}`] && 'A value is required'}
               onChange={({ currentTarget }) => change({ ...typed, [name]: currentTarget.value })}

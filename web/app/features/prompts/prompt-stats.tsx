@@ -11,7 +11,6 @@ import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { LoadError } from '../../ui/load-error';
 import { Note } from '../../ui/note';
-import { Section } from '../../ui/section';
 import { Waiting } from '../../ui/waiting';
 import { DEFAULT_WINDOW } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
@@ -48,13 +47,11 @@ export function PromptStats({ prompt }: { prompt: LoadedPrompt }) {
           <TwoVersions prompt={prompt} window={window} />
         )}
       </div>
-      <Section title="What would it have cost?">
-        <WhatIf
-          what={`the calls of version ${prompt.activeVersion.version}`}
-          windowDays={window}
-          promptVersionId={prompt.activeVersionId}
-        />
-      </Section>
+      <WhatIf
+        what={`the calls of version ${prompt.activeVersion.version}`}
+        windowDays={window}
+        promptVersionId={prompt.activeVersionId}
+      />
     </>
   );
 }

@@ -133,7 +133,7 @@ function Version({ prompt, version, sending, onActivate }: VersionProps) {
         {!isActive && (
           <>
             <Button size="xs" variant="default" loading={sending} onClick={onActivate}>
-              {number < active ? 'Roll back' : 'Activate'} to version {number}
+              {number < active ? 'Roll back to' : 'Activate'} version {number}
             </Button>
             <ButtonLink
               size="xs"

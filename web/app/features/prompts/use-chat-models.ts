@@ -9,12 +9,13 @@ export interface ChatModel {
   isAllowed: boolean;
 }
 
-/** Every chat model, those of the account's plan first. Empty until they are loaded. */
-export function useChatModels(): ChatModel[] {
-  const { data } = usePageQuery({ query: ChatModelsDocument, variables: {} });
+/** Every chat model, those of the account's plan first; empty until they are loaded. */
+export function useChatModels() {
+  const { data, error, refresh } = usePageQuery({ query: ChatModelsDocument, variables: {} });
   const allowed = new Set(data?.viewer?.plan.allowedModels);
-  return (data?.models ?? [])
+  const models: ChatModel[] = (data?.models ?? [])
     .filter(({ family }) => family !== 'embedding')
     .map(({ modelPublicName: name }) => ({ name, isAllowed: allowed.has(name) }))
     .toSorted((a, b) => Number(b.isAllowed) - Number(a.isAllowed));
+  return { models, error: data ? null : error, refresh };
 }

@@ -1,10 +1,11 @@
-import { NativeSelect } from '@mantine/core';
+import { Button, NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import { PricedModelsDocument, WhatIfDocument, type WhatIfQuery } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Money } from '../../ui/money';
+import { Section } from '../../ui/section';
 import { Tile, Tiles } from '../../ui/tiles';
 import classes from './what-if.module.css';
 
@@ -21,16 +22,34 @@ interface WhatIfProps {
 type Estimate = NonNullable<NonNullable<WhatIfQuery['viewer']>['whatIf']>;
 
 /** Calls of the last days, priced on another model from the tokens that they used. */
-export function WhatIf({ what, windowDays, keyId, promptVersionId }: WhatIfProps) {
+export function WhatIf(props: WhatIfProps) {
+  const [opened, setOpened] = useState(false);
+  const { what, windowDays } = props;
+  return (
+    <Section title="What would it have cost?">
+      <p className={classes.hint}>
+        Prices {what} {windowDays === 1 ? 'today' : `in the last ${windowDays} days`} on another model, by the
+        tokens they used. Another model may count and answer differently.
+      </p>
+      {opened ? (
+        <ModelAndPrice {...props} />
+      ) : (
+        <div>
+          <Button variant="default" onClick={() => setOpened(true)}>
+            Price on another model
+          </Button>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+function ModelAndPrice({ windowDays, keyId, promptVersionId }: WhatIfProps) {
   const [chosen, setChosen] = useState<string>();
   const priced = usePageQuery({ query: PricedModelsDocument, variables: {} });
   const names = (priced.data?.models ?? []).map(({ modelPublicName }) => modelPublicName);
   return (
     <div className={classes.whatIf}>
-      <p className={classes.hint}>
-        Prices {what} {windowDays === 1 ? 'today' : `in the last ${windowDays} days`} on another model, by the
-        tokens they used. Another model may count and answer differently.
-      </p>
       {priced.error && !priced.data && <LoadError error={priced.error} onRetry={priced.refresh} />}
       <NativeSelect
         className={classes.model!}

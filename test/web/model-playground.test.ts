@@ -1,0 +1,157 @@
+import type { Page } from 'playwright-core';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { useProduct } from '../support/product-suite.js';
+import type { StackUser } from '../support/stack-callers.js';
+import { until } from '../support/until.js';
+import { expectGoodLooks, openAs } from './dashboard.js';
+
+const FAST = 'gateway/fast';
+const QWEN = 'gateway/qwen-fast';
+const PRO = 'gateway/qwen-pro';
+
+/** From a question to answers that stream, are stopped, shared, kept and saved as a prompt. */
+describeInBrowser('the model playground of the dashboard', () => {
+  const browser = useBrowser();
+  const suite = useProduct();
+  let user: StackUser;
+  beforeEach(async () => {
+    user = await suite.signUp('pro');
+  });
+
+  const prompt = (page: Page) => page.getByLabel('Prompt', { exact: true });
+  const column = (page: Page, model: string) => page.getByRole('article', { name: model, exact: true });
+  const answer = (page: Page, model: string) => page.getByRole('region', { name: `Answer of ${model}` });
+  const ask = async (page: Page, text: string): Promise<void> => {
+    await prompt(page).fill(text);
+    await page.keyboard.press('Control+Enter');
+  };
+
+  test('models answer side by side while they talk, and are stopped one by one or together', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard/playground');
+    await page.getByText('No sessions yet.').waitFor();
+    await expectGoodLooks(page, 'model-playground-empty');
+    // One that the plan doesn't have says so.
+    const reason = page.getByRole('checkbox', { name: /deepseek-reason.*not in your plan/ });
+    expect(await reason.isDisabled()).toBe(true);
+    await page.getByRole('checkbox', { name: PRO }).check();
+    // Never ends by itself: whatever is seen, is seen while it streams.
+    await ask(page, 'Go on. [[sim words=3000 chunk_ms=25]]');
+    for (const model of [FAST, QWEN, PRO]) await column(page, model).getByText('answering').waitFor();
+    const lengthOf = async (model: string): Promise<number> => (await answer(page, model).innerText()).length;
+    for (const model of [FAST, QWEN, PRO]) {
+      const before = await lengthOf(model);
+      await until(async () => (await lengthOf(model)) > before, { what: `more of ${model}` });
+    }
+    await page.getByRole('button', { name: `Stop ${FAST}` }).click();
+    await column(page, FAST).getByText('stopped').waitFor();
+    await column(page, QWEN).getByText('answering').waitFor();
+    // Who comes late sees all that was said, and the rest as it comes.
+    await page.reload();
+    const begun = await lengthOf(QWEN);
+    await until(async () => (await lengthOf(QWEN)) > begun, { what: 'more after a reload' });
+    await page.getByRole('button', { name: 'Stop all' }).click();
+    for (const model of [QWEN, PRO]) await column(page, model).getByText('stopped').waitFor();
+    await column(page, QWEN)
+      .getByText(/^\$0\.00/)
+      .waitFor();
+  });
+
+  test('the end is followed only while its reader is there', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard/playground');
+    await page.getByRole('checkbox', { name: QWEN }).uncheck();
+    await ask(page, 'Go on. [[sim words=3000 chunk_ms=5]]');
+    const box = answer(page, FAST);
+    const scroll = () =>
+      box.evaluate((element: { scrollTop: number; scrollHeight: number; clientHeight: number }) => ({
+        top: element.scrollTop,
+        left: element.scrollHeight - element.scrollTop - element.clientHeight,
+        height: element.scrollHeight,
+      }));
+    await until(async () => (await scroll()).top > 50, { what: 'the text to be longer than its box' });
+    expect((await scroll()).left).toBeLessThan(30);
+    await box.evaluate((element: { scrollTop: number }) => {
+      element.scrollTop = 0;
+    });
+    const { height } = await scroll();
+    await until(async () => (await scroll()).height > height + 20, { what: 'more text' });
+    expect((await scroll()).top).toBe(0);
+    await page.getByRole('button', { name: 'Stop all' }).click();
+    await column(page, FAST).getByText('stopped').waitFor();
+  });
+
+  test('answers are measured, kept, shared, shared anew, saved as a prompt and deleted', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard/playground', { expectedErrors: /404/ });
+    await page.getByText('System prompt').click();
+    await page.getByRole('textbox', { name: 'System prompt' }).fill('Be brief.');
+    await page.getByText('Parameters').click();
+    await page.getByLabel('Temperature').fill('hot');
+    await ask(page, 'Name a river. [[sim words=12]]');
+    await page.getByText('Must be a number from 0 to 2').waitFor();
+    await page.getByLabel('Temperature').fill('0.4');
+    await page.keyboard.press('Control+Enter');
+    for (const model of [FAST, QWEN]) await column(page, model).getByText('done').waitFor();
+    await column(page, FAST)
+      .getByText(/\d ms$/)
+      .nth(1)
+      .waitFor();
+    await expectGoodLooks(page, 'model-playground');
+
+    // Shared, seen by whoever has the link, and not any more.
+    await page.getByRole('button', { name: 'Share', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Anyone who has the link can read').waitFor();
+    await dialog.getByRole('button', { name: 'Share' }).click();
+    const link = dialog.getByRole('region', { name: 'Public link' });
+    const first = await link.innerText();
+    expect((await fetch(first)).status).toBe(200);
+    await expectGoodLooks(page, 'model-playground-share');
+    await dialog.getByRole('button', { name: 'New link' }).click();
+    await until(async () => (await link.innerText()) !== first, { what: 'another link' });
+    expect((await fetch(first)).status).toBe(404);
+    const second = await link.innerText();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Shared' }).last().click();
+    await page.getByRole('link', { name: 'Name a river.' }).waitFor();
+    await page.getByRole('region', { name: 'Sessions' }).getByText('shared', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Shared' }).first().click();
+    await dialog.getByRole('button', { name: 'Stop sharing' }).click();
+    await dialog.getByText('Anyone who has the link can read').waitFor();
+    expect((await fetch(second)).status).toBe(404);
+    await page.keyboard.press('Escape');
+    await page.getByText('No shared sessions yet.').waitFor();
+
+    // As a prompt, with what it was asked with.
+    await page.getByRole('link', { name: 'Save as prompt' }).click();
+    const text = page.getByLabel('Prompt text');
+    await text.waitFor();
+    expect(await text.inputValue()).toBe('Be brief.\n\nName a river. [[sim words=12]]');
+    expect(await page.getByLabel('Temperature').inputValue()).toBe('0.4');
+    expect(await page.getByLabel('Model', { exact: true }).inputValue()).toBe(FAST);
+    await page.getByLabel('Name', { exact: true }).fill('River');
+    await page.getByRole('button', { name: 'Create prompt' }).click();
+    await page.getByText('river, version 1 of 1 is active').waitFor();
+
+    // From the history into the form, changed without losing either, and gone for good.
+    await page.getByRole('link', { name: 'Playground', exact: true }).click();
+    expect(await prompt(page).inputValue()).toBe('');
+    await page.getByRole('link', { name: 'Name a river.' }).click();
+    await column(page, FAST).getByText('done').waitFor();
+    expect(await prompt(page).inputValue()).toBe('Name a river. [[sim words=12]]');
+    await page.getByRole('button', { name: 'Delete Name a river.' }).click();
+    await dialog.getByRole('button', { name: 'Delete session' }).click();
+    await page.getByText('No sessions yet.').waitFor();
+  });
+
+  test('one that fails hides no other, and what the plan refuses is said with the reason', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard/playground', { expectedErrors: /4\d\d/ });
+    await ask(page, 'Fail. [[sim status=400]]');
+    await column(page, FAST).getByText('failed').waitFor();
+    await column(page, QWEN).getByText('failed').waitFor();
+    await page.getByRole('checkbox', { name: FAST }).uncheck();
+    await page.getByRole('checkbox', { name: QWEN }).uncheck();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('Must name 1 to 4 models').waitFor();
+    await page.goto('/dashboard/playground?session=01890000-0000-7000-8000-000000000000');
+    await page.getByText('This session is gone.').waitFor();
+  });
+});

@@ -1,0 +1,192 @@
+import type { Page } from 'playwright-core';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { postChat } from '../support/edge.js';
+import { useProduct } from '../support/product-suite.js';
+import type { StackUser } from '../support/stack-callers.js';
+import { expectGoodLooks, openAs, pageOf } from './dashboard.js';
+
+interface Prompt {
+  id: string;
+  name: string;
+  active_version: { id: string };
+  version_count: number;
+}
+
+/** From the first prompt of an account to versions that are compared, rendered and rolled back. */
+describeInBrowser('the prompts of the dashboard', () => {
+  const browser = useBrowser();
+  const suite = useProduct();
+  let user: StackUser;
+  beforeEach(async () => {
+    user = await suite.signUp('team');
+  });
+
+  const text = (page: Page) => page.getByLabel('Prompt text');
+  const create = (content: string): Promise<Prompt> =>
+    suite.api<Prompt>(user.token, 'POST', '/api/prompts', { name: 'Greeting', content });
+  const addVersion = (id: string, content: string): Promise<{ id: string }> =>
+    suite.api(user.token, 'POST', `/api/prompts/${id}/versions`, { content });
+  const promptOf = (id: string): Promise<Prompt> => suite.api(user.token, 'GET', `/api/prompts/${id}`);
+
+  test('a prompt is created, changed, compared, activated and rolled back', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard/prompts');
+    await page.getByText('No prompts yet.').waitFor();
+    await expectGoodLooks(page, 'prompts-empty');
+    await page.getByRole('link', { name: 'Create prompt' }).click();
+    await page.getByRole('button', { name: 'Create prompt' }).click();
+    await page.getByText('Must have at least 1 character').first().waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('Support reply');
+    await text(page).fill('Write to {{ customer }} about {{ topic }}.');
+    await page.getByRole('button', { name: 'Declare topic' }).click();
+    await page.getByLabel('Default of topic').fill('the weather');
+    await page.getByLabel('Temperature').fill('3');
+    await page.getByRole('button', { name: 'Create prompt' }).click();
+    await page.getByText('Must be 0 to 2').waitFor();
+    await page.getByLabel('Temperature').fill('0.3');
+    await expectGoodLooks(page, 'prompts-create');
+    await page.getByRole('button', { name: 'Create prompt' }).click();
+    await page.getByRole('heading', { name: 'Support reply' }).waitFor();
+    await page.getByText('support-reply, version 1 of 1 is active').waitFor();
+    const marks = page.locator('mark');
+    expect(await marks.allInnerTexts()).toEqual(['{{ customer }}', '{{ topic }}']);
+    // Only the one that nobody declared is marked as such.
+    expect(await page.locator('mark[data-undeclared]').allInnerTexts()).toEqual(['{{ customer }}']);
+
+    // Another version isn't active before somebody says so.
+    await text(page).fill('Write a short letter to {{ customer }} about {{ topic }}.');
+    await page.getByLabel('Notes').fill('Shorter');
+    await page.getByRole('button', { name: 'Save as version 2' }).click();
+    await page.getByText('Version 2 is saved. Version 1 stays active.').waitFor();
+    await expectGoodLooks(page, 'prompts-editor');
+    await page.getByRole('button', { name: 'Activate version 2' }).click();
+    await page.getByText('Version 2 is active: renders use it.').waitFor();
+
+    await page.getByRole('link', { name: 'Compare', exact: true }).click();
+    await page.locator('ins').first().waitFor();
+    expect(await page.locator('ins').allInnerTexts()).toEqual(['a short letter ']);
+    await page.getByRole('button', { name: 'Side by side' }).click();
+    expect(await page.getByRole('region', { name: 'Version 1' }).innerText()).toBe(
+      'Write to {{ customer }} about {{ topic }}.',
+    );
+    await expectGoodLooks(page, 'prompts-compare');
+
+    await page.getByRole('link', { name: 'Versions' }).click();
+    await page.getByText('Shorter', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Undo: activate version 1' }).click();
+    await page.getByText('Version 1 became active').waitFor();
+    await page.getByText('version 1 of 2 is active').waitFor();
+    await page.getByRole('button', { name: 'Activate version 2' }).click();
+    await page.getByRole('button', { name: 'Roll back to version 1' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'Version 2 → 1' }).nth(1).waitFor();
+    await expectGoodLooks(page, 'prompts-versions');
+
+    await page.getByRole('link', { name: '← Prompts' }).click();
+    await page.getByRole('searchbox', { name: 'Search prompts' }).fill('no such');
+    await page.getByText('No prompt matches.').waitFor();
+    await page.getByRole('searchbox', { name: 'Search prompts' }).fill('SUPPORT');
+    await page.getByRole('link', { name: 'Support reply' }).waitFor();
+    await expectGoodLooks(page, 'prompts');
+    await page.getByRole('link', { name: 'Support reply' }).click();
+    await page.getByRole('button', { name: 'Delete prompt' }).click();
+    await page.getByText('Programs that render support-reply will get 404 at once.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete prompt' }).click();
+    await page.getByText('No prompts yet.').waitFor();
+  });
+
+  test('values are rendered to the letter, missing ones are named together, and the text goes to the playground', async () => {
+    const { id } = await create('Hi {{ name }}, {{ greeting }} {{ thing }} {"json": {"a": 1}}');
+    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=render`, {
+      expectedErrors: /400/,
+    });
+    await page.getByLabel('greeting').fill('<b>{{ name }}</b>');
+    await page.getByRole('button', { name: 'Render' }).click();
+    await page.getByText('Required variables are missing: name, thing.').waitFor();
+    expect(await page.getByText('A value is required').count()).toBe(2);
+    await page.getByLabel('name').fill('Ada');
+    await page.getByLabel('thing').fill('$&');
+    await page.getByRole('button', { name: 'Render' }).click();
+    const rendered = page.getByRole('region', { name: 'Rendered text' });
+    await rendered.waitFor();
+    const whole = 'Hi Ada, <b>{{ name }}</b> $& {"json": {"a": 1}}';
+    expect(await rendered.innerText()).toBe(whole);
+    await expectGoodLooks(page, 'prompts-render');
+    await page.getByRole('button', { name: 'Open in playground' }).click();
+    await page.waitForURL('**/dashboard/playground?draft=*');
+    expect(await page.getByLabel('Prompt', { exact: true }).inputValue()).toBe(whole);
+    await page.reload();
+    expect(await page.getByLabel('Prompt', { exact: true }).inputValue()).toBe(whole);
+  });
+
+  test('two tabs on one prompt tell each other, and nobody’s text is replaced', async () => {
+    const { id } = await create('First {{ name }}');
+    const address = `/dashboard/prompts/${id}`;
+    const one = await openAs(browser, suite, user, address);
+    const other = await one.context().newPage();
+    await other.goto(address);
+    await text(other).fill('Typed in the other tab');
+    await text(one).fill('Saved in the one tab');
+    await one.getByRole('button', { name: 'Save as version 2' }).click();
+    await one.getByText('Version 2 is saved.').waitFor();
+    await other
+      .getByText('Version 2 was saved elsewhere. Your changes began with version 1 and don’t contain it.')
+      .waitFor();
+    expect(await text(other).inputValue()).toBe('Typed in the other tab');
+    // What the one tab has saved takes nothing from the other, which finds its own again.
+    await other.reload();
+    await other.getByText('Version 2 was saved elsewhere.').waitFor();
+    expect(await text(other).inputValue()).toBe('Typed in the other tab');
+    await other.getByRole('button', { name: 'Save as version 3' }).click();
+    await other.getByText('Version 3 is saved.').waitFor();
+    await one.getByText('Version 3 was saved elsewhere. This is its text.').waitFor();
+    expect(await text(one).inputValue()).toBe('Typed in the other tab');
+    expect((await promptOf(id)).version_count).toBe(3);
+    await other.goto(`${address}?tab=versions`);
+    await other.getByRole('button', { name: 'Activate version 3' }).waitFor();
+    await other.close();
+
+    await suite.api(user.token, 'DELETE', `/api/prompts/${id}`);
+    await one.getByRole('heading', { name: 'This prompt is gone' }).waitFor();
+  });
+
+  test('a change on an old view of the prompt is refused with the reason', async () => {
+    const { id } = await create('One');
+    // Without its socket this tab hears of nothing.
+    const page = await pageOf(browser, suite, user, { expectedErrors: /409/ });
+    await page.routeWebSocket(/graphql/, () => undefined);
+    await page.goto(`/dashboard/prompts/${id}`);
+    await page.getByRole('button', { name: 'Edit name' }).click();
+    await suite.api(user.token, 'PATCH', `/api/prompts/${id}`, { name: 'Renamed elsewhere' });
+    await page.getByRole('textbox', { name: 'Name' }).fill('Renamed here');
+    await page.keyboard.press('Enter');
+    await page.getByText('Somebody else has changed it meanwhile.').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Renamed here');
+    expect((await promptOf(id)).name).toBe('Renamed elsewhere');
+  });
+
+  test('statistics of two versions stand side by side, and their calls are priced on another model', async () => {
+    const { id, active_version: first } = await create('One');
+    const second = await addVersion(id, 'Two');
+    for (const version of [first, first, second]) {
+      const answer = await postChat(
+        suite.url,
+        user.key,
+        {},
+        {
+          'x-gateway-prompt-version': version.id,
+        },
+      );
+      expect(answer.status).toBe(200);
+    }
+    await suite.settled();
+    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=stats`);
+    const row = page.getByRole('row', { name: /^Calls \d/ });
+    await row.waitFor();
+    expect(await row.getByRole('cell').allInnerTexts()).toEqual(['2', '1']);
+    await page.getByText('Inconclusive: the 95% intervals of the error rates overlap.').waitFor();
+    await page.getByRole('button', { name: 'Price on another model' }).click();
+    await page.getByLabel('Model', { exact: true }).selectOption('gateway/qwen-pro');
+    await page.getByText('2 calls', { exact: true }).waitFor();
+    await page.getByText('On gateway/qwen-pro').waitFor();
+    await expectGoodLooks(page, 'prompts-stats');
+  });
+});

@@ -1,0 +1,87 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { useProduct } from '../support/product-suite.js';
+import type { StackUser } from '../support/stack-callers.js';
+import { openAs } from './dashboard.js';
+
+/** Long, and of characters that take one code unit and two. */
+const LONG = `Name the rivers of Europe. ${'Zürich 🌊 '.repeat(4_000)}`;
+
+/** What may happen to somebody who types: afterwards not a character is missing. */
+describeInBrowser('text that was typed and not sent', () => {
+  const browser = useBrowser();
+  const suite = useProduct();
+  let user: StackUser;
+  let page: Page;
+  beforeAll(async () => {
+    user = await suite.signUp('team');
+  });
+
+  /** The page, its field, where else one may go from there, and the way back. */
+  const places: [string, () => Promise<string>, string, string, string][] = [
+    ['a prompt', promptAddress, 'Prompt text', 'Versions', 'Editor'],
+    ['a new prompt', async () => '/dashboard/prompts/new', 'Prompt text', 'Prompts', 'Create prompt'],
+    ['the playground', async () => '/dashboard/playground', 'Prompt', 'Usage', 'Playground'],
+  ];
+  async function promptAddress(): Promise<string> {
+    const input = { name: 'Long', content: 'short' };
+    const { id } = await suite.api<{ id: string }>(user.token, 'POST', '/api/prompts', input);
+    return `/dashboard/prompts/${id}`;
+  }
+
+  const send = (): Promise<void> =>
+    page
+      .getByRole('main')
+      .getByRole('button', { name: /^(Save as|Create prompt|Run$)/ })
+      .click();
+
+  test.each(places)('survives five accidents in %s', async (_place, address, label, elsewhere, back) => {
+    page = await openAs(browser, suite, user, await address(), {
+      expectedErrors: /Failed to load|WebSocket|401/,
+    });
+    const field = () => page.getByLabel(label, { exact: true });
+    const expectWhole = async (): Promise<void> => {
+      await field().waitFor();
+      expect((await field().inputValue()) === LONG).toBe(true);
+    };
+    await field().waitFor();
+    const name = page.getByRole('textbox', { name: 'Name', exact: true });
+    if (await name.isVisible()) await name.fill('Long one');
+    await field().fill(LONG);
+
+    // A reload.
+    await page.reload();
+    await expectWhole();
+
+    // Another page, and back.
+    await page.getByRole('link', { name: elsewhere, exact: true }).first().click();
+    await field().waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: back, exact: true }).first().click();
+    await expectWhole();
+
+    // A save that fails, since the server is away; it comes back.
+    await page.route('**/graphql', (route) => route.abort());
+    await send();
+    await page.getByText('The server can’t be reached.').first().waitFor();
+    await expectWhole();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+
+    // The session has ended: the log-in leads back.
+    const context: BrowserContext = page.context();
+    const cookies = await context.cookies();
+    await context.clearCookies();
+    await send();
+    await page.getByRole('textbox', { name: 'Password' }).waitFor();
+    await context.addCookies(cookies);
+    await page.goto(page.url());
+    await expectWhole();
+
+    // The tab is closed, as by a restart of the browser.
+    const last = page.url();
+    const next = await context.newPage();
+    await page.close();
+    page = next;
+    await page.goto(last);
+    await expectWhole();
+  });
+});
