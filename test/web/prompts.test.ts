@@ -75,7 +75,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByRole('button', { name: 'Undo: activate version 1' }).click();
     await page.getByText('Version 1 became active').waitFor();
     await page.getByText('version 1 of 2 is active').waitFor();
-    await page.getByRole('button', { name: 'Activate version 2' }).click();
+    await page.getByRole('button', { name: 'Activate version 2', exact: true }).click();
     await page.getByRole('button', { name: 'Roll back to version 1' }).click();
     await page.getByRole('listitem').filter({ hasText: 'Version 2 → 1' }).nth(1).waitFor();
     await expectGoodLooks(page, 'prompts-versions');

@@ -147,8 +147,7 @@ class BlockReader {
     for (this.at += 2; this.at < this.lines.length; this.at++) {
       const row = this.lines[this.at]!;
       if (isBlank(row) || !row.includes('|')) break;
-      const cells = cellsOf(row);
-      rows.push(columns.map((_, index) => readInline(cells[index] ?? '')));
+      rows.push(fitted(cellsOf(row), columns.length).map(readInline));
     }
     return { kind: 'table', head: columns.map(readInline), rows };
   }
@@ -178,6 +177,12 @@ function cellsOf(line: string): string[] {
     .split('|')
     .map((cell) => cell.trim());
 }
+
+/** As many cells as there are columns; what is too much stays in the last one. */
+const fitted = (cells: readonly string[], columns: number): string[] =>
+  Array.from({ length: columns }, (_, index) =>
+    index === columns - 1 ? cells.slice(index).join(' | ') : (cells[index] ?? ''),
+  );
 
 /**
  * The blocks of a text in Markdown: headings, paragraphs, lists, quotes, tables and code. What is not finished, because it is
