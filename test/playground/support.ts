@@ -8,7 +8,7 @@ import type {
   RunOutput,
   SessionOutput,
 } from '../../src/services/playground/playground.outputs.js';
-import { promptField } from '../../src/services/playground/playground.rules.js';
+import { promptField, responseField } from '../../src/services/playground/playground.rules.js';
 import { type Followed, follow } from '../graphql/support.js';
 import { type ApiAnswer, call, type ErrorAnswer } from '../support/api.js';
 import { TEST_SECRETS } from '../support/secrets.js';
@@ -99,8 +99,7 @@ export function watch(client: Client, id: string): Watched {
   };
 }
 
-/** A session as the product writes it, for tests without a model to ask. */
-export async function writeSession(pool: Pool, accountId: string, prompt: string): Promise<string> {
+async function keyOf(pool: Pool, accountId: string) {
   const { rows } = await pool.query<{ sealed: string }>(
     'select data_key_sealed as sealed from accounts where id = $1',
     [accountId],
@@ -109,7 +108,24 @@ export async function writeSession(pool: Pool, accountId: string, prompt: string
     encryptionKey: TEST_SECRETS.ENCRYPTION_KEY,
     encryptionKeyPrevious: undefined,
   });
-  const key = contentKey(envelopes.dataKey, accountId, rows[0]!.sealed);
+  return contentKey(envelopes.dataKey, accountId, rows[0]!.sealed);
+}
+
+/** Puts other words into the mouth of a model that has answered. */
+export async function writeResponse(
+  pool: Pool,
+  { accountId, runId, text }: { accountId: string; runId: string; text: string },
+): Promise<void> {
+  const key = await keyOf(pool, accountId);
+  await pool.query('update playground_runs set response_sealed = $2 where id = $1', [
+    runId,
+    key.seal(text, responseField(accountId, runId)),
+  ]);
+}
+
+/** A session as the product writes it, for tests without a model to ask. */
+export async function writeSession(pool: Pool, accountId: string, prompt: string): Promise<string> {
+  const key = await keyOf(pool, accountId);
   const id = randomUUID();
   await pool.query(
     `insert into playground_sessions (id, account_id, prompt_sealed, parameters, created_at)

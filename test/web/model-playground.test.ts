@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { ask as askApi, type Session, writeResponse } from '../playground/support.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
@@ -54,6 +55,59 @@ describeInBrowser('the model playground of the dashboard', () => {
     await column(page, QWEN)
       .getByText(/^\$0\.00/)
       .waitFor();
+  });
+
+  test('answers are Markdown without HTML: pictures are links that nobody fetches, and code is copied', async () => {
+    const { body } = await askApi(suite.url, user.token, [FAST], 'Markdown, please. [[sim words=3]]');
+    const { id, runs }: Session = body;
+    const text = [
+      '# Rivers',
+      'Some **bold** and <b>plain</b> <img src="https://evil.example/a.png" onerror="alert(1)">',
+      '![cat](https://evil.example/cat.png) and [run](javascript:alert(1))',
+      '```js',
+      'const river = "<Thames>";',
+      '```',
+    ].join('\n');
+    await writeResponse(suite.db.pool, { accountId: user.accountId, runId: runs[0]!.id, text });
+    const page = await openAs(browser, suite, user, `/dashboard/playground?session=${id}`);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: suite.url });
+    const shown = answer(page, FAST);
+    await shown.getByRole('heading', { name: 'Rivers' }).waitFor();
+    expect(await shown.locator('strong').allInnerTexts()).toEqual(['bold']);
+    // A request to another host would fail the test by itself.
+    expect(await shown.locator('img, b').count()).toBe(0);
+    await shown.getByText('<b>plain</b> <img src=').waitFor();
+    const links = shown.getByRole('link');
+    expect(await links.allInnerTexts()).toEqual(['Image: cat']);
+    expect(await links.first().getAttribute('rel')).toBe('noopener noreferrer nofollow');
+    await shown.getByRole('button', { name: 'Copy code' }).click();
+    await shown.getByText('Copied').waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe('const river = "<Thames>";');
+    await expectGoodLooks(page, 'model-playground-markdown');
+    await page.getByRole('button', { name: 'Raw' }).click();
+    expect(await shown.innerText()).toBe(text);
+  });
+
+  test('what is typed while the models start is kept, and the focus stays where it is', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard/playground');
+    const started = Promise.withResolvers<void>();
+    await page.route('**/graphql', async (route) => {
+      const response = await route.fetch();
+      if ((await response.text()).includes('"runPlayground"')) await started.promise;
+      await route.fulfill({ response });
+    });
+    await ask(page, 'Ten words. [[sim words=10]]');
+    await page.getByText('Waiting for the first token').first().waitFor();
+    await page.keyboard.type(' And more.');
+    started.resolve();
+    await page.waitForURL('**/dashboard/playground?session=*');
+    await column(page, FAST).getByText('done').waitFor();
+    await page.keyboard.type(' Still here.');
+    expect(await prompt(page).inputValue()).toBe('Ten words. [[sim words=10]] And more. Still here.');
+    await page.reload();
+    await prompt(page).waitFor();
+    expect(await prompt(page).inputValue()).toBe('Ten words. [[sim words=10]] And more. Still here.');
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   test('the end is followed only while its reader is there', async () => {

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { PlaygroundSessionDocument, type SessionPartsFragment } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
@@ -17,83 +17,81 @@ import { Question } from './question';
 export function PlaygroundPage(): ReactNode {
   const search = useSearch({ from: '/signed-in/dashboard/playground' });
   const navigate = useNavigate({ from: paths.playground });
-  /** The session that was started here, before it is read. */
-  const [started, setStarted] = useState<SessionPartsFragment>();
+  /** Sessions that were started or read here; null: gone. */
+  const [sessions, setSessions] = useState<ReadonlyMap<string, SessionPartsFragment | null>>(new Map());
   /** Models that are being asked: their columns are there before the server has said anything. */
   const [asking, setAsking] = useState<readonly string[]>();
-  const show = (session: SessionPartsFragment): void => {
-    setStarted(session);
-    void navigate({ search: ({ draft: _draft, ...before }) => ({ ...before, session: session.id }) });
+  const { session: id } = search;
+  const session = id === undefined ? undefined : sessions.get(id);
+  const isAwaited = id !== undefined && session === undefined;
+  const know = (key: string, known: SessionPartsFragment | null): void =>
+    setSessions((before) => new Map(before).set(key, known));
+  const show = async (started: SessionPartsFragment): Promise<void> => {
+    know(started.id, started);
+    await navigate({ search: ({ draft: _draft, ...before }) => ({ ...before, session: started.id }) });
+    setAsking(undefined);
   };
-  const common = { draft: playgroundDraft(search), onAsking: setAsking, onStarted: show };
-  const known = started?.id === search.session ? started : undefined;
   return (
     <>
       <PageHead
         title="Playground"
         lead="Asks up to four models at once and streams their answers side by side. Nothing is charged."
         tools={
-          (search.session || search.draft) && (
+          (id || search.draft) && (
             <ButtonLink variant="default" to={paths.playground} search={{}}>
               New session
             </ButtonLink>
           )
         }
       />
-      {search.session === undefined ? (
-        <>
-          <Question key="new" first={NO_QUESTION} {...common} />
-          {asking && <AwaitedAnswers models={asking} />}
-        </>
-      ) : (
-        <Session
-          key={known ? 'new' : search.session}
-          sessionId={search.session}
-          known={known}
-          asking={asking}
-          {...common}
+      {id !== undefined && (
+        <SessionReader key={id} sessionId={id} isKnown={!isAwaited} onRead={(read) => know(id, read)} />
+      )}
+      {!isAwaited && (
+        <Question
+          draft={playgroundDraft(search)}
+          first={session ? questionOf(session) : NO_QUESTION}
+          onAsking={setAsking}
+          onStarted={show}
         />
       )}
-      <History current={search.session} />
+      {asking ? (
+        <AwaitedAnswers models={asking} />
+      ) : (
+        session && <Answers key={session.id} session={session} />
+      )}
+      <History current={id} />
     </>
   );
 }
 
-interface SessionProps {
+interface SessionReaderProps {
   sessionId: string;
-  known: SessionPartsFragment | undefined;
-  asking: readonly string[] | undefined;
-  draft: string;
-  onAsking(models: readonly string[] | undefined): void;
-  onStarted(session: SessionPartsFragment): void;
+  isKnown: boolean;
+  /** Called with the session whenever it was read, or with null if it is gone. */
+  onRead(session: SessionPartsFragment | null): void;
 }
 
-/** A session that is under way or over: its answers below its question, which can be changed and asked again. */
-function Session({ sessionId, known, asking, ...common }: SessionProps) {
-  const { data, error, awaiting, refresh } = usePageQuery({
+/** Reads the session of the address, and says what stands in the way. */
+function SessionReader({ sessionId, isKnown, onRead }: SessionReaderProps) {
+  const { data, error, refresh } = usePageQuery({
     query: PlaygroundSessionDocument,
     variables: { id: sessionId },
     touches: ['PlaygroundSession'],
   });
-  const loaded = awaiting ? undefined : data?.viewer?.playgroundSession;
-  const session = loaded ?? known;
-  if (error?.code === 'not_found') {
+  const isGone = error?.code === 'not_found';
+  const read = isGone ? null : data?.viewer?.playgroundSession;
+  useEffect(() => {
+    if (read !== undefined) onRead(read);
+  }, [read]);
+  if (isGone) {
     return (
-      <>
-        <Note tone="plain">
-          This session is gone. It was deleted, or newer ones took its place: the last 50 are kept, and shared
-          ones.
-        </Note>
-        <Question first={NO_QUESTION} {...common} />
-      </>
+      <Note tone="plain">
+        This session is gone. It was deleted, or newer ones took its place: the last 50 are kept, and shared
+        ones for longer.
+      </Note>
     );
   }
-  if (!session) return error ? <LoadError error={error} onRetry={refresh} /> : <Waiting height={320} />;
-  return (
-    <>
-      {error && <LoadError error={error} onRetry={refresh} />}
-      <Question first={questionOf(session)} {...common} />
-      {asking ? <AwaitedAnswers models={asking} /> : <Answers key={session.id} session={session} />}
-    </>
-  );
+  if (error) return <LoadError error={error} onRetry={refresh} />;
+  return isKnown ? null : <Waiting height={320} />;
 }

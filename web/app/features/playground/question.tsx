@@ -3,6 +3,7 @@ import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 
 import { runPlaygroundInput } from '../../../../src/services/playground/playground.inputs';
 import { RunPlaygroundDocument, type SessionPartsFragment } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
+import { leaveDraft } from '../../ui/draft';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
 import { asSentence, schemaErrors } from '../../ui/form-errors';
@@ -12,16 +13,22 @@ import { useChatModels } from '../prompts/use-chat-models';
 import { asSnakeCase } from '../prompts/version-fields';
 import { ModelChoice } from './model-choice';
 import classes from './playground.module.css';
-import { checkedQuestion, type QuestionFields, questionFields, runInput } from './playground-draft';
+import {
+  checkedQuestion,
+  playgroundDraft,
+  type QuestionFields,
+  questionFields,
+  runInput,
+} from './playground-draft';
 
 interface QuestionProps {
   /** Names the draft. */
   draft: string;
   /** What stands there before anything was typed. */
   first: QuestionFields;
-  /** Called with the models while the server is asked to start, and with nothing when it has answered. */
+  /** Called with the models before the server is asked to start, and with nothing when it has refused. */
   onAsking(models: readonly string[] | undefined): void;
-  onStarted(session: SessionPartsFragment): void;
+  onStarted(session: SessionPartsFragment): Promise<void>;
 }
 
 const MOST_CHARACTERS = 50_000;
@@ -34,6 +41,8 @@ const check = schemaErrors(runPlaygroundInput);
 export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
   const { run, error, sending } = useAction(RunPlaygroundDocument);
   const [typed, change, forget] = useFormDraft(draft, (stored) => questionFields.safeParse(stored).data);
+  const latestTyped = useRef(typed);
+  latestTyped.current = typed;
   const [faults, setFaults] = useState<Record<string, string>>({});
   const { models: all, error: unread, refresh } = useChatModels();
   const firstModels = all.filter(({ isAllowed }) => isAllowed).slice(0, FIRST_MODELS);
@@ -53,12 +62,16 @@ export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
     setFaults(wrong);
     if (sending || Object.keys(wrong).length > 0) return;
     onAsking(fields.models);
+    const sent = JSON.stringify(typed);
     const { data, error: refused } = await run({ input: runInput(fields) });
-    onAsking(undefined);
     if (refused) setFaults(asSnakeCase(refused.fields));
-    if (!data) return;
+    if (!data) return onAsking(undefined);
+    const { session } = data.runPlayground;
+    // What was typed meanwhile goes on behind the session.
+    const now = JSON.stringify(latestTyped.current);
+    if (now !== undefined && now !== sent) leaveDraft(playgroundDraft({ session: session.id }), now);
+    await onStarted(session);
     forget();
-    onStarted(data.runPlayground.session);
   };
   const latest = useRef(ask);
   latest.current = ask;
@@ -121,9 +134,13 @@ interface SystemPromptProps {
 }
 
 function SystemPrompt({ value, fault, onChange }: SystemPromptProps) {
-  const [opened, setOpened] = useState(value !== '');
+  const [opened, setOpened] = useState<boolean>();
   return (
-    <details className={classes.more} open={opened} onToggle={(event) => setOpened(event.currentTarget.open)}>
+    <details
+      className={classes.more}
+      open={opened ?? value !== ''}
+      onToggle={(event) => setOpened(event.currentTarget.open)}
+    >
       <summary>System prompt</summary>
       <Textarea
         aria-label="System prompt"
@@ -153,11 +170,12 @@ const PARAMETERS = [
 
 function Parameters({ fields, faults, onChange }: ParametersProps) {
   const isFaulty = PARAMETERS.some(({ name }) => faults[`parameters.${name}`]);
-  const [opened, setOpened] = useState(PARAMETERS.some(({ field }) => fields[field] !== ''));
+  const isUsed = PARAMETERS.some(({ field }) => fields[field] !== '');
+  const [opened, setOpened] = useState<boolean>();
   return (
     <details
       className={classes.more}
-      open={opened || isFaulty}
+      open={isFaulty || (opened ?? isUsed)}
       onToggle={(event) => setOpened(event.currentTarget.open)}
     >
       <summary>Parameters</summary>

@@ -32,6 +32,8 @@ export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
     versionDraft(prompt.id),
     (stored) => editing.safeParse(stored).data,
   );
+  const latest = useRef(draft);
+  latest.current = draft;
   const [faults, setFaults] = useState<Record<string, string>>({});
   const [saved, setSaved] = useState<{ id: string; version: number; base: number }>();
   const fields = draft?.version ?? fieldsOf(newest);
@@ -41,11 +43,16 @@ export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
     const wrong = check(checkedVersion(fields));
     setFaults(wrong);
     if (Object.keys(wrong).length > 0) return;
+    const sent = JSON.stringify(draft);
     const { data, error: refused } = await run({ input: { promptId: prompt.id, ...versionInput(fields) } });
     if (refused) setFaults(asSnakeCase(refused.fields));
     if (!data) return;
-    forget();
-    setSaved({ ...data.addPromptVersion.version, base });
+    const { version: made } = data.addPromptVersion;
+    const now = latest.current;
+    // What was typed meanwhile is a change of what was saved.
+    if (now && JSON.stringify(now) !== sent) change({ base: made.version, version: now.version });
+    else forget();
+    setSaved({ ...made, base });
   };
   return (
     <form noValidate className={classes.form} onSubmit={(event) => void send(event)}>

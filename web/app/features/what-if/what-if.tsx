@@ -109,5 +109,5 @@ function verdict({ differenceUsd, requests }: Estimate): string {
   const difference = Number(differenceUsd);
   if (requests === 0) return 'no calls to price';
   if (difference === 0) return 'the same';
-  return difference < 0 ? 'cheaper' : 'dearer';
+  return difference < 0 ? 'cheaper' : 'more expensive';
 }
