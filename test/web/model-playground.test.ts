@@ -78,8 +78,9 @@ describeInBrowser('the model playground of the dashboard', () => {
     expect(await shown.locator('img, b').count()).toBe(0);
     await shown.getByText('<b>plain</b> <img src=').waitFor();
     const links = shown.getByRole('link');
-    expect(await links.allInnerTexts()).toEqual(['Image: cat']);
-    expect(await links.first().getAttribute('rel')).toBe('noopener noreferrer nofollow');
+    // An address in a text is a link too.
+    expect(await links.allInnerTexts()).toEqual(['https://evil.example/a.png', 'Image: cat']);
+    expect(await links.last().getAttribute('rel')).toBe('noopener noreferrer nofollow');
     await shown.getByRole('button', { name: 'Copy code' }).click();
     await shown.getByText('Copied').waitFor();
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe('const river = "<Thames>";');

@@ -158,7 +158,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await suite.api(user.token, 'PATCH', `/api/prompts/${id}`, { name: 'Renamed elsewhere' });
     await page.getByRole('textbox', { name: 'Name' }).fill('Renamed here');
     await page.keyboard.press('Enter');
-    await page.getByText('Somebody else has changed it meanwhile.').waitFor();
+    await page.getByText('The object has changed in the meantime.').waitFor();
     expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Renamed here');
     expect((await promptOf(id)).name).toBe('Renamed elsewhere');
   });

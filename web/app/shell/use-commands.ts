@@ -34,8 +34,8 @@ export function useCommands(): Command[] {
       run: () => void navigate({ to: paths.newPrompt, search: {} }),
     },
     {
-      label: 'Compare models',
-      words: 'ask, run, try, playground, side',
+      label: 'Run a prompt',
+      words: 'ask, compare, try, playground',
       run: () => void navigate({ to: paths.playground, search: {} }),
     },
     {
