@@ -1,24 +1,20 @@
 import { Button } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
-import {
-  DeletePlaygroundSessionDocument,
-  PlaygroundHistoryDocument,
-  type PlaygroundHistoryQuery,
-} from '../../../generated/graphql';
-import { useAction } from '../../graphql/use-action';
+import { lazy, Suspense, useState } from 'react';
+import { PlaygroundHistoryDocument, type PlaygroundHistoryQuery } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { Choice } from '../../ui/choice';
 import { type Column, DataTable } from '../../ui/data-table';
-import { Dialog, DialogActions } from '../../ui/dialog';
-import { ErrorNote } from '../../ui/error-note';
 import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
 import { SearchField } from '../../ui/search-field';
 import { Section } from '../../ui/section';
 import classes from './playground.module.css';
 import { playgroundSearch } from './playground-search';
+
+// A dialog weighs more than the list.
+const DeleteSession = lazy(async () => ({ default: (await import('./delete-session')).DeleteSession }));
 
 type Listed = NonNullable<PlaygroundHistoryQuery['viewer']>['playgroundSessions'][number];
 
@@ -98,15 +94,18 @@ export function History({ current }: { current: string | undefined }) {
         </div>
       )}
       {leaving && (
-        <DeleteSession
-          session={leaving}
-          onClose={() => setLeaving(undefined)}
-          onDeleted={(id) => {
-            setLeaving(undefined);
-            refresh();
-            if (id === current) void navigate({ search: {} });
-          }}
-        />
+        <Suspense>
+          <DeleteSession
+            session={leaving}
+            words={beginningOf(leaving.prompt)}
+            onClose={() => setLeaving(undefined)}
+            onDeleted={(id) => {
+              setLeaving(undefined);
+              refresh();
+              if (id === current) void navigate({ search: {} });
+            }}
+          />
+        </Suspense>
       )}
     </Section>
   );
@@ -158,36 +157,3 @@ const columnsOf = (
     ),
   },
 ];
-
-interface DeleteSessionProps {
-  session: Listed;
-  onClose(): void;
-  onDeleted(id: string): void;
-}
-
-/** Final, so it asks. */
-function DeleteSession({ session: { id, prompt, shared }, onClose, onDeleted }: DeleteSessionProps) {
-  const { run, error, sending } = useAction(DeletePlaygroundSessionDocument);
-  const remove = async (): Promise<void> => {
-    const { data } = await run({ input: { sessionId: id } });
-    if (data) onDeleted(id);
-  };
-  return (
-    <Dialog opened onClose={onClose} title="Delete this session?">
-      {error && <ErrorNote error={error} />}
-      <p className={classes.quoted}>{beginningOf(prompt)}</p>
-      <p>
-        Prompt and answers are deleted for good.
-        {shared && ' Its public link stops working at once.'}
-      </p>
-      <DialogActions>
-        <Button color="red" loading={sending} onClick={() => void remove()}>
-          Delete session
-        </Button>
-        <Button variant="default" onClick={onClose}>
-          Keep it
-        </Button>
-      </DialogActions>
-    </Dialog>
-  );
-}
