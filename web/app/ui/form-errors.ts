@@ -15,3 +15,12 @@ export function schemaErrors(schema: z.ZodType): (values: unknown) => Record<str
     return Object.fromEntries(issues.reverse().map(({ field, message }) => [field, asSentence(message)]));
   };
 }
+
+/** Names of fields as GraphQL says them, as REST does. */
+export const asSnakeCase = (faults: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(faults).map(([name, fault]) => [
+      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      fault,
+    ]),
+  );

@@ -9,8 +9,9 @@ import { Note } from '../../ui/note';
 import { PageHead } from '../../ui/page-head';
 import { Waiting } from '../../ui/waiting';
 import { Answers, AwaitedAnswers } from './answers';
+import { playgroundDraft } from './draft-names';
 import { History } from './history';
-import { NO_QUESTION, playgroundDraft, questionOf } from './playground-draft';
+import { NO_QUESTION, questionOf } from './playground-draft';
 import { Question } from './question';
 
 /** `/dashboard/playground` */

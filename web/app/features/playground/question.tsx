@@ -6,20 +6,14 @@ import { useAction } from '../../graphql/use-action';
 import { leaveDraft } from '../../ui/draft';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
-import { asSentence, schemaErrors } from '../../ui/form-errors';
+import { asSentence, asSnakeCase, schemaErrors } from '../../ui/form-errors';
 import { formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { useChatModels } from '../prompts/use-chat-models';
-import { asSnakeCase } from '../prompts/version-fields';
+import { playgroundDraft } from './draft-names';
 import { ModelChoice } from './model-choice';
 import classes from './playground.module.css';
-import {
-  checkedQuestion,
-  playgroundDraft,
-  type QuestionFields,
-  questionFields,
-  runInput,
-} from './playground-draft';
+import { checkedQuestion, type QuestionFields, questionFields, runInput } from './playground-draft';
 
 interface QuestionProps {
   /** Names the draft. */

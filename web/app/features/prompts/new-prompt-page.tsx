@@ -9,13 +9,13 @@ import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
-import { asSentence, schemaErrors } from '../../ui/form-errors';
+import { asSentence, asSnakeCase, schemaErrors } from '../../ui/form-errors';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
 import { Waiting } from '../../ui/waiting';
 import { promptOfSession } from './prompt-of-session';
 import classes from './prompts.module.css';
-import { asSnakeCase, checkedVersion, NO_VERSION, versionFields, versionInput } from './version-fields';
+import { checkedVersion, NO_VERSION, versionFields, versionInput } from './version-fields';
 import { VersionForm } from './version-form';
 
 const promptFields = z.object({ name: z.string(), description: z.string(), version: versionFields });

@@ -8,12 +8,12 @@ import { paths } from '../../paths';
 import { ButtonLink } from '../../ui/button-link';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
-import { schemaErrors } from '../../ui/form-errors';
+import { asSnakeCase, schemaErrors } from '../../ui/form-errors';
 import { Note } from '../../ui/note';
 import type { LoadedPrompt } from './prompt-page';
 import classes from './prompts.module.css';
 import { useActivation } from './use-activation';
-import { asSnakeCase, checkedVersion, fieldsOf, versionFields, versionInput } from './version-fields';
+import { checkedVersion, fieldsOf, versionFields, versionInput } from './version-fields';
 import { VersionForm } from './version-form';
 
 /** A version that is being typed, and the one that it began with. */

@@ -13,7 +13,7 @@ import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
 import { formatCount } from '../../ui/format';
 import { Section } from '../../ui/section';
-import { newDraftId, playgroundDraft } from '../playground/playground-draft';
+import { newDraftId, playgroundDraft } from '../playground/draft-names';
 import type { LoadedPrompt } from './prompt-page';
 import { PromptSnippet } from './prompt-snippet';
 import classes from './prompts.module.css';

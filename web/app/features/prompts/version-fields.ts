@@ -103,12 +103,3 @@ export function checkedVersion(fields: VersionFields) {
     },
   };
 }
-
-/** Names of fields as GraphQL says them, as REST does. */
-export const asSnakeCase = (faults: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(faults).map(([name, fault]) => [
-      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      fault,
-    ]),
-  );
