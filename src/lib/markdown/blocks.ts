@@ -15,7 +15,7 @@ const DEEPEST = 8;
 const TAB = '    ';
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
-const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
+const HEADING = /^ {0,3}(#{1,6})(?: |$)/;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])(?: +|$)/;
 
@@ -63,7 +63,7 @@ class BlockReader {
     const heading = HEADING.exec(line);
     if (heading) {
       this.at++;
-      const words = (heading[2] ?? '').trim();
+      const words = line.slice(heading[0].length).trim();
       return { kind: 'heading', level: heading[1]!.length, children: readInline(words) };
     }
     if (isRule(line)) {
