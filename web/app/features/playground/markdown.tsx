@@ -1,6 +1,6 @@
 import { Fragment, memo, type ReactNode, useMemo } from 'react';
-import { type Block, readMarkdown } from '../../../../src/lib/markdown/blocks';
-import type { Inline } from '../../../../src/lib/markdown/inline';
+import { type Block, readMarkdown } from '../../../../src/lib/markdown';
+import type { Inline } from '../../../../src/lib/markdown-inline';
 import { CopyButton } from '../../ui/copy-button';
 import classes from './markdown.module.css';
 

@@ -1,4 +1,4 @@
-import { type Inline, readInline } from './inline.js';
+import { type Inline, readInline } from './markdown-inline.js';
 
 /** A part of a text in Markdown. */
 export type Block =
