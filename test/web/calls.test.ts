@@ -60,6 +60,7 @@ describeInBrowser('the calls of the dashboard', () => {
       Streamed: 'yes',
       'Tokens in': '1,000',
       Cost: '$0.00025',
+      Verified: '1000 × $0.1 + 500 × $0.3 per million tokens = $0.00025, equal to the charge',
       'Time to first token': '123 ms',
       Flags: 'tokens were estimated',
     });

@@ -17,6 +17,7 @@ import classes from './call-drawer.module.css';
 import { CallStatus } from './call-status';
 import { receiptJson } from './receipt-json';
 import { keyNameOf } from './usage-columns';
+import { verified } from './verify.rules';
 
 type Receipt = NonNullable<NonNullable<UsageReceiptQuery['viewer']>['usageReceipt']>;
 
@@ -87,6 +88,7 @@ function Facts({ receipt }: { receipt: Receipt }) {
     ['Input price per million', usd(receipt.inputPricePerMillionUsd)],
     ['Output price per million', usd(receipt.outputPricePerMillionUsd)],
     ['Cost', <Money key="cost" usd={event.costUsd} />],
+    ['Verified', <Verified key="verified" receipt={receipt} />],
     ['Time to first token', event.ttftMs == null ? none : formatLatency(event.ttftMs)],
     ['Latency', formatLatency(event.latencyMs)],
     ['Prompt version', event.promptVersionId ?? none],
@@ -106,6 +108,17 @@ function Facts({ receipt }: { receipt: Receipt }) {
       </dl>
       <CopyButton text={receiptJson(receipt)} what="as JSON" />
     </>
+  );
+}
+
+/** The cost computed once more, here in the page, from the tokens and the prices of the receipt. */
+function Verified({ receipt }: { receipt: Receipt }) {
+  const { computedUsd, steps, agrees } = verified(receipt);
+  return (
+    <span className={agrees ? undefined : classes.differs}>
+      {steps} = <Money usd={computedUsd} />
+      {agrees ? ', equal to the charge' : ', not equal to the charge. Please tell the operator.'}
+    </span>
   );
 }
 

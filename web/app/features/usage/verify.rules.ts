@@ -1,0 +1,40 @@
+import { costOf, formatMoney, parseMoney, pricePerToken } from '../../../../src/lib/money';
+
+/** What a receipt says, as far as its sum goes. */
+interface Charged {
+  event: { status: string; inputTokens: number; outputTokens: number; costUsd: string };
+  inputPricePerMillionUsd: string;
+  outputPricePerMillionUsd: string;
+  balanceBeforeUsd?: string | null | undefined;
+  balanceAfterUsd?: string | null | undefined;
+}
+
+interface Verified {
+  computedUsd: string;
+  /** How it was computed, for people. */
+  steps: string;
+  /** Whether charge and balances agree with it. */
+  agrees: boolean;
+}
+
+/** `$0.1` of `0.100000`. */
+const plain = (price: string): string => `$${price.replace(/\.?0+$/, '')}`;
+
+/** Computes the cost of a call from its tokens and prices, exactly as the gateway does. A failed call costs nothing. */
+export function verified(receipt: Charged): Verified {
+  const { event, inputPricePerMillionUsd: priceIn, outputPricePerMillionUsd: priceOut } = receipt;
+  const isFree = event.status === 'ERROR';
+  const computed = isFree
+    ? 0n
+    : costOf(event.inputTokens, event.outputTokens, pricePerToken(priceIn), pricePerToken(priceOut));
+  const before = receipt.balanceBeforeUsd;
+  const after = receipt.balanceAfterUsd;
+  const moved = before != null && after != null ? parseMoney(before) - parseMoney(after) : computed;
+  return {
+    computedUsd: formatMoney(computed),
+    steps: isFree
+      ? 'Failed calls are free'
+      : `${event.inputTokens} × ${plain(priceIn)} + ${event.outputTokens} × ${plain(priceOut)} per million tokens`,
+    agrees: computed === parseMoney(event.costUsd) && computed === moved,
+  };
+}
