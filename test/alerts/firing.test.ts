@@ -1,10 +1,9 @@
 import { newId } from '../../src/lib/ids.js';
 import { DOLLAR } from '../../src/lib/money.js';
-import { flushBatch, isLockFault } from '../../src/metering/flush.store.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
-import { createPayer, type Payer } from '../metering/support.js';
+import { createPayer, flushWhenFree, type Payer } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { until } from '../support/until.js';
 import { addKey, callOf, eventsOf, firingsOf, limitKey, subscribe } from './support.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -24,16 +23,7 @@ describe('a threshold of a key', () => {
 
   const call = (cents: number, changes: Partial<UsageRecord> = {}): UsageRecord =>
     callOf(payer, cents, { createdAt: NOW, ...changes });
-  /** As the writer of the edge does: a lock that lasts too long is waited for in another try. */
-  const flush = (...records: UsageRecord[]) =>
-    until(
-      () =>
-        flushBatch(db.pool, records).catch((error) => {
-          if (!isLockFault(error)) throw error;
-          return undefined;
-        }),
-      { what: 'the locks to be free' },
-    );
+  const flush = (...records: UsageRecord[]) => flushWhenFree(db.pool, records);
   const fired = () => firingsOf(db.pool, payer);
   const events = () => eventsOf(db.pool, payer);
 

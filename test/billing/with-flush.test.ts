@@ -1,8 +1,8 @@
 import { newId } from '../../src/lib/ids.js';
 import { pricePerToken } from '../../src/lib/money.js';
-import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { createBillingService } from '../../src/services/billing/billing.service.js';
+import { flushWhenFree } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { checkInvariants } from '../support/invariants.js';
 import { contextOf, insertAccount } from './fixtures.js';
@@ -58,7 +58,7 @@ describe('billing while usage is written', () => {
         const batch = Array.from({ length: BATCH }, (_, index) =>
           record(accounts[pick(index + lane)]!, keys[pick(index + lane)]!, NOW + round * 600_000 + index),
         );
-        await flushBatch(db.pool, lane % 2 === 0 ? batch : batch.reverse());
+        await flushWhenFree(db.pool, lane % 2 === 0 ? batch : batch.reverse());
       }
     };
     const topUps = async (accountId: string) => {

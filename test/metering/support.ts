@@ -7,6 +7,7 @@ import { systemClock } from '../../src/lib/clock.js';
 import { newId } from '../../src/lib/ids.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { costOf, DOLLAR, formatMoney, type Money } from '../../src/lib/money.js';
+import { type BatchResult, flushBatch, isLockFault } from '../../src/metering/flush.store.js';
 import { createMeter, type MeterOptions } from '../../src/metering/meter.js';
 import {
   eventPayload,
@@ -22,6 +23,18 @@ import type {
   OpenIntent,
   UsageRecord,
 } from '../../src/metering/usage-record.js';
+import { until } from '../support/until.js';
+
+/** Commits events as the writer of the edge does: a lock that lasts too long is waited for in another try. */
+export const flushWhenFree = (pool: Pool, records: readonly UsageRecord[]): Promise<BatchResult> =>
+  until(
+    () =>
+      flushBatch(pool, records).catch((error) => {
+        if (!isLockFault(error)) throw error;
+        return undefined;
+      }),
+    { what: 'the locks to be free' },
+  );
 
 export interface Payer {
   accountId: string;
