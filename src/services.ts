@@ -12,6 +12,7 @@ import { createInstallationService } from './services/installation/installation.
 import { createKeysService } from './services/keys/keys.service.js';
 import { createLeaderboardService } from './services/leaderboard/leaderboard.service.js';
 import { createLeaderboardMixService } from './services/leaderboard/mix.service.js';
+import { createStatusService } from './services/leaderboard/status.service.js';
 import { createAccountFeed } from './services/live/account-feed.js';
 import { createAlertFeed } from './services/live/alert-feed.js';
 import { createPromptFeed } from './services/live/prompt-feed.js';
@@ -52,6 +53,7 @@ export function createServices(deps: ServiceDeps) {
     promptFeed: createPromptFeed(deps),
     prompts: createPromptsService(),
     playground: createPlaygroundService(deps),
+    status: createStatusService(deps),
     statements: createStatementService(deps),
     usageFeed: createUsageFeed(deps),
     versionStats: createVersionStatsService(),

@@ -18,6 +18,7 @@ import { InstallationResolver } from './installation/installation.resolver.js';
 import { keysResolvers } from './keys/keys.resolver.js';
 import { LeaderboardResolver } from './leaderboard/leaderboard.resolver.js';
 import { ViewerLeaderboardResolver } from './leaderboard/mix.resolver.js';
+import { StatusResolver } from './leaderboard/status.resolver.js';
 import { MigrationResolver } from './migration/migration.resolver.js';
 import { NodesResolver } from './nodes/nodes.resolver.js';
 import { PlaygroundResolver, ViewerPlaygroundResolver } from './playground/playground.resolver.js';
@@ -54,6 +55,7 @@ export function createSchema(): GraphQLSchema {
       ...keysResolvers,
       LeaderboardResolver,
       ViewerLeaderboardResolver,
+      StatusResolver,
       MigrationResolver,
       NodesResolver,
       PromptsResolver,

@@ -50,7 +50,7 @@ export function crawlerRoutes(
       ].toSorted();
       // Of a release: they change when it starts. The others show figures of the last hours.
       const started = formatTimestamp(startedAt);
-      const live = ['/', '/leaderboard', ...names.map(modelPath)];
+      const live = ['/', '/leaderboard', '/status', ...names.map(modelPath)];
       const still = ['/pricing', '/migrate', '/docs', '/docs/api', '/docs/graphql', '/docs/webhooks'];
       const urls = [
         ...live.map((path) => entryOf(baseUrl + path, board.generated_at)),

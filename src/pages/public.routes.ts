@@ -15,6 +15,7 @@ import { migratePages } from './public/migrate/migrate.routes.js';
 import { modelPage } from './public/model-page.js';
 import type { PageCache } from './public/page-cache.js';
 import { pricingPage } from './public/pricing-page.js';
+import { statusPage } from './public/status-page.js';
 import type { Site, SitePage } from './site.js';
 import { sitePage } from './site-page.js';
 
@@ -134,6 +135,16 @@ export function publicPages(app: RestApp, options: PublicPagesOptions): void {
         ),
     );
   });
+
+  route('/status', (request, reply) =>
+    pages.send(
+      request,
+      reply,
+      'status',
+      () => services.status.status(request.context),
+      async (status) => shown(statusPage(status, (await catalogOf(request.context)).simulated)),
+    ),
+  );
 
   // The whole name, as calls carry it.
   route('/leaderboard/gateway/:name', async (request, reply) =>

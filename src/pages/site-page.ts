@@ -16,6 +16,7 @@ const DOCS: readonly Link[] = [
   ['/docs/webhooks', 'Webhooks'],
 ];
 const ALSO: readonly Link[] = [
+  ['/status', 'Status'],
   ['/graphql/playground', 'GraphQL playground'],
   ['/openapi.json', 'OpenAPI document'],
 ];

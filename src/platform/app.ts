@@ -45,6 +45,7 @@ import { refusalsRoutes } from '../rest/refusals.routes.js';
 import type { RestApp } from '../rest/rest-app.js';
 import type { RouteRules } from '../rest/route-rules.js';
 import { statementRoutes } from '../rest/statement.routes.js';
+import { statusRoutes } from '../rest/status.routes.js';
 import { widgetsRoutes } from '../rest/widgets.routes.js';
 import type { Signals } from '../services/live/signals.js';
 import type { Services } from '../services.js';
@@ -174,6 +175,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   refusalsRoutes(app, services);
   outlookRoutes(app, services);
   statementRoutes(app, services);
+  statusRoutes(app, services);
   alertsRoutes(app, services);
   leaderboardRoutes(app, services);
   migrationRoutes(app, services);

@@ -29,6 +29,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
         { name: 'Billing', description: 'Credits, ledger, usage, plans and models.' },
         { name: 'Keys', description: 'API keys and their spending limits.' },
         { name: 'Leaderboard', description: 'Model rankings over all accounts.' },
+        { name: 'Status', description: 'Availability of the models.' },
         { name: 'Migration', description: 'Cost estimates for a move from another provider.' },
         { name: 'Widgets', description: 'Chat widgets for web pages.' },
         { name: 'Prompts', description: 'Saved prompts, their versions and statistics.' },

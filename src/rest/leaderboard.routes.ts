@@ -1,5 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isKnown, weakEtag } from '../lib/etag.js';
 import { modelOutput } from '../services/billing/billing.outputs.js';
 import {
   leaderboardInput,
@@ -16,22 +14,12 @@ import {
 } from '../services/leaderboard/leaderboard.outputs.js';
 import { leaderboardMixOutput } from '../services/leaderboard/mix.outputs.js';
 import type { Services } from '../services.js';
-import { errorResponses, nothing } from './error-responses.js';
+import { cacheable, NOT_MODIFIED } from './cacheable.js';
+import { errorResponses } from './error-responses.js';
 import type { RestApp } from './rest-app.js';
 import { reads, writes } from './route-rules.js';
 
 const tags = ['Leaderboard'];
-const CACHE = 'public, max-age=300';
-const NOT_MODIFIED = nothing('Not modified since the `ETag` in `If-None-Match`.');
-
-/** Lets caches keep an answer, and answers 304 to who has it. */
-function cacheable<T extends object>(request: FastifyRequest, reply: FastifyReply, answer: T): T | undefined {
-  const etag = weakEtag(JSON.stringify(answer));
-  reply.header('cache-control', CACHE).header('etag', etag);
-  if (!isKnown(request.headers['if-none-match'], etag)) return answer;
-  reply.code(304);
-  return undefined;
-}
 
 /** A model is addressed by its full name, `gateway/fast`, or by its short name, `fast`. */
 const MODEL_PATHS = [

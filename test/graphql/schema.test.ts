@@ -94,6 +94,7 @@ describe('the GraphQL schema', () => {
       'Query.models',
       'Query.plans',
       'Query.sharedPlaygroundSession',
+      'Query.status',
     ]);
   });
 

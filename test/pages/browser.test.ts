@@ -22,6 +22,7 @@ describeInBrowser('the public pages in a real browser', () => {
     ['/', 'Open models behind the OpenAI API, billed to the token'],
     ['/pricing', 'Pricing'],
     ['/leaderboard', 'Model leaderboard'],
+    ['/status', 'Status'],
     ['/leaderboard/fast', 'gateway/fast'],
     ['/migrate', 'Compare your bill'],
   ] as const;

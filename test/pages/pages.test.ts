@@ -10,7 +10,16 @@ import { until } from '../support/until.js';
 import { callModel, faultsOf, NOW, someCalls, textOf } from './support.js';
 
 const BASE = 'https://gateway.example.com';
-const PAGES = ['/', '/pricing', '/leaderboard', '/leaderboard/fast', '/migrate', '/docs', '/docs/api'];
+const PAGES = [
+  '/',
+  '/pricing',
+  '/leaderboard',
+  '/leaderboard/fast',
+  '/status',
+  '/migrate',
+  '/docs',
+  '/docs/api',
+];
 
 describe('the public pages', () => {
   // Their figures are those of all accounts, at a time of its own.

@@ -1,0 +1,122 @@
+import { escaped } from '../../lib/html.js';
+import type { StatusOutput } from '../../services/leaderboard/status.outputs.js';
+import type { SitePage } from '../site.js';
+import { integer, listing, milliseconds, modelLink, percent, simulatedNote, timeOf } from './html.js';
+
+type ModelStatus = StatusOutput['models'][number];
+type Day = ModelStatus['days'][number];
+
+const STATES: Record<ModelStatus['state'], string> = {
+  operational: 'Operational',
+  degraded: 'Degraded',
+  no_data: 'No recent calls',
+};
+
+/** From which part of successful calls on a day is well, and from which it is fair. */
+const WELL = 0.99;
+const FAIR = 0.95;
+const BAR = { width: 5, gap: 2, height: 28 };
+
+function look({ success_rate: rate }: Day): string {
+  if (rate === null) return 'none';
+  if (rate >= WELL) return 'well';
+  return rate >= FAIR ? 'fair' : 'bad';
+}
+
+/** A day as a bar; what is bad is also shorter, so that colour isn't all that tells it. */
+const HEIGHTS: Record<string, number> = { none: 4, well: BAR.height, fair: 20, bad: 12 };
+
+function bars({ model_public_name: name, days, success_rate: rate }: ModelStatus): string {
+  const each = BAR.width + BAR.gap;
+  const byLook = Object.entries(
+    Object.groupBy(
+      days.map((day, at) => ({ at, look: look(day) })),
+      (day) => day.look,
+    ),
+  );
+  const paths = byLook.map(([kind, some]) => {
+    const tall = HEIGHTS[kind]!;
+    const d = some!.map(({ at }) => `M${at * each} ${BAR.height}v-${tall}h${BAR.width}v${tall}z`).join('');
+    return `<path class="${kind}" d="${d}"/>`;
+  });
+  const words = rate === null ? 'no calls' : `${percent(rate)} of all calls succeeded`;
+  const width = days.length * each - BAR.gap;
+  return `<svg class="uptime" viewBox="0 0 ${width} ${BAR.height}" preserveAspectRatio="none" role="img" aria-label="${escaped(`${name}, last ${days.length} days: ${words}`)}">${paths.join('')}</svg>`;
+}
+
+function daysTable({ model_public_name: name, days }: ModelStatus): string {
+  const called = days.filter(({ success_rate: rate }) => rate !== null).toReversed();
+  if (called.length === 0) return '';
+  const table = listing(
+    `Days of ${name}`,
+    [
+      { head: 'Day, UTC' },
+      { head: 'Success rate', figures: true },
+      { head: 'Latency, p95', figures: true },
+      { head: 'Calls', figures: true },
+    ],
+    called.map((day) => [
+      day.date,
+      percent(day.success_rate!),
+      milliseconds(day.p95_latency_ms),
+      integer(day.requests),
+    ]),
+  );
+  return `<details><summary>Figures by day</summary>${table}</details>`;
+}
+
+const modelSection = (model: ModelStatus): string => `<section class="availability">
+<h2>${modelLink(model.model_public_name)}<span class="state" data-state="${model.state}">${STATES[model.state]}</span></h2>
+${bars(model)}
+<p class="aside"><span>${model.days.length} days ago</span><span>${model.success_rate === null ? 'No calls' : `${percent(model.success_rate)} of calls succeeded`}</span><span>Today</span></p>
+${daysTable(model)}
+</section>`;
+
+function incidents({ incidents: found }: StatusOutput): string {
+  if (found.length === 0) return '<p>No incidents in the last 90 days.</p>';
+  return listing(
+    'Incidents',
+    [
+      { head: 'Model' },
+      { head: 'From' },
+      { head: 'Until' },
+      { head: 'Failed', figures: true },
+      { head: 'Calls', figures: true },
+    ],
+    found.map((one) => [
+      modelLink(one.model_public_name),
+      timeOf(one.started_at),
+      timeOf(one.ended_at),
+      percent(one.errors / one.requests),
+      integer(one.requests),
+    ]),
+  );
+}
+
+function summary({ models }: StatusOutput): string {
+  const degraded = models.filter(({ state }) => state === 'degraded');
+  if (degraded.length > 0)
+    return `Degraded: ${degraded.map((model) => modelLink(model.model_public_name)).join(', ')}.`;
+  return models.every(({ state }) => state === 'no_data')
+    ? 'No calls in the last 24 hours.'
+    : 'All models that were called in the last 24 hours are operational.';
+}
+
+/** `/status`: how available each model was, from the calls themselves. */
+export function statusPage(status: StatusOutput, simulated: readonly string[]): SitePage {
+  return {
+    path: '/status',
+    title: 'Status',
+    description:
+      'Availability of every model over the last 90 days, computed from all API calls: success rate, latency and incidents.',
+    main: `<p class="lead">${summary(status)}</p>
+<p class="aside">As of ${timeOf(status.generated_at)}, updated after each hour.</p>
+${simulatedNote(simulated)}
+${status.models.map(modelSection).join('\n')}
+<section><h2>Incidents</h2>
+${incidents(status)}</section>
+<section><h2>How this is computed</h2>
+<p>Every figure comes from the calls of all accounts; nothing is written by hand. An incident is a run of hours in which more than 5% of at least 20 calls to a model failed. Days on which too few accounts called a model show no figures.</p>
+<p><a href="/docs/api#getStatus">The same figures as JSON</a></p></section>`,
+  };
+}
