@@ -143,6 +143,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     parseOptions: { httpOnly: true, sameSite: 'lax', path: '/', secure: https },
   });
   guardSessions(app, services, {
+    clock: deps.clock,
     publicUrl,
     production: config.production,
     internalSecret: config.gpuHeartbeatSecret,

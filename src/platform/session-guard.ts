@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { requireAdmin, requireViewer } from '../context.js';
 import { AppError } from '../errors.js';
+import type { Clock } from '../lib/clock.js';
+import { NetworkBudget } from '../lib/network-budget.js';
 import { type Credential, credentialOf } from '../rest/credential.js';
 import { setSessionCookie } from '../rest/session-cookie.js';
 import { isExempt } from '../services/accounts/exemption.rules.js';
 import type { Session } from '../services/accounts/sessions.service.js';
 import type { Services } from '../services.js';
-import { AnonymousBudget } from './anonymous-budget.js';
 import { isUpgrade, refuseCrossSiteWrite } from './cross-site.js';
 import { internalCheck } from './internal-secret.js';
 import { rulesOf } from './route-guard.js';
@@ -18,9 +19,11 @@ declare module 'fastify' {
   }
 }
 
+const TOO_MANY = 'Too many requests without a session from this network. Try again later.';
 const WRONG_SECRET = 'Send "Authorization: Bearer …" with the value of GPU_HEARTBEAT_SECRET.';
 
 export interface GuardOptions {
+  clock: Clock;
   publicUrl: URL;
   production: boolean;
   /** Bearer of `/api/internal`. Undefined turns these routes off. */
@@ -34,9 +37,9 @@ export interface GuardOptions {
 export function guardSessions(
   app: FastifyInstance,
   services: Services,
-  { publicUrl, production, internalSecret }: GuardOptions,
+  { clock, publicUrl, production, internalSecret }: GuardOptions,
 ): void {
-  const anonymous = new AnonymousBudget();
+  const anonymous = new NetworkBudget(clock, TOO_MANY);
   const isInternal = internalCheck(internalSecret);
   app.decorateRequest('cookieSession', null);
   app.addHook('onRequest', async (request) => {
@@ -49,13 +52,13 @@ export function guardSessions(
     }
     if (rules.auth === 'internal') {
       if (isInternal?.(request.headers.authorization)) return;
-      if (!isExempt(context, { production })) anonymous.spend(context);
+      if (!isExempt(context, { production })) anonymous.spend(context.networks);
       if (!isInternal) throw new AppError('internal_routes_disabled');
       throw new AppError('unauthorized', { message: WRONG_SECRET });
     }
     if (rules.auth !== 'none' && credential) await openSession(request, credential, services);
     if (rules.rate !== 'none' && !context.viewer && !isExempt(context, { production })) {
-      anonymous.spend(context);
+      anonymous.spend(context.networks);
     }
     if (rules.auth === 'admin') requireAdmin(context);
     else if (rules.auth === 'session') requireViewer(context);
