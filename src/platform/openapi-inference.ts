@@ -1,4 +1,5 @@
 import type { OpenApiDocument } from './openapi-finish.js';
+import { widgetPaths, widgetSchemas } from './openapi-widgets.js';
 
 /** The edge serves inference; the reference includes it, since it is what most callers use. */
 export const INFERENCE_TAG = {
@@ -205,11 +206,22 @@ const paths = {
   },
 };
 
-/** Adds what the edge answers under `/v1`, before everything else. */
+/** Adds what the edge answers under `/v1` and to visitors of widgets, before everything else. */
 export function withInference(document: OpenApiDocument): OpenApiDocument {
   return {
     ...document,
-    components: { ...document.components, schemas: { ...document.components.schemas, ...schemas } },
-    paths: { ...(paths as unknown as OpenApiDocument['paths']), ...document.paths },
+    components: {
+      ...document.components,
+      schemas: {
+        ...document.components.schemas,
+        ...schemas,
+        ...(widgetSchemas as unknown as OpenApiDocument['components']['schemas']),
+      },
+    },
+    paths: {
+      ...(paths as unknown as OpenApiDocument['paths']),
+      ...document.paths,
+      ...(widgetPaths as unknown as OpenApiDocument['paths']),
+    },
   };
 }

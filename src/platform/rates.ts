@@ -22,7 +22,7 @@ export function requireRate({ method, url, rate }: DeclaredRoute<RouteRules>): v
     throw new Error(`${method} ${url} doesn't declare its rate limit`);
 }
 
-/** Counts accounts, but nobody whom `exempt` lets pass. Who has no session counts elsewhere (anonymous-budget.ts). */
+/** Counts accounts, but nobody whom `exempt` lets pass. Who has no session counts elsewhere (session-guard.ts). */
 export function createRates(exempt: (context: ServiceContext) => boolean): TakeRate {
   const budgets = {
     read: new RateBudget(RATES.read),

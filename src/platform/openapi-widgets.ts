@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
+
+/** What the edge answers to visitors of sites that embed a widget. */
+
+const error = (description: string) => ({
+  description,
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+});
+const text = (description: string) => ({ type: 'string', description });
+const whole = (description: string) => ({ type: 'integer', minimum: 0, description });
+
+const missing = error('There is no such widget (`widget_not_found`).');
+const refusals = {
+  400: error('The body is not valid JSON (`invalid_body`).'),
+  403: error(
+    'The site is not among the allowed domains (`widget_origin_denied`), or the plan of the owner doesn’t include the model (`model_not_allowed`).',
+  ),
+  404: missing,
+  413: error('The body is too large (`body_too_large`).'),
+  422: error('The conversation is not valid (`validation_error`).'),
+  429: error(
+    'The widget or this visitor has had too many messages (`widget_rate_limit`), or a limit of the widget is reached (`widget_daily_cap_exceeded`, `widget_monthly_limit_exceeded`). The message is free.',
+  ),
+  502: error('The model failed to answer (`upstream_error`). The message is free.'),
+  503: error(
+    'The owner’s balance is used up (`widget_owner_insufficient_balance`), or no node is available (`upstream_unavailable`).',
+  ),
+  504: error('The model didn’t answer in time (`upstream_timeout`). The message is free.'),
+};
+
+/** A schema with a name lies among the definitions of its own document. */
+const { $defs: definitions } = z.toJSONSchema(widgetChatInput, { io: 'input' });
+
+export const widgetSchemas = {
+  WidgetChatRequest: definitions!.WidgetChat,
+  WidgetChatAnswer: {
+    type: 'object',
+    description: 'The answer to a visitor.',
+    properties: {
+      session_id: text('ID of the conversation. Send it with the next message.'),
+      message: {
+        type: 'object',
+        description: 'The message of the assistant.',
+        properties: {
+          role: text('Always `assistant`.'),
+          content: text('Text.'),
+          mac: text('Authenticates the message. Send it back with the history.'),
+        },
+      },
+      usage: {
+        type: 'object',
+        description: 'Token counts that are charged to the owner.',
+        properties: {
+          prompt_tokens: whole('Input tokens.'),
+          completion_tokens: whole('Output tokens.'),
+          total_tokens: whole('Sum of both.'),
+        },
+      },
+    },
+  },
+  WidgetConfig: {
+    type: 'object',
+    description: 'How a widget looks. The system prompt is never shown.',
+    properties: {
+      name: text('Widget name.'),
+      greeting_message: text('First message that a visitor sees.'),
+      placeholder: text('Placeholder of the input field.'),
+      theme: {
+        type: 'object',
+        description: 'Color and position.',
+        properties: {
+          primary: text('Color, `#rrggbb`.'),
+          position: text('`bottom-right` or `bottom-left`.'),
+        },
+      },
+    },
+  },
+};
+
+const json = (name: keyof typeof widgetSchemas) => ({
+  'application/json': { schema: { $ref: `#/components/schemas/${name}` } },
+});
+const tags = ['Widgets'];
+
+export const widgetPaths = {
+  '/api/widget/{key}/config': {
+    get: {
+      operationId: 'getWidgetConfig',
+      summary: 'Get the appearance of a widget',
+      description: 'For pages that embed the widget. Readable by scripts on the allowed domains only.',
+      tags,
+      security: [],
+      parameters: [
+        {
+          name: 'key',
+          in: 'path',
+          required: true,
+          description: 'Public key of the widget.',
+          schema: { type: 'string' },
+        },
+      ],
+      responses: { 200: { description: 'The appearance.', content: json('WidgetConfig') }, 404: missing },
+    },
+  },
+  '/api/widget/chat': {
+    post: {
+      operationId: 'chatWithWidget',
+      summary: 'Answer a visitor',
+      description:
+        'Answers a message of a visitor and charges the owner of the widget. With `stream`, the chunks are those of `/v1/chat/completions`. `Origin` must be one of the allowed domains, if there are any.',
+      tags,
+      security: [],
+      requestBody: { required: true, content: json('WidgetChatRequest') },
+      responses: {
+        200: {
+          description: 'The answer, or a stream of events if `stream` is true.',
+          content: {
+            ...json('WidgetChatAnswer'),
+            'text/event-stream': {
+              schema: text('Lines `data: {…}` with chunks, followed by `data: [DONE]`.'),
+            },
+          },
+        },
+        ...refusals,
+      },
+    },
+  },
+};
