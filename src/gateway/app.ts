@@ -23,6 +23,7 @@ import { cutConnections } from '../lib/cut-connections.js';
 import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import type { Logger } from '../lib/logger.js';
+import { NetworkBudget } from '../lib/network-budget.js';
 import { Pace } from '../lib/pace.js';
 import { requireRules } from '../lib/route-rules.js';
 import { SlotSet } from '../lib/slot-set.js';
@@ -83,6 +84,7 @@ export interface Edge {
  */
 const SOCKET_BUFFER_BYTES = 16 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
+const TOO_MANY_REFUSALS = 'Too many refused messages from this network. Try again later.';
 const FLUSH_ON_STOP_MS = 5_000;
 /**
  * After the drain: for the errors of calls that it ended. Then everything else is cut too, be it a request that never
@@ -242,6 +244,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     ...v1,
     ...{ widgets, outcomes },
     visitors: new Visitors(clock),
+    refusals: new NetworkBudget(clock, TOO_MANY_REFUSALS),
     sites: new Sites(clock),
     history: new History(config),
   });

@@ -2,6 +2,7 @@ import type { History } from '../inference/widgets/history.js';
 import type { Sites } from '../inference/widgets/sites.js';
 import type { Visitors } from '../inference/widgets/visitors.js';
 import type { WidgetCache } from '../inference/widgets/widget-cache.js';
+import type { NetworkBudget } from '../lib/network-budget.js';
 import type { RefusedCalls } from '../metering/refused-calls.js';
 import type { V1Deps } from './v1.routes.js';
 
@@ -23,6 +24,8 @@ export interface WidgetDeps
   > {
   widgets: Pick<WidgetCache, 'find'>;
   visitors: Visitors;
+  /** Refusals by the network that they went to: they cost it nothing. */
+  refusals: Pick<NetworkBudget, 'require' | 'count'>;
   sites: Sites;
   history: History;
   /** Messages by site and outcome; a site takes the place of a model. */

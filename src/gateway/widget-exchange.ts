@@ -13,6 +13,8 @@ export class WidgetExchange extends Exchange {
     response: ServerResponse,
     /** The network address that asks; of IPv6 the /64. */
     readonly address: string,
+    /** All networks that refusals count in; none of this machine's own address, behind which there may be a proxy. */
+    readonly networks: readonly string[],
   ) {
     super(id, 'other', request, response);
   }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.js';
 import { CallerGoneError } from '../inference/limits/limits.js';
 import { AdmissionError } from '../inference/limits/refusals.js';
+import { isLoopback, networksOf } from '../lib/network.js';
 import { matchedRules } from '../lib/route-rules.js';
 import { answerError, answerJson } from './answer.js';
 import { clientOf } from './edge-bounds.js';
@@ -23,7 +24,9 @@ export function widgetRoutes(app: FastifyInstance, deps: WidgetDeps): void {
       return;
     }
     reply.hijack();
-    const exchange = new WidgetExchange(request.id, request.raw, reply.raw, clientOf(request.ip ?? ''));
+    const ip = request.ip ?? '';
+    const networks = isLoopback(ip) ? [] : networksOf(ip);
+    const exchange = new WidgetExchange(request.id, request.raw, reply.raw, clientOf(ip), networks);
     answer(deps, exchange, request).catch((error: unknown) => answerFailure(deps, exchange, error));
   });
   app.post(CHAT, rules('widget', { bodyLimitBytes: WIDGET_BODY_LIMIT_BYTES }), NEVER_REACHED);
@@ -38,6 +41,7 @@ const NEVER_REACHED = (): void => {
 
 async function answer(deps: WidgetDeps, exchange: WidgetExchange, request: FastifyRequest): Promise<void> {
   const { key } = request.params as { key?: string };
+  deps.refusals.require(exchange.networks);
   if (request.method === 'OPTIONS') {
     await preflight(deps, exchange, key);
     return;
@@ -74,6 +78,7 @@ function answerFailure(deps: WidgetDeps, exchange: WidgetExchange, thrown: unkno
   if (thrown instanceof CallerGoneError) return;
   if (!(thrown instanceof AppError)) deps.log.error({ err: thrown, reqId: id }, 'a widget request failed');
   const error = thrown instanceof AppError ? thrown : new AppError('internal_error');
+  if (error.status < 500) deps.refusals.count(exchange.networks);
   if (request.method === 'POST') tell(deps, exchange, error.code);
   deps.metrics.answered('widget', error.code);
   if (response.headersSent) {

@@ -1,3 +1,4 @@
+import { NODE_SECRET } from '../nodes/support.js';
 import { platformRoutes } from '../support/platform-routes.js';
 import { codeOf, exchange, requestText } from './raw.js';
 import { useHostileSuite } from './suite.js';
@@ -79,7 +80,7 @@ describe('at the limit', () => {
       '%s takes what its entry says, a MiB at most',
       async (_name, { method, url, bodyLimitBytes, auth, contentTypes }) => {
         expect(bodyLimitBytes).toBeLessThanOrEqual(MIB);
-        const token = auth === 'admin' ? suite.admin : suite.user;
+        const token = { admin: suite.admin, internal: NODE_SECRET }[auth as string] ?? suite.user;
         const path = url.replace(/:\w+/g, '01900000-0000-7000-8000-000000000000');
         // No field has this name and nothing has this id: whatever reads the body refuses it then.
         const call = async (bytes: number) => {

@@ -1,4 +1,5 @@
 import type { EdgeBounds } from '../../src/gateway/edge-bounds.js';
+import { WITH_SECRET } from '../nodes/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -26,7 +27,7 @@ export function useHostileSuite(options: { bounds?: Partial<EdgeBounds> } = {}):
     suite.db = await createTestDatabase();
     suite.upstream = await startScriptedUpstream();
     suite.platform = await startTestPlatform(suite.db, {
-      env: TEST_SECRETS,
+      env: { ...TEST_SECRETS, ...WITH_SECRET },
       virtualKeys: { generate: async () => 'sk-virtual-of-the-tests', remove: async () => undefined },
     });
     suite.edge = await startTestEdge(suite.db, {

@@ -29,6 +29,31 @@ describe('the limits of a widget', () => {
     expect(await refusalOf(refused)).toEqual([429, 'widget_rate_limit']);
   });
 
+  test('hold for refusals of a network, which cost it nothing, and leave the others alone', async () => {
+    const { publicKey } = await createTestWidget(suite.db);
+    const unknown = { public_key: 'wgt_pr_of_nobody' };
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const statuses = new Map<number, number>();
+    for (let round = 0; round < 13; round++) {
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () =>
+          say(suite.edge.url, '', { headers: from('203.0.113.9'), body: unknown }),
+        ),
+      );
+      for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    // A minute may end meanwhile, and fifty may be under way when the budget is used up.
+    expect(statuses.get(404)).toBeLessThanOrEqual(2 * (600 + 50));
+    const refused = await until(async () => {
+      const answer = await say(suite.edge.url, publicKey, { headers: from('203.0.113.9') });
+      if (answer.status === 429) return answer;
+      await say(suite.edge.url, '', { headers: from('203.0.113.9'), body: unknown });
+      return undefined;
+    });
+    expect(await refusalOf(refused)).toEqual([429, 'rate_limit_exceeded']);
+    expect((await visit(publicKey, '198.51.100.9')).status).toBe(200);
+  });
+
   test('hold for messages that come at once', async () => {
     const { publicKey } = await createTestWidget(suite.db, {
       columns: { rate_limit_per_minute: 7, daily_message_limit: 5 },

@@ -80,6 +80,8 @@ describe('the dearest that a call can be charged at', () => {
       status: 'serving',
       consecutive_failures: 0,
       parked_for_seconds: 0,
+      takes_calls: 'yes',
+      node_calls_in_flight: 0,
     });
     expect(text).not.toContain('127.0.0.1');
   });

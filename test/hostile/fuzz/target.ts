@@ -1,4 +1,5 @@
 import { type Rig, startRig } from '../../faults/rig/rig.js';
+import { WITH_SECRET } from '../../nodes/support.js';
 import { signUpAdmin } from '../../support/admin.js';
 import { call, signUp } from '../../support/api.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
@@ -14,7 +15,13 @@ const OMINOUS = /Warning:|UnhandledPromise|uncaughtException|FATAL|heap out of m
 
 /** Edge, platform, model proxy with its simulator, and jobs, each a process of its own, with a user, an admin, a key. */
 export async function startFuzzRig(name: string): Promise<FuzzRig> {
-  const rig = await startRig(name, { upstream: 'proxy', whole: true, direct: true, balance: '1000000' });
+  const rig = await startRig(name, {
+    upstream: 'proxy',
+    whole: true,
+    direct: true,
+    balance: '1000000',
+    env: WITH_SECRET,
+  });
   try {
     const { pool } = rig.postgres;
     await pool.query('update plans set requests_per_minute = 10000000');
