@@ -5,7 +5,7 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { openAs } from './dashboard.js';
+import { openAs, pageOf } from './dashboard.js';
 
 /** With `LIVE_TRACE=1` the trace takes as long as this, and what it measures counts (docs/testing.md). */
 const TRACE_MS = 20_000;
@@ -30,7 +30,16 @@ describeInBrowser('calls that come while they are watched', () => {
   test('move the list fifty times, and then wait to be asked for', async () => {
     const user = await suite.signUp('team');
     await calls(user, 1);
-    const page = await openAs(browser, suite, user, '/dashboard/usage');
+    const page = await pageOf(browser, suite, user);
+    // Calls that come before the page listens are read with the list, and move nothing.
+    const listening = page
+      .waitForEvent('websocket')
+      .then((socket) =>
+        socket.waitForEvent('framesent', ({ payload }) => String(payload).includes('"subscribe"')),
+      );
+    await page.goto('/dashboard/usage');
+    await listening;
+    await page.waitForLoadState('networkidle');
     const rows = page.getByRole('region', { name: 'Calls' }).locator('tbody tr');
     const rowsAre = (count: number) =>
       until(async () => (await rows.count()) === count, { what: `${count} rows` });
