@@ -21,6 +21,10 @@ const CODES = new Set([
   'forbidden',
   'not_found',
   'idempotency_conflict',
+  'changed_meanwhile',
+  'model_not_allowed',
+  'missing_variables',
+  'rate_limit_exceeded',
 ]);
 const LEAKS =
   /\n\s+at .+:\d+:\d+|node_modules|\.[jt]s:\d+|postgres(?:ql)?:\/\/|ECONN|syntax error at|relation "/;
