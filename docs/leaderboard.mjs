@@ -5,13 +5,8 @@ const { entries } = await get('');
 const rows = await Promise.all(entries.map((entry) => get(`/${entry.model_public_name}/row`)));
 const Z = 1.959963984540054; // 95 % intervals: order statistics for p95, Wilson's for the success rate
 const models = rows.map(({ model_public_name: name, successes: n, errors, latency_ms, ...row }) => {
-  const atRank = (rank) => {
-    let left = Math.min(n, Math.max(1, rank));
-    for (const { value, count } of latency_ms) {
-      left -= count;
-      if (left <= 0) return value;
-    }
-  };
+  const upTo = (i) => latency_ms.slice(0, i + 1).reduce((sum, { count }) => sum + count, 0);
+  const atRank = (rank) => latency_ms.find((_, i) => upTo(i) >= Math.min(n, Math.max(1, rank))).value;
   const [calls, half] = [n + errors, Z * Math.sqrt(n * 0.95 * 0.05)];
   const [rate, square] = [n / calls, (Z * Z) / calls];
   const wide = Z * Math.sqrt((rate * (1 - rate)) / calls + square / (4 * calls));
@@ -24,14 +19,12 @@ const scaled = (part, value, best) => {
   const [low, high] = [Math.min, Math.max].map((end) => end(...models.map((one) => one[part])));
   return high === low ? best : Math.min(1, Math.max(0, (value - low) / (high - low)));
 };
-const scoreOf = ({ price }, rate, p95) =>
+const score = ({ price, ...one }, rate = one.rate, p95 = one.p95) =>
   0.4 * scaled('rate', rate, 1) + 0.3 * (1 - scaled('p95', p95, 0)) + 0.3 * (1 - scaled('price', price, 0));
-for (const one of models) one.score = scoreOf(one, one.rate, one.p95);
-models.sort((a, b) => b.score - a.score);
-let first; // of a rank: those whose interval reaches down to its own share the rank
+models.sort((a, b) => score(b) - score(a));
+let [rank, lowest] = [0, Number.POSITIVE_INFINITY]; // lowest score of the first model of a rank
 for (const [i, one] of models.entries()) {
-  const reaches =
-    first && scoreOf(one, one.rates[1], one.p95s[0]) >= scoreOf(first, first.rates[0], first.p95s[1]);
-  if (!reaches) first = { ...one, rank: i + 1 };
-  process.stdout.write(`${[first.rank, one.name, one.score.toFixed(6), one.p50, one.p95].join('\t')}\n`);
+  const [low, high] = [score(one, one.rates[0], one.p95s[1]), score(one, one.rates[1], one.p95s[0])];
+  if (high < lowest) [rank, lowest] = [i + 1, low];
+  process.stdout.write(`${[rank, one.name, score(one).toFixed(6), one.p50, one.p95].join('\t')}\n`);
 }

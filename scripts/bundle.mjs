@@ -15,6 +15,7 @@ const draft = `${output}.draft`;
 
 const programs = [
   'start',
+  'launcher/edges',
   ...['gateway', 'platform', 'jobs', 'proxy'].map((name) => `${name}/main`),
   ...readdirSync(join(compiled, 'cli'))
     .filter((name) => name.endsWith('.js'))

@@ -39,6 +39,40 @@ export const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((v
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words, { error: `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}` });
 
+/** A share, 0 to 1. */
+export const share = z
+  .string()
+  .trim()
+  .refine((text) => /^[01](?:\.\d{1,9})?$/.test(text) && Number(text) <= 1, 'must be a number from 0 to 1')
+  .transform(Number);
+
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
+const HEADER_VALUE = /^[\t\x20-\x7e]{0,4000}$/;
+
+/** Headers as OpenTelemetry writes them: `name=value,name=value`, the values percent-encoded. They may be secrets. */
+export const headerList = z.string().transform((list, context) => {
+  const headers: Record<string, string> = {};
+  for (const part of list.split(',').filter((one) => one.trim() !== '')) {
+    const at = part.indexOf('=');
+    const name = part.slice(0, Math.max(0, at)).trim().toLowerCase();
+    const value = decodedValue(part.slice(at + 1).trim());
+    if (HEADER_NAME.test(name) && value !== undefined && HEADER_VALUE.test(value)) headers[name] = value;
+    else {
+      context.addIssue({ code: 'custom', message: 'must be name=value pairs, separated by commas' });
+      return z.NEVER;
+    }
+  }
+  return headers;
+});
+
+function decodedValue(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
 export const email = z.email({ error: 'must be an email address' });
 
 /** A mail address, with or without a name before it: `Gateway <alerts@example.com>`. */

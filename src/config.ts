@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import {
@@ -5,10 +6,12 @@ import {
   cidrs,
   email,
   flag,
+  headerList,
   mailFrom,
   oneOf,
   port,
   seconds,
+  share,
   text,
   url,
   whole,
@@ -25,6 +28,7 @@ export type ProcessRole = 'launcher' | 'edge' | 'platform' | 'jobs' | 'proxy';
 
 const MIN_SECRET_BYTES = 32;
 const MOST_MONTHS = 1_200;
+const MOST_EDGES = 64;
 /** What is small is kept so long, or as long as usage. */
 const HISTORY_MONTHS = 26;
 
@@ -37,6 +41,7 @@ const schema = z.object({
   PUBLIC_BASE_URL: url(/^https?$/, 'http or https').optional(),
   DATA_DIR: z.string().default('.data'),
   DATABASE_URL: url(/^postgres(?:ql)?$/, 'postgres').optional(),
+  DATABASE_DIRECT_URL: url(/^postgres(?:ql)?$/, 'postgres').optional(),
   REDIS_URL: url(/^rediss?$/, 'redis').optional(),
   PLATFORM_URL: url(/^https?$/, 'http or https').optional(),
   PLATFORM_PORT: port.optional(),
@@ -47,6 +52,7 @@ const schema = z.object({
   UPSTREAM_MASTER_KEY: secret.optional(),
   ALLOW_SIMULATOR: flag.default(false),
   ALLOWED_BODY_FIELDS: bodyFields.default([]),
+  RESPONSES_API: flag.default(false),
   SIMULATOR_CONTROLS: flag.optional(),
   JWT_SECRET: secret.optional(),
   JWT_SECRET_PREVIOUS: secret.optional(),
@@ -76,8 +82,14 @@ const schema = z.object({
   HISTORY_RETENTION_MONTHS: whole(13, MOST_MONTHS).optional(),
   USAGE_PARTITIONS: oneOf(['month', 'day']).default('month'),
   GRAPHQL_INTROSPECTION: flag.optional(),
+  EDGE_PROCESSES: z
+    .union([z.literal('auto'), whole(1, MOST_EDGES)], `must be auto or an integer from 1 to ${MOST_EDGES}`)
+    .default(1),
   METRICS_PORT: port.optional(),
   METRICS_HOST: z.string().default('127.0.0.1'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(/^https?$/, 'http or https').optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: headerList.optional(),
+  OTEL_TRACES_SAMPLER_ARG: share.default(1),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -149,6 +161,12 @@ function roleFaults(raw: Raw, role: ProcessRole): string[] {
   return faults;
 }
 
+/** The way past a pooler leads to the same database, so that there has to be one. */
+function databaseFaults(raw: Raw): string[] {
+  if (raw.DATABASE_DIRECT_URL === undefined || raw.DATABASE_URL !== undefined) return [];
+  return ['DATABASE_DIRECT_URL: also set DATABASE_URL, the address of the same database through the pooler'];
+}
+
 /** Sums must outlive what they are the sums of. */
 function retentionFaults({
   HISTORY_RETENTION_MONTHS: history,
@@ -158,17 +176,30 @@ function retentionFaults({
   return [`HISTORY_RETENTION_MONTHS: must be at least USAGE_RETENTION_MONTHS, which is ${usage}`];
 }
 
-/** `npm start` gives its processes the metrics ports N to N+3. */
+/** Each edge counts for itself what it admits, unless Redis counts for all. */
+function edgeFaults({ EDGE_PROCESSES: edges, REDIS_URL: redis }: Raw): string[] {
+  if (edges === 'auto' || edges === 1 || redis !== undefined) return [];
+  return [`EDGE_PROCESSES: ${edges} edges share their limits over Redis; set REDIS_URL, or leave it at 1`];
+}
+
+/** Without Redis `auto` is one edge; with it, one for each core but one, which the other processes have. */
+function edgeProcesses({ EDGE_PROCESSES: edges, REDIS_URL: redis }: Raw): number {
+  if (edges !== 'auto') return edges;
+  return redis === undefined ? 1 : Math.min(MOST_EDGES, Math.max(1, availableParallelism() - 1));
+}
+
+/** `npm start` gives its processes the metrics ports N to N+3, and N+4 and up to further edges. */
 const METRICS_PORTS = 4;
 
 /** Listeners of one installation whose ports must differ. */
 function portFaults(raw: Raw): string[] {
   const faults: string[] = [];
   const first = raw.METRICS_PORT || undefined;
-  const last = first && first + METRICS_PORTS - 1;
+  const next = METRICS_PORTS + edgeProcesses(raw) - 2;
+  const last = first && first + next;
   if (last && last > 65_535) {
     faults.push(
-      `METRICS_PORT: ${first} is too high: npm start uses it and the next three; the maximum is 65532`,
+      `METRICS_PORT: ${first} is too high: npm start uses it and the next ${next === 3 ? 'three' : next}; the maximum is ${65_535 - next}`,
     );
   }
   const seen = new Map<number, string>();
@@ -219,7 +250,9 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
   faults.push(
     ...(production ? productionFaults(raw) : []),
     ...roleFaults(raw, role),
+    ...databaseFaults(raw),
     ...retentionFaults(raw),
+    ...edgeFaults(raw),
   );
   if (role === 'launcher') faults.push(...portFaults(raw));
   if (faults.length > 0) throw new ConfigError(faults);
@@ -236,6 +269,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     publicBaseUrl,
     dataDir,
     databaseUrl: raw.DATABASE_URL ?? null,
+    /** The same database past a pooler, for what belongs to a session: LISTEN, lasting locks, migrations. */
+    databaseDirectUrl: raw.DATABASE_DIRECT_URL ?? raw.DATABASE_URL ?? null,
     redisUrl: raw.REDIS_URL ?? null,
     platformUrl: raw.PLATFORM_URL ?? null,
     platformPort: raw.PLATFORM_PORT ?? 0,
@@ -251,6 +286,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     allowSimulator: raw.ALLOW_SIMULATOR,
     /** Members of `/v1` bodies that go upstream beside the known ones. */
     allowedBodyFields: raw.ALLOWED_BODY_FIELDS,
+    /** Whether `POST /v1/responses` answers. */
+    responsesApi: raw.RESPONSES_API,
     /** Whether prompts can make the simulator fail or slow down. */
     simulatorControls: raw.SIMULATOR_CONTROLS ?? !production,
     jwtSecret: secrets.JWT_SECRET,
@@ -291,8 +328,18 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     usagePartitions: raw.USAGE_PARTITIONS,
     /** Whether GraphQL introspection is on. */
     graphqlIntrospection: raw.GRAPHQL_INTROSPECTION ?? !production,
+    /** Edges that `npm start` runs on the public port. */
+    edgeProcesses: edgeProcesses(raw),
     metricsPort: raw.METRICS_PORT ?? null,
     metricsHost: raw.METRICS_HOST,
+    /** Where traces go, and which share of them; null: nothing is traced. */
+    tracing: raw.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? {
+          endpoint: raw.OTEL_EXPORTER_OTLP_ENDPOINT,
+          headers: raw.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+          ratio: raw.OTEL_TRACES_SAMPLER_ARG,
+        }
+      : null,
     logLevel: raw.LOG_LEVEL,
     /** The rest of the environment, for `os.environ/NAME` in the proxy's configuration and for children. */
     environment: env,

@@ -49,6 +49,12 @@ const table = {
     type: 'insufficient_quota',
     message: 'This key has reached its daily limit. It resets at 00:00 UTC.',
   },
+  key_guard_reached: {
+    status: 402,
+    type: 'insufficient_quota',
+    message:
+      "This key's guard has stopped its calls: its spend has reached the set part of its monthly limit. Undo it on the key's page, or wait for the next month.",
+  },
   forbidden: { status: 403, type: 'invalid_request_error', message: 'This requires an administrator.' },
   cross_site_request: {
     status: 403,
@@ -119,6 +125,12 @@ const table = {
     status: 429,
     type: 'requests',
     message: 'This chat has reached its number of messages for today. It resets at 00:00 UTC.',
+  },
+  widget_loop_detected: {
+    status: 429,
+    type: 'requests',
+    message:
+      'The same messages keep repeating in this chat. Send a different one, or try again in ten minutes.',
   },
   widget_monthly_limit_exceeded: {
     status: 429,

@@ -15,10 +15,12 @@ import { createLeaderboardMixService } from './services/leaderboard/mix.service.
 import { createStatusService } from './services/leaderboard/status.service.js';
 import { createAccountFeed } from './services/live/account-feed.js';
 import { createAlertFeed } from './services/live/alert-feed.js';
+import { createNodeFeed } from './services/live/node-feed.js';
 import { createPromptFeed } from './services/live/prompt-feed.js';
 import { createUsageFeed } from './services/live/usage-feed.js';
 import { createMigrationService } from './services/migration/migration.service.js';
 import { createBenchmarksService } from './services/nodes/benchmarks.service.js';
+import { createEconomicsService } from './services/nodes/economics.service.js';
 import { createHeartbeatsService } from './services/nodes/heartbeats.service.js';
 import { createNodesService } from './services/nodes/nodes.service.js';
 import { createPlaygroundService } from './services/playground/playground.service.js';
@@ -40,6 +42,7 @@ export function createServices(deps: ServiceDeps) {
     analytics: createAnalyticsService(),
     benchmarks: createBenchmarksService(),
     billing,
+    economics: createEconomicsService(),
     heartbeats: createHeartbeatsService(),
     installation: createInstallationService(deps),
     keys: createKeysService(deps),
@@ -47,7 +50,8 @@ export function createServices(deps: ServiceDeps) {
     leaderboardMix: createLeaderboardMixService(deps, leaderboard),
     mailLinks: createMailLinksService(deps),
     migration: createMigrationService(deps),
-    nodes: createNodesService(),
+    nodes: createNodesService(deps),
+    nodeFeed: createNodeFeed(deps),
     outlook: createOutlookService(),
     refusals: createRefusalsService(),
     promptFeed: createPromptFeed(deps),

@@ -13,5 +13,6 @@ reporter.title('Inference gateway');
 const launcher = launch({ config, reporter });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => launcher.stop(signal));
+process.on('SIGUSR2', () => launcher.restartEdges());
 // Not left to run out: whatever a library still holds must not keep the terminal.
 process.exit(await launcher.ended);

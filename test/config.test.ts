@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fastify } from 'fastify';
 import { ConfigError, loadConfig, type ProcessRole } from '../src/config.js';
@@ -251,6 +252,17 @@ describe('the configuration', () => {
     expect(faults({}, 'jobs').map((line) => line.split(':')[0])).toEqual(['DATABASE_URL']);
   });
 
+  test("goes to one database by both addresses, and has no way past a pooler that isn't there", () => {
+    const [pooled, direct] = ['postgres://u:p@pooler/gateway', 'postgres://u:p@db/gateway'];
+    expect(load({ DATABASE_URL: pooled })).toMatchObject({ databaseUrl: pooled, databaseDirectUrl: pooled });
+    const both = { DATABASE_URL: pooled, DATABASE_DIRECT_URL: direct };
+    expect(load(both)).toMatchObject({ databaseUrl: pooled, databaseDirectUrl: direct });
+    expect(faults({ DATABASE_DIRECT_URL: direct })[0]).toMatch(/^DATABASE_DIRECT_URL: also set DATABASE_URL/);
+    expect(faults({ ...both, DATABASE_DIRECT_URL: 'mysql://u:hunter2@db' })[0]).toMatch(
+      /^DATABASE_DIRECT_URL: must be/,
+    );
+  });
+
   test('runs no scheduled job under NODE_ENV=test or with background tasks disabled', () => {
     expect(load({ NODE_ENV: 'test' }).backgroundTasks).toBe(false);
     expect(load({ DISABLE_BACKGROUND_TASKS: '1' }).backgroundTasks).toBe(false);
@@ -263,6 +275,10 @@ describe('the configuration', () => {
       ['METRICS_PORT: 65533 is too high: npm start uses it and the next three; the maximum is 65532'],
     ],
     [{ METRICS_PORT: '65532' }, []],
+    [
+      { METRICS_PORT: '65532', EDGE_PROCESSES: '3', REDIS_URL: 'redis://127.0.0.1' },
+      ['METRICS_PORT: 65532 is too high: npm start uses it and the next 5; the maximum is 65530'],
+    ],
     [{ METRICS_PORT: '8080' }, ['METRICS_PORT: npm start uses 8080 to 8083, and 8080 is PORT']],
     [{ METRICS_PORT: '8077' }, ['METRICS_PORT: npm start uses 8077 to 8080, and 8080 is PORT']],
     [{ METRICS_PORT: '8076' }, []],
@@ -279,6 +295,25 @@ describe('the configuration', () => {
     expect(faults(env)).toEqual(lines);
     // Alone, a process has one of them.
     expect(faults({ ...production, ...env }, 'jobs')).toEqual([]);
+  });
+
+  test.each<[NodeJS.ProcessEnv, number]>([
+    [{}, 1],
+    [{ EDGE_PROCESSES: '1' }, 1],
+    [{ EDGE_PROCESSES: 'auto' }, 1],
+    [{ EDGE_PROCESSES: '4', REDIS_URL: 'redis://127.0.0.1' }, 4],
+    [{ EDGE_PROCESSES: 'auto', REDIS_URL: 'redis://127.0.0.1' }, Math.max(1, availableParallelism() - 1)],
+  ])('runs as many edges as share their limits: %j', (env, edges) => {
+    expect(load(env).edgeProcesses).toBe(edges);
+  });
+
+  test('names what several edges need', () => {
+    expect(faults({ EDGE_PROCESSES: '2' })).toEqual([
+      'EDGE_PROCESSES: 2 edges share their limits over Redis; set REDIS_URL, or leave it at 1',
+    ]);
+    const line = 'EDGE_PROCESSES: must be auto or an integer from 1 to 64';
+    for (const EDGE_PROCESSES of ['0', '65', 'all', '1.5'])
+      expect(faults({ EDGE_PROCESSES })).toEqual([line]);
   });
 
   describe('of a DATA_DIR that can not be used', () => {

@@ -19,16 +19,20 @@ const OF_ALL = packages(
   String.raw`@tanstack[\\/](?:react-router|router-core|history|store|react-store)`,
 );
 /** What floats: menus of the dashboard, and what GraphiQL shares of it. */
-const OF_LAYERS = packages(
+const FLOATING = packages(
   '@floating-ui|tabbable|react-(?:remove-scroll|remove-scroll-bar|style-singleton)',
   'use-(?:callback-ref|sidecar)|aria-hidden|tslib|get-nonce',
   String.raw`@mantine[\\/]core[\\/]esm[\\/]components[\\/](?:Menu|Popover)`,
+);
+/** With the frame of the dashboard, which has such menus: one file instead of two, for nobody but who is signed in. */
+const OF_LAYERS = new RegExp(
+  `${FLOATING.source}|${String.raw`[\\/]web[\\/]app[\\/]shell[\\/](?:app-layout|account-menu|alert-banner|balance|command-button|freshness-note|navigation|side-navigation|stopped-bar|use-commands|use-is-admin|use-log-out|use-outlook)\.`}`,
 );
 const OF_FORMS = packages(String.raw`zod|@mantine[\\/]form|klona`);
 const OF_THE_DASHBOARD = new RegExp(
   `${packages('@mantine|lucide-react|fast-deep-equal|klona|uuidv7|zod').source}|${
     // Not main.tsx and router.tsx, which stand on it, and not the chart, which brings a library of its own.
-    String.raw`[\\/]web[\\/](?:generated|app[\\/](?:features|graphql|shell|ui(?![\\/](?:bar-chart|chart-))|session|paths|lazy-page|freshness|build))|[\\/]src[\\/]`
+    String.raw`[\\/]web[\\/](?:generated|app[\\/](?:features|graphql|shell|ui(?![\\/](?:bar-chart|chart-))|session|paths|lazy-page|freshness|build|styles\.css))|[\\/]src[\\/]`
   }`,
 );
 /** Of single pages, unless several have it. */
@@ -45,6 +49,21 @@ function reaches(id, isMeant, build, seen = new Set()) {
   seen.add(id);
   return build.getModuleInfo(id)?.importedIds.some((next) => reaches(next, isMeant, build, seen)) ?? false;
 }
+
+/** The lazily loaded parts that a module belongs to, as far as two. What is loaded first belongs to all. */
+function partsOf(id, build, seen = new Set(), parts = new Set()) {
+  if (seen.has(id) || parts.size > 1) return parts;
+  seen.add(id);
+  const { importers, dynamicImporters, isEntry } = build.getModuleInfo(id);
+  if (isEntry || dynamicImporters.length > 0) parts.add(id);
+  if (isEntry) parts.add('all');
+  for (const importer of importers) partsOf(importer, build, seen, parts);
+  return parts;
+}
+
+/** Whether several parts want it. What needs forms or dialogs comes with those. */
+const isShared = (id, build) =>
+  partsOf(id, build).size > 1 && !reaches(id, OF_FORMS, build) && !reaches(id, DIALOG, build);
 
 /**
  * What several pages share, in a few files: dozens of small ones take longer than their bytes. Forms (a fifth of all) and
@@ -64,14 +83,19 @@ const SHARED_CHUNKS = [
     test: (id) => OF_THE_DASHBOARD.test(id) && !OF_PAGES.test(id),
   },
   {
-    name: (id, build) => (reaches(id, OF_FORMS, build) || reaches(id, DIALOG, build) ? null : 'features'),
-    debugName: 'features',
-    priority: 2,
-    test: OF_PAGES,
+    // Of the pages of administrators: nobody else loads it.
+    name: 'admin',
+    priority: 3,
+    test: /[\\/]web[\\/]app[\\/](?:features[\\/](?:admin|nodes)[\\/](?!.*-(?:page|gate|search)\.)|ui[\\/](?:line-chart|use-ticking))/,
     minShareCount: 2,
   },
   // What the others stand on, and the entry: none of it imports them, or both would wait for each other.
-  { name: 'shared', priority: 1, test: (id) => OF_THE_DASHBOARD.test(id) && !OF_PAGES.test(id) },
+  {
+    name: (id, build) => (OF_PAGES.test(id) && !isShared(id, build) ? null : 'shared'),
+    debugName: 'shared',
+    priority: 1,
+    test: OF_THE_DASHBOARD,
+  },
 ];
 
 /** Stands in the documents where the platform puts a nonce of each answer (src/pages/web.routes.ts). */
@@ -159,7 +183,10 @@ function firstScripts() {
   };
 }
 
-/** The dashboard's styles come behind the outline that stands in its document, which needs none of them to be seen. */
+/**
+ * The dashboard's styles come behind the outline that stands in its document, which needs none of them to be seen, and its
+ * scripts come behind both: `fetchpriority`, also in src/pages/web-build.ts.
+ */
 function stylesLast() {
   return {
     name: 'styles-last',
@@ -172,7 +199,16 @@ function stylesLast() {
         // The base first: what several pages share builds on it.
         const base = links.filter((link) => link.includes('/assets/app-'));
         const inOrder = [...base, ...links.filter((link) => !base.includes(link))];
-        return rest.replace('<div id="root">', `${inOrder.join('')}<div id="root">`);
+        // The libraries run as soon as each is there, not all at once with the page.
+        const early = rest.replace(
+          /<link rel="modulepreload" crossorigin href="(\/assets\/(?:core|shared)-[^"]+)"([^>]*)>/g,
+          '<script type="module" async crossorigin src="$1"$2></script>',
+        );
+        const quiet = early.replace(
+          /<(?:script type="module"|link rel="modulepreload")/g,
+          '$& fetchpriority="low"',
+        );
+        return quiet.replace('<div id="root">', `${inOrder.join('')}<div id="root">`);
       },
     },
   };

@@ -39,7 +39,6 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 class UsageError extends Error {}
 
 const users = createUsersService();
-const nodes = createNodesService();
 
 /** The fields of `name=value` words, checked. @throws AppError `validation_error` */
 function fields<Schema extends z.ZodType>(schema: Schema, words: readonly string[]): z.output<Schema> {
@@ -66,6 +65,7 @@ async function accountOf(context: ServiceContext, who: string | undefined): Prom
 
 async function run(context: ServiceContext, config: Config, [command, ...words]: string[]): Promise<unknown> {
   const admin = createAdminService({ config }, createBillingService());
+  const nodes = createNodesService({ config });
   const [first, ...rest] = words;
   switch (command) {
     case 'users':

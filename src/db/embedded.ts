@@ -25,6 +25,15 @@ const START_ATTEMPTS = 5;
 const ANSWER_MS = 2_000;
 const POLL_MS = 25;
 const CREATE_MS = 20_000;
+/** Nothing outlives a server for tests, and its many short-lived databases would keep autovacuum going round. */
+const DISPOSABLE = [
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'autovacuum=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+];
 /** PostgreSQL's immediate shutdown kills what doesn't end within 5 s. */
 const QUIT_MS = 6_000;
 
@@ -121,7 +130,7 @@ async function answers(url: string): Promise<boolean> {
 function serverFlags(directory: string, port: number, disposable: boolean): string[] {
   const flags = ['-D', directory, '-h', '127.0.0.1', '-p', String(port), '-k', ''];
   const settings = ['max_connections=200', 'timezone=UTC', 'log_timezone=UTC', 'log_destination=stderr'];
-  if (disposable) settings.push('fsync=off', 'synchronous_commit=off', 'full_page_writes=off');
+  if (disposable) settings.push(...DISPOSABLE);
   return [...flags, ...settings.flatMap((setting) => ['-c', setting])];
 }
 

@@ -1,7 +1,8 @@
+import { actGuards } from './functions/act-guards.js';
 import { fireAlerts } from './functions/fire-alerts.js';
 import { keepLedger } from './functions/keep-ledger.js';
 import { keyMonthSpend } from './functions/key-month-spend.js';
-import { recordUsage } from './functions/record-usage.js';
+import { recordCalls } from './functions/record-calls.js';
 import { refuseChange } from './functions/refuse-change.js';
 import type { SqlFunction } from './functions/sql-function.js';
 import { unlockedAccounts } from './functions/unlocked-accounts.js';
@@ -14,6 +15,7 @@ export const functions: readonly SqlFunction[] = [
   uuidV7,
   keyMonthSpend,
   fireAlerts,
-  recordUsage,
+  actGuards,
+  recordCalls,
   unlockedAccounts,
 ];

@@ -102,6 +102,17 @@ export const PLAYGROUND_CANCEL_CHANNEL = 'playground_cancel';
 /** Nodes were registered, changed or deleted, or their health has changed. The payload says nothing. */
 export const NODES_CHANNEL = 'gateway_nodes';
 
+/**
+ * What is known of nodes has changed in a way that steers no call: a heartbeat came, a proxy counts other calls in flight. The
+ * payload says nothing. For whoever shows nodes; they listen to `NODES_CHANNEL` too.
+ */
+export const NODE_NEWS_CHANNEL = 'gateway_node_news';
+
+/** Says so at the commit of the current transaction, or at once outside of one. */
+export async function notifyNodeNews(em: EntityManager): Promise<void> {
+  await sql`select pg_notify(${NODE_NEWS_CHANNEL}, '')`.execute(em.getKysely());
+}
+
 /** Notifies every model proxy when the current transaction commits. */
 export async function notifyNodes(em: EntityManager): Promise<void> {
   await sql`select pg_notify(${NODES_CHANNEL}, '')`.execute(em.getKysely());

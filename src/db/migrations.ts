@@ -15,6 +15,11 @@ import { Migration20261203010000 } from './migrations/Migration20261203010000.js
 import { Migration20261205000000 } from './migrations/Migration20261205000000.js';
 import { Migration20261206000000 } from './migrations/Migration20261206000000.js';
 import { Migration20261207000000 } from './migrations/Migration20261207000000.js';
+import { Migration20261209000000 } from './migrations/Migration20261209000000.js';
+import { Migration20261210000000 } from './migrations/Migration20261210000000.js';
+import { Migration20261211000000 } from './migrations/Migration20261211000000.js';
+import { Migration20261212000000 } from './migrations/Migration20261212000000.js';
+import { Migration20261212010000 } from './migrations/Migration20261212010000.js';
 
 /** Every migration, oldest first. Listed here rather than found in a folder, so that a bundle holds them. */
 export const migrations = [
@@ -35,4 +40,9 @@ export const migrations = [
   { name: 'Migration20261205000000', class: Migration20261205000000 },
   { name: 'Migration20261206000000', class: Migration20261206000000 },
   { name: 'Migration20261207000000', class: Migration20261207000000 },
+  { name: 'Migration20261209000000', class: Migration20261209000000 },
+  { name: 'Migration20261210000000', class: Migration20261210000000 },
+  { name: 'Migration20261211000000', class: Migration20261211000000 },
+  { name: 'Migration20261212000000', class: Migration20261212000000 },
+  { name: 'Migration20261212010000', class: Migration20261212010000 },
 ];

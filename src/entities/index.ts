@@ -25,6 +25,7 @@ import { UsageRetention } from './billing/usage-retention.js';
 import { SealedSecret } from './installation/sealed-secret.js';
 import { ApiKey } from './keys/api-key.js';
 import { DeletedApiKey } from './keys/deleted-api-key.js';
+import { KeyGuard } from './keys/key-guard.js';
 import { KeySpendDay } from './keys/key-spend-day.js';
 import { AccountBandHour } from './leaderboard/account-band-hour.js';
 import { ModelAccountHour } from './leaderboard/model-account-hour.js';
@@ -34,6 +35,7 @@ import { GpuBenchmark } from './nodes/gpu-benchmark.js';
 import { GpuHeartbeat } from './nodes/gpu-heartbeat.js';
 import { GpuNode } from './nodes/gpu-node.js';
 import { GpuSweep } from './nodes/gpu-sweep.js';
+import { NodeHour } from './nodes/node-hour.js';
 import { ProxyReport } from './nodes/proxy-report.js';
 import { PlaygroundDay } from './playground/playground-day.js';
 import { PlaygroundRun } from './playground/playground-run.js';
@@ -42,6 +44,8 @@ import { PlaygroundStart } from './playground/playground-start.js';
 import { Prompt } from './prompts/prompt.js';
 import { PromptActivation } from './prompts/prompt-activation.js';
 import { PromptVersion } from './prompts/prompt-version.js';
+import { PromptVersionHour } from './prompts/prompt-version-hour.js';
+import { PromptVersionLatencyDay } from './prompts/prompt-version-latency-day.js';
 import { VirtualKey } from './proxy/virtual-key.js';
 import { Widget } from './widgets/widget.js';
 import { WidgetDay } from './widgets/widget-day.js';
@@ -63,6 +67,7 @@ export const entities = [
   GpuHeartbeat,
   GpuNode,
   GpuSweep,
+  KeyGuard,
   KeySpendDay,
   KnownNetwork,
   LedgerEntry,
@@ -73,6 +78,7 @@ export const entities = [
   ModelBandHour,
   ModelHour,
   NetworkCount,
+  NodeHour,
   PasswordReset,
   Plan,
   PlaygroundDay,
@@ -82,6 +88,8 @@ export const entities = [
   Prompt,
   PromptActivation,
   PromptVersion,
+  PromptVersionHour,
+  PromptVersionLatencyDay,
   ProxyReport,
   RefusedCallHour,
   RollupDirtyDay,

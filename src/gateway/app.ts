@@ -2,7 +2,13 @@ import { fastify } from 'fastify';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
-import { decodeInvalidation, INVALIDATION_CHANNEL, PROMPTS_CHANNEL } from '../db/invalidation.js';
+import {
+  ALERT_FIRED_CHANNEL,
+  decodeFlushed,
+  decodeInvalidation,
+  INVALIDATION_CHANNEL,
+  PROMPTS_CHANNEL,
+} from '../db/invalidation.js';
 import { listen } from '../db/listen.js';
 import { createCallMetrics } from '../inference/call-metrics.js';
 import { createCatalog } from '../inference/catalog.js';
@@ -14,6 +20,7 @@ import { BodyBudget } from '../inference/memory/body-budget.js';
 import { createModelRoutes } from '../inference/model-routes.js';
 import type { Relay } from '../inference/relay/relay.js';
 import { History } from '../inference/widgets/history.js';
+import { Loops } from '../inference/widgets/loops.js';
 import { Sites } from '../inference/widgets/sites.js';
 import { Visitors } from '../inference/widgets/visitors.js';
 import { WidgetCache } from '../inference/widgets/widget-cache.js';
@@ -27,6 +34,7 @@ import { NetworkBudget } from '../lib/network-budget.js';
 import { Pace } from '../lib/pace.js';
 import { requireRules } from '../lib/route-rules.js';
 import { SlotSet } from '../lib/slot-set.js';
+import type { Tracing } from '../lib/tracing/tracing.js';
 import { Turns } from '../lib/turns.js';
 import { UpstreamClient } from '../lib/upstream/client.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
@@ -59,6 +67,7 @@ export interface EdgeDeps {
   patience?: Patience | undefined;
   /** Without Redis: what keeps this edge the only one. */
   lock?: Pick<EdgeLock, 'mayAdmit' | 'onRegained'> | undefined;
+  tracing?: Tracing | undefined;
   /**
    * Makes the meter; `onFlushed` keeps the balances in memory true. With the rest, which only several edges need, the
    * spool is known by this edge's identity.
@@ -94,7 +103,7 @@ const LAST_ANSWERS_MS = 500;
 
 /** The edge as a function of its dependencies: `/v1`, `/health`, and the way to the platform. */
 export async function createEdge(deps: EdgeDeps): Promise<Edge> {
-  const { config, pool, clock, log, registry } = deps;
+  const { config, pool, clock, log, registry, tracing } = deps;
   const bounds: EdgeBounds = { ...EDGE_BOUNDS, ...deps.bounds };
   const metrics = createCallMetrics(registry);
   const contact = new DatabaseContact(clock);
@@ -143,21 +152,27 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   });
   const flushed = (result: FlushResult): void => {
     limits.flushed(result);
-    widgets.flushed(result);
+    for (const widget of widgets.flushed(result)) limits.messages?.changed(widget);
     signal.tell(result.accounts.map(({ id }) => id));
     alertSignal.tell(result.alerted);
+    // An alert may say that a guard has acted.
+    if (result.alerted.length > 0) cache.guardsActed(result.alerted);
   };
   const meter = await deps.createMeter(flushed, {
     name: identity.id,
     onReplayed: (owners) => identity.replaced(owners),
   });
   const listener = listen({
-    databaseUrl: config.databaseUrl!,
-    channel: [INVALIDATION_CHANNEL, PROMPTS_CHANNEL],
+    databaseUrl: config.databaseDirectUrl!,
+    channel: [INVALIDATION_CHANNEL, PROMPTS_CHANNEL, ALERT_FIRED_CHANNEL],
     log,
     onNotify(payload, channel) {
       if (channel === PROMPTS_CHANNEL) {
         widgets.promptsChanged(payload);
+        return;
+      }
+      if (channel === ALERT_FIRED_CHANNEL) {
+        cache.guardsActed(decodeFlushed(payload));
         return;
       }
       const change = decodeInvalidation(payload);
@@ -234,16 +249,20 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   });
   const v1: V1Deps = {
     ...{ cache, catalog, limits, meter, refused, metrics, clock, log, routes, relay, active },
-    ...{ bodies, pace },
+    ...{ bodies, pace, tracing },
     reader: { stalledReaderMs, readPace },
     allowedFields: new Set(config.allowedBodyFields),
     media: { allowPrivate: config.mediaAllowPrivate },
+    translate: config.responsesApi
+      ? (await import('./responses/responses.js')).createTranslate(clock)
+      : undefined,
   };
   v1Routes(app, v1);
   widgetRoutes(app, {
     ...v1,
     ...{ widgets, outcomes },
-    visitors: new Visitors(clock),
+    visitors: new Visitors(clock, config),
+    loops: new Loops(clock),
     refusals: new NetworkBudget(clock, TOO_MANY_REFUSALS),
     sites: new Sites(clock),
     history: new History(config),
@@ -253,7 +272,11 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     lastAnswers,
     answer: (exchange) => answer(v1, exchange),
   });
-  await app.register(async (scope) => passthrough(scope, { platformUrl: config.platformUrl!, log, bounds }));
+  const { platformUrl } = config;
+  await app.register(async (scope) =>
+    passthrough(scope, { platformUrl: platformUrl!, log, bounds, tracing }),
+  );
+  tracing?.watch(app.server);
 
   return {
     listen: () => app.listen({ host: config.host, port: config.port }),

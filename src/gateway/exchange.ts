@@ -22,6 +22,8 @@ export class Exchange {
     readonly endpoint: EndpointLabel,
     readonly request: IncomingMessage,
     readonly response: ServerResponse,
+    /** A call of the Responses API, which becomes a chat call. */
+    readonly isTranslated = false,
   ) {}
 
   /** Whether the client has disconnected. */

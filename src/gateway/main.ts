@@ -6,6 +6,7 @@ import { systemClock } from '../lib/clock.js';
 import { onShutdown, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
+import { openTracing } from '../lib/tracing/open-tracing.js';
 import { within } from '../lib/within.js';
 import { createMeter } from '../metering/meter.js';
 import { createEdge } from './app.js';
@@ -23,13 +24,15 @@ Buffer.poolSize = 8 * 1024;
 const config = loadConfigOrExit('edge');
 const log = createLogger('edge', config.logLevel);
 const registry = createRegistry('edge');
-const databaseUrl = config.databaseUrl!;
 
 try {
-  const orm = await openOrm({ databaseUrl, processName: 'edge', poolSize: POOL_SIZE });
+  const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'edge', poolSize: POOL_SIZE });
   await waitForSchema(orm);
-  const lock: EdgeLock | undefined = config.redisUrl ? undefined : await holdEdgeLock(databaseUrl, log);
+  const lock: EdgeLock | undefined = config.redisUrl
+    ? undefined
+    : await holdEdgeLock(config.databaseDirectUrl!, log);
   const pool = await pgPool(orm);
+  const tracing = await openTracing(config.tracing, 'edge', log);
   const edge = await createEdge({
     config,
     pool,
@@ -37,6 +40,7 @@ try {
     log,
     registry,
     lock,
+    tracing,
     createMeter: (onFlushed, identity) =>
       createMeter({
         ...identity,
@@ -67,6 +71,7 @@ try {
       serving = false;
       await edge.close(DRAIN_MS);
       await lock?.release();
+      await within(GOODBYE_MS, tracing?.close() ?? Promise.resolve());
       // Everything is written; a frozen database must not hold up the end.
       await within(GOODBYE_MS, orm.close(true));
     },

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
+import type { Tracing } from '../lib/tracing/tracing.js';
 import { clientOf, type EdgeBounds } from './edge-bounds.js';
 import { HeldAnswers } from './held-answers.js';
 import { hasHeldBody, holdBody } from './held-body.js';
@@ -21,6 +22,7 @@ export interface PassthroughOptions {
   platformUrl: string;
   log: Logger;
   bounds: EdgeBounds;
+  tracing: Tracing | undefined;
 }
 
 declare module 'fastify' {
@@ -60,7 +62,7 @@ function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, m
  */
 export async function passthrough(
   app: FastifyInstance,
-  { platformUrl, log, bounds }: PassthroughOptions,
+  { platformUrl, log, bounds, tracing }: PassthroughOptions,
 ): Promise<void> {
   const line = new PassLine(bounds);
   const held = new HeldBytes(bounds);
@@ -138,12 +140,12 @@ export async function passthrough(
     if (!enter(request, reply)) return;
     const { place } = request;
     const free = (): void => place.finish();
-    place.start(() => ask(platform, path, request, reply, { free, send, failed }));
+    place.start(() => ask(platform, path, request, reply, { free, send, failed, tracing }));
   };
   for (const url of ['/', '/*']) app.route({ method: METHODS, url, ...rules('platform'), handler: pass });
 }
 
-interface AskEnds {
+interface AskEnds extends Pick<PassthroughOptions, 'tracing'> {
   /** The connection to the platform is free. */
   free(): void;
   send(reply: FastifyReply, answer: PlatformAnswer): void;
@@ -156,10 +158,14 @@ function ask(
   path: string,
   request: FastifyRequest,
   reply: FastifyReply,
-  { free, send, failed }: AskEnds,
+  { free, send, failed, tracing }: AskEnds,
 ): void {
   const { method, body = null } = request as { method: Dispatcher.HttpMethod; body?: Readable | null };
-  platform.request({ path, method, body, headers: askedHeaders(request) }, (error, answer) => {
+  const headers = askedHeaders(request);
+  const span = tracing?.of(request.raw);
+  span?.note({ 'http.route': 'platform' });
+  if (span) headers.traceparent = span.traceparent;
+  platform.request({ path, method, body, headers }, (error, answer) => {
     if (error) free();
     // Without a listener, the error of an abandoned answer would be uncaught.
     else answer.body.once('close', free).on('error', () => undefined);

@@ -11,6 +11,8 @@ export interface RouteRules extends RouteRulesBase {
   auth: 'none' | 'key' | 'widget' | 'platform';
   /** What metrics call a route that wants a key. */
   endpoint?: EndpointLabel;
+  /** Calls of the Responses API, which become chat calls. */
+  isTranslated?: true;
 }
 
 /** Options of a route: who may call it, and what else holds. */

@@ -20,20 +20,22 @@ import type { Payer } from '../inference/payer.js';
 import { Relay, type RelayDeps } from '../inference/relay/relay.js';
 import type { AllowedFields } from '../inference/request/body-fields.js';
 import type { MediaRules } from '../inference/request/media-addresses.js';
-import { type InspectedBody, inspectBody } from '../inference/request/request-body.js';
+import type { InspectedBody } from '../inference/request/request-body.js';
 import type { Clock } from '../lib/clock.js';
 import { isUuid } from '../lib/ids.js';
 import type { Logger } from '../lib/logger.js';
 import type { Pace } from '../lib/pace.js';
 import { matchedRules } from '../lib/route-rules.js';
 import type { SlotSet } from '../lib/slot-set.js';
-import type { WorkEnd } from '../lib/turns.js';
+import type { Tracing } from '../lib/tracing/tracing.js';
 import type { RefusedCalls } from '../metering/refused-calls.js';
 import type { Endpoint, Meter } from '../metering/usage-record.js';
 import { answerError, answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate, authenticateAgain } from './authenticate.js';
 import { Exchange } from './exchange.js';
+import { readBody } from './read-body.js';
 import { askForBody, originForm } from './request-guard.js';
+import type { Translate, Translated } from './responses/responses.js';
 import { type RouteRules, rules, V1_BODY_LIMIT_BYTES } from './route-rules.js';
 import { checkAnnounced, cutSoon, SlowBodyError, takeBody } from './take-body.js';
 import { type ReaderBounds, V1Recipient } from './v1-recipient.js';
@@ -57,23 +59,31 @@ export interface V1Deps {
   allowedFields: AllowedFields;
   media: MediaRules;
   pace: Pace;
+  /** Translates calls of the Responses API; absent: there is none. */
+  translate?: Translate | undefined;
+  tracing: Tracing | undefined;
 }
 
 /** The inference API: `/v1/chat/completions`, `/v1/embeddings`, `/v1/models`; 404 for the rest. */
 export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
   // A hook handles calls: Fastify's body parsing costs more than all our checks together.
   app.addHook('onRequest', (request, reply, done) => {
-    const { auth, endpoint = 'other' } = matchedRules<RouteRules>(request) ?? { auth: 'none' };
+    const matched: Partial<RouteRules> = matchedRules<RouteRules>(request) ?? { auth: 'none' };
+    const { auth, endpoint = 'other', isTranslated } = matched;
     if (auth !== 'key') {
       done();
       return;
     }
     reply.hijack();
-    answer(deps, new Exchange(request.id, endpoint, request.raw, reply.raw));
+    answer(deps, new Exchange(request.id, endpoint, request.raw, reply.raw, isTranslated));
   });
   const call = { bodyLimitBytes: V1_BODY_LIMIT_BYTES };
   app.post('/v1/chat/completions', rules('key', { ...call, endpoint: 'chat' }), NEVER_REACHED);
   app.post('/v1/embeddings', rules('key', { ...call, endpoint: 'embeddings' }), NEVER_REACHED);
+  if (deps.translate) {
+    const translated = rules('key', { ...call, endpoint: 'chat', isTranslated: true });
+    app.post('/v1/responses', translated, NEVER_REACHED);
+  }
   app.get('/v1/models', rules('key', { endpoint: 'models' }), NEVER_REACHED);
   for (const url of ['/v1', '/v1/*']) app.all(url, rules('key'), NEVER_REACHED);
 }
@@ -98,6 +108,7 @@ function attempt(deps: V1Deps, exchange: Exchange, step: () => void): void {
 /** Preflights, then the key, then whether the endpoint exists: all of it before the body. */
 function check(deps: V1Deps, exchange: Exchange): void {
   const { request, response, endpoint, id } = exchange;
+  deps.tracing?.of(request)?.note({ 'http.route': `/v1 ${endpoint}` });
   if (request.method === 'OPTIONS') {
     answerPreflight(response, id, request.headers['access-control-request-headers']);
     return;
@@ -156,11 +167,13 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
     authenticateAgain(entry, deps.cache, (unread, found) => {
       try {
         const current = activeKey(exchange, unread, found);
-        readBody(deps, exchange, current, body, (error, inspected) => {
+        const translated = exchange.isTranslated ? deps.translate?.(body) : undefined;
+        readBody(deps, response, current, translated?.chat ?? body, (error, inspected) => {
           try {
             if (!inspected) throw error;
             exchange.model = inspected.model;
-            forward(deps, exchange, endpoint, current, inspected, share, failed);
+            const call = translated ? translated.told(inspected) : inspected;
+            forward(deps, exchange, endpoint, current, call, share, failed, translated);
           } catch (thrown) {
             failed(thrown);
           }
@@ -170,26 +183,6 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
       }
     });
   });
-}
-
-/** Reads a body, in slices if that takes long. If the client disconnects, nothing is kept. */
-function readBody(
-  deps: V1Deps,
-  { response }: Exchange,
-  { account }: KeyEntry,
-  body: Buffer,
-  done: WorkEnd<InspectedBody>,
-): void {
-  const left = (): void => {
-    giveUp?.();
-    done(new CallerGoneError(), undefined);
-  };
-  const work = inspectBody(body, deps.allowedFields, deps.media);
-  const giveUp = deps.relay.turns.begin(account.id, work, (error, inspected) => {
-    response.off('close', left);
-    done(error, inspected);
-  });
-  if (giveUp) response.once('close', left);
 }
 
 function encodedBody(request: IncomingMessage): boolean {
@@ -231,6 +224,7 @@ function forward(
   body: InspectedBody,
   share: BodyShare,
   failed: (error: unknown) => void,
+  translated?: Translated,
 ): void {
   if (endpoint === 'embeddings' && body.stream) {
     throw new AppError('invalid_body', {
@@ -241,8 +235,10 @@ function forward(
   if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
   const start = (admission: Admission): void => {
     const promptVersionId = namedVersion(deps, request);
-    const input = { id, endpoint, payer, admission, body, promptVersionId };
-    const recipient = new V1Recipient(response, input, deps.reader);
+    const span = deps.tracing?.of(request);
+    const input = { id, endpoint, payer, admission, body, promptVersionId, span };
+    const client = new V1Recipient(response, input, deps.reader);
+    const recipient = translated ? translated.recipient(client, input) : client;
     const call = new Call(deps, input);
     const relay = new Relay(deps.relay, recipient, call, share, (over) => deps.active.delete(slot, over));
     const slot = deps.active.add(relay);
@@ -294,6 +290,7 @@ function sendError(deps: V1Deps, exchange: Exchange, error: AppError): void {
   );
   if (keyEntry) countRefusal(keyEntry.account, now, error, exchange.bodyBytes);
   tellOwner(deps, exchange, error.code, now);
+  deps.tracing?.of(request)?.note({ 'error.type': error.code });
   if (hasBody(request) && !request.complete) cutSoon(request, response);
   deps.metrics.answered(endpoint, error.code);
 }

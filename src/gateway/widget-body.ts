@@ -4,6 +4,7 @@ import { type BodyBudget, BodyShare } from '../inference/memory/body-budget.js';
 import type { History } from '../inference/widgets/history.js';
 import type { WidgetEntry } from '../inference/widgets/widget-states.js';
 import { zodFieldIssues } from '../lib/field-issues.js';
+import { jsonAmbiguity } from '../lib/json-ambiguity.js';
 import type { Pace } from '../lib/pace.js';
 import { type WidgetChatInput, widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
 import { askForBody } from './request-guard.js';
@@ -36,12 +37,21 @@ export function readChatBody(
     .finally(() => share.release());
 }
 
+/** A byte order mark stays, and isn't JSON: some readers would skip it. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 function parsed(body: Buffer): Record<string, unknown> {
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    text = UTF8.decode(body);
+    value = JSON.parse(text);
   } catch {
     throw new AppError('invalid_body', { message: 'The body is not valid JSON.' });
+  }
+  const ambiguity = jsonAmbiguity(text);
+  if (ambiguity !== undefined) {
+    throw new AppError('invalid_body', { message: `The body is ambiguous: ${ambiguity}.` });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new AppError('invalid_body', { message: 'The body must be a JSON object.' });

@@ -1,13 +1,22 @@
 import { AppError } from '../errors.js';
 import { Call } from '../inference/call.js';
 import { type Admission, CallerGoneError } from '../inference/limits/limits.js';
+import type { MessageQuestion } from '../inference/limits/shared-messages.js';
 import { BodyShare } from '../inference/memory/body-budget.js';
 import { Relay } from '../inference/relay/relay.js';
 import { type InspectedBody, inspectBody } from '../inference/request/request-body.js';
 import { Reservation } from '../inference/widgets/reservation.js';
-import { asWidgetRefusal, modelOf, requireRoom } from '../inference/widgets/widget-admission.js';
+import { visitorLimits } from '../inference/widgets/visitors.js';
+import {
+  asWidgetRefusal,
+  type CountedVisitor,
+  modelOf,
+  requirePlace,
+  requireRoom,
+} from '../inference/widgets/widget-admission.js';
 import type { WidgetEntry } from '../inference/widgets/widget-states.js';
 import { newId } from '../lib/ids.js';
+import type { Money } from '../lib/money.js';
 import { allowsSite, siteOf } from '../services/widgets/domains.rules.js';
 import { ANSWERED } from '../services/widgets/outcomes.rules.js';
 import type { WidgetChatInput } from '../services/widgets/widget-chat.inputs.js';
@@ -37,19 +46,64 @@ export async function chat(deps: WidgetDeps, exchange: WidgetExchange): Promise<
   const newSession = newId();
   const input = checkChat(body, widget, newSession, deps.history);
   const message = { widget, input, sessionId: input.session_id ?? newSession };
-  const visitor = { widgetId: widget.row.id, address: exchange.address, session: input.session_id ?? '' };
+  const visitor = countedVisitor(deps, exchange, message);
   requireRoom(widget, visitor, deps);
   if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
-  const reservation = new Reservation(widget.state, deps.visitors, visitor, () =>
-    tell(deps, exchange, ANSWERED),
-  );
+  const reservation = new Reservation({
+    state: widget.state,
+    takeVisitor: () => deps.visitors.take(visitor.names),
+    shared: deps.limits.messages,
+    onAnswered(cost) {
+      tell(deps, exchange, ANSWERED, cost);
+      if (widget.row.loopDetection) deps.loops.note(visitor.names, input.messages.at(-1)!.content);
+    },
+  });
   try {
+    await takePlace(deps, exchange, message, { visitor, reservation });
     const model = modelOf(widget, deps.clock);
     await forward(deps, exchange, message, upstreamBody(widget, input, model), reservation);
   } catch (error) {
-    reservation.release();
+    reservation.release({ visitorLeft: error instanceof CallerGoneError });
     throw asWidgetRefusal(error, widget, deps.clock);
   }
+}
+
+function countedVisitor(
+  { visitors, loops }: WidgetDeps,
+  { address }: WidgetExchange,
+  { widget: { row }, input: { session_id: session, messages } }: Message,
+): CountedVisitor {
+  const names = visitors.namesOf({ widgetId: row.id, address, session: session ?? '' });
+  const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  return {
+    names,
+    limits: visitorLimits(row),
+    isLoop: row.loopDetection && loops.isLoop(names, said, session != null),
+  };
+}
+
+/**
+ * Where several edges answer, takes the place of a message from all of them.
+ * @throws WidgetRefusal, CallerGoneError
+ */
+async function takePlace(
+  deps: WidgetDeps,
+  exchange: WidgetExchange,
+  { widget: { row, state } }: Message,
+  { visitor, reservation }: { visitor: CountedVisitor; reservation: Reservation },
+): Promise<void> {
+  const { messages } = deps.limits;
+  if (!messages) return;
+  const question: MessageQuestion = {
+    ...{ id: exchange.id, perDay: row.perDay, perMinute: row.perMinute },
+    visitor: visitor.limits && { names: visitor.names, limits: visitor.limits },
+    readAgain: () => deps.widgets.renew(row.publicKey),
+    onRefused: () => reservation.release(),
+  };
+  const verdict = await messages.take(state, question);
+  if (verdict.kind === 'ok') reservation.granted(question);
+  requirePlace(verdict);
+  if (exchange.gone) throw new CallerGoneError();
 }
 
 /** @throws AppError `widget_not_found`, `service_unavailable` */
@@ -71,12 +125,17 @@ export async function findWidget(
 }
 
 /** Counts an outcome for the owner, by site. */
-export function tell({ outcomes, sites, clock }: WidgetDeps, exchange: WidgetExchange, code: string): void {
+export function tell(
+  { outcomes, sites, clock }: WidgetDeps,
+  exchange: WidgetExchange,
+  code: string,
+  cost: Money = 0n,
+): void {
   const { widget, origin } = exchange;
   if (!widget) return;
   const { id, accountId } = widget.row;
   const site = sites.nameOf(id, siteOf(origin));
-  outcomes.count({ accountId, keyId: id, code, model: site, at: clock.now() });
+  outcomes.count({ accountId, keyId: id, code, model: site, at: clock.now(), cost });
 }
 
 async function forward(
@@ -131,13 +190,14 @@ interface Admitted {
 
 function start(
   deps: WidgetDeps,
-  { id, response, reader }: WidgetExchange,
+  { id, request, response, reader }: WidgetExchange,
   { widget, input, sessionId }: Message,
   { body, admission, share, reservation }: Admitted,
 ): void {
   const call = {
     ...{ id, endpoint: 'chat' as const, payer: widget, admission, body },
     promptVersionId: widget.row.promptVersionId,
+    span: deps.tracing?.of(request),
   };
   const position = (input.offset ?? 0) + input.messages.length;
   const recipient = new WidgetRecipient(

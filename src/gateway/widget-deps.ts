@@ -1,4 +1,5 @@
 import type { History } from '../inference/widgets/history.js';
+import type { Loops } from '../inference/widgets/loops.js';
 import type { Sites } from '../inference/widgets/sites.js';
 import type { Visitors } from '../inference/widgets/visitors.js';
 import type { WidgetCache } from '../inference/widgets/widget-cache.js';
@@ -21,9 +22,11 @@ export interface WidgetDeps
     | 'active'
     | 'bodies'
     | 'pace'
+    | 'tracing'
   > {
-  widgets: Pick<WidgetCache, 'find'>;
+  widgets: Pick<WidgetCache, 'find' | 'renew'>;
   visitors: Visitors;
+  loops: Loops;
   /** Refusals by the network that they went to: they cost it nothing. */
   refusals: Pick<NetworkBudget, 'require' | 'count'>;
   sites: Sites;

@@ -3,6 +3,7 @@ import type { Recipient } from '../inference/relay/recipient.js';
 import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
 import { eventData, isDone } from '../lib/upstream/sse-event.js';
 import { SseSplitter } from '../lib/upstream/sse-splitter.js';
+import { parsedAnswer, TranslatingRecipient } from './translating-recipient.js';
 
 /** What a widget's answer adds to what the model says. */
 export interface Signature {
@@ -29,30 +30,16 @@ interface ChatChunk {
  * A visitor of a site: gets what `/v1` sends, but an answer in the form of widgets, and each message of the assistant with its
  * code. What a node says of a failure is not passed on, since it may quote the system prompt.
  */
-export class WidgetRecipient implements Recipient {
+export class WidgetRecipient extends TranslatingRecipient {
   readonly #splitter = new SseSplitter();
   #text = '';
   #last: ChatChunk = {};
 
   constructor(
-    private readonly inner: Recipient,
+    inner: Recipient,
     private readonly signature: Signature,
-  ) {}
-
-  get gone(): boolean {
-    return this.inner.gone;
-  }
-
-  get full(): boolean {
-    return this.inner.full;
-  }
-
-  onClose(listener: () => void): void {
-    this.inner.onClose(listener);
-  }
-
-  onDrain(listener: () => void): void {
-    this.inner.onDrain(listener);
+  ) {
+    super(inner);
   }
 
   answer(body: Buffer): void {
@@ -64,20 +51,12 @@ export class WidgetRecipient implements Recipient {
     this.inner.answer(Buffer.from(JSON.stringify({ session_id: sessionId, message, usage })));
   }
 
-  answerInParts(parts: readonly Buffer[]): void {
-    this.answer(Buffer.concat(parts));
-  }
-
-  refuse({ code, options: { status, retryAfterSeconds } }: UpstreamFailure): void {
+  override refuse({ code, options: { status, retryAfterSeconds } }: UpstreamFailure): void {
     const options = {
       ...(status !== undefined && { status }),
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     };
     this.inner.refuse({ code, options });
-  }
-
-  startStream(): void {
-    this.inner.startStream();
   }
 
   send(events: Buffer): void {
@@ -92,24 +71,12 @@ export class WidgetRecipient implements Recipient {
       this.inner.endStream(event);
       return;
     }
-    const { error } = parsed(data);
+    const { error } = parsedAnswer<ChatChunk>(data);
     this.inner.endStream(failureEvent(error?.code));
   }
 
-  awaitReader(): void {
-    this.inner.awaitReader();
-  }
-
-  watchReading(): void {
-    this.inner.watchReading();
-  }
-
-  cut(): void {
-    this.inner.cut();
-  }
-
   #read(event: Buffer): void {
-    const chunk = parsed(eventData(event));
+    const chunk = parsedAnswer<ChatChunk>(eventData(event));
     const content = chunk.choices?.[0]?.delta?.content;
     if (typeof content === 'string') this.#text += content;
     this.#last = chunk;
@@ -129,15 +96,6 @@ export class WidgetRecipient implements Recipient {
       mac: sign(this.#text),
     };
     return Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
-  }
-}
-
-/** The relay looks at the members that it knows and not at all that stands in a chunk. */
-function parsed(data: Buffer | undefined): ChatChunk {
-  try {
-    return (JSON.parse(data?.toString() ?? '') ?? {}) as ChatChunk;
-  } catch {
-    return {};
   }
 }
 

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.js';
 import { CallerGoneError } from '../inference/limits/limits.js';
 import { AdmissionError } from '../inference/limits/refusals.js';
+import { WidgetRefusal } from '../inference/widgets/widget-admission.js';
 import { isLoopback, networksOf } from '../lib/network.js';
 import { matchedRules } from '../lib/route-rules.js';
 import { answerError, answerJson } from './answer.js';
@@ -24,6 +25,7 @@ export function widgetRoutes(app: FastifyInstance, deps: WidgetDeps): void {
       return;
     }
     reply.hijack();
+    deps.tracing?.of(request.raw)?.note({ 'http.route': request.routeOptions.url ?? CHAT });
     const ip = request.ip ?? '';
     const networks = isLoopback(ip) ? [] : networksOf(ip);
     const exchange = new WidgetExchange(request.id, request.raw, reply.raw, clientOf(ip), networks);
@@ -79,7 +81,7 @@ function answerFailure(deps: WidgetDeps, exchange: WidgetExchange, thrown: unkno
   if (!(thrown instanceof AppError)) deps.log.error({ err: thrown, reqId: id }, 'a widget request failed');
   const error = thrown instanceof AppError ? thrown : new AppError('internal_error');
   if (error.status < 500) deps.refusals.count(exchange.networks);
-  if (request.method === 'POST') tell(deps, exchange, error.code);
+  if (request.method === 'POST') tell(deps, exchange, reasonOf(error));
   deps.metrics.answered('widget', error.code);
   if (response.headersSent) {
     response.destroy();
@@ -90,3 +92,5 @@ function answerFailure(deps: WidgetDeps, exchange: WidgetExchange, thrown: unkno
   answerError(response, error.code, { ...error.options, noRetry, status }, widgetHeaders(id, reader));
   if (!request.complete) cutSoon(request, response);
 }
+
+const reasonOf = (error: AppError): string => (error instanceof WidgetRefusal ? error.reason : error.code);

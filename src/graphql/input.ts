@@ -12,3 +12,7 @@ export function checked<Schema extends z.ZodType>(schema: Schema, input: object)
   if (result.success) return result.data;
   throw new AppError('validation_error', { details: zodFieldIssues(result.error) });
 }
+
+/** Arguments of a query without those that are null: they mean the same as absent ones. */
+export const given = (args: object): object =>
+  Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));

@@ -47,7 +47,8 @@ const GOING_AWAY = 1001;
 const GOODBYE_MS = 1_000;
 const CLOSE_MS = 2_000;
 const ENDPOINT = '/graphql';
-const DOCUMENT_BYTES = 256 * 1024;
+/** Two texts of the playground at their longest, of four bytes a character, and a document. */
+const DOCUMENT_BYTES = 512 * 1024;
 const POST_ONLY = 'Send queries and mutations by POST, and subscriptions over WebSocket.';
 
 /** `/graphql`: queries and mutations by POST, everything over WebSocket. */

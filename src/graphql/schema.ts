@@ -21,6 +21,7 @@ import { ViewerLeaderboardResolver } from './leaderboard/mix.resolver.js';
 import { StatusResolver } from './leaderboard/status.resolver.js';
 import { MigrationResolver } from './migration/migration.resolver.js';
 import { NodesResolver } from './nodes/nodes.resolver.js';
+import { NodeSubscriptions } from './nodes/nodes.subscriptions.js';
 import { PlaygroundResolver, ViewerPlaygroundResolver } from './playground/playground.resolver.js';
 import { PlaygroundSubscriptions } from './playground/playground.subscriptions.js';
 import { PromptStatsResolver, ViewerWhatIfResolver } from './prompts/prompt-stats.resolver.js';
@@ -58,6 +59,7 @@ export function createSchema(): GraphQLSchema {
       StatusResolver,
       MigrationResolver,
       NodesResolver,
+      NodeSubscriptions,
       PromptsResolver,
       ViewerPromptsResolver,
       PromptResolver,

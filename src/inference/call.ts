@@ -1,6 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../lib/clock.js';
 import { costOf } from '../lib/money.js';
+import type { Span } from '../lib/tracing/tracing.js';
+import type { ServedBy } from '../lib/upstream/served-by.js';
 import type { Endpoint, Meter, OpenIntent, UsageRecord } from '../metering/usage-record.js';
 import type { CallMetrics } from './call-metrics.js';
 import type { Catalog, CatalogModel } from './catalog.js';
@@ -25,6 +27,8 @@ export interface CallInput {
   body: InspectedBody;
   /** The version of a prompt that the caller says it has sent. */
   promptVersionId: string | null;
+  /** What traces it, where anything does. */
+  span?: Span | undefined;
 }
 
 /** A call that counts: its tokens are charged at the served model's price. */
@@ -54,6 +58,12 @@ export const CLIENT_LEFT: Failure = {
   clientAborted: true,
 };
 
+/** Nodes send one for each token. Half a token more in a chunk of its own is odd, but no fault. */
+const CHUNKS_PER_TOKEN = 2;
+const SPARE_CHUNKS = 1_000;
+/** Of a model's name in a trace. */
+const LONGEST_NAME = 100;
+
 type Outcome = Pick<
   UsageRecord,
   | 'inputTokens'
@@ -72,6 +82,7 @@ export class Call {
   readonly #startedAt = performance.now();
   #firstTokenMs: number | null = null;
   #settled = false;
+  #servedBy: ServedBy | undefined;
   readonly #opened: OpenIntent;
 
   constructor(
@@ -99,6 +110,20 @@ export class Call {
   /** Notes the first token of a stream. */
   firstToken(): void {
     this.#firstTokenMs ??= Math.round(performance.now() - this.#startedAt);
+  }
+
+  /** Notes which deployment answers; nothing where the upstream doesn't say. */
+  servedBy(deployment: ServedBy | undefined): void {
+    this.#servedBy = deployment;
+  }
+
+  /** Whether a stream has more chunks than any answer to this call: its node goes on without end. */
+  isEndless(servedModel: string, chunks: number): boolean {
+    const { body, admission } = this.input;
+    const served = this.deps.catalog.get(servedModel)?.contextWindow ?? 0;
+    const window = Math.max(served, admission.model.contextWindow);
+    const most = Math.min(body.maxTokens ?? window, window) * body.choices;
+    return chunks > CHUNKS_PER_TOKEN * most + SPARE_CHUNKS;
   }
 
   /** Charges the call. `written` runs once the event is kept; the answer's last byte leaves from there. */
@@ -183,6 +208,9 @@ export class Call {
       estimated: outcome.estimated,
       anomalous: outcome.anomalous,
       promptVersionId,
+      deployment: this.#servedBy?.deployment ?? null,
+      nodeId: this.#servedBy?.nodeId ?? null,
+      nodeCalls: this.#servedBy?.nodeCalls ?? null,
     };
   }
 
@@ -193,6 +221,7 @@ export class Call {
     const { admission } = this.input;
     this.deps.limits.settle(admission, record.cost);
     this.deps.metrics.recorded(record);
+    if (this.input.span) describe(this.input.span, record);
     this.deps.meter.finish(
       record,
       (error) => {
@@ -203,4 +232,18 @@ export class Call {
       this.#opened,
     );
   }
+}
+
+/** What a trace says of a call, by the conventions of OpenTelemetry: nothing of its content, and not whose it is. */
+function describe(span: Span, record: UsageRecord): void {
+  span.note({
+    'gen_ai.request.model': record.requestedModel.slice(0, LONGEST_NAME),
+    'gen_ai.response.model': record.servedModel,
+    'gen_ai.usage.input_tokens': record.inputTokens,
+    'gen_ai.usage.output_tokens': record.outputTokens,
+    'gateway.stream': record.stream,
+    'gateway.first_token_ms': record.ttftMs,
+    'gateway.request_id': record.id,
+    'error.type': record.errorCode,
+  });
 }

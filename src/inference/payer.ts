@@ -1,5 +1,6 @@
 import type { Money } from '../lib/money.js';
 import type { SlidingWindow } from '../lib/sliding-window.js';
+import type { KeyGuard } from './keys/key-guard.js';
 import type { AccountState, DayState } from './limits/account-state.js';
 
 /** What a caller was let in by. Usage is counted by it. */
@@ -27,6 +28,8 @@ export interface Payer {
   /** The daily cap of the credential, and what it has spent today. */
   readonly dailyLimit: Money | null;
   readonly day: DayState;
+  /** What is done about the credential once it has spent a part of its monthly limit. Absent or null: nothing. */
+  readonly guard?: KeyGuard | null;
   /** Counts its calls per minute in place of the account's window: its name is unique within the account. */
   readonly rate?: { readonly name: string; readonly window: SlidingWindow };
 }

@@ -3,6 +3,8 @@ import pg from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ServiceContext } from '../context.js';
 import { SESSION_LIMITS } from '../db/bounded.js';
+import { pgPool } from '../db/orm.js';
+import { pastPooler } from '../db/past-pooler.js';
 import { guardConnection, STATEMENT_TIMEOUT_MS } from '../db/patience.js';
 import { systemClock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
@@ -29,6 +31,8 @@ export interface JobReports {
 
 export interface JobsAppOptions {
   databaseUrl: string;
+  /** The same database past a pooler; absent: `databaseUrl`. */
+  databaseDirectUrl?: string;
   orm: MikroORM;
   log: Logger;
   registry: Registry;
@@ -90,7 +94,10 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
   });
   pool.on('connect', guardConnection);
   pool.on('error', (error) => log.warn({ err: error }, 'lost a database connection'));
-  await ensureJobSchema(orm, pool);
+  const { databaseUrl, databaseDirectUrl = databaseUrl } = options;
+  await pastPooler(orm, { role: 'jobs', databaseUrl, databaseDirectUrl }, async (direct) =>
+    ensureJobSchema(direct, direct === orm ? pool : await pgPool(direct)),
+  );
   const reportNodes = nodeMetrics(registry, () => jobContext(orm, log));
   const runner = await startJobs({
     jobs: options.jobs({

@@ -53,6 +53,7 @@ await startOrExit('jobs', async () => {
   const names = await migrateAndSeedOrExit(orm, config, log);
   runner = await startJobsApp({
     databaseUrl: config.databaseUrl!,
+    databaseDirectUrl: config.databaseDirectUrl!,
     orm,
     log,
     registry,
@@ -76,7 +77,7 @@ await startOrExit('jobs', async () => {
   const deliveries = startAlertDelivery({ orm, config, names, log, registry });
   delivery = deliveries;
   alertListener = listen({
-    databaseUrl: config.databaseUrl!,
+    databaseUrl: config.databaseDirectUrl!,
     channel: ALERT_PENDING_CHANNEL,
     log,
     onNotify: deliveries.wake,

@@ -21,12 +21,22 @@ export interface Children {
 }
 
 /** Longest drain of the edge (35 s) and what it needs to write and close afterwards. */
-const EDGE_STOP_MS = 40_000;
+export const EDGE_STOP_MS = 40_000;
 /** The platform's requests may take 30 s. */
 const PLATFORM_STOP_MS = 35_000;
 const STOP_MS = 20_000;
 /** Each process's port for metrics, from `METRICS_PORT` on. */
 export const METRICS_OFFSET = { edge: 0, platform: 1, jobs: 2, proxy: 3 } as const;
+
+/** One edge, or the process that runs several on one port. */
+const programOf = (name: keyof typeof METRICS_OFFSET, edges: number): string => {
+  if (name !== 'edge') return join(name, 'main.js');
+  return edges > 1 ? join('launcher', 'edges.js') : join('gateway', 'main.js');
+};
+
+/** Metrics port of the nth edge, from 0: `METRICS_PORT` itself, then those after the other processes'. */
+export const edgeMetricsPort = (first: number, nth: number): number =>
+  nth === 0 ? first : first + METRICS_OFFSET.proxy + nth;
 
 /** The environment and program of each child. */
 export function describeChildren(config: Config, databaseUrl: string, ports: Ports): Children {
@@ -48,7 +58,7 @@ export function describeChildren(config: Config, databaseUrl: string, ports: Por
     stopPatienceMs: number,
   ): ChildSpec => ({
     name,
-    entry: join(programs, name === 'edge' ? 'gateway' : name, 'main.js'),
+    entry: join(programs, programOf(name, config.edgeProcesses)),
     env: {
       ...common,
       ...(config.metricsPort ? { METRICS_PORT: String(config.metricsPort + METRICS_OFFSET[name]) } : {}),

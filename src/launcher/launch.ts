@@ -38,6 +38,8 @@ export interface Launcher {
   }>;
   /** Exit code, once everything has ended: 0 after `stop`, else why it could not go on. */
   readonly ended: Promise<number>;
+  /** Restarts several edges one by one; the others take the calls meanwhile. A single edge goes on. */
+  restartEdges(): void;
   /** Ends everything in order: edge, jobs and platform, proxy, database. Again: says what it waits for. */
   stop(reason: string): void;
 }
@@ -201,6 +203,15 @@ export function launch(options: LaunchOptions): Launcher {
   return {
     ready,
     ended,
+    restartEdges() {
+      const pid = children.get('edge')?.pid();
+      if (config.edgeProcesses === 1) {
+        reporter.note(
+          'restart',
+          'one edge can not be restarted without a break: set EDGE_PROCESSES to 2 or more',
+        );
+      } else if (pid) process.kill(pid, 'SIGUSR2');
+    },
     stop(reason) {
       if (giveUp.signal.aborted) {
         reporter.note('stopping', `still waiting for ${waitingFor.join(' and ') || 'startup to end'}`);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { freePort, takeBriefly } from '../lib/free-port.js';
-import { METRICS_OFFSET, type Ports } from './children.js';
+import { edgeMetricsPort, METRICS_OFFSET, type Ports } from './children.js';
 
 const POLL_MS = 100;
 /** The listener of an earlier, killed run may need a moment to go. */
@@ -20,11 +20,14 @@ const settingOf = (config: Config): Record<keyof Ports, Setting> => ({
   proxy: { name: 'PROXY_PORT', host: LOOPBACK, port: config.externalUpstream ? 0 : config.proxyPort },
 });
 
-function metricsSettings({ metricsPort, metricsHost: host, externalUpstream }: Config): Setting[] {
+function metricsSettings({ metricsPort, metricsHost: host, ...config }: Config): Setting[] {
   if (!metricsPort) return [];
-  const { proxy, ...others } = METRICS_OFFSET;
-  const offsets = [...Object.values(others), ...(externalUpstream ? [] : [proxy])];
-  return offsets.map((offset) => ({ name: 'METRICS_PORT', host, port: metricsPort + offset }));
+  const { platform, jobs, proxy } = METRICS_OFFSET;
+  const ports = [
+    ...Array.from({ length: config.edgeProcesses }, (_, nth) => edgeMetricsPort(metricsPort, nth)),
+    ...[platform, jobs, ...(config.externalUpstream ? [] : [proxy])].map((offset) => metricsPort + offset),
+  ];
+  return ports.map((port) => ({ name: 'METRICS_PORT', host, port }));
 }
 
 /** Each configured port, and free ones of the moment for the others. */

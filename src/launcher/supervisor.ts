@@ -16,6 +16,9 @@ export interface ChildSpec {
 }
 
 export interface SuperviseOptions {
+  /** Starts the process, with an IPC channel. */
+  launch?(spec: ChildSpec): ChildProcess;
+
   /** One line for the person. */
   say(line: string): void;
   /** Called when the child ended, before it ever served, for a reason that a restart can't cure. */
@@ -43,11 +46,16 @@ const isReady = (message: unknown): message is ReadyMessage =>
 const reasonOf = (code: number | null): string =>
   code === PORT_TAKEN_EXIT_CODE ? 'another program uses its port' : `exit code ${code}`;
 
+/** A Ctrl-C reaches a whole process group: only the launcher is in it, which ends the others in order. */
+const launchDetached = ({ entry, env }: ChildSpec): ChildProcess =>
+  spawn(process.execPath, [entry], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true });
+
 /**
  * Runs a process and starts it again when it ends by itself. It gets an IPC channel, over which it says
  * `{ type: 'ready', url }`, and whose end tells it that the launcher is gone.
  */
 export function supervise(spec: ChildSpec, options: SuperviseOptions): SupervisedChild {
+  const { launch = launchDetached } = options;
   const restarts = new Restarts(options.backOff);
   let child: ChildProcess | undefined;
   let stopping: Promise<void> | undefined;
@@ -72,12 +80,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
 
   const start = (): void => {
     const startedAt = Date.now();
-    const current = spawn(process.execPath, [spec.entry], {
-      env: spec.env,
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      // A Ctrl-C reaches a whole process group: only the launcher is in it, which ends the others in order.
-      detached: true,
-    });
+    const current = launch(spec);
     child = current;
     current.on('message', (message) => {
       if (!isReady(message)) return;

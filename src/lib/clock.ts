@@ -50,7 +50,7 @@ export function monthsBefore(timeMs: number, months: number): Date {
   return new Date(Math.min(sameDay, lastDay));
 }
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 
 /** First millisecond of the UTC hour of `timeMs`. */
 export function hourStart(timeMs: number): number {

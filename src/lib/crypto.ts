@@ -14,7 +14,8 @@ export type KeyPurpose =
   | 'mail-hash'
   | 'network-hash'
   | 'mail-link'
-  | 'widget-history';
+  | 'widget-history'
+  | 'widget-visitors';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;

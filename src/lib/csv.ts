@@ -1,7 +1,7 @@
 type Cell = string | number | boolean | null;
 
-/** What makes spreadsheets take a cell for a formula (RELIABILITY.md T30). */
-const FORMULA = /^[=+\-@\t\r\n]/;
+/** What makes spreadsheets take a cell for a formula (RELIABILITY.md T30), in full width too. */
+const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
 
 /** A plain number is none, whatever its sign. */
 const NUMBER = /^-\d+(?:\.\d+)?$/;

@@ -21,9 +21,9 @@ export const label = (maxLength: number) =>
 
 export const NOTHING_TO_CHANGE = 'there is nothing to change';
 
-/** Whether a change has at least one field. */
+/** Whether a change has at least one field beside what it expects (`expected_…`). */
 export const changesSomething = (change: object): boolean =>
-  Object.values(change).some((value) => value !== undefined);
+  Object.entries(change).some(([name, value]) => value !== undefined && !name.startsWith('expected_'));
 
 /** Text of any lines. NUL and halves of characters, which the database doesn't take, are refused. */
 export const text = (minLength: number, maxLength: number) =>

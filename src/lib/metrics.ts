@@ -1,11 +1,10 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-/** One registry per process. Default metrics include the event-loop delay and memory. */
+/** One registry per process. */
 export function createRegistry(processName: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ process: processName });
-  collectDefaultMetrics({ register: registry });
   return registry;
 }
 
@@ -28,6 +27,7 @@ export async function startMetricsListener(options: MetricsListenerOptions): Pro
       response.writeHead(404).end();
       return;
     }
+    collectProcessMetrics(options.registry);
     options.registry.metrics().then(
       (text) => response.writeHead(200, { 'content-type': options.registry.contentType }).end(text),
       () => response.writeHead(500).end(),
@@ -40,6 +40,18 @@ export async function startMetricsListener(options: MetricsListenerOptions): Pro
   });
   server.unref();
   return server;
+}
+
+const collected = new WeakSet<Registry>();
+
+/**
+ * Adds Node's own metrics, such as event-loop delay and memory, from the first scrape on: watching the event loop takes a
+ * third of a percent of a core, which a process that nobody scrapes doesn't spend.
+ */
+function collectProcessMetrics(register: Registry): void {
+  if (collected.has(register)) return;
+  collected.add(register);
+  collectDefaultMetrics({ register });
 }
 
 async function answerReadiness(options: MetricsListenerOptions, response: ServerResponse): Promise<void> {

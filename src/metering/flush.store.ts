@@ -20,18 +20,19 @@ export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays' | 
   refused: UsageRecord[];
 }
 
-const COLUMNS = 23;
+const COLUMNS = 26;
 /** The arrays of accounts and columns, and the two words on mails. */
 const FLUSH = {
   name: 'metering-flush',
-  text: `select * from record_usage(${Array.from({ length: COLUMNS + 3 }, (_, i) => `$${i + 1}`)})`,
+  text: `select * from record_calls(${Array.from({ length: COLUMNS + 3 }, (_, i) => `$${i + 1}`)})`,
 };
 
 /** Mails that one subscription sends for one key and month: its thresholds can be changed, its address be a stranger's. */
 export const MAX_MAILS_PER_MONTH = 5;
-const TOO_MANY_MAILS = `Not sent: a subscription sends at most ${MAX_MAILS_PER_MONTH} mails per key and month.`;
+/** Why a mail beyond them is not sent. */
+export const TOO_MANY_MAILS = `Not sent: a subscription sends at most ${MAX_MAILS_PER_MONTH} mails per key and month.`;
 
-/** What `record_usage` answers: texts, which cost both sides least. */
+/** What `record_calls` answers: texts, which cost both sides least. */
 interface FlushRow {
   inserted: number;
   /** Ids of accounts that don't exist. */
@@ -150,6 +151,9 @@ function columns(records: Iterable<UsageRecord>): string[] {
     column[20] += before + record.estimated;
     column[21] += before + record.anomalous;
     column[22] += before + (record.promptVersionId ?? 'NULL');
+    column[23] += before + quoted(record.deployment);
+    column[24] += before + (record.nodeId ?? 'NULL');
+    column[25] += before + (record.nodeCalls ?? 'NULL');
     before = ',';
   }
   return column.map((text) => (text === '' ? '{}' : `${text}}`));

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { queryWithin } from '../db/bounded.js';
+import type { Money } from '../lib/money.js';
 
 /** How many calls of a key were refused with one code for one model in an hour. */
 export interface RefusedCount {
@@ -12,6 +13,8 @@ export interface RefusedCount {
   calls: number;
   /** Milliseconds. */
   lastAt: number;
+  /** 0 but for calls that were answered. */
+  cost: Money;
 }
 
 const TIMEOUT_MS = 5_000;

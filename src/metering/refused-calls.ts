@@ -1,4 +1,5 @@
 import type { Logger } from '../lib/logger.js';
+import type { Money } from '../lib/money.js';
 import { within } from '../lib/within.js';
 import type { RefusedCount } from './refused-calls.store.js';
 
@@ -12,6 +13,8 @@ export interface RefusedCall {
   model: string;
   /** Milliseconds. */
   at: number;
+  /** What it cost, where calls are counted that were answered. */
+  cost?: Money;
 }
 
 export interface RefusedCallsOptions {
@@ -46,9 +49,9 @@ export class RefusedCalls {
 
   constructor(private readonly options: RefusedCallsOptions) {}
 
-  count({ accountId, keyId, code, model, at }: RefusedCall): void {
+  count({ accountId, keyId, code, model, at, cost = 0n }: RefusedCall): void {
     const hour = at - (at % HOUR_MS);
-    this.#add({ accountId, keyId, code, model, hour, calls: 1, lastAt: at });
+    this.#add({ accountId, keyId, code, model, hour, calls: 1, lastAt: at, cost });
     this.#schedule();
   }
 
@@ -65,6 +68,7 @@ export class RefusedCalls {
     const known = this.#counts.get(name);
     if (known) {
       known.calls += count.calls;
+      known.cost += count.cost;
       known.lastAt = Math.max(known.lastAt, count.lastAt);
     } else if (this.#counts.size < MAX_COUNTS) {
       this.#counts.set(name, count);

@@ -39,6 +39,9 @@ export function terminatedEvent({ at, ...call }: CallIntent): UsageRecord {
     clientAborted: false,
     estimated: false,
     anomalous: false,
+    deployment: null,
+    nodeId: null,
+    nodeCalls: null,
   };
 }
 

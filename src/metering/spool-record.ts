@@ -48,6 +48,12 @@ const ANOMALOUS = 4;
 /** Last and only where there is one: a build that doesn't know it reads the rest. */
 const version = (value: string | null): string => (value === null ? '' : `,"${value}"`);
 
+/** The same, with what is known of the deployment behind it. */
+const tail = ({ promptVersionId, deployment, nodeId, nodeCalls }: UsageRecord): string =>
+  deployment === null
+    ? version(promptVersionId)
+    : `,${id(promptVersionId)},${quoted(deployment)},${id(nodeId)},${nodeCalls}`;
+
 /** The payload of an intent: its fields in order, since names would be half of it. */
 export function intentPayload(intent: CallIntent): string {
   return `["i","${intent.id}","${intent.accountId}",${id(intent.keyId)},${id(intent.widgetId)},${quoted(intent.requestedModel)},"${intent.endpoint}",${intent.stream},${intent.at}${version(intent.promptVersionId)}]`;
@@ -62,7 +68,7 @@ export function eventPayload(record: UsageRecord): string {
     (record.clientAborted ? CLIENT_ABORTED : 0) +
     (record.estimated ? ESTIMATED : 0) +
     (record.anomalous ? ANOMALOUS : 0);
-  return `["e","${record.id}","${record.accountId}",${id(record.keyId)},${id(record.widgetId)},${requested},"${record.endpoint}",${record.stream},${record.createdAt},${served},${record.inputTokens},${record.outputTokens},"${record.priceIn}","${record.priceOut}","${record.cost}",${record.latencyMs},${record.ttftMs},"${record.status}",${errorCode === null ? 'null' : quoted(errorCode)},${record.httpStatus},${flags}${version(record.promptVersionId)}]`;
+  return `["e","${record.id}","${record.accountId}",${id(record.keyId)},${id(record.widgetId)},${requested},"${record.endpoint}",${record.stream},${record.createdAt},${served},${record.inputTokens},${record.outputTokens},"${record.priceIn}","${record.priceOut}","${record.cost}",${record.latencyMs},${record.ttftMs},"${record.status}",${errorCode === null ? 'null' : quoted(errorCode)},${record.httpStatus},${flags}${tail(record)}]`;
 }
 
 /** Most bytes that the frame of a payload takes. */
@@ -105,6 +111,8 @@ function decodePayload(text: string): SpoolEntry {
   if (kind === 'i') return { kind: 'intent', intent: { ...call, at } };
   const [servedModel, inputTokens, outputTokens, priceIn, priceOut, cost, latencyMs, ttftMs] = rest;
   const [status, errorCode, httpStatus, flags] = rest.slice(8);
+  // A build that doesn't know them leaves them out, and so does a call without them.
+  const [deployment = null, nodeId = null, nodeCalls = null] = rest.slice(13);
   const record: UsageRecord = {
     ...call,
     createdAt: at,
@@ -122,6 +130,9 @@ function decodePayload(text: string): SpoolEntry {
     clientAborted: (flags & CLIENT_ABORTED) > 0,
     estimated: (flags & ESTIMATED) > 0,
     anomalous: (flags & ANOMALOUS) > 0,
+    deployment,
+    nodeId,
+    nodeCalls,
   };
   return { kind: 'event', record };
 }

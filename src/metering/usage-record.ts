@@ -44,6 +44,12 @@ export interface UsageRecord extends Omit<CallIntent, 'at'> {
   clientAborted: boolean;
   estimated: boolean;
   anomalous: boolean;
+  /** The deployment that answered, or failed last; null if that is unknown. Internal. */
+  deployment: string | null;
+  /** The node that it ran on. */
+  nodeId: string | null;
+  /** Calls under way on that node when this one began, itself included. */
+  nodeCalls: number | null;
 }
 
 /** What a committed batch changed, for caches in front of the database. */

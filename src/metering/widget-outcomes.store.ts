@@ -6,17 +6,19 @@ const TIMEOUT_MS = 5_000;
 
 /** In the order of the primary key, so that two edges that count the same never wait for each other in a circle. */
 const TEXT = `
-insert into widget_site_days as s (account_id, widget_id, day, site, outcome, messages)
-select account_id, widget_id, (to_timestamp(hour_ms / 1000.0) at time zone 'UTC')::date as day, site, outcome, sum(messages)
-from unnest($1::uuid[], $2::uuid[], $3::float8[], $4::text[], $5::text[], $6::bigint[])
-  as t (account_id, widget_id, hour_ms, site, outcome, messages)
+insert into widget_site_days as s (account_id, widget_id, day, site, outcome, messages, cost)
+select account_id, widget_id, (to_timestamp(hour_ms / 1000.0) at time zone 'UTC')::date as day, site, outcome, sum(messages),
+  sum(cost) * 0.000000000001
+from unnest($1::uuid[], $2::uuid[], $3::float8[], $4::text[], $5::text[], $6::bigint[], $7::numeric[])
+  as t (account_id, widget_id, hour_ms, site, outcome, messages, cost)
 group by 1, 2, 3, 4, 5
 order by 2, 3, 4, 5
-on conflict (widget_id, day, site, outcome) do update set messages = s.messages + excluded.messages`;
+on conflict (widget_id, day, site, outcome) do update set messages = s.messages + excluded.messages,
+  cost = s.cost + excluded.cost`;
 
 /**
- * Adds counts of messages by widget, site and outcome to those of the database, in one statement. The widget stands in place
- * of a key, the site in place of a model.
+ * Adds counts of messages by widget, site and outcome, and what they cost, to those of the database, in one statement. The
+ * widget takes the place of a key, the site that of a model.
  * @throws Error of the database, or after 5 s
  */
 export async function addWidgetOutcomes(pool: Pool, counts: readonly RefusedCount[]): Promise<void> {
@@ -27,6 +29,7 @@ export async function addWidgetOutcomes(pool: Pool, counts: readonly RefusedCoun
     counts.map(({ model }) => model),
     counts.map(({ code }) => code),
     counts.map(({ calls }) => calls),
+    counts.map(({ cost }) => String(cost)),
   ];
   await queryWithin(pool, { name: 'metering-widget-outcomes', text: TEXT, values }, TIMEOUT_MS);
 }

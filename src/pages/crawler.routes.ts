@@ -51,7 +51,15 @@ export function crawlerRoutes(
       // Of a release: they change when it starts. The others show figures of the last hours.
       const started = formatTimestamp(startedAt);
       const live = ['/', '/leaderboard', '/status', ...names.map(modelPath)];
-      const still = ['/pricing', '/migrate', '/docs', '/docs/api', '/docs/graphql', '/docs/webhooks'];
+      const still = [
+        '/pricing',
+        '/migrate',
+        '/docs',
+        '/docs/api',
+        '/docs/graphql',
+        '/docs/webhooks',
+        '/docs/widget',
+      ];
       const urls = [
         ...live.map((path) => entryOf(baseUrl + path, board.generated_at)),
         ...still.map((path) => entryOf(baseUrl + path, started)),

@@ -5,6 +5,7 @@ import { graphqlGuide } from './docs/graphql-guide.js';
 import { docsPage } from './docs/html.js';
 import type { ApiDocument } from './docs/openapi-types.js';
 import { webhooksGuide } from './docs/webhooks-guide.js';
+import { widgetGuide } from './docs/widget-guide.js';
 import type { PageCache } from './public/page-cache.js';
 import type { Site, SitePage } from './site.js';
 import { sitePage } from './site-page.js';
@@ -18,6 +19,7 @@ const index = (): SitePage =>
 <li><a href="/docs/api">API reference</a>: every operation under <code>/v1</code> and <code>/api</code></li>
 <li><a href="/docs/graphql">GraphQL</a>: authentication, errors, paging, subscriptions</li>
 <li><a href="/docs/webhooks">Webhooks</a>: the event, its signatures, receivers in Node and Python</li>
+<li><a href="/docs/widget">Chat widget</a>: embedding, limits, errors</li>
 <li><a href="/graphql/playground">GraphQL playground</a>: ask the schema, try operations</li>
 </ul>`,
     },
@@ -46,6 +48,7 @@ export function docsPages(app: RestApp, site: Site, pages: PageCache): void {
   html('/docs/api', () => apiReference(app.swagger() as unknown as ApiDocument, baseUrl));
   html('/docs/graphql', () => graphqlGuide(baseUrl));
   html('/docs/webhooks', webhooksGuide);
+  html('/docs/widget', () => widgetGuide(baseUrl));
   let document: string | undefined;
   app.route({
     method: 'GET',

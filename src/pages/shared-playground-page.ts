@@ -1,19 +1,20 @@
 import { escaped } from '../lib/html.js';
 import type { RunOutput, SharedSessionOutput } from '../services/playground/playground.outputs.js';
+import { markdownHtml } from './markdown-html.js';
+import { integer, milliseconds, money, timeOf } from './public/html.js';
 import type { Site } from './site.js';
 import { sitePage } from './site-page.js';
 
-const MINUTE = 16;
+/** A text as it was written, with a button to copy it: nothing in it is HTML. */
+function verbatim(what: string, text: string): string {
+  const characters = integer([...text].length);
+  return `<figure class="snippet" data-copy="${what}"><figcaption>${characters} characters</figcaption><pre class="text" tabindex="0"><code>${escaped(text)}</code></pre></figure>`;
+}
 
-/** `2026-11-21 08:55 UTC` of a timestamp. */
-const shownTime = (timestamp: string): string => `${timestamp.slice(0, MINUTE).replace('T', ' ')} UTC`;
-
-/** A text as it was written: nothing in it is HTML. */
-const verbatim = (text: string): string => `<pre class="text" tabindex="0">${escaped(text)}</pre>`;
-
+/** Names with values in HTML. */
 const facts = (rows: readonly (readonly [string, string])[]): string =>
-  `<table><tbody>${rows
-    .map(([name, value]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(value)}</td></tr>`)
+  `<table class="facts"><tbody>${rows
+    .map(([name, value]) => `<tr><th scope="row">${escaped(name)}</th><td>${value}</td></tr>`)
     .join('')}</tbody></table>`;
 
 const NOT_YET: Partial<Record<RunOutput['status'], string>> = {
@@ -23,14 +24,14 @@ const NOT_YET: Partial<Record<RunOutput['status'], string>> = {
 
 function answerOf({ status, response_content: text, error_message: error }: RunOutput): string {
   const waiting = NOT_YET[status];
-  if (waiting !== undefined) return `<p>${escaped(waiting)}</p>`;
+  if (waiting !== undefined) return `<p>${waiting}</p>`;
   const said =
     status === 'error'
       ? `<p>This run failed: ${escaped(error ?? 'no reason is known')}</p>`
       : status === 'cancelled'
-        ? '<p>This run was cancelled.</p>'
+        ? '<p>This run was stopped.</p>'
         : '';
-  return said + (text === null ? '' : verbatim(text));
+  return said + (text === null ? '' : `<div class="answer">${markdownHtml(text)}</div>`);
 }
 
 function runSection(run: RunOutput): string {
@@ -40,29 +41,33 @@ function runSection(run: RunOutput): string {
 <h2>${escaped(run.model_public_name)}</h2>
 ${answerOf(run)}
 ${facts([
-  ['Served by', `${served ?? 'nobody'}${isFallback ? ', the fallback of the model asked' : ''}`],
-  ['Tokens', `${run.input_tokens} in, ${run.output_tokens} out`],
-  ['Time', run.latency_ms === null ? 'not known' : `${run.latency_ms} ms`],
-  ['Price on the API', `$${run.list_cost_usd}`],
+  ['Served by', `${escaped(served ?? '–')}${isFallback ? ', the fallback of this model' : ''}`],
+  ['Tokens', `${integer(run.input_tokens)} in, ${integer(run.output_tokens)} out`],
+  ['Time', milliseconds(run.latency_ms)],
+  ['Price on the API', money(run.list_cost_usd)],
 ])}
 </section>`;
 }
 
 /** A shared session as a page. It works without scripts, and loads nothing that the texts name. */
-export function sharedPlaygroundPage(session: SharedSessionOutput, site: Site): string {
+export function sharedPlaygroundPage(session: SharedSessionOutput, slug: string, site: Site): string {
   const { prompt, system_prompt: system, parameters, runs, created_at: at } = session;
   const { temperature, max_tokens: maxTokens, top_p: topP } = parameters;
-  const sampling: [string, string][] = [['Most tokens', String(maxTokens)]];
+  const sampling: [string, string][] = [['Max tokens', integer(maxTokens)]];
   if (temperature !== null) sampling.push(['Temperature', String(temperature)]);
   if (topP !== null) sampling.push(['Top p', String(topP)]);
-  const asked = `<section>
+  const main = `<p class="lead">Asked in the model playground, and answered by ${runs.length === 1 ? 'one model' : `${runs.length} models`}.</p>
+<p class="actions"><a class="primary" href="/dashboard/playground?slug=${encodeURIComponent(slug)}">Try it</a><span class="aside">Opens your playground with this prompt. Runs are free.</span></p>
+<section>
 <h2>Prompt</h2>
-${verbatim(prompt)}
-${system === null ? '' : `<h3>System prompt</h3>\n${verbatim(system)}`}
-${facts([['Asked', shownTime(at)], ...sampling])}
-</section>`;
-  const main = [asked, ...runs.map(runSection)].join('\n');
-  return sitePage({ title: 'A prompt and its responses', main }, site);
+${verbatim('prompt', prompt)}
+${system === null ? '' : `<h3>System prompt</h3>\n${verbatim('system prompt', system)}`}
+${facts([['Asked', timeOf(at)], ...sampling])}
+</section>
+<div class="columns">
+${runs.map(runSection).join('\n')}
+</div>`;
+  return sitePage({ title: 'A prompt and its answers', wide: true, main }, site);
 }
 
 /** Told where nothing is shared, or not any more. */

@@ -20,7 +20,7 @@ export function sharedPlaygroundRoutes(app: RestApp, { playground }: Services, s
       reply.headers(HEADERS).type('text/html; charset=utf-8');
       try {
         const session = await playground.shared(request.context, request.params);
-        return reply.send(sharedPlaygroundPage(session, site));
+        return reply.send(sharedPlaygroundPage(session, request.params.slug, site));
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
         return reply.status(404).send(missingPlaygroundPage(site));

@@ -14,6 +14,7 @@ const DOCS: readonly Link[] = [
   ['/docs/api', 'API reference'],
   ['/docs/graphql', 'GraphQL'],
   ['/docs/webhooks', 'Webhooks'],
+  ['/docs/widget', 'Chat widget'],
 ];
 const ALSO: readonly Link[] = [
   ['/status', 'Status'],

@@ -80,7 +80,9 @@ const STYLES_END = '<div id="root">';
 
 function withPreload(document: string, { scripts, styles }: Preload): string {
   const nonce = `nonce="${NONCE_PLACEHOLDER}"`;
-  const modules = scripts.map((url) => `<link rel="modulepreload" crossorigin href="${url}" ${nonce}>\n`);
+  const modules = scripts.map(
+    (url) => `<link rel="modulepreload" fetchpriority="low" crossorigin href="${url}" ${nonce}>\n`,
+  );
   const sheets = styles.map((url) => `<link rel="stylesheet" crossorigin href="${url}" ${nonce}>\n`);
   return document
     .replace('</head>', `${modules.join('')}</head>`)

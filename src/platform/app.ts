@@ -14,6 +14,7 @@ import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { isLoopback, networkOf, networksOf } from '../lib/network.js';
 import { type DeclaredRoute, requireRules } from '../lib/route-rules.js';
+import type { Tracing } from '../lib/tracing/tracing.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import { agentRoutes } from '../pages/agent.routes.js';
 import { crawlerRoutes } from '../pages/crawler.routes.js';
@@ -58,6 +59,7 @@ import { collectOpenApi } from './openapi.js';
 import { createRates, limitRates, requireRate } from './rates.js';
 import { addSecurityHeaders, checkContentType } from './route-guard.js';
 import { guardSessions } from './session-guard.js';
+import { traceRequests } from './trace-requests.js';
 import { ownWork } from './work-guard.js';
 
 export interface PlatformDeps {
@@ -76,6 +78,7 @@ export interface PlatformDeps {
   socketBounds?: Partial<SocketBounds> | undefined;
   /** The product's unless a test can't wait for them. */
   bounds?: Partial<RequestBounds> | undefined;
+  tracing?: Tracing | undefined;
 }
 
 export interface Platform {
@@ -128,6 +131,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   }).withTypeProvider<ZodTypeProvider>();
   const closing = idleCloser(app.server);
   cutConnections(app.server, bounds);
+  if (deps.tracing) traceRequests(app, deps.tracing);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
 

@@ -9,6 +9,8 @@ import { createEgress } from '../lib/egress/egress.js';
 import { onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
+import { openTracing } from '../lib/tracing/open-tracing.js';
+import { within } from '../lib/within.js';
 import { loadWebBuild } from '../pages/web-build.js';
 import { createPasswords } from '../services/accounts/passwords.js';
 import { createEnvelopes } from '../services/envelopes.js';
@@ -22,9 +24,11 @@ import { createPlatform, type Platform } from './app.js';
 const POOL_SIZE = 8;
 /** Requests in flight get 30 s (the request timeout), then the process ends. */
 const STOP_MS = 32_000;
+const GOODBYE_MS = 1_000;
 
 const config = loadConfigOrExit('platform');
 const log = createLogger('platform', config.logLevel);
+const tracing = await openTracing(config.tracing, 'platform', log);
 const registry = createRegistry('platform');
 const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'platform', poolSize: POOL_SIZE });
 let platform: Platform | undefined;
@@ -40,6 +44,7 @@ onShutdown(
     // Requests wait for runs, so both end together.
     await Promise.all([platform?.close(), playground?.stop()]);
     await Promise.all([signals?.stop(), modelRoutes?.stop()]);
+    await within(GOODBYE_MS, tracing?.close() ?? Promise.resolve());
     await orm.close(true);
   },
   { timeoutMs: STOP_MS },
@@ -88,6 +93,7 @@ await startOrExit('platform', async () => {
     signals,
     ready,
     web,
+    tracing,
   });
   if (config.metricsPort !== null) {
     await startMetricsListener({

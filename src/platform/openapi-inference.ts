@@ -1,4 +1,5 @@
 import type { OpenApiDocument } from './openapi-finish.js';
+import { chunkEvents, error, text, usage as usageOf, whole } from './openapi-parts.js';
 import { widgetPaths, widgetSchemas } from './openapi-widgets.js';
 
 /** The edge serves inference; the reference includes it, since it is what most callers use. */
@@ -15,11 +16,6 @@ export const KEY_SCHEME = {
   description: 'An API key, `sk-pr-…`.',
 } as const;
 
-const error = (description: string) => ({
-  description,
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-});
-
 const ofKeys = {
   401: error('The key is missing, malformed, unknown or disabled (`invalid_api_key`).'),
   429: error('Too many requests (`rate_limit_exceeded`). Retry after `Retry-After` seconds.'),
@@ -31,7 +27,7 @@ const ofCalls = {
   ...ofKeys,
   400: error('The body is not valid (`invalid_body`), or the model rejected it (`invalid_request`).'),
   402: error(
-    'The balance is below $0.001 (`insufficient_credits`), or the key has reached its daily cap (`daily_cap_exceeded`).',
+    'The balance is below $0.001 (`insufficient_credits`), the key has reached its daily cap (`daily_cap_exceeded`), or its guard has stopped it (`key_guard_reached`).',
   ),
   403: error('Your plan doesn’t include the model (`model_not_allowed`).'),
   413: error('The body is larger than 10 MiB (`body_too_large`).'),
@@ -39,21 +35,11 @@ const ofCalls = {
   504: error('The model didn’t answer in time (`upstream_timeout`). The call is free.'),
 };
 
-const text = (description: string) => ({ type: 'string', description });
-const whole = (description: string) => ({ type: 'integer', minimum: 0, description });
 const model = {
   ...text('Public name of a model of your plan, as listed by `GET /v1/models`.'),
   example: 'gateway/fast',
 };
-const usage = {
-  type: 'object',
-  description: 'Token counts that are charged.',
-  properties: {
-    prompt_tokens: whole('Input tokens.'),
-    completion_tokens: whole('Output tokens.'),
-    total_tokens: whole('Sum of both.'),
-  },
-};
+const usage = usageOf('Token counts that are charged.');
 const openaisOwn = ' Other fields as in OpenAI’s API.';
 
 const schemas = {
@@ -182,9 +168,7 @@ const paths = {
           description: 'The answer, or a stream of events if `stream` is true.',
           content: {
             ...json('ChatCompletion'),
-            'text/event-stream': {
-              schema: text('Lines `data: {…}` with chunks, followed by `data: [DONE]`.'),
-            },
+            ...chunkEvents,
           },
         },
         ...ofCalls,

@@ -1,14 +1,8 @@
 import { z } from 'zod';
 import { widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
+import { chunkEvents, error, text, usage } from './openapi-parts.js';
 
 /** What the edge answers to visitors of sites that embed a widget. */
-
-const error = (description: string) => ({
-  description,
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-});
-const text = (description: string) => ({ type: 'string', description });
-const whole = (description: string) => ({ type: 'integer', minimum: 0, description });
 
 const missing = error('There is no such widget (`widget_not_found`).');
 const refusals = {
@@ -48,15 +42,7 @@ export const widgetSchemas = {
           mac: text('Authenticates the message. Send it back with the history.'),
         },
       },
-      usage: {
-        type: 'object',
-        description: 'Token counts that are charged to the owner.',
-        properties: {
-          prompt_tokens: whole('Input tokens.'),
-          completion_tokens: whole('Output tokens.'),
-          total_tokens: whole('Sum of both.'),
-        },
-      },
+      usage: usage('Token counts that are charged to the owner.'),
     },
   },
   WidgetConfig: {
@@ -117,9 +103,7 @@ export const widgetPaths = {
           description: 'The answer, or a stream of events if `stream` is true.',
           content: {
             ...json('WidgetChatAnswer'),
-            'text/event-stream': {
-              schema: text('Lines `data: {…}` with chunks, followed by `data: [DONE]`.'),
-            },
+            ...chunkEvents,
           },
         },
         ...refusals,

@@ -9,6 +9,7 @@ import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import { fastifyLogger, type Logger } from '../lib/logger.js';
 import { matchedRules, requireRules } from '../lib/route-rules.js';
+import type { Tracing } from '../lib/tracing/tracing.js';
 import { keysUnavailable, sendError, unauthorised } from './answers.js';
 import type { CallTimeouts } from './call.js';
 import type { Random } from './group.js';
@@ -52,6 +53,7 @@ export interface ProxyDeps {
   drainTimeoutMs?: number;
   /** The product's unless a test can't wait for them. */
   bounds?: Partial<RequestBounds> | undefined;
+  tracing?: Tracing | undefined;
 }
 
 export interface ModelProxy {
@@ -194,7 +196,9 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   );
   app.get('/health/liveliness', rules('none'), () => JSON.stringify("I'm alive!"));
 
+  deps.tracing?.watch(app.server);
   inferenceRoutes(app, {
+    tracing: deps.tracing,
     router: () => router,
     relay,
     time,

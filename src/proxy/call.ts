@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { Span } from '../lib/tracing/tracing.js';
+import { SERVED_BY_HEADER, servedByValue } from '../lib/upstream/served-by.js';
 import { within } from '../lib/within.js';
 import { answerJson, bodyOf, type ProxyError, tableError } from './answers.js';
 import type { Attempt, AttemptEnd } from './attempt.js';
@@ -59,6 +61,7 @@ export class Call {
     private readonly deps: CallDeps,
     private readonly asked: Asked,
     private readonly response: ServerResponse,
+    private readonly span?: Span,
   ) {
     this.#deadline = deps.time.now() + deps.timeouts().totalMs;
     this.#gone = response.closed;
@@ -137,7 +140,11 @@ export class Call {
     const firstByteMs = Math.max(1, Math.min(ownMs, this.#deadline - time.now()));
     const patience = { headersTimeoutMs: firstByteMs, bodyTimeoutMs: deployment.idleMs ?? limits.idleMs };
     const began = time.now();
+    const step = this.span?.child('try', { 'gateway.deployment': deployment.id });
     candidate.gate.enter();
+    const { site } = candidate.gate;
+    const servedBy = servedByValue(deployment.headerName, site.nodeId, site.calls);
+    if (!this.#gone) this.response.setHeader(SERVED_BY_HEADER, servedBy);
     this.#attempt = relay.attempt(deployment, this.asked, patience, this.response, () => {
       // A stream may go on for minutes: what was asked isn't kept for it once there is no other try.
       this.asked.body = NOTHING;
@@ -147,7 +154,10 @@ export class Call {
     const end = await this.#attempt.ended;
     this.#attempt = undefined;
     if (candidate.gate.leave(end.kind === 'failed')) this.deps.router().readmit(candidate);
-    metrics.attempted(deployment, 'reason' in end ? end.reason : end.kind);
+    const outcome = 'reason' in end ? end.reason : end.kind;
+    metrics.attempted(deployment, outcome);
+    step?.note({ 'gateway.outcome': outcome });
+    step?.end('reason' in end);
     if (end.kind === 'ok') this.deps.router().succeeded(candidate, this.asked.path);
     if (end.kind !== 'failed' && end.kind !== 'broken') return end;
     // One that had less time than is its due, since others had used it up, has not failed.
@@ -157,7 +167,8 @@ export class Call {
 
   /**
    * Reports a failure, and waits until it is decided what follows from it; no longer than the call may take. A whole
-   * answer that isn't there in time may merely be a large one: where the node serves others, that is the caller's doing.
+   * answer that isn't there in time may merely be a large one: where the node serves others, that is the caller's doing. What
+   * it answered in the first half of the wait says little: it may have stalled since, with this call and others.
    */
   async #blame(candidate: Candidate, end: FailedEnd, began: number): Promise<TryEnd> {
     const { stream } = this.asked;
@@ -166,7 +177,11 @@ export class Call {
     const whole = end.reason === 'timeout' && !stream && !certain;
     let decided: TryEnd = end;
     const decide = async (): Promise<void> => {
-      if (end.kind === 'failed' && whole && (await router.serves(candidate, began)))
+      if (
+        end.kind === 'failed' &&
+        whole &&
+        (await router.serves(candidate, (began + this.deps.time.now()) / 2))
+      )
         decided = { kind: 'slow', error: end.error };
       else await router.failed(candidate, { reason: end.reason, certain: certain || whole });
     };

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { headerName } from '../lib/upstream/served-by.js';
 import { type RoutingFile, routingFile } from './config-schema.js';
 import type { Routing } from './routing.js';
 
@@ -87,6 +88,7 @@ function toRouting(file: RoutingFile, simulated: ReadonlySet<number>): Routing {
   return {
     deployments: file.model_list.map((entry, index) => ({
       id: entry.model_info.id,
+      headerName: headerName(entry.model_info.id),
       group: entry.model_name,
       upstreamModel: entry.litellm_params.model,
       apiBase: entry.litellm_params.api_base,

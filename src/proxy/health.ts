@@ -75,6 +75,17 @@ export class Health {
     return 'serving';
   }
 
+  /** Its node was away, is back and has answered a call of our own: what was before counts no more. */
+  returned(now: number): Change {
+    this.#answeredAt = now;
+    this.#fails = 0;
+    this.#certain = 0;
+    this.#parkedUntil = Math.min(this.#parkedUntil, now);
+    if (!this.#down) return 'none';
+    this.#down = false;
+    return 'serving';
+  }
+
   /**
    * A call failed through its fault. Only a success resets the count, so that after its time a deployment which is
    * still dead is parked again by the first call that finds out. Calls that began before it was parked don't count.

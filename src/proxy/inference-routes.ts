@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Tracing } from '../lib/tracing/tracing.js';
 import { modelNotFound, sendError } from './answers.js';
 import { Call, type CallDeps } from './call.js';
 import { readRequest } from './request.js';
@@ -9,7 +10,11 @@ const MODELS_CREATED = 1_763_683_200;
 const MAX_SHOWN_NAME = 100;
 const MS_PER_SECOND = 1000;
 
-export function inferenceRoutes(app: FastifyInstance, deps: CallDeps): void {
+export interface InferenceDeps extends CallDeps {
+  tracing: Tracing | undefined;
+}
+
+export function inferenceRoutes(app: FastifyInstance, deps: InferenceDeps): void {
   const forward = (path: string) => async (request: FastifyRequest, reply: FastifyReply) => {
     const asked = readRequest(path, request.body, request.headers.authorization);
     // The call alone decides how long it is kept.
@@ -20,7 +25,10 @@ export function inferenceRoutes(app: FastifyInstance, deps: CallDeps): void {
     }
     reply.hijack();
     const started = performance.now();
-    const outcome = await new Call(deps, asked, reply.raw).run();
+    const span = deps.tracing?.of(request.raw);
+    span?.note({ 'http.route': path, 'gen_ai.request.model': asked.model });
+    const outcome = await new Call(deps, asked, reply.raw, span).run();
+    span?.note({ 'gateway.outcome': outcome });
     deps.metrics.finished(asked.model, outcome, (performance.now() - started) / MS_PER_SECOND);
   };
 

@@ -6,6 +6,8 @@ import { systemClock } from '../lib/clock.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
+import { openTracing } from '../lib/tracing/open-tracing.js';
+import { within } from '../lib/within.js';
 import { createProxy, type ModelProxy } from './app.js';
 import { RoutingFileError } from './config-file.js';
 import { followNodes } from './node-steering.js';
@@ -16,6 +18,7 @@ import { createVirtualKeys } from './virtual-keys.js';
 
 const POOL_SIZE = 4;
 const SHUTDOWN_TIMEOUT_MS = 33_000;
+const GOODBYE_MS = 1_000;
 /** sysexits' EX_CONFIG, as config.ts uses it. */
 const EXIT_CONFIG = 78;
 
@@ -60,6 +63,7 @@ await startOrExit('proxy', async () => {
   await warnOfPrices(orm, routing);
 
   const registry = createRegistry('proxy');
+  const tracing = await openTracing(config.tracing, 'proxy', log);
   const proxy = createProxy({
     routing,
     keys: createVirtualKeys({ orm, clock: systemClock, log }),
@@ -70,8 +74,9 @@ await startOrExit('proxy', async () => {
     },
     log,
     registry,
+    tracing,
   });
-  const steering = followNodes({ orm, databaseUrl: config.databaseUrl!, proxy, log });
+  const steering = followNodes({ orm, databaseUrl: config.databaseDirectUrl!, proxy, log });
   const url = await proxy.app.listen({ port: config.proxyPort, host: config.host });
   let reading = Promise.resolve();
   reload = () => {
@@ -87,6 +92,7 @@ await startOrExit('proxy', async () => {
     async () => {
       await proxy.close();
       await steering.stop();
+      await within(GOODBYE_MS, tracing?.close() ?? Promise.resolve());
       await source.close();
       await orm.close();
     },

@@ -7,6 +7,10 @@ export class Site {
   wanted: Wanted = 'open';
   /** Whether a node of the registry stands here. */
   governed = false;
+  /** The node that was registered here last. */
+  nodeId: string | undefined;
+  /** Calls of other model proxies here, by their last reports. */
+  elsewhere = 0;
   #inFlight = 0;
 
   constructor(private readonly onIdle: () => void) {}
@@ -14,6 +18,11 @@ export class Site {
   /** Calls under way here. */
   get inFlight(): number {
     return this.#inFlight;
+  }
+
+  /** The same with those of other model proxies. */
+  get calls(): number {
+    return this.#inFlight + this.elsewhere;
   }
 
   enter(): void {

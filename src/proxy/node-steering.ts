@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
-import { NODES_CHANNEL } from '../db/invalidation.js';
+import { NODES_CHANNEL, notifyNodeNews } from '../db/invalidation.js';
 import { listen } from '../db/listen.js';
 import type { Logger } from '../lib/logger.js';
 import { createOutageLog } from '../lib/outage-log.js';
@@ -27,7 +27,6 @@ export interface SteeringDeps {
 }
 
 interface NodeRow extends SteeringNode {
-  id: string;
   revision: number;
   drained: boolean;
 }
@@ -42,13 +41,14 @@ export function followNodes({ orm, databaseUrl, proxy, log, pollMs = POLL_MS }: 
   const outages = createOutageLog(log, 'the node registry', QUIET_MS);
   let nodes: NodeRow[] = [];
   let reported = false;
+  let lastSaid = '';
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
   const db = () => orm.em.fork();
 
   const turn = async (): Promise<void> => {
-    nodes = await readNodes(db());
+    nodes = await readNodes(db(), proxyId);
     if (stopped) return;
     proxy.steer(nodes);
     if (nodes.length === 0 && !reported) return;
@@ -58,7 +58,11 @@ export function followNodes({ orm, databaseUrl, proxy, log, pollMs = POLL_MS }: 
     ]);
     await writeReport(db(), proxyId, Object.fromEntries(said) as Record<string, object>);
     reported = true;
-    if (nodes.some(({ status, drained }) => status !== 'active' && !drained)) await noteDrained(db());
+    const draining = nodes.some(({ status, drained }) => status !== 'active' && !drained);
+    const drained = draining ? await noteDrained(db()) : 0;
+    const saidNow = JSON.stringify(said);
+    if (drained > 0 || saidNow !== lastSaid) await notifyNodeNews(db());
+    lastSaid = saidNow;
   };
 
   /** One turn at a time; what is asked for meanwhile is done in one more. */
@@ -94,7 +98,7 @@ export function followNodes({ orm, databaseUrl, proxy, log, pollMs = POLL_MS }: 
   };
 }
 
-async function readNodes(em: EntityManager): Promise<NodeRow[]> {
+async function readNodes(em: EntityManager, proxyId: string): Promise<NodeRow[]> {
   const { rows } = await sql<{
     id: string;
     endpoint_key: string;
@@ -104,10 +108,15 @@ async function readNodes(em: EntityManager): Promise<NodeRow[]> {
     heard: boolean;
     revision: number;
     drained: boolean;
+    registered_at: number;
+    elsewhere: number;
   }>`
     select id, endpoint_key, status, health_status, kept_in_routing, last_heartbeat_at is not null as heard, revision,
-      drained_at is not null as drained
-    from gpu_nodes`.execute(em.getKysely());
+      drained_at is not null as drained, (extract(epoch from created_at) * 1000)::float8 as registered_at,
+      coalesce((select sum((r.nodes->n.id::text->>'in_flight')::integer) from proxy_reports r
+        where r.proxy_id <> ${proxyId} and r.reported_at > now() - ${REPORT_SECONDS} * interval '1 second'),
+        0)::float8 as elsewhere
+    from gpu_nodes n`.execute(em.getKysely());
   return rows.map((row) => ({
     id: row.id,
     endpointKey: row.endpoint_key,
@@ -117,6 +126,8 @@ async function readNodes(em: EntityManager): Promise<NodeRow[]> {
     heard: row.heard,
     revision: row.revision,
     drained: row.drained,
+    registeredAt: row.registered_at,
+    elsewhere: row.elsewhere,
   }));
 }
 
@@ -128,15 +139,19 @@ async function writeReport(em: EntityManager, proxyId: string, nodes: Record<str
   );
 }
 
-/** A node is drained once every running proxy has applied its status and has no calls there. */
-async function noteDrained(em: EntityManager): Promise<void> {
-  await sql`
+/**
+ * A node is drained once every running proxy has applied its status and has no calls there.
+ * @returns how many have just been.
+ */
+async function noteDrained(em: EntityManager): Promise<number> {
+  const { numAffectedRows } = await sql`
     update gpu_nodes n set drained_at = now()
     where n.status <> 'active' and n.drained_at is null and not exists (
       select from proxy_reports r
       where r.reported_at > now() - ${REPORT_SECONDS} * interval '1 second' and (
         coalesce((r.nodes->n.id::text->>'revision')::integer, -1) < n.revision
         or (r.nodes->n.id::text->>'in_flight')::integer > 0))`.execute(em.getKysely());
+  return Number(numAffectedRows ?? 0);
 }
 
 /** Also those of proxies that ended without a word. */

@@ -95,6 +95,17 @@ export function createProxyMetrics(
       }
     },
   });
+  new Gauge({
+    name: 'proxy_deployment_calls',
+    help: 'Calls under way at the host and port of a deployment',
+    labelNames: ['model', 'deployment'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { deployment, inFlight } of states())
+        this.set({ model: deployment.group, deployment: deployment.id }, inFlight);
+    },
+  });
   // Finding a series by its labels costs more than counting: each is found once.
   const called = remembered((model, outcome) => calls.labels({ model: model!, outcome: outcome! }));
   const took = remembered((model) => duration.labels({ model: model! }));

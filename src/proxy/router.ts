@@ -102,12 +102,15 @@ function askerOf(
 function readmitterOf(
   { time, ending }: RouterDeps,
   ask: (candidate: Candidate) => Promise<boolean>,
+  onReturn: (candidate: Candidate) => void,
 ): (candidate: Candidate) => void {
   const readmit = async (candidate: Candidate): Promise<void> => {
     const { gate } = candidate;
     while (gate.warming && gate.site.wanted === 'open' && !ending.aborted) {
-      if (await ask(candidate)) gate.admit(time.now());
-      else await time.pause(PROBE_AGAIN_MS, ending).catch(() => undefined);
+      if (await ask(candidate)) {
+        gate.admit(time.now());
+        onReturn(candidate);
+      } else await time.pause(PROBE_AGAIN_MS, ending).catch(() => undefined);
     }
     asking.delete(gate);
   };
@@ -160,7 +163,9 @@ export function createRouter(
     else log.debug(facts, 'a deployment is parked again');
   };
   const ask = askerOf(deps, (candidate) => tell(candidate.health.succeeded(time.now()), candidate));
-  const readmit = readmitterOf(deps, ask);
+  const readmit = readmitterOf(deps, ask, (candidate) =>
+    tell(candidate.health.returned(time.now()), candidate),
+  );
   if (before) {
     // What is new on a node of the registry shows that it serves before it counts.
     const known = new Set(before.candidates.map(({ gate }) => gate));

@@ -5,6 +5,8 @@ import type { Wanted } from './node-gate.js';
 export interface Deployment {
   /** `model_info.id`, unique in the file. */
   id: string;
+  /** The id as a header carries it. */
+  headerName: string;
   /** The public model name that it serves. */
   group: string;
   /** The node's own name of the model, without the provider. */

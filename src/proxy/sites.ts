@@ -3,12 +3,17 @@ import { Site, type Wanted } from './node-gate.js';
 
 /** A node of the registry, as far as routing goes by it. */
 export interface SteeringNode {
+  id: string;
   endpointKey: string;
   status: string;
   healthStatus: string;
   keptInRouting: boolean;
   /** Whether it has ever sent a heartbeat: until then its health says nothing. */
   heard: boolean;
+  /** When it was registered, in milliseconds. */
+  registeredAt: number;
+  /** Calls that other model proxies have there, as they said last. */
+  elsewhere: number;
 }
 
 /**
@@ -47,7 +52,11 @@ export class Sites {
     const back = new Set<Site>();
     for (const key of byKey.keys()) this.#of(key);
     for (const [key, site] of this.#sites) {
-      const wanted = wantedOf(byKey.get(key) ?? []);
+      const here = byKey.get(key) ?? [];
+      const newest = here.toSorted((a, b) => b.registeredAt - a.registeredAt)[0];
+      site.nodeId = newest?.id;
+      site.elsewhere = newest?.elsewhere ?? 0;
+      const wanted = wantedOf(here);
       const wasOpen = site.governed && site.wanted === 'open';
       site.governed = wanted !== undefined;
       site.wanted = wanted ?? 'open';

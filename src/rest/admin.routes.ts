@@ -37,6 +37,20 @@ function accountRoutes(app: RestApp, services: Services): void {
     handler: async (request) => services.accounts.listUsers(request.context, request.query),
   });
   app.route({
+    method: 'GET',
+    url: '/api/admin/users/:id',
+    config: reads({ auth: 'admin' }),
+    schema: {
+      operationId: 'getUser',
+      tags,
+      summary: 'Get an account',
+      description: "Returns an account that isn't deleted. Requires an administrator.",
+      params: z.object({ id: z.string().describe('Account ID.') }),
+      response: { 200: userOutput, ...errorResponses(401, 403, 404) },
+    },
+    handler: async (request) => services.accounts.getUser(request.context, request.params.id),
+  });
+  app.route({
     method: 'PATCH',
     url: '/api/admin/users/:id',
     config: writes({ auth: 'admin' }),
@@ -48,7 +62,7 @@ function accountRoutes(app: RestApp, services: Services): void {
         "Updates plan, status or role. Send at least one field. Administrators can't disable or demote themselves. Requires an administrator.",
       params: z.object({ id: z.string().describe('Account ID.') }),
       body: updateUserInput,
-      response: { 200: userOutput, ...errorResponses(401, 403, 404, 415, 422) },
+      response: { 200: userOutput, ...errorResponses(401, 403, 404, 409, 415, 422) },
     },
     handler: async (request) =>
       services.accounts.updateUser(request.context, request.params.id, request.body),

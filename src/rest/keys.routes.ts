@@ -68,12 +68,29 @@ export function keysRoutes(app: RestApp, services: Services): void {
       operationId: 'updateKey',
       tags,
       summary: 'Update an API key',
-      description: 'Updates the given fields; send at least one. Set a limit to null to remove it.',
+      description:
+        'Updates the given fields; send at least one. Set a limit or the guard to null to remove it.',
       params: keyParams,
       body: updateKeyInput,
       response: { 200: keyOutput, ...errorResponses(401, 403, 404, 415, 422) },
     },
     handler: async (request) => keys.update(request.context, { ...request.body, id: request.params.id }),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/keys/:id/guard/undo',
+    config: writes(),
+    schema: {
+      operationId: 'undoKeyGuard',
+      tags,
+      summary: "Undo a key's guard",
+      description:
+        'Ends what the guard of the key has done: calls are served as before. The guard stays off for the rest of the UTC month, unless it is set again. If it has not acted, nothing changes.',
+      params: keyParams,
+      response: { 200: keyOutput, ...errorResponses(401, 403, 404, 415) },
+    },
+    handler: async (request) => keys.undoGuard(request.context, request.params),
   });
 
   app.route({

@@ -1,4 +1,7 @@
+import { economicsInput } from '../services/nodes/economics.inputs.js';
+import { nodesEconomicsOutput } from '../services/nodes/economics.outputs.js';
 import {
+  compareBenchmarksInput,
   createBenchmarkInput,
   createNodeInput,
   heartbeatInput,
@@ -8,6 +11,7 @@ import {
   updateNodeInput,
 } from '../services/nodes/nodes.inputs.js';
 import {
+  benchmarkComparisonOutput,
   benchmarkOutput,
   benchmarksOutput,
   heartbeatsOutput,
@@ -31,6 +35,7 @@ const HEARTBEAT_BYTES = 256 * 1024;
 export function nodesRoutes(app: RestApp, services: Services): void {
   readRoutes(app, services);
   writeRoutes(app, services);
+  economicsRoute(app, services);
   benchmarkRoutes(app, services);
   internalRoutes(app, services);
 }
@@ -116,7 +121,7 @@ function writeRoutes(app: RestApp, { nodes }: Services): void {
         'Updates the given fields; send at least one. A draining or offline node gets no new calls, within a second, and calls in flight finish. Requires an administrator.',
       params: nodeParams,
       body: updateNodeInput,
-      response: { 200: nodeOutput, ...errorResponses(401, 403, 404, 415, 422) },
+      response: { 200: nodeOutput, ...errorResponses(401, 403, 404, 409, 415, 422) },
     },
     handler: async (request) => nodes.update(request.context, request.params.id, request.body),
   });
@@ -138,6 +143,24 @@ function writeRoutes(app: RestApp, { nodes }: Services): void {
       await nodes.remove(request.context, request.params.id);
       return reply.status(204).send();
     },
+  });
+}
+
+function economicsRoute(app: RestApp, { economics }: Services): void {
+  app.route({
+    method: 'GET',
+    url: '/api/admin/node-economics',
+    config: reads({ auth: 'admin' }),
+    schema: {
+      operationId: 'listNodeEconomics',
+      tags,
+      summary: 'List earnings of nodes',
+      description:
+        'Lists what nodes earned and cost in a window, with their latency in use beside their benchmarks, the largest margin of one hour first. Requires an administrator.',
+      querystring: economicsInput,
+      response: { 200: nodesEconomicsOutput, ...errorResponses(401, 403, 422) },
+    },
+    handler: async (request) => economics.list(request.context, request.query),
   });
 }
 
@@ -169,6 +192,22 @@ function benchmarkRoutes(app: RestApp, { benchmarks }: Services): void {
       response: { 200: latestBenchmarksOutput, ...errorResponses(401, 403) },
     },
     handler: async (request) => benchmarks.latest(request.context),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/admin/benchmarks/compare',
+    config: reads({ auth: 'admin' }),
+    schema: {
+      operationId: 'compareBenchmarks',
+      tags,
+      summary: 'Compare two benchmarks',
+      description:
+        'Compares two benchmark runs, measure by measure. A difference is `inconclusive` unless the intervals are apart. Requires an administrator.',
+      querystring: compareBenchmarksInput,
+      response: { 200: benchmarkComparisonOutput, ...errorResponses(401, 403, 404, 422) },
+    },
+    handler: async (request) => benchmarks.compare(request.context, request.query),
   });
 }
 

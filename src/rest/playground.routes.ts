@@ -68,7 +68,7 @@ export function playgroundRoutes(app: RestApp, services: Services): void {
   app.route({
     method: 'GET',
     url: '/api/playground',
-    config: reads(),
+    config: reads({ rate: 'heavy' }),
     schema: {
       operationId: 'listPlaygroundSessions',
       tags,

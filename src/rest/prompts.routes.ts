@@ -39,7 +39,7 @@ function savedPrompts(app: RestApp, { prompts }: Services): void {
   app.route({
     method: 'GET',
     url: '/api/prompts',
-    config: reads(),
+    config: reads({ rate: 'heavy' }),
     schema: {
       operationId: 'listPrompts',
       tags,
@@ -72,7 +72,7 @@ function savedPrompts(app: RestApp, { prompts }: Services): void {
   app.route({
     method: 'GET',
     url: '/api/prompts/:id',
-    config: reads(),
+    config: reads({ rate: 'heavy' }),
     schema: {
       operationId: 'getPrompt',
       tags,

@@ -3,6 +3,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Config } from '../config.js';
 import { migrate } from '../db/migrate.js';
 import { buildPartitionIndexes } from '../db/partition-indexes.js';
+import { pastPooler } from '../db/past-pooler.js';
 import { seedCatalog } from '../db/seed.js';
 import { systemClock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
@@ -20,11 +21,15 @@ const INDEX_PATIENCE_MS = 20_000;
 /**
  * What platform and jobs do before they serve: migrations, then the pseudonym key, the seed (plans, models, the
  * administrator) and the next partitions of usage, under one lock and in one transaction. Any number of processes may do it
- * at once and again: it converges. Indexes of large tables are built behind it.
+ * at once and again: it converges. Indexes of large tables are built behind it. All of it goes past a pooler.
  * @returns the names of mails and networks under the stored key.
  * @throws PseudonymKeyError
  */
-export async function migrateAndSeed(orm: MikroORM, config: Config, log: Logger): Promise<Pseudonyms> {
+export function migrateAndSeed(orm: MikroORM, config: Config, log: Logger): Promise<Pseudonyms> {
+  return pastPooler(orm, config, (direct) => converge(direct, config, log));
+}
+
+async function converge(orm: MikroORM, config: Config, log: Logger): Promise<Pseudonyms> {
   let pseudonyms: Pseudonyms | undefined;
   const { migrations, functions } = await migrate(orm, async (em) => {
     pseudonyms = createPseudonyms(await openPseudonymKey(em, config));

@@ -43,6 +43,27 @@ describe('the audit log', () => {
     expect(await logOf(user.id, '&limit=1&offset=1')).toEqual([first]);
   });
 
+  test('is narrowed to kinds of actions and to one administrator', async () => {
+    const { user } = await signUp(suite.url);
+    const other = await signUpAdmin(suite);
+    await patch(`users/${user.id}`, { plan: 'pro' });
+    await call(suite.url, 'POST', `/api/admin/users/${user.id}/credit-adjustments`, {
+      token: other.token,
+      body: { amount_usd: 1, reason: 'a gift' },
+    });
+    const actionsOf = async (query: string) => (await logOf(user.id, query)).map(({ action }) => action);
+    expect(await actionsOf('&action=account.')).toEqual(['account.adjust_credit', 'account.update']);
+    expect(await actionsOf('&action=account.u')).toEqual(['account.update']);
+    expect(await actionsOf('&action=node.')).toEqual([]);
+    expect(await actionsOf(`&actor_id=${other.user.id}`)).toEqual(['account.adjust_credit']);
+    const { adminActions } = await dataOf<{ adminActions: object[] }>(
+      suite.url,
+      `{ adminActions(subjectId: "${user.id}", action: null, actorId: "${admin.user.id}") { action } }`,
+      { token: admin.token },
+    );
+    expect(adminActions).toEqual([{ action: 'account.update' }]);
+  });
+
   test('holds nothing of what changed nothing, or was refused', async () => {
     const { user } = await signUp(suite.url);
     await patch(`users/${user.id}`, { plan: 'free' });

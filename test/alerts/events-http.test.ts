@@ -39,6 +39,8 @@ describe('alert events over HTTP', () => {
         response_code: null,
         error_message: null,
         finished_at: null,
+        guard_action: null,
+        guard_model_public_name: null,
       },
     ]);
     expect((await send('GET', '/api/alert-events')).body).toEqual(events.body);

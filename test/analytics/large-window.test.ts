@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { createAnalyticsService } from '../../src/services/analytics/analytics.service.js';
 import { countByDayAndModel, latencySketch } from '../../src/services/analytics/analytics.store.js';
+import { createWhatIfService } from '../../src/services/analytics/what-if.service.js';
+import { createVersionStatsService } from '../../src/services/prompts/version-stats.service.js';
 import { contextOf } from '../billing/fixtures.js';
 import { createPayer, type Payer } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -14,23 +17,32 @@ describe('analytics of 90 days', () => {
   let db: TestDatabase;
   let payer: Payer;
   const analytics = createAnalyticsService();
+  const prompt = { id: randomUUID(), versionId: randomUUID() };
   beforeAll(async () => {
     db = await createTestDatabase();
     payer = await createPayer(db.pool);
+    await db.pool.query(
+      `with made as (
+         insert into prompts (id, account_id, slug, name, active_version, last_version, characters, created_at, updated_at)
+         values ($1, $3, 'p', 'P', 1, 1, 1, now(), now()))
+       insert into prompt_versions (id, prompt_id, version, content, variables, created_at)
+       values ($2, $1, 1, 'x', '[]', now())`,
+      [prompt.id, prompt.versionId, payer.accountId],
+    );
   });
   afterAll(() => db.close());
 
-  /** Calls of many latencies, spread evenly over hours of the window. */
+  /** Calls of many latencies with one version of a prompt, spread evenly over hours of the window. */
   const insertEvents = (count: number) =>
     db.pool.query(
       `with inserted as (
          insert into usage_events (id, created_at, account_id, key_id, requested_model, served_model, endpoint, stream,
-           input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status)
-         select gen_random_uuid(), to_timestamp($4::float8 / 1000) - make_interval(hours => 10 * (n % $5)), $1, $2, 'm', 'm',
-           'chat', false, 1, 1, 1, 1, 0.000002, 100 + (n::bigint * 7919) % 90000, 'success', 200
+           input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status, prompt_version_id)
+         select gen_random_uuid(), to_timestamp($4::float8 / 1000) - make_interval(hours => 10 * (n % $5)), $1, $2, 'gateway/fast', 'gateway/fast',
+           'chat', false, 1, 1, 1, 1, 0.000002, 100 + (n::bigint * 7919) % 90000, 'success', 200, $6
          from generate_series(1, $3::int) n returning created_at)
        insert into rollup_dirty select distinct date_trunc('hour', created_at, 'UTC') from inserted`,
-      [payer.accountId, payer.keyId, count, NOW - DAY_MS, HOURS],
+      [payer.accountId, payer.keyId, count, NOW - DAY_MS, HOURS, prompt.versionId],
     );
 
   const exact = async (): Promise<number[]> => {
@@ -39,14 +51,20 @@ describe('analytics of 90 days', () => {
     );
     return rows[0]!.p;
   };
-  const analyse = () =>
-    analytics.ofKey(
-      contextOf(db, payer.accountId, () => NOW),
-      {
-        id: payer.keyId,
-        window_days: WINDOW_DAYS,
-      },
-    );
+  const context = () => contextOf(db, payer.accountId, () => NOW);
+  const analyse = () => analytics.ofKey(context(), { id: payer.keyId, window_days: WINDOW_DAYS });
+  const ofVersion = () =>
+    createVersionStatsService().ofVersion(context(), {
+      id: prompt.id,
+      vid: prompt.versionId,
+      window_days: WINDOW_DAYS,
+    });
+  const whatIf = () =>
+    createWhatIfService().estimate(context(), {
+      model: 'gateway/fast',
+      window_days: WINDOW_DAYS,
+      prompt_version_id: prompt.versionId,
+    });
 
   test('below 50,000 calls, percentiles are exact; from there on within 1 %, and no event is read', async () => {
     await insertEvents(49_999);
@@ -54,6 +72,8 @@ describe('analytics of 90 days', () => {
     const before = await analyse();
     expect(before.total_requests).toBe(49_999);
     expect([before.p50_latency_ms, before.p95_latency_ms]).toEqual(await exact());
+    const version = await ofVersion();
+    expect([version.p50_latency_ms, version.p95_latency_ms]).toEqual(await exact());
 
     await insertEvents(1);
     await rollUpAt(db, NOW);
@@ -68,6 +88,11 @@ describe('analytics of 90 days', () => {
       expect(Math.abs(told[index]! - value)).toBeLessThanOrEqual(value / 100);
     }
     expect(told).not.toEqual(truth);
+    expect(await ofVersion()).toMatchObject({
+      ...{ requests: 50_000, errors: 0, input_tokens: 50_000, output_tokens: 50_000, cost_usd: '0.100000' },
+      ...{ p50_latency_ms: after.p50_latency_ms, p95_latency_ms: after.p95_latency_ms },
+    });
+    expect(await whatIf()).toMatchObject({ requests: 50_000, actual_cost_usd: '0.100000' });
   });
 
   test('the roll-ups of the window are read once for the counts and once for the latencies', async () => {

@@ -183,6 +183,9 @@ function fillTable(table: Table, findings: Findings): void {
     0,
   );
   table.goal('the same, p99', analytics?.p99 ?? none, answered, ' ms', 0);
+  const version = analytics?.version;
+  table.goal('statistics of a prompt version with as many, p50', version?.p50 ?? none, answered, ' ms', 0);
+  table.goal('the same, p99', version?.p99 ?? none, answered, ' ms', 0);
   const bad = [...findings.targets.values()].reduce(
     (sum, { running, sent }) => sum + (running.ledger ? sent.bad : 0),
     0,

@@ -61,6 +61,9 @@ function recordOf(id: string, accountId: string, keyId: string): UsageRecord {
     estimated: false,
     anomalous: false,
     promptVersionId: null,
+    deployment: 'fast-1',
+    nodeId: null,
+    nodeCalls: 1,
   };
 }
 

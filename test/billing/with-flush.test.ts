@@ -37,6 +37,9 @@ function record(accountId: string, keyId: string, at: number): UsageRecord {
     estimated: false,
     anomalous: false,
     promptVersionId: null,
+    deployment: null,
+    nodeId: null,
+    nodeCalls: null,
   };
 }
 

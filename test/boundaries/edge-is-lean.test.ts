@@ -26,6 +26,15 @@ describe('the edge', () => {
     expect(own.filter((url) => /\/src\/(?:graphql|rest|pages|platform|jobs|proxy)\//.test(url))).toEqual([]);
   });
 
+  test('loads nothing that traces, until an endpoint for traces is set', async () => {
+    const files = compiledFiles(join(compiled, 'gateway'));
+    const main = files.find((file) => basename(file) === 'main.js')!;
+    const loaded = await loadedBy([...files.filter((file) => file !== main), ...ownImports(main)]);
+    const names = loaded.filter((url) => url.includes('/lib/tracing/')).map((url) => basename(url));
+    expect(names.filter((name) => /create-tracing|otlp-exporter|trace-context/.test(name))).toEqual([]);
+    expect(names).toContain('open-tracing.js');
+  });
+
   test('is bundled without any of it', () => {
     const packages = packagesOf(bundledSources('gateway/main.js'));
     expect(packages).toContain('undici');

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { compose, composeText, ours, variablesIn } from './compose.js';
@@ -193,16 +193,21 @@ describe('what watches', () => {
   });
 
   const folder = 'deploy/grafana';
-  const dashboard = JSON.parse(read(join(folder, 'dashboards/gateway.json'))) as {
-    panels: { title: string; datasource: { uid: string }; targets: { expr: string }[] }[];
-  };
+  const dashboards = readdirSync(join(folder, 'dashboards')).map(
+    (file) =>
+      JSON.parse(read(join(folder, 'dashboards', file))) as {
+        uid: string;
+        panels: { id: number; title: string; datasource: { uid: string }; targets: { expr: string }[] }[];
+      },
+  );
+  const panels = dashboards.flatMap((dashboard) => dashboard.panels);
 
   test('Grafana finds data source and dashboard where they are mounted', () => {
     const sources = parse(read(join(folder, 'provisioning/datasources/prometheus.yml'))) as {
       datasources: { uid: string; url: string }[];
     };
     expect(sources.datasources[0]!.url).toBe('http://prometheus:9090');
-    for (const panel of dashboard.panels) expect(panel.datasource.uid).toBe(sources.datasources[0]!.uid);
+    for (const panel of panels) expect(panel.datasource.uid).toBe(sources.datasources[0]!.uid);
     const { providers } = parse(read(join(folder, 'provisioning/dashboards/gateway.yml'))) as {
       providers: { options: { path: string } }[];
     };
@@ -211,23 +216,48 @@ describe('what watches', () => {
     expect(volumes).toContain(`./${folder}/dashboards:${path}:ro`);
     expect(volumes).toContain(`./${folder}/provisioning:/etc/grafana/provisioning:ro`);
     expect(environment!.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH).toBe(`${path}/gateway.json`);
-    expect(statSync(join(folder, 'dashboards/gateway.json')).size).toBeGreaterThan(0);
+    expect(dashboards.map(({ uid }) => uid).toSorted()).toEqual(['gateway', 'gateway-nodes']);
+    for (const dashboard of dashboards)
+      expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   });
 
-  test.each(dashboard.panels.map((panel) => [panel.title, panel] as const))(
-    'the panel %s asks for metrics that are documented',
+  /** Labels of each metric, as docs/operations.md has them. */
+  const documented = new Map(
+    [...read('docs/operations.md').matchAll(/^\| `([a-z][a-z0-9_]*)` \| \w+ \|([^|]*)\|/gm)].map(
+      ([, name, labels]) => [name!, labels!.match(/\w+/g) ?? []] as const,
+    ),
+  );
+  // prom-client's own.
+  documented.set('nodejs_eventloop_lag_p99_seconds', []);
+  documented.set('process_resident_memory_bytes', []);
+  const METRIC = /\b(?:gateway|metering|proxy|platform|nodejs|process)_[a-z0-9_]+/g;
+
+  test.each(panels.map((panel) => [panel.title, panel] as const))(
+    'the panel %s asks for metrics and labels that are documented',
     (_title, panel) => {
-      const operations = read('docs/operations.md');
-      const documented = [...operations.matchAll(/^\| `([a-z][a-z0-9_]*)` \|/gm)].map(([, name]) => name!);
-      // prom-client's own.
-      documented.push('nodejs_eventloop_lag_p99_seconds', 'process_resident_memory_bytes');
-      const asked = panel.targets.flatMap(
-        ({ expr }) => expr.match(/\b(?:gateway|metering|proxy|platform|nodejs|process)_[a-z0-9_]+/g) ?? [],
-      );
-      expect(asked.length).toBeGreaterThan(0);
-      expect(
-        asked.map((name) => name.replace(/_bucket$/, '')).filter((name) => !documented.includes(name)),
-      ).toEqual([]);
+      for (const { expr } of panel.targets) {
+        const asked = (expr.match(METRIC) ?? []).map((name) => name.replace(/_bucket$/, ''));
+        expect(asked.length).toBeGreaterThan(0);
+        expect(asked.filter((name) => !documented.has(name))).toEqual([]);
+        // Prometheus adds the first, histograms have the second.
+        const known = new Set(['instance', 'le', ...asked.flatMap((name) => documented.get(name)!)]);
+        const labels = [
+          ...[...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list]) => list!.split(/,\s*/)),
+          ...[...expr.matchAll(/[{,]\s*(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label]) => label!),
+        ];
+        expect(labels.filter((label) => !known.has(label))).toEqual([]);
+        expect([expr, parenthesesMatch(expr)]).toEqual([expr, true]);
+      }
     },
   );
 });
+
+/** Whether every bracket of an expression is closed, and in order. */
+function parenthesesMatch(expr: string): boolean {
+  const open: string[] = [];
+  for (const sign of expr.replace(/"[^"]*"/g, '').replace(/[^()[\]{}]/g, '')) {
+    if ('([{'.includes(sign)) open.push(sign);
+    else if (open.pop() !== { ')': '(', ']': '[', '}': '{' }[sign]) return false;
+  }
+  return open.length === 0;
+}

@@ -205,7 +205,7 @@ describe('limits of GraphQL', () => {
     expect([answer.status, codesOf(answer)]).toEqual([400, ['invalid_body']]);
   });
 
-  test('a body beyond 256 KiB is body_too_large; one just below is read', async () => {
+  test('a body beyond 512 KiB is body_too_large; one just below is read', async () => {
     const padded = (bytes: number) => {
       const query = '{ plans { name } }';
       return {
@@ -213,9 +213,21 @@ describe('limits of GraphQL', () => {
         variables: { x: 'x'.repeat(bytes - JSON.stringify({ query, variables: { x: '' } }).length) },
       };
     };
-    expect(codesOf(await post(padded(256 * 1024)))).toEqual([]);
-    const answer = await post(padded(256 * 1024 + 1));
+    expect(codesOf(await post(padded(512 * 1024)))).toEqual([]);
+    const answer = await post(padded(512 * 1024 + 1));
     expect([answer.status, codesOf(answer)]).toEqual([413, ['body_too_large']]);
+  });
+
+  test('the longest texts of the playground fit, whatever they are written in', async () => {
+    const text = '\u{1f600}'.repeat(50_000);
+    const query =
+      'mutation ($input: RunPlaygroundInput!) { runPlayground(input: $input) { session { id } } }';
+    const answer = await post({
+      query,
+      variables: { input: { prompt: text, systemPrompt: text, models: ['x'] } },
+    });
+    // Read, and refused for another reason: there is no such model.
+    expect(codesOf(answer)).toEqual(['model_not_allowed']);
   });
 
   test.each(['text/html', '1e400', 'application/graphql-response+json'])(

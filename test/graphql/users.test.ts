@@ -75,6 +75,20 @@ describe('administration', () => {
     expect(again.body.data!.setUserPlan!.user.balanceUsd).toBe('13.000000');
   });
 
+  test('setUserPlan changes nothing of an account that has another plan than expected', async () => {
+    const { user } = await signUp(suite.url);
+    const late = await change('setUserPlan', { id: user.id, plan: 'pro', expectedPlan: 'starter' });
+    expect(codesOf(late)).toEqual(['changed_meanwhile']);
+    const { user: now } = await dataOf<{ user: object }>(
+      suite.url,
+      `{ user(id: "${user.id}") { planId email } }`,
+      { token },
+    );
+    expect(now).toEqual({ planId: 'free', email: user.email });
+    const moved = await change('setUserPlan', { id: user.id, plan: 'pro', expectedPlan: 'free' });
+    expect(moved.body.data!.setUserPlan!.user.planId).toBe('pro');
+  });
+
   test('setUserPlan to a plan that does not exist is a fault of that field', async () => {
     const { user } = await signUp(suite.url);
     const answer = await change('setUserPlan', { id: user.id, plan: 'gold' });

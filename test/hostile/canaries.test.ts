@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Rig, startRig } from '../faults/rig/rig.js';
 import { dumpTables } from '../support/dump.js';
+import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp.js';
 import { until } from '../support/until.js';
 import { Aviary, type Finding, findIn } from './canaries/canaries.js';
 import { type CanaryNode, startCanaryNode } from './canaries/node.js';
@@ -26,6 +27,16 @@ const ALLOWED: { canary: RegExp; where: RegExp; because: string }[] = [
     where: /^database public\.accounts$/,
     because: 'what people call themselves',
   },
+  {
+    canary: /^widget system prompt$/,
+    where: /^database public\.widgets$/,
+    because: 'the owner wrote it there, to be used for every chat',
+  },
+  {
+    canary: /^answer$/,
+    where: /^reply to a visitor: POST \/api\/widget\/chat/,
+    because: 'the model answered them',
+  },
   { canary: /key name/, where: /^database public\.api_keys$/, because: 'the label that the owner chose' },
   {
     canary: /idempotency key(?! of v1)/,
@@ -36,6 +47,11 @@ const ALLOWED: { canary: RegExp; where: RegExp; because: string }[] = [
     canary: /^deployment of/,
     where: /^log of proxy$/,
     because: 'the operator named it, and is told whose price is wrong',
+  },
+  {
+    canary: /^deployment of/,
+    where: /^(?:database public\.(?:usage_events\w*|node_hours)|file .*\/spool\/|trace)/,
+    because: 'usage events and traces keep who served, for administrators',
   },
   {
     canary: /mail|name/,
@@ -49,6 +65,7 @@ describe('canaries', () => {
   let folder: string;
   let node: CanaryNode;
   let rig: Rig;
+  let receiver: OtlpReceiver;
   let traffic: Traffic;
   /** Files that were there while the database was not: the spool is empty otherwise. */
   const files = new Map<string, string>();
@@ -63,6 +80,7 @@ describe('canaries', () => {
       stack: aviary.make('stack of the node'),
       answer: aviary.make('answer', 'ada'),
     });
+    receiver = await startOtlpReceiver();
     const env = await environment();
     rig = await startRig('canaries', {
       direct: true,
@@ -79,6 +97,7 @@ describe('canaries', () => {
   }, 240_000);
   afterAll(async () => {
     await rig?.close();
+    await receiver?.close();
     await node?.close();
     rmSync(folder, { recursive: true, force: true });
   }, 60_000);
@@ -101,6 +120,8 @@ describe('canaries', () => {
     );
     return {
       LOG_LEVEL: 'trace',
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${aviary.make('token of the trace receiver')}`,
       PROXY_CONFIG: routing,
       NODE_KEY: aviary.make('node key'),
       JWT_SECRET: aviary.make('JWT secret'),
@@ -135,6 +156,7 @@ describe('canaries', () => {
       });
     await traffic.inference(ada);
     await traffic.refusals(ada);
+    await traffic.widget(ada);
     await traffic.malformed();
     await traffic.api(ada, admin);
     await others(bob);
@@ -147,6 +169,13 @@ describe('canaries', () => {
   /** What somebody else sees of it. */
   async function others(bob: Person): Promise<void> {
     await traffic.chat(bob, 'refuse');
+    await traffic.ask('bob', 'POST', '/api/playground', {
+      token: bob.token,
+      body: {
+        prompt: `behave:refuse ${aviary.make('prompt of the playground', 'bob')}`,
+        models: ['gateway/fast'],
+      },
+    });
     for (const path of ['/api/auth/me', '/api/keys', '/api/usage', '/api/billing/ledger'])
       await traffic.ask('bob', 'GET', path, { token: bob.token });
     await traffic.ask('bob', 'GET', '/v1/models', { token: bob.key });
@@ -317,6 +346,27 @@ describe('canaries', () => {
     report(outputs.flatMap(([name, output]) => findIn(output, aviary.canaries, `log of ${name}`)));
   });
 
+  test('are in no trace, though one of them goes through edge, platform and model proxy', () => {
+    report(receiver.bodies.flatMap((body) => findIn(body, aviary.canaries, 'trace')));
+    const traces = Map.groupBy(receiver.spans, ({ traceId }) => traceId);
+    const services = [...traces.values()].map((spans) =>
+      [...new Set(spans.map(({ service }) => service))].sort(),
+    );
+    for (const wanted of [
+      ['gateway-edge', 'gateway-proxy'],
+      ['gateway-edge', 'gateway-platform'],
+      ['gateway-edge', 'gateway-platform', 'gateway-proxy'],
+    ])
+      expect(services).toContainEqual(wanted);
+    // Each span but the first has its parent in the same trace.
+    const whole = [...traces.values()].find(
+      (spans) => new Set(spans.map(({ service }) => service)).size === 3,
+    )!;
+    const ids = new Set(whole.map(({ spanId }) => spanId));
+    const orphans = whole.filter(({ parentSpanId }) => !parentSpanId || !ids.has(parentSpanId));
+    expect(orphans.map(({ service, name }) => [service, name])).toEqual([['gateway-edge', 'POST platform']]);
+  });
+
   test('are in nothing that a process says which can not start', () => {
     expect(starts.filter((output) => output.length > 20).length).toBeGreaterThan(10);
     report(starts.flatMap((output) => findIn(output, aviary.canaries, `start of ${output.slice(0, 200)}`)));
@@ -348,7 +398,8 @@ describe('canaries', () => {
     const places = [...dump].flatMap(([name, rows]) =>
       findIn(rows.join('\n'), aviary.canaries, `database ${name}`),
     );
-    expect(places.map(({ canary }) => canary)).toEqual(expect.arrayContaining(['ada mail', 'ada name']));
+    const seen = ['ada mail', 'ada name', 'deployment of gateway/fast'];
+    expect(places.map(({ canary }) => canary)).toEqual(expect.arrayContaining(seen));
     const value = aviary.canaries[0]!.value;
     for (const text of [
       value.toUpperCase(),

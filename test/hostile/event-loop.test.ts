@@ -1,13 +1,12 @@
-import { statFields } from '../../src/lib/process-stat.js';
 import { type Rig, startRig } from '../faults/rig/rig.js';
 import type { TestKey } from '../support/edge.js';
 import { chat, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
+import { threadTimeMs } from '../support/thread-time.js';
 
 /** RELIABILITY.md G17: no request keeps the edge from all others for longer. */
 const LONGEST_STALL_MS = 100;
 /** What else runs on the machine stalls everything; the request itself does so every time. */
 const TRIES = 24;
-const CLOCK_TICK_MS = 10;
 /** What it takes to read ten megabytes and to pass them on, in many small turns. */
 const MOVING_MS = 50;
 
@@ -89,11 +88,7 @@ describe('a body', () => {
     return Number(/^nodejs_eventloop_lag_max_seconds\{[^}]*\} (\S+)$/m.exec(metrics)![1]) * 1_000;
   }
 
-  /** Processor time of the edge, all of its threads. */
-  function processorMs(): number {
-    const fields = statFields(rig.edge.pid())!;
-    return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
-  }
+  const processorMs = (): number => threadTimeMs(rig.edge.pid());
 
   async function send(body: Buffer): Promise<void> {
     const answer = await fetch(`${rig.url}/v1/chat/completions`, {

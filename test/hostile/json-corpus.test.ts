@@ -4,22 +4,31 @@ import { Random } from './fuzz/random.js';
 import { type Schema, sample } from './fuzz/values.js';
 import { useHostileSuite } from './suite.js';
 
-/** RELIABILITY.md T24: JSON that means something else to whoever reads it next. */
-const TYPES: [string, string][] = [
-  ['null', 'null'],
-  ['a number', '1'],
-  ['a number beyond all', '1e400'],
-  ['a negative zero', '-0'],
-  ['a text', '"x"'],
-  ['a number as text', '"10"'],
-  ['a truth', 'true'],
-  ['an array', '[]'],
-  ['an array with the right thing in it', '["aaaaaaaa@example.com"]'],
-  ['an object', '{}'],
-  ['an object that has a length', '{"length":10}'],
-  ['an object that turns into a text', '{"toString":"x","valueOf":"x"}'],
-  ['a query of another database', '{"$gt":""}'],
+/** RELIABILITY.md T24: JSON that means something else to whoever reads it next, by type. */
+const ANOTHER_TYPE: [string, string][][] = [
+  [['null', 'null']],
+  [
+    ['a number', '1'],
+    ['a negative zero', '-0'],
+  ],
+  [['a number beyond all', '1e400']],
+  [['a text', '"x"']],
+  [['a number as text', '"10"']],
+  [['a truth', 'true']],
+  [
+    ['an array', '[]'],
+    ['an array with the right thing in it', '["aaaaaaaa@example.com"]'],
+  ],
+  [
+    ['an object', '{}'],
+    ['an object that has a length', '{"length":10}'],
+    ['an object that turns into a text', '{"toString":"x","valueOf":"x"}'],
+    ['a query of another database', '{"$gt":""}'],
+  ],
 ];
+const TYPES = ANOTHER_TYPE.flat();
+/** One of each type: neighbouring fields get different ones, so that each is tried many times. */
+const typesFor = (field: number): [string, string][] => ANOTHER_TYPE.map((of) => of[field % of.length]!);
 
 /** Put beside the fields of an object. */
 const POLLUTION: [string, string][] = [
@@ -127,8 +136,8 @@ describe('JSON that means something else to whoever reads it next', () => {
       const fields = fieldsOf(schema!);
 
       test('refuses each field of another type, and names it', async () => {
-        for (const { path: field, schema: own } of fields) {
-          for (const [what, json] of TYPES) {
+        for (const [i, { path: field, schema: own }] of fields.entries()) {
+          for (const [what, json] of typesFor(i)) {
             if (json !== '1e400' && takes(own, json)) continue;
             const answer = await ask(method, path, textWith(value, field, json));
             expect([field, what, answer.status, answer.fields]).toEqual([
@@ -177,10 +186,10 @@ describe('JSON that means something else to whoever reads it next', () => {
         expect(prototypes()).toEqual(before);
         expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
       });
-
-      test('has changed no row by any of it', unchanged);
     },
   );
+
+  test('has changed no row by any of it', unchanged);
 
   describe('POST /v1/chat/completions', () => {
     const call = async (body: string) => {

@@ -3,6 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey, startTestEdge, type TestEdge, type TestKey } from '../support/edge.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
+import { threadTimeMs } from '../support/thread-time.js';
 
 /**
  * RELIABILITY.md G17 allows one request 100 ms. Edge, proxy, node and callers share this process and take 28 ms alone, up to
@@ -51,13 +52,13 @@ const SMALL = JSON.stringify({
 function watchStalls(): { longestMs: () => number; stop: () => void } {
   let longest = 0;
   let last = performance.now();
-  let used = process.cpuUsage();
+  let used = threadTimeMs();
   const timer = setInterval(() => {
     const now = performance.now();
-    const { user, system } = process.cpuUsage(used);
-    longest = Math.max(longest, Math.min(now - last, (user + system) / 1_000));
+    const usedNow = threadTimeMs();
+    longest = Math.max(longest, Math.min(now - last, usedNow - used));
     last = now;
-    used = process.cpuUsage();
+    used = usedNow;
   }, LOOK_MS);
   return { longestMs: () => longest, stop: () => clearInterval(timer) };
 }

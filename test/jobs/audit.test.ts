@@ -159,6 +159,18 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
       'update usage_latency_days set latency_counts = latency_counts || 1::bigint',
     ],
   },
+  'I10-version': {
+    statements: [
+      `insert into prompt_version_hours values ('${KEY}', '2026-11-30T23:00:00Z', '${ACCOUNT}', null, 'gateway/fast', 1, 0, 1, 1,
+         0, '{13}', '{1}')`,
+      `insert into prompt_version_latency_days values ('${KEY}', '2026-11-30', '${ACCOUNT}', '{13}', '{1}')`,
+    ],
+  },
+  'I10-version-day': {
+    statements: [
+      `insert into prompt_version_latency_days values ('${KEY}', '2026-11-30', '${ACCOUNT}', '{13}', '{1}')`,
+    ],
+  },
   'I10-latency-day': { statements: [`update usage_latency_days set day = '2026-11-29'`] },
   'I11-firing': {
     statements: [

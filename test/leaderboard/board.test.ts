@@ -11,10 +11,9 @@ import { signUpAdmin } from '../support/admin.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
+import { callModel, FAILED, LAST_HOUR, NOW } from './support.js';
 
 const HOUR_MS = 3_600_000;
-const NOW = Date.UTC(2026, 10, 21, 12, 30);
-const LAST_HOUR = Date.UTC(2026, 10, 21, 11);
 
 describe('the leaderboard', () => {
   let now = NOW;
@@ -23,29 +22,9 @@ describe('the leaderboard', () => {
   const get = <T = LeaderboardOutput>(path = '/api/leaderboard', headers = {}) =>
     call<T>(suite.url, 'GET', path, { headers });
 
-  async function calls(model: string, count: number, changes: Partial<UsageRecord> = {}): Promise<void> {
-    const payer = await createPayer(suite.db.pool);
-    await flushBatch(
-      suite.db.pool,
-      Array.from({ length: count }, (_, i) =>
-        recordOf(payer, {
-          createdAt: LAST_HOUR + i,
-          servedModel: model,
-          requestedModel: model,
-          latencyMs: 20 + (i % 50),
-          ...changes,
-        }),
-      ),
-    );
-  }
+  const calls = (model: string, count: number, changes: Partial<UsageRecord> = {}): Promise<void> =>
+    callModel(suite.db, model, count, changes);
   const rollUp = () => rollUpAt(suite.db, now);
-  const FAILED = {
-    status: 'error',
-    errorCode: 'upstream_error',
-    httpStatus: 502,
-    outputTokens: 0,
-    cost: 0n,
-  } as const;
 
   beforeAll(async () => {
     await calls('gateway/fast', 90);

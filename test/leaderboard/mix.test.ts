@@ -4,9 +4,9 @@ import type { LeaderboardMixOutput, MixEntryOutput } from '../../src/services/le
 import { rollUpAt } from '../analytics/support.js';
 import { operate } from '../graphql/support.js';
 import { createPayer, recordOf } from '../metering/support.js';
-import { NOW } from '../pages/support.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
+import { NOW } from './support.js';
 
 const LAST_HOUR = Date.UTC(2026, 10, 21, 11);
 

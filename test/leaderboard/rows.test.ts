@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type {
   LeaderboardOutput,
@@ -6,9 +7,10 @@ import type {
 } from '../../src/services/leaderboard/leaderboard.outputs.js';
 import { rollUpAt } from '../analytics/support.js';
 import { operate } from '../graphql/support.js';
-import { callModel, NOW, someCalls } from '../pages/support.js';
+import { someCalls } from '../pages/support.js';
 import { call, type ErrorAnswer } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
+import { callModel, NOW } from './support.js';
 
 describe('rows of the leaderboard', () => {
   const suite = usePlatform({ own: true, clock: { now: () => NOW } });
@@ -56,6 +58,8 @@ describe('rows of the leaderboard', () => {
     const { body } = await get<LeaderboardOutput>('/api/leaderboard');
     expect(body.entries).toHaveLength(4);
     expect(body.entries.filter(({ rank_tied }) => rank_tied).length).toBeGreaterThan(0);
+    // Short enough to be read before it is run.
+    expect(readFileSync('docs/leaderboard.mjs', 'utf8').trim().split('\n').length).toBeLessThanOrEqual(30);
     const { stdout } = await promisify(execFile)(process.execPath, ['docs/leaderboard.mjs', suite.url]);
     const computed = stdout.trim().split('\n');
     expect(computed).toEqual(

@@ -7,17 +7,10 @@ import { createPayer, recordOf } from '../metering/support.js';
 import { call } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
+import { FAILED, NOW } from './support.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-const NOW = Date.UTC(2026, 10, 21, 12, 30);
-const FAILED = {
-  status: 'error',
-  errorCode: 'upstream_error',
-  httpStatus: 502,
-  outputTokens: 0,
-  cost: 0n,
-} as const;
 
 describe('the status of the models', () => {
   const suite = usePlatform({

@@ -5,7 +5,7 @@ describe('a line of CSV', () => {
     expect(csvLine(['a', 1, -2.5, true, null, 'ü'])).toBe('a,1,-2.5,true,,ü\r\n');
   });
 
-  test.each(['=', '+', '-', '@'])('runs no formula that begins with %s', (sign) => {
+  test.each(['=', '+', '-', '@', '＝', '＋', '－', '＠'])('runs no formula that begins with %s', (sign) => {
     expect(csvLine([`${sign}1+1`])).toBe(`'${sign}1+1\r\n`);
   });
 

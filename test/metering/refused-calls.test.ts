@@ -72,6 +72,7 @@ describe('the counts of refused calls', () => {
 
     test('add to what another edge has counted, also at the same moment', async () => {
       const count = (calls: number, code: string): RefusedCount => ({
+        cost: 0n,
         ...call,
         code,
         hour: AT - (AT % HOUR_MS),

@@ -28,7 +28,15 @@ const call = {
   promptVersionId: fc.option(uuid),
 };
 const intents: fc.Arbitrary<CallIntent> = fc.record({ ...call, at: count });
-const records: fc.Arbitrary<UsageRecord> = fc.record({
+const served = fc.oneof(
+  fc.constant({ deployment: null, nodeId: null, nodeCalls: null }),
+  fc.record({
+    deployment: fc.string({ unit: 'grapheme', minLength: 1 }),
+    nodeId: fc.option(uuid),
+    nodeCalls: fc.option(count),
+  }),
+);
+const finished = fc.record({
   ...call,
   createdAt: count,
   servedModel: fc.string({ unit: 'grapheme' }),
@@ -46,6 +54,9 @@ const records: fc.Arbitrary<UsageRecord> = fc.record({
   estimated: fc.boolean(),
   anomalous: fc.boolean(),
 });
+const records: fc.Arbitrary<UsageRecord> = fc
+  .tuple(finished, served)
+  .map(([record, by]) => ({ ...record, ...by }));
 const entries = fc.array(
   fc.oneof(
     intents.map((intent): SpoolEntry => ({ kind: 'intent', intent })),
@@ -121,6 +132,24 @@ describe('a spool segment', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  test('of the build before, which knew no deployments, is read', () => {
+    const payload =
+      '["e","019aa000-0000-7000-8000-000000000001","019aa000-0000-7000-8000-000000000002",null,null,"gateway/fast","chat",true,1795250000000,"gateway/fast",12,34,"100000","300000","11400000",250,90,"success",null,200,0,"019aa000-0000-7000-8000-000000000003"]';
+    for (const [text, promptVersionId] of [
+      [payload, '019aa000-0000-7000-8000-000000000003'],
+      [payload.replace(/,"[^"]+"\]$/, ']'), null],
+    ] as const) {
+      const frame = Buffer.alloc(HEADER_BYTES + frameBound(text));
+      const end = writeFrame(frame, HEADER_BYTES, text);
+      const [entry] = decodeFrames(frame.subarray(0, end), HEADER_BYTES).entries;
+      const unknown = { deployment: null, nodeId: null, nodeCalls: null };
+      expect(entry).toMatchObject({
+        kind: 'event',
+        record: { promptVersionId, outputTokens: 34, httpStatus: 200, anomalous: false, ...unknown },
+      });
+    }
   });
 
   test('names its version, and another one is not read', () => {

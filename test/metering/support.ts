@@ -94,6 +94,9 @@ export function recordOf(payer: Payer, changes: Partial<UsageRecord> = {}): Usag
     clientAborted: false,
     estimated: false,
     anomalous: false,
+    deployment: null,
+    nodeId: null,
+    nodeCalls: null,
     ...changes,
   };
   if (record.status === 'error' || 'cost' in changes) return record;

@@ -5,16 +5,23 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ofStream, StreamReader } from '../../src/cli/bench/one-call.js';
 import type { RunResult } from '../../src/cli/bench/run.js';
 import { parseSlo } from '../../src/cli/bench/slo.js';
-import { percentile } from '../../src/cli/bench/statistics.js';
+import { percentile, seeded } from '../../src/cli/bench/statistics.js';
 import { systemClock } from '../../src/lib/clock.js';
 import { type Simulator, startSimulator } from '../../src/proxy/simulator/server.js';
 import type { BenchmarkOutput } from '../../src/services/nodes/nodes.outputs.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
-import { startScriptedUpstream } from '../support/scripted-upstream.js';
+import {
+  chunkEvent,
+  DONE_EVENT,
+  delta,
+  startScriptedUpstream,
+  usageEvent,
+} from '../support/scripted-upstream.js';
 import { NODE_SECRET, register, WITH_SECRET } from './support.js';
 
 const PROGRAM = resolve('dist/cli/gateway-bench.js');
@@ -84,6 +91,34 @@ describe('gateway-bench', () => {
     expect(result.tpot_p50_ms).toBeGreaterThanOrEqual(18);
     expect(result.tpot_p50_ms).toBeLessThan(198);
     expect(result.itl_p50_ms).toBeLessThan(198);
+  });
+
+  test('finds the programmed pace exactly, however the bytes of a stream are cut', () => {
+    const [ttftMs, itlMs, tokens] = [200, 20, 30];
+    const random = seeded(5);
+    for (let stream = 0; stream < 32; stream++) {
+      const began = random() * 1_000;
+      const due = (token: number) => began + ttftMs + token * itlMs;
+      const reader = new StreamReader();
+      // The role comes early and the usage late: neither is a token.
+      reader.push(
+        chunkEvent({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] }),
+        began + 5,
+      );
+      for (let token = 0; token < tokens; token++) {
+        const event = delta('x');
+        const cut = Math.floor(random() * (event.length - 2));
+        reader.push(event.slice(0, cut), due(token) - random() * itlMs);
+        reader.push(event.slice(cut), due(token));
+      }
+      reader.push(usageEvent(5, tokens) + DONE_EVENT, due(tokens));
+      const measured = ofStream(reader, began, due(tokens));
+      expect(measured).toMatchObject({ ok: true, tokens });
+      expect(measured.ttftMs).toBeCloseTo(ttftMs, 6);
+      expect(measured.tpotMs).toBeCloseTo(itlMs, 6);
+      expect(measured.gapsMs).toHaveLength(tokens - 1);
+      for (const gap of measured.gapsMs) expect(gap).toBeCloseTo(itlMs, 6);
+    }
   });
 
   test('counts what failed, and shows the first error', async () => {

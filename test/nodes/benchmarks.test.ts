@@ -91,11 +91,12 @@ describe('benchmarks', () => {
   });
 
   test.each([
-    ['total_requests', { total_requests: 0 }],
+    ['total_requests', { total_requests: 0, errors: 0 }],
     ['concurrency', { concurrency: 1.5 }],
     ['tokens_per_second', { tokens_per_second: 'fast' }],
     ['p95_latency_ms', { p95_latency_ms: -1 }],
     ['errors', { errors: undefined }],
+    ['errors', { errors: 101 }],
     ['status', { status: 'good' }],
   ])('are refused for their %s', async (field, change) => {
     const answer = await submit(change);

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { Pool } from 'pg';
+import { newId } from '../../src/lib/ids.js';
 import type { NodeOutput, PulseOutput } from '../../src/services/nodes/nodes.outputs.js';
 import { type ApiAnswer, call } from '../support/api.js';
 
@@ -36,3 +38,19 @@ export const beat = (
   token = NODE_SECRET,
 ): Promise<ApiAnswer<PulseOutput>> =>
   call(url, 'POST', `/api/internal/gpu-nodes/${id}/heartbeat`, { token, body });
+
+/** A node as the platform writes it, heard a moment ago. */
+export async function insertNode(
+  pool: Pick<Pool, 'query'>,
+  url: string,
+  { hourlyCost = '1', createdAt = new Date(0) }: { hourlyCost?: string; createdAt?: Date } = {},
+): Promise<string> {
+  const id = newId();
+  await pool.query(
+    `insert into gpu_nodes (id, name, provider, region, gpu_type, hourly_cost_usd, endpoint_url, endpoint_key, health_status,
+       last_heartbeat_at, created_at, updated_at)
+     values ($1, 'n', 'p', 'r', 'g', $2, $3, $4, 'healthy', now(), $5, now())`,
+    [id, hourlyCost, url, new URL(url).host, createdAt],
+  );
+  return id;
+}

@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core';
+import { NOW } from '../leaderboard/support.js';
 import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { expectGoodLooks } from '../web/dashboard.js';
-import { NOW, someCalls } from './support.js';
+import { someCalls } from './support.js';
 
 /** 31 days of 20 models, as OpenAI exports them. */
 const EXPORT = [
@@ -104,7 +105,7 @@ describeInBrowser('the public pages in a real browser', () => {
     expect(await result.getByRole('row').count()).toBe(21);
     await screenshot(page, 'public-migrate-export');
     await page.getByLabel('Usage export').fill('name,count\nx,1');
-    await result.getByText('This is no usage export that we know.').waitFor();
+    await result.getByText('This isn’t a usage export that we know.').waitFor();
     await page.getByLabel('Or choose the file').setInputFiles({
       name: 'usage.csv',
       mimeType: 'text/csv',

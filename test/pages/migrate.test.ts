@@ -2,7 +2,8 @@ import { countOf } from '../../src/pages/public/migrate/usage-form.rules.js';
 import type { EstimateOutput } from '../../src/services/migration/migration.outputs.js';
 import { call } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
-import { faultsOf, textOf } from './support.js';
+import { faultsOf } from './html-faults.js';
+import { textOf } from './support.js';
 
 describe('/migrate without scripts', () => {
   const suite = usePlatform();

@@ -4,10 +4,12 @@ import type {
 } from '../../src/services/leaderboard/leaderboard.outputs.js';
 import { rollUpAt } from '../analytics/support.js';
 import { operate } from '../graphql/support.js';
+import { callModel, NOW } from '../leaderboard/support.js';
 import { call } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
-import { callModel, faultsOf, NOW, someCalls, textOf } from './support.js';
+import { faultsOf } from './html-faults.js';
+import { someCalls, textOf } from './support.js';
 
 const BASE = 'https://gateway.example.com';
 const PAGES = [
@@ -19,6 +21,17 @@ const PAGES = [
   '/migrate',
   '/docs',
   '/docs/api',
+  '/docs/graphql',
+  '/docs/webhooks',
+];
+
+/** Pages that nobody is to find, and those in the place of one. */
+const OTHERS = [
+  '/nothing',
+  '/leaderboard/none',
+  '/p/none',
+  '/leaderboard/embed',
+  '/leaderboard?window_days=30&sort_by=cost',
 ];
 
 describe('the public pages', () => {
@@ -56,6 +69,12 @@ describe('the public pages', () => {
       );
     },
   );
+
+  test.each(OTHERS)('%s is valid HTML too', async (path) => {
+    const { headers, text } = await get(path);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(faultsOf(text)).toEqual([]);
+  });
 
   test('have titles and descriptions of their own', async () => {
     const texts = await Promise.all(PAGES.map(async (path) => (await get(path)).text));

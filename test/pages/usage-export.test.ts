@@ -1,5 +1,11 @@
 import { csvRows } from '../../src/pages/public/migrate/csv.rules.js';
+import { exportView } from '../../src/pages/public/migrate/export-view.rules.js';
 import { readUsageExport } from '../../src/pages/public/migrate/usage-export.rules.js';
+
+const HERE = {
+  baseUrl: 'https://gateway.example.com',
+  priceOf: (own: string) => ({ publicName: `gateway/${own}`, input: '0.1', output: '0.3' }),
+};
 
 const OPENAI_CSV = `start_time,end_time,start_time_iso,end_time_iso,project_id,num_model_requests,user_id,api_key_id,model,batch,service_tier,input_tokens,output_tokens,input_cached_tokens
 1761955200,1762041600,2025-11-01T00:00:00+00:00,2025-11-02T00:00:00+00:00,proj_1,1000,,,gpt-4o-2024-08-06,false,default,500000,90000,100000
@@ -119,5 +125,39 @@ describe('a usage export', () => {
       ['a', 'b'],
       ['1', '2'],
     ]);
+  });
+
+  test('that is hostile or absurd is read as far as it makes sense, and never throws', () => {
+    const head = 'model,date,n_requests,input_tokens,output_tokens';
+    const huge = ['1e308', '1e308', '-5', 'NaN', 'Infinity', '0x10', '9'.repeat(400)];
+    const usage = readUsageExport(
+      [head, ...huge.map((count) => `__proto__,2025-11-01,${count},${count},${count}`)].join('\n'),
+    )!;
+    expect(usage.models).toMatchObject([{ model: '__proto__', cached: 0 }]);
+    // Capped, so that sums stay finite.
+    expect(usage.models[0]!.input).toBeCloseTo(4 * Number.MAX_SAFE_INTEGER, -3);
+    expect(exportView(usage, HERE, [])).toContain('__proto__');
+
+    // As many times as there are lines.
+    const times = Array.from({ length: 200_000 }, (_, i) => `gpt-4o,${1e9 + i},1,1,1`);
+    expect(readUsageExport([head, ...times].join('\n'))).toMatchObject({ requests: 200_000 });
+    // As many models as there are lines: a column of something else.
+    const models = Array.from({ length: 1_001 }, (_, i) => `model ${i},2025-11-01,1,1,1`);
+    expect(readUsageExport([head, ...models].join('\n'))).toBeUndefined();
+    expect(readUsageExport(`${'['.repeat(500_000)}`)).toBeUndefined();
+  });
+
+  test('shows the names of models as text, cut to a readable length', () => {
+    const name = `<img src=x onerror=alert(1)>"'&${'x'.repeat(5_000)}`;
+    for (const text of [
+      `model,input_tokens,output_tokens\n"${name.replaceAll('"', '""')}",1000000,1`,
+      JSON.stringify([{ model: name, input_tokens: 1_000_000, output_tokens: 1 }]),
+    ]) {
+      const usage = readUsageExport(text)!;
+      expect(usage.models[0]!.model).toHaveLength(200);
+      const html = exportView(usage, HERE, []);
+      expect(html).toContain('&#60;img src=x onerror=alert(1)&#62;&#34;&#39;&#38;');
+      expect(html).not.toContain('<img');
+    }
   });
 });

@@ -8,7 +8,14 @@ describeInBrowser('the public pages in a real browser', () => {
 
   test('have the product’s header and theme, fit, and read well in light and dark', async () => {
     const page = await browser.open(suite.url, { colorScheme: 'light', expectedErrors: /404/ });
-    for (const path of ['/docs', '/docs/api', '/docs/graphql', '/docs/webhooks', '/nothing/here']) {
+    for (const path of [
+      '/docs',
+      '/docs/api',
+      '/docs/graphql',
+      '/docs/webhooks',
+      '/docs/widget',
+      '/nothing/here',
+    ]) {
       await page.goto(path);
       await page.getByRole('banner').getByText('Inference gateway').waitFor();
       for (const [scheme, viewport] of [

@@ -133,8 +133,8 @@ describe('prompts and answers at rest', () => {
     expect((await read(first!.body.id)).body).toEqual(first!.body);
   });
 
-  test('stand in no log, however much is logged and however a run fails', async () => {
-    const [port] = await freePorts(1);
+  test('stand in no log, no metric and no error, however much is logged and however a run fails', async () => {
+    const [port, metricsPort] = await freePorts(2);
     const url = `http://127.0.0.1:${port}`;
     const logging = productProcess(
       'platform',
@@ -145,17 +145,29 @@ describe('prompts and answers at rest', () => {
         LOG_LEVEL: 'trace',
         DATABASE_URL: db.url,
         PLATFORM_PORT: String(port),
+        METRICS_PORT: String(metricsPort),
         UPSTREAM_URL: proxy.url,
       },
       4 * 1024 * 1024,
     );
     await logging.start();
     const prompt = canary('logged');
-    for (const control of ['words=3', 'status=500', 'status=400', 'abort_after=1', 'garbage=1']) {
-      await ask(url, token, [FAST], `${prompt} [[sim ${control}]]`, { system_prompt: prompt });
+    const answers: string[] = [];
+    const errors: string[] = [];
+    for (const control of ['words=9', 'status=500', 'status=400', 'words=30 abort_after=9', 'garbage=1']) {
+      const { body } = await ask(url, token, [FAST], `${prompt} [[sim ${control}]]`, {
+        system_prompt: prompt,
+      });
+      for (const { response_content: text, error_message: error } of body.runs) {
+        if (text) answers.push(text.slice(0, 20));
+        if (error) errors.push(error);
+      }
     }
+    expect([answers.map((text) => text.length), errors.length]).toEqual([[20, 20], 4]);
+    errors.push((await ask(url, token, [FAST], prompt, { parameters: { top_p: prompt } })).text);
+    errors.push((await ask(url, token, [FAST], prompt, { system_prompt: `${prompt}\ud800` })).text);
+    errors.push((await ask(url, token, [FAST, FAST], prompt)).text);
     await ask(url, token, [prompt], prompt);
-    await ask(url, token, [FAST], prompt, { parameters: { top_p: prompt } });
     const { rows } = await db.pool.query<{ id: string }>(
       'select id from playground_sessions order by id desc limit 1',
     );
@@ -165,7 +177,12 @@ describe('prompts and answers at rest', () => {
     const failed = await call(url, 'GET', `/api/playground/${rows[0]!.id}`, { token });
     expect(failed.status).toBe(500);
     await until(() => logging.output().includes('request failed'), { what: 'the failure to be logged' });
-    expect(logging.output()).not.toContain(prompt);
+    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    expect(metrics).toContain('playground_runs_total');
+    for (const told of [logging.output(), metrics, failed.text, ...errors]) {
+      expect(told).not.toContain(prompt);
+      for (const answer of answers) expect(told).not.toContain(answer);
+    }
     expect(logging.output()).not.toMatch(/Bearer sk-|virtual_key/);
     await logging.end('SIGTERM');
   });

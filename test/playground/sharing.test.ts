@@ -1,7 +1,7 @@
 import { dataOf, operate } from '../graphql/support.js';
 import { call, signUp } from '../support/api.js';
 import { useProduct } from '../support/product-suite.js';
-import { ask, FAST, QWEN, type Session } from './support.js';
+import { ask, FAST, QWEN, type Session, writeResponse } from './support.js';
 
 interface Sharing {
   share_slug: string;
@@ -87,13 +87,48 @@ describe('a shared session', () => {
       expect(text).toContain(`<h2>${run.model_public_name}</h2>`);
       expect(text).toContain(`<td>${run.served_model_public_name}</td>`);
       expect(text).toContain(run.response_content!.slice(0, 20));
-      expect(text).toContain(`<td>$${run.list_cost_usd}</td>`);
+      expect(text.replaceAll(/<[^>]*>/g, '')).toContain(`$${run.list_cost_usd}`);
     }
+    // What is copied is the text as it was written, and "Try it" names nothing but the address.
+    expect(text).toContain('data-copy="prompt"');
+    expect(text).toContain(`href="/dashboard/playground?slug=${slug}"`);
     expect(text).toContain('<td>11 in, 13 out</td>');
     expect(text).toContain(
-      `<td>${session.created_at.slice(0, 10)} ${session.created_at.slice(11, 16)} UTC</td>`,
+      `${session.created_at.slice(0, 10)} ${session.created_at.slice(11, 16)} UTC</time>`,
     );
     expect(text).not.toMatch(new RegExp(`${accountId}|${session.id}|@example\\.com`));
+  });
+
+  test('shows answers as Markdown, in which HTML is text, and links and pictures are words', async () => {
+    const { share_slug: slug } = await share();
+    const shown = async (answer: string): Promise<string> => {
+      await writeResponse(product.db.pool, { accountId, runId: session.runs[0]!.id, text: answer });
+      const { text } = await page(slug);
+      return text.slice(text.indexOf('<div class="answer">'));
+    };
+    const rich = await shown(
+      [
+        '# Rivers <i>',
+        'Some **bold** `a<b` and <b>plain</b>',
+        '- one\n- two',
+        '> said',
+        '| a | b |\n|---|---|\n| 1 | <u> |',
+        '```js"><script>\nconst a = "</code><script>alert(1)</script>";\n```',
+        '![cat](https://evil.example/cat.png"onload=x)',
+      ].join('\n\n'),
+    );
+    expect(rich).toContain('<h3>Rivers &#60;i&#62;</h3>');
+    expect(rich).toContain('<strong>bold</strong> <code>a&#60;b</code> and &#60;b&#62;plain');
+    expect(rich).toContain('<ul><li><p>one</p></li><li><p>two</p></li></ul>');
+    expect(rich).toContain('<td>&#60;u&#62;</td>');
+    const end = rich.indexOf('<table class="facts">');
+    expect(rich.slice(0, end)).not.toMatch(/<script|<img|<i>|<b>|<u>| on\w+=|<\/code><script/);
+    const links = await shown(
+      '[a](javascript:alert(1)) [b](data:text/html,x) [c](https://c.example/\'"><img src=x>) https://d.example ![e](https://e.example/e.png)',
+    );
+    const answer = links.slice(0, links.indexOf('<table class="facts">'));
+    expect(answer).not.toMatch(/<a |<img|href=/);
+    expect(answer).toContain('https://d.example Image: e (https://e.example/e.png)');
   });
 
   test('is kept from nobody by robots.txt: crawlers have to read that it is not for them', async () => {

@@ -1,13 +1,28 @@
 import { createVirtualKeyClient } from '../../src/services/keys/virtual-keys.js';
 import { dataOf, socketClient } from '../graphql/support.js';
-import { signUp } from '../support/api.js';
+import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { INHERITED_ENV } from '../support/inherited-env.js';
 import { ownTime } from '../support/own-time.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
+import { freePorts } from '../support/product-edges.js';
+import { productProcess } from '../support/product-process.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../support/redis.js';
+import { TEST_SECRETS } from '../support/secrets.js';
+import { sized } from '../support/size.js';
 import { until } from '../support/until.js';
-import { FAST, QWEN, START, type StartAnswer, type Watched, watch } from './support.js';
+import {
+  CODE,
+  FAST,
+  PRO,
+  QWEN,
+  type Session,
+  START,
+  type StartAnswer,
+  type Watched,
+  watch,
+} from './support.js';
 
 const CANCEL = `mutation ($input: CancelPlaygroundRunsInput!) {
   cancelPlaygroundRuns(input: $input) { session { id } } }`;
@@ -100,7 +115,7 @@ describeWithRedis('runs followed over Redis', () => {
     redis = await createTestRedis();
   });
   afterAll(() => redis.close());
-  const { here, there, start, client } = useTwo(() => redis);
+  const { two, here, there, start, client } = useTwo(() => redis);
 
   test('grow elsewhere as they do here, for those who come late as well, and no text stands in Redis', async () => {
     const listener = redis.client.duplicate();
@@ -146,4 +161,78 @@ describeWithRedis('runs followed over Redis', () => {
     expect([run.status, watched.texts()[run.id]]).toEqual(['SUCCESS', run.responseContent]);
     await socket.dispose();
   });
+
+  test(
+    'a process that is killed under its runs leaves every subscriber with the same text',
+    async () => {
+      const [port] = await freePorts(1);
+      const url = `http://127.0.0.1:${port}`;
+      const killed = productProcess('platform', {
+        ...INHERITED_ENV,
+        ...TEST_SECRETS,
+        NODE_ENV: 'development',
+        LOG_LEVEL: 'warn',
+        DATABASE_URL: two.db.url,
+        PLATFORM_PORT: String(port),
+        UPSTREAM_URL: two.proxy.url,
+        REDIS_URL: redis.url,
+      });
+      await killed.start();
+      // Of each account one session on the process that is killed or on one that stays, and subscribers of both.
+      const crowds = await Promise.all(
+        Array.from({ length: sized(2, 13) }, async (_, n) => {
+          const { token, user } = await signUp(here());
+          await two.db.pool.query(`update accounts set plan_id = 'team' where id = $1`, [user.id]);
+          const variables = {
+            input: {
+              models: [FAST, QWEN, PRO, CODE],
+              // Long enough to be killed in the middle; those of the other process end by themselves.
+              prompt:
+                n % 2 === 0 ? 'On. [[sim words=3000 chunk_ms=20]]' : 'On. [[sim words=150 chunk_ms=20]]',
+            },
+          };
+          const started = await dataOf<StartAnswer>(n % 2 === 0 ? url : here(), START, { token, variables });
+          const { id, runs } = started.runPlayground.session;
+          const [lost, kept] = [url, there()].map((at) => socketClient(at, { token }));
+          const follow = (socket: typeof lost) =>
+            Array.from({ length: sized(4, 8) }, () => watch(socket!, id));
+          return { token, id, runs: runs.length, kept, lost: follow(lost), stayed: follow(kept) };
+        }),
+      );
+      const inTheMiddle = ({ lost, stayed, runs }: (typeof crowds)[number]): boolean =>
+        [...lost, ...stayed].every((one) => lengthOf(one, runs) > 0);
+      await until(() => crowds.every(inTheMiddle), { timeoutMs: 20_000, what: 'text for every subscriber' });
+      await killed.end('SIGKILL');
+      // The rest of the leases, which need not be waited for.
+      await two.db.pool.query(
+        `update playground_runs set alive_until = now() where session_id = any($1) and status in ('pending', 'running')`,
+        [crowds.filter((_, n) => n % 2 === 0).map(({ id }) => id)],
+      );
+      for (const crowd of crowds) {
+        await until(() => crowd.lost.every(({ followed }) => followed.ended), {
+          what: 'the sockets to close',
+        });
+        // They come back, to another process.
+        const socket = socketClient(here(), { token: crowd.token });
+        const back = crowd.lost.map(() => watch(socket, crowd.id));
+        const all = [...crowd.stayed, ...back];
+        await Promise.all(
+          all.map((one) => until(() => one.followed.ended, { timeoutMs: 30_000, what: 'the runs to end' })),
+        );
+        const session = await call<Session>(here(), 'GET', `/api/playground/${crowd.id}`, {
+          token: crowd.token,
+        });
+        const texts = Object.fromEntries(
+          session.body.runs.map(({ id, response_content: text }) => [id, text ?? '']),
+        );
+        for (const one of all) {
+          expect(one.texts()).toEqual(texts);
+          expect(Object.keys(one.ends())).toHaveLength(crowd.runs);
+          expect(one.ends()).toEqual(all[0]!.ends());
+        }
+        await Promise.all([socket.dispose(), crowd.kept!.dispose()]);
+      }
+    },
+    sized(60_000, 180_000),
+  );
 });

@@ -119,6 +119,25 @@ describe('prompts over GraphQL', () => {
     expect(seen).toEqual([5, 4, 3, 2, 1]);
   });
 
+  test('are compared, counted and listed at what it costs this process, whatever aliases are used', async () => {
+    const prompt = await api.create();
+    const aliases = (count: number, field: string): string =>
+      Array.from({ length: count }, (_, n) => `a${n}: ${field}`).join(' ');
+    const codes = async (fields: string) => {
+      const query = `{ viewer { playgroundSessions { id } prompt(id: "${prompt.id}") { ${fields} } } }`;
+      return codesOf(await operate(suite.url, query, { token }));
+    };
+    const one = 'diff(from: 1, to: 1) { configChanged }';
+    const stats = `versionStats(versionId: "${prompt.active_version_id}", windowDays: 1) { requests }`;
+    const rendered = 'rendered(variables: [{ name: "name", value: "Ada" }]) { versionUsed }';
+    expect(await codes(aliases(1, one))).toEqual([]);
+    expect(await codes(aliases(2, one))).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(await codes(aliases(2, stats))).toEqual([]);
+    expect(await codes(aliases(3, stats))).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(await codes(aliases(10, rendered))).toEqual([]);
+    expect(await codes(aliases(15, rendered))).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+  });
+
   test('are told live to their owner when they change, as they are then, and to nobody else', async () => {
     const other = await signUp(suite.url);
     const clients = [token, other.token].map((one) => socketClient(suite.url, { token: one }));

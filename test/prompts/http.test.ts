@@ -90,6 +90,14 @@ describe('saved prompts', () => {
       ['undeclared_placeholder', 'c'],
       ['unused_variable', 'spare'],
     ]);
+    // A text of thousands of names doesn't make an answer many times as long.
+    const names = Array.from({ length: 7_000 }, (_, n) => `{{v${n.toString(36)}}}`)
+      .join('')
+      .slice(0, 49_000);
+    const many = await api.create({ content: names });
+    expect(many.active_version.warnings.map(({ name }) => name)).toEqual(
+      Array.from({ length: 20 }, (_, n) => `v${n.toString(36)}`),
+    );
   });
 
   test('of another account answer like none, on every route, and stay as they are', async () => {

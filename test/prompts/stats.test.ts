@@ -3,13 +3,12 @@ import { costOf, DOLLAR, formatMoney, type Money } from '../../src/lib/money.js'
 import { wilsonInterval } from '../../src/lib/wilson.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { DAY_MS, HOUR_MS, rollUpAt } from '../analytics/support.js';
 import { recordOf } from '../metering/support.js';
 import { call, signUp } from '../support/api.js';
 import { createTestKey } from '../support/edge.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { type Prompt, promptsApi, type Version } from './support.js';
-
-const DAY_MS = 86_400_000;
 
 interface Stats {
   requests: number;
@@ -91,6 +90,33 @@ describe('what calls say', () => {
       for (const days of ['0', '91', 'x']) {
         expect(await api.refused('GET', `${path}?window_days=${days}`)).toEqual([422, 'validation_error']);
       }
+    });
+
+    test('is the same before its hours are rolled up, afterwards, and when a call comes late', async () => {
+      const first = prompt.active_version_id;
+      const hourAgo = Date.now() - HOUR_MS;
+      await book(first, [{ createdAt: hourAgo }, { createdAt: hourAgo, servedModel: 'gateway/qwen-pro' }]);
+      await book(first, [
+        { createdAt: hourAgo, keyId: null, latencyMs: 9 },
+        { ...failed, createdAt: hourAgo },
+      ]);
+      const stats = () => api.must<Stats>(200, 'GET', `/${prompt.id}/versions/${first}/stats`);
+      const priced = async (more: string) =>
+        (await whatIf(`model=gateway/qwen-pro&prompt_version_id=${first}${more}`)).body;
+      const all = async () => [await stats(), await priced(''), await priced(`&key_id=${payer.keyId}`)];
+      const before = await all();
+      expect(before).toMatchObject([{ requests: 4, errors: 1 }, { requests: 3 }, { requests: 2 }]);
+      await rollUpAt(suite.db, Date.now() + HOUR_MS);
+      const { rows } = await suite.db.pool.query<{ n: number }>(
+        'select sum(requests)::int as n from prompt_version_hours where version_id = $1',
+        [first],
+      );
+      expect(rows).toEqual([{ n: 4 }]);
+      expect(await all()).toEqual(before);
+      await book(first, [{ createdAt: hourAgo }]);
+      expect((await stats()).requests).toBe(5);
+      await rollUpAt(suite.db, Date.now() + HOUR_MS);
+      expect((await stats()).requests).toBe(5);
     });
 
     test('without calls is zeros, and any error rate is possible', async () => {

@@ -225,11 +225,15 @@ describe('a caller whose requests fail', () => {
         timeout: 0.3,
       });
       const [a, b] = [await keyOf('a'), await keyOf('b')];
-      const late = call(a, { user: 'slow' });
+      let over = false;
+      const late = call(a, { user: 'slow' }).finally(() => {
+        over = true;
+      });
       await until(() => asked() === 1);
-      expect(await modelFor(b)).toBe('gateway/pro');
+      // To the end: a node that answered in the first half of the wait may have stalled since, and is asked.
+      while (!over) expect(await modelFor(b)).toBe('gateway/pro');
       expect((await late).status).toBe(504);
-      expect([asked(), probes()]).toEqual([2, 0]);
+      expect(probes()).toBe(0);
     });
 
     test('at a node that is silent to all is answered by the stand-in', async () => {

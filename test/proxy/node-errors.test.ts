@@ -73,7 +73,15 @@ describe('what a node does wrong', () => {
     expect(seen.headers['accept-encoding']).toBe('identity');
     expect(await response.text()).toBe('{"model" : "gateway/fast","x":{"model":"gemma-3-4b"},"n":1e2 }');
     const names = [...response.headers.keys()].sort();
-    expect(names).toEqual(['connection', 'content-length', 'content-type', 'date', 'keep-alive']);
+    expect(names).toEqual([
+      'connection',
+      'content-length',
+      'content-type',
+      'date',
+      'keep-alive',
+      // For the edge, which keeps it.
+      'x-gateway-served-by',
+    ]);
   });
 
   test.each([400, 422])(

@@ -69,6 +69,8 @@ function launchBrowser(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--disable-extensions',
+      // The empty page that a context begins with and the page under test share a process: one start less for each.
+      '--renderer-process-limit=1',
       `--disable-features=${[...PLAYWRIGHT_DISABLES, ...UNSEEN_FEATURES]}`,
       // Nobody but this machine is found: what a page asks of others fails, and is a fault of the test's.
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',

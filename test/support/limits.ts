@@ -31,6 +31,7 @@ export const bodyOf = (units: number): InspectedBody =>
     input: { bytes: units, images: 0, batchTokens: 0, promptTokens: units },
     maxTokens: 1,
     choices: 1,
+    movedTo: null,
   }) as InspectedBody;
 
 /** A caller that a test lets go. */
@@ -101,6 +102,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     allowedModels: new Set(['m']),
     account,
     day,
+    guard: null,
     readAt: clock.now(),
   };
   const lines: string[] = [];

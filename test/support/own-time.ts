@@ -1,3 +1,5 @@
+import { threadTimeMs } from './thread-time.js';
+
 const TICK_MS = 5;
 
 export interface OwnTime {
@@ -12,13 +14,13 @@ export interface OwnTime {
 export function ownTime(): OwnTime {
   let kept = 0;
   let last = performance.now();
-  let used = process.cpuUsage();
+  let used = threadTimeMs();
   const look = (): number => {
     const now = performance.now();
-    const { user, system } = process.cpuUsage(used);
-    kept += Math.max(0, now - last - TICK_MS - (user + system) / 1_000);
+    const usedNow = threadTimeMs();
+    kept += Math.max(0, now - last - TICK_MS - (usedNow - used));
     last = now;
-    used = process.cpuUsage();
+    used = usedNow;
     return now;
   };
   const timer = setInterval(look, TICK_MS);

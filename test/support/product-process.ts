@@ -7,7 +7,7 @@ import { until } from './until.js';
 
 /** A process of the product, as an operator starts it alone. */
 export interface ProductProcess {
-  readonly name: string;
+  readonly name: 'gateway' | 'platform' | 'jobs' | 'proxy';
   pid(): number;
   running(): boolean;
   /** Resolves once it says that it serves. Gives the milliseconds that took. */
@@ -32,7 +32,7 @@ const KEPT_OUTPUT = 64 * 1024;
 
 /** Prepares a process with the given environment; `start` starts it, again after an end. */
 export function productProcess(
-  name: 'gateway' | 'platform' | 'jobs' | 'proxy',
+  name: ProductProcess['name'],
   env: NodeJS.ProcessEnv,
   keptOutputBytes = KEPT_OUTPUT,
 ): ProductProcess {

@@ -18,6 +18,10 @@ export interface Product {
   readonly url: string;
   readonly dataDir: string;
   start(): Promise<void>;
+  /** Sends a signal to the launcher. */
+  signal(name: NodeJS.Signals): void;
+  /** Pids of the processes that run a program, such as `gateway/main.js`. */
+  pids(program: string): number[];
   /** SIGTERM to the launcher; gives its exit code. */
   terminate(): Promise<number | null>;
   /** SIGKILL to everything at once: launcher, children, database. */
@@ -29,7 +33,7 @@ export interface Product {
   remove(): Promise<void>;
 }
 
-export async function createProduct(): Promise<Product> {
+export async function createProduct(env: Record<string, string> = {}): Promise<Product> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-product-'));
   // The database runs as another user when we are root.
   chmodSync(folder, 0o755);
@@ -59,6 +63,7 @@ export async function createProduct(): Promise<Product> {
           PASSWORD_HASH_PROFILE: 'test',
           ADMIN_EMAIL: ADMIN.email,
           ADMIN_PASSWORD: ADMIN.password,
+          ...env,
         },
       });
       for (const stream of [launcher.stdout!, launcher.stderr!])
@@ -68,6 +73,8 @@ export async function createProduct(): Promise<Product> {
       await until(started, { timeoutMs: 45_000 }).catch(() => undefined);
       if (gone() || !started()) throw new Error(`the product did not start:\n${output}`);
     },
+    signal: (name) => void launcher!.kill(name),
+    pids: (program) => descendantsOf(launcher!.pid!).filter((pid) => commandOf(pid).includes(program)),
     async terminate() {
       launcher!.kill('SIGTERM');
       await until(gone, { timeoutMs: 45_000, what: 'the product to stop' });
@@ -108,6 +115,15 @@ export async function createProduct(): Promise<Product> {
     },
   };
   return product;
+}
+
+/** Empty for a process that has just ended. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 function kill(pid: number): void {

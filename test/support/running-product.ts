@@ -9,7 +9,7 @@ import { INHERITED_ENV } from './inherited-env.js';
 import { metricOf } from './metric.js';
 import { freePorts } from './product-edges.js';
 import { type ProductProcess, productProcess } from './product-process.js';
-import { TEST_SECRETS } from './secrets.js';
+import { HEARTBEAT_SECRET, TEST_SECRETS } from './secrets.js';
 import { type StackCallers, stackCallers } from './stack-callers.js';
 import { until } from './until.js';
 
@@ -25,6 +25,8 @@ export interface RunningProduct extends StackCallers {
   db: TestDatabase;
   /** Waits until every call that was answered is committed. */
   settled(): Promise<void>;
+  /** Kills a process, does something without it, and starts it again. */
+  without(name: ProductProcess['name'], act: () => Promise<void>): Promise<void>;
   /** @throws Error with the output of each process that has ended. */
   expectRunning(): void;
   stop(): Promise<void>;
@@ -54,6 +56,7 @@ export async function startProduct({ env }: ProductOptions = {}): Promise<Runnin
     ADMIN_EMAIL: adminEmail,
     ADMIN_PASSWORD: PASSWORD,
     ...TEST_SECRETS,
+    GPU_HEARTBEAT_SECRET: HEARTBEAT_SECRET,
     ...env,
   };
   const processes = [
@@ -77,6 +80,16 @@ export async function startProduct({ env }: ProductOptions = {}): Promise<Runnin
       await until(async () => (await metricOf(metrics, 'metering_spool_events')) === 0, {
         what: 'the spool to be empty',
       });
+    },
+    async without(name, act) {
+      const one = processes.find((process) => process.name === name)!;
+      await one.end('SIGKILL');
+      try {
+        await act();
+      } finally {
+        await one.start();
+        one.leaveBehind();
+      }
     },
     expectRunning() {
       const ended = processes.filter((one) => !one.running());

@@ -5,3 +5,6 @@ export const TEST_SECRETS = {
   WEBHOOK_SECRET: 'webhook-secret-of-the-tests-0123456789abc',
   UPSTREAM_MASTER_KEY: 'master-key-of-the-tests-0123456789abcdef',
 };
+
+/** What nodes show to the product that test files share. */
+export const HEARTBEAT_SECRET = 'heartbeat-secret-of-the-tests-0123456789abc';

@@ -64,6 +64,17 @@ describeInBrowser('the alerts of the dashboard', () => {
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('main').getByText('90% at $0.000009').waitFor();
 
+    // What was typed survives a reload, with the dialog.
+    await page.getByRole('button', { name: 'Create alert' }).click();
+    await dialog.getByLabel('URL').fill(PUBLIC);
+    await dialog.getByRole('button', { name: 'Remove 50%' }).click();
+    await page.reload();
+    expect(await dialog.getByLabel('URL').inputValue()).toBe(PUBLIC);
+    await dialog.getByRole('button', { name: 'Remove 80%' }).waitFor();
+    expect(await dialog.getByRole('button', { name: 'Remove 50%' }).count()).toBe(0);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+
     // A webhook: a private address is refused with its reason, the secret is shown once.
     await page.getByRole('button', { name: 'Create alert' }).click();
     await dialog.getByRole('button', { name: 'Webhook' }).click();

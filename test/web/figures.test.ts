@@ -96,7 +96,19 @@ describeInBrowser('the figures of the dashboard', () => {
     await page.mouse.move(0, 0);
     await chart.focus();
     await page.keyboard.press('ArrowRight');
-    await figure.getByRole('status').filter({ hasText: '01:00' }).waitFor();
+    const reached = (hour: string) => figure.getByRole('status').filter({ hasText: hour }).waitFor();
+    await reached('01:00');
+    // Home and End go to the ends of the day, the Page keys over six hours.
+    for (const [key, hour] of [
+      ['PageDown', '07:00'],
+      ['End', '23:00'],
+      ['PageUp', '17:00'],
+      ['Home', '00:00'],
+      ['PageUp', '00:00'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await reached(hour);
+    }
   });
 
   test('follow the measure that is chosen, the models with them', async () => {

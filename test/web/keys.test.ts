@@ -5,7 +5,7 @@ import { errorOf, postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { openAs } from './dashboard.js';
+import { expectGoodLooks, openAs } from './dashboard.js';
 
 /** What the owner of keys does with them, and what their callers notice of it. */
 describeInBrowser('the keys of the dashboard', () => {
@@ -114,6 +114,38 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.waitForURL('**/dashboard/keys');
     await page.getByText('No keys yet.').waitFor();
     await until(async () => (await statusOf()) === 401, { what: 'calls to be refused' });
+  });
+
+  test('a guard is set, acts, says so on the page, and is undone by one click', async () => {
+    await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { monthly_limit_usd: 0.000001 });
+    const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
+    await page.getByRole('button', { name: 'Set guard' }).click();
+    const percent = page.getByLabel('Percentage of the monthly limit');
+    await percent.fill('101');
+    await page.keyboard.press('Enter');
+    await page.getByText('Enter a whole number from 1 to 100.').waitFor();
+    await percent.fill('90');
+    await page.reload();
+    expect(await percent.inputValue()).toBe('90');
+    await page.getByLabel('What happens').selectOption('Run calls on another model');
+    await page.getByLabel('Model').selectOption('gateway/qwen-fast');
+    await expectGoodLooks(page, 'keys-guard-form');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('At 90% of the monthly limit, calls run on gateway/qwen-fast.').waitFor();
+    await page.getByRole('button', { name: 'Edit guard' }).click();
+    await page.getByLabel('What happens').selectOption('Reject calls');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('calls are rejected.').waitFor();
+    expect(await statusOf()).toBe(200);
+    await page.getByText('The key reached 90% of its monthly limit, and its guard stopped it').waitFor();
+    expect((await errorOf(await postChat(suite.url, user.key))).code).toBe('key_guard_reached');
+    await expectGoodLooks(page, 'keys-guard-acting');
+    await page.getByRole('link', { name: 'Alerts' }).last().click();
+    await page.getByText('90% of the month: calls stopped').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).first().click();
+    await page.getByText('its guard stopped it').waitFor({ state: 'hidden' });
+    await until(async () => (await statusOf()) === 200, { what: 'calls to pass again' });
+    expect(await statusOf()).toBe(200);
   });
 
   test('days are gone through by keyboard and read as a table, and a model leads to its calls', async () => {

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { ask as askApi, type Session, writeResponse } from '../playground/support.js';
+import { PASSWORD, signUp } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
@@ -9,6 +10,8 @@ import { expectGoodLooks, openAs } from './dashboard.js';
 const FAST = 'gateway/fast';
 const QWEN = 'gateway/qwen-fast';
 const PRO = 'gateway/qwen-pro';
+/** With `COLUMNS_TRACE=1` (docs/testing.md). */
+const TRACED_RUNS = 20;
 
 /** From a question to answers that stream, are stopped, shared, kept and saved as a prompt. */
 describeInBrowser('the model playground of the dashboard', () => {
@@ -209,4 +212,93 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.goto('/dashboard/playground?session=01890000-0000-7000-8000-000000000000');
     await page.getByText('This session is gone.').waitFor();
   });
+
+  test('a shared session is copied, and tried by a stranger who logs in on the way', async () => {
+    const { body } = await askApi(
+      suite.url,
+      user.token,
+      [PRO, FAST],
+      'Name a <b>lake</b>. [[sim words=40]]',
+      {
+        system_prompt: 'Be brief.',
+        parameters: { temperature: 0.4, max_tokens: 64 },
+      },
+    );
+    const { public_url: link } = await suite.api<{ public_url: string }>(
+      user.token,
+      'POST',
+      `/api/playground/${body.id}/share`,
+      {},
+    );
+    const stranger = await signUp(suite.url);
+    const page = await browser.open(suite.url);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: suite.url });
+    await page.goto(link);
+    await page.getByRole('button', { name: 'Copy prompt' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(body.prompt);
+    await expectGoodLooks(page, 'shared-playground');
+    await page.getByRole('link', { name: 'Try it' }).click();
+    await page.getByLabel('Email').fill(stranger.user.email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('This is the question of a shared session.').waitFor();
+    expect(await prompt(page).inputValue()).toBe(body.prompt);
+    expect(await page.getByRole('textbox', { name: 'System prompt' }).inputValue()).toBe('Be brief.');
+    expect(await page.getByLabel('Temperature').inputValue()).toBe('0.4');
+    // What the stranger's plan doesn't have is left out, and said.
+    await page.getByText(`Your plan doesn’t include ${PRO}.`).waitFor();
+    expect(await page.getByRole('checkbox', { name: FAST }).isChecked()).toBe(true);
+    expect(await page.getByRole('checkbox', { name: PRO }).isChecked()).toBe(false);
+    await expectGoodLooks(page, 'model-playground-from-shared');
+    // What is changed is kept, and nothing is sent before somebody says so.
+    await prompt(page).fill('Name a pond. [[sim words=4]]');
+    await page.reload();
+    await prompt(page).waitFor();
+    expect(await prompt(page).inputValue()).toBe('Name a pond. [[sim words=4]]');
+    await page.getByText('No sessions yet.').waitFor();
+    await prompt(page).press('Control+Enter');
+    await column(page, FAST).getByText('done').waitFor();
+    await suite.api(user.token, 'DELETE', `/api/playground/${body.id}/share`);
+  });
+
+  // Without the variable there is no such test: one that is skipped would fail CI.
+  if (process.env.COLUMNS_TRACE === '1')
+    test('four columns begin within 20 ms of each other', async () => {
+      const models = [FAST, QWEN, PRO, 'gateway/deepseek-code'];
+      const spreads: number[] = [];
+      const page = await openAs(browser, suite, await suite.signUp('team'), '/dashboard/playground');
+      for (const model of models.slice(2)) await page.getByRole('checkbox', { name: model }).check();
+      for (let run = 0; run < TRACED_RUNS; run++) {
+        await prompt(page).fill(
+          `Begin ${run}. ${'x'.repeat(run % 2 === 0 ? 10 : 20_000)} [[sim words=8 ttft_ms=200]]`,
+        );
+        // From when on a column has had text without a break.
+        await page.evaluate(`
+          globalThis.begun = {};
+          globalThis.watching?.disconnect();
+          globalThis.watching = new MutationObserver(() => {
+            for (const article of document.querySelectorAll('article')) {
+              const name = article.getAttribute('aria-label');
+              const text = article.querySelector('section')?.textContent ?? '';
+              if (text !== '' && !text.startsWith('Waiting')) begun[name] ??= performance.now();
+              else delete begun[name];
+            }
+          });
+          watching.observe(document.body, { childList: true, subtree: true, characterData: true })`);
+        const before = page.url();
+        await prompt(page).press('Control+Enter');
+        await page.waitForURL((url) => url.href !== before);
+        for (const model of models) await column(page, model).getByText('done').waitFor();
+        const begun = Object.values(await page.evaluate<Record<string, number>>('begun'));
+        expect(begun).toHaveLength(models.length);
+        spreads.push(Math.max(...begun) - Math.min(...begun));
+      }
+      const sorted = spreads.toSorted((a, b) => a - b);
+      const median = sorted[Math.floor(sorted.length / 2)]!;
+      process.stdout.write(
+        `${spreads.length} runs of ${models.length} columns: median ${median.toFixed(1)} ms, longest ${sorted.at(-1)!.toFixed(1)} ms\n`,
+      );
+      expect(median).toBeLessThanOrEqual(20);
+    });
 });

@@ -80,7 +80,7 @@ describeInBrowser('the shell of the dashboard', () => {
 
     await page.keyboard.press('Control+k');
     await field.waitFor();
-    await page.keyboard.type('mode');
+    await page.keyboard.type('appearance');
     await page.getByRole('option', { name: 'Theme: light', selected: true }).waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');

@@ -84,4 +84,55 @@ describeInBrowser('text that was typed and not sent', () => {
     await page.goto(last);
     await expectWhole();
   });
+
+  test('survives a restart of the server under it, and is sent whole afterwards', async () => {
+    page = await openAs(browser, suite, user, await promptAddress(), {
+      expectedErrors: /Failed to load|WebSocket|503/,
+    });
+    const question = await page.context().newPage();
+    await question.goto('/dashboard/playground');
+    const fields = [page.getByLabel('Prompt text'), question.getByLabel('Prompt', { exact: true })] as const;
+    for (const field of fields) await field.fill(LONG);
+    const sends = [
+      page.getByRole('button', { name: 'Save as version 2' }),
+      question.getByRole('button', { name: 'Run', exact: true }),
+    ] as const;
+    const whole = `${LONG}And more.`;
+    await suite.without('platform', async () => {
+      for (const [n, field] of fields.entries()) {
+        const refused = (n === 0 ? page : question).waitForResponse(
+          (response) => response.url().endsWith('/graphql') && response.status() >= 500,
+        );
+        await sends[n]!.click();
+        await refused;
+        // Typed while nobody answers.
+        await field.press('Control+End');
+        await field.pressSequentially('And more.');
+        expect((await field.inputValue()) === whole).toBe(true);
+      }
+    });
+    for (const field of fields) expect((await field.inputValue()) === whole).toBe(true);
+    await page.reload();
+    await fields[0].waitFor();
+    expect((await fields[0].inputValue()) === whole).toBe(true);
+    await sends[0].click();
+    await page.getByText('Version 2 is saved.').waitFor();
+    await sends[1].click();
+    await question.waitForURL('**/dashboard/playground?session=*');
+    const [saved] = await suite.api<{ active_version: { content: string }; id: string }[]>(
+      user.token,
+      'GET',
+      '/api/prompts?limit=1',
+    );
+    const { versions } = await suite.api<{ versions: { content: string }[] }>(
+      user.token,
+      'GET',
+      `/api/prompts/${saved!.id}`,
+    );
+    expect(versions[0]!.content === whole).toBe(true);
+    const id = new URL(question.url()).searchParams.get('session');
+    const asked = await suite.api<{ prompt: string }>(user.token, 'GET', `/api/playground/${id}`);
+    expect(asked.prompt === whole).toBe(true);
+    await question.close();
+  });
 });

@@ -4,6 +4,7 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
+import { type CustomerSite, chatIn, clickBubble, startCustomerSite, tagOf, write } from '../widgets/site.js';
 import type { Widget } from '../widgets/support.js';
 import { expectGoodLooks, openAs } from './dashboard.js';
 
@@ -12,6 +13,11 @@ describeInBrowser('the widgets of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
   let user: StackUser;
+  let site: CustomerSite;
+  beforeAll(async () => {
+    site = await startCustomerSite();
+  });
+  afterAll(() => site?.close());
   beforeEach(async () => {
     user = await suite.signUp('team');
   });
@@ -24,7 +30,18 @@ describeInBrowser('the widgets of the dashboard', () => {
     return frame!;
   };
 
-  test('a widget is made with a live preview, tried, embedded, and its key rotated', async () => {
+  /** Opens the chat of a widget in a page of another site. */
+  const embedded = async (publicKey: string): Promise<Frame> => {
+    const page = await browser.open(site.url, {
+      others: [suite.url],
+      expectedErrors: /status of 404/,
+    });
+    await page.goto(site.page(`/${publicKey}`, tagOf(suite.url, publicKey)));
+    await clickBubble(page);
+    return chatIn(page);
+  };
+
+  test('a widget is made with a live preview, tried, embedded in another site, and its key rotated', async () => {
     const page = await openAs(browser, suite, user, '/dashboard/widgets');
     await page.getByText('No widgets yet.').waitFor();
     await page.getByRole('button', { name: 'Create widget' }).first().click();
@@ -55,12 +72,28 @@ describeInBrowser('the widgets of the dashboard', () => {
       what: 'the usage to be shown',
     });
     await expectGoodLooks(page, 'widget');
+    const shop = await embedded(widget!.public_key);
+    await write(shop, 'And to Norway?');
+    await shop.locator('.turn.assistant').nth(1).waitFor();
+    await until(async () => (await shop.locator('#send').getAttribute('aria-disabled')) === 'false', {
+      what: 'the end of the answer',
+    });
+    await until(async () => (await widgetsOf())[0]!.messages_today === 2, { what: 'the second message' });
+    await page.getByRole('row', { name: /localhost/ }).waitFor();
+    const row = (await page.getByRole('row', { name: /localhost/ }).textContent())!;
+    expect(row).toMatch(/^localhost1.*\$0\.\d*[1-9]/);
     await page.getByRole('button', { name: 'Rotate key' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     const [rotated] = await widgetsOf();
     expect(rotated!.public_key).not.toBe(widget!.public_key);
     await page.getByText(`data-pr-widget="${rotated!.public_key}"`).waitFor();
+    await write(shop, 'Still there?');
+    await shop.getByRole('alert').getByText("This chat isn't available any more.").waitFor();
+    await write(await embedded(rotated!.public_key), 'And you?');
+    await until(async () => (await widgetsOf())[0]!.messages_today === 3, {
+      what: 'an answer by the new key',
+    });
     await page.getByRole('link', { name: '← Widgets' }).click();
     await page.getByRole('link', { name: 'Shop' }).waitFor();
     await expectGoodLooks(page, 'widgets');

@@ -218,15 +218,134 @@ describeInBrowser('the widget in a page', () => {
     expect(await chat.locator('.turn.user').count()).toBe(0);
   });
 
-  test('fills a phone, and leaves the keyboard alone', async () => {
+  test('says when an answer stalls, takes it if it comes after all, and asks again if told to', async () => {
     const { publicKey } = await widgetOn();
-    const page = await open(tagOf(edge.url, publicKey, 'data-pr-greeting="Salut"'), { viewport: NARROW });
+    const page = await browser.open(site.url, { others: [edge.url] });
+    // Twenty seconds of silence, in a fiftieth of the time.
+    await page.addInitScript(
+      'const wait = setTimeout; window.setTimeout = (run, ms) => wait(run, ms === 20_000 ? 400 : ms);',
+    );
+    await page.goto(site.page('/', tagOf(edge.url, publicKey)));
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    let goOn: () => void = () => undefined;
+    upstream.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(delta('Half '));
+      goOn = () => response.end(delta('and half.') + DONE_EVENT);
+    });
+    const answered = (text: string) => chat.locator('.turn.assistant', { hasText: text }).waitFor();
+    const stalls = async (): Promise<void> => {
+      await answered('Half');
+      await chat.getByRole('alert').getByText('No answer has come for a while.').waitFor();
+    };
+    await write(chat, 'Tell me');
+    await stalls();
+    goOn();
+    await answered('Half and half.');
+    await until(async () => (await chat.locator('#trouble').textContent()) === '', { what: 'no alert' });
+    await chat.getByRole('button', { name: 'New chat' }).click();
+    await write(chat, 'Tell me');
+    await stalls();
+    await expectAccessible(chat);
+    upstream.answer(stream(FULL_STREAM));
+    await chat.getByRole('button', { name: 'Try again' }).click();
+    await answered('Hello.');
+    await until(() => upstream.seen.at(-2)!.aborted, { what: 'the end of the first call' });
+    expect(await chat.locator('.turn.assistant').count()).toBe(2);
+  });
+
+  test('is written from right to left where its page is, and each message by its own words', async () => {
+    const { publicKey } = await widgetOn({
+      greeting_message: 'مرحبا! كيف أساعدك؟',
+      placeholder: 'اكتب رسالة',
+    });
+    const page = await open(`<body dir="rtl">${tagOf(edge.url, publicKey)}`);
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    for (const text of ['هل تشحنون إلى هنا؟', 'Do you ship?']) {
+      await write(chat, text);
+      await chat.locator('.turn.user', { hasText: text }).waitFor();
+      await until(async () => (await chat.locator('#send').getAttribute('aria-disabled')) === 'false', {
+        what: 'the end of the answer',
+      });
+    }
+    const found = await chat.evaluate<[string, [string, boolean][]]>(`[
+      document.documentElement.dir,
+      [...document.querySelectorAll('.turn')].map((turn) => {
+        const { left, right } = turn.getBoundingClientRect();
+        return [getComputedStyle(turn).direction, left < innerWidth - right];
+      })]`);
+    // The visitor's messages are at the end of a line, which is on the left.
+    expect(found).toEqual([
+      'rtl',
+      [
+        ['rtl', false],
+        ['rtl', true],
+        ['ltr', false],
+        ['ltr', true],
+        ['ltr', false],
+      ],
+    ]);
+    await expectAccessible(chat);
+    await screenshot(page, 'widget-rtl');
+  });
+
+  test('stays where its reader is', async () => {
+    const { publicKey } = await widgetOn();
+    const page = await open(tagOf(edge.url, publicKey));
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    upstream.answer(stream([delta('A line.\n\n'.repeat(60)), delta('END'), DONE_EVENT]));
+    await write(chat, 'Long');
+    await chat.locator('.turn.assistant', { hasText: 'END' }).waitFor();
+    const place = () => chat.evaluate<number>('document.getElementById("log").scrollTop');
+    const room = await chat.evaluate<number>('log.scrollHeight - log.clientHeight');
+    await until(async () => (await place()) > room - 2, { what: 'the end in sight' });
+    await chat.evaluate('log.scrollTop = 40');
+    let finish: () => void = () => undefined;
+    upstream.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(delta('More.\n\n'.repeat(30)));
+      finish = () => response.end(delta('THE END') + DONE_EVENT);
+    });
+    // Whoever writes sees it; then reads on above.
+    await write(chat, 'More');
+    await chat.locator('.turn.assistant', { hasText: 'More.' }).waitFor();
+    await chat.evaluate('log.scrollTop = 40');
+    await until(async () => (await place()) === 40, { what: 'the place' });
+    await chat.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    finish();
+    await chat.locator('.turn.assistant', { hasText: 'THE END' }).waitFor();
+    expect(await place()).toBe(40);
+    await page.evaluate('GatewayChat.close()');
+    await page.evaluate('GatewayChat.open()');
+    await until(async () => (await place()) === 40, { what: 'the same place after it was closed' });
+  });
+
+  test('fills a phone above its keyboard, which it leaves alone', async () => {
+    const { publicKey } = await widgetOn();
+    // The keyboard of a phone makes the visible part smaller; a browser without one is told.
+    const keyboard = `<script>
+      Object.defineProperty(window, 'visualViewport', { value: Object.assign(new EventTarget(), { height: innerHeight, offsetTop: 0 }) });
+    </script>`;
+    const tag = tagOf(edge.url, publicKey, 'data-pr-greeting="Salut"');
+    const page = await open(keyboard + tag, { viewport: NARROW });
     await clickBubble(page);
     const chat = await chatIn(page);
     await chat.getByText('Salut').waitFor();
     expect(await chat.evaluate('[innerWidth, innerHeight]')).toEqual([NARROW.width, NARROW.height]);
     expect(await chat.evaluate('document.activeElement?.id')).not.toBe('box');
     await screenshot(page, 'widget-phone');
+    await page.evaluate(
+      "Object.assign(visualViewport, { height: 400, offsetTop: 30 }); visualViewport.dispatchEvent(new Event('resize'))",
+    );
+    await until(async () => (await chat.evaluate('innerHeight')) === 400, { what: 'room for the keyboard' });
+    expect((await chat.locator('#send').boundingBox())!.y).toBeGreaterThan(300);
+    expect((await chat.locator('#send').boundingBox())!.y).toBeLessThan(430);
+    await page.evaluate(
+      "Object.assign(visualViewport, { height: innerHeight, offsetTop: 0 }); visualViewport.dispatchEvent(new Event('resize'))",
+    );
     await chat.getByRole('button', { name: 'Close chat' }).click();
     await until(() => hasBubble(page), { what: 'the bubble' });
   });

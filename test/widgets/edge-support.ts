@@ -62,6 +62,7 @@ export async function createTestWidget(
     rate_limit_per_minute: 1_000,
     daily_message_limit: 200,
     verified_history: false,
+    loop_detection: false,
     created_at: new Date(),
     updated_at: new Date(),
     ...columns,

@@ -32,6 +32,7 @@ describe('widgets', () => {
       daily_message_limit: 200,
       visitor_daily_limit: null,
       verified_history: false,
+      loop_detection: false,
       monthly_limit_usd: null,
       fallback_model_public_name: null,
       status: 'active',

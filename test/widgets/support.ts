@@ -15,6 +15,7 @@ export interface Widget {
   daily_message_limit: number;
   visitor_daily_limit: number | null;
   verified_history: boolean;
+  loop_detection: boolean;
   monthly_limit_usd: string | null;
   fallback_model_public_name: string | null;
   status: string;

@@ -10,6 +10,7 @@ type LazyPage<Props> = ((props: Props) => ReactNode) & {
 };
 
 interface LazyPart {
+  forAdmins: boolean;
   fetch(): Promise<void>;
   /** What a rendering has failed with is tried again by the next. */
   forgetFailure(): void;
@@ -24,6 +25,7 @@ const parts: LazyPart[] = [];
 export function lazyPage<Name extends string, Props extends object = object>(
   load: () => Promise<Record<Name, (props: Props) => ReactNode>>,
   name: Name,
+  { forAdmins = false }: { forAdmins?: boolean } = {},
 ): LazyPage<Props> {
   let Page: ((props: Props) => ReactNode) | undefined;
   let loading: Promise<void> | undefined;
@@ -42,6 +44,7 @@ export function lazyPage<Name extends string, Props extends object = object>(
     return loading;
   };
   const part: LazyPart = {
+    forAdmins,
     async fetch() {
       await start();
       failure = undefined;
@@ -62,6 +65,12 @@ export function lazyPage<Name extends string, Props extends object = object>(
   return Object.assign(Lazy, { preload: part.fetch, isThere: () => Page !== undefined });
 }
 
+/** A page that only administrators see: nobody else fetches it before it is asked for. */
+export const lazyAdminPage = <Name extends string, Props extends object = object>(
+  load: () => Promise<Record<Name, (props: Props) => ReactNode>>,
+  name: Name,
+): LazyPage<Props> => lazyPage(load, name, { forAdmins: true });
+
 /** Lets the next rendering try again what could not be fetched. */
 export function forgetFailures(): void {
   for (const part of parts) part.forgetFailure();
@@ -71,10 +80,10 @@ const whenIdle: (act: () => void) => unknown =
   'requestIdleCallback' in window ? (act) => requestIdleCallback(act) : (act) => setTimeout(act, 500);
 
 /** Fetches every page, one after the other while nothing else is to do: then a click needs the server no more. */
-export function fetchPagesWhenIdle(): void {
+export function fetchPagesWhenIdle(isAdmin: boolean): void {
   const { connection } = navigator as { connection?: { saveData?: boolean } };
   if (connection?.saveData) return;
-  const waiting = [...parts];
+  const waiting = parts.filter(({ forAdmins }) => isAdmin || !forAdmins);
   const next = (): void => {
     const part = waiting.shift();
     if (part) void part.fetch().then(() => whenIdle(next));

@@ -1,7 +1,7 @@
 import './styles.css';
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode, useSyncExternalStore } from 'react';
+import { StrictMode, startTransition, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Provider } from 'urql';
 import { COLOR_SCHEME_KEY } from '../theme/color-scheme';
@@ -36,8 +36,12 @@ function App() {
   );
 }
 
-createRoot(document.getElementById('root')!).render(
-  <StrictMode>
-    <App />
-  </StrictMode>,
+const root = createRoot(document.getElementById('root')!);
+// A transition is rendered in slices: a slow phone stays responsive while the first page is made.
+startTransition(() =>
+  root.render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  ),
 );

@@ -15,9 +15,20 @@ export const paths = {
   newPrompt: '/dashboard/prompts/new',
   prompt: '/dashboard/prompts/$promptId',
   playground: '/dashboard/playground',
+  models: '/dashboard/models',
   billing: '/dashboard/billing',
   statement: '/dashboard/billing/statements/$month',
   profile: '/dashboard/profile',
+  admin: '/admin',
+  nodes: '/admin/nodes',
+  newNode: '/admin/nodes/new',
+  node: '/admin/nodes/$nodeId',
+  benchmarks: '/admin/benchmarks',
+  routing: '/admin/routing',
+  jobs: '/admin/jobs',
+  users: '/admin/users',
+  user: '/admin/users/$userId',
+  audit: '/admin/audit',
 } as const;
 
 const OWN = /^\/(?:dashboard|admin)(?:[/?#]|$)/;

@@ -1,12 +1,16 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
+import { auditSearch, usersSearch } from './features/admin/admin-search';
+import { alertsSearch } from './features/alerts/alerts-search';
 import { windowSearch } from './features/analytics/window';
 import { billingSearch } from './features/billing/billing-search';
 import { keySearch, keysSearch } from './features/keys/keys-search';
+import { modelsSearch } from './features/models/models-search';
+import { benchmarksSearch, nodeSearch, nodesSearch } from './features/nodes/nodes-search';
 import { playgroundSearch } from './features/playground/playground-search';
 import { newPromptSearch, promptSearch, promptsSearch } from './features/prompts/prompts-search';
 import { usageSearch } from './features/usage/usage-search';
-import { lazyPage } from './lazy-page';
-import { pageSearch, paths, safeNext } from './paths';
+import { lazyAdminPage, lazyPage } from './lazy-page';
+import { paths, safeNext } from './paths';
 import { hasSeenViewer, loadViewer } from './session';
 import { ErrorPage, PageError } from './shell/error-page';
 import { NotFoundPage } from './shell/not-found-page';
@@ -124,7 +128,7 @@ const usage = createRoute({
 const alerts = createRoute({
   getParentRoute: () => signedIn,
   path: paths.alerts,
-  validateSearch: pageSearch,
+  validateSearch: alertsSearch,
   component: lazyPage(() => import('./features/alerts/alerts-page'), 'AlertsPage'),
 });
 
@@ -156,6 +160,13 @@ const playground = createRoute({
   component: lazyPage(() => import('./features/playground/playground-page'), 'PlaygroundPage'),
 });
 
+const models = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.models,
+  validateSearch: modelsSearch,
+  component: lazyPage(() => import('./features/models/models-page'), 'ModelsPage'),
+});
+
 const billing = createRoute({
   getParentRoute: () => signedIn,
   path: paths.billing,
@@ -173,6 +184,79 @@ const profile = createRoute({
   getParentRoute: () => signedIn,
   path: paths.profile,
   component: lazyPage(() => import('./features/profile/profile-page'), 'ProfilePage'),
+});
+
+const admin = createRoute({
+  getParentRoute: () => signedIn,
+  id: 'administrators',
+  component: lazyPage(() => import('./features/admin/admin-gate'), 'AdminGate'),
+});
+
+const adminStart = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.admin,
+  beforeLoad() {
+    throw redirect({ to: paths.nodes, replace: true });
+  },
+});
+
+const nodes = createRoute({
+  getParentRoute: () => admin,
+  path: paths.nodes,
+  validateSearch: nodesSearch,
+  component: lazyAdminPage(() => import('./features/nodes/nodes-page'), 'NodesPage'),
+});
+
+const newNode = createRoute({
+  getParentRoute: () => admin,
+  path: paths.newNode,
+  component: lazyAdminPage(() => import('./features/nodes/register-page'), 'RegisterPage'),
+});
+
+const node = createRoute({
+  getParentRoute: () => admin,
+  path: paths.node,
+  validateSearch: nodeSearch,
+  component: lazyAdminPage(() => import('./features/nodes/node-page'), 'NodePage'),
+});
+
+const benchmarks = createRoute({
+  getParentRoute: () => admin,
+  path: paths.benchmarks,
+  validateSearch: benchmarksSearch,
+  component: lazyAdminPage(() => import('./features/nodes/benchmarks-page'), 'BenchmarksPage'),
+});
+
+const routing = createRoute({
+  getParentRoute: () => admin,
+  path: paths.routing,
+  component: lazyAdminPage(() => import('./features/admin/routing-page'), 'RoutingPage'),
+});
+
+const jobs = createRoute({
+  getParentRoute: () => admin,
+  path: paths.jobs,
+  component: lazyAdminPage(() => import('./features/admin/jobs-page'), 'JobsPage'),
+});
+
+const users = createRoute({
+  getParentRoute: () => admin,
+  path: paths.users,
+  validateSearch: usersSearch,
+  component: lazyAdminPage(() => import('./features/admin/users-page'), 'UsersPage'),
+});
+
+const user = createRoute({
+  getParentRoute: () => admin,
+  path: paths.user,
+  component: lazyAdminPage(() => import('./features/admin/user-page'), 'UserPage'),
+});
+
+const audit = createRoute({
+  getParentRoute: () => admin,
+  path: paths.audit,
+  validateSearch: auditSearch,
+  component: lazyAdminPage(() => import('./features/admin/audit-page'), 'AuditPage'),
 });
 
 /** Every page of the app, each loaded when it is first gone to, or before that when nothing else is to do. */
@@ -194,9 +278,12 @@ export const router = createRouter({
       newPrompt,
       prompt,
       playground,
+      models,
       billing,
       statement,
       profile,
+      adminStart,
+      admin.addChildren([nodes, newNode, node, benchmarks, routing, jobs, users, user, audit]),
     ]),
   ]),
   defaultPreload: 'intent',

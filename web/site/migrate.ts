@@ -1,7 +1,7 @@
 import { estimateView } from '../../src/pages/public/migrate/estimate-view.rules';
 import { exportView } from '../../src/pages/public/migrate/export-view.rules';
 import type { MigrateBasis } from '../../src/pages/public/migrate/migrate-page';
-import { readUsageExport } from '../../src/pages/public/migrate/usage-export.rules';
+import { LARGEST_EXPORT, readUsageExport } from '../../src/pages/public/migrate/usage-export.rules';
 import { readForm, type UsageForm } from '../../src/pages/public/migrate/usage-form.rules';
 import { estimateOf, type Here } from '../../src/services/migration/estimate.rules';
 import { addCopyButtons } from './copy';
@@ -56,17 +56,21 @@ const place = document.querySelector('[data-export-result]');
 const pasted = document.querySelector<HTMLTextAreaElement>('#usage-export');
 const file = document.querySelector<HTMLInputElement>('#usage-file');
 const UNREAD =
-  '<p>This is no usage export that we know. It needs a column with the model and columns with input and output tokens.</p>';
+  '<p>This isn’t a usage export that we know. It needs a column with the model, and columns with input and output tokens.</p>';
+const TOO_LARGE = '<p>This is more than 20 MB. Export a shorter time, or totals by day.</p>';
 
 function showExport(text: string): void {
   if (!place) return;
-  const usage = readUsageExport(text);
-  if (usage) show(place, exportView(usage, here, basis.plans));
+  const usage = text.length > LARGEST_EXPORT ? undefined : readUsageExport(text);
+  if (text.length > LARGEST_EXPORT) show(place, TOO_LARGE);
+  else if (usage) show(place, exportView(usage, here, basis.plans));
   else show(place, text.trim() === '' ? '' : UNREAD);
 }
 
 for (const part of document.querySelectorAll('[data-export]')) part.removeAttribute('hidden');
 pasted?.addEventListener('input', () => showExport(pasted.value));
 file?.addEventListener('change', () => {
-  void file.files?.[0]?.text().then(showExport);
+  const chosen = file.files?.[0];
+  if (place && chosen && chosen.size > LARGEST_EXPORT) show(place, TOO_LARGE);
+  else void chosen?.text().then(showExport);
 });

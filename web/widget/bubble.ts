@@ -9,7 +9,7 @@ button.new::after{content:"";position:absolute;top:2px;right:2px;width:12px;heig
 svg{display:block;width:24px;height:24px}
 iframe{bottom:88px;width:380px;height:min(600px,calc(100vh - 108px));border-radius:12px;box-shadow:0 4px 32px #0005;background:#fff;color-scheme:normal}
 [hidden]{display:none}
-@media (max-width:480px){iframe,.left iframe{inset:0;width:100%;height:100%;border-radius:0}}
+@media (max-width:480px){iframe,.left iframe{inset:0;width:100%;height:100%;border-radius:0}.open button{visibility:hidden}}
 @media (prefers-color-scheme:dark){iframe{background:#161a1d}}`;
 const ICON = 'M4 4h16a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2h-9l-5 4v-4H4a2 2 0 0 1-2-2V6a2 2 0 0 1 2-2z';
 const SVG = 'http://www.w3.org/2000/svg';
@@ -24,7 +24,8 @@ export class Bubble {
   readonly #button = document.createElement('button');
   #frame: HTMLIFrameElement | undefined;
 
-  constructor(onClick: () => void) {
+  /** `onNear`: a click is likely. */
+  constructor(onClick: () => void, onNear: () => void) {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(CSS);
     // Made by script, so that a page's policy on styles doesn't matter.
@@ -32,6 +33,8 @@ export class Bubble {
     this.#shadow.append(this.#box);
     this.#button.type = 'button';
     this.#button.onclick = onClick;
+    this.#button.onpointerenter = onNear;
+    this.#button.onfocus = onNear;
     this.#button.append(icon());
     this.#box.append(this.#button);
   }
@@ -50,12 +53,16 @@ export class Bubble {
     this.#button.className = isNew ? 'new' : '';
     this.#button.setAttribute('aria-label', isOpen ? 'Close chat' : open);
     this.#button.setAttribute('aria-expanded', String(isOpen));
+    this.#box.classList.toggle('open', isOpen);
   }
 
   /** Loads the chat; `onLoad` gets its window. */
   load(url: string, onLoad: (chat: Window) => void): void {
     const frame = document.createElement('iframe');
     frame.title = 'Chat';
+    frame.id = 'chat';
+    frame.hidden = true;
+    this.#button.setAttribute('aria-controls', 'chat');
     // Without an origin of its own: whatever runs there reaches neither this page nor ours.
     frame.setAttribute('sandbox', 'allow-scripts allow-forms allow-popups');
     frame.src = url;
@@ -64,6 +71,14 @@ export class Bubble {
     this.#box.append(frame);
     window.visualViewport?.addEventListener('resize', this.#place);
     window.visualViewport?.addEventListener('scroll', this.#place);
+  }
+
+  /** It did not load: the next one may. */
+  unload(): void {
+    this.#frame!.remove();
+    this.label(false, false);
+    window.visualViewport?.removeEventListener('resize', this.#place);
+    window.visualViewport?.removeEventListener('scroll', this.#place);
   }
 
   open(focus: boolean): void {

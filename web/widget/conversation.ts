@@ -7,6 +7,8 @@ import { explain } from './words';
 const MAX_MESSAGES = 50;
 const MAX_MESSAGE_CHARACTERS = 8_000;
 const MAX_CHARACTERS = 32_000;
+/** An answer that says nothing for so long may be stuck. */
+const STALLED_MS = 20_000;
 
 interface Deps {
   view: View;
@@ -34,6 +36,7 @@ export class Conversation {
   #session: string | undefined;
   #id = 0;
   #stream: AnswerStream | undefined;
+  #stalled: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly deps: Deps,
@@ -63,12 +66,12 @@ export class Conversation {
 
   /** Asks the last question again. */
   retry(): void {
-    if (!this.#stream && this.#turns.at(-1)?.role === 'user') this.#ask();
+    if (this.#stream) this.#leave();
+    if (this.#turns.at(-1)?.role === 'user') this.#ask();
   }
 
   clear(): void {
-    if (this.#stream) this.deps.tell({ v: 1, type: 'stop', id: this.#id });
-    this.#stream = undefined;
+    if (this.#stream) this.#leave();
     this.#turns = [];
     this.#session = undefined;
     this.deps.view.clear();
@@ -78,6 +81,8 @@ export class Conversation {
   chunk(id: number, text: string): void {
     if (id !== this.#id || !this.#stream) return;
     this.#stream.push(text);
+    this.deps.view.calm();
+    this.#watch();
     this.deps.view.grow(this.#stream.text);
   }
 
@@ -88,7 +93,7 @@ export class Conversation {
       this.failed(id, { code: failure ?? 'cut' });
       return;
     }
-    this.#stream = undefined;
+    this.#end();
     this.#session = session ?? this.#session;
     this.#turns.push({ role: 'assistant', content: text, ...(mac !== undefined && { mac }) });
     this.deps.view.finish(text);
@@ -98,15 +103,34 @@ export class Conversation {
 
   failed(id: number, trouble: Trouble): void {
     if (id !== this.#id || !this.#stream) return;
-    this.#stream = undefined;
+    this.#end();
     this.deps.view.drop();
     this.deps.view.trouble(explain(trouble));
+  }
+
+  /** Says so when nothing comes for a while. What comes afterwards is still taken. */
+  #watch(): void {
+    clearTimeout(this.#stalled);
+    this.#stalled = setTimeout(() => this.deps.view.trouble(explain({ code: 'stalled' })), STALLED_MS);
+  }
+
+  #end(): void {
+    clearTimeout(this.#stalled);
+    this.#stream = undefined;
+  }
+
+  /** Ends an answer that isn't wanted any more. */
+  #leave(): void {
+    this.deps.tell({ v: 1, type: 'stop', id: this.#id });
+    this.#end();
+    this.deps.view.drop();
   }
 
   #ask(): void {
     const { view, tell, makeStream } = this.deps;
     this.#stream = makeStream();
     view.begin();
+    this.#watch();
     this.#save();
     const session = this.#session === undefined ? {} : { session_id: this.#session };
     tell({ v: 1, type: 'ask', id: ++this.#id, question: { ...latest(this.#turns), ...session } });

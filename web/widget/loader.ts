@@ -6,6 +6,9 @@ import { Store } from './store';
 /** Set by the build: names the frame that this loader was made with. */
 declare const FRAME_VERSION: string;
 
+/** Longer than any connection on which somebody would chat. */
+const LOADED_WITHIN_MS = 15_000;
+
 type Happening = 'open' | 'close' | 'message' | 'error';
 type Listener = (detail?: unknown) => void;
 
@@ -23,7 +26,10 @@ class Widget {
   readonly #key = tag.dataset.prWidget!;
   readonly #host = (tag.dataset.prHost || new URL(tag.src).origin).replace(/\/+$/, '');
   readonly #store = new Store(this.#key);
-  readonly #bubble = new Bubble(() => (this.#isOpen ? this.close() : this.open()));
+  readonly #bubble = new Bubble(
+    () => (this.#isOpen ? this.close() : this.open()),
+    () => this.#look && this.#loadFrame(this.#look),
+  );
   readonly #calls = new Calls(
     this.#host,
     this.#key,
@@ -36,6 +42,7 @@ class Widget {
   /** Said before the frame was there. */
   #waiting: ToFrame[] = [];
   #isLoading = false;
+  #isReady = false;
   #isOpen = false;
   /** Asked to open before it could. */
   #isWanted = false;
@@ -46,7 +53,8 @@ class Widget {
     if (!response.ok) throw new Error(`no widget: ${response.status}`);
     const { greeting_message, placeholder, theme } = (await response.json()) as Config;
     const greeting = tag.dataset.prGreeting ?? greeting_message;
-    this.#look = { greeting, placeholder, primary: theme.primary };
+    const rtl = getComputedStyle(document.body).direction === 'rtl';
+    this.#look = { greeting, placeholder, primary: theme.primary, rtl };
     this.#bubble.show(theme.primary, tag.dataset.prPosition ?? theme.position);
     if (this.#isWanted) this.open();
     // After a navigation it is there again, without taking the focus or a whole phone.
@@ -98,6 +106,7 @@ class Widget {
   #loadFrame(look: Look): void {
     if (this.#isLoading) return;
     this.#isLoading = true;
+    setTimeout(() => this.#isReady || this.#giveUp(), LOADED_WITHIN_MS);
     const url = `${this.#host}/widget/frame/${FRAME_VERSION}?key=${encodeURIComponent(this.#key)}`;
     this.#bubble.load(url, (chat) => {
       const { port1, port2 } = new MessageChannel();
@@ -110,8 +119,23 @@ class Widget {
     });
   }
 
+  /** The chat can't be loaded: it is tried again with the next click. */
+  #giveUp(): void {
+    const wasOpen = this.#isOpen;
+    this.close();
+    this.#bubble.unload();
+    this.#isLoading = false;
+    this.#port = undefined;
+    this.#waiting = [];
+    if (!wasOpen) return;
+    this.#emit('error');
+    // biome-ignore lint/suspicious/noConsole: whoever builds the page looks there
+    console.warn('chat widget: the chat could not be loaded');
+  }
+
   #hear(said: ToLoader): void {
     if (said?.v !== 1) return;
+    this.#isReady = true;
     if (said.type === 'close') this.close();
     else if (said.type === 'ask') void this.#calls.ask(said.id, said.question);
     else if (said.type === 'stop') this.#calls.stop(said.id);
@@ -134,7 +158,10 @@ function start(): void {
   const load = (): void =>
     // biome-ignore lint/suspicious/noConsole: whoever builds the page looks there
     void widget.load().catch((error: unknown) => console.warn('chat widget:', error));
-  (window.requestIdleCallback ?? setTimeout)(load);
+  const idle = (): unknown => (window.requestIdleCallback ?? setTimeout)(load);
+  // The bubble goes into the body, which a script in the head can be ahead of.
+  if (document.body) idle();
+  else document.addEventListener('DOMContentLoaded', idle);
 }
 
 // Two tags, one bubble.

@@ -18,6 +18,8 @@ export interface Look {
   greeting: string;
   placeholder: string;
   primary: string;
+  /** Whether the page is written from right to left. */
+  rtl?: boolean;
 }
 
 /** What the frame asks the gateway: everything of a chat but its key. */

@@ -28,6 +28,8 @@ export class View {
   #growing: HTMLElement | undefined;
   #text = '';
   #isDrawing = false;
+  #isAtEnd = true;
+  #top = 0;
 
   constructor(private readonly wishes: Wishes) {
     byId<HTMLFormElement>('form').onsubmit = (event) => {
@@ -43,12 +45,22 @@ export class View {
     document.addEventListener('keydown', ({ key }) => {
       if (key === 'Escape') wishes.close();
     });
+    this.#log.onscroll = () => {
+      const { scrollHeight, scrollTop, clientHeight } = this.#log;
+      // Hidden, it has no height, and is nowhere.
+      if (clientHeight === 0) return;
+      this.#top = scrollTop;
+      this.#isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR_END;
+    };
+    // A keyboard comes up, or the box grows.
+    new ResizeObserver(() => this.#isAtEnd && this.#toEnd()).observe(this.#log);
     byId('clear').onclick = () => wishes.clear();
     byId('close').onclick = () => wishes.close();
   }
 
-  look({ greeting, placeholder, primary }: Look): void {
+  look({ greeting, placeholder, primary, rtl }: Look): void {
     const { style } = document.documentElement;
+    document.documentElement.dir = rtl ? 'rtl' : 'ltr';
     style.setProperty('--primary', primary);
     style.setProperty('--on-primary', readableOn(primary));
     this.#box.placeholder = placeholder;
@@ -57,8 +69,10 @@ export class View {
     if (this.#greeting) this.#log.prepend(this.#greeting);
   }
 
+  /** Where the reader was before the chat was hidden, which loses the place. */
   opened(focus: boolean): void {
-    this.#toEnd();
+    if (this.#isAtEnd) this.#toEnd();
+    else this.#log.scrollTop = this.#top;
     if (focus) this.#box.focus();
   }
 
@@ -70,6 +84,7 @@ export class View {
 
   /** An answer is under way. */
   begin(): void {
+    this.#text = '';
     this.#trouble.replaceChildren();
     this.#growing = bubble({ role: 'assistant', content: '' });
     this.#growing.classList.add('waiting');
@@ -106,13 +121,14 @@ export class View {
 
   trouble({ text, canRetry }: Explanation): void {
     this.#trouble.replaceChildren(text);
+    if (this.#isAtEnd) this.#toEnd();
     if (!canRetry) return;
     const again = document.createElement('button');
     again.type = 'button';
     again.className = 'again';
     again.textContent = 'Try again';
     again.onclick = () => {
-      this.#box.focus();
+      this.#refocus();
       this.wishes.retry();
     };
     this.#trouble.append(again);
@@ -123,7 +139,18 @@ export class View {
     this.#trouble.replaceChildren();
     this.#spoken.textContent = '';
     this.#log.replaceChildren(...(this.#greeting ? [this.#greeting] : []));
-    this.#box.focus();
+    this.#refocus();
+  }
+
+  /** Something comes after all. */
+  calm(): void {
+    this.#trouble.replaceChildren();
+  }
+
+  /** The button that had the focus is gone. On a phone the box would bring up the keyboard. */
+  #refocus(): void {
+    const isTouched = matchMedia('(pointer: coarse)').matches;
+    (isTouched ? this.#log : this.#box).focus();
   }
 
   #submit(): void {
@@ -139,16 +166,17 @@ export class View {
   }
 
   #toEnd(): void {
+    this.#isAtEnd = true;
     this.#log.scrollTop = this.#log.scrollHeight;
   }
 
   /** Keeps the end in sight of who is there, and the place of who reads above. */
   #write(text: string): void {
     if (!this.#growing) return;
-    const { scrollHeight, scrollTop, clientHeight } = this.#log;
+    const stays = !this.#isAtEnd;
     if (text !== '') this.#growing.classList.remove('waiting');
     this.#growing.replaceChildren(this.#growing.firstElementChild!, markdown(text));
-    if (scrollHeight - scrollTop - clientHeight < NEAR_END) this.#toEnd();
+    if (!stays) this.#toEnd();
   }
 }
 
@@ -158,6 +186,8 @@ function bubble({ role, content }: Turn): HTMLElement {
   made.dir = 'auto';
   const who = document.createElement('span');
   who.className = 'unseen';
+  // Else it would decide on the direction of what follows.
+  who.dir = 'ltr';
   who.textContent = role === 'user' ? 'You: ' : 'Assistant: ';
   made.append(who, role === 'user' ? content : markdown(content));
   return made;

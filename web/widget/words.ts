@@ -16,6 +16,10 @@ const WORDS: Record<string, Explanation> = {
     text: 'This chat has reached its limit for today. Please come back tomorrow.',
     canRetry: false,
   },
+  widget_loop_detected: {
+    text: 'These messages repeat themselves. Ask something else.',
+    canRetry: false,
+  },
   widget_monthly_limit_exceeded: { text: PAUSED, canRetry: false },
   widget_owner_insufficient_balance: { text: PAUSED, canRetry: false },
   model_not_allowed: { text: PAUSED, canRetry: false },
@@ -37,6 +41,9 @@ export function explain({ code, retryAfter }: Trouble): Explanation {
     }
     const wait = retryAfter === 1 ? '1 second' : `${retryAfter} seconds`;
     return { text: `Too many messages at once. Try again in ${wait}.`, canRetry: true };
+  }
+  if (code === 'stalled') {
+    return { text: 'No answer has come for a while. Wait a little longer, or try again.', canRetry: true };
   }
   if (code === 'cut') return { text: 'The answer was cut off.', canRetry: true };
   return WORDS[code] ?? { text: 'Something went wrong. Try again.', canRetry: true };

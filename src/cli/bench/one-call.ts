@@ -42,8 +42,8 @@ const hasToken = ({ choices = [] }: Chunk): boolean =>
     ),
   );
 
-/** Reads a stream's events as they come, and when. */
-class StreamReader {
+/** Reads a stream's events as they come, and when: an event is there with the end of its line. */
+export class StreamReader {
   readonly times: number[] = [];
   tokens = 0;
   done = false;
@@ -76,7 +76,8 @@ const failed = (began: number, error: string): Measured => ({
   error,
 });
 
-function ofStream(reader: StreamReader, began: number, ended: number): Measured {
+/** What a stream took. */
+export function ofStream(reader: StreamReader, began: number, ended: number): Measured {
   const { times, tokens } = reader;
   if (reader.error !== undefined || !reader.done)
     return failed(began, reader.error ?? 'the stream broke off');

@@ -1,9 +1,18 @@
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Measured, oneCall } from './one-call.js';
 import type { BenchOptions } from './options.js';
 import { meets } from './slo.js';
-import { percentile, rounded, seeded } from './statistics.js';
+import {
+  type Interval,
+  percentile,
+  percentileInterval,
+  rateInterval,
+  rounded,
+  seeded,
+  type Work,
+} from './statistics.js';
 
 /** The result of one run, by the names of `POST /api/internal/benchmarks`. */
 export interface RunResult {
@@ -22,6 +31,8 @@ export interface RunResult {
   tpot_p50_ms?: number;
   goodput?: number;
   slo?: string;
+  /** Of the measures that had enough requests for one. */
+  intervals: ({ measure: string } & Interval)[];
   /** Share of the requests that met the objective; not submitted. */
   met?: number;
   /** The first error; not submitted. */
@@ -33,6 +44,9 @@ const PROMPT_WORDS = 40;
 const MS_PER_SECOND = 1000;
 const P50 = 0.5;
 const P95 = 0.95;
+/** Workers begin one after the other: in step, each would measure how long the others take to send and to read. */
+const MOST_APART_MS = 5;
+const RAMP_MS = 1_000;
 
 function bodies({ model, maxTokens, prompt, seed, stream }: BenchOptions): () => string {
   const random = seeded(seed);
@@ -47,28 +61,39 @@ function bodies({ model, maxTokens, prompt, seed, stream }: BenchOptions): () =>
     });
 }
 
+/** A measured call, and when it began: milliseconds since the run did. */
+interface Timed extends Measured {
+  from: number;
+}
+
 /** Makes `count` calls by `workers` at once. */
 async function calls(
   options: BenchOptions,
-  { count, workers, onDone }: { count: number; workers: number; onDone(done: number): void },
-): Promise<{ measured: Measured[]; durationMs: number }> {
+  {
+    count,
+    workers,
+    agent,
+    onDone,
+  }: { count: number; workers: number; agent: Agent; onDone(done: number): void },
+): Promise<{ measured: Timed[]; durationMs: number }> {
   const { key, stream } = options;
   const url = new URL('/v1/chat/completions', options.url);
   const body = bodies(options);
-  const agent = new (url.protocol === 'https:' ? SecureAgent : Agent)({ keepAlive: true });
-  const measured: Measured[] = [];
+  const measured: Timed[] = [];
   let left = count;
-  const work = async (): Promise<void> => {
+  const apartMs = Math.min(MOST_APART_MS, RAMP_MS / workers);
+  const work = async (_: unknown, worker: number): Promise<void> => {
+    await delay(worker * apartMs);
     while (left > 0) {
       left--;
-      measured.push(await oneCall({ url, key, stream, agent, body: body() }));
+      const from = performance.now() - began;
+      measured.push({ from, ...(await oneCall({ url, key, stream, agent, body: body() })) });
       onDone(measured.length);
     }
   };
   const began = performance.now();
   await Promise.all(Array.from({ length: Math.min(workers, count) }, work));
   const durationMs = performance.now() - began;
-  agent.destroy();
   return { measured, durationMs };
 }
 
@@ -79,8 +104,12 @@ export async function runBench(
   onProgress: (done: number) => void,
 ): Promise<RunResult> {
   const { requests, warmup, slo, stream } = options;
-  if (warmup > 0) await calls(options, { count: warmup, workers, onDone: () => undefined });
-  const { measured, durationMs } = await calls(options, { count: requests, workers, onDone: onProgress });
+  // One for both: connections are made before what counts.
+  const agent = new (options.url.protocol === 'https:' ? SecureAgent : Agent)({ keepAlive: true });
+  const parts = { workers, agent };
+  if (warmup > 0) await calls(options, { ...parts, count: warmup, onDone: () => undefined });
+  const { measured, durationMs } = await calls(options, { ...parts, count: requests, onDone: onProgress });
+  agent.destroy();
   const good = measured.filter(({ ok }) => ok);
   const tokens = good.reduce((sum, call) => sum + call.tokens, 0);
   const seconds = durationMs / MS_PER_SECOND;
@@ -97,6 +126,7 @@ export async function runBench(
     p95_latency_ms: rounded(percentile(latencies, P95)),
     errors: measured.length - good.length,
     ...(stream && ofTokens(good)),
+    intervals: intervalsOf(measured, good, durationMs, options),
     ...(slo && { slo: slo.text, goodput: rounded(met! / seconds), met: rounded(met! / requests) }),
     ...(error !== undefined && { first_error: error }),
   };
@@ -114,3 +144,44 @@ function ofTokens(good: readonly Measured[]) {
     tpot_p50_ms: rounded(percentile(each, P50)),
   };
 }
+
+/** How sure the figures are. */
+function intervalsOf(
+  measured: readonly Timed[],
+  good: readonly Timed[],
+  durationMs: number,
+  { slo, stream }: BenchOptions,
+): RunResult['intervals'] {
+  const latencies = good.map(({ latencyMs }) => latencyMs);
+  const first = good.flatMap(({ ttftMs }) => ttftMs ?? []);
+  const gaps = good.flatMap(({ gapsMs }) => gapsMs);
+  const each = good.flatMap(({ tpotMs }) => tpotMs ?? []);
+  const met = slo && measured.filter((call) => meets(call, slo));
+  const found: Record<string, Interval | undefined> = {
+    tokens_per_second: rateInterval(
+      workOf(good, ({ tokens }) => tokens),
+      durationMs,
+    ),
+    goodput:
+      met &&
+      rateInterval(
+        workOf(met, () => 1),
+        durationMs,
+      ),
+    p50_latency_ms: percentileInterval(latencies, P50),
+    p95_latency_ms: percentileInterval(latencies, P95),
+    ...(stream && {
+      ttft_p50_ms: percentileInterval(first, P50),
+      ttft_p95_ms: percentileInterval(first, P95),
+      itl_p50_ms: percentileInterval(gaps, P50, good.length),
+      itl_p95_ms: percentileInterval(gaps, P95, good.length),
+      tpot_p50_ms: percentileInterval(each, P50),
+    }),
+  };
+  return Object.entries(found).flatMap(([measure, interval]) =>
+    interval ? [{ measure, low: rounded(interval.low), high: rounded(interval.high) }] : [],
+  );
+}
+
+const workOf = (calls: readonly Timed[], amountOf: (call: Timed) => number): Work[] =>
+  calls.map((call) => ({ from: call.from, to: call.from + call.latencyMs, amount: amountOf(call) }));

@@ -18,3 +18,64 @@ export function seeded(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
+
+/** Where a measure lies with a probability of 95 %. */
+export interface Interval {
+  low: number;
+  high: number;
+}
+
+/** The 97.5 % quantile of the normal distribution. */
+const Z = 1.959963984540054;
+
+/**
+ * The interval of a percentile, from the ranks that it may have in a sample, whatever the distribution. `independent`: how many
+ * of the values say something of their own, such as the requests that gaps between tokens come from. Undefined if they are
+ * too few for either end.
+ */
+export function percentileInterval(
+  values: readonly number[],
+  share: number,
+  independent = values.length,
+): Interval | undefined {
+  const spread = Z * Math.sqrt((share * (1 - share)) / Math.max(1, independent));
+  const low = Math.floor((share - spread) * values.length);
+  const high = Math.ceil((share + spread) * values.length) + 1;
+  if (low < 1 || high > values.length) return undefined;
+  const sorted = Float64Array.from(values).sort();
+  return { low: sorted[low - 1]!, high: sorted[high - 1]! };
+}
+
+/** Something that was done in a time, in milliseconds: the tokens of a request, or one that met the objective. */
+export interface Work {
+  from: number;
+  to: number;
+  amount: number;
+}
+
+const SLICES = 10;
+/** Student's t for ten slices, 97.5 %. */
+const T = 2.262157162798205;
+/** Of fewer requests, a slice has hardly one. */
+const LEAST = 50;
+
+/**
+ * The interval of a rate per second, from how much it differs between ten equal parts of the run: requests of one moment share
+ * their fate, so that they can't count one by one. Undefined for too little work.
+ */
+export function rateInterval(work: readonly Work[], durationMs: number): Interval | undefined {
+  if (work.length < LEAST) return undefined;
+  const sliceMs = durationMs / SLICES;
+  const amounts = new Array<number>(SLICES).fill(0);
+  for (const { from, to, amount } of work) {
+    for (let slice = 0; slice < SLICES; slice++) {
+      const shared = Math.min(to, (slice + 1) * sliceMs) - Math.max(from, slice * sliceMs);
+      if (shared > 0) amounts[slice]! += (amount * shared) / (to - from);
+    }
+  }
+  const rates = amounts.map((amount) => (amount / sliceMs) * 1000);
+  const mean = rates.reduce((sum, rate) => sum + rate, 0) / SLICES;
+  const variance = rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / (SLICES - 1);
+  const margin = T * Math.sqrt(variance / SLICES);
+  return { low: Math.max(0, mean - margin), high: mean + margin };
+}

@@ -1,7 +1,7 @@
 import type { SqlFunction } from './sql-function.js';
 
 /**
- * Decides which alerts fire and whom they notify. `record_usage` calls it after it has written events, in the same
+ * Decides which alerts fire and whom they notify. `record_calls` calls it after it has written events, in the same
  * transaction, with the events' times, accounts, keys, costs and statuses.
  *
  * - **A percentage of a monthly limit** fires if a call of its key succeeded, the key's spend in the UTC month of that call is
@@ -64,7 +64,7 @@ with called as materialized (
     r.monthly_limit_usd as monthly_limit, null::numeric as balance,
     case when r.kind = 'email' and p_most_mails < row_number() over (partition by r.id, r.month order by r.pct) + (
       select count(*) from alert_events e
-      where e.purpose = 'threshold' and e.subscription_id = r.id and e.key_id = r.key_id
+      where e.purpose in ('threshold', 'guard') and e.subscription_id = r.id and e.key_id = r.key_id
         and e.billing_month = r.month) then p_too_many end as left_out
   from fired f join reached r on r.key_id = f.key_id and r.month = f.month and r.pct = f.threshold_pct
   union all

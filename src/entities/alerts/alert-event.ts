@@ -1,7 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { GuardAction } from '../keys/key-guard.js';
 import type { AlertKind } from './alert-subscription.js';
 
-export type AlertPurpose = 'threshold' | 'test' | 'low_balance';
+export type AlertPurpose = 'threshold' | 'test' | 'low_balance' | 'guard';
 export type DeliveryStatus = 'pending' | 'sent' | 'failed' | 'degraded';
 
 /**
@@ -44,6 +45,7 @@ const AlertEventSchema = defineEntity({
     accountId: p.uuid(),
     /** Null for low balance, which concerns no key. */
     keyId: p.uuid().nullable(),
+    /** Null for low balance, and for a guard of a key that nobody subscribes to. */
     subscriptionId: p.uuid().nullable(),
     purpose: p.text().$type<AlertPurpose>(),
     kind: p.text().$type<AlertKind>(),
@@ -57,6 +59,9 @@ const AlertEventSchema = defineEntity({
     /** Month-to-date spend and limit of the key as they were, dollars. */
     spend: p.decimal().precision(24).scale(12).nullable(),
     monthlyLimit: p.decimal().precision(24).scale(12).nullable(),
+    /** What the guard of the key did at this percentage, and the model that its calls run on since, if any. */
+    guardAction: p.text().$type<GuardAction>().nullable(),
+    guardModelPublicName: p.text().nullable(),
     /** Of the account, dollars; low balance only. */
     balance: p.decimal().precision(24).scale(12).nullable(),
     /** Which receiver it goes to: a hash of scheme, host and port; 0 for all mail. */

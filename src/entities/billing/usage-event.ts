@@ -54,6 +54,12 @@ const UsageEventSchema = defineEntity({
     anomalous: p.boolean().default(false),
     /** The version of a prompt that the caller named, of this account. It outlives its prompt. */
     promptVersionId: p.uuid().nullable(),
+    /** The deployment that answered, or failed last. This and the next two are for administrators only. */
+    deployment: p.text().nullable(),
+    /** The node that it ran on. */
+    nodeId: p.uuid().nullable(),
+    /** Calls under way on that node when this one began, itself included. */
+    nodeCalls: p.integer().nullable(),
   },
 });
 

@@ -11,6 +11,13 @@ export interface StoredSweepStep {
   errors: number;
 }
 
+/** Where a measure lies with a probability of 95 %. */
+export interface StoredInterval {
+  measure: string;
+  low: number;
+  high: number;
+}
+
 /** One benchmark run of a model on a node. It outlives its node. */
 const GpuBenchmarkSchema = defineEntity({
   name: 'GpuBenchmark',
@@ -43,6 +50,8 @@ const GpuBenchmarkSchema = defineEntity({
     /** As the benchmark was told: `ttft=500ms,itl=50ms`. */
     slo: p.text().nullable(),
     sweep: p.json<StoredSweepStep[]>().nullable(),
+    /** Of the measures that had enough requests for one. */
+    intervals: p.json<StoredInterval[]>().nullable(),
     createdAt: p.datetime(6),
   },
 });

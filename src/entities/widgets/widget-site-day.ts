@@ -11,9 +11,11 @@ const WidgetSiteDaySchema = defineEntity({
     day: p.date().primary(),
     /** Host name; empty: none was named, or too many different ones. */
     site: p.text().primary(),
-    /** `answered`, or the code of the refusal. */
+    /** `answered`, or why it was refused. */
     outcome: p.text().primary(),
     messages: p.bigint(),
+    /** Dollars, of those that were answered. */
+    cost: p.decimal().precision(24).scale(12).default('0'),
   },
 });
 

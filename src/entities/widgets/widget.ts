@@ -45,6 +45,8 @@ const WidgetSchema = defineEntity({
     visitorDailyLimit: p.integer().nullable(),
     /** Whether turns of the assistant count only with the code that they went out with. */
     verifiedHistory: p.boolean(),
+    /** Whether messages that repeat in a circle are refused. */
+    loopDetection: p.boolean().default(false),
     /** Dollars per UTC month. */
     monthlyLimitUsd: p.decimal().precision(24).scale(12).nullable(),
     /** Answers once the monthly limit is reached; null: nothing answers then. */

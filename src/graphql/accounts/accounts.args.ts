@@ -40,10 +40,13 @@ export class UsersArgs extends PageArgs {
 }
 
 const userId = z.object({ id: uuid('Account ID.') });
-const { plan, role } = updateUserInput.shape;
+const { plan, role, expected_plan } = updateUserInput.shape;
+
+@ArgsType()
+export class UserArgs extends inputFields(userId) {}
 
 @InputType({ description: 'An account and its new plan.' })
-export class SetUserPlanInput extends inputFields(userId.extend({ plan: plan.unwrap() })) {}
+export class SetUserPlanInput extends inputFields(userId.extend({ plan: plan.unwrap(), expected_plan })) {}
 
 @InputType({ description: 'An account and its new role.' })
 export class SetUserRoleInput extends inputFields(userId.extend({ role: role.unwrap() }), {

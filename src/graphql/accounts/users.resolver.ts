@@ -14,6 +14,7 @@ import {
   EnableUserInput,
   SetUserPlanInput,
   SetUserRoleInput,
+  UserArgs,
   UsersArgs,
 } from './accounts.args.js';
 import {
@@ -52,15 +53,21 @@ export class UsersResolver {
   }
 
   @Allow('admin')
+  @Query(() => User, { nullable: true, description: 'An account. Requires an administrator.' })
+  async user(@Args() { id }: UserArgs, @Ctx() { services, service }: GraphqlContext): Promise<User> {
+    return camelCased(await services.accounts.getUser(service, id));
+  }
+
+  @Allow('admin')
   @Mutation(() => SetUserPlanPayload, {
     description:
       'Moves an account to another plan. A paid plan grants its included credits once per month. Requires an administrator.',
   })
   setUserPlan(
-    @Arg('input', { description: 'Account and plan.' }) { id, plan }: SetUserPlanInput,
+    @Arg('input', { description: 'Account and plan.' }) { id, plan, expectedPlan }: SetUserPlanInput,
     @Ctx() context: GraphqlContext,
   ): Promise<SetUserPlanPayload> {
-    return updated(context, id, { plan });
+    return updated(context, id, { plan, ...(expectedPlan != null && { expected_plan: expectedPlan }) });
   }
 
   @Allow('admin')

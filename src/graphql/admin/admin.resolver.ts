@@ -3,7 +3,7 @@ import { adjustCreditInput, listActionsInput } from '../../services/admin/admin.
 import { Allow } from '../access.js';
 import { camelCased } from '../case.js';
 import type { GraphqlContext } from '../context.js';
-import { checked } from '../input.js';
+import { checked, given } from '../input.js';
 import {
   AdjustCreditInput,
   AdjustCreditPayload,
@@ -29,7 +29,7 @@ export class AdminResolver {
     @Args() args: AdminActionsArgs,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<AdminAction[]> {
-    return camelCased(await services.admin.actions(service, checked(listActionsInput, args)));
+    return camelCased(await services.admin.actions(service, checked(listActionsInput, given(args))));
   }
 
   @Allow('admin')

@@ -8,6 +8,7 @@ import {
 } from '../../services/alerts/alerts.outputs.js';
 import { connectionOf, pageOf } from '../connections.js';
 import { enumOf } from '../enum-of.js';
+import { ApiKeyGuardAction } from '../keys/keys.types.js';
 import { descriptionOf, outputFields } from '../zod-fields.js';
 
 export const AlertKind = enumOf('AlertKind', 'Delivery channel.', alertOutput.shape.kind, {
@@ -19,6 +20,7 @@ const AlertPurpose = enumOf('AlertPurpose', 'Reason for an alert.', alertEventOu
   threshold: 'The key reached a percentage of its monthly limit.',
   test: 'The owner requested a test.',
   low_balance: 'The account balance fell below the low-balance threshold.',
+  guard: 'The guard of the key acted.',
 });
 
 const AlertDeliveryStatus = enumOf(
@@ -41,6 +43,7 @@ export class AlertEvent extends outputFields(alertEventOutput, {
   purpose: AlertPurpose,
   kind: AlertKind,
   deliveryStatus: AlertDeliveryStatus,
+  guardAction: ApiKeyGuardAction,
 }) {}
 
 @ObjectType({ description: pageOf('alert events') })

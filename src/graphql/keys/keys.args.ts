@@ -4,6 +4,7 @@ import { uuid } from '../../lib/output-fields.js';
 import {
   createKeyInput,
   keyDaysInput,
+  keyGuardInput,
   keysSearchInput,
   updateKeyInput,
 } from '../../services/keys/keys.inputs.js';
@@ -11,6 +12,7 @@ import { PageArgs } from '../connections.js';
 import { enumOf } from '../enum-of.js';
 import { Decimal } from '../scalars.js';
 import { descriptionOf, inputFields } from '../zod-fields.js';
+import { ApiKeyGuardAction } from './keys.types.js';
 
 const keyId = z.object({ id: uuid('API key ID.') });
 
@@ -44,7 +46,7 @@ export class CreateApiKeyInput extends inputFields(createKeyInput) {}
 @InputType({ description: 'An API key and its new name.' })
 export class RenameApiKeyInput extends inputFields(keyId.extend(createKeyInput.shape)) {}
 
-const { monthly_limit_usd, daily_limit_usd } = updateKeyInput.shape;
+const { monthly_limit_usd, daily_limit_usd, guard } = updateKeyInput.shape;
 
 @InputType({
   description: 'Spending limits of an API key. Omitted limits keep their value; null removes a limit.',
@@ -53,6 +55,17 @@ export class SetApiKeyLimitsInput extends inputFields(keyId.extend({ monthly_lim
   monthlyLimitUsd: Decimal,
   dailyLimitUsd: Decimal,
 }) {}
+
+@InputType({ description: keyGuardInput.description })
+export class ApiKeyGuardInput extends inputFields(keyGuardInput, { action: ApiKeyGuardAction }) {}
+
+@InputType({ description: 'An API key and its guard. Null removes the guard.' })
+export class SetApiKeyGuardInput extends inputFields(keyId.extend({ guard: guard.unwrap() }), {
+  guard: ApiKeyGuardInput,
+}) {}
+
+@InputType({ description: 'The API key whose guard to undo.' })
+export class UndoApiKeyGuardInput extends inputFields(keyId) {}
 
 @InputType({ description: 'The API key to enable.' })
 export class EnableApiKeyInput extends inputFields(keyId) {}

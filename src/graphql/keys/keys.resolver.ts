@@ -20,7 +20,9 @@ import {
   DisableApiKeyInput,
   EnableApiKeyInput,
   RenameApiKeyInput,
+  SetApiKeyGuardInput,
   SetApiKeyLimitsInput,
+  UndoApiKeyGuardInput,
   UsageByDayArgs,
 } from './keys.args.js';
 import {
@@ -32,10 +34,16 @@ import {
   DisableApiKeyPayload,
   EnableApiKeyPayload,
   RenameApiKeyPayload,
+  SetApiKeyGuardPayload,
   SetApiKeyLimitsPayload,
+  UndoApiKeyGuardPayload,
 } from './keys.types.js';
 
-type KeyChange = { name: string } | { status: 'active' | 'disabled' } | Omit<SetApiKeyLimitsInput, 'id'>;
+type KeyChange =
+  | { name: string }
+  | { status: 'active' | 'disabled' }
+  | Omit<SetApiKeyLimitsInput, 'id'>
+  | Omit<SetApiKeyGuardInput, 'id'>;
 
 async function changed(
   { services, service }: GraphqlContext,
@@ -79,6 +87,30 @@ class KeysResolver {
     @Ctx() context: GraphqlContext,
   ): Promise<SetApiKeyLimitsPayload> {
     return changed(context, id, limits);
+  }
+
+  @Allow('session')
+  @Mutation(() => SetApiKeyGuardPayload, {
+    description:
+      'Sets or removes the guard of an API key. A guard that is set can act again this month, and acts at once if its percentage is reached.',
+  })
+  setApiKeyGuard(
+    @Arg('input', { description: 'Key and guard.' }) { id, guard }: SetApiKeyGuardInput,
+    @Ctx() context: GraphqlContext,
+  ): Promise<SetApiKeyGuardPayload> {
+    return changed(context, id, { guard });
+  }
+
+  @Allow('session')
+  @Mutation(() => UndoApiKeyGuardPayload, {
+    description:
+      'Ends what the guard of an API key has done, for the rest of the UTC month. If it has not acted, nothing changes.',
+  })
+  async undoApiKeyGuard(
+    @Arg('input', { description: 'The key.' }) { id }: UndoApiKeyGuardInput,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<UndoApiKeyGuardPayload> {
+    return { apiKey: camelCased(await services.keys.undoGuard(service, { id })) };
   }
 
   @Allow('session')

@@ -1,5 +1,7 @@
 import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { economicsInput } from '../../services/nodes/economics.inputs.js';
 import {
+  compareBenchmarksInput,
   createNodeInput,
   heartbeatsInput,
   listBenchmarksInput,
@@ -8,16 +10,21 @@ import {
 import { Allow } from '../access.js';
 import { camelCased } from '../case.js';
 import type { GraphqlContext } from '../context.js';
-import { checked } from '../input.js';
+import { checked, given } from '../input.js';
 import {
   Benchmark,
+  BenchmarkComparison,
   BenchmarksArgs,
+  CompareBenchmarksArgs,
   CreateGpuNodeInput,
   CreateGpuNodePayload,
   DeleteGpuNodeInput,
   DeleteGpuNodePayload,
   GpuNode,
+  GpuNodeSettings,
   NodeArgs,
+  NodeEconomics,
+  NodeEconomicsArgs,
   NodeHeartbeat,
   NodeHeartbeatsArgs,
   NodesArgs,
@@ -48,6 +55,14 @@ export class NodesResolver {
   }
 
   @Allow('admin')
+  @Query(() => GpuNodeSettings, {
+    description: 'Settings of the node registry. Requires an administrator.',
+  })
+  gpuNodeSettings(@Ctx() { services, service }: GraphqlContext): GpuNodeSettings {
+    return camelCased(services.nodes.settings(service));
+  }
+
+  @Allow('admin')
   @Query(() => [NodeHeartbeat], {
     nullable: true,
     description:
@@ -70,7 +85,7 @@ export class NodesResolver {
     @Args() args: BenchmarksArgs,
     @Ctx() { services, service }: GraphqlContext,
   ): Promise<Benchmark[]> {
-    return camelCased(await services.benchmarks.list(service, checked(listBenchmarksInput, args)));
+    return camelCased(await services.benchmarks.list(service, checked(listBenchmarksInput, given(args))));
   }
 
   @Allow('admin')
@@ -80,6 +95,31 @@ export class NodesResolver {
   })
   async latestBenchmarks(@Ctx() { services, service }: GraphqlContext): Promise<Benchmark[]> {
     return camelCased(await services.benchmarks.latest(service));
+  }
+
+  @Allow('admin')
+  @Query(() => BenchmarkComparison, {
+    nullable: true,
+    description: 'Two benchmark runs, measure by measure. Requires an administrator.',
+  })
+  async benchmarkComparison(
+    @Args() args: CompareBenchmarksArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<BenchmarkComparison> {
+    return camelCased(await services.benchmarks.compare(service, checked(compareBenchmarksInput, args)));
+  }
+
+  @Allow('admin')
+  @Query(() => [NodeEconomics], {
+    description:
+      'What nodes earned and cost in a window, the largest margin of one hour first. Requires an administrator.',
+    complexity: listCost,
+  })
+  async nodeEconomics(
+    @Args() args: NodeEconomicsArgs,
+    @Ctx() { services, service }: GraphqlContext,
+  ): Promise<NodeEconomics[]> {
+    return camelCased(await services.economics.list(service, checked(economicsInput, args)));
   }
 
   @Allow('admin')

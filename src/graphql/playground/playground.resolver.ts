@@ -26,6 +26,9 @@ import {
   UnsharePlaygroundSessionPayload,
 } from './playground.types.js';
 
+/** Every text of fifty sessions is opened to show its beginning. */
+const OPENING_COST = 2_500;
+
 /** Queries and mutations of the model playground. */
 @Resolver()
 export class PlaygroundResolver {
@@ -109,7 +112,7 @@ export class ViewerPlaygroundResolver {
   @FieldResolver(() => [PlaygroundSession], {
     description:
       'The 50 newest playground sessions, newest first, with the first 1,000 characters of each text.',
-    complexity: ({ childComplexity }) => 1 + KEPT_SESSIONS * childComplexity,
+    complexity: ({ childComplexity }) => OPENING_COST + KEPT_SESSIONS * childComplexity,
   })
   async playgroundSessions(
     @Args() { shared }: PlaygroundSessionsArgs,

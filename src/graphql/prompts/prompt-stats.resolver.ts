@@ -16,9 +16,9 @@ import {
 } from './prompt-stats.types.js';
 import { Prompt } from './prompts.types.js';
 
-/** Each reads thousands of rows, so it costs more than its few values would. */
+/** Each reads thousands of rows, so it costs more than its few values would: three of them fit into an operation. */
 const readingCost: ComplexityEstimator = ({ args, childComplexity }) =>
-  100 + Math.min(Math.max(args.windowDays, 1), 90) + childComplexity;
+  2_500 + Math.min(Math.max(args.windowDays, 1), 90) + childComplexity;
 
 /** Call statistics of prompt versions. */
 @Resolver(() => Prompt)

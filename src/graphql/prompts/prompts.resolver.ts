@@ -48,6 +48,11 @@ import {
   UpdatePromptPayload,
 } from './prompts.types.js';
 
+/** Each of a page may be 50,000 characters long, whichever of its fields is asked for. */
+const TEXT_COST = 50;
+const textsCost: ComplexityEstimator = (options) =>
+  pageCost({ ...options, childComplexity: options.childComplexity + TEXT_COST });
+
 /** Mutations of prompts. */
 @Resolver()
 export class PromptsResolver {
@@ -134,7 +139,7 @@ export class PromptsResolver {
 export class ViewerPromptsResolver {
   @FieldResolver(() => PromptConnection, {
     description: 'Saved prompts of the account.',
-    complexity: pageCost,
+    complexity: textsCost,
   })
   async prompts(
     @Args() { search, ...args }: PromptsArgs,
@@ -151,8 +156,10 @@ export class ViewerPromptsResolver {
   }
 }
 
-/** Compares two texts, or reads up to a megabyte. */
-const heavyCost: ComplexityEstimator = ({ childComplexity }) => 100 + childComplexity;
+/** As many comparisons a minute as over REST: each may take a twentieth of a second of this process. */
+const diffCost: ComplexityEstimator = ({ childComplexity }) => 5_000 + childComplexity;
+/** As many renders a minute as over REST: each may give a megabyte. */
+const renderCost: ComplexityEstimator = ({ childComplexity }) => 500 + childComplexity;
 const activationsCost: ComplexityEstimator = ({ args, childComplexity }) =>
   1 + Math.min(Math.max(args.limit, 1), 500) * childComplexity;
 
@@ -161,7 +168,7 @@ const activationsCost: ComplexityEstimator = ({ args, childComplexity }) =>
 export class PromptResolver {
   @FieldResolver(() => PromptVersionConnection, {
     description: 'Versions of the prompt.',
-    complexity: pageCost,
+    complexity: textsCost,
   })
   async versions(
     @Root() { id }: Prompt,
@@ -187,7 +194,7 @@ export class PromptResolver {
   @FieldResolver(() => PromptDiff, {
     nullable: true,
     description: 'The differences between two versions.',
-    complexity: heavyCost,
+    complexity: diffCost,
   })
   async diff(
     @Root() { id }: Prompt,
@@ -200,7 +207,7 @@ export class PromptResolver {
   @FieldResolver(() => RenderedPrompt, {
     nullable: true,
     description: 'The active version with all placeholders replaced.',
-    complexity: heavyCost,
+    complexity: renderCost,
   })
   async rendered(
     @Root() { id }: Prompt,

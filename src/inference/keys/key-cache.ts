@@ -10,6 +10,7 @@ import type { Logger } from '../../lib/logger.js';
 import type { FlushResult } from '../../metering/usage-record.js';
 import { type DatabaseContact, STALE_MS } from '../database-contact.js';
 import type { AccountState, DayState } from '../limits/account-state.js';
+import { type Waiter, WaitingReads } from '../waiting-reads.js';
 import { type KeyRow, readKeys } from './key.store.js';
 import { KeySlots } from './key-slots.js';
 import { type AccountRow, type KeyEntry, KeyStates } from './key-states.js';
@@ -30,6 +31,8 @@ export interface KeyCache {
   invalidate(change: Invalidation): void;
   /** Notifications may have been missed: everything is read again before its next use. */
   invalidateAll(): void;
+  /** Guards of keys of these accounts may have acted; null: of any account. */
+  guardsActed(accountIds: readonly string[] | null): void;
   /** Takes over what a commit changed. */
   flushed(result: FlushResult): void;
   account(id: string): AccountState | undefined;
@@ -63,11 +66,6 @@ const PAUSE_MS = 5;
 const FAILING_PAUSE_MS = 250;
 const SWEEP_MS = 60_000;
 
-interface Waiter {
-  resolve(entry: KeyEntry | null): void;
-  reject(error: Error): void;
-}
-
 interface CacheDeps {
   pool: Pool;
   envelope: Envelope;
@@ -86,7 +84,7 @@ class DatabaseKeyCache implements KeyCache {
   readonly #missing: LRUCache<string, number>;
   #notified = 0;
   readonly #states: KeyStates;
-  readonly #waiting = new Map<string, Waiter[]>();
+  readonly #waiting = new WaitingReads<KeyEntry>(BATCH);
   /** Ids that changed while a reading is under way: its rows for them may be the old ones. */
   #changedDuringRead: Set<string> | undefined;
   #allChangedDuringRead = false;
@@ -160,6 +158,12 @@ class DatabaseKeyCache implements KeyCache {
     this.#notified++;
   }
 
+  guardsActed(accountIds: readonly string[] | null): void {
+    for (const id of accountIds ?? []) this.#changedDuringRead?.add(id);
+    if (accountIds === null) this.#allChangedDuringRead = true;
+    this.#slots.outdateGuarded(accountIds);
+  }
+
   flushed(result: FlushResult): void {
     this.#states.flushed(result);
   }
@@ -199,10 +203,8 @@ class DatabaseKeyCache implements KeyCache {
     }
   }
 
-  #enqueue(hash: string, waiter?: Waiter): void {
-    const waiters = this.#waiting.get(hash);
-    if (!waiters) this.#waiting.set(hash, waiter ? [waiter] : []);
-    else if (waiter) waiters.push(waiter);
+  #enqueue(hash: string, ...waiters: Waiter<KeyEntry>[]): void {
+    this.#waiting.add(hash, ...waiters);
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => void this.#readWaiting());
@@ -214,7 +216,7 @@ class DatabaseKeyCache implements KeyCache {
       const pause = this.#lastReadAt + (this.#failing ? FAILING_PAUSE_MS : PAUSE_MS) - performance.now();
       if (pause > 0) await delay(pause);
       this.#lastReadAt = performance.now();
-      const batch = this.#takeBatch();
+      const batch = this.#waiting.take();
       const changed = new Set<string>();
       this.#changedDuringRead = changed;
       this.#allChangedDuringRead = false;
@@ -234,17 +236,12 @@ class DatabaseKeyCache implements KeyCache {
     this.#changedDuringRead = undefined;
   }
 
-  #takeBatch(): Map<string, Waiter[]> {
-    const batch = new Map<string, Waiter[]>();
-    for (const [hash, waiters] of this.#waiting) {
-      if (batch.size === BATCH) break;
-      batch.set(hash, waiters);
-      this.#waiting.delete(hash);
-    }
-    return batch;
-  }
-
-  #settle(batch: Map<string, Waiter[]>, rows: KeyRow[], changed: Set<string>, readAt: number): void {
+  #settle(
+    batch: Map<string, Waiter<KeyEntry>[]>,
+    rows: KeyRow[],
+    changed: Set<string>,
+    readAt: number,
+  ): void {
     const byHash = new Map(rows.map((row) => [row.hash, row]));
     for (const [hash, waiters] of batch) {
       const row = byHash.get(hash);
@@ -252,8 +249,7 @@ class DatabaseKeyCache implements KeyCache {
         this.#allChangedDuringRead || (row && (changed.has(row.keyId) || changed.has(row.accountId)));
       // A change came while we read: this row may be the one before it, so it is read once more.
       if (suspect) {
-        const again = this.#waiting.get(hash);
-        this.#waiting.set(hash, again ? [...again, ...waiters] : waiters);
+        this.#waiting.add(hash, ...waiters);
         continue;
       }
       const entry = row ? this.#states.enter(row, readAt, this.#slots.get(hash)?.entry) : null;
@@ -268,7 +264,7 @@ class DatabaseKeyCache implements KeyCache {
     }
   }
 
-  #serveStale(hash: string, waiters: Waiter[], now: number): void {
+  #serveStale(hash: string, waiters: Waiter<KeyEntry>[], now: number): void {
     const slot = this.#slots.get(hash);
     const usable = slot && !slot.changed && now - slot.entry.readAt <= STALE_MS;
     for (const waiter of waiters) {

@@ -69,6 +69,14 @@ export class KeySlots {
     if (slot) slot.changed = true;
   }
 
+  /** Outdates the keys that have a guard, of these accounts or of all. */
+  outdateGuarded(accountIds: readonly string[] | null): void {
+    const lists = accountIds?.map((id) => this.#byAccount.get(id) ?? []) ?? [this.#slots.values()];
+    for (const slots of lists) {
+      for (const slot of slots) if (slot.entry.guard) slot.changed = true;
+    }
+  }
+
   suspectAll(): void {
     this.#round++;
   }

@@ -6,6 +6,7 @@ import { virtualKeyField } from '../../services/keys/keys.rules.js';
 import { AccountState, DayState } from '../limits/account-state.js';
 import type { Payer } from '../payer.js';
 import type { KeyRow } from './key.store.js';
+import { KeyGuard } from './key-guard.js';
 
 /** A line end in a virtual key would begin another header. */
 const PRINTABLE = /^[\x21-\x7e]+$/;
@@ -17,6 +18,7 @@ export type AccountRow = Pick<KeyRow, 'accountId' | 'balance' | 'ledgerSeq' | 'r
 export interface KeyEntry extends Payer {
   readonly active: boolean;
   readonly virtualKeySealed: string | null;
+  readonly guard: KeyGuard | null;
   readonly readAt: number;
 }
 
@@ -59,6 +61,7 @@ export class KeyStates {
       allowedModels: new Set(row.allowedModels),
       account: this.#accountOf(row, readAt),
       day,
+      guard: row.guard && new KeyGuard(row.guard, utcDay(readAt), day, former?.guard?.window),
       readAt,
     };
   }

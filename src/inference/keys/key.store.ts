@@ -1,6 +1,8 @@
 import type { Pool } from 'pg';
 import { queryWithin } from '../../db/bounded.js';
+import type { GuardAction } from '../../entities/keys/key-guard.js';
 import { type Money, parseMoney } from '../../lib/money.js';
+import type { GuardRow } from './key-guard.js';
 
 /** What the edge needs to know of a key, its account and its plan: one row, read in one statement. */
 export interface KeyRow {
@@ -15,6 +17,8 @@ export interface KeyRow {
   requestsPerMinute: number;
   allowedModels: string[];
   spendToday: Money;
+  /** Null: none, or no monthly limit that its percentage could be of. */
+  guard: GuardRow | null;
 }
 
 interface Raw {
@@ -29,21 +33,31 @@ interface Raw {
   requests_per_minute: number;
   allowed_models: string[];
   spend_today: string;
+  guard_action: GuardAction | null;
+  guard_model: string | null;
+  guard_bound: string;
+  acted_month: string | null;
+  undone: boolean;
+  spent_before: string;
 }
 
 const SQL = `
 select encode(k.key_hash, 'hex') as hash, k.id as key_id, k.account_id,
   k.status = 'active' and a.status = 'active' and a.deleted_at is null as active,
   k.daily_limit_usd::text, k.virtual_key_sealed, a.balance::text, a.ledger_seq::text,
-  p.requests_per_minute, p.allowed_models, coalesce(d.spend, 0)::text as spend_today
+  p.requests_per_minute, p.allowed_models, coalesce(d.spend, 0)::text as spend_today,
+  g.action as guard_action, g.model_public_name as guard_model, (g.at_pct * k.monthly_limit_usd)::text as guard_bound,
+  g.acted_month, g.undone, case when g.key_id is not null
+    then (key_month_spend(k.id, to_char($2::date, 'YYYY-MM')) - coalesce(d.spend, 0))::text end as spent_before
 from api_keys k
 join accounts a on a.id = k.account_id
 join plans p on p.id = a.plan_id
 left join key_spend_days d on d.key_id = k.id and d.day = $2::date
+left join key_guards g on g.key_id = k.id and k.monthly_limit_usd is not null
 where k.key_hash = any($1::bytea[])
 union all
 select encode(k.key_hash, 'hex'), k.id, k.account_id, false, null, null, a.balance::text, a.ledger_seq::text,
-  p.requests_per_minute, p.allowed_models, '0'
+  p.requests_per_minute, p.allowed_models, '0', null, null, null, null, null, null
 from deleted_api_keys k
 join accounts a on a.id = k.account_id
 join plans p on p.id = a.plan_id
@@ -72,5 +86,17 @@ export async function readKeys(pool: Pool, hashes: string[], day: string): Promi
     requestsPerMinute: row.requests_per_minute,
     allowedModels: row.allowed_models,
     spendToday: parseMoney(row.spend_today),
+    guard: row.guard_action && guardOf(row, row.guard_action),
   }));
+}
+
+function guardOf(row: Raw, action: GuardAction): GuardRow {
+  return {
+    action,
+    model: row.guard_model,
+    bound: parseMoney(row.guard_bound),
+    actedMonth: row.acted_month,
+    undone: row.undone,
+    spentBefore: parseMoney(row.spent_before),
+  };
 }

@@ -9,6 +9,7 @@ import type { Payer } from '../payer.js';
 import type { InspectedBody } from '../request/request-body.js';
 import { costBound } from '../usage/usage.js';
 import type { AccountState, DayState } from './account-state.js';
+import { takeGuarded } from './guarded.js';
 import {
   Admission,
   BALANCE_FLOOR,
@@ -24,11 +25,14 @@ import type { PriceCeiling } from './price-ceiling.js';
 import {
   creditsHeld,
   dailyCapHeld,
+  guardModelGone,
   insufficientCredits,
+  keyGuardHeld,
   modelNotAllowed,
   upstreamUnconfigured,
   wrongEndpoint,
 } from './refusals.js';
+import type { SharedMessages } from './shared-messages.js';
 import { type Outcome, type Waiter, WaitQueue } from './wait-queue.js';
 
 export interface AdmissionControlDeps {
@@ -74,18 +78,20 @@ class AdmissionControl implements Limits {
     caller: Caller,
     endpoint: Endpoint,
   ): Admission | Promise<Admission> {
-    const model = payer.allowedModels.has(body.model) ? this.deps.catalog.get(body.model) : undefined;
+    const model = this.#modelFor(payer, body.model);
     if (model?.kind !== KINDS[endpoint] || !payer.authorization) {
       // The counters aren't queried, but a balance below the floor is reported first.
       if (payer.account.posted < BALANCE_FLOOR) throw insufficientCredits();
       if (!model) throw modelNotAllowed(body.model);
       throw model.kind === KINDS[endpoint] ? upstreamUnconfigured() : wrongEndpoint(model);
     }
-    const bound = costBound(body, this.deps.ceilingOf(model));
-    const admission = new Admission(payer, caller, model, payer.authorization, bound);
+    const served = body.movedTo === null ? model : this.#modelFor(payer, body.movedTo);
+    if (!served) throw guardModelGone(body.movedTo!);
+    const bound = costBound(body, this.deps.ceilingOf(served));
+    const admission = new Admission(payer, caller, served, payer.authorization, bound);
     const waitedFor = this.#waitedFor(admission);
     if (waitedFor) return this.#wait(admission, waitedFor);
-    const taken = this.deps.counters.take(admission);
+    const taken = this.#take(admission);
     if (taken instanceof Promise) return taken.then((later) => this.#taken(admission, later));
     return this.#taken(admission, taken);
   }
@@ -116,9 +122,24 @@ class AdmissionControl implements Limits {
     for (const queue of [...this.#queues.values()]) queue.wake();
   }
 
+  get messages(): SharedMessages | undefined {
+    return this.deps.counters.messages;
+  }
+
   async stop(): Promise<void> {
     clearInterval(this.#sweeper);
     await this.deps.counters.stop();
+  }
+
+  /** The model of a name, if the payer may use it. */
+  #modelFor({ allowedModels }: Payer, name: string): CatalogModel | undefined {
+    return allowedModels.has(name) ? this.deps.catalog.get(name) : undefined;
+  }
+
+  #take(admission: Admission): Admission | Blocked | Promise<Admission | Blocked> {
+    if (!admission.payer.guard) return this.deps.counters.take(admission);
+    const { counters, clock } = this.deps;
+    return takeGuarded(admission, counters, clock.now(), (taken) => this.settle(taken, 0n));
   }
 
   #taken(admission: Admission, taken: Admission | Blocked): Admission | Promise<Admission> {
@@ -157,7 +178,8 @@ class AdmissionControl implements Limits {
   #waitedFor({ payer }: Admission): Blocked | undefined {
     if (this.#queues.size === 0) return undefined;
     if (this.#queues.has(payer.account)) return 'account';
-    return payer.dailyLimit !== null && this.#queues.has(payer.day) ? 'key' : undefined;
+    const mayWait = payer.dailyLimit !== null || payer.guard?.action === 'disable';
+    return mayWait && this.#queues.has(payer.day) ? 'key' : undefined;
   }
 
   #wake(payer: Payer): void {
@@ -193,9 +215,15 @@ class AdmissionControl implements Limits {
     if (queue?.size === 0) this.#queues.delete(state);
   }
 
+  /** What holds a key back when its calls in flight do: its guard or its daily cap. */
+  #keyHeld({ guard }: Payer): Error {
+    const isGuard = guard?.action === 'disable' && guard.stand(this.deps.clock.now()) !== 'idle';
+    return isGuard ? keyGuardHeld() : dailyCapHeld();
+  }
+
   #attempt({ admission }: Waiter): Outcome | Promise<Outcome> {
     try {
-      const taken = this.deps.counters.take(admission);
+      const taken = this.#take(admission);
       return taken instanceof Promise ? taken.catch((error: Error) => error) : taken;
     } catch (error) {
       return error as Error;
@@ -226,7 +254,7 @@ class AdmissionControl implements Limits {
         reject(new CallerGoneError());
       };
       const timer = setTimeout(
-        () => refuse(waiter.blocked === 'account' ? creditsHeld() : dailyCapHeld()),
+        () => refuse(waiter.blocked === 'account' ? creditsHeld() : this.#keyHeld(admission.payer)),
         this.deps.queueMs ?? WAIT_MS,
       );
       this.#left.set(waiter, (outcome) => {

@@ -4,6 +4,7 @@ import type { Endpoint, FlushResult } from '../../metering/usage-record.js';
 import type { CatalogModel } from '../catalog.js';
 import type { Payer } from '../payer.js';
 import type { InspectedBody } from '../request/request-body.js';
+import type { SharedMessages } from './shared-messages.js';
 
 /** SPEC section 8: the balance floor of `/v1`, $0.001. */
 export const BALANCE_FLOOR: Money = DOLLAR / 1000n;
@@ -63,6 +64,8 @@ export interface Limits {
   waive(admission: Admission, cost: Money): void;
   /** Takes over what a commit changed. */
   flushed(result: FlushResult): void;
+  /** Messages of widgets over all edges; undefined where this edge is the only one. */
+  readonly messages: SharedMessages | undefined;
   stop(): Promise<void>;
 }
 
@@ -82,5 +85,9 @@ export interface Counters {
   committed(result: FlushResult): void;
   /** Milliseconds after which a blocked call tries again even if none of our calls was settled; undefined: never. */
   readonly pollMs: number | undefined;
+  /** How many edges admit calls, this one included. */
+  readonly edges: number;
+  /** Messages of widgets, where others count them too. */
+  readonly messages: SharedMessages | undefined;
   stop(): Promise<void>;
 }

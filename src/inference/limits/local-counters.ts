@@ -20,6 +20,8 @@ export function hold(admission: Admission): Admission {
 export function localCounters(clock: Clock, mayAdmit: () => boolean): Counters {
   return {
     pollMs: undefined,
+    edges: 1,
+    messages: undefined,
     take(admission: Admission): Admission | Blocked {
       if (!mayAdmit()) throw notServing();
       const now = clock.now();

@@ -11,6 +11,7 @@ import { type Admission, BALANCE_FLOOR, type Blocked, type Counters } from './li
 import { hold } from './local-counters.js';
 import { LocalShare, ONLY_TOGETHER } from './local-share.js';
 import type { RedisUnavailableError } from './redis-link.js';
+import { RedisMessages } from './redis-messages.js';
 import { createRedisMetrics } from './redis-metrics.js';
 import { RedisMode } from './redis-mode.js';
 import { keysOf, Publisher } from './redis-publisher.js';
@@ -34,6 +35,7 @@ type TakeAnswer = ['ok' | 'poor' | 'account' | 'capped' | 'key' | 'rate' | 'stal
 /** A head of a queue asks so often: holds of other edges settle without a word to us. */
 const POLL_MS = 20;
 const START_WAIT_MS = 1_000;
+const UNKNOWN_EDGES = 4;
 /**
  * Counters in Redis, one script and one round trip a call. Every change is also kept in this process's own states,
  * which decide alone while Redis is away.
@@ -50,6 +52,7 @@ class RedisCounters implements Counters {
   readonly #share: LocalShare;
   readonly #mode: RedisMode;
   readonly #publisher: Publisher;
+  readonly messages: RedisMessages;
   #calls = 0;
   #vouchedSince = 0;
 
@@ -64,7 +67,10 @@ class RedisCounters implements Counters {
       edge: this.#edge,
       log: deps.log,
       metrics,
-      announce: () => this.#publisher.announce(),
+      announce: async () => {
+        await this.#publisher.announce();
+        await this.messages.announce();
+      },
       beforeShared: (membership) => this.#publisher.retellRates(membership),
       onHeard: () => {
         this.#share.heardAt = deps.clock.now();
@@ -77,7 +83,18 @@ class RedisCounters implements Counters {
       },
     });
     this.#publisher = new Publisher(this.#edge, this.#mode, deps.clock);
+    this.messages = new RedisMessages({
+      edge: this.#edge,
+      mode: this.#mode,
+      clock: deps.clock,
+      // An edge that never reached Redis doesn't know how many there are.
+      edges: () => (this.#share.heardAt > 0 ? this.#share.edges : UNKNOWN_EDGES),
+    });
     deps.identity.onReplaced((ids) => this.#mode.bury(ids));
+  }
+
+  get edges(): number {
+    return this.#share.edges;
   }
 
   start(): Promise<void> {
@@ -109,6 +126,7 @@ class RedisCounters implements Counters {
 
   async stop(): Promise<void> {
     this.#publisher.stop();
+    this.messages.stop();
     await this.#mode.stop();
   }
 

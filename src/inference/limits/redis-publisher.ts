@@ -26,11 +26,12 @@ interface Change {
   charges: Money;
 }
 
-const tagOf = (accountId: string): string => `gw:{${accountId}}`;
-const rateKey = ({ account, rate }: Payer): string => {
-  const ofAccount = `${tagOf(account.id)}:rate`;
-  return rate ? `${ofAccount}:${rate.name}` : ofAccount;
-};
+/** What all keys of an account begin with: a cluster keeps them together. */
+export const tagOf = (accountId: string): string => `gw:{${accountId}}`;
+/** The messages of a widget in the last minute. */
+export const widgetRateKey = (accountId: string, name: string): string => `${tagOf(accountId)}:rate:${name}`;
+const rateKey = ({ account, rate }: Payer): string =>
+  rate ? widgetRateKey(account.id, rate.name) : `${tagOf(account.id)}:rate`;
 
 /** Redis' keys for what is counted of a key: of the account, of its requests, of the key's day. */
 export function keysOf(payer: Payer, now: number, withRate: boolean): string[] {

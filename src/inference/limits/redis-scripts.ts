@@ -1,3 +1,5 @@
+import { MESSAGE_SCRIPTS } from './redis-message-scripts.js';
+
 /**
  * The Lua of the shared limits. Amounts are 1e-12 dollars as decimal text: HINCRBY adds them as 64-bit integers, and
  * sums are kept as two limbs of nine digits, since Lua's own numbers are doubles and stop being exact at $9,007.
@@ -287,5 +289,8 @@ end
 return 1
 `;
 
-export const SCRIPTS = { take: TAKE, tell: TELL, retellRate: RETELL_RATE, beat: BEAT, bury: BURY } as const;
+export const SCRIPTS = {
+  ...{ take: TAKE, tell: TELL, retellRate: RETELL_RATE, beat: BEAT, bury: BURY },
+  ...MESSAGE_SCRIPTS,
+} as const;
 export type ScriptName = keyof typeof SCRIPTS;

@@ -64,6 +64,38 @@ export const dailyCapHeld = (): AdmissionError =>
     }),
   );
 
+/** The guard of the key has acted: it stays so until the month is over, or its owner undoes it. */
+export const keyGuardReached = (): AdmissionError => final(new AdmissionError('key_guard_reached'));
+
+/** The same where the guard's model can't be used any more: its owner wanted none that is dearer. */
+export const guardModelGone = (model: string): AdmissionError =>
+  final(
+    new AdmissionError('key_guard_reached', {
+      message: `This key's guard moves its calls to "${model}", which your plan no longer includes. Change or remove the guard.`,
+    }),
+  );
+
+/** As at a daily cap. */
+export const keyGuardHeld = (): AdmissionError =>
+  final(
+    new AdmissionError('key_guard_reached', {
+      message: "Calls in progress may use up what this key's guard allows. Try again in a moment.",
+      retryAfterSeconds: 1,
+    }),
+  );
+
+/** The guard of the key has slowed it down. */
+export function slowedDown(rate: WindowDecision): AdmissionError {
+  const seconds = Math.ceil(rate.resetMs / 1000);
+  const error = new AdmissionError('rate_limit_exceeded', {
+    message: `This key's guard has slowed it down to ${rate.limit} ${rate.limit === 1 ? 'request' : 'requests'} per minute. Try again in ${seconds} s.`,
+    retryAfterSeconds: seconds,
+    retryAfterMs: rate.resetMs,
+  });
+  error.rate = rate;
+  return error;
+}
+
 export function rateExceeded(rate: WindowDecision): AdmissionError {
   const seconds = Math.ceil(rate.resetMs / 1000);
   const error = new AdmissionError('rate_limit_exceeded', {

@@ -9,6 +9,8 @@ import type { RelayAnswer, RelayContext } from './relay-answer.js';
 import { mapErrorChunk, type UpstreamFailure } from './upstream-failure.js';
 
 const DONE_EVENT = Buffer.from('data: [DONE]\n\n');
+/** Chunks between two looks at whether a stream ever ends. */
+const LOOK_EVERY = 256;
 const LEFT_EARLY = { clientAborted: true, countMissed: true };
 
 /** A stream of server-sent events: checked chunks pass as they come, usage is read on the side. */
@@ -36,7 +38,11 @@ export class StreamAnswer implements RelayAnswer {
     private readonly recipient: Recipient,
     private readonly call: Call,
   ) {
-    this.#check = new ChunkCheck(context, call.input.body);
+    const { admission, body } = call.input;
+    this.#check = new ChunkCheck(context, {
+      model: admission.model.publicName,
+      usageAsked: body.usageAsked,
+    });
   }
 
   data(chunk: Buffer): boolean {
@@ -100,7 +106,7 @@ export class StreamAnswer implements RelayAnswer {
       case 'chunk':
       case 'comment':
         this.#count();
-        this.#send(this.#check.out);
+        if (!this.#over) this.#send(this.#check.out);
         return;
       case 'nothing':
         this.#count();
@@ -125,7 +131,7 @@ export class StreamAnswer implements RelayAnswer {
   #count(): void {
     const { textBytes, usage } = this.#check;
     if (textBytes > 0) {
-      this.#deltas++;
+      this.#countDelta();
       this.#textBytes += textBytes;
       this.#usageIsLast = false;
       this.call.firstToken();
@@ -140,7 +146,13 @@ export class StreamAnswer implements RelayAnswer {
    * doesn't.
    */
   #countTextless(): void {
-    if (++this.#textless > this.call.input.body.choices) this.#deltas++;
+    if (++this.#textless > this.call.input.body.choices) this.#countDelta();
+  }
+
+  #countDelta(): void {
+    if (++this.#deltas % LOOK_EVERY !== 0) return;
+    if (this.call.isEndless(this.#check.servedModel ?? '', this.#deltas))
+      this.#break({ code: 'upstream_error', options: {} });
   }
 
   #complete(): void {
@@ -170,7 +182,7 @@ export class StreamAnswer implements RelayAnswer {
       usage: this.#usage,
       estimateOutput: () => generated,
       leastOutput: isCounted ? 0 : generated,
-      servedModel: this.#check.servedModel ?? this.call.input.body.model,
+      servedModel: this.#check.servedModel ?? this.call.input.admission.model.publicName,
     };
   }
 

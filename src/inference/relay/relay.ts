@@ -66,10 +66,11 @@ export class Relay implements UpstreamHandler, RelayContext {
   }
 
   start(): void {
-    const { id, endpoint, admission, body } = this.call.input;
+    const { id, endpoint, admission, body, span } = this.call.input;
     this.recipient.onClose(() => this.#closed());
     if (body.stream) this.recipient.onDrain(() => this.#resume());
-    const fields = `authorization: ${admission.authorization}\r\nx-request-id: ${id}\r\n`;
+    let fields = `authorization: ${admission.authorization}\r\nx-request-id: ${id}\r\n`;
+    if (span) fields += `traceparent: ${span.traceparent}\r\n`;
     this.#connection = this.deps.upstream.post(
       this.deps.basePath + PATHS[endpoint],
       fields + (body.stream ? STREAM_FIELDS : FIELDS),
@@ -86,8 +87,9 @@ export class Relay implements UpstreamHandler, RelayContext {
     });
   }
 
-  onHead({ status, contentType, retryAfter }: ResponseHead): void {
+  onHead({ status, contentType, retryAfter, servedBy }: ResponseHead): void {
     this.#status = status;
+    this.call.servedBy(servedBy);
     this.#retryAfter = retryAfter;
     if (status !== 200) return;
     const wanted = this.call.input.body.stream ? 'text/event-stream' : 'application/json';
@@ -125,7 +127,7 @@ export class Relay implements UpstreamHandler, RelayContext {
   }
 
   servedModel(name: string): string {
-    return this.deps.catalog.get(name) ? name : this.call.input.body.model;
+    return this.deps.catalog.get(name) ? name : this.call.input.admission.model.publicName;
   }
 
   dropped(kind: DroppedKind, count: number): void {

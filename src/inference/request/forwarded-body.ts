@@ -12,24 +12,31 @@ export interface ForwardedBody {
   dropped: string | undefined;
 }
 
+/** What is changed on purpose. */
+export interface Changes {
+  /** Whether the answer is a stream, which asks for usage whatever its `options` say. */
+  stream: boolean;
+  options: Record<string, unknown> | null;
+  /** The model to name in place of the one that is asked for; null: that one. */
+  movedTo: string | null;
+}
+
 const OPEN = Buffer.from('{');
 const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from('}');
 
 /**
- * Makes the forwarded body from valid JSON: its raw bytes, without what may not pass. A stream requests usage, whatever
- * its `options` say.
+ * Makes the forwarded body from valid JSON: its raw bytes, without what may not pass, and with what is changed.
  * @throws AppError `invalid_body`
  */
 export function forwardedBody(
   body: Buffer,
   members: Member[],
   allowed: AllowedFields,
-  stream: boolean,
-  options: Record<string, unknown> | null,
+  { stream, options, movedTo }: Changes,
 ): ForwardedBody {
   const kept = members.filter((member) => passes(body, member, allowed));
-  const reduced = reducedMembers(body, kept, allowed);
+  const reduced = changedMembers(body, kept, allowed, movedTo);
   const whole = kept.length === members.length && reduced.size === 0;
   const asked = stream ? kept.find(({ key }) => key === STREAM_OPTIONS) : undefined;
   const replaces = stream && !(asked && arePlain(body, asked));
@@ -49,17 +56,27 @@ export function forwardedBody(
   };
 }
 
+/** Members whose value is another, and what of them doesn't pass. */
 type Reduced = ReadonlyMap<Member, TemplateArguments>;
 
 const NONE: Reduced = new Map();
 
-/** Fields of which only a part passes. */
-function reducedMembers(body: Buffer, kept: readonly Member[], allowed: AllowedFields): Reduced {
+/** Fields of which only a part passes, and the model if it is replaced. */
+function changedMembers(
+  body: Buffer,
+  kept: readonly Member[],
+  allowed: AllowedFields,
+  movedTo: string | null,
+): Reduced {
   let reduced: Map<Member, TemplateArguments> | undefined;
   for (const member of kept) {
-    if (member.key !== TEMPLATE_ARGUMENTS) continue;
-    const sorted = templateArguments(body, member, allowed);
-    if (sorted.value) reduced = (reduced ?? new Map()).set(member, sorted);
+    const sorted =
+      member.key === TEMPLATE_ARGUMENTS
+        ? templateArguments(body, member, allowed)
+        : member.key === 'model' && movedTo !== null
+          ? { value: Buffer.from(JSON.stringify(movedTo)), dropped: [] }
+          : undefined;
+    if (sorted?.value) reduced = (reduced ?? new Map()).set(member, sorted);
   }
   return reduced ?? NONE;
 }

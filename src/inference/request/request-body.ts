@@ -18,7 +18,10 @@ import { checkTools } from './tool-kinds.js';
 
 /** What the edge reads of a body; everything else is the upstream's business. */
 export interface InspectedBody {
+  /** The model that the caller asks for. */
   model: string;
+  /** The one that `forward` names in its place; null: `model`. */
+  movedTo: string | null;
   stream: boolean;
   /** Answers asked for; `best_of` counts. */
   choices: number;
@@ -60,6 +63,9 @@ const invalid = (message: string, param?: string): AppError =>
 
 const PUBLIC_MEDIA: MediaRules = { allowPrivate: false };
 
+/** Says which model a call runs on in place of the one that it asks for; null: on that. */
+export type Moves = (asked: string) => string | null;
+
 /** @throws AppError `invalid_body` */
 export function inspectAtOnce(body: Buffer, allowed: AllowedFields, media = PUBLIC_MEDIA): InspectedBody {
   return toItsEnd(inspectBody(body, allowed, media));
@@ -74,13 +80,14 @@ function toItsEnd<T>(work: Work<T>): T {
 
 /**
  * Reads a body of `/v1` and prepares what goes upstream: raw bytes as they came, but for members that are neither
- * known nor `allowed` and the option that asks for usage in streams.
+ * known nor `allowed`, the option that asks for usage in streams, and a model that `moves` replaces.
  * @throws AppError `invalid_body`
  */
 export function* inspectBody(
   body: Buffer,
   allowed: AllowedFields,
   media: MediaRules = PUBLIC_MEDIA,
+  moves?: Moves,
 ): Work<InspectedBody> {
   if (body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
   // latin1 keeps V8 on its one-byte path; texts that matter are decoded where they are read.
@@ -95,11 +102,13 @@ export function* inspectBody(
   const stream = readBoolean(fields, 'stream');
   const options = readOptions(fields);
   const usageAsked = stream && options?.include_usage === true;
-  const { kept, bytes, dropped } = forwardedBody(body, members, allowed, stream, options);
+  const movedTo = moves && typeof fields.model === 'string' ? moves(readModel(fields)) : null;
+  const { kept, bytes, dropped } = forwardedBody(body, members, allowed, { stream, options, movedTo });
   yield;
   const isPlain = !isLarge && arePlain(fields.messages) && isPlainInput(fields.input);
   return {
     model: readModel(fields),
+    movedTo,
     stream,
     choices: Math.max(readCount(fields, 'n', 128) ?? 1, readCount(fields, 'best_of', 128) ?? 1),
     maxTokens: readMaxTokens(fields),

@@ -1,18 +1,31 @@
 import { AppError } from '../../errors.js';
 import { type Clock, utcDay, utcMonth } from '../../lib/clock.js';
+import { VISITOR_DAILY_LIMIT, VISITOR_MINUTE } from '../../services/widgets/outcomes.rules.js';
 import { BALANCE_FLOOR } from '../limits/limits.js';
 import { AdmissionError } from '../limits/refusals.js';
-import type { Visitor, Visitors } from './visitors.js';
+import type { MessageVerdict, VisitorLimits } from '../limits/shared-messages.js';
+import type { Visitors } from './visitors.js';
 import { MESSAGE, type WidgetEntry } from './widget-states.js';
 
-/** Visitors' SDKs must not try again at once. */
-function refusal(
-  code: 'widget_rate_limit' | 'widget_daily_cap_exceeded' | 'widget_monthly_limit_exceeded',
-  options: { message?: string; retryAfterSeconds?: number; retryAfterMs?: number } = {},
-): AdmissionError {
-  const error = new AdmissionError(code, options);
-  error.noRetry = true;
-  return error;
+type RefusalCode =
+  | 'widget_rate_limit'
+  | 'widget_loop_detected'
+  | 'widget_daily_cap_exceeded'
+  | 'widget_monthly_limit_exceeded';
+
+/** A refusal by a limit of a widget. */
+export class WidgetRefusal extends AdmissionError {
+  // Visitors' SDKs must not try again at once.
+  override noRetry = true;
+
+  constructor(
+    code: RefusalCode,
+    options: { message?: string; retryAfterSeconds?: number; retryAfterMs?: number } = {},
+    /** What it is counted under for the owner. */
+    readonly reason: string = code,
+  ) {
+    super(code, options);
+  }
 }
 
 function ownerWithoutBalance(): AdmissionError {
@@ -21,11 +34,24 @@ function ownerWithoutBalance(): AdmissionError {
   return error;
 }
 
-function tooManyMessages(resetMs: number): AdmissionError {
-  return refusal('widget_rate_limit', {
-    retryAfterSeconds: Math.ceil(resetMs / 1000),
-    retryAfterMs: resetMs,
-  });
+function tooManyMessages(resetMs: number, reason?: string): WidgetRefusal {
+  const wait = { retryAfterSeconds: Math.ceil(resetMs / 1000), retryAfterMs: resetMs };
+  return new WidgetRefusal('widget_rate_limit', wait, reason);
+}
+
+const VISITOR_DAY =
+  'You have reached the number of messages per day for one visitor. It resets at 00:00 UTC.';
+
+const visitorDayOver = (): WidgetRefusal =>
+  new WidgetRefusal('widget_rate_limit', { message: VISITOR_DAY }, VISITOR_DAILY_LIMIT);
+
+/** Who sent a message, as it is counted. */
+export interface CountedVisitor {
+  names: readonly [session: string, address: string];
+  /** Undefined: the owner set no limit for visitors. */
+  limits: VisitorLimits | undefined;
+  /** Whether the message closes a loop. */
+  isLoop: boolean;
 }
 
 /**
@@ -34,22 +60,32 @@ function tooManyMessages(resetMs: number): AdmissionError {
  */
 export function requireRoom(
   { row, state, account }: WidgetEntry,
-  visitor: Visitor,
+  { names, limits, isLoop }: CountedVisitor,
   { visitors, clock }: { visitors: Visitors; clock: Clock },
 ): void {
   const now = clock.now();
   const rate = state.window.peek(now);
   if (!rate.allowed) throw tooManyMessages(rate.resetMs);
   if (rate.remaining <= state.waiting) throw tooManyMessages(1_000);
-  if (row.visitorPerDay !== null && !visitors.hasRoom(visitor, row.visitorPerDay)) {
-    const message =
-      'You have reached the number of messages per day for one visitor. It resets at 00:00 UTC.';
-    throw refusal('widget_rate_limit', { message });
-  }
+  const refusal = limits && visitors.refusal(names, limits);
+  if (refusal === 'day') throw visitorDayOver();
+  if (refusal) throw tooManyMessages(refusal.waitMs, VISITOR_MINUTE);
+  if (isLoop) throw new WidgetRefusal('widget_loop_detected');
   if (state.messages.used(utcDay(now)) + MESSAGE > BigInt(row.perDay) * MESSAGE) {
-    throw refusal('widget_daily_cap_exceeded');
+    throw new WidgetRefusal('widget_daily_cap_exceeded');
   }
   if (account.posted < BALANCE_FLOOR) throw ownerWithoutBalance();
+}
+
+/**
+ * What all edges together say of one more message.
+ * @throws WidgetRefusal
+ */
+export function requirePlace({ kind, waitMs }: MessageVerdict): void {
+  if (kind === 'minute') throw tooManyMessages(waitMs);
+  if (kind === 'visitor_minute') throw tooManyMessages(waitMs, VISITOR_MINUTE);
+  if (kind === 'visitor') throw visitorDayOver();
+  if (kind === 'day') throw new WidgetRefusal('widget_daily_cap_exceeded');
 }
 
 /**
@@ -58,7 +94,7 @@ export function requireRoom(
  */
 export function modelOf({ row, state, allowedModels }: WidgetEntry, clock: Clock): string {
   const model = affordable(row, state.spend.used(utcMonth(clock.now())));
-  if (model === undefined) throw refusal('widget_monthly_limit_exceeded');
+  if (model === undefined) throw new WidgetRefusal('widget_monthly_limit_exceeded');
   if (!allowedModels.has(model)) throw new AppError('model_not_allowed', { message: NOT_ALLOWED });
   return model;
 }

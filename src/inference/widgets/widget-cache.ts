@@ -9,8 +9,9 @@ import type { Logger } from '../../lib/logger.js';
 import type { FlushResult } from '../../metering/usage-record.js';
 import { type DatabaseContact, STALE_MS } from '../database-contact.js';
 import type { KeyCache } from '../keys/key-cache.js';
+import { type Waiter, WaitingReads } from '../waiting-reads.js';
 import { readWidgets, type WidgetRow } from './widget.store.js';
-import { type WidgetEntry, WidgetStates } from './widget-states.js';
+import { type WidgetEntry, type WidgetState, WidgetStates } from './widget-states.js';
 
 /** The database can't be asked and nothing that is fresh enough is known. */
 export class WidgetUnavailableError extends Error {}
@@ -42,17 +43,12 @@ interface Slot {
   changed: boolean;
 }
 
-interface Waiter {
-  resolve(entry: WidgetEntry | null): void;
-  reject(error: Error): void;
-}
-
 /** Widgets by their public keys, as the edge knows them. */
 export class WidgetCache {
   readonly #slots = new LRUCache<string, Slot>({ max: MAX_WIDGETS });
   readonly #missing: LRUCache<string, true>;
   readonly #states: WidgetStates;
-  readonly #waiting = new Map<string, Waiter[]>();
+  readonly #waiting = new WaitingReads<WidgetEntry>(BATCH);
   readonly #sweeper: NodeJS.Timeout;
   /** Ids that changed while a reading is under way: its rows for them may be the old ones. */
   #changed = new Set<string>();
@@ -114,9 +110,9 @@ export class WidgetCache {
     this.invalidate({ kind: 'catalog' });
   }
 
-  /** Takes over what a commit changed. */
-  flushed(result: FlushResult): void {
-    this.#states.flushed(result);
+  /** Takes over what a commit changed. @returns The widgets whose messages it concerned. */
+  flushed(result: FlushResult): Set<WidgetState> {
+    return this.#states.flushed(result);
   }
 
   stop(): void {
@@ -125,10 +121,7 @@ export class WidgetCache {
 
   #read(publicKey: string): Promise<WidgetEntry | null> {
     return new Promise((resolve, reject) => {
-      const waiter = { resolve, reject };
-      const waiters = this.#waiting.get(publicKey);
-      if (waiters) waiters.push(waiter);
-      else this.#waiting.set(publicKey, [waiter]);
+      this.#waiting.add(publicKey, { resolve, reject });
       if (!this.#reading) void this.#readWaiting();
     });
   }
@@ -138,16 +131,14 @@ export class WidgetCache {
     this.#reading = true;
     while (this.#waiting.size > 0) {
       const startedAt = performance.now();
-      const batch = [...this.#waiting].slice(0, BATCH);
-      for (const [publicKey] of batch) this.#waiting.delete(publicKey);
-      await this.#readBatch(new Map(batch));
+      await this.#readBatch(this.#waiting.take());
       const pause = startedAt + PAUSE_MS - performance.now();
       if (this.#waiting.size > 0 && pause > 0) await delay(pause);
     }
     this.#reading = false;
   }
 
-  async #readBatch(batch: ReadonlyMap<string, Waiter[]>): Promise<void> {
+  async #readBatch(batch: ReadonlyMap<string, Waiter<WidgetEntry>[]>): Promise<void> {
     this.#changed = new Set();
     this.#allChanged = false;
     const now = this.deps.clock.now();
@@ -162,11 +153,16 @@ export class WidgetCache {
     }
   }
 
-  #settle(publicKey: string, row: WidgetRow | undefined, waiters: Waiter[], readAt: number): void {
+  #settle(
+    publicKey: string,
+    row: WidgetRow | undefined,
+    waiters: Waiter<WidgetEntry>[],
+    readAt: number,
+  ): void {
     const isOld = row && (this.#allChanged || this.#changed.has(row.id) || this.#changed.has(row.accountId));
     // A change came while we read: this row may be the one before it, so it is read once more.
     if (isOld) {
-      this.#waiting.set(publicKey, [...(this.#waiting.get(publicKey) ?? []), ...waiters]);
+      this.#waiting.add(publicKey, ...waiters);
       return;
     }
     const entry = row ? this.#states.enter(row, readAt, this.#slots.peek(publicKey)?.entry) : null;
@@ -179,7 +175,7 @@ export class WidgetCache {
     for (const waiter of waiters) waiter.resolve(entry);
   }
 
-  #serveStale(publicKey: string, waiters: readonly Waiter[]): void {
+  #serveStale(publicKey: string, waiters: readonly Waiter<WidgetEntry>[]): void {
     const slot = this.#slots.get(publicKey);
     const usable = slot && !slot.changed && this.deps.clock.now() - slot.entry.readAt <= STALE_MS;
     for (const waiter of waiters) {

@@ -7,6 +7,7 @@ import type { FlushResult } from '../../metering/usage-record.js';
 import { accountVirtualKeyField } from '../../services/keys/keys.rules.js';
 import type { KeyCache } from '../keys/key-cache.js';
 import { DayState } from '../limits/account-state.js';
+import type { MessageCount } from '../limits/shared-messages.js';
 import type { Payer } from '../payer.js';
 import type { WidgetRow } from './widget.store.js';
 
@@ -18,15 +19,35 @@ const PRINTABLE = /^[\x21-\x7e]+$/;
 export const MESSAGE = DOLLAR;
 
 /** What is counted of a widget in this process. It outlives the rows that it was read with. */
-export interface WidgetState {
+export class WidgetState implements MessageCount {
   /** Messages by UTC day, each as `MESSAGE`. */
-  readonly messages: DayState;
+  readonly messages = new DayState();
   /** Money by UTC month. */
-  readonly spend: DayState;
+  readonly spend = new DayState();
   /** Messages of the last 60 seconds. */
   readonly window: SlidingWindow;
   /** Calls that wait for their admission, and will take a place in the window. */
-  waiting: number;
+  waiting = 0;
+
+  constructor(
+    readonly widgetId: string,
+    readonly accountId: string,
+    perMinute: number,
+  ) {
+    this.window = new SlidingWindow(perMinute, MINUTE_MS);
+  }
+
+  open(): number {
+    return Number((this.messages.holds + this.messages.pending) / MESSAGE);
+  }
+
+  given(): number {
+    return Number(this.messages.claims / MESSAGE);
+  }
+
+  committed(day: string): number {
+    return Number(this.messages.highest(day) / MESSAGE);
+  }
 }
 
 /** An immutable version of a widget's row, which pays for what its visitors ask. */
@@ -70,8 +91,9 @@ export class WidgetStates {
     };
   }
 
-  /** Takes over what a commit changed. */
-  flushed(result: FlushResult): void {
+  /** Takes over what a commit changed. @returns The widgets whose messages it concerned. */
+  flushed(result: FlushResult): Set<WidgetState> {
+    const touched = new Set<WidgetState>();
     for (const { widgetId, cost, createdAt, status } of result.own) {
       const state = widgetId === null ? undefined : this.#states.get(widgetId);
       if (!state) continue;
@@ -79,9 +101,15 @@ export class WidgetStates {
       state.spend.pending -= cost;
       state.spend.committed(month, state.spend.spend(month) + cost);
       if (status === 'success') state.messages.pending -= MESSAGE;
+      touched.add(state);
     }
-    for (const { keyId, day, spend } of result.keyDays)
-      this.#states.get(keyId)?.messages.committed(day, spend);
+    for (const { keyId, day, spend } of result.keyDays) {
+      const state = this.#states.get(keyId);
+      if (!state) continue;
+      state.messages.committed(day, spend);
+      touched.add(state);
+    }
+    return touched;
   }
 
   /** Forgets the counts of widgets that nobody uses any more. */
@@ -92,18 +120,13 @@ export class WidgetStates {
     }
   }
 
-  #stateOf({ id, perMinute }: WidgetRow): WidgetState {
+  #stateOf({ id, accountId, perMinute }: WidgetRow): WidgetState {
     const known = this.#states.get(id);
     if (known) {
       known.window.resize(perMinute);
       return known;
     }
-    const state: WidgetState = {
-      messages: new DayState(),
-      spend: new DayState(),
-      window: new SlidingWindow(perMinute, MINUTE_MS),
-      waiting: 0,
-    };
+    const state = new WidgetState(id, accountId, perMinute);
     this.#states.set(id, state);
     return state;
   }

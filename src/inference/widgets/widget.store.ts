@@ -22,6 +22,7 @@ export interface WidgetRow {
   perDay: number;
   visitorPerDay: number | null;
   verifiedHistory: boolean;
+  loopDetection: boolean;
   monthlyLimit: Money | null;
   fallbackModel: string | null;
   virtualKeySealed: string | null;
@@ -50,7 +51,7 @@ select w.id, w.public_key as "publicKey", w.account_id as "accountId", w.name, w
   coalesce(v.content, w.system_prompt) as "systemPrompt", v.id as "promptVersionId", v.variables, w.greeting_message as greeting,
   w.placeholder, w.primary_color as primary, w.position, w.allowed_domains as domains,
   w.rate_limit_per_minute as "perMinute", w.daily_message_limit as "perDay", w.visitor_daily_limit as "visitorPerDay",
-  w.verified_history as "verifiedHistory", w.monthly_limit_usd::text as "monthlyLimit",
+  w.verified_history as "verifiedHistory", w.loop_detection as "loopDetection", w.monthly_limit_usd::text as "monthlyLimit",
   w.fallback_model_public_name as "fallbackModel", a.virtual_key_sealed as "virtualKeySealed", a.balance::text,
   a.ledger_seq::text as "ledgerSeq", p.requests_per_minute as "requestsPerMinute", p.allowed_models as "allowedModels",
   coalesce(d.messages, 0)::text as "messagesToday",

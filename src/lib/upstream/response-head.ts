@@ -1,3 +1,11 @@
+import {
+  LITELLM_DEPLOYMENT_HEADER,
+  readLitellmDeployment,
+  readServedBy,
+  SERVED_BY_HEADER,
+  type ServedBy,
+} from './served-by.js';
+
 /** What the edge reads of an answer's head; nothing else of it matters, and nothing of it is passed on. */
 export interface ResponseHead {
   status: number;
@@ -5,6 +13,8 @@ export interface ResponseHead {
   retryAfter: string | undefined;
   /** Its `x-request-id`, if any. */
   requestId: string | undefined;
+  /** Which deployment answered, if it says so (served-by.ts). */
+  servedBy: ServedBy | undefined;
 }
 
 /** How the end of a body is known: after so many bytes, by chunks, or by the end of the connection. */
@@ -45,6 +55,7 @@ export function parseHead(text: string): ParsedHead {
     contentType: '',
     retryAfter: undefined,
     requestId: undefined,
+    servedBy: undefined,
     framing: 'close',
     idleMs: text.charCodeAt(7) === 0x31 ? DEFAULT_IDLE_MS : 0,
   };
@@ -95,6 +106,14 @@ function takeField(head: ParsedHead, text: string, start: number, colon: number,
     case 17:
       if (isNamed(text, start, colon, 'transfer-encoding'))
         frame(head, codingOf(framingValue(text, colon, end)));
+      return;
+    case 18:
+      if (isNamed(text, start, colon, LITELLM_DEPLOYMENT_HEADER))
+        head.servedBy = readLitellmDeployment(fieldValue(text, colon, end));
+      return;
+    case 19:
+      if (isNamed(text, start, colon, SERVED_BY_HEADER))
+        head.servedBy = readServedBy(fieldValue(text, colon, end));
   }
 }
 

@@ -20,7 +20,7 @@ const event: Section = {
   "fired_at": "2026-11-21T08:55:57.123000Z"
 }`),
     paragraph(
-      'Amounts are exact decimals in strings. The body is sent without whitespace, with the fields in this order, and is byte-for-byte the same in every attempt. A test has `"test": true` as its last field. Ignore unknown fields: more may be added.',
+      'Amounts are exact decimals in strings. The body is sent without whitespace, with the fields in this order, and is byte-for-byte the same in every attempt. If the guard of the key acted, `guard` follows with its `action` (`disable`, `slow` or `fallback_model`) and `model_public_name` (null unless it is `fallback_model`); `threshold_pct` is then the guard’s percentage. A test has `"test": true` as its last field. Ignore unknown fields: more may be added.',
     ),
   ].join(''),
 };

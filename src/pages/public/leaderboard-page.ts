@@ -109,15 +109,21 @@ function unranked({ board, leastAccounts }: BoardFacts): string {
 <ul>${names.map((name) => `<li>${modelLink(name)}</li>`).join('')}</ul></section>`;
 }
 
-const METHOD = `<section><h2>How models are ranked</h2>
+const quietHours = (leastAccounts: number): string =>
+  leastAccounts > 1
+    ? `<li>An hour in which fewer than ${leastAccounts} accounts called a model isn’t shown by itself. Such hours count together with others of the same day.</li>
+`
+    : '';
+
+const method = ({ leastAccounts }: BoardFacts): string => `<section><h2>How models are ranked</h2>
 <p>Score = 0.40 × success rate + 0.30 × (1 − p95 latency) + 0.30 × (1 − output price). Each part is scaled from 0 to 1 over the ranked models.</p>
 <ul>
 <li>Figures come from every API call of all accounts, summed each hour. Nothing is sampled.</li>
-<li>The small figures below a rate or a latency are its 95% confidence interval. Models whose intervals reach that of the first of a rank share it.</li>
+<li>The small figures below a rate or a latency are its 95% confidence interval. A model whose interval overlaps that of the first model of a rank shares the rank.</li>
 <li>A call succeeds if it is answered, for a chat with at least one token. If another model answered in its place, it counts as an error of the requested model.</li>
 <li>Latencies are those of successful calls, from admission to the last byte. Percentiles come from merged histograms, never from averages, and are within 1%.</li>
 <li>“Mostly one account” means that one account made more than half of the calls.</li>
-</ul>
+${quietHours(leastAccounts)}</ul>
 <p><a href="/docs/api#getLeaderboard">The same figures as JSON</a></p></section>`;
 
 const DESCRIPTION =
@@ -153,7 +159,7 @@ export function leaderboardPage(facts: BoardFacts): SitePage {
 ${simulatedNote(facts.simulated)}
 ${ranked(facts)}
 ${unranked(facts)}
-${METHOD}`,
+${method(facts)}`,
   };
 }
 

@@ -116,7 +116,7 @@ ${status.models.map(modelSection).join('\n')}
 <section><h2>Incidents</h2>
 ${incidents(status)}</section>
 <section><h2>How this is computed</h2>
-<p>Every figure comes from the calls of all accounts; nothing is written by hand. An incident is a run of hours in which more than 5% of at least 20 calls to a model failed. Days on which too few accounts called a model show no figures.</p>
+<p>Every figure is computed from the calls of all accounts. An incident is a run of hours in which more than 5% of at least 20 calls to a model failed. Hours in which too few accounts called a model aren’t counted.</p>
 <p><a href="/docs/api#getStatus">The same figures as JSON</a></p></section>`,
   };
 }

@@ -106,6 +106,11 @@ export const updateUserInput = z
       .enum(['user', 'admin'])
       .describe("Account role. Changing it ends the account's sessions.")
       .optional(),
+    expected_plan: label(64)
+      .optional()
+      .describe(
+        'The plan that your change is based on. If the account has another one now, the request fails with 409 `changed_meanwhile` and changes nothing. Without it, the last change wins.',
+      ),
   })
   .refine(changesSomething, NOTHING_TO_CHANGE)
   .meta({ id: 'UpdateUser', description: 'Changes to an account.', minProperties: 1 });

@@ -20,7 +20,9 @@ export interface UsersService {
   usersPage(context: ServiceContext, input: UsersConnectionInput): Promise<ConnectionPage<UserOutput>>;
   /** Those of the accounts that the viewer may see, in no order: their own, for administrators any. */
   findUsers(context: ServiceContext, ids: readonly string[]): Promise<UserOutput[]>;
-  /** @throws AppError `unauthorized`, `forbidden`, `not_found`, `validation_error` */
+  /** @throws AppError `unauthorized`, `forbidden`, `not_found` */
+  getUser(context: ServiceContext, id: string): Promise<UserOutput>;
+  /** @throws AppError `unauthorized`, `forbidden`, `not_found`, `validation_error`, `changed_meanwhile` */
   updateUser(context: ServiceContext, id: string, input: UpdateUserInput): Promise<UserOutput>;
 }
 
@@ -40,6 +42,12 @@ export function createUsersService(): UsersService {
       const seen = ids.filter((id) => isUuid(id) && (role === 'admin' || id === accountId));
       return (await findAccounts(context.em, seen)).map(userView);
     },
+    async getUser(context, id) {
+      requireAdmin(context);
+      const account = isUuid(id) ? await findById(context.em, id) : null;
+      if (!account) throw new AppError('not_found');
+      return userView(account);
+    },
     async updateUser(context, id, input) {
       const viewer = requireAdmin(context);
       if (!isUuid(id)) throw new AppError('not_found');
@@ -48,6 +56,9 @@ export function createUsersService(): UsersService {
         const account = await lockById(em, id);
         if (!account) throw new AppError('not_found');
         const before = { plan: account.planId, status: account.status, role: account.role };
+        if (input.expected_plan !== undefined && input.expected_plan !== before.plan) {
+          throw new AppError('changed_meanwhile');
+        }
         const plan = input.plan ?? before.plan;
         const status = input.status ?? before.status;
         const role = input.role ?? before.role;

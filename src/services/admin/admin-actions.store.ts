@@ -58,14 +58,19 @@ interface ActionRow {
   created_at: Date;
 }
 
-/** The audit log, newest first; of one subject where that is given. */
+/** The audit log, newest first; of one subject, kind of action or administrator where that is given. */
 export async function listActions(
   em: EntityManager,
-  { limit, offset, subject_id: subject }: ListActionsInput,
+  { limit, offset, subject_id: subject, action, actor_id: actor }: ListActionsInput,
 ): Promise<ActionOutput[]> {
+  const wanted = [
+    ...(subject === undefined ? [] : [sql<boolean>`l.subject_id = ${subject}`]),
+    ...(action === undefined ? [] : [sql<boolean>`starts_with(l.action, ${action})`]),
+    ...(actor === undefined ? [] : [sql<boolean>`l.actor_id::text = ${actor.toLowerCase()}`]),
+  ];
   const { rows } = await sql<ActionRow>`
     select l.*, a.email as actor_email from admin_actions l left join accounts a on a.id = l.actor_id
-    where ${subject === undefined ? sql`true` : sql`l.subject_id = ${subject}`}
+    where ${wanted.length === 0 ? sql`true` : sql.join(wanted, sql` and `)}
     order by l.created_at desc, l.id desc limit ${limit} offset ${offset}`.execute(em.getKysely());
   return rows.map(({ before, after, created_at, ...row }) => ({
     id: row.id,

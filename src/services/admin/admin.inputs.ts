@@ -15,7 +15,7 @@ export const adjustCreditInput = z
       .string()
       .regex(/^[!-~]{1,200}$/, 'must be 1 to 200 visible ASCII characters without a space')
       .optional()
-      .describe('Repeating a request with the same key and amount adjusts nothing again.'),
+      .describe('Repeating a request with the same key and amount has no further effect.'),
   })
   .meta({ id: 'AdjustCredit', description: 'A correction of the balance of an account.' });
 export type AdjustCreditInput = z.output<typeof adjustCreditInput>;
@@ -24,5 +24,11 @@ export const listActionsInput = pageInput.extend({
   subject_id: label(200)
     .optional()
     .describe(`Only what was done to this: the ID of an account or node, or a model's name. ${TRIMMED}`),
+  action: label(100)
+    .optional()
+    .describe(`Only actions that begin with this, such as \`node.\` or \`node.update\`. ${TRIMMED}`),
+  actor_id: label(100)
+    .optional()
+    .describe(`Only what the administrator with this account ID did. ${TRIMMED}`),
 });
 export type ListActionsInput = z.output<typeof listActionsInput>;

@@ -31,7 +31,7 @@ export interface AlertEventRow
 
 /** Of `alert_events e`, as an `AlertEventRow`. */
 export const alertEventColumns = sql`e.id, e.purpose, e.key_id, e.key_name, e.subscription_id, e.kind, e.destination,
-  e.threshold_pct::int as threshold_pct, e.billing_month, e.spend::text, e.monthly_limit::text, e.balance::text,
+  e.threshold_pct::int as threshold_pct, e.billing_month, e.guard_action, e.guard_model_public_name, e.spend::text, e.monthly_limit::text, e.balance::text,
   e.delivery_status, e.attempts::int as attempts, e.response_code, e.error_message,
   (extract(epoch from e.fired_at) * 1000000)::bigint::text as fired_us,
   floor(extract(epoch from e.finished_at) * 1000)::float8 as finished_ms`;

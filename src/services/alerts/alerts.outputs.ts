@@ -49,11 +49,13 @@ export const alertEventOutput = z
   .object({
     id: uuid('Event ID, sent as `webhook-id` with every delivery attempt.'),
     purpose: z
-      .enum(['threshold', 'test', 'low_balance'])
-      .describe('Reason for the alert: a spend threshold, a test or a low balance.'),
+      .enum(['threshold', 'test', 'low_balance', 'guard'])
+      .describe('Reason for the alert: a spend threshold, a test, a low balance, or a guard that acted.'),
     key_id: uuid('API key ID. Null for a low balance.').nullable(),
     key_name: z.string().nullable().describe('Name of the key when the alert fired. Null for a low balance.'),
-    subscription_id: uuid('Alert subscription ID. Null for a low balance.').nullable(),
+    subscription_id: uuid(
+      'Alert subscription ID. Null for a low balance, and for a guard of a key without active subscriptions.',
+    ).nullable(),
     kind: kind('Delivery channel: `email` or `webhook`.'),
     destination: z.string().describe('Email address or webhook URL the alert was sent to.'),
     threshold_pct: z.int().nullable().describe('Percentage of the monthly limit. Null for a low balance.'),
@@ -67,6 +69,14 @@ export const alertEventOutput = z
     balance_usd: decimal(
       'Account balance in US dollars. Null unless the alert is about a low balance.',
     ).nullable(),
+    guard_action: z
+      .enum(['disable', 'slow', 'fallback_model'])
+      .nullable()
+      .describe('What the guard of the key did at this percentage. Null if it did nothing.'),
+    guard_model_public_name: z
+      .string()
+      .nullable()
+      .describe('Model that the guard moved calls to. Null unless its action is `fallback_model`.'),
     fired_at: timestamp('Time the alert fired.'),
     delivery_status: z
       .enum(['pending', 'sent', 'failed', 'degraded'])

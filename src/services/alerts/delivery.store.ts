@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { AlertEvent, type AlertPurpose } from '../../entities/alerts/alert-event.js';
 import { type AlertKind, AlertSubscription } from '../../entities/alerts/alert-subscription.js';
+import type { GuardAction } from '../../entities/keys/key-guard.js';
 
 /** An alert event that this process holds until its lease ends. */
 export interface TakenAlert {
@@ -26,6 +27,9 @@ export interface TakenAlert {
   spend: string | null;
   monthlyLimit: string | null;
   balance: string | null;
+  /** What the guard of the key did at this percentage, and where its calls run since. */
+  guardAction: GuardAction | null;
+  guardModel: string | null;
   firedAtMs: number;
   pendingSinceMs: number;
   /** Attempts that were begun, those of dead processes included. */

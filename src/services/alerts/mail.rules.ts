@@ -1,3 +1,4 @@
+import type { GuardAction } from '../../entities/keys/key-guard.js';
 import { escaped } from '../../lib/html.js';
 import { formatDecimal } from '../../lib/money.js';
 import { moneyParts } from '../../lib/money-parts.js';
@@ -51,12 +52,29 @@ export function mailContent(alert: TakenAlert, baseUrl: string, links: MailLinks
   return render(alert.purpose === 'test' ? asTest(letter) : letter, links);
 }
 
+const GUARD_SUBJECTS: Record<GuardAction, string> = {
+  disable: 'Key stopped',
+  slow: 'Key slowed down',
+  fallback_model: 'Key moved to another model',
+};
+
+/** What the guard of the key did; undefined: nothing. */
+function guardText({ guardAction, guardModel, billingMonth }: TakenAlert, pct: number): string | undefined {
+  if (guardAction === null) return undefined;
+  const done = {
+    disable: 'its calls are rejected',
+    slow: 'it gets a tenth of the requests per minute',
+    fallback_model: `its calls run on ${guardModel}`,
+  }[guardAction];
+  return `The guard of this key acted at ${pct}%: ${done}, until ${billingMonth} is over or you undo it on the key's page.`;
+}
+
 function threshold(alert: TakenAlert, baseUrl: string): Letter {
   const name = oneLine(alert.keyName ?? 'API key');
   const pct = alert.thresholdPct ?? 100;
   return {
     // Our own words first: the name may be anything, and the reader a stranger.
-    subject: `Spend alert: ${pct}% of the monthly limit reached by “${name}”`,
+    subject: `${alert.guardAction ? GUARD_SUBJECTS[alert.guardAction] : 'Spend alert'}: ${pct}% of the monthly limit reached by “${name}”`,
     title: `The key “${name}” has reached ${pct}% of its monthly limit.`,
     facts: [
       ['Key', `${name} (${alert.keyPrefix ?? ''})`],
@@ -65,6 +83,7 @@ function threshold(alert: TakenAlert, baseUrl: string): Letter {
       ['Monthly limit', dollars(alert.monthlyLimit)],
     ],
     explanation:
+      guardText(alert, pct) ??
       "The monthly limit only triggers alerts; it doesn't stop calls. To stop them, set a daily limit on the key.",
     link: { label: 'Open the key', url: `${baseUrl}/dashboard/keys/${alert.keyId ?? ''}` },
   };

@@ -98,7 +98,8 @@ const picked = (room: Room) => sql`
 const takenColumns = sql`e.id, e.lease_token::text as token, e.account_id as "accountId",
   e.subscription_id as "subscriptionId", e.purpose, e.kind, e.destination, e.lane::text, e.key_id as "keyId",
   e.key_name as "keyName", e.key_prefix as "keyPrefix", e.threshold_pct::int as "thresholdPct",
-  e.billing_month as "billingMonth", e.spend::text, e.monthly_limit::text as "monthlyLimit", e.balance::text,
+  e.billing_month as "billingMonth", e.guard_action as "guardAction",
+  e.guard_model_public_name as "guardModel", e.spend::text, e.monthly_limit::text as "monthlyLimit", e.balance::text,
   (extract(epoch from e.fired_at) * 1000)::float8 as "firedAtMs",
   (extract(epoch from e.pending_since) * 1000)::float8 as "pendingSinceMs", e.attempts::int, e.redeliveries,
   (select s.signing_secret_sealed from alert_subscriptions s where s.id = e.subscription_id) as "signingSecretSealed"`;

@@ -12,10 +12,22 @@ const TEST_PCT = 100;
 
 type Said = Pick<
   TakenAlert,
-  'purpose' | 'keyId' | 'keyPrefix' | 'thresholdPct' | 'billingMonth' | 'spend' | 'monthlyLimit' | 'firedAtMs'
+  | 'purpose'
+  | 'keyId'
+  | 'keyPrefix'
+  | 'thresholdPct'
+  | 'billingMonth'
+  | 'spend'
+  | 'monthlyLimit'
+  | 'guardAction'
+  | 'guardModel'
+  | 'firedAtMs'
 >;
 
-/** The JSON body: the same bytes in every attempt. A test carries `test: true` at its end. */
+/**
+ * The JSON body: the same bytes in every attempt. What the guard of the key did stands at its end, and `test: true` in a
+ * test.
+ */
 export function webhookBody(alert: Said): string {
   return JSON.stringify({
     type: EVENT_TYPE,
@@ -26,6 +38,9 @@ export function webhookBody(alert: Said): string {
     mtd_spend_usd: formatDecimal(alert.spend ?? '0'),
     monthly_limit_usd: formatDecimal(alert.monthlyLimit ?? '0'),
     fired_at: formatTimestamp(alert.firedAtMs),
+    ...(alert.guardAction && {
+      guard: { action: alert.guardAction, model_public_name: alert.guardModel },
+    }),
     ...(alert.purpose === 'test' && { test: true }),
   });
 }

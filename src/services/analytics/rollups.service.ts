@@ -4,6 +4,8 @@ import { limitStatements } from '../../db/in-transaction.js';
 import { patiently } from '../../db/patience.js';
 import { hourStart } from '../../lib/clock.js';
 import { notifyModelHours, recomputeModelHour } from '../leaderboard/model-hours.store.js';
+import { recomputeNodeHour } from '../nodes/node-hours.store.js';
+import { mergeVersionDay, recomputeVersionHour } from '../prompts/version-hours.store.js';
 import {
   compactDirtyHours,
   lockRollups,
@@ -45,7 +47,9 @@ async function rollUpNext(em: EntityManager, openHour: number): Promise<Step> {
   const hour = await takeDirtyHour(em, openHour);
   if (hour) {
     await recomputeHour(em, hour);
+    await recomputeVersionHour(em, hour);
     await recomputeModelHour(em, hour);
+    await recomputeNodeHour(em, hour);
     await notifyModelHours(em);
   } else await compactDirtyHours(em, openHour);
   return hour ? 'more' : 'nothing';
@@ -54,7 +58,10 @@ async function rollUpNext(em: EntityManager, openHour: number): Promise<Step> {
 async function mergeNext(em: EntityManager, openHour: number): Promise<Step> {
   if (!(await begin(em))) return 'busy';
   const day = await takeDirtyDay(em, openHour);
-  if (day !== undefined) await mergeDay(em, day);
+  if (day !== undefined) {
+    await mergeDay(em, day);
+    await mergeVersionDay(em, day);
+  }
   return day === undefined ? 'nothing' : 'more';
 }
 

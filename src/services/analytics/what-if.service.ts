@@ -46,12 +46,13 @@ export function createWhatIfService() {
         if (versionId && !(isUuid(versionId) && (await ownsVersion(em, accountId, versionId)))) {
           throw new AppError('not_found');
         }
+        const endpointOfModel = (served: string): Endpoint | undefined => {
+          const found = models.get(served);
+          return found && endpointOf(found);
+        };
         const calls = versionId
-          ? await chargedOfVersion(em, scope, versionId)
-          : await chargedOfScope(em, scope, (served) => {
-              const found = models.get(served);
-              return found && endpointOf(found);
-            });
+          ? await chargedOfVersion(em, scope, versionId, endpointOfModel)
+          : await chargedOfScope(em, scope, endpointOfModel);
         requireKind(calls, endpointOf(model));
         const { publicName, inputPricePerMillionUsd, outputPricePerMillionUsd } = model;
         return priceOn(

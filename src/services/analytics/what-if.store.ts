@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sql } from 'kysely';
 import type { Endpoint } from '../../metering/usage-record.js';
+import { countVersions } from '../prompts/version-hours.store.js';
 import type { Scope } from './analytics.store.js';
 import { countByDayAndModel } from './analytics.store.js';
 
@@ -14,21 +14,15 @@ export interface ChargedCalls {
   cost: string;
 }
 
-/** Charged calls that named a version of a prompt, of a key where one is meant, from their events. */
+/** Charged calls that named a version of a prompt, of a key where one is meant. */
 export async function chargedOfVersion(
   em: EntityManager,
   { accountId, keyIds, from, until }: Scope,
   versionId: string,
+  endpointOf: (model: string) => Endpoint | undefined,
 ): Promise<ChargedCalls[]> {
-  const { rows } = await sql<ChargedCalls>`
-    select endpoint, count(*)::float8 as requests, sum(input_tokens)::text as input_tokens,
-      sum(output_tokens)::text as output_tokens, sum(cost)::text as cost
-    from usage_events
-    where account_id = ${accountId} and prompt_version_id = ${versionId} and status = 'success'
-      and created_at >= ${from.toISOString()} and created_at < ${until.toISOString()}
-      ${keyIds ? sql`and key_id = any(${keyIds}::uuid[])` : sql``}
-    group by 1`.execute(em.getKysely());
-  return rows;
+  const scope = { accountId, versionIds: [versionId], keyId: keyIds?.[0], from, until };
+  return charged(await countVersions(em, scope), endpointOf);
 }
 
 /** Charged calls per day and model, from the roll-ups: what failed has neither tokens nor cost. */
@@ -37,8 +31,24 @@ export async function chargedOfScope(
   scope: Scope,
   endpointOf: (model: string) => Endpoint | undefined,
 ): Promise<ChargedCalls[]> {
-  const rows = await countByDayAndModel(em, scope);
-  return rows.flatMap(({ model, requests, errors, input_tokens, output_tokens, cost }) => {
+  return charged(await countByDayAndModel(em, scope), endpointOf);
+}
+
+/** What a roll-up counts of one model. */
+interface Counted {
+  model: string;
+  requests: number;
+  errors: number;
+  input_tokens: number | string;
+  output_tokens: number | string;
+  cost: string;
+}
+
+const charged = (
+  rows: readonly Counted[],
+  endpointOf: (model: string) => Endpoint | undefined,
+): ChargedCalls[] =>
+  rows.flatMap(({ model, requests, errors, input_tokens, output_tokens, cost }) => {
     const endpoint = endpointOf(model);
     if (endpoint === undefined || requests === errors) return [];
     return [
@@ -51,4 +61,3 @@ export async function chargedOfScope(
       },
     ];
   });
-}

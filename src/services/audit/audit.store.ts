@@ -138,6 +138,27 @@ export const invariants: readonly Invariant[] = [
         is distinct from (0, 0, 0, 0, 0, 0)`,
   },
   {
+    name: 'I10-version',
+    guarantee: 'Every rolled-up hour of a prompt version is the sum of its events.',
+    sql: `with dirty as materialized (select distinct hour from rollup_dirty)
+      select version_id as subject
+      from (
+        select hour, version_id, account_id, key_id, model, requests, errors, input_tokens, output_tokens, cost,
+          (select coalesce(sum(n), 0) from unnest(latency_counts) n) as latencies
+        from prompt_version_hours where hour >= ${KEPT_FROM} and hour not in (select hour from dirty)
+        union all
+        select date_trunc('hour', created_at, 'UTC') as hour, prompt_version_id, account_id, key_id, served_model, -count(*),
+          -count(*) filter (where status = 'error'), -sum(input_tokens), -sum(output_tokens), -sum(cost),
+          -count(*) filter (where status = 'success')
+        from usage_events
+        where prompt_version_id is not null and created_at >= ${KEPT_FROM}
+          and date_trunc('hour', created_at, 'UTC') not in (select hour from dirty)
+        group by 1, 2, 3, 4, 5) sides
+      group by hour, version_id, account_id, key_id, model
+      having (sum(requests), sum(errors), sum(input_tokens), sum(output_tokens), sum(cost), sum(latencies))
+        is distinct from (0, 0, 0, 0, 0, 0)`,
+  },
+  {
     name: 'I10-latency-day',
     guarantee: 'The latencies of every merged day are those of its hours.',
     sql: `with open as materialized (
@@ -152,6 +173,23 @@ export const invariants: readonly Invariant[] = [
         from usage_rollups where (hour at time zone 'UTC')::date not in (select day from open)
         group by 1, 2, 3, 4) sides
       group by day, account_id, key_id, widget_id
+      having sum(calls) is distinct from 0`,
+  },
+  {
+    name: 'I10-version-day',
+    guarantee: 'The latencies of every merged day of a prompt version are those of its hours.',
+    sql: `with open as materialized (
+        select day from rollup_dirty_days union select (hour at time zone 'UTC')::date from rollup_dirty)
+      select version_id as subject
+      from (
+        select day, version_id, account_id, (select sum(n) from unnest(latency_counts) n) as calls
+        from prompt_version_latency_days where day not in (select day from open)
+        union all
+        select (hour at time zone 'UTC')::date, version_id, account_id,
+          -sum((select coalesce(sum(n), 0) from unnest(latency_counts) n))
+        from prompt_version_hours where (hour at time zone 'UTC')::date not in (select day from open)
+        group by 1, 2, 3) sides
+      group by day, version_id, account_id
       having sum(calls) is distinct from 0`,
   },
   ...alertInvariants,

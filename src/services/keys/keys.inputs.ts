@@ -36,6 +36,37 @@ export const createKeyInput = z
   .meta({ id: 'CreateApiKey', description: 'A new API key.' });
 export type CreateKeyInput = z.output<typeof createKeyInput>;
 
+const PERCENT = 'must be a whole number from 1 to 100';
+const GUARD_MODEL = 'must name a model if the action is fallback_model, and only then';
+
+export const keyGuardInput = z
+  .strictObject({
+    at_pct: z
+      .int(PERCENT)
+      .min(1, PERCENT)
+      .max(100, PERCENT)
+      .describe('Percentage of the monthly limit at which the guard acts, 1 to 100.'),
+    action: z
+      .enum(['disable', 'slow', 'fallback_model'], 'must be disable, slow or fallback_model')
+      .describe(
+        '`disable` rejects calls, `slow` allows a tenth of them, `fallback_model` moves them to another model.',
+      ),
+    model_public_name: z
+      .string()
+      .max(200)
+      .nullish()
+      .describe('That model: a chat model of your plan. Null for other actions.'),
+  })
+  .refine(({ action, model_public_name: model }) => (action === 'fallback_model') === (model != null), {
+    message: GUARD_MODEL,
+    path: ['model_public_name'],
+  })
+  .meta({
+    id: 'SetKeyGuard',
+    description: 'What to do when the spend of an API key reaches a percentage of its monthly limit.',
+  });
+export type KeyGuardInput = z.output<typeof keyGuardInput>;
+
 export const updateKeyInput = z
   .strictObject({
     name: name.optional(),
@@ -46,12 +77,20 @@ export const updateKeyInput = z
     monthly_limit_usd: moneyInput
       .nullable()
       .optional()
-      .describe("Monthly limit in US dollars. It triggers alerts but doesn't stop calls. Null removes it."),
+      .describe(
+        "Monthly limit in US dollars. It triggers alerts and the guard but doesn't stop calls itself. Null removes it.",
+      ),
     daily_limit_usd: moneyInput
       .nullable()
       .optional()
       .describe(
         'Daily limit in US dollars. Calls are rejected once it is reached; it resets at 00:00 UTC. Null removes it.',
+      ),
+    guard: keyGuardInput
+      .nullable()
+      .optional()
+      .describe(
+        'What to do at a percentage of the monthly limit. Setting it, even to the same value, lets it act again this month. Null removes it.',
       ),
   })
   .refine(changesSomething, NOTHING_TO_CHANGE)

@@ -1,6 +1,21 @@
 import { z } from 'zod';
 import { decimal, timestamp, uuid } from '../../lib/output-fields.js';
 
+export const keyGuardOutput = z
+  .object({
+    at_pct: z.int().describe('Percentage of the monthly limit at which the guard acts.'),
+    action: z
+      .enum(['disable', 'slow', 'fallback_model'])
+      .describe(
+        '`disable` rejects calls, `slow` allows a tenth of them, `fallback_model` moves them to another model.',
+      ),
+    model_public_name: z.string().nullable().describe('That model. Null for other actions.'),
+  })
+  .meta({
+    id: 'ApiKeyGuard',
+    description: 'What happens when the spend of an API key reaches a percentage of its monthly limit.',
+  });
+
 export const keyOutput = z
   .object({
     id: uuid('API key ID.'),
@@ -11,11 +26,20 @@ export const keyOutput = z
       .enum(['active', 'disabled'])
       .describe('Key status: `active` or `disabled`. A disabled key is rejected on `/v1`.'),
     monthly_limit_usd: decimal(
-      "Monthly limit in US dollars, or null. It triggers alerts but doesn't stop calls.",
+      "Monthly limit in US dollars, or null. It triggers alerts and the guard but doesn't stop calls itself.",
     ).nullable(),
     daily_limit_usd: decimal(
       'Daily limit in US dollars, or null. Calls are rejected once it is reached; it resets at 00:00 UTC.',
     ).nullable(),
+    guard: keyGuardOutput
+      .nullable()
+      .describe('What happens at a percentage of the monthly limit, if anything.'),
+    guard_status: z
+      .enum(['off', 'armed', 'acting', 'undone'])
+      .describe(
+        'State of the guard this UTC month. `off`: no guard or no monthly limit. `undone`: off until the month ends.',
+      ),
+    guard_acted_at: timestamp('Time the guard acted this UTC month, if it did.').nullable(),
     spend_today_usd: decimal('Spend on the current UTC day in US dollars.'),
     spend_month_usd: decimal('Spend in the current UTC month in US dollars.'),
     has_upstream: z

@@ -3,7 +3,7 @@ import { requireViewer, type ServiceContext } from '../../context.js';
 import { notifyInvalidation } from '../../db/invalidation.js';
 import { ApiKey } from '../../entities/keys/api-key.js';
 import { AppError } from '../../errors.js';
-import { lastDays } from '../../lib/clock.js';
+import { lastDays, utcMonth } from '../../lib/clock.js';
 import type { ConnectionPage } from '../../lib/connection-input.js';
 import { type Envelope, sha256 } from '../../lib/crypto.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
@@ -11,6 +11,9 @@ import { isUuid, newId } from '../../lib/ids.js';
 import { newApiKey, shownParts } from '../../lib/key-form.js';
 import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
+import { lockActing } from '../billing/ledger.store.js';
+import { requireChatModels } from '../billing/plan-models.js';
+import { actGuard, setGuard, undoGuard } from './guards.store.js';
 import type { CreateKeyInput, KeysConnectionInput, UpdateKeyInput } from './keys.inputs.js';
 import type { CreatedKeyOutput, KeyDayOutput, KeyOutput } from './keys.outputs.js';
 import { MAX_KEYS, virtualKeyAlias, virtualKeyField } from './keys.rules.js';
@@ -22,6 +25,7 @@ import {
   findKeys,
   listKeySpendDays,
   listKeys,
+  ownsKey,
   pageKeys,
 } from './keys.store.js';
 import type { VirtualKeyClient } from './virtual-keys.js';
@@ -143,21 +147,42 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
     },
 
     /**
-     * Changes what the input names; a limit of null is cleared.
-     * @throws AppError `not_found`
+     * Changes what the input names; a limit of null is cleared. A guard that the change brings to act does so at once.
+     * @throws AppError `not_found`; `model_not_allowed` or `validation_error` for the model of a guard
      */
     async update(context: ServiceContext, input: UpdateKeyInput & { id: string }): Promise<KeyOutput> {
       const { accountId } = requireViewer(context);
-      requireUuid(input.id);
+      const { id, guard } = input;
+      requireUuid(id);
+      const now = context.clock.now();
       return context.em.transactional(async (em) => {
-        const changed = await em.nativeUpdate(
-          ApiKey,
-          { id: input.id, accountId },
-          changesOf(input, context.clock.now()),
-        );
-        if (changed === 0) throw new AppError('not_found');
-        await notifyInvalidation(em, { kind: 'key', id: input.id, accountId });
-        return readKey(em, accountId, input.id, context.clock.now());
+        const mayAct = guard !== undefined || input.monthly_limit_usd !== undefined;
+        // A flush of the account's usage sees this change, or is seen by it.
+        if (mayAct && !(await lockActing(em, accountId))) throw new AppError('unauthorized');
+        if (!(await changeKey(em, { id, accountId }, changesOf(input, now)))) throw new AppError('not_found');
+        if (guard?.model_public_name)
+          await requireChatModels(em, accountId, [[GUARD_MODEL, guard.model_public_name]]);
+        if (guard !== undefined) await setGuard(em, id, guard);
+        if (mayAct) await actGuard(em, id, utcMonth(now));
+        await notifyInvalidation(em, { kind: 'key', id, accountId });
+        return readKey(em, accountId, id, now);
+      });
+    },
+
+    /**
+     * Ends what the guard of a key has done, for the rest of the month. Nothing changes if it has done nothing.
+     * @throws AppError `not_found`
+     */
+    async undoGuard(context: ServiceContext, { id }: { id: string }): Promise<KeyOutput> {
+      const { accountId } = requireViewer(context);
+      const now = context.clock.now();
+      return context.em.transactional(async (em) => {
+        // After a flush that is under way, whose guard may act just now.
+        if (!(await lockActing(em, accountId))) throw new AppError('unauthorized');
+        await readKey(em, accountId, id, now);
+        if (await undoGuard(em, id, utcMonth(now)))
+          await notifyInvalidation(em, { kind: 'key', id, accountId });
+        return readKey(em, accountId, id, now);
       });
     },
 
@@ -180,6 +205,18 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
       );
     },
   };
+}
+
+const GUARD_MODEL = 'guard.model_public_name';
+
+/** Whether the account has the key. Without changes of its row that is all. */
+async function changeKey(
+  em: EntityManager,
+  { id, accountId }: { id: string; accountId: string },
+  changes: ReturnType<typeof changesOf>,
+): Promise<boolean> {
+  if (Object.keys(changes).length === 0) return ownsKey(em, { accountId, keyId: id });
+  return (await em.nativeUpdate(ApiKey, { id, accountId }, changes)) > 0;
 }
 
 function requireRoom(keys: number | undefined): void {

@@ -10,7 +10,13 @@ import { isAfter } from '../list-position.store.js';
 import type { KeysConnectionInput } from './keys.inputs.js';
 import type { KeyOutput } from './keys.outputs.js';
 
-interface Row extends Omit<KeyOutput, 'created_at' | 'last_used_at'> {
+type GuardFields = 'guard' | 'guard_status' | 'guard_acted_at';
+
+interface Row extends Omit<KeyOutput, 'created_at' | 'last_used_at' | GuardFields> {
+  guard: NonNullable<KeyOutput['guard']> | null;
+  /** Whether it has acted in the month, and that was undone; null: it hasn't. */
+  guard_undone: boolean | null;
+  guard_acted_ms: number | null;
   /** Microseconds. */
   created_us: string;
   last_used_ms: number | null;
@@ -162,19 +168,28 @@ async function selectKeys(
     select k.id, k.name, k.key_prefix, k.last_four, k.status, k.monthly_limit_usd::text, k.daily_limit_usd::text,
       coalesce(day.spend, 0)::text as spend_today_usd, key_month_spend(k.id, ${utcMonth(now)})::text as spend_month_usd,
       k.virtual_key_sealed is not null as has_upstream,
+      case when g.key_id is not null then json_build_object(
+        'at_pct', g.at_pct, 'action', g.action, 'model_public_name', g.model_public_name) end as guard,
+      case when g.acted_month = ${utcMonth(now)} then g.undone end as guard_undone,
+      case when g.acted_month = ${utcMonth(now)}
+        then floor(extract(epoch from g.acted_at) * 1000)::float8 end as guard_acted_ms,
       floor(extract(epoch from (
         select last_used_at from key_spend_days d where d.key_id = k.id and last_used_at is not null
         order by day desc limit 1)) * 1000)::float8 as last_used_ms,
       (extract(epoch from k.created_at) * 1000000)::bigint::text as created_us, k.created_at
     from api_keys k
+    left join key_guards g on g.key_id = k.id
     left join key_spend_days day on day.key_id = k.id and day.day = ${utcDay(now)}::date
     ${which}) k ${order}`.execute(em.getKysely());
   return read.rows;
 }
 
-function toKey({ created_us, last_used_ms, created_at: _at, ...row }: Row): KeyOutput {
+function toKey(read: Row): KeyOutput {
+  const { created_us, last_used_ms, created_at: _at, guard_undone: _undone, guard_acted_ms, ...row } = read;
   return {
     ...row,
+    guard_status: guardStatus(read),
+    guard_acted_at: guard_acted_ms === null ? null : formatTimestamp(guard_acted_ms),
     monthly_limit_usd: row.monthly_limit_usd && formatDecimal(row.monthly_limit_usd),
     daily_limit_usd: row.daily_limit_usd && formatDecimal(row.daily_limit_usd),
     spend_today_usd: formatDecimal(row.spend_today_usd),
@@ -182,6 +197,12 @@ function toKey({ created_us, last_used_ms, created_at: _at, ...row }: Row): KeyO
     last_used_at: last_used_ms === null ? null : formatTimestamp(last_used_ms),
     created_at: formatTimestamp(Math.floor(Number(created_us) / 1000)),
   };
+}
+
+function guardStatus({ guard, monthly_limit_usd, guard_undone }: Row): KeyOutput['guard_status'] {
+  if (guard === null || monthly_limit_usd === null) return 'off';
+  if (guard_undone === null) return 'armed';
+  return guard_undone ? 'undone' : 'acting';
 }
 
 /**

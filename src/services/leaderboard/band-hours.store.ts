@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { type BucketCount, latencyBounds } from '../../lib/latency-sketch.js';
 import { BAND_BOUNDS } from './bands.rules.js';
+import { type CountedHours, isCounted } from './quiet-hours.store.js';
 
 /**
  * Makes the latencies of an hour by length of the answer anew from all of its events: of each account, and from those of all.
@@ -67,19 +68,21 @@ export async function ownBands(
 /** How many calls of a model and a length fell into a bucket of latency. */
 export type BandPoint = { model: string; band: number } & BucketCount;
 
-/** Latencies of all accounts in the hours from `from` on, where at least so many accounts had such calls. */
+/** Latencies of all accounts, where at least so many accounts had such calls. */
 export async function everyonesBands(
   em: EntityManager,
-  from: Date,
+  { from, withheld }: CountedHours,
   leastAccounts: number,
 ): Promise<BandPoint[]> {
   const { rows } = await sql<BandPoint>`
     with shown as (
-      select model, band from account_band_hours where hour >= ${from.toISOString()}
+      select model, band from account_band_hours
+      where hour >= ${from.toISOString()} and ${isCounted('account_band_hours', withheld)}
       group by 1, 2 having count(distinct account_id) >= ${leastAccounts}
     )
     select model, band, bucket, sum(n)::float8 as count
     from model_band_hours join shown using (model, band), unnest(latency_buckets, latency_counts) as points (bucket, n)
-    where hour >= ${from.toISOString()} group by 1, 2, 3`.execute(em.getKysely());
+    where hour >= ${from.toISOString()} and ${isCounted('model_band_hours', withheld)}
+    group by 1, 2, 3`.execute(em.getKysely());
   return rows;
 }

@@ -1,4 +1,4 @@
-import { formatTimestamp, hourStart } from '../../lib/clock.js';
+import { formatTimestamp, HOUR_MS, hourStart } from '../../lib/clock.js';
 import { type BucketCount, latencyQuantile, valueOfBucket } from '../../lib/latency-sketch.js';
 import { formatDecimal } from '../../lib/money.js';
 import { quantileInterval, shareInterval } from './intervals.rules.js';
@@ -131,7 +131,6 @@ export const rowOf = ({
 });
 
 export const BREAKDOWN_HOURS = 168;
-const HOUR_MS = 3_600_000;
 
 /** First of the hours that a breakdown shows; the last is the open one. */
 export const breakdownStart = (now: number): number => hourStart(now) - (BREAKDOWN_HOURS - 1) * HOUR_MS;

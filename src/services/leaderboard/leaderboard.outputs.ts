@@ -106,15 +106,17 @@ export const leaderboardModelOutput = entry
     generated_at: timestamp('Time the figures were computed.'),
     hourly_breakdown: z
       .array(modelHourOutput)
-      .describe('The last 168 hours, oldest first. All figures are 0 if too few accounts used the model.'),
+      .describe(
+        'The last 168 hours, oldest first. An hour in which too few accounts called the model has 0s.',
+      ),
   })
   .meta({ id: 'LeaderboardModel', description: 'Figures of one model, in total and by hour.' });
 export type LeaderboardModelOutput = z.infer<typeof leaderboardModelOutput>;
 
 export const sketchPointOutput = z
   .object({
-    value: z.int().describe('The value that stands for all values of the bucket, each within 1 % of it.'),
-    count: count('How many values the bucket has.'),
+    value: z.int().describe('Representative value of the bucket, within 1% of each of its values.'),
+    count: count('Number of values in the bucket.'),
   })
   .meta({ id: 'SketchPoint', description: 'A bucket of a sketch.' });
 const sketch = (of: string): z.ZodArray<typeof sketchPointOutput> =>
@@ -123,15 +125,15 @@ const sketch = (of: string): z.ZodArray<typeof sketchPointOutput> =>
 export const leaderboardRowOutput = z
   .object({
     model_public_name: z.string().describe('Public name of the model.'),
-    window_days: z.int().describe('As asked for.'),
-    generated_at: timestamp('When the figures were put together.'),
+    window_days: z.int().describe('As requested.'),
+    generated_at: timestamp('Time the figures were computed.'),
     successes: count('Calls that succeeded.'),
-    errors: count('Calls that failed, and those that another model had to serve.'),
+    errors: count('Calls that failed or that another model served.'),
     rate_limited: count('Errors with status 429.'),
     tokens_in: count('Input tokens.'),
     tokens_out: count('Output tokens.'),
     success_tokens_out: count('Output tokens of the successes.'),
-    success_latency_ms: count('Latency of the successes, summed, in milliseconds.'),
+    success_latency_ms: count('Total latency of the successes in milliseconds.'),
     input_price_per_million_usd: decimal('Price of a million input tokens in dollars.'),
     output_price_per_million_usd: decimal('Price of a million output tokens in dollars.'),
     latency_ms: sketch('the latency of the successes in milliseconds'),

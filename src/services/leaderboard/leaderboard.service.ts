@@ -21,6 +21,7 @@ import {
   nothing,
   rowOf,
 } from './entries.rules.js';
+import { createFiguresCache } from './figures-cache.js';
 import type { LeaderboardInput, UpdateModelInput } from './leaderboard.inputs.js';
 import type {
   LeaderboardEntryOutput,
@@ -37,10 +38,10 @@ import {
   notifyModelHours,
   recomputeModelHour,
 } from './model-hours.store.js';
+import type { WithheldHours } from './quiet-hours.rules.js';
+import { readWithheldHours } from './quiet-hours.store.js';
 import { rank, type Standing } from './ranking.rules.js';
 
-/** SPEC section 8. */
-const CACHE_MS = 5 * 60_000;
 const PREFIX = 'gateway/';
 /** People leave the family out. */
 const publicNameOf = (name: string): string => (name.startsWith(PREFIX) ? name : `${PREFIX}${name}`);
@@ -50,6 +51,8 @@ export interface Board {
   generatedAt: string;
   /** The first hour of the window. */
   from: Date;
+  /** Hours that are not counted: too few accounts called in them. */
+  withheld: WithheldHours;
   figures: ModelFigures[];
   standings: Map<string, Standing>;
   /** Answers that were made of it: whoever asks the same again gets the same object. */
@@ -111,21 +114,7 @@ export function createLeaderboardService(
   billing: Pick<ReturnType<typeof createBillingService>, 'models'>,
 ) {
   const { leaderboardMinAccounts: leastAccounts } = config;
-  /** Answers by what was asked, with the time they were begun. */
-  const cache = new Map<string, { at: number; answer: Promise<unknown> }>();
-  signals.onModelHours(() => cache.clear());
-
-  function cached<T>(key: string, read: () => Promise<T>): Promise<T> {
-    const known = cache.get(key);
-    const age = known && clock.now() - known.at;
-    if (age !== undefined && age >= 0 && age < CACHE_MS) return known!.answer as Promise<T>;
-    const entry = { at: clock.now(), answer: read() };
-    cache.set(key, entry);
-    entry.answer.catch(() => {
-      if (cache.get(key) === entry) cache.delete(key);
-    });
-    return entry.answer;
-  }
+  const { cached, clear } = createFiguresCache({ clock, signals });
 
   const isShown = ({ accounts }: ModelFigures): boolean => accounts.accounts >= leastAccounts;
 
@@ -137,9 +126,11 @@ export function createLeaderboardService(
     const from = new Date(hourStart(now) - windowDays * DAY_MS);
     const own = em.fork();
     const models: CatalogModel[] = await own.find(Model, {}, { ...UNTRACKED, orderBy: { position: 'asc' } });
-    const totals = Map.groupBy(await modelTotals(own, from), ({ model }) => model);
-    const accounts = Map.groupBy(await modelAccounts(own, from), ({ model }) => model);
-    const sketches = Map.groupBy(await modelSketches(own, from), ({ model }) => model);
+    const withheld = await readWithheldHours(own, { from, leastAccounts });
+    const counted = { from, withheld };
+    const totals = Map.groupBy(await modelTotals(own, counted), ({ model }) => model);
+    const accounts = Map.groupBy(await modelAccounts(own, counted), ({ model }) => model);
+    const sketches = Map.groupBy(await modelSketches(own, counted), ({ model }) => model);
     const figures = models.map((model): ModelFigures => {
       const none = nothing(model);
       const { latency, ttft, input, output } = Object.groupBy(
@@ -157,6 +148,7 @@ export function createLeaderboardService(
     return {
       generatedAt: formatTimestamp(now),
       from,
+      withheld,
       figures,
       standings: rank(ranked.map(contender)),
       answers: new Map(),
@@ -188,7 +180,11 @@ export function createLeaderboardService(
       const shown = isShown(found);
       const standing = read.standings.get(publicName);
       const hours = await cached(`hours ${publicName}`, () =>
-        hoursOfModel(context.em.fork(), publicName, new Date(breakdownStart(clock.now()))),
+        hoursOfModel(context.em.fork(), {
+          model: publicName,
+          from: new Date(breakdownStart(clock.now())),
+          leastAccounts,
+        }),
       );
       const now = clock.now();
       return answered(read, `${publicName} at ${hourStart(now)}`, () => ({
@@ -228,7 +224,7 @@ export function createLeaderboardService(
         await notifyModelHours(em);
         return true;
       });
-      cache.clear();
+      clear();
       return { hours: closed + (isMade ? 1 : 0) };
     },
 
@@ -250,7 +246,7 @@ export function createLeaderboardService(
         await notifyInvalidation(em, { kind: 'catalog' });
         await notifyModelHours(em);
       });
-      cache.clear();
+      clear();
       const models = await billing.models(context);
       return models.find((model) => model.model_public_name === publicName)!;
     },

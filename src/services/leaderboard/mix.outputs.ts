@@ -11,7 +11,7 @@ const band = z.object({
 
 export const mixBandOutput = band
   .extend({ share: z.number().describe('Share of your calls with answers of this length, 0 to 1.') })
-  .meta({ id: 'MixBand', description: 'How many of your calls have answers of a length.' });
+  .meta({ id: 'MixBand', description: 'Share of your calls with answers of one length.' });
 
 export const latencyBandOutput = band
   .extend({
@@ -23,7 +23,7 @@ export const latencyBandOutput = band
     everyone_p95_latency_ms: z
       .int()
       .nullable()
-      .describe('The same over all accounts; null where too few accounts have such calls.'),
+      .describe('The same over all accounts; null if too few accounts have such calls.'),
   })
   .meta({ id: 'LatencyBand', description: 'Your latency beside that of all accounts, for one length.' });
 
@@ -34,7 +34,10 @@ export const usageMixOutput = z
     output_tokens: count('Their output tokens.'),
     bands: z.array(mixBandOutput).describe('Lengths of their answers, the shortest first.'),
   })
-  .meta({ id: 'UsageMix', description: 'What you use chat models for: proportions of tokens and lengths.' });
+  .meta({
+    id: 'UsageMix',
+    description: 'Your usage of chat models: proportions of tokens and lengths of answers.',
+  });
 
 export const mixEntryOutput = z
   .object({
@@ -48,9 +51,9 @@ export const mixEntryOutput = z
       .int()
       .nullable()
       .describe(
-        'The same over all accounts, were their answers as long as yours; null where too few accounts have such calls.',
+        'The same over all accounts, weighted to the lengths of your answers; null if too few accounts have such calls.',
       ),
-    bands: z.array(latencyBandOutput).describe('The same for each length that you have calls of.'),
+    bands: z.array(latencyBandOutput).describe('The same for each length of your answers.'),
     mix_price_per_million_usd: decimal(
       'Price of a million tokens in your proportion of input and output, in dollars; null without calls.',
     ).nullable(),
@@ -75,9 +78,9 @@ export type MixEntryOutput = z.infer<typeof mixEntryOutput>;
 
 export const leaderboardMixOutput = z
   .object({
-    window_days: z.int().describe('As asked for.'),
-    generated_at: timestamp('When the figures of all accounts were put together.'),
-    mix: usageMixOutput.describe('What you use chat models for.'),
+    window_days: z.int().describe('As requested.'),
+    generated_at: timestamp('Time the figures of all accounts were computed.'),
+    mix: usageMixOutput.describe('Your usage of chat models.'),
     entries: z
       .array(mixEntryOutput)
       .describe('All models: the ranked ones by `rank`, then the others, which include embedding models.'),

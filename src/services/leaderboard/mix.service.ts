@@ -35,7 +35,7 @@ export function createLeaderboardMixService(
 
   function everyonesOf({ em }: ServiceContext, board: Board): Promise<Map<string, BandSketches>> {
     const reading =
-      known.get(board) ?? everyonesBands(em.fork(), board.from, config.leaderboardMinAccounts).then(byModel);
+      known.get(board) ?? everyonesBands(em.fork(), board, config.leaderboardMinAccounts).then(byModel);
     known.set(board, reading);
     reading.catch(() => known.delete(board));
     return reading;

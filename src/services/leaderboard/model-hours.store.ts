@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { MODEL_HOURS_CHANNEL } from '../../db/invalidation.js';
 import { type BucketCount, latencyBounds } from '../../lib/latency-sketch.js';
 import { recomputeBandHour } from './band-hours.store.js';
+import { type CountedHours, isCounted } from './quiet-hours.store.js';
 
 const bounds = sql.lit(`{${latencyBounds}}`);
 
@@ -83,14 +84,17 @@ export interface ModelTotals {
   success_ms: number;
 }
 
-/** Totals of each model in the hours from `from` on. */
-export async function modelTotals(em: EntityManager, from: Date): Promise<ModelTotals[]> {
+const within = (table: string, { from, withheld }: CountedHours): RawBuilder<unknown> =>
+  sql`hour >= ${from.toISOString()} and ${isCounted(table, withheld)}`;
+
+/** Totals of each model. */
+export async function modelTotals(em: EntityManager, counted: CountedHours): Promise<ModelTotals[]> {
   const { rows } = await sql<ModelTotals>`
     select model, sum(successes)::float8 as successes, sum(errors)::float8 as errors,
       sum(rate_limited)::float8 as rate_limited, sum(input_tokens)::float8 as input_tokens,
       sum(output_tokens)::float8 as output_tokens, sum(cost)::text as cost,
       sum(success_tokens)::float8 as success_tokens, sum(success_ms)::float8 as success_ms
-    from model_hours where hour >= ${from.toISOString()} group by model`.execute(em.getKysely());
+    from model_hours where ${within('model_hours', counted)} group by model`.execute(em.getKysely());
   return rows;
 }
 
@@ -98,16 +102,16 @@ export async function modelTotals(em: EntityManager, from: Date): Promise<ModelT
 export const SKETCHES = ['latency', 'ttft', 'input', 'output'] as const;
 export type SketchName = (typeof SKETCHES)[number];
 
-/** Sketches of each model, merged over the hours from `from` on. */
+/** Sketches of each model, merged over all hours. */
 export async function modelSketches(
   em: EntityManager,
-  from: Date,
+  counted: CountedHours,
 ): Promise<({ model: string; sketch: SketchName } & BucketCount)[]> {
   const parts = SKETCHES.map(
     (name) => sql`
       select model, ${sql.lit(name)} as sketch, unnest(${sql.ref(`${name}_buckets`)}) as bucket,
         unnest(${sql.ref(`${name}_counts`)}) as n
-      from model_hours where hour >= ${from.toISOString()}`,
+      from model_hours where ${within('model_hours', counted)}`,
   );
   const { rows } = await sql<{ model: string; sketch: SketchName } & BucketCount>`
     select model, sketch, bucket, sum(n)::float8 as count from (${sql.join(parts, sql` union all `)}) parts
@@ -123,12 +127,12 @@ export interface ModelAccounts {
   largest_share: number;
 }
 
-/** How many accounts each model served in the hours from `from` on. */
-export async function modelAccounts(em: EntityManager, from: Date): Promise<ModelAccounts[]> {
+/** How many accounts each model served. */
+export async function modelAccounts(em: EntityManager, counted: CountedHours): Promise<ModelAccounts[]> {
   const { rows } = await sql<ModelAccounts>`
     select model, count(*)::float8 as accounts, (max(n) / sum(n))::float8 as largest_share from (
       select model, account_id, sum(requests) as n from model_account_hours
-      where hour >= ${from.toISOString()} group by 1, 2) by_account
+      where ${within('model_account_hours', counted)} group by 1, 2) by_account
     group by model`.execute(em.getKysely());
   return rows;
 }
@@ -144,13 +148,18 @@ export interface HourOfModel {
   latency_counts: number[];
 }
 
-/** Hours of one model from `from` on that have calls. */
-export async function hoursOfModel(em: EntityManager, model: string, from: Date): Promise<HourOfModel[]> {
+/** Hours of one model from `from` on in which at least so many accounts called it. */
+export async function hoursOfModel(
+  em: EntityManager,
+  { model, from, leastAccounts }: { model: string; from: Date; leastAccounts: number },
+): Promise<HourOfModel[]> {
   const { rows } = await sql<HourOfModel>`
     select (extract(epoch from hour) * 1000)::float8 as hour_ms, successes::float8 as successes,
       errors::float8 as errors, input_tokens::float8 as input_tokens, output_tokens::float8 as output_tokens,
       latency_buckets::integer[] as latency_buckets, latency_counts::float8[] as latency_counts
-    from model_hours where model = ${model} and hour >= ${from.toISOString()}`.execute(em.getKysely());
+    from model_hours h where model = ${model} and hour >= ${from.toISOString()}
+      and (select count(*) from model_account_hours a where a.hour = h.hour and a.model = h.model) >= ${leastAccounts}
+    `.execute(em.getKysely());
   return rows;
 }
 

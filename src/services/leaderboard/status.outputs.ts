@@ -4,7 +4,7 @@ import { count, timestamp } from '../../lib/output-fields.js';
 export const statusDayOutput = z
   .object({
     date: z.string().describe('UTC day, `YYYY-MM-DD`.'),
-    requests: count('Calls that succeeded or failed. 0 for a day on which too few accounts called.'),
+    requests: count('Calls that succeeded or failed, without hours in which too few accounts called.'),
     success_rate: z.number().nullable().describe('Successes per call, 0 to 1; null without calls.'),
     p95_latency_ms: z
       .int()

@@ -1,9 +1,8 @@
-import { DAY_MS, formatTimestamp, hourStart, lastDays } from '../../lib/clock.js';
+import { DAY_MS, formatTimestamp, HOUR_MS, hourStart, lastDays } from '../../lib/clock.js';
 import { type BucketCount, latencyQuantile } from '../../lib/latency-sketch.js';
 import type { StatusOutput } from './status.outputs.js';
 
 export const STATUS_DAYS = 90;
-const HOUR_MS = 3_600_000;
 const P95 = 0.95;
 const MOST_INCIDENTS = 100;
 

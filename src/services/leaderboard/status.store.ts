@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { type CountedHours, isCounted } from './quiet-hours.store.js';
 import type { BadHour, DayOfModel } from './status.rules.js';
 
 /** Fewer calls of an hour say nothing, and more than this part of them must have failed. */
@@ -11,20 +12,15 @@ interface DayRow extends Omit<DayOfModel, 'latency'> {
   counts: number[] | null;
 }
 
-/**
- * Models by UTC day from `from` to before `until`, without days on which fewer than `leastAccounts` accounts called. It reads
- * every sketch of the time: a fortnight takes a third of a second.
- */
+/** Models by UTC day from `from` to before `until`. It reads every sketch of the time: the caller asks for a few weeks at once. */
 export async function daysOfModels(
   em: EntityManager,
-  { from, until, leastAccounts }: { from: Date; until: Date; leastAccounts: number },
+  { from, until, withheld }: CountedHours & { until: Date },
 ): Promise<DayOfModel[]> {
-  const within = sql`hour >= ${from.toISOString()} and hour < ${until.toISOString()}`;
+  const within = sql`hour >= ${from.toISOString()} and hour < ${until.toISOString()}
+    and ${isCounted('model_hours', withheld)}`;
   const { rows } = await sql<DayRow>`
-    with shown as materialized (
-      select model, (hour at time zone 'UTC')::date as day from model_account_hours where ${within}
-      group by 1, 2 having count(distinct account_id) >= ${leastAccounts}
-    ), totals as (
+    with totals as (
       select model, (hour at time zone 'UTC')::date as day, sum(successes)::float8 as successes,
         sum(errors)::float8 as errors
       from model_hours where ${within} group by 1, 2
@@ -38,7 +34,7 @@ export async function daysOfModels(
       group by 1, 2
     )
     select model, day::text as day, successes, errors, buckets, counts
-    from totals join shown using (model, day) left join sketches using (model, day)
+    from totals left join sketches using (model, day)
     where successes + errors > 0`.execute(em.getKysely());
   return rows.map(({ buckets, counts, ...day }) => ({
     ...day,
@@ -59,10 +55,14 @@ export async function badHours(em: EntityManager, from: Date, leastAccounts: num
   return rows;
 }
 
-/** The last hour of each model that has calls since `from`. */
-export async function lastCalls(em: EntityManager, from: Date): Promise<Map<string, number>> {
+/** The last hour of each model that has calls. */
+export async function lastCalls(
+  em: EntityManager,
+  { from, withheld }: CountedHours,
+): Promise<Map<string, number>> {
   const { rows } = await sql<{ model: string; hour_ms: number }>`
     select model, (extract(epoch from max(hour)) * 1000)::float8 as hour_ms from model_hours
-    where hour >= ${from.toISOString()} and successes + errors > 0 group by 1`.execute(em.getKysely());
+    where hour >= ${from.toISOString()} and successes + errors > 0 and ${isCounted('model_hours', withheld)}
+    group by 1`.execute(em.getKysely());
   return new Map(rows.map(({ model, hour_ms }) => [model, hour_ms]));
 }

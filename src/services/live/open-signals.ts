@@ -6,6 +6,8 @@ import {
   decodeInvalidation,
   INVALIDATION_CHANNEL,
   MODEL_HOURS_CHANNEL,
+  NODE_NEWS_CHANNEL,
+  NODES_CHANNEL,
   PLAYGROUND_CANCEL_CHANNEL,
   PROMPTS_CHANNEL,
   REFUSED_CALLS_CHANNEL,
@@ -29,11 +31,14 @@ const RECONNECT: BackOff = { firstMs: 100, maxMs: 2_000 };
  * Listens to the other processes: sessions, alerts and accounts over PostgreSQL, usage over Redis where there is one. Whatever was missed
  * while a connection was lost is made good by a signal to everybody.
  */
-export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, log: Logger): OpenSignals {
+export function openSignals(
+  config: Pick<Config, 'databaseDirectUrl' | 'redisUrl'>,
+  log: Logger,
+): OpenSignals {
   const board = createSignalBoard();
   const { redisUrl } = config;
   const listener = listen({
-    databaseUrl: config.databaseUrl!,
+    databaseUrl: config.databaseDirectUrl!,
     channel: [
       SESSIONS_CHANNEL,
       ALERT_FIRED_CHANNEL,
@@ -42,6 +47,8 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
       REFUSED_CALLS_CHANNEL,
       PROMPTS_CHANNEL,
       PLAYGROUND_CANCEL_CHANNEL,
+      NODES_CHANNEL,
+      NODE_NEWS_CHANNEL,
       ...(redisUrl ? [] : [USAGE_FLUSHED_CHANNEL]),
     ],
     log,
@@ -52,6 +59,7 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
       else if (channel === MODEL_HOURS_CHANNEL) board.modelHoursChanged();
       else if (channel === REFUSED_CALLS_CHANNEL) board.accountsChanged(decodeFlushed(payload));
       else if (channel === INVALIDATION_CHANNEL) board.accountsChanged(accountOf(payload));
+      else if (channel === NODES_CHANNEL || channel === NODE_NEWS_CHANNEL) board.nodesChanged();
       else if (channel === PROMPTS_CHANNEL) board.promptsChanged([payload]);
       else board.usageFlushed(decodeFlushed(payload));
     },
@@ -62,6 +70,7 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
       board.promptsChanged(null);
       board.usageFlushed(null);
       board.modelHoursChanged();
+      board.nodesChanged();
     },
   });
   const redis = redisUrl ? subscribe(redisUrl, board) : undefined;
@@ -72,6 +81,7 @@ export function openSignals(config: Pick<Config, 'databaseUrl' | 'redisUrl'>, lo
     onPrompts: board.onPrompts,
     onSessions: board.onSessions,
     onModelHours: board.onModelHours,
+    onNodes: board.onNodes,
     onPlaygroundCancel: board.onPlaygroundCancel,
     async stop() {
       redis?.disconnect();

@@ -15,6 +15,8 @@ export interface Signals {
   onSessions(listener: (accountId: string | null) => void): () => void;
   /** Calls `listener` when the hourly figures of models may have changed. */
   onModelHours(listener: () => void): () => void;
+  /** Calls `listener` when anything may have changed of what is known of the nodes. */
+  onNodes(listener: () => void): () => void;
   /** Calls `listener` with the runs of the model playground that are to end. */
   onPlaygroundCancel(listener: (runIds: readonly string[]) => void): () => void;
 }
@@ -30,6 +32,7 @@ export interface SignalBoard extends Signals {
   promptsChanged(accountIds: readonly string[] | null): void;
   sessionsChanged(accountId: string | null): void;
   modelHoursChanged(): void;
+  nodesChanged(): void;
   playgroundCancelled(runIds: readonly string[]): void;
 }
 
@@ -41,6 +44,7 @@ export function createSignalBoard(): SignalBoard {
   const prompts = createAccountNotifier();
   const sessions = new Set<(accountId: string | null) => void>();
   const modelHours = new Set<() => void>();
+  const nodes = new Set<() => void>();
   const cancels = new Set<(runIds: readonly string[]) => void>();
   return {
     onUsage: usage.on,
@@ -55,6 +59,10 @@ export function createSignalBoard(): SignalBoard {
       modelHours.add(listener);
       return () => modelHours.delete(listener);
     },
+    onNodes(listener) {
+      nodes.add(listener);
+      return () => nodes.delete(listener);
+    },
     onPlaygroundCancel(listener) {
       cancels.add(listener);
       return () => cancels.delete(listener);
@@ -68,6 +76,9 @@ export function createSignalBoard(): SignalBoard {
     },
     modelHoursChanged() {
       for (const listener of modelHours) listener();
+    },
+    nodesChanged() {
+      for (const listener of nodes) listener();
     },
     playgroundCancelled(runIds) {
       for (const listener of cancels) listener(runIds);

@@ -3,9 +3,15 @@ import { GpuBenchmark } from '../../entities/nodes/gpu-benchmark.js';
 import { AppError } from '../../errors.js';
 import { formatTimestamp } from '../../lib/clock.js';
 import { isUuid } from '../../lib/ids.js';
-import { latestBenchmarks, listBenchmarks } from './benchmarks.store.js';
-import type { CreateBenchmarkInput, ListBenchmarksInput } from './nodes.inputs.js';
-import type { BenchmarkOutput } from './nodes.outputs.js';
+import { findBenchmark, latestBenchmarks, listBenchmarks } from './benchmarks.store.js';
+import { compareRuns } from './compare-benchmarks.rules.js';
+import type {
+  CompareBenchmarksInput,
+  CreateBenchmarkInput,
+  ListBenchmarksInput,
+  Measure,
+} from './nodes.inputs.js';
+import type { BenchmarkComparisonOutput, BenchmarkOutput } from './nodes.outputs.js';
 import { findNode } from './nodes.store.js';
 
 /** Benchmark runs of models on nodes. */
@@ -38,6 +44,7 @@ export function createBenchmarksService() {
           ttft_p95_ms: step.ttft_p95_ms ?? undefined,
           goodput: step.goodput ?? undefined,
         })),
+        intervals: input.intervals ?? null,
         createdAt: new Date(clock.now()),
       });
       await em.persist(made).flush();
@@ -59,6 +66,20 @@ export function createBenchmarksService() {
     async latest(context: ServiceContext): Promise<BenchmarkOutput[]> {
       requireAdmin(context);
       return (await latestBenchmarks(context.em)).map(benchmarkView);
+    },
+
+    /** Two runs, measure by measure. @throws AppError `unauthorized`, `forbidden`, `not_found` */
+    async compare(
+      context: ServiceContext,
+      { base, other }: CompareBenchmarksInput,
+    ): Promise<BenchmarkComparisonOutput> {
+      requireAdmin(context);
+      const found = async (id: string): Promise<BenchmarkOutput> => {
+        const run = isUuid(id) ? await findBenchmark(context.em, id) : null;
+        if (!run) throw new AppError('not_found');
+        return benchmarkView(run);
+      };
+      return compareRuns(await found(base), await found(other));
     },
   };
 }
@@ -88,5 +109,6 @@ const benchmarkView = (run: GpuBenchmark): BenchmarkOutput => ({
       ttft_p95_ms: step.ttft_p95_ms ?? null,
       goodput: step.goodput ?? null,
     })) ?? null,
+  intervals: run.intervals?.map((one) => ({ ...one, measure: one.measure as Measure })) ?? null,
   created_at: formatTimestamp(run.createdAt),
 });

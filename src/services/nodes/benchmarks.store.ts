@@ -17,6 +17,11 @@ export function listBenchmarks(
   });
 }
 
+/** The id must have the form of a UUID. */
+export function findBenchmark(em: EntityManager, id: string): Promise<GpuBenchmark | null> {
+  return em.findOne(GpuBenchmark, { id }, UNTRACKED);
+}
+
 /** The latest run of each node and model, newest first. */
 export async function latestBenchmarks(em: EntityManager): Promise<GpuBenchmark[]> {
   const { rows } = await sql<{ id: string }>`

@@ -1,6 +1,6 @@
 import type { ServiceContext } from '../../context.js';
 import { insertIfAbsent } from '../../db/insert-if-absent.js';
-import { notifyNodes } from '../../db/invalidation.js';
+import { notifyNodeNews, notifyNodes } from '../../db/invalidation.js';
 import { GpuHeartbeat } from '../../entities/nodes/gpu-heartbeat.js';
 import { AppError } from '../../errors.js';
 import { DAY_MS, formatTimestamp } from '../../lib/clock.js';
@@ -51,7 +51,7 @@ export function createHeartbeatsService() {
             loadedModels: input.loaded_models ?? null,
           });
         }
-        if (steersAnew) await notifyNodes(em);
+        await (steersAnew ? notifyNodes(em) : notifyNodeNews(em));
         return {
           node_id: id,
           status: node.status,

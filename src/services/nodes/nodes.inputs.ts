@@ -4,6 +4,8 @@ import { moneyInput } from '../../lib/money-input.js';
 import { pageInput } from '../../lib/page-input.js';
 
 const MAX_ADDRESS = 2_048;
+/** As times are written in answers. */
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
 /** What is wrong with the address of a node; undefined if nothing is. */
 function addressFault(address: string): string | undefined {
@@ -25,9 +27,9 @@ const endpointUrl = z
 
 const fields = {
   name: label(100).describe(`Name of the node, 1 to 100 characters. ${TRIMMED}`),
-  provider: label(100).describe(`Who runs the hardware, 1 to 100 characters. ${TRIMMED}`),
-  region: label(100).describe(`Where it stands, 1 to 100 characters. ${TRIMMED}`),
-  gpu_type: label(100).describe(`Type of its GPUs, 1 to 100 characters. ${TRIMMED}`),
+  provider: label(100).describe(`Provider of the hardware, 1 to 100 characters. ${TRIMMED}`),
+  region: label(100).describe(`Location of the node, 1 to 100 characters. ${TRIMMED}`),
+  gpu_type: label(100).describe(`GPU type, 1 to 100 characters. ${TRIMMED}`),
   hourly_cost_usd: moneyInput.describe('Cost of one hour in US dollars.'),
   endpoint_url: endpointUrl,
 };
@@ -49,6 +51,15 @@ export const updateNodeInput = z
       .enum(['active', 'draining', 'offline'], 'must be active, draining or offline')
       .optional()
       .describe('`draining` and `offline` stop new calls to the node. Calls in flight finish.'),
+    expected_updated_at: z
+      .string()
+      .regex(TIMESTAMP, 'must be a time such as 2026-11-21T08:55:57.123000Z')
+      .optional()
+      .meta({
+        description:
+          'The `updated_at` that your change is based on. If the node has changed since, the request fails with 409 `changed_meanwhile` and changes nothing. Without it, the last change wins.',
+        format: 'date-time',
+      }),
   })
   .refine(changesSomething, NOTHING_TO_CHANGE)
   .meta({ id: 'UpdateGpuNode', description: 'Changes to a node.', minProperties: 1 });
@@ -73,7 +84,7 @@ export const heartbeatInput = z
     kv_cache_usage: z.number().min(0).max(1).nullish().describe('Used share of the KV cache, 0 to 1.'),
   })
   .nullish()
-  .meta({ id: 'Heartbeat', description: 'What a node says of itself. May be left out.' });
+  .meta({ id: 'Heartbeat', description: 'Metrics of the node. Optional.' });
 export type HeartbeatInput = NonNullable<z.output<typeof heartbeatInput>>;
 
 const count = (max: number) => z.int().min(0).max(max);
@@ -91,6 +102,30 @@ export const sweepStepInput = z
     errors: count(100_000_000).describe('Failed requests.'),
   })
   .meta({ id: 'SubmittedSweepStep', description: 'One concurrency of a sweep.' });
+
+/** What a benchmark measures, from which two runs are compared. */
+export const MEASURES = [
+  'error_rate',
+  'tokens_per_second',
+  'goodput',
+  'p50_latency_ms',
+  'p95_latency_ms',
+  'ttft_p50_ms',
+  'ttft_p95_ms',
+  'itl_p50_ms',
+  'itl_p95_ms',
+  'tpot_p50_ms',
+] as const;
+export type Measure = (typeof MEASURES)[number];
+
+export const intervalInput = z
+  .strictObject({
+    measure: z.enum(MEASURES).describe('The measure.'),
+    low: rate.describe('Lower end.'),
+    high: rate.describe('Upper end.'),
+  })
+  .refine(({ low, high }) => low <= high, { path: ['high'], message: 'must not be below low' })
+  .meta({ id: 'SubmittedInterval', description: '95 % confidence interval of a measure.' });
 
 export const createBenchmarkInput = z
   .strictObject({
@@ -112,6 +147,17 @@ export const createBenchmarkInput = z
     goodput: rate.nullish().describe('Requests per second that met `slo`.'),
     slo: label(200).nullish().describe('The objective, such as `ttft=500ms,itl=50ms`.'),
     sweep: z.array(sweepStepInput).max(64).nullish().describe('The other concurrencies that were tried.'),
+    intervals: z
+      .array(intervalInput)
+      .max(MEASURES.length)
+      .nullish()
+      .describe(
+        'The 95 % interval of each measure, for comparisons. Leave out those that had too few requests.',
+      ),
+  })
+  .refine(({ errors, total_requests: all }) => errors <= all, {
+    path: ['errors'],
+    message: 'must not exceed total_requests',
   })
   .meta({ id: 'SubmitBenchmark', description: 'The result of a benchmark run.' });
 export type CreateBenchmarkInput = z.output<typeof createBenchmarkInput>;
@@ -121,3 +167,9 @@ export const listBenchmarksInput = pageInput.extend({
   model: label(200).optional().describe('Only runs of this model, by public name.'),
 });
 export type ListBenchmarksInput = z.output<typeof listBenchmarksInput>;
+
+export const compareBenchmarksInput = z.strictObject({
+  base: z.string().max(100).describe('ID of the run to compare with.'),
+  other: z.string().max(100).describe('ID of the run that is compared.'),
+});
+export type CompareBenchmarksInput = z.output<typeof compareBenchmarksInput>;

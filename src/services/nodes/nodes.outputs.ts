@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { count, decimal, timestamp, uuid } from '../../lib/output-fields.js';
+import { MEASURES } from './nodes.inputs.js';
 
 const receivedAt = timestamp('When the server received it.');
 const age = z.number().describe('Seconds since then.');
 
 export const readingOutput = z
   .object({ value: z.number().describe('The value.'), received_at: receivedAt, age_seconds: age })
-  .meta({ id: 'NodeReading', description: 'The newest value of a metric. It says nothing about health.' });
+  .meta({ id: 'NodeReading', description: 'Latest value of a metric. Metrics never affect health.' });
 
 export const loadedModelsOutput = z
   .object({
@@ -14,7 +15,7 @@ export const loadedModelsOutput = z
     received_at: receivedAt,
     age_seconds: age,
   })
-  .meta({ id: 'LoadedModels', description: 'The models that a node last said it has loaded.' });
+  .meta({ id: 'LoadedModels', description: 'Models that the node last reported as loaded.' });
 
 export const readingsOutput = z
   .object({
@@ -27,16 +28,16 @@ export const readingsOutput = z
   })
   .meta({
     id: 'NodeReadings',
-    description: 'What heartbeats said last, metric by metric. Null for a metric that never came.',
+    description: 'Latest reported value of each metric. Null if it was never reported.',
   });
 
 export const nodeOutput = z
   .object({
     id: uuid('Node ID.'),
     name: z.string().describe('Name of the node.'),
-    provider: z.string().describe('Who runs the hardware.'),
-    region: z.string().describe('Where it stands.'),
-    gpu_type: z.string().describe('Type of its GPUs.'),
+    provider: z.string().describe('Provider of the hardware.'),
+    region: z.string().describe('Location of the node.'),
+    gpu_type: z.string().describe('GPU type.'),
     hourly_cost_usd: decimal('Cost of one hour in US dollars.'),
     endpoint_url: z.string().describe('Address of the node. Only administrators see it.'),
     status: z
@@ -65,6 +66,29 @@ export const nodeOutput = z
   })
   .meta({ id: 'GpuNode', description: 'A GPU node.' });
 export type NodeOutput = z.infer<typeof nodeOutput>;
+export const nodeSettingsOutput = z
+  .object({
+    stale_after_seconds: z
+      .number()
+      .describe('Seconds without a heartbeat after which a node becomes unhealthy.'),
+    accepts_heartbeats: z
+      .boolean()
+      .describe('Whether heartbeats are accepted: whether `GPU_HEARTBEAT_SECRET` is set.'),
+  })
+  .meta({ id: 'GpuNodeSettings', description: 'Settings of the node registry.' });
+export type NodeSettingsOutput = z.infer<typeof nodeSettingsOutput>;
+
+export const nodesChangeOutput = z
+  .object({
+    is_snapshot: z
+      .boolean()
+      .describe('Whether `nodes` are all nodes, as in the first event of a subscription.'),
+    nodes: z.array(nodeOutput).describe('Registered and changed nodes.'),
+    deleted_node_ids: z.array(uuid('Node ID.')).describe('IDs of deleted nodes.'),
+  })
+  .meta({ id: 'GpuNodesChange', description: 'Changes of nodes since the previous event.' });
+export type NodesChangeOutput = z.infer<typeof nodesChangeOutput>;
+
 export const nodesOutput = z.array(nodeOutput).describe('Nodes, newest first.');
 
 export const heartbeatOutput = z
@@ -90,7 +114,7 @@ export const pulseOutput = z
     health_status: nodeOutput.shape.health_status,
     last_heartbeat_at: receivedAt,
   })
-  .meta({ id: 'HeartbeatReceipt', description: 'The node as it is after a heartbeat.' });
+  .meta({ id: 'HeartbeatReceipt', description: 'The node after the heartbeat.' });
 export type PulseOutput = z.infer<typeof pulseOutput>;
 
 const ms = (description: string) => z.number().describe(`${description} in milliseconds.`);
@@ -107,6 +131,14 @@ export const sweepStepOutput = z
     errors: z.int().describe('Failed requests.'),
   })
   .meta({ id: 'SweepStep', description: 'One concurrency of a benchmark sweep.' });
+
+export const intervalOutput = z
+  .object({
+    measure: z.enum(MEASURES).describe('The measure.'),
+    low: z.number().describe('Lower end.'),
+    high: z.number().describe('Upper end.'),
+  })
+  .meta({ id: 'BenchmarkInterval', description: '95 % confidence interval of a measure.' });
 
 export const benchmarkOutput = z
   .object({
@@ -129,6 +161,10 @@ export const benchmarkOutput = z
     goodput: z.number().nullable().describe('Requests per second that met `slo`. Null without an objective.'),
     slo: z.string().nullable().describe('The objective of the run.'),
     sweep: z.array(sweepStepOutput).nullable().describe('The other concurrencies that were tried.'),
+    intervals: z
+      .array(intervalOutput)
+      .nullable()
+      .describe('The 95 % interval of each measure that had enough requests. Null if not submitted.'),
     created_at: timestamp('Time the result was submitted.'),
   })
   .meta({ id: 'Benchmark', description: 'A benchmark run of a model on a node.' });
@@ -137,3 +173,39 @@ export const benchmarksOutput = z.array(benchmarkOutput).describe('Benchmark run
 export const latestBenchmarksOutput = z
   .array(benchmarkOutput)
   .describe('The latest run of each node and model, newest first.');
+
+const end = (of: string) =>
+  z.number().nullable().describe(`${of} Null if the run has no interval of this measure.`);
+
+export const comparedMeasureOutput = z
+  .object({
+    measure: z.enum(MEASURES).describe('The measure.'),
+    base: z.number().describe('Value of the base run.'),
+    base_low: end('Lower end of its 95 % interval.'),
+    base_high: end('Upper end of its 95 % interval.'),
+    other: z.number().describe('Value of the other run.'),
+    other_low: end('Lower end of its 95 % interval.'),
+    other_high: end('Upper end of its 95 % interval.'),
+    change_pct: z
+      .number()
+      .nullable()
+      .describe('Change from the base run in percent. Null if its value is 0.'),
+    verdict: z
+      .enum(['better', 'worse', 'inconclusive'])
+      .describe('Result for the other run. `inconclusive` if the two intervals overlap.'),
+  })
+  .meta({ id: 'ComparedMeasure', description: 'One measure of two benchmark runs.' });
+
+export const benchmarkComparisonOutput = z
+  .object({
+    base: benchmarkOutput.describe('The base run.'),
+    other: benchmarkOutput.describe('The run to compare.'),
+    differences: z
+      .array(z.enum(['model_public_name', 'concurrency', 'slo']))
+      .describe(
+        'Settings that differ. Unless it is empty, they may be the reason for what the measures show.',
+      ),
+    measures: z.array(comparedMeasureOutput).describe('Measures that both runs have.'),
+  })
+  .meta({ id: 'BenchmarkComparison', description: 'Two benchmark runs, measure by measure.' });
+export type BenchmarkComparisonOutput = z.infer<typeof benchmarkComparisonOutput>;

@@ -10,8 +10,29 @@ const NEWEST_FIRST = { createdAt: 'desc', id: 'desc' } as const;
 /** A proxy that has said nothing for so long is gone. */
 const REPORT_SECONDS = 10;
 
+const countCallsInFlight = sql<{ node: string; calls: number }>`
+  select node, sum((report->>'in_flight')::integer)::integer as calls
+  from proxy_reports, jsonb_each(nodes) as said (node, report)
+  where reported_at > now() - ${REPORT_SECONDS} * interval '1 second'
+  group by node`;
+
 export function listNodes(em: EntityManager, { limit, offset }: PageInput): Promise<GpuNode[]> {
   return em.find(GpuNode, {}, { ...UNTRACKED, orderBy: NEWEST_FIRST, limit, offset });
+}
+
+/** All of them, or those of the ids that exist, newest first. */
+export function findNodes(em: EntityManager, ids?: readonly string[]): Promise<GpuNode[]> {
+  const which = ids ? { id: { $in: [...ids] } } : {};
+  return em.find(GpuNode, which, { ...UNTRACKED, orderBy: NEWEST_FIRST });
+}
+
+/** For each node a text that changes whenever anything that is shown of it changes. */
+export async function nodeMarks(em: EntityManager): Promise<Map<string, string>> {
+  const { rows } = await sql<{ id: string; mark: string }>`
+    with calls as (${countCallsInFlight})
+    select n.id, concat(n.xmin, ' ', c.calls) as mark
+    from gpu_nodes n left join calls c on c.node = n.id::text`.execute(em.getKysely());
+  return new Map(rows.map(({ id, mark }) => [id, mark]));
 }
 
 /** The id must have the form of a UUID, as everywhere here. */
@@ -35,11 +56,7 @@ export function lockKnownNodes(em: EntityManager): Promise<GpuNode[]> {
 
 /** Calls in flight by node, as running model proxies say. */
 export async function callsInFlight(em: EntityManager): Promise<Map<string, number>> {
-  const { rows } = await sql<{ node: string; calls: number }>`
-    select node, sum((report->>'in_flight')::integer)::integer as calls
-    from proxy_reports, jsonb_each(nodes) as said (node, report)
-    where reported_at > now() - ${REPORT_SECONDS} * interval '1 second'
-    group by node`.execute(em.getKysely());
+  const { rows } = await countCallsInFlight.execute(em.getKysely());
   return new Map(rows.map(({ node, calls }) => [node, calls]));
 }
 

@@ -101,10 +101,6 @@ const MAX_REVISION = 2_147_483_647;
 const EXPECTED =
   'The `revision` that your change is based on. If the prompt has changed since, the request fails with 409 `changed_meanwhile` and changes nothing. Without it, the last change wins.';
 
-/** Whether a change has a field besides `expected_revision`. */
-const changes = ({ expected_revision: _expected, ...change }: object & { expected_revision?: unknown }) =>
-  changesSomething(change);
-
 export const updatePromptInput = z
   .strictObject({
     name: name.optional(),
@@ -115,7 +111,7 @@ export const updatePromptInput = z
       .describe('ID of the version to activate.'),
     expected_revision: z.int().min(1).max(MAX_REVISION).nullish().describe(EXPECTED),
   })
-  .refine(changes, NOTHING_TO_CHANGE)
+  .refine(changesSomething, NOTHING_TO_CHANGE)
   .meta({
     id: 'UpdatePrompt',
     description: 'Changes to a prompt. Omitted fields keep their value.',

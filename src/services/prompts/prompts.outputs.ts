@@ -39,7 +39,9 @@ export const promptVersionOutput = z
       .nullable()
       .describe('Model and parameters that the version is written for, if any.'),
     notes: z.string().nullable().describe('Notes on what changed.'),
-    warnings: z.array(promptWarningOutput).describe('Undeclared placeholders and unused variables.'),
+    warnings: z
+      .array(promptWarningOutput)
+      .describe('Undeclared placeholders, of which the first 20 are named, and unused variables.'),
     created_at: timestamp('Creation time.'),
   })
   .meta({ id: 'PromptVersion', description: 'A version of a prompt. Versions never change.' });
@@ -132,8 +134,10 @@ export const versionStatsOutput = z
     error_rate_high: z
       .number()
       .describe('Upper bound of the 95% confidence interval (Wilson) of the error rate.'),
-    p50_latency_ms: z.int().describe('Median latency in milliseconds; 0 without calls.'),
-    p95_latency_ms: z.int().describe('95th percentile of latency in milliseconds; 0 without calls.'),
+    p50_latency_ms: z.int().describe('Median latency of successful calls in milliseconds; 0 without any.'),
+    p95_latency_ms: z
+      .int()
+      .describe('95th percentile of the latency of successful calls in milliseconds; 0 without any.'),
     input_tokens: count('Input tokens.'),
     output_tokens: count('Output tokens.'),
     cost_usd: decimal('Cost of the calls in US dollars.'),

@@ -1,5 +1,5 @@
 import { isUuid } from '../../lib/ids.js';
-import { placeholderNames } from './placeholders.rules.js';
+import { placeholders } from './placeholders.rules.js';
 
 /** Prompts that an account may have, versions of a prompt, and characters of all its versions together. */
 export const MAX_PROMPTS = 200;
@@ -9,6 +9,9 @@ export const MAX_PROMPT_CHARACTERS = 2_000_000;
 export const MAX_RENDERED_BYTES = 1_048_576;
 /** Moves of the active version that are remembered of a prompt. */
 export const MAX_ACTIVATIONS = 1_000;
+
+/** Undeclared placeholders that are named: a text can have thousands, and an answer hundreds of texts. */
+export const MAX_UNDECLARED = 20;
 
 const MAX_SLUG = 80;
 const FALLBACK_SLUG = 'prompt';
@@ -61,26 +64,30 @@ export interface PromptWarning {
   message: string;
 }
 
-/** Placeholders that are not declared and declared variables that are not used. */
+/**
+ * The first placeholders that are not declared, and every declared variable that is not used. It reads no further than it has to:
+ * lists ask it for hundreds of texts.
+ */
 export function warningsOf(content: string, variables: readonly { name: string }[]): PromptWarning[] {
-  const used = placeholderNames(content);
-  const declared = new Set(variables.map(({ name }) => name));
-  const placed = new Set(used);
+  const unused = new Set(variables.map(({ name }) => name));
+  const declared = new Set(unused);
+  const undeclared = new Set<string>();
+  for (const { name } of placeholders(content)) {
+    if (declared.has(name)) unused.delete(name);
+    else if (undeclared.size < MAX_UNDECLARED) undeclared.add(name);
+    if (unused.size === 0 && undeclared.size === MAX_UNDECLARED) break;
+  }
   return [
-    ...used
-      .filter((name) => !declared.has(name))
-      .map((name) => ({
-        code: 'undeclared_placeholder' as const,
-        name,
-        message: `{{ ${name} }} is not declared, so every render must supply a value.`,
-      })),
-    ...variables
-      .filter(({ name }) => !placed.has(name))
-      .map(({ name }) => ({
-        code: 'unused_variable' as const,
-        name,
-        message: `The variable ${name} is declared, but the content has no {{ ${name} }}.`,
-      })),
+    ...[...undeclared].map((name) => ({
+      code: 'undeclared_placeholder' as const,
+      name,
+      message: `{{ ${name} }} is not declared, so every render must supply a value.`,
+    })),
+    ...[...unused].map((name) => ({
+      code: 'unused_variable' as const,
+      name,
+      message: `The variable ${name} is declared, but the content has no {{ ${name} }}.`,
+    })),
   ];
 }
 

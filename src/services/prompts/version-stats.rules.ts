@@ -1,15 +1,37 @@
-import { formatDecimal } from '../../lib/money.js';
+import { formatMoney, type Money, parseMoney } from '../../lib/money.js';
 import { wilsonInterval } from '../../lib/wilson.js';
 import type { VersionComparisonOutput, VersionStatsOutput } from './prompts.outputs.js';
-import type { VersionCounts } from './version-stats.store.js';
+import type { VersionCounts } from './version-hours.store.js';
 
-/** The answer about a version; without counts it has no calls. */
+/** What was counted of a version, over all models. */
+interface VersionSums {
+  requests: number;
+  errors: number;
+  inputTokens: number;
+  outputTokens: number;
+  cost: Money;
+}
+
+/** Sums the counts of one version. */
+export function sumOf(counts: readonly VersionCounts[]): VersionSums {
+  const sums: VersionSums = { requests: 0, errors: 0, inputTokens: 0, outputTokens: 0, cost: 0n };
+  for (const { requests, errors, input_tokens, output_tokens, cost } of counts) {
+    sums.requests += requests;
+    sums.errors += errors;
+    sums.inputTokens += Number(input_tokens);
+    sums.outputTokens += Number(output_tokens);
+    sums.cost += parseMoney(cost);
+  }
+  return sums;
+}
+
+/** The answer about a version, with the two percentiles of its latencies; without those no call succeeded. */
 export function statsOf(
   { id, version }: { id: string; version: number },
   windowDays: number,
-  counts: VersionCounts | undefined,
+  { requests, errors, inputTokens, outputTokens, cost }: VersionSums,
+  [p50 = 0, p95 = 0]: readonly number[] = [],
 ): VersionStatsOutput {
-  const { requests = 0, errors = 0 } = counts ?? {};
   const { low, high } = wilsonInterval(errors, requests);
   return {
     version_id: id,
@@ -20,11 +42,11 @@ export function statsOf(
     error_rate: requests === 0 ? 0 : errors / requests,
     error_rate_low: low,
     error_rate_high: high,
-    p50_latency_ms: counts?.p50 ?? 0,
-    p95_latency_ms: counts?.p95 ?? 0,
-    input_tokens: counts?.input_tokens ?? 0,
-    output_tokens: counts?.output_tokens ?? 0,
-    cost_usd: formatDecimal(counts?.cost ?? '0'),
+    p50_latency_ms: p50,
+    p95_latency_ms: p95,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cost_usd: formatMoney(cost),
   };
 }
 

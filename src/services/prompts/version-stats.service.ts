@@ -1,13 +1,25 @@
+import { IsolationLevel } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireViewer, type ServiceContext } from '../../context.js';
 import type { PromptVersion } from '../../entities/prompts/prompt-version.js';
 import { AppError } from '../../errors.js';
 import { DAY_MS, dayStart } from '../../lib/clock.js';
 import { isUuid } from '../../lib/ids.js';
+import { latencyQuantile } from '../../lib/latency-sketch.js';
 import type { CompareVersionsInput, VersionStatsInput } from './prompts.inputs.js';
 import type { VersionComparisonOutput, VersionStatsOutput } from './prompts.outputs.js';
 import { findPrompt, findVersion } from './prompts.store.js';
-import { fewerErrors, statsOf } from './version-stats.rules.js';
-import { countVersions } from './version-stats.store.js';
+import {
+  countVersions,
+  exactVersionLatencies,
+  type VersionScope,
+  versionSketches,
+} from './version-hours.store.js';
+import { fewerErrors, statsOf, sumOf } from './version-stats.rules.js';
+
+const QUANTILES = [0.5, 0.95] as const;
+/** Successful calls of the versions together from which on latencies come from sketches: so many events are read in no time. */
+const SKETCH_FROM = 50_000;
 
 /** What happened with calls that named versions of the viewer's prompts. */
 export function createVersionStatsService() {
@@ -22,12 +34,33 @@ export function createVersionStatsService() {
     return version;
   };
 
-  const count = async (context: ServiceContext, versions: readonly PromptVersion[], days: number) => {
-    const { accountId } = requireViewer(context);
-    const from = new Date(dayStart(context.clock.now()) - (days - 1) * DAY_MS);
-    const rows = await countVersions(context.em, { accountId, ids: versions.map(({ id }) => id), from });
-    const byId = new Map(rows.map((row) => [row.version_id, row]));
-    return versions.map((version) => statsOf(version, days, byId.get(version.id)));
+  /** On one snapshot, so that an hour rolled up in the meantime counts once. */
+  const count = (
+    context: ServiceContext,
+    versions: readonly PromptVersion[],
+    days: number,
+  ): Promise<VersionStatsOutput[]> => {
+    const today = dayStart(context.clock.now());
+    const scope: VersionScope = {
+      accountId: requireViewer(context).accountId,
+      versionIds: versions.map(({ id }) => id),
+      from: new Date(today - (days - 1) * DAY_MS),
+      until: new Date(today + DAY_MS),
+    };
+    const read = async (em: EntityManager): Promise<VersionStatsOutput[]> => {
+      const rows = await countVersions(em, scope);
+      const called = rows.reduce((sum, { requests, errors }) => sum + requests - errors, 0);
+      const isExact = called < SKETCH_FROM && rows.every(({ kept }) => kept);
+      const latencies = called === 0 ? new Map() : await (isExact ? exact : sketched)(em, scope);
+      const byVersion = Map.groupBy(rows, (row) => row.version_id);
+      return versions.map((version) =>
+        statsOf(version, days, sumOf(byVersion.get(version.id) ?? []), latencies.get(version.id)),
+      );
+    };
+    return context.em.fork().transactional(read, {
+      isolationLevel: IsolationLevel.REPEATABLE_READ,
+      readOnly: true,
+    });
   };
 
   return {
@@ -53,4 +86,19 @@ export function createVersionStatsService() {
       return { first: first!, second: second!, fewer_errors: fewerErrors(first!, second!) };
     },
   };
+}
+
+/** The percentiles of each version, by its id. */
+type Latencies = Map<string, readonly number[]>;
+
+async function exact(em: EntityManager, scope: VersionScope): Promise<Latencies> {
+  const rows = await exactVersionLatencies(em, scope, QUANTILES);
+  return new Map(rows.map(({ version_id: id, latencies }) => [id, latencies]));
+}
+
+async function sketched(em: EntityManager, scope: VersionScope): Promise<Latencies> {
+  const byVersion = Map.groupBy(await versionSketches(em, scope), (row) => row.version_id);
+  return new Map(
+    [...byVersion].map(([id, sketch]) => [id, QUANTILES.map((q) => latencyQuantile(sketch, q))]),
+  );
 }

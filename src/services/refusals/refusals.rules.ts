@@ -3,6 +3,8 @@ import { type ErrorCode, errorTable } from '../../errors.js';
 const REMEDIES: Partial<Record<ErrorCode, string>> = {
   insufficient_credits: 'The balance was too low. Add credit.',
   daily_cap_exceeded: 'The key had spent its daily limit. Raise the limit, or wait for 00:00 UTC.',
+  key_guard_reached:
+    "The key's guard had stopped its calls for the rest of the month. Undo it on the key's page, or raise its percentage.",
   model_not_allowed:
     'The plan does not include the model, or no model has this name. Call one that GET /v1/models lists, or ask for another plan.',
   rate_limit_exceeded:

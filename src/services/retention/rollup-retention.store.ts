@@ -6,6 +6,9 @@ import { AccountBandHour } from '../../entities/leaderboard/account-band-hour.js
 import { ModelAccountHour } from '../../entities/leaderboard/model-account-hour.js';
 import { ModelBandHour } from '../../entities/leaderboard/model-band-hour.js';
 import { ModelHour } from '../../entities/leaderboard/model-hour.js';
+import { NodeHour } from '../../entities/nodes/node-hour.js';
+import { PromptVersionHour } from '../../entities/prompts/prompt-version-hour.js';
+import { PromptVersionLatencyDay } from '../../entities/prompts/prompt-version-latency-day.js';
 import { DAY_MS, utcDay } from '../../lib/clock.js';
 import { lockRollups } from '../analytics/rollups.store.js';
 
@@ -26,10 +29,14 @@ export async function removeRollups(em: EntityManager, day: Date): Promise<numbe
   if (!(await lockRollups(em))) return undefined;
   const ofDay = { hour: { $lt: new Date(day.getTime() + DAY_MS) } };
   const removed = await em.nativeDelete(UsageRollup, ofDay);
+  await em.nativeDelete(PromptVersionHour, ofDay);
   await em.nativeDelete(ModelHour, ofDay);
   await em.nativeDelete(ModelAccountHour, ofDay);
   await em.nativeDelete(AccountBandHour, ofDay);
   await em.nativeDelete(ModelBandHour, ofDay);
-  await em.nativeDelete(UsageLatencyDay, { day: { $lte: utcDay(day.getTime()) } });
+  await em.nativeDelete(NodeHour, ofDay);
+  const upToDay = { day: { $lte: utcDay(day.getTime()) } };
+  await em.nativeDelete(UsageLatencyDay, upToDay);
+  await em.nativeDelete(PromptVersionLatencyDay, upToDay);
   return removed;
 }

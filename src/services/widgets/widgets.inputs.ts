@@ -68,6 +68,9 @@ const fields = {
   verified_history: z
     .boolean('must be true or false')
     .describe('Whether messages of the assistant are accepted only with the `mac` that they were sent with.'),
+  loop_detection: z
+    .boolean('must be true or false')
+    .describe('Whether messages are refused that repeat in a circle, as those of scripts and bots do.'),
   monthly_limit_usd: moneyInput
     .nullable()
     .describe(

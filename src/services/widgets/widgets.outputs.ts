@@ -38,6 +38,7 @@ export const widgetOutput = z
       .describe(
         'Whether messages of the assistant are accepted only with the `mac` that they were sent with.',
       ),
+    loop_detection: z.boolean().describe('Whether messages are refused that repeat in a circle.'),
     monthly_limit_usd: decimal('Budget per UTC month in US dollars, or null.').nullable(),
     fallback_model_public_name: z
       .string()
@@ -66,7 +67,11 @@ export const widgetDayOutput = z
 
 export const widgetRefusalOutput = z
   .object({
-    code: z.string().describe('Error code that visitors got.'),
+    code: z
+      .string()
+      .describe(
+        'Error code that visitors got. Of `widget_rate_limit`, those that concern one visitor alone are listed as `visitor_rate_limit` and `visitor_daily_limit`.',
+      ),
     count: count('Messages refused with it.'),
   })
   .meta({ id: 'WidgetRefusal', description: 'Messages of a widget that were refused for one reason.' });
@@ -76,6 +81,7 @@ export const widgetSiteOutput = z
     site: z.string().describe('Host name of the site. Empty if the request named none.'),
     messages: count('Messages answered.'),
     refused: count('Messages refused.'),
+    cost_usd: decimal('Cost of the messages answered in US dollars.'),
   })
   .meta({ id: 'WidgetSite', description: 'Messages of a widget from one site.' });
 

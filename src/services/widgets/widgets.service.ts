@@ -178,6 +178,7 @@ const DEFAULTS = {
   dailyMessageLimit: WIDGET_DEFAULTS.daily_message_limit,
   visitorDailyLimit: null,
   verifiedHistory: false,
+  loopDetection: false,
   monthlyLimitUsd: null,
   fallbackModelPublicName: null,
 };
@@ -212,6 +213,7 @@ function columnsOf(input: UpdateWidgetInput) {
     ...given('dailyMessageLimit', input.daily_message_limit),
     ...given('visitorDailyLimit', input.visitor_daily_limit),
     ...given('verifiedHistory', input.verified_history),
+    ...given('loopDetection', input.loop_detection),
     ...given('monthlyLimitUsd', budget == null ? budget : formatMoney(budget)),
     ...given('fallbackModelPublicName', input.fallback_model_public_name),
   };

@@ -20,7 +20,7 @@ async function select(em: EntityManager, now: number, which: RawBuilder<unknown>
   const { rows } = await sql<Row>`
     select w.id, w.public_key, w.name, w.model_public_name, w.system_prompt, w.prompt_id, w.greeting_message,
       w.placeholder, w.primary_color, w.position, w.allowed_domains, w.rate_limit_per_minute, w.daily_message_limit,
-      w.visitor_daily_limit, w.verified_history, w.monthly_limit_usd::text as monthly_limit,
+      w.visitor_daily_limit, w.verified_history, w.loop_detection, w.monthly_limit_usd::text as monthly_limit,
       w.fallback_model_public_name, w.status, floor(extract(epoch from w.created_at) * 1000)::float8 as created_ms,
       coalesce((select d.messages from widget_days d where d.widget_id = w.id and d.day = ${utcDay(now)}), 0)
         as messages_today,
@@ -93,24 +93,20 @@ export async function widgetDays(
   return new Map(rows.map(({ day, ...sums }) => [day, sums]));
 }
 
-/** Messages of a widget by site, from a day on. */
+/** Messages of a widget by site and what they cost, from a day on. */
 export async function widgetSites(
   em: EntityManager,
   { widgetId, from }: { widgetId: string; from: string },
 ): Promise<WidgetUsageOutput['sites']> {
-  const { rows } = await sql<WidgetUsageOutput['sites'][number]>`
-    select site, sum(messages) filter (where outcome = ${ANSWERED})::float8 as messages,
-      sum(messages) filter (where outcome <> ${ANSWERED})::float8 as refused
+  const { rows } = await sql<{ site: string; messages: number; refused: number; cost: string }>`
+    select site, coalesce(sum(messages) filter (where outcome = ${ANSWERED}), 0)::float8 as messages,
+      coalesce(sum(messages) filter (where outcome <> ${ANSWERED}), 0)::float8 as refused, sum(cost)::text as cost
     from widget_site_days where widget_id = ${widgetId} and day >= ${from}
     group by site order by sum(messages) desc, site limit ${MAX_SITES}`.execute(em.getKysely());
-  return rows.map(({ site, messages, refused }) => ({
-    site,
-    messages: messages ?? 0,
-    refused: refused ?? 0,
-  }));
+  return rows.map(({ cost, ...row }) => ({ ...row, cost_usd: formatDecimal(cost) }));
 }
 
-/** Refused messages of a widget by code, from a day on, most first. */
+/** Refused messages of a widget by reason, from a day on, most first. */
 export async function widgetRefusals(
   em: EntityManager,
   { widgetId, from }: { widgetId: string; from: string },

@@ -90,6 +90,22 @@ describe('an alert by mail', () => {
     }
   });
 
+  test.each([
+    ['disable', null, 'Key stopped', 'its calls are rejected'],
+    ['slow', null, 'Key slowed down', 'a tenth of the requests per minute'],
+    ['fallback_model', 'gateway/fast', 'Key moved to another model', 'its calls run on gateway/fast'],
+  ])('says what a guard with the action %s did', async (action, model, subject, done) => {
+    const { mail } = await send({
+      purpose: 'guard',
+      subscription_id: null,
+      guard_action: action,
+      guard_model_public_name: model,
+    });
+    expect(mail.parsed.subject).toBe(`${subject}: 80% of the monthly limit reached by “production”`);
+    for (const body of [mail.parsed.text, mail.parsed.html]) expect(body).toContain(done);
+    expect(mail.parsed.text).not.toContain("doesn't stop calls");
+  });
+
   test('for a test says so', async () => {
     const { mail } = await send({ purpose: 'test' });
     expect(mail.parsed.subject).toBe('Test: Spend alert: 80% of the monthly limit reached by “production”');

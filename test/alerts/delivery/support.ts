@@ -83,6 +83,8 @@ export const takenAlert = (to: Subscribed, given: Partial<TakenAlert> = {}): Tak
   spend: '8.123456789000',
   monthlyLimit: '10.000000000000',
   balance: null,
+  guardAction: null,
+  guardModel: null,
   firedAtMs: Date.UTC(2026, 10, 21),
   pendingSinceMs: Date.UTC(2026, 10, 21),
   attempts: 0,

@@ -107,6 +107,14 @@ describe('a webhook', () => {
     expect(Number(timestamp)).toBeLessThanOrEqual(Date.now() / 1000);
   });
 
+  test('says at its end what the guard of the key did', async () => {
+    const to = await subscribe(db.pool, `${receiver.url}/ok/guard`);
+    const guard = { guard_action: 'fallback_model', guard_model_public_name: 'gateway/fast' };
+    await ended(db.pool, await fire(db.pool, to, { purpose: 'guard', ...guard }));
+    const body = receiver.to('/ok/guard')[0]!.body.toString();
+    expect(body).toMatch(/,"guard":\{"action":"fallback_model","model_public_name":"gateway\/fast"\}\}$/);
+  });
+
   test('is signed with each of several secrets while they change', async () => {
     const secrets = [1, 2].map((byte) => `whsec_${Buffer.alloc(24, byte).toString('base64')}`);
     const to = await subscribe(db.pool, `${receiver.url}/ok/two`, { secret: secrets.join(' ') });

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { benchAccuracy } from './bench-accuracy.js';
 import { fairness } from './fairness.js';
 import { lostEvents } from './g01-lost-events.js';
 import { powerLoss } from './g02-power-loss.js';
@@ -17,6 +18,7 @@ import { faultFree } from './g15-fault-free.js';
 import type { Goal } from './goal.js';
 import { fuzzed, hostileLoad } from './hostile.js';
 import { suiteAtFullSize } from './suite.js';
+import { threeNodes } from './three-nodes.js';
 
 /**
  * The goals of docs/reliability.md, one after another: `npm run test:long [-- --scale 0.1] [-- --only G1,G7]`.
@@ -40,6 +42,8 @@ const GOALS: Record<string, Goal> = {
   G15: faultFree,
   G16: hostileLoad,
   G18: fuzzed,
+  BENCH: benchAccuracy,
+  NODES: threeNodes,
   FAIRNESS: fairness,
   SUITE: suiteAtFullSize,
 };

@@ -16,6 +16,7 @@ const ROW = {
   requestsPerMinute: 20,
   allowedModels: [],
   spendToday: 0n,
+  guard: null,
 };
 
 /** A call may hold and charge a moment after the entry that it was admitted by is gone from the cache. */

@@ -3,6 +3,7 @@ import { Client, cacheExchange, fetchExchange, makeOperation, mapExchange, subsc
 import { connectionLost, connectionStands, heard } from '../freshness';
 import { isSignedOut } from './errors';
 import { fetchOrTake } from './first-question';
+import { keepKnown } from './keep-known';
 import { refreshOvertaken } from './refresh-overtaken';
 
 const ENDPOINT = '/graphql';
@@ -15,6 +16,8 @@ const PONG_MS = 5_000;
 const RETRY_MS = { first: 500, most: 15_000 };
 /** What the page has read before its socket stands may be out of date by then; within this nobody has done anything yet. */
 const PROMPT_MS = 250;
+/** A socket that stands late for the first time is no reason to ask again at once: the first answers are on their way. */
+const FIRST_ANSWERS_MS = 3_000;
 /** How the server closes a socket whose session has ended. */
 const SESSION_ENDED = 4403;
 /** How a socket is closed that nobody uses any more. */
@@ -71,7 +74,8 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
     on: {
       connected: () => {
         connectionStands();
-        if (isReturn || performance.now() - createdAtMs > PROMPT_MS) onReturn();
+        if (isReturn) onReturn();
+        else if (performance.now() - createdAtMs > PROMPT_MS) setTimeout(onReturn, FIRST_ANSWERS_MS);
       },
       message: heard,
       ping: (received) => {
@@ -96,6 +100,7 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
     fetch: fetchOrTake,
     fetchOptions: { credentials: 'same-origin' },
     exchanges: [
+      keepKnown(),
       cacheExchange,
       refreshOvertaken((query) =>
         client.reexecuteOperation(

@@ -23,8 +23,9 @@ const NONE: readonly string[] = [];
 
 /** Around every page of somebody who is signed in. */
 export function AppLayout(): ReactNode {
-  useEffect(fetchPagesWhenIdle, []);
   const [{ data }] = useQuery({ query: ViewerDocument });
+  const isAdmin = data?.viewer?.role === 'ADMIN';
+  useEffect(() => fetchPagesWhenIdle(isAdmin), [isAdmin]);
   return (
     <SimulatedModels value={data?.installation?.simulatedModels ?? NONE}>
       <LiveUsage>

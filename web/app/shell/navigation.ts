@@ -1,7 +1,10 @@
 import {
+  ActivityIcon,
   BellIcon,
   BookIcon,
+  BoxIcon,
   BracesIcon,
+  ClockIcon,
   FileTextIcon,
   GaugeIcon,
   KeyRoundIcon,
@@ -10,7 +13,11 @@ import {
   MessageCircleIcon,
   MessagesSquareIcon,
   ReceiptIcon,
+  RouteIcon,
+  ScrollTextIcon,
+  ServerIcon,
   UserIcon,
+  UsersIcon,
   WaypointsIcon,
 } from 'lucide-react';
 import { paths } from '../paths';
@@ -22,7 +29,7 @@ export interface Destination {
   /** A page of this app, or a document of its own. */
   to?: Exclude<
     (typeof paths)[keyof typeof paths],
-    typeof paths.key | typeof paths.widget | typeof paths.prompt
+    typeof paths.key | typeof paths.widget | typeof paths.prompt | typeof paths.node | typeof paths.user
   >;
   href?: string;
 }
@@ -33,8 +40,21 @@ interface Group {
   destinations: readonly Destination[];
 }
 
-/** In the order of the navigation. A page that isn't here can't be found. */
-export const navigation: readonly Group[] = [
+/** Shown to administrators only. */
+const ADMIN: Group = {
+  title: 'Admin',
+  destinations: [
+    { label: 'Nodes', icon: ServerIcon, to: paths.nodes },
+    { label: 'Benchmarks', icon: ActivityIcon, to: paths.benchmarks },
+    { label: 'Routing', icon: RouteIcon, to: paths.routing },
+    { label: 'Jobs', icon: ClockIcon, to: paths.jobs },
+    { label: 'Users', icon: UsersIcon, to: paths.users },
+    { label: 'Audit log', icon: ScrollTextIcon, to: paths.audit },
+  ],
+};
+
+/** In the order of the navigation. */
+const GROUPS: readonly Group[] = [
   { destinations: [{ label: 'Overview', icon: GaugeIcon, to: paths.dashboard }] },
   {
     title: 'Calls',
@@ -50,6 +70,7 @@ export const navigation: readonly Group[] = [
     destinations: [
       { label: 'Playground', icon: MessagesSquareIcon, to: paths.playground },
       { label: 'Prompts', icon: FileTextIcon, to: paths.prompts },
+      { label: 'Models', icon: BoxIcon, to: paths.models },
     ],
   },
   {
@@ -59,15 +80,20 @@ export const navigation: readonly Group[] = [
       { label: 'Profile', icon: UserIcon, to: paths.profile },
     ],
   },
-  {
-    title: 'Developers',
-    destinations: [
-      { label: 'Documentation', icon: BookIcon, href: '/docs' },
-      { label: 'API reference', icon: BracesIcon, href: '/docs/api' },
-      { label: 'GraphQL playground', icon: WaypointsIcon, href: '/graphql/playground' },
-    ],
-  },
 ];
 
-/** All of them, for the command palette. */
-export const destinations: readonly Destination[] = navigation.flatMap((group) => group.destinations);
+const DEVELOPERS: Group = {
+  title: 'Developers',
+  destinations: [
+    { label: 'Documentation', icon: BookIcon, href: '/docs' },
+    { label: 'API reference', icon: BracesIcon, href: '/docs/api' },
+    { label: 'GraphQL playground', icon: WaypointsIcon, href: '/graphql/playground' },
+  ],
+};
+
+/** What somebody sees of the pages. One that isn't here can't be found. */
+export const navigationFor = (isAdmin: boolean): readonly Group[] => [
+  ...GROUPS,
+  ...(isAdmin ? [ADMIN] : []),
+  DEVELOPERS,
+];

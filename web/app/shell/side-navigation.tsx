@@ -4,7 +4,8 @@ import { Link, useLocation } from '@tanstack/react-router';
 import { MenuIcon } from 'lucide-react';
 import { Fragment, useId, useRef, useState } from 'react';
 import classes from './app-layout.module.css';
-import { type Destination, navigation } from './navigation';
+import { type Destination, navigationFor } from './navigation';
+import { useIsAdmin } from './use-is-admin';
 
 function Entry({ label, icon: Mark, to, href }: Destination) {
   const content = (
@@ -37,6 +38,7 @@ export function SideNavigation() {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const [opened, setOpened] = useState(false);
+  const navigation = navigationFor(useIsAdmin());
   const { pathname } = useLocation();
   const [shownFor, setShownFor] = useState(pathname);
   if (shownFor !== pathname) {

@@ -3,7 +3,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { isRequestId } from '../features/usage/request-id';
 import { paths } from '../paths';
 import type { Command } from './command-palette.rules';
-import { destinations } from './navigation';
+import { navigationFor } from './navigation';
+import { useIsAdmin } from './use-is-admin';
 import { useLogOut } from './use-log-out';
 
 /** What the palette offers: every page, the themes, the way out. */
@@ -11,6 +12,8 @@ export function useCommands(): Command[] {
   const navigate = useNavigate();
   const { setColorScheme } = useMantineColorScheme();
   const logOut = useLogOut();
+  const isAdmin = useIsAdmin();
+  const destinations = navigationFor(isAdmin).flatMap((group) => group.destinations);
   const pages = destinations.map(
     ({ label, to, href }): Command => ({
       label: `Go to ${label}`,
@@ -49,6 +52,13 @@ export function useCommands(): Command[] {
       run: () => void navigate({ to: paths.usage, search: { status: 'error' } }),
     },
   ];
+  const adminActs: Command[] = [
+    {
+      label: 'Register a node',
+      words: 'new, add, gpu, machine',
+      run: () => void navigate({ to: paths.newNode }),
+    },
+  ];
   const themes = (['light', 'dark', 'auto'] as const).map(
     (scheme): Command => ({
       label: `Theme: ${scheme === 'auto' ? 'system' : scheme}`,
@@ -56,5 +66,11 @@ export function useCommands(): Command[] {
       run: () => setColorScheme(scheme),
     }),
   );
-  return [...pages, ...acts, ...themes, { label: 'Log out', words: 'sign, leave', run: () => void logOut() }];
+  return [
+    ...pages,
+    ...acts,
+    ...(isAdmin ? adminActs : []),
+    ...themes,
+    { label: 'Log out', words: 'sign, leave', run: () => void logOut() },
+  ];
 }

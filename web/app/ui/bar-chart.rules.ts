@@ -14,6 +14,23 @@ const EACH_NAMED = 8;
 const WEEK = 7;
 const HOURS = 3;
 
+/** The arrow key that a key stands for, and how often. */
+interface Jump {
+  arrow: 'ArrowLeft' | 'ArrowRight';
+  times: number;
+}
+
+const HOURS_PER_PAGE = 6;
+
+/** Home and End go to the first and the last mark, the Page keys by a week or by six hours. */
+export function jumpOf(key: string, count: number, unit: 'hour' | 'day'): Jump | undefined {
+  const page = unit === 'hour' ? HOURS_PER_PAGE : WEEK;
+  if (key === 'Home') return { arrow: 'ArrowLeft', times: count };
+  if (key === 'End') return { arrow: 'ArrowRight', times: count };
+  if (key === 'PageUp') return { arrow: 'ArrowLeft', times: page };
+  return key === 'PageDown' ? { arrow: 'ArrowRight', times: page } : undefined;
+}
+
 /** The marks that have their name below them: up to eight each, of more days one a week, of hours each third. */
 export function namedMarks(count: number, unit: 'hour' | 'day'): number[] {
   const all = Array.from({ length: count }, (_, index) => index);

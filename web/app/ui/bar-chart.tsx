@@ -1,7 +1,7 @@
-import { useId } from 'react';
+import { type KeyboardEvent, useId } from 'react';
 import { Bar, CartesianGrid, BarChart as Chart, LabelList, Tooltip, XAxis, YAxis } from 'recharts';
 import classes from './bar-chart.module.css';
-import { labelledMark, type Mark, namedMarks, totalOf } from './bar-chart.rules';
+import { jumpOf, labelledMark, type Mark, namedMarks, totalOf } from './bar-chart.rules';
 import { ChartTooltip } from './chart-tooltip';
 
 export interface BarChartProps {
@@ -31,7 +31,7 @@ export default function BarChart({ label, unit, series, marks, tone, format }: B
   const fillOf = (index: number): string =>
     tone === 'bad' ? `url(#${hatching})` : `var(--gw-series-${index})`;
   return (
-    <figure className={classes.figure}>
+    <figure className={classes.figure} onKeyDown={(event) => jump(event, marks.length, unit)}>
       {series.length > 1 && <Legend series={series} />}
       <Chart
         responsive
@@ -90,6 +90,15 @@ export default function BarChart({ label, unit, series, marks, tone, format }: B
       </Chart>
     </figure>
   );
+}
+
+/** The library knows the arrow keys only: a jump is many of them. */
+function jump(event: KeyboardEvent, count: number, unit: 'hour' | 'day'): void {
+  const wanted = jumpOf(event.key, count, unit);
+  if (!wanted) return;
+  event.preventDefault();
+  for (let i = 0; i < wanted.times; i++)
+    event.target.dispatchEvent(new window.KeyboardEvent('keydown', { key: wanted.arrow, bubbles: true }));
 }
 
 function Legend({ series }: { series: readonly string[] }) {

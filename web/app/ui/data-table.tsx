@@ -39,6 +39,8 @@ interface DataTableProps<Row> {
   columns: readonly Column<Row>[];
   /** Undefined while they are awaited. */
   rows: readonly Row[] | undefined;
+  /** How many rows are awaited, where that is known: then nothing below the table moves when they come. */
+  awaitedRows?: number;
   keyOf(row: Row): string;
   /** Instead of rows where there are none. */
   empty: ReactNode;
@@ -58,6 +60,7 @@ const AWAITED_ROWS = 5;
 /** The one table of the product. On a phone its rows have two lines where the columns say their place. */
 export function DataTable<Item>(props: DataTableProps<Item>) {
   const { label, columns, rows, keyOf, empty, fresh, awaiting, detail, onOpen, sort } = props;
+  const { awaitedRows = AWAITED_ROWS } = props;
   const frame = useRef<HTMLElement>(null);
   const more = useOverflow(frame);
   const open = useRef(onOpen);
@@ -108,7 +111,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
                 )}
               </Fragment>
             );
-          }) ?? <AwaitedRows columns={columns.length} />}
+          }) ?? <AwaitedRows columns={columns.length} rows={awaitedRows} />}
           {rows?.length === 0 && (
             <tr>
               <td className={classes.empty} colSpan={columns.length}>
@@ -189,8 +192,8 @@ function Cell<Item>({ column, row, isFirst, children }: CellProps<Item>) {
   );
 }
 
-function AwaitedRows({ columns }: { columns: number }) {
-  return Array.from({ length: AWAITED_ROWS }, (_, row) => (
+function AwaitedRows({ columns, rows }: { columns: number; rows: number }) {
+  return Array.from({ length: rows }, (_, row) => (
     <tr key={row}>
       {Array.from({ length: columns }, (_, column) => (
         <td key={column}>

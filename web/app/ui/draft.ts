@@ -44,8 +44,8 @@ function readStored(field: string): string | undefined {
   return undefined;
 }
 
-function writeStored(field: string, text: string): void {
-  for (const store of STORES) attempt(() => store().setItem(nameOf(field), text));
+function writeStored(field: string, text: string, stores = STORES): void {
+  for (const store of stores) attempt(() => store().setItem(nameOf(field), text));
 }
 
 /** What another tab has typed into the same field stays. */
@@ -79,8 +79,10 @@ export function leaveDraft(field: string, text: string): void {
 }
 
 interface DraftOptions {
-  /** True for what may hold a secret, such as the address of a webhook: this page alone remembers it. */
-  secret?: boolean;
+  /**
+   * True for what may hold a secret, such as the address of a webhook: it survives a reload, but ends with its tab.
+   */
+  isOfTab?: boolean;
 }
 
 /**
@@ -90,14 +92,14 @@ interface DraftOptions {
  */
 export function useDraft(
   field: string,
-  { secret = false }: DraftOptions = {},
+  { isOfTab = false }: DraftOptions = {},
 ): [text: string | undefined, change: (text: string) => void, forget: () => void] {
   const [, show] = useReducer((times: number) => times + 1, 0);
-  const isStored = !secret && owner !== undefined;
+  const isStored = owner !== undefined;
   const known = drafts.get(field) ?? (isStored ? readStored(field) : undefined);
   const change = (next: string): void => {
     drafts.set(field, next);
-    if (isStored) writeStored(field, next);
+    if (isStored) writeStored(field, next, isOfTab ? STORES.slice(0, 1) : STORES);
     show();
   };
   const forget = (): void => {

@@ -33,6 +33,9 @@ export function savings(saved: string, percentage: number): readonly [string, st
   ];
 }
 
+/** The form has a label for it. */
+const FIELD = ' (cached_input_tokens_30d)';
+
 const plain = (usd: string): string => `$${Number(usd).toFixed(2)}`;
 
 /** Both costs, what is saved, why this model, and the code of a first call. */
@@ -52,12 +55,12 @@ export function estimateView(
     savings(estimate.monthly_savings_usd, estimate.savings_pct),
   ])}
 <ul>
-${estimate.warnings.map((warning) => `<li>${escaped(warning)}</li>`).join('\n')}
+${estimate.warnings.map((warning) => `<li>${escaped(warning.replace(FIELD, ''))}</li>`).join('\n')}
 <li>An approximation from list prices. That of ${escaped(estimate.priced_as)} was read on ${estimate.price_read_on} from <a href="${escaped(estimate.price_source)}" rel="noopener">${escaped(new URL(estimate.price_source).host)}</a>.</li>
 </ul>
 <p>${modelLink(own)} is the model of this gateway closest to ${escaped(estimate.priced_as)}. Compare their answers on your own prompts before you switch.</p>
 ${planAdvice(plans, [own], peakPerMinute)}
-<h3>Your first call</h3>
+<h2>Your first call</h2>
 <div class="columns">${snippet('curl', snippets.curl)}
 ${snippet('Node.js', snippets.node)}
 ${snippet('Python', snippets.python)}</div>`;

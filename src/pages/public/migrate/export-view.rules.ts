@@ -34,7 +34,7 @@ function estimates(usage: UsageExport, here: Here) {
     const estimate = estimateOf(
       {
         legacy_provider: usage.provider,
-        legacy_model: one.model.slice(0, 200),
+        legacy_model: one.model,
         input_tokens_30d: input,
         output_tokens_30d: monthly(one.output, usage.days),
         cached_input_tokens_30d: Math.min(input, monthly(one.cached, usage.days)),

@@ -2,6 +2,12 @@ import type { LegacyProvider } from '../../../services/migration/legacy-prices.d
 import { csvRows } from './csv.rules.js';
 import { type ExportRecord, exportRecords } from './usage-export-json.rules.js';
 
+/** Characters or bytes of the largest export that a page reads without making its visitor wait. */
+export const LARGEST_EXPORT = 20_000_000;
+/** Nobody uses as many models: the column holds something else. */
+const MOST_MODELS = 1_000;
+const LONGEST_NAME = 200;
+
 /** What an export says of one model. */
 export interface ExportedModel {
   model: string;
@@ -62,7 +68,7 @@ const textOf = (record: ExportRecord, names: readonly string[]): string => {
 };
 const numberOf = (record: ExportRecord, names: readonly string[]): number => {
   const value = Number(textOf(record, names).replaceAll(',', ''));
-  return Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+  return value > 0 ? Math.min(Math.round(value), Number.MAX_SAFE_INTEGER) : 0;
 };
 const sumOf = (record: ExportRecord, names: readonly string[]): number =>
   names.reduce((sum, name) => sum + numberOf(record, [name]), 0);
@@ -101,7 +107,7 @@ function busiestOf(records: readonly ExportRecord[]): UsageExport['busiest'] {
     const at = isSingle ? Math.floor(start / MINUTE_MS) : start;
     buckets.set(at, (buckets.get(at) ?? 0) + (isSingle ? 1 : numberOf(record, NAMES.requests)));
   }
-  const requests = Math.max(0, ...buckets.values());
+  const requests = [...buckets.values()].reduce((most, one) => Math.max(most, one), 0);
   return requests === 0 ? undefined : { requests, minutes: Math.max(1, lengthMs / MINUTE_MS) };
 }
 
@@ -123,7 +129,7 @@ export function readUsageExport(text: string): UsageExport | undefined {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
   for (const record of records) {
-    const name = textOf(record, NAMES.model);
+    const name = textOf(record, NAMES.model).slice(0, LONGEST_NAME);
     const cached = numberOf(record, NAMES.cached);
     const whole = numberOf(record, NAMES.input);
     // Some count cached input beside the rest, some within it.
@@ -140,7 +146,7 @@ export function readUsageExport(text: string): UsageExport | undefined {
     last = Math.max(last, time);
   }
   const used = [...models.values()].filter(({ input, output }) => input + output > 0);
-  if (used.length === 0) return undefined;
+  if (used.length === 0 || used.length > MOST_MODELS) return undefined;
   const busiest = busiestOf(records);
   return {
     provider: providerOf(records[0]!),

@@ -14,6 +14,7 @@ import { type InspectedBody, inspectBody } from '../../../inference/request/requ
 import type { Clock } from '../../../lib/clock.js';
 import { newId } from '../../../lib/ids.js';
 import type { Money } from '../../../lib/money.js';
+import { activeSpan } from '../../../lib/tracing/active-span.js';
 import { Turns } from '../../../lib/turns.js';
 import { UpstreamClient } from '../../../lib/upstream/client.js';
 import type { CallPatience } from '../../../lib/upstream/connection.js';
@@ -138,6 +139,8 @@ class RunningCall {
   #cancelled = false;
   #failure: RunFailure | undefined;
   #length = 0;
+  /** A step of the request that asked for the run. */
+  readonly #span = activeSpan()?.child('model call');
 
   constructor(
     private readonly call: ModelCall,
@@ -190,6 +193,7 @@ class RunningCall {
       ...this.#admitted(),
       body,
       promptVersionId: null,
+      span: this.#span,
     };
     const meter: Pick<Meter, 'begin' | 'finish'> = {
       begin: (intent) => ({ intent, slot: 0 }),
@@ -233,6 +237,7 @@ class RunningCall {
   #over(): void {
     this.#share.release();
     const record = this.#record;
+    this.#span?.end(record?.status === 'error');
     const failure = this.#failure ?? this.#recipient.failure;
     const isWhole = record?.status === 'success' && !record.clientAborted;
     const status = isWhole ? 'success' : this.#cancelled ? 'cancelled' : 'error';

@@ -1,11 +1,13 @@
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
+import { z } from 'zod';
 import type { AlertRowFragment, KeyRowFragment } from '../../../generated/graphql';
 import type { ShownError } from '../../graphql/errors';
 import { Choice } from '../../ui/choice';
 import { DialogActions } from '../../ui/dialog';
 import { useDraft } from '../../ui/draft';
 import { ErrorNote } from '../../ui/error-note';
+import { useFormDraft } from '../../ui/form-draft';
 import { asSentence } from '../../ui/form-errors';
 import { Note } from '../../ui/note';
 import { ThresholdEditor } from './threshold-editor';
@@ -15,6 +17,9 @@ const KINDS = [
   { value: 'EMAIL', label: 'Email' },
   { value: 'WEBHOOK', label: 'Webhook' },
 ] as const;
+
+const alertDraft = z.object({ kind: z.enum(['EMAIL', 'WEBHOOK']), thresholds: z.array(z.int()) });
+const storedDraft = (stored: unknown) => alertDraft.safeParse(stored).data;
 
 type AlertValues = Pick<AlertRowFragment, 'kind' | 'destination' | 'thresholdsPct'>;
 
@@ -44,29 +49,40 @@ export function AlertForm({
   sending,
   onCancel,
 }: AlertFormProps) {
-  const [kind, setKind] = useState<AlertRowFragment['kind']>(
-    alert?.kind ?? (mailConfigured ? 'EMAIL' : 'WEBHOOK'),
-  );
+  const place = alert?.id ?? `a new alert of ${apiKey.id}`;
+  const [draft, changeDraft, forgetDraft] = useFormDraft(`form of ${place}`, storedDraft);
+  const kind = alert?.kind ?? draft?.kind ?? (mailConfigured ? 'EMAIL' : 'WEBHOOK');
+  const thresholds = draft?.thresholds ?? alert?.thresholdsPct ?? FIRST_THRESHOLDS;
   const known = alert?.destination ?? (kind === 'EMAIL' ? email : '');
   const [typed, change, forget] = useDraft(
-    `destination of ${alert?.id ?? `a new ${kind} of ${apiKey.id}`}`,
+    `${kind} of ${place}`,
     // The address of a webhook often is all that its receiver asks for.
-    { secret: kind === 'WEBHOOK' },
+    { isOfTab: kind === 'WEBHOOK' },
   );
-  const [thresholds, setThresholds] = useState<readonly number[]>(alert?.thresholdsPct ?? FIRST_THRESHOLDS);
   const [error, setError] = useState<ShownError | null>(null);
   const destination = typed ?? known;
+  const stop = (): void => {
+    forget();
+    forgetDraft();
+  };
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     const refused = await save({ kind, destination: destination.trim(), thresholdsPct: [...thresholds] });
     setError(refused);
-    if (!refused) forget();
+    if (!refused) stop();
   };
   const fault = error?.fields.destination;
   return (
     <form noValidate onSubmit={(event) => void send(event)}>
       {error && !fault && <ErrorNote error={error} />}
-      {!alert && <Choice label="How" options={KINDS} value={kind} onChange={setKind} />}
+      {!alert && (
+        <Choice
+          label="How"
+          options={KINDS}
+          value={kind}
+          onChange={(next) => changeDraft({ kind: next, thresholds: [...thresholds] })}
+        />
+      )}
       {kind === 'EMAIL' && !mailConfigured && (
         <Note tone="warn">
           This installation doesn’t send email. Email alerts only appear in the history; use a webhook to be
@@ -86,7 +102,7 @@ export function AlertForm({
       />
       <ThresholdEditor
         thresholds={thresholds}
-        onChange={setThresholds}
+        onChange={(next) => changeDraft({ kind, thresholds: next })}
         limitUsd={limitUsd}
         spentUsd={apiKey.spendMonthUsd}
       />
@@ -98,7 +114,13 @@ export function AlertForm({
         >
           {alert ? 'Save' : 'Create alert'}
         </Button>
-        <Button variant="default" onClick={onCancel}>
+        <Button
+          variant="default"
+          onClick={() => {
+            stop();
+            onCancel();
+          }}
+        >
           Cancel
         </Button>
       </DialogActions>

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
-import { Link, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { AccountAlertsDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
@@ -12,14 +12,19 @@ import { CreateAnyAlert } from './create-any-alert';
 
 /** `/dashboard/alerts`: what was told, of all keys and of the balance. */
 export function AlertsPage(): ReactNode {
-  const { after } = useSearch({ from: '/signed-in/dashboard/alerts' });
+  const { after, new_alert: newAlert } = useSearch({ from: '/signed-in/dashboard/alerts' });
+  const navigate = useNavigate({ from: '/dashboard/alerts' });
+  const open = (next: true | string | undefined): void =>
+    void navigate({
+      search: ({ new_alert: _newAlert, ...before }) => ({ ...before, ...(next && { new_alert: next }) }),
+      replace: next !== true,
+    });
   const { data, error, refresh } = usePageQuery({
     query: AccountAlertsDocument,
     variables: { after: after ?? null },
     touches: ['AlertEvent'],
   });
   const page = data?.viewer?.alertEvents;
-  const [creating, setCreating] = useState(false);
   return (
     <>
       <PageHead
@@ -31,9 +36,15 @@ export function AlertsPage(): ReactNode {
             <Link to={paths.profile}>profile</Link>.
           </>
         }
-        tools={<Button onClick={() => setCreating(true)}>Create alert</Button>}
+        tools={<Button onClick={() => open(true)}>Create alert</Button>}
       />
-      {creating && <CreateAnyAlert onClose={() => setCreating(false)} />}
+      {newAlert && (
+        <CreateAnyAlert
+          keyId={newAlert === true ? undefined : newAlert}
+          onChoose={open}
+          onClose={() => open(undefined)}
+        />
+      )}
       {error && <LoadError error={error} onRetry={refresh} />}
       {(page || !error) && (
         <AlertHistory

@@ -10,14 +10,21 @@ import { Note } from '../../ui/note';
 import { Waiting } from '../../ui/waiting';
 import { CreateAlert } from './create-alert';
 
+interface CreateAnyAlertProps {
+  /** The key that was chosen; undefined: none yet. */
+  keyId: string | undefined;
+  onChoose(keyId: string): void;
+  onClose(): void;
+}
+
 /** Makes a subscription of whichever key: asks for it first. */
-export function CreateAnyAlert({ onClose }: { onClose(): void }) {
+export function CreateAnyAlert({ keyId, onChoose, onClose }: CreateAnyAlertProps) {
   const { data, error, refresh } = usePageQuery({ query: AlertKeysDocument, variables: {} });
   const [chosen, setChosen] = useState<string>();
-  const [confirmed, setConfirmed] = useState(false);
   const keys = data?.viewer?.apiKeys.nodes;
-  const key = keys?.find(({ id }) => id === chosen) ?? keys?.find((one) => one.monthlyLimitUsd) ?? keys?.[0];
-  if (confirmed && key?.monthlyLimitUsd) {
+  const key =
+    keys?.find(({ id }) => id === (keyId ?? chosen)) ?? keys?.find((one) => one.monthlyLimitUsd) ?? keys?.[0];
+  if (keyId !== undefined && key?.id === keyId && key.monthlyLimitUsd) {
     return (
       <CreateAlert
         apiKey={key}
@@ -54,7 +61,7 @@ export function CreateAnyAlert({ onClose }: { onClose(): void }) {
         </Note>
       )}
       <DialogActions>
-        <Button disabled={!key?.monthlyLimitUsd} onClick={() => setConfirmed(true)}>
+        <Button disabled={!key?.monthlyLimitUsd} onClick={() => key && onChoose(key.id)}>
           Continue
         </Button>
         <Button variant="default" onClick={onClose}>

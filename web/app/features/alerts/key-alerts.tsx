@@ -1,6 +1,5 @@
 import { Button } from '@mantine/core';
-import { Link, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { KeyAlertsDocument, type KeyRowFragment } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
@@ -16,8 +15,13 @@ import { Subscription } from './subscription';
 
 /** Who is told of a key's spend, and what was told. Measured by the monthly limit: without one it asks for it. */
 export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
-  const { after } = useSearch({ from: '/signed-in/dashboard/keys/$keyId' });
-  const [creating, setCreating] = useState(false);
+  const { after, create: creating = false } = useSearch({ from: '/signed-in/dashboard/keys/$keyId' });
+  const navigate = useNavigate({ from: '/dashboard/keys/$keyId' });
+  const setCreating = (open: boolean): void =>
+    void navigate({
+      search: ({ create: _create, ...before }) => ({ ...before, ...(open && { create: true }) }),
+      replace: !open,
+    });
   const { data, error, refresh } = usePageQuery({
     query: KeyAlertsDocument,
     variables: { id: apiKey.id, after: after ?? null },

@@ -7,12 +7,13 @@ import { InlineEdit } from '../../ui/inline-edit';
 import { LimitBar } from '../../ui/limit-bar';
 import { moneyFault } from '../../ui/money-fault';
 import { trimmedDecimal } from '../../ui/money-text';
+import { KeyGuard } from './key-guard';
 import classes from './keys.module.css';
 import { resetTimes } from './reset-times';
 
 const check = schemaErrors(updateKeyInput);
 
-/** Name and caps of a key, each changed where it stands. */
+/** Name, caps and guard of a key, each changed where it stands. */
 export function KeyCaps({ apiKey }: { apiKey: KeyRowFragment }) {
   const { id, name } = apiKey;
   const rename = useAction(RenameKeyDocument);
@@ -41,9 +42,10 @@ export function KeyCaps({ apiKey }: { apiKey: KeyRowFragment }) {
         field="monthlyLimitUsd"
         label="Monthly limit"
         spent={apiKey.spendMonthUsd}
-        explained="Not a hard cap: alerts refer to it. The month’s spend resets at"
+        explained="Not a hard cap: alerts and the guard refer to it. The month’s spend resets at"
         resets={resets.month}
       />
+      <KeyGuard apiKey={apiKey} />
     </>
   );
 }

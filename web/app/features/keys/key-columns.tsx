@@ -30,7 +30,7 @@ export const keyColumns: readonly Column<KeyRowFragment>[] = [
     id: 'status',
     head: 'Status',
     phone: 12,
-    cell: (key) => <KeyStatus status={key.status} hasUpstream={key.hasUpstream} />,
+    cell: (key) => <KeyStatus {...key} />,
   },
   {
     id: 'spend',

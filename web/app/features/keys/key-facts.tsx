@@ -5,9 +5,20 @@ import { StatusWord } from '../../ui/status-word';
 export const shownKey = ({ keyPrefix, lastFour }: Pick<KeyRowFragment, 'keyPrefix' | 'lastFour'>): string =>
   `${keyPrefix}…${lastFour}`;
 
+/** What the guard of a key has made of it. */
+const GUARDED = {
+  DISABLE: { tone: 'bad', word: 'stopped by its guard' },
+  SLOW: { tone: 'warn', word: 'slowed by its guard' },
+  FALLBACK_MODEL: { tone: 'warn', word: 'moved by its guard' },
+} as const;
+
 /** Whether calls with a key are taken, and if not why. */
-export function KeyStatus({ status, hasUpstream }: Pick<KeyRowFragment, 'status' | 'hasUpstream'>) {
+export function KeyStatus({ status, hasUpstream, guard, guardStatus }: KeyRowFragment) {
   if (status === 'DISABLED') return <StatusWord tone="idle">disabled</StatusWord>;
   if (!hasUpstream) return <StatusWord tone="bad">not connected</StatusWord>;
+  if (guard && guardStatus === 'ACTING') {
+    const { tone, word } = GUARDED[guard.action];
+    return <StatusWord tone={tone}>{word}</StatusWord>;
+  }
   return <StatusWord tone="good">active</StatusWord>;
 }

@@ -15,6 +15,7 @@ import { DeleteKey } from './delete-key';
 import { KeyAnalytics } from './key-analytics';
 import { KeyCaps } from './key-caps';
 import { shownKey } from './key-facts';
+import { GuardNote } from './key-guard';
 import { KeySwitch } from './key-switch';
 import classes from './keys.module.css';
 import { KEY_TABS, type KeyTab } from './keys-search';
@@ -46,6 +47,7 @@ export function KeyPage(): ReactNode {
       {key && !gone && (
         <>
           <KeyHead apiKey={key} />
+          <GuardNote apiKey={key} />
           <LatestRefusalOfKey keyId={key.id} />
           <Tabs keyId={key.id} tab={tab} />
           <Tab apiKey={key} tab={tab} />

@@ -39,10 +39,17 @@ export type KeyTab = (typeof KEY_TABS)[number]['id'];
 /** What of the page of a key stands in the address. */
 export interface KeySearch extends WindowSearch, PageSearch {
   tab?: KeyTab;
+  /** Whether the dialog for a new alert is open. */
+  create?: boolean;
 }
 
 /** From an address; whatever means nothing is left out. */
 export const keySearch = (search: Record<string, unknown>): KeySearch => {
   const tab = KEY_TABS.find(({ id }) => id === search.tab)?.id;
-  return { ...windowSearch(search), ...pageSearch(search), ...(tab && { tab }) };
+  return {
+    ...windowSearch(search),
+    ...pageSearch(search),
+    ...(tab && { tab }),
+    ...(search.create === true && { create: true }),
+  };
 };

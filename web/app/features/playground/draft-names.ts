@@ -1,6 +1,18 @@
+interface DraftOrigin {
+  /** The session that the question begins with. */
+  session?: string;
+  /** A text that another page has left. */
+  draft?: string;
+  /** Slug of a shared session. */
+  slug?: string;
+}
+
 /** Names the draft of a question: one for each session that it begins with, and for each text that another page has left. */
-export const playgroundDraft = ({ session, draft }: { session?: string; draft?: string }): string =>
-  session ? `playground after ${session}` : draft ? `playground with ${draft}` : 'playground';
+export function playgroundDraft({ session, draft, slug }: DraftOrigin): string {
+  if (session) return `playground after ${session}`;
+  if (draft) return `playground with ${draft}`;
+  return slug ? `playground from ${slug}` : 'playground';
+}
 
 const ID_BYTES = 8;
 

@@ -11,7 +11,7 @@ import { Moment } from '../../ui/moment';
 import { SearchField } from '../../ui/search-field';
 import { Section } from '../../ui/section';
 import classes from './playground.module.css';
-import { playgroundSearch } from './playground-search';
+import { playgroundSearch, searchOfSession } from './playground-search';
 
 // A dialog weighs more than the list.
 const DeleteSession = lazy(async () => ({ default: (await import('./delete-session')).DeleteSession }));
@@ -123,7 +123,7 @@ const columnsOf = (
     cell: ({ id, prompt }) => (
       <Link
         to={paths.playground}
-        search={({ draft: _draft, ...before }) => ({ ...before, session: id })}
+        search={(before) => searchOfSession(playgroundSearch(before), id)}
         aria-current={id === current ? 'true' : undefined}
         resetScroll
       >

@@ -31,7 +31,7 @@ export const questionOf = ({
   systemPrompt,
   models,
   parameters,
-}: SessionPartsFragment): QuestionFields => ({
+}: Pick<SessionPartsFragment, 'prompt' | 'systemPrompt' | 'models' | 'parameters'>): QuestionFields => ({
   prompt,
   systemPrompt: systemPrompt ?? '',
   models,

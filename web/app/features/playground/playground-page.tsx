@@ -12,7 +12,9 @@ import { Answers, AwaitedAnswers } from './answers';
 import { playgroundDraft } from './draft-names';
 import { History } from './history';
 import { NO_QUESTION, questionOf } from './playground-draft';
+import { searchOfSession } from './playground-search';
 import { Question } from './question';
+import { SharedQuestion } from './shared-question';
 
 /** `/dashboard/playground` */
 export function PlaygroundPage(): ReactNode {
@@ -29,7 +31,7 @@ export function PlaygroundPage(): ReactNode {
     setSessions((before) => new Map(before).set(key, known));
   const show = async (started: SessionPartsFragment): Promise<void> => {
     know(started.id, started);
-    await navigate({ search: ({ draft: _draft, ...before }) => ({ ...before, session: started.id }) });
+    await navigate({ search: (before) => searchOfSession(before, started.id) });
     setAsking(undefined);
   };
   return (
@@ -38,7 +40,7 @@ export function PlaygroundPage(): ReactNode {
         title="Playground"
         lead="Asks up to four models at once and streams their answers side by side. Nothing is charged."
         tools={
-          (id || search.draft) && (
+          (id || search.draft || search.slug) && (
             <ButtonLink variant="default" to={paths.playground} search={{}}>
               New session
             </ButtonLink>
@@ -48,13 +50,23 @@ export function PlaygroundPage(): ReactNode {
       {id !== undefined && (
         <SessionReader key={id} sessionId={id} isKnown={!isAwaited} onRead={(read) => know(id, read)} />
       )}
-      {!isAwaited && (
-        <Question
-          draft={playgroundDraft(search)}
-          first={session ? questionOf(session) : NO_QUESTION}
-          onAsking={setAsking}
-          onStarted={show}
+      {search.slug !== undefined && id === undefined && !search.draft ? (
+        <SharedQuestion
+          key={search.slug}
+          slug={search.slug}
+          draw={(first) => (
+            <Question draft={playgroundDraft(search)} first={first} onAsking={setAsking} onStarted={show} />
+          )}
         />
+      ) : (
+        !isAwaited && (
+          <Question
+            draft={playgroundDraft(search)}
+            first={session ? questionOf(session) : NO_QUESTION}
+            onAsking={setAsking}
+            onStarted={show}
+          />
+        )
       )}
       {asking ? (
         <AwaitedAnswers models={asking} />

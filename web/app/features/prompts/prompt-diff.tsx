@@ -69,8 +69,8 @@ function Changes({ diff, view, from, to }: { diff: Diff; view: View; from: numbe
         <Text label={`Changes from version ${from} to version ${to}`} parts={content} />
       ) : (
         <div className={classes.beside}>
-          <Text label={`Version ${from}`} parts={content.filter(({ kind }) => kind !== 'ADDED')} />
-          <Text label={`Version ${to}`} parts={content.filter(({ kind }) => kind !== 'REMOVED')} />
+          <Side version={from} parts={content.filter(({ kind }) => kind !== 'ADDED')} />
+          <Side version={to} parts={content.filter(({ kind }) => kind !== 'REMOVED')} />
         </div>
       )}
       {other.length > 0 && (
@@ -81,6 +81,15 @@ function Changes({ diff, view, from, to }: { diff: Diff; view: View; from: numbe
         </ul>
       )}
     </>
+  );
+}
+
+function Side({ version, parts }: { version: number; parts: Diff['content'] }) {
+  return (
+    <div className={classes.side}>
+      <p aria-hidden="true">Version {version}</p>
+      <Text label={`Version ${version}`} parts={parts} />
+    </div>
   );
 }
 

@@ -20,16 +20,18 @@ import classes from './prompts.module.css';
 
 type Rendered = NonNullable<NonNullable<NonNullable<RenderPromptQuery['viewer']>['prompt']>['rendered']>;
 
-const values = z.record(z.string(), z.string());
+/** Pairs, since a variable may have any name: `__proto__` is no member of an object. */
+const values = z.array(z.tuple([z.string(), z.string()]));
 
 /** The active version with values of one's own, as a program would get it. */
 export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
   const { activeVersion } = prompt;
   const client = useClient();
-  const [typed = {}, change] = useFormDraft(
+  const [pairs = [], change] = useFormDraft(
     `values of prompt ${prompt.id}`,
     (stored) => values.safeParse(stored).data,
   );
+  const typed = new Map(pairs);
   const [rendered, setRendered] = useState<Rendered>();
   const [error, setError] = useState<ShownError | null>(null);
   const [sending, setSending] = useState(false);
@@ -39,7 +41,10 @@ export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
     event.preventDefault();
     setSending(true);
     // An empty field is left to the default.
-    const variables = names.flatMap((name) => (typed[name] ? [{ name, value: typed[name] }] : []));
+    const variables = names.flatMap((name) => {
+      const value = typed.get(name);
+      return value ? [{ name, value }] : [];
+    });
     const result = await client
       .query(RenderPromptDocument, { id: prompt.id, variables }, { requestPolicy: 'network-only' })
       .toPromise();
@@ -69,9 +74,9 @@ export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
               autosize
               minRows={1}
               maxRows={12}
-              value={typed[name] ?? ''}
+              value={typed.get(name) ?? ''}
               error={error?.fields[`variables.${name}`] && 'A value is required'}
-              onChange={({ currentTarget }) => change({ ...typed, [name]: currentTarget.value })}
+              onChange={({ currentTarget }) => change([...typed.set(name, currentTarget.value)])}
             />
           );
         })}
@@ -80,7 +85,7 @@ export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
             Render
           </Button>
           {names.length > 0 && (
-            <Button variant="default" onClick={() => change({})}>
+            <Button variant="default" onClick={() => change([])}>
               Clear values
             </Button>
           )}

@@ -20,6 +20,7 @@ export interface WidgetDraft {
   /** Empty: no limit. */
   visitorPerDay: string;
   verifiedHistory: boolean;
+  loopDetection: boolean;
   /** Dollars; empty: no budget. */
   budget: string;
   fallback: string;
@@ -46,6 +47,7 @@ export function draftOf(widget: WidgetRowFragment | undefined, facts: WidgetFact
     perDay: String(widget.dailyMessageLimit),
     visitorPerDay: String(widget.visitorDailyLimit ?? ''),
     verifiedHistory: widget.verifiedHistory,
+    loopDetection: widget.loopDetection,
     budget: widget.monthlyLimitUsd == null ? '' : trimmedDecimal(widget.monthlyLimitUsd),
     fallback: widget.fallbackModelPublicName ?? '',
   };
@@ -65,6 +67,7 @@ const firstDraft = (facts: WidgetFactsQuery): WidgetDraft => ({
   perDay: String(WIDGET_DEFAULTS.daily_message_limit),
   visitorPerDay: String(WIDGET_DEFAULTS.daily_message_limit / VISITOR_SHARE),
   verifiedHistory: true,
+  loopDetection: true,
   budget: '',
   fallback: '',
 });
@@ -94,6 +97,7 @@ export const inputOf = (draft: WidgetDraft) => ({
   dailyMessageLimit: whole(draft.perDay),
   visitorDailyLimit: draft.visitorPerDay.trim() === '' ? null : whole(draft.visitorPerDay),
   verifiedHistory: draft.verifiedHistory,
+  loopDetection: draft.loopDetection,
   monthlyLimitUsd: draft.budget.trim() || null,
   fallbackModelPublicName: draft.fallback || null,
 });

@@ -181,6 +181,12 @@ function Limits(props: WidgetFormProps) {
         checked={draft.verifiedHistory}
         onChange={({ currentTarget }) => onChange({ ...draft, verifiedHistory: currentTarget.checked })}
       />
+      <Checkbox
+        label="Refuse messages that repeat in a circle"
+        description="Stops scripts, and bots that talk to each other."
+        checked={draft.loopDetection}
+        onChange={({ currentTarget }) => onChange({ ...draft, loopDetection: currentTarget.checked })}
+      />
     </fieldset>
   );
 }

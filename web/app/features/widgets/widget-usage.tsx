@@ -10,7 +10,6 @@ import { Section } from '../../ui/section';
 import { Tile, Tiles } from '../../ui/tiles';
 import { DEFAULT_WINDOW, type WindowDays } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
-import classes from './widgets.module.css';
 
 const REFRESH_MS = 2_000;
 
@@ -18,6 +17,7 @@ interface Site {
   site: string;
   messages: number;
   refused: number;
+  costUsd: string;
 }
 
 const columns: readonly Column<Site>[] = [
@@ -30,7 +30,33 @@ const columns: readonly Column<Site>[] = [
     cell: ({ messages }) => formatCount(messages),
   },
   { id: 'refused', head: 'Refused', figure: true, phone: 12, cell: ({ refused }) => formatCount(refused) },
+  { id: 'cost', head: 'Cost', figure: true, phone: 2, usd: ({ costUsd }) => costUsd },
 ];
+
+interface Refusal {
+  code: string;
+  count: number;
+}
+
+const refusalColumns: readonly Column<Refusal>[] = [
+  { id: 'reason', head: 'Refused because', phone: 1, cell: ({ code }) => REASONS[code] ?? code },
+  { id: 'code', head: 'Code', phone: 11, cell: ({ code }) => <code>{code}</code> },
+  { id: 'count', head: 'Messages', figure: true, phone: 2, cell: ({ count }) => formatCount(count) },
+];
+
+const REASONS: Readonly<Record<string, string>> = {
+  widget_origin_denied: 'Site not allowed',
+  validation_error: 'Invalid message, or a history that was made up',
+  widget_rate_limit: 'Messages per minute',
+  visitor_rate_limit: "One visitor's messages per minute",
+  visitor_daily_limit: "One visitor's messages per day",
+  widget_loop_detected: 'Messages repeated in a circle',
+  widget_daily_cap_exceeded: 'Messages per day',
+  widget_monthly_limit_exceeded: 'Monthly budget spent',
+  widget_owner_insufficient_balance: 'Balance used up',
+  model_not_allowed: 'Model not in your plan',
+  upstream_unconfigured: 'Not connected to its model',
+};
 
 /** What a widget was asked, what that cost, and where it was asked. */
 export function WidgetUsage({ widget }: { widget: WidgetRowFragment }) {
@@ -61,9 +87,14 @@ export function WidgetUsage({ widget }: { widget: WidgetRowFragment }) {
         </Tile>
       </Tiles>
       {refused !== undefined && refused > 0 && (
-        <p className={classes.hint}>
-          Refused: {usage!.refused.map(({ code, count }) => `${formatCount(count)} × ${code}`).join(', ')}.
-        </p>
+        <DataTable
+          label="Refused messages"
+          columns={refusalColumns}
+          rows={usage!.refused}
+          awaiting={awaiting}
+          keyOf={({ code }) => code}
+          empty="No message was refused."
+        />
       )}
       <DataTable
         label="Sites"

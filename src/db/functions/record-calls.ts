@@ -22,18 +22,20 @@ import type { SqlFunction } from './sql-function.js';
  *   costs more than all other work on a time.
  * - `key_days` also tells of widgets: how many of a widget's messages were answered on a day, in place of a spend. They are
  *   counted under the lock of the widget's account.
+ * - Guards of keys act behind the alerts, which say so then (`act_guards`).
  * - A version of a prompt that isn't the account's, or is no longer there, is left out and counted in `strange_versions`.
  * - Another flush holds a row for milliseconds; who holds it for longer has forgotten it, and is not waited for
  *   (docs/decisions/0084-locked-accounts-wait-apart.md).
  */
-export const recordUsage: SqlFunction = {
-  name: 'record_usage',
+export const recordCalls: SqlFunction = {
+  name: 'record_calls',
   sql: `
-create or replace function record_usage(p_accounts uuid[], p_id uuid[], p_at_ms bigint[], p_account uuid[], p_key uuid[],
+create or replace function record_calls(p_accounts uuid[], p_id uuid[], p_at_ms bigint[], p_account uuid[], p_key uuid[],
   p_widget uuid[], p_requested text[], p_served text[], p_endpoint text[], p_stream boolean[], p_input integer[],
   p_output integer[], p_price_in numeric[], p_price_out numeric[], p_cost numeric[], p_latency_ms integer[],
   p_ttft_ms integer[], p_status text[], p_error text[], p_http_status integer[], p_aborted boolean[],
-  p_estimated boolean[], p_anomalous boolean[], p_prompt_version uuid[], p_most_mails integer, p_too_many text,
+  p_estimated boolean[], p_anomalous boolean[], p_prompt_version uuid[], p_deployment text[],
+  p_node uuid[], p_node_calls integer[], p_most_mails integer, p_too_many text,
   out inserted integer, out unknown text, out balances text, out key_days text, out alerted text,
   out strange_versions integer)
 language plpgsql volatile
@@ -43,6 +45,7 @@ declare
   complete boolean;
   charged_accounts integer;
   watched boolean;
+  guarded boolean;
   versions uuid[] := p_prompt_version;
 begin
   select array_agg(id) into known
@@ -65,21 +68,21 @@ begin
     select id, timestamptz 'epoch' + at_ms * interval '1 millisecond' as created_at, account_id, key_id, widget_id,
       requested_model, served_model, endpoint, stream, input_tokens, output_tokens, price_in * 0.000001 as price_in,
       price_out * 0.000001 as price_out, cost * 0.000000000001 as cost, latency_ms, ttft_ms, status, error_code,
-      http_status, client_aborted, estimated, anomalous, prompt_version_id
+      http_status, client_aborted, estimated, anomalous, prompt_version_id, deployment, node_id, node_calls
     from unnest(p_id, p_at_ms, p_account, p_key, p_widget, p_requested, p_served, p_endpoint, p_stream, p_input,
       p_output, p_price_in, p_price_out, p_cost, p_latency_ms, p_ttft_ms, p_status, p_error, p_http_status, p_aborted,
-      p_estimated, p_anomalous, versions)
+      p_estimated, p_anomalous, versions, p_deployment, p_node, p_node_calls)
       as t(id, at_ms, account_id, key_id, widget_id, requested_model, served_model, endpoint, stream, input_tokens,
         output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code, http_status, client_aborted,
-        estimated, anomalous, prompt_version_id)
+        estimated, anomalous, prompt_version_id, deployment, node_id, node_calls)
     where complete or account_id = any(known)
   ), inserted_events as (
     insert into usage_events (id, created_at, account_id, key_id, widget_id, requested_model, served_model, endpoint,
       stream, input_tokens, output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code,
-      http_status, client_aborted, estimated, anomalous, prompt_version_id)
+      http_status, client_aborted, estimated, anomalous, prompt_version_id, deployment, node_id, node_calls)
     select id, created_at, account_id, key_id, widget_id, requested_model, served_model, endpoint, stream,
       input_tokens, output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code, http_status,
-      client_aborted, estimated, anomalous, prompt_version_id
+      client_aborted, estimated, anomalous, prompt_version_id, deployment, node_id, node_calls
     from e
     where (select true from ledger_entries l where l.id = e.id) is null
       and not (e.error_code is not distinct from 'gateway_terminated' and exists (
@@ -147,8 +150,9 @@ begin
       from (select * from days union all select * from new_days
         union all select widget_id, day, messages from widgets_now) as days_now),
     exists (select from accounts_now where low)
-      or exists (select from alert_subscriptions where key_id = any(p_key) and active)
-  into inserted, charged_accounts, balances, key_days, watched;
+      or exists (select from alert_subscriptions where key_id = any(p_key) and active),
+    exists (select from key_guards where key_id = any(p_key))
+  into inserted, charged_accounts, balances, key_days, watched, guarded;
 
   if charged_accounts < cardinality(known) then
     select string_agg(id || ' ' || balance || ' ' || ledger_seq, ',') into balances
@@ -167,6 +171,11 @@ begin
   if inserted > 0 and watched then
     alerted := fire_alerts(array(select timestamptz 'epoch' + at_ms * interval '1 millisecond' from unnest(p_at_ms) as at_ms),
       p_account, p_key, p_cost, p_status, p_most_mails, p_too_many);
+  end if;
+  if inserted > 0 and guarded then
+    alerted := nullif(concat_ws(' ', alerted, act_guards(p_key, array(
+        select to_char(timestamptz 'epoch' + at_ms * interval '1 millisecond', 'YYYY-MM') from unnest(p_at_ms) as at_ms),
+      p_most_mails, p_too_many)), '');
   end if;
 end $$`,
 };

@@ -1,0 +1,39 @@
+import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
+
+/**
+ * Calls of one hour that named a version of a prompt, by key and model; told apart as roll-ups are. The version may be deleted
+ * by now.
+ */
+const PromptVersionHourSchema = defineEntity({
+  name: 'PromptVersionHour',
+  tableName: 'prompt_version_hours',
+  indexes: [{ name: 'prompt_version_hours_hour', properties: ['hour'] }],
+  uniques: [
+    {
+      name: 'prompt_version_hours_version_id_hour_account_id_key_id_mode_key',
+      properties: ['versionId', 'hour', 'accountId', 'keyId', 'model'],
+    },
+  ],
+  properties: {
+    versionId: p.uuid().primary(),
+    hour: p.datetime(6).primary(),
+    accountId: p.uuid().primary(),
+    keyId: p.uuid().nullable().primary(),
+    /** The one that served. */
+    model: p.text().primary(),
+    requests: p.bigint(),
+    errors: p.bigint(),
+    inputTokens: p.bigint(),
+    outputTokens: p.bigint(),
+    /** Dollars. */
+    cost: p.decimal().columnType('numeric'),
+    /** Numbers of the sketch's buckets that have calls, ascending, and how many each has. */
+    latencyBuckets: p.array((text) => Number(text)).columnType('smallint[]'),
+    latencyCounts: p.array((text) => Number(text)).columnType('integer[]'),
+  },
+});
+
+export class PromptVersionHour extends PromptVersionHourSchema.class {
+  override [PrimaryKeyProp]?: ['versionId', 'hour', 'accountId', 'keyId', 'model'];
+}
+PromptVersionHourSchema.setClass(PromptVersionHour);

@@ -1,0 +1,21 @@
+import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
+
+/** Latencies of one UTC day of calls that named a version of a prompt, merged from its hours. */
+const PromptVersionLatencyDaySchema = defineEntity({
+  name: 'PromptVersionLatencyDay',
+  tableName: 'prompt_version_latency_days',
+  indexes: [{ name: 'prompt_version_latency_days_day', properties: ['day'] }],
+  properties: {
+    versionId: p.uuid().primary(),
+    /** `YYYY-MM-DD`. */
+    day: p.date().primary(),
+    accountId: p.uuid().primary(),
+    latencyBuckets: p.array((text) => Number(text)).columnType('smallint[]'),
+    latencyCounts: p.array((text) => Number(text)).columnType('bigint[]'),
+  },
+});
+
+export class PromptVersionLatencyDay extends PromptVersionLatencyDaySchema.class {
+  override [PrimaryKeyProp]?: ['versionId', 'day', 'accountId'];
+}
+PromptVersionLatencyDaySchema.setClass(PromptVersionLatencyDay);

@@ -1,0 +1,119 @@
+import type { ContentPart, FunctionTool, InputItem, ResponsesRequest } from './request-schema.js';
+
+interface ChatMessage {
+  role: 'system' | 'user' | 'assistant' | 'tool';
+  content: unknown;
+  tool_calls?: unknown[];
+  tool_call_id?: string;
+}
+
+/** The chat request that says the same. Members that are absent stay absent. */
+export function chatRequest(request: ResponsesRequest): Record<string, unknown> {
+  const { stream, text, reasoning, tools, tool_choice: choice } = request;
+  const chat = {
+    model: request.model,
+    messages: messagesOf(request),
+    max_tokens: request.max_output_tokens,
+    temperature: request.temperature,
+    top_p: request.top_p,
+    tools: tools && tools.length > 0 ? tools.map(chatTool) : undefined,
+    tool_choice:
+      typeof choice === 'object' && choice ? { type: 'function', function: { name: choice.name } } : choice,
+    parallel_tool_calls: request.parallel_tool_calls,
+    response_format: responseFormat(request),
+    verbosity: text?.verbosity,
+    reasoning_effort: reasoning?.effort,
+    user: request.user,
+    safety_identifier: request.safety_identifier,
+    prompt_cache_key: request.prompt_cache_key,
+    // The usage stands in the last event.
+    ...(stream && { stream, stream_options: { include_usage: true } }),
+  };
+  return Object.fromEntries(
+    Object.entries(chat).filter(([, value]) => value !== undefined && value !== null),
+  );
+}
+
+const chatTool = ({ name, description, parameters, strict }: FunctionTool) => ({
+  type: 'function',
+  function: {
+    name,
+    ...(description && { description }),
+    parameters: parameters ?? { type: 'object', properties: {} },
+    ...(typeof strict === 'boolean' && { strict }),
+  },
+});
+
+function responseFormat({ text }: ResponsesRequest): unknown {
+  const format = text?.format;
+  if (!format || format.type === 'text') return undefined;
+  if (format.type === 'json_object') return { type: 'json_object' };
+  const { type, name, schema, description, strict } = format;
+  return {
+    type,
+    json_schema: {
+      name,
+      schema,
+      ...(description && { description }),
+      ...(typeof strict === 'boolean' && { strict }),
+    },
+  };
+}
+
+function messagesOf({ instructions, input }: ResponsesRequest): ChatMessage[] {
+  const messages: ChatMessage[] = instructions ? [{ role: 'system', content: instructions }] : [];
+  if (typeof input === 'string') messages.push({ role: 'user', content: input });
+  else for (const item of input) addItem(messages, item);
+  return messages;
+}
+
+function addItem(messages: ChatMessage[], item: InputItem): void {
+  if (item.type === 'message') {
+    // Templates of open models know no developer.
+    const role = item.role === 'developer' ? 'system' : item.role;
+    messages.push({ role, content: chatContent(item.content, role === 'user') });
+  } else if (item.type === 'function_call') {
+    const call = {
+      id: item.call_id,
+      type: 'function',
+      function: { name: item.name, arguments: item.arguments },
+    };
+    // What a model says and calls in one turn is one message.
+    const last = messages.at(-1);
+    if (last?.role === 'assistant') last.tool_calls = [...(last.tool_calls ?? []), call];
+    else messages.push({ role: 'assistant', content: null, tool_calls: [call] });
+  } else if (item.type === 'function_call_output') {
+    messages.push({ role: 'tool', tool_call_id: item.call_id, content: chatContent(item.output, false) });
+  }
+}
+
+/** Only users send more than text; of others, whose templates take no parts, the texts are joined. */
+function chatContent(content: string | ContentPart[], hasParts: boolean): unknown {
+  if (typeof content === 'string') return content;
+  if (hasParts || content.some((part) => textOf(part) === undefined)) return content.map(chatPart);
+  return content.map(textOf).join('');
+}
+
+function textOf(part: ContentPart): string | undefined {
+  if (part.type === 'refusal') return part.refusal;
+  return part.type === 'input_text' || part.type === 'output_text' ? part.text : undefined;
+}
+
+function chatPart(part: ContentPart): unknown {
+  switch (part.type) {
+    case 'input_image':
+      return {
+        type: 'image_url',
+        image_url: { url: part.image_url, ...(part.detail && { detail: part.detail }) },
+      };
+    case 'input_file':
+      return {
+        type: 'file',
+        file: { file_data: part.file_data, ...(part.filename && { filename: part.filename }) },
+      };
+    case 'input_audio':
+      return part;
+    default:
+      return { type: 'text', text: textOf(part) };
+  }
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+
+/** What is read of a request to the Responses API; the chat request that is made of it is checked as every other. */
+
+const text = z.string();
+
+const contentPart = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('input_text'), text }),
+  z.object({ type: z.literal('output_text'), text }),
+  z.object({ type: z.literal('refusal'), refusal: text }),
+  z.object({ type: z.literal('input_image'), image_url: text, detail: text.nullish() }),
+  z.object({ type: z.literal('input_file'), file_data: text, filename: text.nullish() }),
+  z.object({
+    type: z.literal('input_audio'),
+    input_audio: z.object({ data: text, format: text }),
+  }),
+]);
+export type ContentPart = z.infer<typeof contentPart>;
+
+const content = z.union([text, z.array(contentPart)]);
+
+const message = z.object({
+  type: z.literal('message'),
+  role: z.enum(['user', 'assistant', 'system', 'developer']),
+  content,
+});
+const functionCall = z.object({
+  type: z.literal('function_call'),
+  call_id: text,
+  name: text,
+  arguments: text,
+});
+const functionOutput = z.object({
+  type: z.literal('function_call_output'),
+  call_id: text,
+  output: content,
+});
+/** What the model thought is not sent again: chat has no place for it. */
+const reasoning = z.object({ type: z.literal('reasoning') });
+
+/** A message may come without its type. */
+const typed = (given: unknown): unknown =>
+  typeof given === 'object' && given !== null && 'role' in given ? { type: 'message', ...given } : given;
+
+const item = z.preprocess(
+  typed,
+  z.discriminatedUnion(
+    'type',
+    [message, functionCall, functionOutput, reasoning],
+    'must be message, function_call, function_call_output or reasoning',
+  ),
+);
+export type InputItem = z.infer<typeof item>;
+
+const functionTool = z.object({
+  type: z.literal('function', 'must be function: the service runs no tools itself'),
+  name: text,
+  description: text.nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+  strict: z.boolean().nullish(),
+});
+export type FunctionTool = z.infer<typeof functionTool>;
+
+const toolChoice = z.union([
+  z.enum(['auto', 'none', 'required']),
+  z.object({ type: z.literal('function'), name: text }),
+]);
+
+const format = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text') }),
+  z.object({ type: z.literal('json_object') }),
+  z.object({
+    type: z.literal('json_schema'),
+    name: text,
+    schema: z.record(z.string(), z.unknown()),
+    description: text.nullish(),
+    strict: z.boolean().nullish(),
+  }),
+]);
+
+/** Members by which a client refers to what an earlier call has left here, which nothing does. */
+const stateful = (remedy: string) => z.null(`is not supported: ${remedy}`).optional();
+
+export const responsesRequest = z.object({
+  model: text.min(1),
+  input: z.union([text, z.array(item)]),
+  instructions: text.nullish(),
+  stream: z.boolean().nullish(),
+  max_output_tokens: z.int().min(1).nullish(),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  tools: z.array(functionTool).nullish(),
+  tool_choice: toolChoice.nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  text: z.object({ format: format.nullish(), verbosity: text.nullish() }).nullish(),
+  reasoning: z.object({ effort: text.nullish() }).nullish(),
+  metadata: z.record(z.string(), z.string()).nullish(),
+  user: text.nullish(),
+  safety_identifier: text.nullish(),
+  prompt_cache_key: text.nullish(),
+  store: z.literal(false, 'must be false or left out: responses are not stored').nullish(),
+  background: z.literal(false, 'must be false or left out: responses are not stored').nullish(),
+  truncation: z.literal('disabled', 'must be disabled: input is not shortened').nullish(),
+  previous_response_id: stateful('send the whole conversation in "input"'),
+  conversation: stateful('send the whole conversation in "input"'),
+  prompt: stateful('render the prompt first, and send its text'),
+});
+export type ResponsesRequest = z.infer<typeof responsesRequest>;
+
+/** Members that change nothing here, and are not worth a word. */
+export const SILENT: ReadonlySet<string> = new Set(['include', 'service_tier', 'stream_options']);

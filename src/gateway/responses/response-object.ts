@@ -1,0 +1,81 @@
+import type { ResponsesRequest } from './request-schema.js';
+
+/** A part of the output, as clients get it. */
+export type OutputItem = { id: string; type: string; status?: string } & Record<string, unknown>;
+
+/** What of a chat answer's `usage` is told. */
+export interface ChatUsage {
+  prompt_tokens?: number;
+  completion_tokens?: number;
+  total_tokens?: number;
+  prompt_tokens_details?: { cached_tokens?: number } | null;
+  completion_tokens_details?: { reasoning_tokens?: number } | null;
+}
+
+/** What is known of a response at some moment. */
+export interface Progress {
+  status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
+  /** Why the model stopped, in the words of chat. */
+  finish: string | null;
+  model: string;
+  output: readonly OutputItem[];
+  usage: ChatUsage | null;
+  error: { code: string; message: string } | null;
+}
+
+/** Makes the objects of one response: what never changes, and what is known so far. */
+export function responseObjects(
+  request: ResponsesRequest,
+  requestId: string,
+  createdAt: number,
+): (progress: Progress) => Record<string, unknown> {
+  const { instructions, text, tools } = request;
+  const constant = {
+    id: `resp_${requestId.replaceAll('-', '')}`,
+    object: 'response',
+    created_at: createdAt,
+    background: false,
+    instructions: instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    metadata: request.metadata ?? {},
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    previous_response_id: null,
+    reasoning: { effort: request.reasoning?.effort ?? null, summary: null },
+    store: false,
+    temperature: request.temperature ?? null,
+    text: { format: text?.format ?? { type: 'text' } },
+    tool_choice: request.tool_choice ?? 'auto',
+    tools: tools ?? [],
+    top_p: request.top_p ?? null,
+    truncation: 'disabled',
+    user: request.user ?? null,
+  };
+  return ({ status, finish, model, output, usage, error }) => ({
+    ...constant,
+    status,
+    error,
+    incomplete_details: status === 'incomplete' ? { reason: reasonOf(finish) } : null,
+    model,
+    output,
+    usage: usage && usageOf(usage),
+  });
+}
+
+const reasonOf = (finish: string | null): string =>
+  finish === 'content_filter' ? 'content_filter' : 'max_output_tokens';
+
+/** Whether a model that stopped for this reason has said all that it had to. */
+export const statusOf = (finish: string | null): 'completed' | 'incomplete' =>
+  finish === 'length' || finish === 'content_filter' ? 'incomplete' : 'completed';
+
+function usageOf(usage: ChatUsage): Record<string, unknown> {
+  const input = usage.prompt_tokens ?? 0;
+  const output = usage.completion_tokens ?? 0;
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: usage.prompt_tokens_details?.cached_tokens ?? 0 },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: usage.completion_tokens_details?.reasoning_tokens ?? 0 },
+    total_tokens: usage.total_tokens ?? input + output,
+  };
+}

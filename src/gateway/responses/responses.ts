@@ -1,0 +1,90 @@
+import { AppError } from '../../errors.js';
+import type { CallInput } from '../../inference/call.js';
+import type { Recipient } from '../../inference/relay/recipient.js';
+import { toldNames } from '../../inference/request/body-fields.js';
+import type { InspectedBody } from '../../inference/request/request-body.js';
+import type { Clock } from '../../lib/clock.js';
+import { chatRequest } from './chat-request.js';
+import { responsesRequest, SILENT } from './request-schema.js';
+import { responseObjects } from './response-object.js';
+import { ResponsesRecipient } from './responses-recipient.js';
+
+/** Larger requests are refused: they are parsed at once, which must not keep other calls waiting. */
+const MAX_BYTES = 1024 * 1024;
+
+/** A request of the Responses API as the chat call that it becomes. */
+export interface Translated {
+  /** The chat request. */
+  chat: Buffer;
+  /** What the call is known by, with the names of what the translation left out. */
+  told(body: InspectedBody): InspectedBody;
+  /** Gives the caller the answer in the form that it expects. */
+  recipient(inner: Recipient, input: CallInput): Recipient;
+}
+
+/** @throws AppError `invalid_body`, `body_too_large` */
+export type Translate = (body: Buffer) => Translated;
+
+/** Makes what translates `POST /v1/responses`; loaded only where RESPONSES_API is set (docs/decisions/0152-responses.md). */
+export function createTranslate(clock: Clock): Translate {
+  return (body) => {
+    if (body.length > MAX_BYTES) {
+      const message =
+        'A request to /v1/responses has at most 1 MiB. Use /v1/chat/completions for larger ones.';
+      throw new AppError('body_too_large', { message });
+    }
+    const given = parse(body);
+    const checked = responsesRequest.safeParse(given);
+    if (!checked.success) throw refusal(checked.error.issues[0] as Issue);
+    const request = checked.data;
+    const dropped = Object.keys(given).filter(
+      (name) => !(name in responsesRequest.shape) && !SILENT.has(name),
+    );
+    return {
+      chat: Buffer.from(JSON.stringify(chatRequest(request))),
+      told: (inspected) => (dropped.length === 0 ? inspected : { ...inspected, dropped: toldNames(dropped) }),
+      recipient(inner, { id, admission }) {
+        const responseOf = responseObjects(request, id, Math.floor(clock.now() / 1000));
+        return new ResponsesRecipient(inner, responseOf, {
+          requestId: id,
+          model: admission.model.publicName,
+        });
+      },
+    };
+  };
+}
+
+function parse(body: Buffer): Record<string, unknown> {
+  let given: unknown;
+  try {
+    given = JSON.parse(body.toString());
+  } catch {
+    throw new AppError('invalid_body', { message: 'The body is not valid JSON.' });
+  }
+  if (typeof given === 'object' && given !== null && !Array.isArray(given))
+    return given as Record<string, unknown>;
+  throw new AppError('invalid_body', { message: 'The body is not a JSON object.' });
+}
+
+interface Issue {
+  code?: string | undefined;
+  path: PropertyKey[];
+  message: string;
+  /** Of a value that fits none of several forms: what is wrong with it as each of them. */
+  errors?: Issue[][];
+}
+
+/** The fault that lies deepest: of several forms, the one that was meant. */
+function deepest(issue: Issue): Issue {
+  const found = (issue.errors ?? [])
+    .flat()
+    .map((error) => deepest({ ...error, path: [...issue.path, ...error.path] }));
+  return found.reduce((best, one) => (one.path.length > best.path.length ? one : best), issue);
+}
+
+function refusal(issue: Issue): AppError {
+  const { path, message } = deepest(issue);
+  const param = path.map(String).join('.');
+  const isSentence = /^(?:must|is) /.test(message);
+  return new AppError('invalid_body', { message: `"${param}"${isSentence ? '' : ':'} ${message}.`, param });
+}

@@ -1,0 +1,60 @@
+import type { Recipient } from '../inference/relay/recipient.js';
+import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
+
+/** A client that gets an answer in a form of its own: what isn't about the form is the inner recipient's. */
+export abstract class TranslatingRecipient implements Recipient {
+  constructor(protected readonly inner: Recipient) {}
+
+  abstract answer(body: Buffer): void;
+  abstract send(events: Buffer): void;
+  abstract endStream(event: Buffer): void;
+
+  get gone(): boolean {
+    return this.inner.gone;
+  }
+
+  get full(): boolean {
+    return this.inner.full;
+  }
+
+  onClose(listener: () => void): void {
+    this.inner.onClose(listener);
+  }
+
+  onDrain(listener: () => void): void {
+    this.inner.onDrain(listener);
+  }
+
+  answerInParts(parts: readonly Buffer[]): void {
+    this.answer(Buffer.concat(parts));
+  }
+
+  refuse(failure: UpstreamFailure): void {
+    this.inner.refuse(failure);
+  }
+
+  startStream(): void {
+    this.inner.startStream();
+  }
+
+  awaitReader(): void {
+    this.inner.awaitReader();
+  }
+
+  watchReading(): void {
+    this.inner.watchReading();
+  }
+
+  cut(): void {
+    this.inner.cut();
+  }
+}
+
+/** What an answer or an event says. The relay has looked at the members that it knows and not at all of it. */
+export function parsedAnswer<Shape extends object>(data: Buffer | undefined): Partial<Shape> {
+  try {
+    return (JSON.parse(data?.toString() ?? '') ?? {}) as Partial<Shape>;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,206 @@
+import { type Clock, utcDay } from '../../lib/clock.js';
+import type { RedisMode } from './redis-mode.js';
+import { tagOf, widgetRateKey } from './redis-publisher.js';
+import type { MessageCount, MessageQuestion, MessageVerdict, SharedMessages } from './shared-messages.js';
+
+/** Spools of dead processes are committed by then (`edge-membership.ts`). */
+const KEEP_MS = 120_000;
+const RETELL_MS = 30_000;
+const TTL_MS = 25 * 3_600_000;
+
+interface Deps {
+  edge: string;
+  mode: RedisMode;
+  clock: Clock;
+  /** Edges that share the limits, as last heard. */
+  edges(): number;
+}
+
+type Answer = [kind: MessageVerdict['kind'] | 'read', waitMs: number];
+
+interface Share {
+  day: string;
+  perDay: number;
+  /** Upper bound of all that was ever given a place. */
+  ceiling: number;
+}
+
+/** The numbers of a place that was given back: whose, and under which member. */
+interface Returned {
+  keys: string[];
+  member: string;
+}
+
+/**
+ * Counts messages in Redis, one question at a time for each widget: an edge says with each how many it has open in all, which
+ * would be wrong while another question is under way. Without Redis each edge gives out its part of what is left.
+ */
+export class RedisMessages implements SharedMessages {
+  readonly #tails = new Map<string, Promise<unknown>>();
+  /** Questions without an answer, by widget. */
+  readonly #asking = new Map<string, number>();
+  readonly #returned = new Map<string, Returned[]>();
+  /** Widgets of which Redis may know something open. */
+  readonly #known = new Map<string, MessageCount>();
+  /** What may be given out without Redis. */
+  readonly #shares = new Map<string, Share>();
+  readonly #retell: NodeJS.Timeout;
+
+  constructor(private readonly deps: Deps) {
+    this.#retell = setInterval(() => this.#sweep(), RETELL_MS);
+    this.#retell.unref();
+  }
+
+  take(count: MessageCount, question: MessageQuestion): Promise<MessageVerdict> {
+    this.#known.set(count.widgetId, count);
+    this.#note(count, 1);
+    return this.#inTurn(count, async () => {
+      const verdict = await this.#ask(count, question);
+      this.#note(count, -1);
+      if (verdict.kind !== 'ok') question.onRefused();
+      return verdict;
+    });
+  }
+
+  changed(count: MessageCount, returned?: MessageQuestion): void {
+    if (!this.deps.mode.connected) return;
+    const due = this.#returned.get(count.widgetId);
+    const more = returned?.visitor ? [this.#placeOf(count, returned)] : [];
+    if (due) {
+      due.push(...more);
+      return;
+    }
+    this.#returned.set(count.widgetId, more);
+    this.#inTurn(count, () => this.#tell(count)).catch((error: unknown) => this.deps.mode.failed(error));
+  }
+
+  /** Tells Redis everything that is open. */
+  async announce(): Promise<void> {
+    await Promise.all([...this.#known.values()].map((count) => this.#inTurn(count, () => this.#tell(count))));
+  }
+
+  stop(): void {
+    clearInterval(this.#retell);
+  }
+
+  #inTurn<T>(count: MessageCount, job: () => Promise<T>): Promise<T> {
+    const { widgetId } = count;
+    const result = (this.#tails.get(widgetId) ?? Promise.resolve()).then(job);
+    const tail = result.catch(() => undefined);
+    this.#tails.set(widgetId, tail);
+    void tail.then(() => {
+      if (this.#tails.get(widgetId) === tail) this.#tails.delete(widgetId);
+    });
+    return result;
+  }
+
+  #note({ widgetId }: MessageCount, change: number): void {
+    const asking = (this.#asking.get(widgetId) ?? 0) + change;
+    if (asking === 0) this.#asking.delete(widgetId);
+    else this.#asking.set(widgetId, asking);
+  }
+
+  /** What is open without what is being asked for. */
+  #openOf(count: MessageCount): number {
+    return Math.max(0, count.open() - (this.#asking.get(count.widgetId) ?? 0));
+  }
+
+  /** All messages that were ever given a place, without what is being asked for. */
+  #givenBy(count: MessageCount): number {
+    return count.given() - (this.#asking.get(count.widgetId) ?? 0);
+  }
+
+  async #ask(count: MessageCount, question: MessageQuestion): Promise<MessageVerdict> {
+    const { mode } = this.deps;
+    if (!mode.shared) return this.#alone(count, question);
+    try {
+      let [kind, waitMs] = await this.#run(count, question, false);
+      if (kind === 'read') {
+        await question.readAgain();
+        [kind, waitMs] = await this.#run(count, question, true);
+      }
+      mode.succeeded();
+      this.#shares.delete(count.widgetId);
+      return { kind: kind as MessageVerdict['kind'], waitMs };
+    } catch (error) {
+      mode.failed(error);
+      return this.#alone(count, question);
+    }
+  }
+
+  #run(count: MessageCount, question: MessageQuestion, hasRead: boolean): Promise<Answer> {
+    const keys = this.#keysOf(count, question);
+    const args = [...this.#argumentsOf(count, question), hasRead ? '1' : ''];
+    return this.deps.mode.link.run<Answer>('takeMessage', keys, args);
+  }
+
+  /** Gives out this edge's part of what the database says is left, once in each outage. */
+  async #alone(count: MessageCount, { perDay, readAgain }: MessageQuestion): Promise<MessageVerdict> {
+    const day = this.#day;
+    let share = this.#shares.get(count.widgetId);
+    if (share?.day !== day || share.perDay !== perDay) {
+      await readAgain();
+      const left = perDay - count.committed(day) - this.#openOf(count);
+      const part = Math.floor(Math.max(0, left) / this.deps.edges());
+      const ceiling = this.#givenBy(count) + part;
+      share = { day, perDay, ceiling };
+      this.#shares.set(count.widgetId, share);
+    }
+    return { kind: this.#givenBy(count) < share.ceiling ? 'ok' : 'day', waitMs: 0 };
+  }
+
+  async #tell(count: MessageCount): Promise<void> {
+    const { edge, mode } = this.deps;
+    const returned = this.#returned.get(count.widgetId) ?? [];
+    this.#returned.delete(count.widgetId);
+    const open = this.#openOf(count);
+    const keys = [this.#messagesKey(count), ...returned.flatMap((place) => place.keys)];
+    const members = returned.flatMap(({ member, keys: sets }) => sets.map(() => member));
+    const args = [edge, open, count.committed(this.#day), TTL_MS, ...members];
+    await mode.link.run('tellMessages', keys, args);
+  }
+
+  get #day(): string {
+    return utcDay(this.deps.clock.now());
+  }
+
+  #messagesKey({ accountId, widgetId }: MessageCount): string {
+    return `${tagOf(accountId)}:messages:${widgetId}:${this.#day}`;
+  }
+
+  #visitorKeys({ accountId }: MessageCount, names: readonly string[]): string[] {
+    return names.map((name) => `${tagOf(accountId)}:visitor:${name}:${this.#day}`);
+  }
+
+  #placeOf(count: MessageCount, { id, visitor }: MessageQuestion): Returned {
+    return { keys: this.#visitorKeys(count, visitor?.names ?? []), member: id };
+  }
+
+  #keysOf(count: MessageCount, { visitor }: MessageQuestion): string[] {
+    const messages = this.#messagesKey(count);
+    const visitorKeys = visitor ? this.#visitorKeys(count, visitor.names) : [messages, messages];
+    return [messages, widgetRateKey(count.accountId, count.widgetId), ...visitorKeys];
+  }
+
+  #argumentsOf(
+    count: MessageCount,
+    { id, perDay, perMinute, visitor }: MessageQuestion,
+  ): (string | number)[] {
+    const { session, address } = visitor?.limits ?? {};
+    return [
+      ...[this.deps.edge, this.#openOf(count), count.committed(this.#day), perDay, perMinute],
+      ...[id, KEEP_MS, TTL_MS],
+      ...[session?.perDay ?? '', session?.perMinute ?? '', address?.perDay ?? '', address?.perMinute ?? ''],
+    ];
+  }
+
+  #sweep(): void {
+    for (const [id, count] of this.#known) {
+      if (count.open() > 0) this.changed(count);
+      else if (this.deps.mode.shared) {
+        this.#known.delete(id);
+        this.#shares.delete(id);
+      }
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { provideActiveSpan } from './active-span.js';
+import { type EndedSpan, type ExporterOptions, OtlpExporter } from './otlp-exporter.js';
+import { formatTraceparent, readTraceparent, type TraceContext } from './trace-context.js';
+import type { Attributes, Span, Tracing } from './tracing.js';
+
+export interface TracingOptions extends ExporterOptions {
+  /** Share of the traces that are kept, 0 to 1. */
+  ratio: number;
+  /** Whether requests come from outside: what strangers say of sampling may lower the share, never raise it. */
+  isEntry: boolean;
+}
+
+const TRACE_BYTES = 16;
+const SPAN_BYTES = 8;
+const LEAST_FAILURE = 500;
+
+const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
+const now = (): number => performance.timeOrigin + performance.now();
+
+type Add = (span: EndedSpan) => void;
+
+/** A span that is kept. */
+class KeptSpan implements Span {
+  readonly #startMs = now();
+  readonly #attributes: Attributes = {};
+  #ended = false;
+
+  constructor(
+    private readonly add: Add,
+    readonly context: TraceContext,
+    private readonly parentSpanId: string | undefined,
+    private readonly kind: EndedSpan['kind'],
+    private name: string,
+  ) {}
+
+  get traceparent(): string {
+    return formatTraceparent(this.context);
+  }
+
+  note(attributes: Attributes): void {
+    Object.assign(this.#attributes, attributes);
+  }
+
+  child(name: string, attributes: Attributes = {}): Span {
+    const context = { ...this.context, spanId: hex(SPAN_BYTES) };
+    const span = new KeptSpan(this.add, context, this.context.spanId, 'client', name);
+    span.note(attributes);
+    return span;
+  }
+
+  end(failed = false): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const route = this.#attributes['http.route'];
+    if (route) this.name += ` ${route}`;
+    const { traceId, spanId } = this.context;
+    const { parentSpanId, kind, name } = this;
+    const ids = { traceId, spanId, parentSpanId };
+    const times = { startMs: this.#startMs, endMs: now() };
+    this.add({ ...ids, kind, name, ...times, attributes: this.#attributes, failed });
+  }
+}
+
+/** Carries the decision not to sample to whoever is asked next. */
+const droppedSpan = (context: TraceContext): Span => {
+  const span: Span = {
+    traceparent: formatTraceparent(context),
+    note: () => undefined,
+    child: () => span,
+    end: () => undefined,
+  };
+  return span;
+};
+
+/** Makes traces, from the W3C headers of requests, and sends them to a receiver of OTLP. Loaded only where that is wanted. */
+export function createTracing(options: TracingOptions): Tracing {
+  const exporter = new OtlpExporter(options);
+  const add: Add = (span) => exporter.add(span);
+  const spans = new WeakMap<IncomingMessage, Span>();
+  const active = new AsyncLocalStorage<Span | undefined>();
+  provideActiveSpan(() => active.getStore());
+
+  const isSampled = (parent: TraceContext | undefined): boolean => {
+    if (parent && (!options.isEntry || !parent.sampled)) return parent.sampled;
+    return Math.random() < options.ratio;
+  };
+  const begin = (request: IncomingMessage, response: ServerResponse): void => {
+    // Asked every few seconds, by machines.
+    if (request.url?.startsWith('/health')) return;
+    const parent = readTraceparent(request.headers.traceparent);
+    const sampled = isSampled(parent);
+    const context = { traceId: parent?.traceId ?? hex(TRACE_BYTES), spanId: hex(SPAN_BYTES), sampled };
+    if (!sampled) {
+      spans.set(request, droppedSpan(context));
+      return;
+    }
+    const method = request.method ?? '';
+    const span = new KeptSpan(add, context, parent?.spanId, 'server', method);
+    spans.set(request, span);
+    response.once('close', () => {
+      const { statusCode, writableFinished } = response;
+      span.note({ 'http.request.method': method, 'http.response.status_code': statusCode });
+      if (!writableFinished) span.note({ 'gateway.cut': true });
+      span.end(statusCode >= LEAST_FAILURE);
+    });
+  };
+  return {
+    watch(server: Server) {
+      server.prependListener('request', begin);
+    },
+    of: (request) => spans.get(request),
+    run: (request, work) => active.run(spans.get(request), work),
+    async close() {
+      provideActiveSpan(undefined);
+      await exporter.close();
+    },
+  };
+}

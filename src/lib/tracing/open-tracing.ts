@@ -1,0 +1,20 @@
+import type { Logger } from '../logger.js';
+import type { Tracing } from './tracing.js';
+
+/** Where traces go, and how many. */
+export interface TracingConfig {
+  endpoint: string;
+  headers: Readonly<Record<string, string>>;
+  ratio: number;
+}
+
+/** Tracing of a process, or nothing: then its code isn't even loaded. */
+export async function openTracing(
+  config: TracingConfig | null,
+  role: 'edge' | 'platform' | 'proxy',
+  log: Logger,
+): Promise<Tracing | undefined> {
+  if (!config) return undefined;
+  const { createTracing } = await import('./create-tracing.js');
+  return createTracing({ ...config, serviceName: `gateway-${role}`, log, isEntry: role === 'edge' });
+}

@@ -1,0 +1,50 @@
+import { isUuid } from '../ids.js';
+
+/** Which deployment answered a call. Internal: the edge keeps it with the usage event and passes it to nobody. */
+export interface ServedBy {
+  /** `model_info.id` of the routing file. */
+  deployment: string;
+  /** The node that it ran on; null if none is registered there. */
+  nodeId: string | null;
+  /** Calls under way on that node when this one began, itself included; null if unknown. */
+  nodeCalls: number | null;
+}
+
+/** The header in which the bundled model proxy says so. */
+export const SERVED_BY_HEADER = 'x-gateway-served-by';
+/** The header in which LiteLLM names a deployment. */
+export const LITELLM_DEPLOYMENT_HEADER = 'x-litellm-model-id';
+
+const NONE = '-';
+const MAX_CALLS = 1_000_000;
+/** No character that a database refuses, or that a line of a log would break at. */
+const NAME = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
+const VALUE = /^(-|[0-9a-f-]{36}) (\d{1,7}) (\S{1,2000})$/;
+
+/** The name of a deployment as it may stand in a header. */
+export const headerName = (deployment: string): string => encodeURIComponent(deployment.toWellFormed());
+
+/** The header's value; `name` by `headerName`. */
+export const servedByValue = (name: string, nodeId: string | undefined, nodeCalls: number): string =>
+  `${nodeId ?? NONE} ${nodeCalls} ${name}`;
+
+/** Reads the header of the bundled model proxy. Undefined for anything else: an upstream may send what it likes. */
+export function readServedBy(value: string): ServedBy | undefined {
+  const [, nodeId = '', calls = '', name = ''] = VALUE.exec(value) ?? [];
+  const deployment = decoded(name);
+  if (deployment === undefined || Number(calls) > MAX_CALLS) return undefined;
+  return { deployment, nodeId: isUuid(nodeId) ? nodeId : null, nodeCalls: Number(calls) };
+}
+
+/** Reads LiteLLM's header. */
+export const readLitellmDeployment = (value: string): ServedBy | undefined =>
+  NAME.test(value) ? { deployment: value, nodeId: null, nodeCalls: null } : undefined;
+
+function decoded(name: string): string | undefined {
+  try {
+    const text = decodeURIComponent(name);
+    return NAME.test(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}

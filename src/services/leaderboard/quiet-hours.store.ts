@@ -1,0 +1,37 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type RawBuilder, sql } from 'kysely';
+import { dayStart } from '../../lib/clock.js';
+import { type QuietHour, type WithheldHours, withheldHours } from './quiet-hours.rules.js';
+
+/** Hours whose figures are public. */
+export interface CountedHours {
+  /** The first of them. */
+  from: Date;
+  withheld: WithheldHours;
+}
+
+/** The hours that public figures from `from` on, and before `until`, leave out (`quiet-hours.rules.ts`). */
+export async function readWithheldHours(
+  em: EntityManager,
+  { from, until, leastAccounts }: { from: Date; until?: Date; leastAccounts: number },
+): Promise<WithheldHours> {
+  // An hour with calls has an account.
+  if (leastAccounts <= 1) return [];
+  const since = new Date(dayStart(from.getTime()));
+  const { rows } = await sql<QuietHour>`
+    select model, (extract(epoch from hour) * 1000)::float8 as hour_ms, array_agg(account_id::text) as accounts
+    from model_account_hours
+    where hour >= ${since.toISOString()} ${until ? sql`and hour < ${until.toISOString()}` : sql``}
+    group by model, hour having count(*) < ${leastAccounts}`.execute(em.getKysely());
+  return withheldHours(rows, leastAccounts, from.getTime());
+}
+
+/** Condition on a table with `model` and `hour`: not one of the hours that are left out. */
+export function isCounted(table: string, withheld: WithheldHours): RawBuilder<unknown> {
+  if (withheld.length === 0) return sql`true`;
+  const models = withheld.map(({ model }) => model);
+  const hours = withheld.map(({ hour_ms }) => new Date(hour_ms).toISOString());
+  return sql`not exists (
+    select from unnest(${models}::text[], ${hours}::timestamptz[]) as withheld (model, hour)
+    where withheld.model = ${sql.ref(`${table}.model`)} and withheld.hour = ${sql.ref(`${table}.hour`)})`;
+}

@@ -1,0 +1,87 @@
+import { requireAdmin, type ServiceContext } from '../../context.js';
+import { shownNodes } from '../nodes/node-views.js';
+import type { NodesChangeOutput } from '../nodes/nodes.outputs.js';
+import { findNodes, nodeMarks } from '../nodes/nodes.store.js';
+import { createAccountStreams } from './account-streams.js';
+import { endable } from './endable.js';
+import type { Signals } from './signals.js';
+
+/** Two hundred nodes send heartbeats several times a second: they are read together this often at most. */
+const PAUSE_MS = 250;
+
+export interface NodeFeed {
+  /**
+   * All nodes, then what changes of them, from now on; of one node where its id is given. Changes that come close together
+   * are told as one. @throws AppError `unauthorized`, `forbidden`
+   */
+  nodesChanged(context: ServiceContext, nodeId?: string): Promise<AsyncIterableIterator<NodesChangeOutput>>;
+}
+
+/** Compares what changes with each node with what was told last. */
+export function createNodeFeed({ signals }: { signals: Pick<Signals, 'onNodes'> }): NodeFeed {
+  const follow = createAccountStreams<ReadonlyMap<string, string>, NodesChangeOutput>({
+    onSignal: (_accountId, listener) => withPauses(signals, listener),
+    readsAtOnce: 1,
+    sourceOf: (context) => ({
+      begin: () => nodeMarks(context.em),
+      async advance(from) {
+        const to = await nodeMarks(context.em);
+        const changed = [...to.keys()].filter((id) => from.get(id) !== to.get(id));
+        const deleted = [...from.keys()].filter((id) => !to.has(id));
+        if (changed.length + deleted.length === 0) return { rows: [], to };
+        const nodes = changed.length === 0 ? [] : await findNodes(context.em, changed);
+        const row = {
+          is_snapshot: false,
+          nodes: await shownNodes(context, nodes),
+          deleted_node_ids: deleted,
+        };
+        return { rows: [row], to };
+      },
+      isWhole: () => true,
+    }),
+  });
+  return {
+    async nodesChanged(context, nodeId) {
+      requireAdmin(context);
+      const news = await follow(context);
+      return endable(beginningWithAll(context, news, nodeId?.toLowerCase()), () => void news.return?.());
+    },
+  };
+}
+
+/** What is read first contains whatever happened before; news that it contains already come once more. */
+async function* beginningWithAll(
+  context: ServiceContext,
+  news: AsyncIterable<NodesChangeOutput>,
+  nodeId: string | undefined,
+): AsyncGenerator<NodesChangeOutput, void> {
+  const isMeant = (id: string): boolean => nodeId === undefined || id === nodeId;
+  const all = (await findNodes(context.em)).filter(({ id }) => isMeant(id));
+  yield { is_snapshot: true, nodes: await shownNodes(context, all), deleted_node_ids: [] };
+  for await (const { nodes, deleted_node_ids: deleted, ...change } of news) {
+    const own = { nodes: nodes.filter(({ id }) => isMeant(id)), deleted_node_ids: deleted.filter(isMeant) };
+    if (own.nodes.length + own.deleted_node_ids.length > 0) yield { ...change, ...own };
+  }
+}
+
+/** Passes the first signal on at once, and those of the pause behind it as one. Gives the way to stop. */
+function withPauses({ onNodes }: Pick<Signals, 'onNodes'>, listener: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let again = false;
+  const pass = (): void => {
+    listener();
+    again = false;
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (again) pass();
+    }, PAUSE_MS).unref();
+  };
+  const leave = onNodes(() => {
+    if (timer) again = true;
+    else pass();
+  });
+  return () => {
+    clearTimeout(timer);
+    leave();
+  };
+}

@@ -1,0 +1,134 @@
+import { requireAdmin, type ServiceContext } from '../../context.js';
+import type { GpuBenchmark } from '../../entities/nodes/gpu-benchmark.js';
+import type { GpuNode } from '../../entities/nodes/gpu-node.js';
+import { DAY_MS, formatTimestamp, HOUR_MS, hourStart } from '../../lib/clock.js';
+import { countOf } from '../../lib/latency-sketch.js';
+import { formatMoney, type Money, parseMoney } from '../../lib/money.js';
+import { latestBenchmarks } from './benchmarks.store.js';
+import type { EconomicsInput } from './economics.inputs.js';
+import type { NodeEconomicsOutput } from './economics.outputs.js';
+import { averageCalls, bandOf, breakEvenOf, marginOf, p95Of, rangeOf } from './economics.rules.js';
+import { type ServedLatency, type ServedPart, servedLatencies, servedParts } from './node-hours.store.js';
+import { findNodes } from './nodes.store.js';
+
+/** What is known of one node. */
+interface Served {
+  parts: readonly ServedPart[];
+  latencies: readonly ServedLatency[];
+  benchmarks: readonly GpuBenchmark[];
+}
+
+/** What nodes earn and cost. */
+export function createEconomicsService() {
+  return {
+    /** Every node, or the one that the input names. @throws AppError `unauthorized`, `forbidden` */
+    async list(
+      context: ServiceContext,
+      { window_days: days, node_id: nodeId }: EconomicsInput,
+    ): Promise<NodeEconomicsOutput[]> {
+      requireAdmin(context);
+      const { em, clock } = context;
+      const now = clock.now();
+      const from = new Date(hourStart(now - days * DAY_MS));
+      const nodes = (await findNodes(em)).filter(({ id }) => (nodeId ?? id) === id);
+      if (nodes.length === 0) return [];
+      const parts = Map.groupBy(await servedParts(em, from), ({ node_id }) => node_id);
+      const latencies = Map.groupBy(await servedLatencies(em, from), ({ node_id }) => node_id);
+      const benchmarks = Map.groupBy(await latestBenchmarks(em), (run) => run.nodeId);
+      return nodes
+        .map((node) =>
+          economicsOf(
+            node,
+            { from: from.getTime(), now },
+            {
+              parts: parts.get(node.id) ?? [],
+              latencies: latencies.get(node.id) ?? [],
+              benchmarks: benchmarks.get(node.id) ?? [],
+            },
+          ),
+        )
+        .toSorted((a, b) => compare(b.perHour, a.perHour))
+        .map(({ output }) => output);
+    },
+  };
+}
+
+const compare = (a: Money, b: Money): number => (a < b ? -1 : a > b ? 1 : 0);
+const sum = (parts: readonly ServedPart[], name: 'requests' | 'errors' | 'busy_ms'): number =>
+  parts.reduce((total, part) => total + part[name], 0);
+const revenueOf = (parts: readonly ServedPart[]): Money =>
+  parts.reduce((total, { cost }) => total + parseMoney(cost), 0n);
+
+function economicsOf(
+  node: GpuNode,
+  { from, now }: { from: number; now: number },
+  served: Served,
+): { perHour: Money; output: NodeEconomicsOutput } {
+  const { parts } = served;
+  const since = Math.max(from, node.createdAt.getTime());
+  const earnings = {
+    hourlyCost: parseMoney(node.hourlyCostUsd),
+    revenue: revenueOf(parts),
+    ms: Math.max(0, now - since),
+    busyMs: sum(parts, 'busy_ms'),
+  };
+  const { cost, margin, revenuePerHour, marginPerHour } = marginOf(earnings);
+  const output = {
+    node_id: node.id,
+    name: node.name,
+    since: formatTimestamp(since),
+    hours: Math.round((earnings.ms / HOUR_MS) * 1000) / 1000,
+    requests: sum(parts, 'requests'),
+    errors: sum(parts, 'errors'),
+    hourly_cost_usd: formatMoney(earnings.hourlyCost),
+    revenue_usd: formatMoney(earnings.revenue),
+    cost_usd: formatMoney(cost),
+    margin_usd: formatMoney(margin),
+    revenue_per_hour_usd: formatMoney(revenuePerHour),
+    margin_per_hour_usd: formatMoney(marginPerHour),
+    average_concurrency: averageCalls(earnings),
+    break_even_concurrency: breakEvenOf(earnings),
+    models: modelsOf(served),
+  };
+  return { perHour: marginPerHour, output };
+}
+
+/** Every model that the node served or was measured with. */
+function modelsOf({ parts, latencies, benchmarks }: Served): NodeEconomicsOutput['models'] {
+  const names = new Set([...parts.map(({ model }) => model), ...benchmarks.map(({ model }) => model)]);
+  return [...names]
+    .map((name) => {
+      const own = parts.filter(({ model }) => model === name);
+      const sketch = latencies.filter(({ model }) => model === name);
+      const benchmark = benchmarks.find(({ model }) => model === name);
+      return {
+        model_public_name: name,
+        deployments: own.map(({ deployment }) => deployment),
+        requests: sum(own, 'requests'),
+        errors: sum(own, 'errors'),
+        revenue: revenueOf(own),
+        p95_latency_ms: p95Of(sketch),
+        benchmark: benchmark ? besideUsage(benchmark, sketch) : null,
+      };
+    })
+    .toSorted((a, b) => compare(b.revenue, a.revenue))
+    .map(({ revenue, ...model }) => ({ ...model, revenue_usd: formatMoney(revenue) }));
+}
+
+function besideUsage(run: GpuBenchmark, latencies: readonly ServedLatency[]) {
+  const band = bandOf(run.concurrency);
+  const equal = latencies.filter((point) => point.band === band);
+  const { from, to } = rangeOf(band);
+  return {
+    id: run.id,
+    concurrency: run.concurrency,
+    p95_latency_ms: run.p95LatencyMs,
+    created_at: formatTimestamp(run.createdAt),
+    usage: {
+      concurrency_from: from,
+      concurrency_to: to,
+      requests: countOf(equal),
+      p95_latency_ms: p95Of(equal),
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type RawBuilder, sql } from 'kysely';
+import { utcDay } from '../../lib/clock.js';
+import type { BucketCount } from '../../lib/latency-sketch.js';
+import { latencyBucket } from '../analytics/rollups.store.js';
+import { keptFrom } from '../retention/kept-from.store.js';
+
+/** Makes the figures of an hour anew from all of its events that named a version, the latencies from those that succeeded. */
+export async function recomputeVersionHour(em: EntityManager, hour: Date): Promise<void> {
+  const db = em.getKysely();
+  const at = hour.toISOString();
+  await sql`delete from prompt_version_hours where hour = ${at}`.execute(db);
+  await sql`
+    insert into prompt_version_hours (version_id, hour, account_id, key_id, model, requests, errors, input_tokens,
+      output_tokens, cost, latency_buckets, latency_counts)
+    select version_id, ${at}, account_id, key_id, model, sum(requests), sum(errors), sum(input_tokens),
+      sum(output_tokens), sum(cost), coalesce(array_agg(bucket order by bucket) filter (where requests > errors), '{}'),
+      coalesce(array_agg(requests - errors order by bucket) filter (where requests > errors), '{}')
+    from (
+      select prompt_version_id as version_id, account_id, key_id, served_model as model, ${latencyBucket} as bucket,
+        count(*) as requests, count(*) filter (where status = 'error') as errors, sum(input_tokens) as input_tokens,
+        sum(output_tokens) as output_tokens, sum(cost) as cost
+      from usage_events
+      where created_at >= ${at} and created_at < ${at}::timestamptz + interval '1 hour' and prompt_version_id is not null
+      group by 1, 2, 3, 4, 5) buckets
+    group by version_id, account_id, key_id, model`.execute(db);
+}
+
+/** Merges the latencies of a day's hours: three months of them are too many sketches for one answer. */
+export async function mergeVersionDay(em: EntityManager, day: string): Promise<void> {
+  const db = em.getKysely();
+  await sql`delete from prompt_version_latency_days where day = ${day}`.execute(db);
+  await sql`
+    insert into prompt_version_latency_days (version_id, day, account_id, latency_buckets, latency_counts)
+    select version_id, ${day}, account_id, array_agg(bucket order by bucket), array_agg(n order by bucket)
+    from (
+      select version_id, account_id, bucket, sum(n)::bigint as n
+      from prompt_version_hours cross join lateral unnest(latency_buckets, latency_counts) as u(bucket, n)
+      where hour >= ${day}::date::timestamp at time zone 'UTC'
+        and hour < (${day}::date + 1)::timestamp at time zone 'UTC'
+      group by 1, 2, 3) buckets
+    group by version_id, account_id`.execute(db);
+}
+
+/** Whose versions in which time, which begins and ends with a UTC day. */
+export interface VersionScope {
+  accountId: string;
+  versionIds: readonly string[];
+  /** Calls with this key alone. */
+  keyId?: string | undefined;
+  from: Date;
+  until: Date;
+}
+
+const ofKey = ({ keyId }: VersionScope): RawBuilder<unknown> => (keyId ? sql`and key_id = ${keyId}` : sql``);
+
+/** Hours whose figures aren't right (yet): they are read from the events. */
+const dirtyHours = ({ from, until }: VersionScope): RawBuilder<unknown> => sql`
+  dirty as materialized (
+    select distinct hour from rollup_dirty where hour >= ${from.toISOString()} and hour < ${until.toISOString()})`;
+
+const rolledUp = (scope: VersionScope): RawBuilder<unknown> => sql`
+  from prompt_version_hours where version_id = any(${scope.versionIds}::uuid[]) and account_id = ${scope.accountId}
+    and hour >= ${scope.from.toISOString()} and hour < ${scope.until.toISOString()}
+    and hour not in (select hour from dirty) ${ofKey(scope)}`;
+
+const ofDirtyHour = (scope: VersionScope): RawBuilder<unknown> => sql`
+  from usage_events where account_id = ${scope.accountId} and prompt_version_id = any(${scope.versionIds}::uuid[])
+    and created_at >= dirty.hour and created_at < dirty.hour + interval '1 hour' ${ofKey(scope)}`;
+
+/** What was counted of the calls that named a version and that one model served. */
+export interface VersionCounts {
+  version_id: string;
+  model: string;
+  requests: number;
+  errors: number;
+  /** Tokens as texts, since they may be many. */
+  input_tokens: string;
+  output_tokens: string;
+  /** Dollars. */
+  cost: string;
+  /** Whether every event of the time is there, and none was removed. */
+  kept: boolean;
+}
+
+/** Calls by version and model. A version without calls isn't there. */
+export async function countVersions(em: EntityManager, scope: VersionScope): Promise<VersionCounts[]> {
+  const { rows } = await sql<VersionCounts>`
+    with ${dirtyHours(scope)}, parts as (
+      select version_id, model, requests, errors, input_tokens, output_tokens, cost ${rolledUp(scope)}
+      union all
+      select raw.* from dirty cross join lateral (
+        select prompt_version_id, served_model, count(*), count(*) filter (where status = 'error'), sum(input_tokens),
+          sum(output_tokens), sum(cost) ${ofDirtyHour(scope)} group by 1, 2) raw
+    )
+    select version_id, model, sum(requests)::float8 as requests, sum(errors)::float8 as errors,
+      sum(input_tokens)::text as input_tokens, sum(output_tokens)::text as output_tokens, sum(cost)::text as cost,
+      ${scope.from.toISOString()}::timestamptz >= ${keptFrom} as kept
+    from parts group by 1, 2`.execute(em.getKysely());
+  return rows;
+}
+
+/**
+ * Latencies of the calls that succeeded with any key, merged from the sketches: of whole days where those are right, else of
+ * their hours.
+ */
+export async function versionSketches(
+  em: EntityManager,
+  scope: VersionScope,
+): Promise<({ version_id: string } & BucketCount)[]> {
+  const { accountId, versionIds, from, until } = scope;
+  const { rows } = await sql<{ version_id: string } & BucketCount>`
+    with ${dirtyHours(scope)}, open_days as materialized (
+      select day from rollup_dirty_days
+      union select (hour at time zone 'UTC')::date from dirty
+    ), parts as (
+      select version_id, unnest(latency_buckets) as bucket, unnest(latency_counts) as n
+      from prompt_version_latency_days where version_id = any(${versionIds}::uuid[]) and account_id = ${accountId}
+        and day >= ${utcDay(from.getTime())}::date and day < ${utcDay(until.getTime())}::date
+        and day not in (select day from open_days)
+      union all
+      select version_id, unnest(latency_buckets), unnest(latency_counts) from open_days cross join lateral (
+        select version_id, latency_buckets, latency_counts ${rolledUp(scope)}
+          and hour >= open_days.day::timestamp at time zone 'UTC'
+          and hour < (open_days.day + 1)::timestamp at time zone 'UTC') rolled
+      union all
+      select raw.* from dirty cross join lateral (
+        select prompt_version_id, ${latencyBucket}, count(*) ${ofDirtyHour(scope)} and status = 'success'
+        group by 1, 2) raw
+    )
+    select version_id, bucket, sum(n)::float8 as count from parts group by 1, 2`.execute(em.getKysely());
+  return rows;
+}
+
+/** Percentiles of the latencies of calls that succeeded, by nearest rank, from each of them. Who has none isn't there. */
+export async function exactVersionLatencies(
+  em: EntityManager,
+  scope: VersionScope,
+  quantiles: readonly number[],
+): Promise<{ version_id: string; latencies: number[] }[]> {
+  const { rows } = await sql<{ version_id: string; latencies: number[] }>`
+    select prompt_version_id as version_id,
+      percentile_disc(${sql.lit(`{${quantiles}}`)}::float8[]) within group (order by latency_ms) as latencies
+    from usage_events
+    where account_id = ${scope.accountId} and prompt_version_id = any(${scope.versionIds}::uuid[]) and status = 'success'
+      and created_at >= ${scope.from.toISOString()} and created_at < ${scope.until.toISOString()} ${ofKey(scope)}
+    group by 1`.execute(em.getKysely());
+  return rows;
+}

@@ -1,0 +1,39 @@
+import { flushBatch } from '../../src/metering/flush.store.js';
+import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { createPayer, recordOf } from '../metering/support.js';
+import type { TestDatabase } from '../support/database.js';
+
+/** A Saturday at noon, and the hour before. */
+export const NOW = Date.UTC(2026, 10, 21, 12, 30);
+export const LAST_HOUR = Date.UTC(2026, 10, 21, 11);
+
+/** What a call is that failed. */
+export const FAILED = {
+  status: 'error',
+  errorCode: 'upstream_error',
+  httpStatus: 502,
+  outputTokens: 0,
+  cost: 0n,
+} as const;
+
+/** Calls of one account to a model in the hour before `NOW`. */
+export async function callModel(
+  db: TestDatabase,
+  model: string,
+  count: number,
+  changes: Partial<UsageRecord> = {},
+): Promise<void> {
+  const payer = await createPayer(db.pool);
+  await flushBatch(
+    db.pool,
+    Array.from({ length: count }, (_, i) =>
+      recordOf(payer, {
+        createdAt: LAST_HOUR + i,
+        servedModel: model,
+        requestedModel: model,
+        latencyMs: 20 + (i % 50),
+        ...changes,
+      }),
+    ),
+  );
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { parseHead } from '../../../src/lib/upstream/response-head.js';
+import {
+  headerName,
+  readLitellmDeployment,
+  readServedBy,
+  servedByValue,
+} from '../../../src/lib/upstream/served-by.js';
+
+describe('who served, in a header', () => {
+  test('comes back as it was sent, whatever the deployment is called', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((id) => !/\p{Cc}/u.test(id)),
+        fc.option(fc.uuid(), { nil: undefined }),
+        fc.nat(1_000_000),
+        (id, nodeId, calls) => {
+          const value = servedByValue(headerName(id), nodeId, calls);
+          expect(value).toMatch(/^[!-~]+ \d+ [!-~]+$/);
+          expect(readServedBy(value)).toEqual({
+            deployment: id,
+            nodeId: nodeId ?? null,
+            nodeCalls: calls,
+          });
+        },
+      ),
+    );
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['a name alone', 'fast-1'],
+    ['no number', '- x fast-1'],
+    ['a number that no integer column holds', '- 9999999 fast-1'],
+    ['a name with a NUL', '- 1 fast%00'],
+    ['a name with a line break', '- 1 fast%0a'],
+    ['a lone surrogate', '- 1 %ED%A0%80'],
+    ['a broken escape', '- 1 fast%'],
+    ['a name that is too long', `- 1 ${'x'.repeat(201)}`],
+  ])('is ignored where it has %s', (_what, value) => {
+    expect(readServedBy(value)).toBeUndefined();
+  });
+
+  test('has no node where its id is none', () => {
+    expect(readServedBy(`${'-'.repeat(36)} 1 a`)).toEqual({ deployment: 'a', nodeId: null, nodeCalls: 1 });
+  });
+
+  test('is read from the head of an answer, of LiteLLM too', () => {
+    const node = randomUUID();
+    const head = (field: string) =>
+      parseHead(`HTTP/1.1 200 OK\r\ncontent-length: 0\r\n${field}\r\n`).servedBy;
+    expect(head(`x-gateway-served-by: ${node} 3 fast-1`)).toEqual({
+      deployment: 'fast-1',
+      nodeId: node,
+      nodeCalls: 3,
+    });
+    expect(head('X-LiteLLM-Model-Id: fast-2')).toEqual({
+      deployment: 'fast-2',
+      nodeId: null,
+      nodeCalls: null,
+    });
+    expect(head('x-other-field-of-19: a')).toBeUndefined();
+    expect(readLitellmDeployment('a\u0000b')).toBeUndefined();
+  });
+});

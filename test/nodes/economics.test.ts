@@ -1,0 +1,198 @@
+import { DOLLAR } from '../../src/lib/money.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { rollUpUsage } from '../../src/services/analytics/rollups.service.js';
+import type { NodeEconomicsOutput } from '../../src/services/nodes/economics.outputs.js';
+import {
+  bandOf,
+  breakEvenOf,
+  CALL_BOUNDS,
+  marginOf,
+  rangeOf,
+} from '../../src/services/nodes/economics.rules.js';
+import { dataOf } from '../graphql/support.js';
+import { jobContext } from '../jobs/support.js';
+import { createPayer, type Payer, recordOf } from '../metering/support.js';
+import { signUpAdmin } from '../support/admin.js';
+import { call, signUp } from '../support/api.js';
+import { testClock } from '../support/clock.js';
+import { usePlatform } from '../support/platform-suite.js';
+import { insertNode, NODE_SECRET, WITH_SECRET } from './support.js';
+
+const HOUR = 3_600_000;
+const BENCHMARK = {
+  model_public_name: 'gateway/fast',
+  total_requests: 100,
+  concurrency: 16,
+  total_tokens: 1_000,
+  duration_ms: 1_000,
+  tokens_per_second: 1_000,
+  p50_latency_ms: 400,
+  p95_latency_ms: 500,
+  errors: 0,
+};
+
+describe('what nodes earn', () => {
+  const clock = testClock();
+  // They are listed over all nodes, at a time of the test's own.
+  const suite = usePlatform({ own: true, clock, env: WITH_SECRET });
+  let token: string;
+  let payer: Payer;
+  let url: string;
+  beforeAll(async () => {
+    token = (await signUpAdmin(suite)).token;
+    payer = await createPayer(suite.db.pool);
+    url = suite.url;
+  });
+  beforeEach(() => suite.db.pool.query('delete from gpu_nodes; delete from gpu_benchmarks'));
+
+  /** Calls that ended so many hours ago. */
+  const serve = (nodeId: string, hoursAgo: number, calls: Partial<UsageRecord>[]) =>
+    flushBatch(
+      suite.db.pool,
+      calls.map((changes, i) =>
+        recordOf(payer, {
+          createdAt: clock.now() - hoursAgo * HOUR - i,
+          deployment: 'fast-1',
+          nodeId,
+          nodeCalls: 16,
+          latencyMs: 400,
+          ...changes,
+        }),
+      ),
+    );
+  const repeat = (count: number, changes: Partial<UsageRecord> = {}) =>
+    Array.from({ length: count }, () => changes);
+  const economics = async (query = '') =>
+    (await call<NodeEconomicsOutput[]>(url, 'GET', `/api/admin/node-economics${query}`, { token })).body;
+  const nodeSince = (hoursAgo: number, hourlyCost = '2.5') =>
+    insertNode(suite.db.pool, 'http://10.0.0.1:8000', {
+      hourlyCost,
+      createdAt: new Date(clock.now() - hoursAgo * HOUR),
+    });
+
+  test('is what the ledger charged for their calls, less the cost of their hours', async () => {
+    const node = await nodeSince(4);
+    await serve(node, 1, [{ cost: 7n * DOLLAR }, { cost: 5n * DOLLAR }, { status: 'error' }]);
+    await serve(node, 0, [{ cost: DOLLAR / 3n }]);
+    // Of nobody's node.
+    await flushBatch(suite.db.pool, [recordOf(payer, { createdAt: clock.now(), deployment: 'fast-2' })]);
+    const [found] = await economics();
+    const { rows } = await suite.db.pool.query<{ revenue: string }>(
+      `select (-sum(l.amount))::text as revenue from ledger_entries l join usage_events u on u.id = l.id
+       where u.node_id = $1`,
+      [node],
+    );
+    expect(found).toMatchObject({
+      node_id: node,
+      hours: 4,
+      requests: 4,
+      errors: 1,
+      hourly_cost_usd: '2.500000',
+      revenue_usd: rows[0]!.revenue,
+      cost_usd: '10.000000',
+      margin_usd: '2.333333333333',
+      margin_per_hour_usd: '0.583333333333',
+    });
+    expect(found!.models).toMatchObject([
+      { model_public_name: 'gateway/fast', deployments: ['fast-1'], requests: 4, errors: 1, benchmark: null },
+    ]);
+  });
+
+  test('is the same before and after its hours are rolled up', async () => {
+    const node = await nodeSince(30);
+    await serve(node, 3, repeat(20, { nodeCalls: 3, latencyMs: 250 }));
+    await serve(node, 26, [...repeat(15, { nodeCalls: null }), { status: 'error', nodeCalls: 40 }]);
+    await call(url, 'POST', '/api/internal/benchmarks', {
+      token: NODE_SECRET,
+      body: { node_id: node, ...BENCHMARK, concurrency: 3 },
+    });
+    const before = await economics();
+    expect(before[0]).toMatchObject({ requests: 36, errors: 1 });
+    expect(before[0]!.models[0]!.benchmark!.usage).toMatchObject({ requests: 20, p95_latency_ms: 248 });
+    expect(await rollUpUsage(jobContext(suite.db.orm, clock.now()).context)).toBeGreaterThan(0);
+    const { rowCount } = await suite.db.pool.query('select from node_hours where node_id = $1', [node]);
+    expect(rowCount).toBeGreaterThanOrEqual(3);
+    expect(await economics()).toEqual(before);
+    expect((await economics('?window_days=1'))[0]).toMatchObject({ requests: 20 });
+  });
+
+  test('says how many calls at once it takes to break even', async () => {
+    // Two hours of one call at a time that earned a dollar each: five at once pay for $5 an hour.
+    const node = await nodeSince(2, '5');
+    await serve(node, 1, repeat(2, { cost: DOLLAR, latencyMs: HOUR }));
+    expect((await economics())[0]).toMatchObject({ average_concurrency: 1, break_even_concurrency: 5 });
+    const idle = await nodeSince(2, '5');
+    const [, last] = await economics();
+    expect(last).toMatchObject({
+      node_id: idle,
+      break_even_concurrency: null,
+      margin_per_hour_usd: '-5.000000',
+    });
+  });
+
+  test('shows the latency in use beside the benchmark, at the same number of calls', async () => {
+    const node = await nodeSince(2);
+    await call(url, 'POST', '/api/internal/benchmarks', {
+      token: NODE_SECRET,
+      body: { node_id: node, ...BENCHMARK },
+    });
+    await serve(node, 1, [
+      ...repeat(19, { nodeCalls: 16, latencyMs: 90 }),
+      { nodeCalls: 19, latencyMs: 95 },
+      ...repeat(60, { nodeCalls: 1, latencyMs: 10 }),
+      ...repeat(60, { nodeCalls: 20, latencyMs: 900 }),
+    ]);
+    const [found] = await economics();
+    expect(found!.models[0]!.p95_latency_ms).toBeGreaterThan(890);
+    expect(found!.models[0]!.benchmark).toMatchObject({
+      concurrency: 16,
+      p95_latency_ms: 500,
+      usage: { concurrency_from: 16, concurrency_to: 19, requests: 20, p95_latency_ms: 90 },
+    });
+    await suite.db.pool.query('update gpu_benchmarks set concurrency = 64');
+    expect((await economics())[0]!.models[0]!.benchmark!.usage).toMatchObject({
+      requests: 0,
+      p95_latency_ms: null,
+    });
+  });
+
+  test('is listed by margin, of one node where that is asked, and over GraphQL', async () => {
+    const poor = await nodeSince(1, '3');
+    const rich = await nodeSince(1, '1');
+    expect((await economics()).map(({ node_id }) => node_id)).toEqual([rich, poor]);
+    expect(await economics(`?node_id=${poor}`)).toHaveLength(1);
+    expect(await economics('?node_id=none')).toEqual([]);
+    const { nodeEconomics } = await dataOf<{ nodeEconomics: unknown[] }>(
+      url,
+      `{ nodeEconomics(windowDays: 1, nodeId: "${rich}") { nodeId marginPerHourUsd models { revenueUsd } } }`,
+      { token },
+    );
+    expect(nodeEconomics).toEqual([{ nodeId: rich, marginPerHourUsd: '-1.000000', models: [] }]);
+  });
+
+  test('is for administrators, and windows have bounds', async () => {
+    const stranger = await signUp(url);
+    const asked = (as: string | undefined, query = '') =>
+      call(url, 'GET', `/api/admin/node-economics${query}`, as === undefined ? {} : { token: as });
+    expect([(await asked(undefined)).status, (await asked(stranger.token)).status]).toEqual([401, 403]);
+    expect((await asked(token, '?window_days=31')).status).toBe(422);
+  });
+});
+
+describe('bands of calls under way', () => {
+  test('hold each number once, and are a quarter of an octave wide at most', () => {
+    for (let calls = 1; calls < 3_000; calls++) {
+      const { from, to } = rangeOf(bandOf(calls));
+      expect([calls, from <= calls && calls <= to]).toEqual([calls, true]);
+      expect((to - from + 1) / from).toBeLessThanOrEqual(from === 1 ? 1 : 0.5);
+    }
+    expect([...CALL_BOUNDS].sort((a, b) => a - b)).toEqual(CALL_BOUNDS);
+  });
+
+  test('let a node be that was registered this instant', () => {
+    const earnings = { hourlyCost: DOLLAR, revenue: DOLLAR, ms: 0, busyMs: 1 };
+    expect(marginOf(earnings).margin).toBe(DOLLAR - DOLLAR / 3_600_000n);
+    expect(breakEvenOf(earnings)).toBe(0.01);
+  });
+});

@@ -1,0 +1,200 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Page } from 'playwright-core';
+import { NODE_NEWS_CHANNEL } from '../../src/db/invalidation.js';
+import { documentIdOf } from '../graphql/support.js';
+import { register } from '../nodes/support.js';
+import { signUpAdmin } from '../support/admin.js';
+import { PASSWORD, type UserFields } from '../support/api.js';
+import { expectAccessible } from '../support/axe.js';
+import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js';
+import { useProduct } from '../support/product-suite.js';
+import { HEARTBEAT_SECRET } from '../support/secrets.js';
+import { until } from '../support/until.js';
+import { expectGoodLooks, openAs, pageOf } from './dashboard.js';
+
+/** What operators and administrators do, from the registration of a node to its drain, and with somebody's credit. */
+describeInBrowser('the admin pages', () => {
+  const browser = useBrowser();
+  const suite = useProduct();
+  let admin: { token: string; user: UserFields };
+  beforeAll(async () => {
+    admin = await signUpAdmin(suite);
+  });
+
+  /** One heartbeat of the agent, as a node sends it. */
+  const runAgent = async (nodeId: string): Promise<void> => {
+    const folder = mkdtempSync(join(tmpdir(), 'gateway-admin-'));
+    const secretFile = join(folder, 'secret');
+    writeFileSync(secretFile, HEARTBEAT_SECRET);
+    const args = ['--once', '--url', suite.url, '--node', nodeId, '--secret-file', secretFile];
+    await new Promise<void>((done, fail) => {
+      execFile(process.execPath, [resolve('dist/cli/gateway-agent.js'), ...args], (error) =>
+        error ? fail(error) : done(),
+      );
+    });
+    rmSync(folder, { recursive: true });
+  };
+  const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
+  const typeInto = async (page: Page, texts: readonly string[]): Promise<void> => {
+    for (const text of texts) {
+      await page.keyboard.type(text);
+      await page.keyboard.press('Tab');
+    }
+  };
+
+  test('an operator registers a node, hears it, sees it fall silent and drains it, by keyboard alone', async () => {
+    const name = `rack ${randomUUID()}`;
+    const page = await openAs(browser, suite, admin, '/admin');
+    await page.waitForURL('**/admin/nodes');
+    const link = page.getByRole('link', { name: 'Register node' });
+    await link.focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Name').focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Must not be empty').first().waitFor();
+    await expectAccessible(page);
+    await screenshot(page, 'admin-register');
+    await page.getByLabel('Name').focus();
+    await typeInto(page, [name, 'http://10.9.8.7:8000', 'H100', 'eu-1', 'own', '2.5']);
+    await page.keyboard.press('Enter');
+    await page.getByText('Waiting for the first heartbeat').waitFor();
+    const nodeId = /nodes\/([\w-]{36})/.exec(page.url())![1]!;
+    const command = await page.getByRole('region', { name: 'Command line of the agent' }).innerText();
+    expect(command).toContain(`--url ${suite.url} \\`);
+    expect(command).toContain(`--node ${nodeId} \\`);
+    await runAgent(nodeId);
+    await page.getByText('Heartbeats arrive.').waitFor();
+    await page.getByText('healthy', { exact: true }).waitFor();
+    await expectGoodLooks(page, 'admin-node');
+
+    const board = await openAs(browser, suite, admin, '/admin/nodes');
+    const row = rowOf(board, name);
+    await row.getByText('healthy', { exact: true }).waitFor();
+    const age = row.locator('[data-figure]').first();
+    const seconds = await age.innerText();
+    await until(async () => (await age.innerText()) !== seconds, { what: 'the age to tick' });
+    await suite.db.pool.query(
+      `update gpu_nodes set last_heartbeat_at = now() - interval '10 minutes' where id = $1`,
+      [nodeId],
+    );
+    await suite.db.pool.query(`select pg_notify('${NODE_NEWS_CHANNEL}', '')`);
+    await row.getByText(/silent|unhealthy/).waitFor();
+    await row.locator('[data-stale]').waitFor();
+    await expectGoodLooks(board, 'admin-nodes');
+    await board.getByLabel('Search nodes').fill(name);
+    await board.getByText(/^1 of /).waitFor();
+
+    // Whoever looks at the question while another drains the node is not asked about the past.
+    await page.getByRole('button', { name: 'Take offline' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('its silence is expected').waitFor();
+    await board.getByRole('button', { name: `Drain ${name}` }).focus();
+    await board.keyboard.press('Enter');
+    await board.getByRole('dialog').getByText('Calls in flight finish').waitFor();
+    await board.getByRole('dialog').getByRole('button', { name: 'Drain' }).focus();
+    await board.keyboard.press('Enter');
+    await board.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.getByRole('dialog').getByText('was changed elsewhere and is draining now').waitFor();
+    await page.keyboard.press('Escape');
+    await row.getByText('drained').waitFor();
+  });
+
+  test('what another tab has saved of a node is not overwritten', async () => {
+    const { id } = await register(
+      { url: suite.url, token: admin.token },
+      { name: `two tabs ${randomUUID()}` },
+    );
+    const page = await openAs(browser, suite, admin, `/admin/nodes/${id}?tab=settings`);
+    await page.getByLabel('Region').fill('eu-9');
+    await suite.api(admin.token, 'PATCH', `/api/admin/gpu-nodes/${id}`, { provider: 'another' });
+    await page
+      .getByText('The node was changed elsewhere after you began. Now: provider another; region eu-1.')
+      .waitFor();
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Discard mine' }).click();
+    await page.getByLabel('Region').fill('eu-9');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const node = await suite.api<object>(admin.token, 'GET', `/api/admin/gpu-nodes/${id}`);
+    expect(node).toMatchObject({ provider: 'another', region: 'eu-9' });
+  });
+
+  test('an administrator adjusts credit and plan with what comes of it in sight, and the log has both', async () => {
+    const user = await suite.signUp('free');
+    const page = await openAs(browser, suite, admin, `/admin/users/${user.accountId}`);
+    await page.getByLabel('Amount').fill('0');
+    await page.getByRole('button', { name: 'Adjust credit' }).click();
+    await page.getByText('Must not be 0').waitFor();
+    await page.getByLabel('Amount').fill('2.5');
+    await page.getByLabel('Reason').fill('Apology for the outage');
+    await page.getByRole('button', { name: 'Adjust credit' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('$3.50').waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Adjust credit' }).click();
+    await page.getByText('Adjusted by +$2.50. The balance was $3.50 then.').waitFor();
+    await page.getByText('Reason: Apology for the outage').waitFor();
+    const { balance_usd: balance } = await suite.api<{ balance_usd: string }>(
+      user.token,
+      'GET',
+      '/api/billing/balance',
+    );
+    expect(balance).toBe('3.500000');
+
+    await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro');
+    await page.getByRole('button', { name: 'Change plan' }).click();
+    await suite.api(admin.token, 'PATCH', `/api/admin/users/${user.accountId}`, { plan: 'team' });
+    await dialog.getByRole('button', { name: 'Change plan' }).click();
+    await dialog.getByText(/has changed in the meantime|was changed elsewhere/).waitFor();
+    expect(await suite.api(user.token, 'GET', '/api/auth/me')).toMatchObject({ plan_id: 'team' });
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await expectGoodLooks(page, 'admin-user');
+
+    await page.goto(`/admin/audit?subject=${user.accountId}&kind=account.adjust_credit`);
+    await page.getByText('Adjusted credit').waitFor();
+    expect(await page.getByText('Changed account').count()).toBe(0);
+    await screenshot(page, 'admin-audit');
+  });
+
+  test('routing, jobs, users and benchmarks are shown', async () => {
+    const page = await openAs(browser, suite, admin, '/admin/routing');
+    for (const [path, sign] of [
+      ['/admin/routing', 'serving'],
+      ['/admin/jobs', 'Took'],
+      ['/admin/users?q=example.com', admin.user.email],
+      ['/admin/benchmarks', /No runs yet|Latest of each node and model/],
+      ['/admin/audit', 'Whom'],
+    ] as const) {
+      await page.goto(path);
+      await page.getByText(sign).first().waitFor();
+      await expectAccessible(page);
+      await screenshot(page, `admin-${path.split('/')[2]!.split('?')[0]}`);
+    }
+  });
+
+  test('nobody else gets more than a word that they may not, and who is signed out comes back after the log-in', async () => {
+    const user = await suite.signUp('free');
+    const page = await pageOf(browser, suite, user, { expectedErrors: /401/ });
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.postData() ?? ''));
+    await page.goto('/admin/jobs');
+    await page.getByRole('heading', { name: 'No permission' }).waitFor();
+    await expectAccessible(page);
+    expect(await page.getByRole('link', { name: 'Nodes' }).count()).toBe(0);
+    expect(asked.some((body) => body.includes(documentIdOf('query Viewer')))).toBe(true);
+    expect(asked.some((body) => body.includes(documentIdOf('query ScheduledJobs')))).toBe(false);
+    await page.context().clearCookies();
+    await page.goto('/admin/users?q=nobody');
+    await page.waitForURL('**/login?next=*');
+    await page.getByLabel('Email').fill(admin.user.email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForURL('**/admin/users?q=nobody');
+    await page.getByText('No matching accounts.').waitFor();
+  });
+});

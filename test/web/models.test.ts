@@ -1,0 +1,73 @@
+import { flushBatch } from '../../src/metering/flush.store.js';
+import type { LeaderboardMixOutput } from '../../src/services/leaderboard/mix.outputs.js';
+import { HOUR_MS, rollUpAt } from '../analytics/support.js';
+import { recordOf } from '../metering/support.js';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { useProduct } from '../support/product-suite.js';
+import { until } from '../support/until.js';
+import { expectGoodLooks, openAs } from './dashboard.js';
+
+describeInBrowser('the models, ranked for one’s own calls', () => {
+  const browser = useBrowser();
+  const suite = useProduct();
+
+  test('stand beside everyone’s figures, by the length of answers, as the API has them', async () => {
+    const user = await suite.signUp('free');
+    const now = Date.now();
+    const records = ['gateway/fast', 'gateway/qwen-pro'].flatMap((model) =>
+      Array.from({ length: 120 }, (_, i) =>
+        recordOf(user, {
+          createdAt: now - HOUR_MS - i,
+          servedModel: model,
+          requestedModel: model,
+          inputTokens: 600,
+          outputTokens: i % 4 === 0 ? 700 : 40,
+          latencyMs: i % 4 === 0 ? 2_400 : 300,
+        }),
+      ),
+    );
+    await flushBatch(suite.db.pool, records);
+    await rollUpAt(suite.db, now);
+    const { entries } = await until(
+      async () => {
+        const mix = await suite.api<LeaderboardMixOutput>(user.token, 'GET', '/api/leaderboard/mine');
+        return mix.entries.filter(({ rank }) => rank !== null).length >= 2 ? mix : undefined;
+      },
+      { what: 'the roll-up to arrive' },
+    );
+
+    const page = await openAs(browser, suite, user, '/dashboard');
+    await page.getByRole('link', { name: 'Models' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
+    const ranked = page.getByRole('region', { name: 'Models ranked for your calls' }).locator('tbody tr');
+    await ranked.first().getByRole('link', { name: entries[0]!.model_public_name }).waitFor();
+    expect(await ranked.count()).toBe(6);
+    const pro = ranked.filter({ hasText: 'gateway/qwen-pro' });
+    // (600 × 0.5 + 205 × 1.5) ÷ 805.
+    expect((await pro.innerText()).replaceAll(/\s+/g, ' ')).toMatch(/not in your plan.*\$0\.75/);
+
+    const lines = page.getByRole('region', { name: 'Your latency beside everyone’s' }).locator('tbody tr');
+    const texts = (await lines.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
+    expect(
+      texts.map((text) => /^(?:gateway\/\S+|up to 99 tokens|500 to 1,999 tokens)/.exec(text)?.[0]),
+    ).toEqual(
+      ['fast', 'qwen-pro'].flatMap((name) => [`gateway/${name}`, 'up to 99 tokens', '500 to 1,999 tokens']),
+    );
+    const fast = entries.find(({ model_public_name: name }) => name === 'gateway/fast')!;
+    const shown = (ms: number | null) => `${ms!.toLocaleString('en-US')} ms`;
+    expect(texts[0]).toContain(`120 ${shown(fast.p95_latency_ms)} ${shown(fast.everyone_p95_latency_ms)}`);
+    expect(texts[1]).toContain(`90 ${shown(fast.bands[0]!.p95_latency_ms)}`);
+    await expectGoodLooks(page, 'models');
+
+    await page.getByRole('button', { name: '30 days' }).click();
+    await page.waitForURL('**/dashboard/models?window=30');
+    await ranked.first().waitFor();
+  });
+
+  test('say so where there are no calls yet', async () => {
+    const newcomer = await suite.signUp('free');
+    const page = await openAs(browser, suite, newcomer, '/dashboard/models');
+    await page.getByText('No successful calls in the last 7 days.').waitFor();
+    await expectGoodLooks(page, 'models-empty');
+  });
+});

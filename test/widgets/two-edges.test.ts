@@ -1,0 +1,142 @@
+import { promptsApi } from '../prompts/support.js';
+import { call, signUp } from '../support/api.js';
+import { startTestEdge, type TestEdge } from '../support/edge.js';
+import { usePlatform } from '../support/platform-suite.js';
+import { createTestRedis, describeWithRedis, type TestRedis } from '../support/redis.js';
+import { chat, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
+import { createTestWidget, refusalOf, say } from './edge-support.js';
+import type { Widget } from './support.js';
+
+/** A busy machine is not a Redis that doesn't answer. */
+const PATIENCE = { redisMs: 5_000, queueMs: 5_000 };
+const EXCEEDED = [429, 'widget_daily_cap_exceeded'];
+
+describeWithRedis('a widget on two edges', () => {
+  const suite = usePlatform();
+  let upstream: ScriptedUpstream;
+  let redis: TestRedis;
+  let edges: TestEdge[] = [];
+  const start = (): Promise<TestEdge> =>
+    startTestEdge(suite.db, {
+      upstreamUrl: upstream.url,
+      env: { REDIS_URL: redis.url, TRUST_PROXY: '127.0.0.1/32' },
+      patience: PATIENCE,
+    });
+  beforeAll(async () => {
+    upstream = await startScriptedUpstream();
+    redis = await createTestRedis();
+    edges = await Promise.all([start(), start()]);
+  });
+  afterAll(async () => {
+    redis?.thaw();
+    await Promise.all(edges.map((edge) => edge.close()));
+    await redis?.close();
+    await upstream?.close();
+  });
+  beforeEach(() => upstream.answer(chat()));
+
+  /** Messages on both edges in turn, all at once; gives statuses, sorted. */
+  const storm = async (publicKey: string, messages: number): Promise<number[]> => {
+    const answers = await Promise.all(
+      Array.from({ length: messages }, (_, n) => say(edges[n % 2]!.url, publicKey)),
+    );
+    return answers.map(({ status }) => status).toSorted((a, b) => a - b);
+  };
+  const times = (status: number, count: number): number[] => Array.from({ length: count }, () => status);
+
+  test('shares the messages of a day, and gives back those that failed', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 7 } });
+    upstream.answer((_request, response) => void response.writeHead(500).end('{}'));
+    expect(await storm(publicKey, 7)).toEqual(times(502, 7));
+    upstream.answer(chat());
+    expect(await storm(publicKey, 40)).toEqual([...times(200, 7), ...times(429, 33)]);
+    for (const edge of edges) expect(await refusalOf(await say(edge.url, publicKey))).toEqual(EXCEEDED);
+    for (const edge of edges) await edge.settled();
+    for (const edge of edges) expect(await refusalOf(await say(edge.url, publicKey))).toEqual(EXCEEDED);
+  });
+
+  test('shares the messages of a minute', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { rate_limit_per_minute: 5 } });
+    expect(await storm(publicKey, 20)).toEqual([...times(200, 5), ...times(429, 15)]);
+    for (const edge of edges) {
+      expect(await refusalOf(await say(edge.url, publicKey))).toEqual([429, 'widget_rate_limit']);
+    }
+  });
+
+  test('shares the messages of a visitor, and leaves others theirs', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { visitor_daily_limit: 3 } });
+    const visit = (n: number, address: string) =>
+      say(edges[n % 2]!.url, publicKey, { headers: { 'x-forwarded-for': address } });
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => visit(n, '192.0.2.1')));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    for (let n = 0; n < 2; n++) {
+      expect(await refusalOf(await visit(n, '192.0.2.1'))).toEqual([429, 'widget_rate_limit']);
+      expect((await visit(n, '192.0.2.2')).status).toBe(200);
+    }
+    expect((await redis.client.keys('*')).filter((key) => key.includes('192.0.2'))).toEqual([]);
+  });
+
+  test('reopens no cap when an edge starts anew, with an empty Redis too', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 4 } });
+    expect(await storm(publicKey, 4)).toEqual(times(200, 4));
+    await edges[1]!.close();
+    edges[1] = await start();
+    expect(await storm(publicKey, 10)).toEqual(times(429, 10));
+    await redis.client.flushall();
+    expect(await storm(publicKey, 10)).toEqual(times(429, 10));
+  });
+
+  test('stops with its key on every edge, and serves the active version of its prompt', async () => {
+    const owner = await signUp(suite.url);
+    const prompts = promptsApi(
+      () => suite.url,
+      () => owner.token,
+    );
+    const prompt = await prompts.create({ content: 'Version 1' });
+    const second = await prompts.addVersion(prompt.id, { content: 'Version 2', variables: [] });
+    await prompts.activate(prompt.id, second.id);
+    const widget = await createTestWidget(suite.db, {
+      accountId: owner.user.id,
+      columns: { prompt_id: prompt.id },
+    });
+    const asked = async (edge: TestEdge): Promise<string> => {
+      expect((await say(edge.url, widget.publicKey)).status).toBe(200);
+      const { messages } = JSON.parse(upstream.seen.at(-1)!.body) as { messages: { content: string }[] };
+      return messages[0]!.content;
+    };
+    for (const edge of edges) expect(await asked(edge)).toBe('Version 2');
+    await prompts.activate(prompt.id, prompt.active_version_id);
+    for (const edge of edges) {
+      await until(async () => (await asked(edge)) === 'Version 1', { what: 'version 1', timeoutMs: 1_000 });
+    }
+    const path = `/api/widgets/${widget.id}/rotate-key`;
+    const rotated = await call<Widget>(suite.url, 'POST', path, { token: owner.token, body: {} });
+    expect(rotated.status).toBe(200);
+    for (const edge of edges) {
+      await until(async () => (await say(edge.url, widget.publicKey)).status === 404, {
+        what: 'the end of the key',
+        timeoutMs: 1_000,
+      });
+      expect((await say(edge.url, rotated.body.public_key)).status).toBe(200);
+    }
+  });
+
+  test('gives out a part per edge while Redis is away', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 8 } });
+    expect(await storm(publicKey, 2)).toEqual(times(200, 2));
+    for (const edge of edges) await edge.settled();
+    await redis.kill();
+    await until(async () => (await say(edges[0]!.url, publicKey)).status === 200, { what: 'an answer' });
+    const statuses = await storm(publicKey, 40);
+    const answered = statuses.filter((status) => status === 200).length;
+    expect(answered).toBeGreaterThan(0);
+    for (const edge of edges) await edge.settled();
+    const { rows } = await suite.db.pool.query<{ messages: number }>(
+      'select messages from widget_days d join widgets w on w.id = d.widget_id where w.public_key = $1',
+      [publicKey],
+    );
+    expect(rows[0]!.messages).toBeLessThanOrEqual(8);
+    await redis.start();
+  });
+});

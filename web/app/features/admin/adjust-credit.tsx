@@ -1,0 +1,120 @@
+import { Button, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { formatMoney, parseMoney } from '../../../../src/lib/money';
+import { adjustCreditInput } from '../../../../src/services/admin/admin.inputs';
+import { AdjustCreditDocument, type UserRowFragment } from '../../../generated/graphql';
+import { useAction } from '../../graphql/use-action';
+import { Dialog, DialogActions } from '../../ui/dialog';
+import { ErrorNote } from '../../ui/error-note';
+import { asSentence, schemaErrors } from '../../ui/form-errors';
+import { Money } from '../../ui/money';
+import { Note } from '../../ui/note';
+import { Section } from '../../ui/section';
+import { newIdempotencyKey } from '../billing/idempotency-key';
+import classes from './admin.module.css';
+
+const check = schemaErrors(adjustCreditInput);
+
+/** What the balance will be; the server counts exactly, from the balance that is there then. */
+const balanceAfter = (user: UserRowFragment, amount: string): string =>
+  formatMoney(parseMoney(user.balanceUsd) + parseMoney(amount));
+
+/** Corrects a balance, with a reason, after showing what comes of it. */
+export function AdjustCredit({ user }: { user: UserRowFragment }) {
+  const { run, error, sending, forget } = useAction(AdjustCreditDocument);
+  const [amount, setAmount] = useState('');
+  const [reason, setReason] = useState('');
+  const [faults, setFaults] = useState<Record<string, string>>({});
+  // One for each intent: a repeat after a broken connection must not adjust twice.
+  const [asked, setAsked] = useState<{ amount: string; idempotencyKey: string }>();
+  const [done, setDone] = useState<{ amountUsd: string; balanceUsd: string }>();
+  const ask = (event: FormEvent): void => {
+    event.preventDefault();
+    const typed = amount.trim().replace(/^\+/, '');
+    const wrong = check({ amount_usd: typed, reason });
+    setFaults(wrong);
+    if (Object.keys(wrong).length > 0) return;
+    forget();
+    setDone(undefined);
+    setAsked({ amount: typed, idempotencyKey: newIdempotencyKey() });
+  };
+  const send = async (): Promise<void> => {
+    if (!asked) return;
+    const { data } = await run({
+      input: { id: user.id, amountUsd: asked.amount, reason, idempotencyKey: asked.idempotencyKey },
+    });
+    if (!data) return;
+    setDone(data.adjustCredit.adjustment);
+    setAsked(undefined);
+    setAmount('');
+    setReason('');
+  };
+  const refused = Object.values(error?.fields ?? {})
+    .map(asSentence)
+    .join(' ');
+  return (
+    <Section title="Credit">
+      {done && (
+        <Note tone="good">
+          Adjusted by <Money usd={done.amountUsd} signed />. The balance was <Money usd={done.balanceUsd} />{' '}
+          then.
+        </Note>
+      )}
+      <form noValidate className={classes.row} onSubmit={ask}>
+        <TextInput
+          label="Amount"
+          description="Negative takes credit away"
+          leftSection="$"
+          inputMode="text"
+          autoComplete="off"
+          value={amount}
+          error={faults.amount_usd}
+          onChange={({ currentTarget }) => setAmount(currentTarget.value)}
+        />
+        <TextInput
+          label="Reason"
+          description="The account’s owner reads it in the ledger"
+          autoComplete="off"
+          value={reason}
+          error={faults.reason}
+          onChange={({ currentTarget }) => setReason(currentTarget.value)}
+        />
+        <Button type="submit" variant="default">
+          Adjust credit
+        </Button>
+      </form>
+      {asked && (
+        <Dialog opened onClose={() => setAsked(undefined)} title={`Adjust the credit of ${user.email}?`}>
+          {error && <ErrorNote error={refused === '' ? error : { ...error, message: refused }} />}
+          <dl className={classes.facts}>
+            <dt>Balance now</dt>
+            <dd>
+              <Money usd={user.balanceUsd} />
+            </dd>
+            <dt>Adjustment</dt>
+            <dd>
+              <Money usd={formatMoney(parseMoney(asked.amount))} signed />
+            </dd>
+            <dt>Balance after</dt>
+            <dd>
+              <Money usd={balanceAfter(user, asked.amount)} />
+            </dd>
+            <dt>Reason</dt>
+            <dd>{reason.trim()}</dd>
+          </dl>
+          <p className={classes.hint}>
+            It becomes a ledger entry, which can’t be changed. To correct it, adjust again.
+          </p>
+          <DialogActions>
+            <Button loading={sending} onClick={() => void send()}>
+              Adjust credit
+            </Button>
+            <Button variant="default" onClick={() => setAsked(undefined)}>
+              Cancel
+            </Button>
+          </DialogActions>
+        </Dialog>
+      )}
+    </Section>
+  );
+}

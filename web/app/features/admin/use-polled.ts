@@ -1,0 +1,13 @@
+import { useEffect, useRef } from 'react';
+
+/** Calls `refresh` every so often while somebody looks at the page. */
+export function usePolled(refresh: () => void, everyMs: number): void {
+  const latest = useRef(refresh);
+  latest.current = refresh;
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') latest.current();
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+}

@@ -1,0 +1,70 @@
+import { Button, NativeSelect } from '@mantine/core';
+import { useState } from 'react';
+import { SetUserPlanDocument, type UserRowFragment } from '../../../generated/graphql';
+import { useAction } from '../../graphql/use-action';
+import { Dialog, DialogActions } from '../../ui/dialog';
+import { ErrorNote } from '../../ui/error-note';
+import { Note } from '../../ui/note';
+import { Section } from '../../ui/section';
+import classes from './admin.module.css';
+
+/** Moves an account to another plan; not if somebody else has moved it meanwhile. */
+export function ChangePlan({ user, plans }: { user: UserRowFragment; plans: readonly string[] }) {
+  const { run, error, sending, forget } = useAction(SetUserPlanDocument);
+  const [chosen, setChosen] = useState<string>();
+  const [asked, setAsked] = useState<{ from: string; to: string }>();
+  const plan = chosen ?? user.planId;
+  const isOld = asked !== undefined && asked.from !== user.planId && !sending;
+  const send = async (): Promise<void> => {
+    if (!asked) return;
+    const { data } = await run({ input: { id: user.id, plan: asked.to, expectedPlan: asked.from } });
+    if (!data) return;
+    setAsked(undefined);
+    setChosen(undefined);
+  };
+  return (
+    <Section title="Plan">
+      <div className={classes.row}>
+        <NativeSelect
+          label="Plan"
+          data={[...new Set([user.planId, ...plans])]}
+          value={plan}
+          onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+        />
+        <Button
+          variant="default"
+          disabled={plan === user.planId}
+          onClick={() => {
+            forget();
+            setAsked({ from: user.planId, to: plan });
+          }}
+        >
+          Change plan
+        </Button>
+      </div>
+      {asked && (
+        <Dialog opened onClose={() => setAsked(undefined)} title={`Move ${user.email} to ${asked.to}?`}>
+          {isOld ? (
+            <Note tone="warn">
+              The plan was changed elsewhere and is {user.planId} now. Close this and look again.
+            </Note>
+          ) : (
+            error && <ErrorNote error={error} />
+          )}
+          <p>
+            From {asked.from} to {asked.to}, at once: allowed models and requests per minute change within a
+            second. A paid plan grants its included credits, once per month.
+          </p>
+          <DialogActions>
+            <Button loading={sending} disabled={isOld} onClick={() => void send()}>
+              Change plan
+            </Button>
+            <Button variant="default" onClick={() => setAsked(undefined)}>
+              Cancel
+            </Button>
+          </DialogActions>
+        </Dialog>
+      )}
+    </Section>
+  );
+}

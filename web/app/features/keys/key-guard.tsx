@@ -1,0 +1,82 @@
+import { Button } from '@mantine/core';
+import { type KeyRowFragment, SetKeyGuardDocument, UndoKeyGuardDocument } from '../../../generated/graphql';
+import { useAction } from '../../graphql/use-action';
+import { ErrorNote } from '../../ui/error-note';
+import { useFormDraft } from '../../ui/form-draft';
+import edit from '../../ui/inline-edit.module.css';
+import { Moment } from '../../ui/moment';
+import { Note } from '../../ui/note';
+import { draftOf, GuardForm, storedGuard } from './guard-form';
+import { actingText, guardText, stateText } from './guard-words';
+import classes from './keys.module.css';
+
+/** What happens to a key at a part of its monthly limit, changed where it stands. */
+export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
+  const { id, guard } = apiKey;
+  const [draft, change, forget] = useFormDraft(`guard of ${id}`, storedGuard);
+  const action = useAction(SetKeyGuardDocument);
+  const stop = (): void => {
+    forget();
+    action.forget();
+  };
+  if (draft) {
+    return (
+      <div className={edit.field}>
+        <span className={edit.label}>Guard</span>
+        <GuardForm
+          draft={draft}
+          onChange={change}
+          onCancel={stop}
+          sending={action.sending}
+          error={action.error}
+          save={async (next) => {
+            const { data } = await action.run({ input: { id, guard: next } });
+            if (data) stop();
+          }}
+        />
+      </div>
+    );
+  }
+  return (
+    <div className={edit.field}>
+      <span className={edit.label}>Guard</span>
+      <div>
+        {guard ? guardText(guard) : 'No guard'}
+        <p className={`${classes.hint} ${classes.capped}`}>{stateText(apiKey)}</p>
+        {action.error && <ErrorNote error={action.error} />}
+      </div>
+      <div className={edit.buttons}>
+        <Button size="xs" variant="default" onClick={() => change(draftOf(guard))}>
+          {guard ? 'Edit guard' : 'Set guard'}
+        </Button>
+        {guard && (
+          <Button size="xs" variant="default" onClick={() => void action.run({ input: { id, guard: null } })}>
+            No guard
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Says above everything else about a key that its guard has acted, with the way back. */
+export function GuardNote({ apiKey: { id, guard, guardStatus, guardActedAt } }: { apiKey: KeyRowFragment }) {
+  const { run, sending, error } = useAction(UndoKeyGuardDocument);
+  if (!guard || guardStatus !== 'ACTING') return null;
+  return (
+    <div className={classes.guard}>
+      <Note
+        tone="warn"
+        action={
+          <Button size="xs" variant="default" loading={sending} onClick={() => void run({ input: { id } })}>
+            Undo
+          </Button>
+        }
+      >
+        {actingText(guard)} It acted {guardActedAt && <Moment at={guardActedAt} ago />} and stays so until the
+        month ends (UTC) or you undo it.
+      </Note>
+      {error && <ErrorNote error={error} />}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import { useSubscription } from 'urql';
+import {
+  GpuNodesChangedDocument,
+  type GpuNodesChangedSubscription,
+  type GpuNodesChangedSubscriptionVariables,
+  type NodeRowFragment,
+} from '../../../generated/graphql';
+import { type ShownError, shownError } from '../../graphql/errors';
+
+/** A node with the time of its last heartbeat on this machine's clock, which may differ from the server's. */
+export interface LiveNode extends NodeRowFragment {
+  /** Milliseconds; null before the first heartbeat. */
+  heardAtMs: number | null;
+}
+
+type Known = ReadonlyMap<string, LiveNode>;
+
+const MS = 1_000;
+
+const liveNode = (node: NodeRowFragment, now: number): LiveNode => ({
+  ...node,
+  heardAtMs: node.heartbeatAgeSeconds == null ? null : now - node.heartbeatAgeSeconds * MS,
+});
+
+/** Nodes that have not changed stay the same objects, so that their rows aren't drawn again. */
+function merged(before: Known | undefined, { gpuNodesChanged: news }: GpuNodesChangedSubscription): Known {
+  const now = Date.now();
+  const known = new Map(news.isSnapshot ? [] : before);
+  for (const id of news.deletedNodeIds) known.delete(id);
+  for (const node of news.nodes) known.set(node.id, liveNode(node, now));
+  return known;
+}
+
+interface LiveNodes {
+  /** By id; undefined until the first event. After a lost connection all come anew. */
+  nodes: Known | undefined;
+  error: ShownError | null;
+  again(): void;
+}
+
+/** All nodes as they change, or one of them. The server sends a few events a second at most. */
+export function useLiveNodes(nodeId: string | null = null): LiveNodes {
+  const [{ data, error }, again] = useSubscription<
+    GpuNodesChangedSubscription,
+    Known,
+    GpuNodesChangedSubscriptionVariables
+  >({ query: GpuNodesChangedDocument, variables: { nodeId } }, merged);
+  return { nodes: data, error: error ? shownError(error) : null, again };
+}

@@ -1,0 +1,67 @@
+import { StatusWord } from '../../ui/status-word';
+import { useTicking } from '../../ui/use-ticking';
+import type { LiveNode } from './live-nodes';
+import { ageOf, isStale, type NodeState, shortSpan, stateOf } from './node-state.rules';
+import classes from './nodes.module.css';
+
+const TONES: Record<NodeState, 'good' | 'warn' | 'bad' | 'idle'> = {
+  healthy: 'good',
+  silent: 'bad',
+  unhealthy: 'bad',
+  waiting: 'idle',
+  draining: 'warn',
+  drained: 'idle',
+  offline: 'idle',
+};
+
+/** Of the states whose name doesn't say enough. */
+const WORDS: Partial<Record<NodeState, string>> = { waiting: 'no heartbeat yet' };
+
+/** A state by its name. */
+export const stateWord = (state: NodeState): string => WORDS[state] ?? state;
+
+interface NodeFactProps {
+  node: LiveNode;
+  staleAfterSeconds: number;
+}
+
+/** How a node is, as it becomes so. `brief`: in one word. */
+export function StateOfNode({ node, staleAfterSeconds, brief = false }: NodeFactProps & { brief?: boolean }) {
+  const state = useTicking((now) => stateOf(node, now, staleAfterSeconds));
+  return (
+    <>
+      <StatusWord tone={TONES[state]}>{stateWord(state)}</StatusWord>
+      {!brief && state === 'unhealthy' && node.keptInRouting && (
+        <span className={classes.kept}> kept in routing</span>
+      )}
+    </>
+  );
+}
+
+/** Seconds since the last heartbeat, each second. */
+export function HeartbeatAge({ node, staleAfterSeconds }: NodeFactProps) {
+  const age = useTicking((now) => ageOf(node, now));
+  // Of a machine that is switched off nobody expects to hear.
+  const stale = useTicking((now) => node.status !== 'OFFLINE' && isStale(node, now, staleAfterSeconds));
+  if (age === null) return 'never';
+  return (
+    <span className={classes.age} data-stale={stale || undefined}>
+      {shortSpan(age)}
+    </span>
+  );
+}
+
+/** What is left to do before a node can be stopped. */
+export function CallsInFlight({ node }: { node: LiveNode }) {
+  if (node.inFlight == null) return '–';
+  return node.status === 'ACTIVE' || node.inFlight === 0 ? node.inFlight : `${node.inFlight} left`;
+}
+
+const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+
+/** 87.5% */
+export const percent = (value: number): string => `${tenths.format(value)}%`;
+/** 23.4 GB */
+export const gigabytes = (value: number): string => `${tenths.format(value)} GB`;
+/** 1,234.5 */
+export const decimal = (value: number): string => tenths.format(value);

@@ -1,0 +1,95 @@
+import { TextInput } from '@mantine/core';
+import { z } from 'zod';
+import { createNodeInput } from '../../../../src/services/nodes/nodes.inputs';
+import type { NodeRowFragment } from '../../../generated/graphql';
+import { asSentence, asSnakeCase, schemaErrors } from '../../ui/form-errors';
+import { trimmedDecimal } from '../../ui/money-text';
+import classes from './nodes.module.css';
+
+/** A node as a form has it: texts, as they are typed. */
+export const nodeFields = z.object({
+  name: z.string(),
+  provider: z.string(),
+  region: z.string(),
+  gpuType: z.string(),
+  hourlyCostUsd: z.string(),
+  endpointUrl: z.string(),
+});
+export type NodeFields = z.infer<typeof nodeFields>;
+
+/** What a form for a new node begins with. */
+export const NO_FIELDS: NodeFields = {
+  name: '',
+  provider: '',
+  region: '',
+  gpuType: '',
+  hourlyCostUsd: '',
+  endpointUrl: '',
+};
+
+/** What a form for a known node begins with. */
+export const fieldsOf = ({ hourlyCostUsd, ...node }: NodeRowFragment): NodeFields =>
+  nodeFields.parse({ ...node, hourlyCostUsd: trimmedDecimal(hourlyCostUsd) });
+
+const check = schemaErrors(createNodeInput);
+
+/** What is wrong with a form, by the names of REST. */
+export const faultsOf = (fields: NodeFields): Record<string, string> =>
+  check({
+    name: fields.name,
+    provider: fields.provider,
+    region: fields.region,
+    gpu_type: fields.gpuType,
+    hourly_cost_usd: fields.hourlyCostUsd.trim(),
+    endpoint_url: fields.endpointUrl.trim(),
+  });
+
+/** What the server refuses, by the same names and as sentences. */
+export const refusedFields = (fields: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(asSnakeCase(fields)).map(([name, fault]) => [name, asSentence(fault)]));
+
+/** What is sent of a form. */
+export const nodeInput = (fields: NodeFields): NodeFields => ({
+  ...fields,
+  hourlyCostUsd: fields.hourlyCostUsd.trim(),
+  endpointUrl: fields.endpointUrl.trim(),
+});
+
+interface NodeFormFieldsProps {
+  fields: NodeFields;
+  faults: Record<string, string>;
+  onChange(fields: NodeFields): void;
+}
+
+/** Everything that can be set of a node. */
+export function NodeFormFields({ fields, faults, onChange }: NodeFormFieldsProps) {
+  const of = (name: keyof NodeFields, remote: string) => ({
+    value: fields[name],
+    error: faults[remote],
+    autoComplete: 'off',
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      onChange({ ...fields, [name]: currentTarget.value }),
+  });
+  return (
+    <>
+      <TextInput label="Name" description="As you call the machine" {...of('name', 'name')} />
+      <TextInput
+        label="Address"
+        description="Host and port as in api_base of its deployments, such as http://10.0.0.5:8000"
+        inputMode="url"
+        {...of('endpointUrl', 'endpoint_url')}
+      />
+      <div className={classes.pair}>
+        <TextInput label="GPU type" placeholder="H100" {...of('gpuType', 'gpu_type')} />
+        <TextInput label="Region" placeholder="eu-1" {...of('region', 'region')} />
+        <TextInput label="Provider" {...of('provider', 'provider')} />
+        <TextInput
+          label="Cost per hour"
+          leftSection="$"
+          inputMode="decimal"
+          {...of('hourlyCostUsd', 'hourly_cost_usd')}
+        />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,128 @@
+import { Button } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { z } from 'zod';
+import { UpdateNodeDocument } from '../../../generated/graphql';
+import { useAction } from '../../graphql/use-action';
+import { ErrorNote } from '../../ui/error-note';
+import { useFormDraft } from '../../ui/form-draft';
+import { Note } from '../../ui/note';
+import type { LiveNode } from './live-nodes';
+import {
+  faultsOf,
+  fieldsOf,
+  type NodeFields,
+  NodeFormFields,
+  nodeFields,
+  nodeInput,
+  refusedFields,
+} from './node-form';
+import classes from './nodes.module.css';
+
+/** What was typed, and the time of the change that it began with. */
+const editing = z.object({ base: z.string(), fields: nodeFields });
+
+/** What an administrator has set of a node. What another tab has saved meanwhile is never overwritten unseen. */
+export function NodeSettings({ node }: { node: LiveNode }) {
+  const { run, error, sending, forget: forgetError } = useAction(UpdateNodeDocument);
+  const [draft, change, forget] = useFormDraft(`node ${node.id}`, (stored) => editing.safeParse(stored).data);
+  const [faults, setFaults] = useState<Record<string, string>>({});
+  const [saved, setSaved] = useState(false);
+  const fields = draft?.fields ?? fieldsOf(node);
+  const isOld = draft !== undefined && draft.base !== node.updatedAt && !sending;
+  const discard = (): void => {
+    setFaults({});
+    forgetError();
+    forget();
+  };
+  const send = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setSaved(false);
+    const wrong = faultsOf(fields);
+    setFaults(wrong);
+    if (!draft || Object.keys(wrong).length > 0) return;
+    const { data, error: refused } = await run({
+      input: { id: node.id, expectedUpdatedAt: draft.base, ...nodeInput(fields) },
+    });
+    if (refused) setFaults(refusedFields(refused.fields));
+    if (!data) return;
+    forget();
+    setSaved(true);
+  };
+  return (
+    <form noValidate className={classes.form} onSubmit={(event) => void send(event)}>
+      {error && !isOld && Object.keys(error.fields).length === 0 && <ErrorNote error={error} />}
+      {isOld && (
+        <Elsewhere
+          node={node}
+          fields={fields}
+          onKeep={() => change({ base: node.updatedAt, fields })}
+          onDiscard={discard}
+        />
+      )}
+      {saved && !draft && <Note tone="good">Saved.</Note>}
+      <NodeFormFields
+        fields={fields}
+        faults={faults}
+        onChange={(next) => {
+          setFaults({});
+          setSaved(false);
+          change({ base: draft?.base ?? node.updatedAt, fields: next });
+        }}
+      />
+      <div className={classes.tools}>
+        <Button type="submit" loading={sending} disabled={draft === undefined || isOld}>
+          Save
+        </Button>
+        {draft && (
+          <Button variant="default" onClick={discard}>
+            Discard changes
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+const LABELS: Record<keyof NodeFields, string> = {
+  name: 'name',
+  provider: 'provider',
+  region: 'region',
+  gpuType: 'GPU type',
+  hourlyCostUsd: 'cost per hour',
+  endpointUrl: 'address',
+};
+
+interface ElsewhereProps {
+  node: LiveNode;
+  fields: NodeFields;
+  onKeep(): void;
+  onDiscard(): void;
+}
+
+/** Says what differs from what another tab or person has saved, and leaves it to the reader which of both stays. */
+function Elsewhere({ node, fields, onKeep, onDiscard }: ElsewhereProps) {
+  const now = fieldsOf(node);
+  const differing = (Object.keys(LABELS) as (keyof NodeFields)[]).filter(
+    (name) => now[name] !== fields[name],
+  );
+  return (
+    <Note
+      tone="warn"
+      action={
+        <span className={classes.tools}>
+          <Button size="xs" variant="default" onClick={onDiscard}>
+            Discard mine
+          </Button>
+          <Button size="xs" variant="default" onClick={onKeep}>
+            Keep mine
+          </Button>
+        </span>
+      }
+    >
+      The node was changed elsewhere after you began.{' '}
+      {differing.length === 0
+        ? 'Your values are the same.'
+        : `Now: ${differing.map((name) => `${LABELS[name]} ${now[name]}`).join('; ')}.`}
+    </Note>
+  );
+}

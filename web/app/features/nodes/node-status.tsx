@@ -1,0 +1,145 @@
+import { Button } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { DeleteNodeDocument, type GpuNodeStatus, UpdateNodeDocument } from '../../../generated/graphql';
+import { useAction } from '../../graphql/use-action';
+import { paths } from '../../paths';
+import { Dialog, DialogActions } from '../../ui/dialog';
+import { ErrorNote } from '../../ui/error-note';
+import { Note } from '../../ui/note';
+import { Unseen } from '../../ui/unseen';
+import type { LiveNode } from './live-nodes';
+
+interface Step {
+  button: string;
+  title(name: string): string;
+  does: ReactNode;
+}
+
+const STEPS: Record<GpuNodeStatus, Step> = {
+  DRAINING: {
+    button: 'Drain',
+    title: (name) => `Drain ${name}?`,
+    does: 'Within a second, the node gets no new calls. Calls in flight finish. Other deployments of its models take over; without any, fallbacks answer, or calls fail with 503.',
+  },
+  OFFLINE: {
+    button: 'Take offline',
+    title: (name) => `Take ${name} offline?`,
+    does: 'Within a second, the node gets no new calls. Calls in flight finish. Choose this for a machine that is switched off: its silence is expected and no longer counts as a fault.',
+  },
+  ACTIVE: {
+    button: 'Resume',
+    title: (name) => `Resume ${name}?`,
+    does: 'The gateway asks the node for one token until it answers, then sends one call at a time until one succeeds, and then its full share.',
+  },
+};
+
+const WORDS: Record<GpuNodeStatus, string> = {
+  ACTIVE: 'active',
+  DRAINING: 'draining',
+  OFFLINE: 'offline',
+};
+
+interface StatusButtonProps {
+  node: LiveNode;
+  to: GpuNodeStatus;
+  /** In a row, where the name of the node stands beside it. */
+  compact?: boolean;
+}
+
+/** Moves a node to another status, after saying what that does. */
+export function StatusButton({ node, to, compact = false }: StatusButtonProps) {
+  const { button } = STEPS[to];
+  // The node as it was when the question was asked: the answer is about that.
+  const [asked, setAsked] = useState<LiveNode>();
+  return (
+    <>
+      <Button {...(compact && { size: 'xs' })} variant="default" onClick={() => setAsked(node)}>
+        {button}
+        {compact && <Unseen> {node.name}</Unseen>}
+      </Button>
+      {asked && <Question node={node} asked={asked} to={to} onClose={() => setAsked(undefined)} />}
+    </>
+  );
+}
+
+interface QuestionProps {
+  node: LiveNode;
+  asked: LiveNode;
+  to: GpuNodeStatus;
+  onClose(): void;
+}
+
+function Question({ node, asked, to, onClose }: QuestionProps) {
+  const { button, title, does } = STEPS[to];
+  const { run, error, sending } = useAction(UpdateNodeDocument);
+  const changed = node.updatedAt !== asked.updatedAt && !sending;
+  const send = async (): Promise<void> => {
+    const input = { id: asked.id, status: to, expectedUpdatedAt: asked.updatedAt };
+    const { data } = await run({ input });
+    if (data) onClose();
+  };
+  return (
+    <Dialog opened onClose={onClose} title={title(asked.name)}>
+      {changed ? (
+        <Note tone="warn">
+          The node was changed elsewhere and is {WORDS[node.status]} now. Close this and look again.
+        </Note>
+      ) : (
+        error && <ErrorNote error={error} />
+      )}
+      <p>{does}</p>
+      {to !== 'ACTIVE' && node.inFlight != null && (
+        <p>
+          Calls in flight: <strong>{node.inFlight}</strong>
+        </p>
+      )}
+      <DialogActions>
+        <Button loading={sending} disabled={changed} onClick={() => void send()}>
+          {button}
+        </Button>
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+/** Final, so that it asks: names the node and what comes of it. */
+export function DeleteNode({ node: { id, name, status } }: { node: LiveNode }) {
+  const [opened, setOpened] = useState(false);
+  const navigate = useNavigate();
+  const { run, error, sending } = useAction(DeleteNodeDocument);
+  const remove = async (): Promise<void> => {
+    const { data } = await run({ input: { id } });
+    if (data) await navigate({ to: paths.nodes, search: {} });
+  };
+  return (
+    <>
+      <Button variant="default" onClick={() => setOpened(true)}>
+        Delete
+      </Button>
+      <Dialog opened={opened} onClose={() => setOpened(false)} title={`Delete node ${name}?`}>
+        {error && <ErrorNote error={error} />}
+        <p>
+          The node and its heartbeats are deleted; its benchmarks stay. Its agent gets 404. This can’t be
+          undone.
+        </p>
+        <p>
+          Routing no longer goes by it: deployments at its address take calls as if it had never been
+          registered{status === 'ACTIVE' ? '.' : `, although it is ${WORDS[status]} now.`} To stop calls,
+          remove them from the routing file first.
+        </p>
+        <DialogActions>
+          <Button color="red" loading={sending} onClick={() => void remove()}>
+            Delete node
+          </Button>
+          <Button variant="default" onClick={() => setOpened(false)}>
+            Keep it
+          </Button>
+        </DialogActions>
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+import { Button } from '@mantine/core';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { RegisterNodeDocument } from '../../../generated/graphql';
+import { useAction } from '../../graphql/use-action';
+import { paths } from '../../paths';
+import { ErrorNote } from '../../ui/error-note';
+import { useFormDraft } from '../../ui/form-draft';
+import { PageHead } from '../../ui/page-head';
+import { faultsOf, NO_FIELDS, NodeFormFields, nodeFields, nodeInput, refusedFields } from './node-form';
+import classes from './nodes.module.css';
+
+/** `/admin/nodes/new`: ends with the command line of the agent. */
+export function RegisterPage(): ReactNode {
+  const navigate = useNavigate();
+  const { run, error, sending } = useAction(RegisterNodeDocument);
+  const [fields = NO_FIELDS, change, forget] = useFormDraft(
+    'new node',
+    (stored) => nodeFields.safeParse(stored).data,
+  );
+  const [faults, setFaults] = useState<Record<string, string>>({});
+  const send = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    const wrong = faultsOf(fields);
+    setFaults(wrong);
+    if (Object.keys(wrong).length > 0) return;
+    const { data, error: refused } = await run({ input: nodeInput(fields) });
+    if (refused) setFaults(refusedFields(refused.fields));
+    if (!data) return;
+    forget();
+    const nodeId = data.createGpuNode.node.id;
+    await navigate({ to: paths.node, params: { nodeId }, search: { tab: 'agent' } });
+  };
+  return (
+    <>
+      <Link to={paths.nodes} search={{}} className={classes.back}>
+        ← Nodes
+      </Link>
+      <PageHead
+        title="Register a node"
+        lead="Tells the gateway which machine stands behind a host and port. Until its first heartbeat, routing stays as it is."
+      />
+      <form noValidate className={classes.form} onSubmit={(event) => void send(event)}>
+        {error && Object.keys(error.fields).length === 0 && <ErrorNote error={error} />}
+        <NodeFormFields
+          fields={fields}
+          faults={faults}
+          onChange={(next) => {
+            setFaults({});
+            change(next);
+          }}
+        />
+        <div>
+          <Button type="submit" loading={sending}>
+            Register node
+          </Button>
+        </div>
+      </form>
+    </>
+  );
+}

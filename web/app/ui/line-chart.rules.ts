@@ -1,0 +1,37 @@
+/** A value and when it was, in milliseconds. */
+export interface Reading {
+  atMs: number;
+  value: number;
+}
+
+/** A round number that is not below `value`: 1, 2 or 5 and zeros. */
+export function roundMaximum(value: number): number {
+  if (value <= 0) return 1;
+  const size = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 2, 5, 10].find((factor) => factor * size >= value)!;
+  return step * size;
+}
+
+/** The middle one of the gaps between readings; 0 for fewer than two. */
+function usualGapMs(readings: readonly Reading[]): number {
+  const gaps = readings
+    .slice(1)
+    .map(({ atMs }, index) => atMs - readings[index]!.atMs)
+    .sort((a, b) => a - b);
+  return gaps[Math.floor(gaps.length / 2)] ?? 0;
+}
+
+const SILENT_GAPS = 3;
+
+/** Readings, oldest first, in runs without silence: a line must not bridge what nobody has seen. */
+export function runsOf(readings: readonly Reading[]): Reading[][] {
+  const longest = usualGapMs(readings) * SILENT_GAPS;
+  const runs: Reading[][] = [];
+  for (const reading of readings) {
+    const run = runs.at(-1);
+    const before = run?.at(-1);
+    if (run && before && reading.atMs - before.atMs <= longest) run.push(reading);
+    else runs.push([reading]);
+  }
+  return runs;
+}
