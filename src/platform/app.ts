@@ -57,7 +57,7 @@ import { parseJsonBodies } from './json-body.js';
 import { measureRequests } from './metrics.js';
 import { collectOpenApi } from './openapi.js';
 import { createRates, limitRates, requireRate } from './rates.js';
-import { addSecurityHeaders, checkContentType } from './route-guard.js';
+import { addSecurityHeaders, checkContentType, checkHost } from './route-guard.js';
 import { guardSessions } from './session-guard.js';
 import { traceRequests } from './trace-requests.js';
 import { ownWork } from './work-guard.js';
@@ -143,6 +143,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   provideContext(app, deps);
   ownWork(app);
   addSecurityHeaders(app, { https });
+  checkHost(app);
   await app.register(cookie, {
     parseOptions: { httpOnly: true, sameSite: 'lax', path: '/', secure: https },
   });

@@ -14,6 +14,14 @@ export function addSecurityHeaders(app: FastifyInstance, options: SecurityHeader
   });
 }
 
+/** Refuses a Host that names no host, of which no URL of this installation can be built: 400. */
+export function checkHost(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request) => {
+    if (URL.canParse(`${request.protocol}://${request.host}/`)) return;
+    throw new AppError('invalid_request', { message: 'The Host header is not valid.' });
+  });
+}
+
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** Refuses bodies of a type that the route doesn't list, and any content encoding: 415. */

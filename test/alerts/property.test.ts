@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { createPayer, type Payer } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import fc from '../support/fast-check.js';
 import { checkInvariants } from '../support/invariants.js';
 import { addKey, callOf, eventsOf, limitKey, subscribe } from './support.js';
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { parseMoney } from '../../src/lib/money.js';
 import { postLedgerEntry } from '../../src/services/billing/ledger.store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import fc from '../support/fast-check.js';
 import { brokenLedgers, insertAccount, ledgerOf } from './fixtures.js';
 
 describe('postLedgerEntry', () => {

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { CHAT_CHUNK } from '../../src/inference/relay/answer-forms.js';
 import { readAnswer, rebuildAnswer } from '../../src/inference/relay/answer-members.js';
 import { scanMembers } from '../../src/lib/json-scan.js';
+import fc from '../support/fast-check.js';
 
 const CALL = '0198c0de-0000-7000-8000-000000000001';
 const OURS = { id: `"chatcmpl-${CALL}"`, object: '"chat.completion.chunk"', created: '1755582431' };

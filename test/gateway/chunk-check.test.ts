@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { CHAT_CHUNK } from '../../src/inference/relay/answer-forms.js';
 import { ChunkCheck } from '../../src/inference/relay/chunk-check.js';
 import { eventData } from '../../src/lib/upstream/sse-event.js';
 import { SseSplitter } from '../../src/lib/upstream/sse-splitter.js';
+import fc from '../support/fast-check.js';
 import { sized } from '../support/size.js';
 
 const SERVED = 'gateway/fast';

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { AppError } from '../../src/errors.js';
 import { inspectAtOnce } from '../../src/inference/request/request-body.js';
+import fc from '../support/fast-check.js';
 
 const NONE = new Set<string>();
 const PADDING = ' '.repeat(70_000);

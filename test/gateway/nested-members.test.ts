@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { inspectAtOnce } from '../../src/inference/request/request-body.js';
+import fc from '../support/fast-check.js';
 
 const NONE = new Set<string>();
 const PADDING = ' '.repeat(70_000);

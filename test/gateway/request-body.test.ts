@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { AppError } from '../../src/errors.js';
 import { inspectAtOnce, inspectBody } from '../../src/inference/request/request-body.js';
 import { isSteering } from '../../src/lib/steering-fields.js';
+import fc from '../support/fast-check.js';
 import { inTurns } from '../support/in-turns.js';
 
 const NONE = new Set<string>();

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { toldUsage } from '../../src/inference/relay/told-usage.js';
+import fc from '../support/fast-check.js';
 
 const told = (usage: unknown): unknown => {
   const json = JSON.stringify(usage);

@@ -1,15 +1,15 @@
-import { randomInt } from 'node:crypto';
 import { createSchema } from '../../src/graphql/schema.js';
 import { Random } from '../hostile/fuzz/random.js';
 import { signUp } from '../support/api.js';
 import { createTestKey } from '../support/edge.js';
 import { usePlatform } from '../support/platform-suite.js';
+import { seedFrom } from '../support/seed.js';
 import { sized } from '../support/size.js';
 import { fuzzedRequest } from './fuzz-grammar.js';
 import type { GraphqlAnswer } from './support.js';
 
 const DOCUMENTS = Number(process.env.GRAPHQL_FUZZ ?? sized(800, 200_000));
-const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
+const seed = seedFrom('FUZZ_SEED');
 const MAX_ANSWER_MS = 2_000;
 
 const CODES = new Set([

@@ -1,6 +1,6 @@
-import { randomInt } from 'node:crypto';
 import { newApiKey } from '../../src/lib/key-form.js';
 import { type Rig, startRig } from '../faults/rig/rig.js';
+import { seedFrom } from '../support/seed.js';
 import { sized } from '../support/size.js';
 import { Random } from './fuzz/random.js';
 import type { FuzzRequest } from './fuzz/requests.js';
@@ -10,7 +10,7 @@ import { converse } from './fuzz/wire.js';
 const VALUES = sized(10_000, 100_000);
 const CONNECTIONS = 24;
 const BATCH = 100;
-const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
+const seed = seedFrom('FUZZ_SEED');
 
 const SCHEMES = [
   'Bearer',

@@ -1,5 +1,5 @@
-import { randomInt } from 'node:crypto';
 import { SseSplitter } from '../../src/lib/upstream/sse-splitter.js';
+import { seedFrom } from '../support/seed.js';
 import { sized } from '../support/size.js';
 import { Random } from './fuzz/random.js';
 
@@ -7,7 +7,7 @@ import { Random } from './fuzz/random.js';
 const SPLITS = sized(100_000, 1_000_000);
 const STREAMS = 2_000;
 const MOST_CUTS = 8;
-const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
+const seed = seedFrom('FUZZ_SEED');
 
 const PIECES = [
   ...[

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { monthStart, utcMonth } from '../../src/lib/clock.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
@@ -7,6 +6,7 @@ import { callOf, eventsOf, subscribe } from '../alerts/support.js';
 import { contextOf } from '../billing/fixtures.js';
 import { createPayer } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import fc from '../support/fast-check.js';
 import { keysServiceAt } from './fixtures.js';
 
 const NOW = Date.now();

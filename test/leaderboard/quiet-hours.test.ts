@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import type {
   LeaderboardModelOutput,
   LeaderboardOutput,
@@ -8,6 +7,7 @@ import { type QuietHour, withheldHours } from '../../src/services/leaderboard/qu
 import type { StatusOutput } from '../../src/services/leaderboard/status.outputs.js';
 import { rollUpAt } from '../analytics/support.js';
 import { call } from '../support/api.js';
+import fc from '../support/fast-check.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
 import { callModel, LAST_HOUR, NOW } from './support.js';

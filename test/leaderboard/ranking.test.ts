@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { latencyBounds } from '../../src/lib/latency-sketch.js';
 import { quantileInterval, shareInterval } from '../../src/services/leaderboard/intervals.rules.js';
 import { type Contender, rank } from '../../src/services/leaderboard/ranking.rules.js';
+import fc from '../support/fast-check.js';
 
 /** A model that is known exactly: intervals of no width. */
 const exact = (model: string, successRate: number, p95Ms: number, outputPrice: number): Contender => ({

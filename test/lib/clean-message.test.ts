@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { cleanMessage, isKnownField } from '../../src/lib/clean-message.js';
 import { KNOWN_REFUSALS } from '../../src/lib/known-refusals.js';
 import { CONTROL_NAMES } from '../../src/proxy/simulator/controls.js';
+import fc from '../support/fast-check.js';
 
 const SECRET = [
   'http://10.0.0.5:8000/v1/chat',

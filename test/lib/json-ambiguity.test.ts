@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { jsonAmbiguity } from '../../src/lib/json-ambiguity.js';
 import { anyText } from '../support/any-text.js';
+import fc from '../support/fast-check.js';
 
 const nested = (depth: number, open: string, close: string): string =>
   open.repeat(depth) + close.repeat(depth);

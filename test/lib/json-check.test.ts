@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { checkedMembers, checkInParts } from '../../src/lib/json-check.js';
 import { scanMembers } from '../../src/lib/json-scan.js';
 import { JsonScanError } from '../../src/lib/json-tokens.js';
 import { anyText } from '../support/any-text.js';
+import fc from '../support/fast-check.js';
 
 const read = (text: string | Buffer, maxDepth = 64, maxMembers = 1_000) =>
   checkedMembers(Buffer.from(text as string, 'latin1'), maxDepth, maxMembers);

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { findMembers, replaceValues } from '../../src/lib/json-scan.js';
 import { anyText } from '../support/any-text.js';
+import fc from '../support/fast-check.js';
 
 /** JSON text with blanks where JSON allows them, and `model` now and then spelled with escapes. */
 function render(value: unknown, blank: () => string, escaped: () => boolean): string {

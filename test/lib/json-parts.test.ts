@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { joinInParts } from '../../src/lib/join-in-parts.js';
 import { eachElement, memberValue, scanMembersInParts, skipValueInParts } from '../../src/lib/json-scan.js';
 import type { Work } from '../../src/lib/turns.js';
+import fc from '../support/fast-check.js';
 
 /** The result of work, and how often it paused. */
 function finish<T>(work: Work<T>): { result: T; pauses: number } {

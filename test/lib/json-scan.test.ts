@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { memberValue, replaceValue, scanMembers } from '../../src/lib/json-scan.js';
 import { JsonScanError } from '../../src/lib/json-tokens.js';
 import { anyText } from '../support/any-text.js';
+import fc from '../support/fast-check.js';
 
 /** Any JSON object as text, with white space where JSON allows it. */
 const objectText = fc

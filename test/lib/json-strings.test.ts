@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { type JsonLevel, visitStrings } from '../../src/lib/json-strings.js';
 import { readKey } from '../../src/lib/json-tokens.js';
+import fc from '../support/fast-check.js';
 
 type Found = [path: string, text: string];
 

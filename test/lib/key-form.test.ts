@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { hasKeyForm, newApiKey, shownParts } from '../../src/lib/key-form.js';
+import fc from '../support/fast-check.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

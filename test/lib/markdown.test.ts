@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { type Block, readMarkdown } from '../../src/lib/markdown.js';
 import type { Inline } from '../../src/lib/markdown-inline.js';
+import fc from '../support/fast-check.js';
 
 /** Blocks as short text: `h1(Title) p(a strong(b))`. */
 const words = (pieces: readonly Inline[]): string =>

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { formatMoney } from '../../src/lib/money.js';
 import { decimalText, moneyInput } from '../../src/lib/money-input.js';
+import fc from '../support/fast-check.js';
 
 const parse = (value: unknown) => {
   const result = moneyInput.safeParse(value);

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { formatMoney, parseMoney } from '../../src/lib/money.js';
 import { callsStopped, moneyParts } from '../../src/lib/money-parts.js';
+import fc from '../support/fast-check.js';
 
 describe('an amount on a page', () => {
   test.each([

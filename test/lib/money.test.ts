@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { costOf, formatMoney, parseMoney, pricePerToken } from '../../src/lib/money.js';
+import fc from '../support/fast-check.js';
 
 describe('money', () => {
   test('every amount survives formatting and parsing', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { isLoopback, networkOf, networksOf } from '../../src/lib/network.js';
+import fc from '../support/fast-check.js';
 
 const v4 = fc.tuple(...Array.from({ length: 4 }, () => fc.integer({ min: 0, max: 255 })));
 const groups = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 });

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { SlidingWindow } from '../../src/lib/sliding-window.js';
+import fc from '../support/fast-check.js';
 
 const WINDOW_MS = 60_000;
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { SlotSet } from '../../src/lib/slot-set.js';
+import fc from '../support/fast-check.js';
 
 describe('a set of slots', () => {
   test('holds what was added and not deleted, however the two follow each other', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { wordDiff } from '../../src/lib/word-diff.js';
+import fc from '../support/fast-check.js';
 
 const words = fc.constantFrom('a', 'b', 'the', ' ', '  ', '\n', '.', '{{ x }}', 'ä', '😀', 'long-word');
 const texts = fc.array(words, { maxLength: 80 }).map((list) => list.join(''));

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { pgPool } from '../../src/db/orm.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
@@ -8,6 +7,7 @@ import { createUsageFeed, type UsageFeed } from '../../src/services/live/usage-f
 import { contextOf } from '../billing/fixtures.js';
 import { createPayer, type Payer, recordOf } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import fc from '../support/fast-check.js';
 import { until } from '../support/until.js';
 import { watchPool } from '../support/watched-pool.js';
 

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import pg from 'pg';
 import { newId } from '../../src/lib/ids.js';
 import { DOLLAR, formatMoney, parseMoney } from '../../src/lib/money.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { terminatedEvent } from '../../src/metering/replay.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import fc from '../support/fast-check.js';
 import { checkInvariants } from '../support/invariants.js';
 import { until } from '../support/until.js';
 import { createPayer, intentOf, type Payer, recordOf } from './support.js';

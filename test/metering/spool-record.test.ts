@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { newId } from '../../src/lib/ids.js';
 import {
   decodeFrames,
@@ -13,6 +12,7 @@ import {
   writeFrame,
 } from '../../src/metering/spool-record.js';
 import type { CallIntent, UsageRecord } from '../../src/metering/usage-record.js';
+import fc from '../support/fast-check.js';
 
 const count = fc.nat(1_000_000_000);
 const money = fc.bigInt(0n, 10n ** 23n);

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { costsOf, savingsPct, scaled } from '../../src/services/migration/estimate.rules.js';
 import { findLegacyModel } from '../../src/services/migration/legacy-models.rules.js';
 import { LEGACY_PRICES, type LegacyProvider } from '../../src/services/migration/legacy-prices.data.js';
 import type { EstimateOutput } from '../../src/services/migration/migration.outputs.js';
 import { operate } from '../graphql/support.js';
 import { call, type ErrorAnswer } from '../support/api.js';
+import fc from '../support/fast-check.js';
 import { usePlatform } from '../support/platform-suite.js';
 
 const MILLION = 1_000_000;

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { NODE_SECRET, WITH_SECRET } from '../nodes/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { anyText } from '../support/any-text.js';
+import fc from '../support/fast-check.js';
 import { platformRoutes } from '../support/platform-routes.js';
 import { usePlatform } from '../support/platform-suite.js';
 

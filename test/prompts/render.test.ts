@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { placeholders } from '../../src/services/prompts/placeholders.rules.js';
 import { render } from '../../src/services/prompts/render.rules.js';
+import fc from '../support/fast-check.js';
 import { ownTime } from '../support/own-time.js';
 
 /** What a placeholder is, as an expression. */

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { costOf, DOLLAR, formatMoney, type Money } from '../../src/lib/money.js';
 import { wilsonInterval } from '../../src/lib/wilson.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
@@ -7,6 +6,7 @@ import { DAY_MS, HOUR_MS, rollUpAt } from '../analytics/support.js';
 import { recordOf } from '../metering/support.js';
 import { call, signUp } from '../support/api.js';
 import { createTestKey } from '../support/edge.js';
+import fc from '../support/fast-check.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { type Prompt, promptsApi, type Version } from './support.js';
 

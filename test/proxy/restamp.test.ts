@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { AnswerTooLargeError } from '../../src/lib/upstream/answer-limits.js';
 import { SseRestamper, UpstreamGarbage } from '../../src/proxy/restamp.js';
+import fc from '../support/fast-check.js';
 
 const PUBLIC = 'gateway/fast';
 

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { systemClock } from '../../src/lib/clock.js';
 import { chanceOf } from '../../src/proxy/simulator/random.js';
 import { valueFor } from '../../src/proxy/simulator/schema-value.js';
 import { type Simulator, startSimulator } from '../../src/proxy/simulator/server.js';
+import fc from '../support/fast-check.js';
 import { type ChunkBody, chunksOf, post, textOf } from './support.js';
 
 interface Message {

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { DIMENSIONS, embed, toBase64 } from '../../src/proxy/simulator/embedding.js';
 import { anyText } from '../support/any-text.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import fc from '../support/fast-check.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
 import { post } from './support.js';
 

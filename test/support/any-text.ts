@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from './fast-check.js';
 
 const codePoint = fc.oneof(
   fc.integer({ min: 0, max: 0x7f }),

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { formatTraceparent, readTraceparent } from '../../src/lib/tracing/trace-context.js';
+import fc from '../support/fast-check.js';
 
 const TRACE = 'a'.repeat(32);
 const SPAN = 'b'.repeat(16);

@@ -1,8 +1,8 @@
-import { randomInt } from 'node:crypto';
 import { fuzz } from '../../hostile/fuzz/fuzz.js';
 import { startFuzzRig } from '../../hostile/fuzz/target.js';
 import { slowClients } from '../../hostile/slow/slow.js';
 import { checkInvariants } from '../../support/invariants.js';
+import { seedFrom } from '../../support/seed.js';
 import { startRig } from '../rig/rig.js';
 import type { Result } from './goal.js';
 
@@ -56,7 +56,7 @@ export async function hostileLoad(scale: number): Promise<Result[]> {
 /** Requests from a grammar and mutations of them. */
 export async function fuzzed(scale: number): Promise<Result> {
   const requests = Math.max(20_000, Math.round(5_000_000 * scale));
-  const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
+  const seed = seedFrom('FUZZ_SEED');
   process.stderr.write(`G18: FUZZ_SEED=${seed}\n`);
   const target = await startFuzzRig('G18');
   try {

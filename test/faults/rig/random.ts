@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { seedFrom } from '../../support/seed.js';
 
 /** Numbers that the same seed gives again. */
 export interface Random {
@@ -12,7 +12,7 @@ export interface Random {
 
 /** FAULTS_SEED, or one of this run's own. Printed, so that what it found can be looked at again. */
 export function seededRandom(name: string): Random {
-  const seed = Number(process.env.FAULTS_SEED ?? randomInt(2 ** 31));
+  const seed = seedFrom('FAULTS_SEED');
   process.stderr.write(`${name}: FAULTS_SEED=${seed}\n`);
   let state = seed >>> 0;
   // mulberry32: enough to spread moments and choices.

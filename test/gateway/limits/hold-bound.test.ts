@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { createPriceCeilings } from '../../../src/inference/limits/price-ceiling.js';
 import { type InspectedBody, inspectAtOnce } from '../../../src/inference/request/request-body.js';
 import { costBound, estimateInput } from '../../../src/inference/usage/usage.js';
 import { costOf, type Money } from '../../../src/lib/money.js';
 import { anyText } from '../../support/any-text.js';
+import fc from '../../support/fast-check.js';
 import { sized } from '../../support/size.js';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

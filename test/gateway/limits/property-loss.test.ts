@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import type { Admission } from '../../../src/inference/limits/limits.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
+import fc from '../../support/fast-check.js';
 import { Ledger, TestCaller, UNIT } from '../../support/limits.js';
 import { type LossyEdge, lossyEdges } from '../../support/lossy-edges.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';

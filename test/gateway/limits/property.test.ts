@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import type { Admission } from '../../../src/inference/limits/limits.js';
 import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
+import fc from '../../support/fast-check.js';
 import { Ledger, type LimitsEdge, limitsEdge, TestCaller, UNIT } from '../../support/limits.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
 import { sized } from '../../support/size.js';

@@ -1,9 +1,9 @@
 import { BlockList, isIPv4 } from 'node:net';
-import fc from 'fast-check';
 import { isPublicAddress } from '../../../src/lib/egress/addresses.js';
 import { parseDestination, RefusedDestination } from '../../../src/lib/egress/destination.js';
 import { createEgress } from '../../../src/lib/egress/egress.js';
 import { anyText } from '../../support/any-text.js';
+import fc from '../../support/fast-check.js';
 import { NEVER, PRIVATE, REFUSED, TAKEN } from './vectors.js';
 
 const PUBLIC_ANSWER = async () => ['93.184.215.14'];

@@ -1,5 +1,5 @@
-import { randomInt } from 'node:crypto';
 import { Random } from '../../hostile/fuzz/random.js';
+import { seedFrom } from '../../support/seed.js';
 import { LONG, sized } from '../../support/size.js';
 import { CLOSED, explained, REFUSED, TAKEN, unexplained } from './answers/differences.js';
 import { anyAnswer } from './answers/grammar.js';
@@ -37,7 +37,7 @@ describe('our client, node:http’s and undici’s', () => {
   test(
     `agree on ${ANSWERS} answers: which are taken, their bodies, and which connections serve again`,
     async () => {
-      const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
+      const seed = seedFrom('FUZZ_SEED');
       const random = new Random(seed);
       const tally: Tally = { accepted: 0, reused: 0, seen: new Map(), faults: [] };
       for (let done = 0; done < ANSWERS && tally.faults.length < SHOWN; done += BATCH) {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import type { ResponseHead } from '../../../src/lib/upstream/response-head.js';
 import { ResponseReader } from '../../../src/lib/upstream/response-reader.js';
+import fc from '../../support/fast-check.js';
 
 interface Read {
   head: ResponseHead | undefined;

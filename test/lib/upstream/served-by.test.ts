@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import fc from 'fast-check';
 import { parseHead } from '../../../src/lib/upstream/response-head.js';
 import {
   headerName,
@@ -7,6 +6,7 @@ import {
   readServedBy,
   servedByValue,
 } from '../../../src/lib/upstream/served-by.js';
+import fc from '../../support/fast-check.js';
 
 describe('who served, in a header', () => {
   test('comes back as it was sent, whatever the deployment is called', () => {

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { AnswerTooLargeError } from '../../../src/lib/upstream/answer-limits.js';
 import { eventData } from '../../../src/lib/upstream/sse-event.js';
 import { SseSplitter } from '../../../src/lib/upstream/sse-splitter.js';
+import fc from '../../support/fast-check.js';
 
 const line = fc.string({ unit: 'grapheme', maxLength: 30 }).map((text) => text.replace(/[\r\n]/g, ' '));
 const event = fc
