@@ -76,6 +76,7 @@ const schema = z.object({
   PLAYGROUND_RUNS_PER_MINUTE: whole(1).optional(),
   PLAYGROUND_RUNS_PER_DAY: whole(1).default(500),
   PLAYGROUND_OUTPUT_TOKENS_PER_DAY: whole(1).default(100_000),
+  PLAYGROUND_INPUT_TOKENS_PER_DAY: whole(1).default(1_000_000),
   SIGNUPS_PER_NETWORK_PER_DAY: whole(0).default(20),
   LEADERBOARD_MIN_ACCOUNTS: whole(1, 1_000_000).optional(),
   USAGE_RETENTION_MONTHS: whole(1, MOST_MONTHS).default(13),
@@ -317,6 +318,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     playgroundRunsPerMinute: raw.PLAYGROUND_RUNS_PER_MINUTE ?? null,
     playgroundRunsPerDay: raw.PLAYGROUND_RUNS_PER_DAY,
     playgroundOutputTokensPerDay: raw.PLAYGROUND_OUTPUT_TOKENS_PER_DAY,
+    playgroundInputTokensPerDay: raw.PLAYGROUND_INPUT_TOKENS_PER_DAY,
     signupsPerNetworkPerDay: raw.SIGNUPS_PER_NETWORK_PER_DAY,
     /** Accounts that have to use a model before the leaderboard shows its figures. */
     leaderboardMinAccounts: raw.LEADERBOARD_MIN_ACCOUNTS ?? (production ? 3 : 1),

@@ -31,6 +31,12 @@ export interface TakeBodyOptions {
   limitBytes?: number;
 }
 
+/** Rejects compressed bodies. @throws AppError `unsupported_media_type` */
+export function requireUnencoded({ headers }: IncomingMessage): void {
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') throw new AppError('unsupported_media_type');
+}
+
 /**
  * Rejects a body by its announced length. The announcement takes nothing from the budget.
  * @throws AppError `body_too_large`, and what `onLarge` throws

@@ -37,7 +37,7 @@ import { readBody } from './read-body.js';
 import { askForBody, originForm } from './request-guard.js';
 import type { Translate, Translated } from './responses/responses.js';
 import { type RouteRules, rules, V1_BODY_LIMIT_BYTES } from './route-rules.js';
-import { checkAnnounced, cutSoon, SlowBodyError, takeBody } from './take-body.js';
+import { checkAnnounced, cutSoon, requireUnencoded, SlowBodyError, takeBody } from './take-body.js';
 import { type ReaderBounds, V1Recipient } from './v1-recipient.js';
 
 export interface V1Deps {
@@ -118,7 +118,7 @@ function check(deps: V1Deps, exchange: Exchange): void {
       const entry = activeKey(exchange, error, found);
       refuseBeyondBudget(entry.account, deps.clock.now());
       if (endpoint === 'other') throw notSupported(request);
-      if (encodedBody(request)) throw new AppError('unsupported_media_type');
+      requireUnencoded(request);
       if (endpoint === 'models') listModels(deps, exchange, entry);
       else takeCall(deps, exchange, endpoint, entry);
     }),
@@ -183,11 +183,6 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
       }
     });
   });
-}
-
-function encodedBody(request: IncomingMessage): boolean {
-  const encoding = request.headers['content-encoding'];
-  return encoding !== undefined && encoding !== 'identity';
 }
 
 function notSupported(request: IncomingMessage): AppError {

@@ -9,7 +9,7 @@ import type { Pace } from '../lib/pace.js';
 import { type WidgetChatInput, widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
 import { askForBody } from './request-guard.js';
 import { WIDGET_BODY_LIMIT_BYTES } from './route-rules.js';
-import { checkAnnounced, takeBody } from './take-body.js';
+import { checkAnnounced, requireUnencoded, takeBody } from './take-body.js';
 import type { WidgetExchange } from './widget-exchange.js';
 
 /** Longest answer to a visitor, in tokens (CONTRACT.md, "widget limits"). */
@@ -26,6 +26,7 @@ export function readChatBody(
   const share = new BodyShare(bodies, exchange.address);
   const options = { share, pace, limitBytes: WIDGET_BODY_LIMIT_BYTES, onLarge: () => undefined };
   return new Promise<Buffer>((resolve, reject) => {
+    requireUnencoded(exchange.request);
     checkAnnounced(exchange.request, options);
     askForBody(exchange.request, exchange.response);
     takeBody(exchange, options, (error, body) => {

@@ -3,6 +3,8 @@ export interface FairQueueOptions {
   atOnce: number;
   /** How many of one owner run at once; without it, as many as altogether. */
   perOwner?: number;
+  /** An owner gets one more only while it has fewer than this part of the free places, so that many owners leave room for others. */
+  partOfFree?: number;
   /** How many may wait, of all owners; beyond it the longest line gives up its last place to an owner with a shorter one. */
   waiting?: number;
   /** How many of one owner may wait. */
@@ -35,6 +37,7 @@ interface Lane {
 
 const UNBOUNDED = {
   perOwner: Number.POSITIVE_INFINITY,
+  partOfFree: Number.POSITIVE_INFINITY,
   waiting: Number.POSITIVE_INFINITY,
   waitingPerOwner: Number.POSITIVE_INFINITY,
   patienceMs: 0,
@@ -91,8 +94,9 @@ export class FairQueue {
   }
 
   #hasRoom(lane: Lane): boolean {
-    const { atOnce, perOwner } = this.#options;
-    return this.#running < atOnce && lane.running < perOwner;
+    const { atOnce, perOwner, partOfFree } = this.#options;
+    const free = atOnce - this.#running;
+    return free > 0 && lane.running < perOwner && lane.running < free * partOfFree;
   }
 
   #start(owner: string, lane: Lane): void {
@@ -145,12 +149,12 @@ export class FairQueue {
     this.#running--;
     lane.running--;
     this.#forgetIdle(owner, lane);
-    const next = this.#next();
-    if (next === undefined) return;
-    const waiting = this.#lanes.get(next)!;
-    this.#start(next, waiting);
-    this.#waiting--;
-    waiting.waiting.shift()!.go();
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const waiting = this.#lanes.get(next)!;
+      this.#start(next, waiting);
+      this.#waiting--;
+      waiting.waiting.shift()!.go();
+    }
   }
 
   /** Whose turn it is, of those who wait and have room. */

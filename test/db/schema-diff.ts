@@ -19,7 +19,7 @@ const ONLY_IN_MIGRATIONS: readonly string[] = [
   ...checks('models', 'context_window_check', 'kind_check'),
   ...checks('models', 'input_price_per_million_usd_check', 'output_price_per_million_usd_check'),
   ...checks('plans', 'included_credits_usd_check', 'monthly_price_usd_check', 'requests_per_minute_check'),
-  ...checks('playground_days', 'output_tokens_check', 'runs_check'),
+  ...checks('playground_days', 'input_tokens_check', 'output_tokens_check', 'runs_check'),
   ...checks('playground_runs', 'cost_usd_check', 'list_cost_usd_check', 'position_check', 'status_check'),
   ...checks('playground_sessions', 'check'),
   ...checks('prompt_versions', 'version_check'),

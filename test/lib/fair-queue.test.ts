@@ -57,6 +57,29 @@ describe('a fair queue', () => {
     expect([most, mostOfOne]).toEqual([3, 2]);
   });
 
+  test('however many owners take all they can, a new one finds a free place', async () => {
+    const queue = new FairQueue({ atOnce: 256, perOwner: 8, partOfFree: 1 / 8 });
+    const entered = new Map<string, (() => void)[]>();
+    const ask = (owner: string): void => {
+      void queue.enter(owner).then((leave) => entered.set(owner, [...(entered.get(owner) ?? []), leave]));
+    };
+    for (let round = 0; round < 8; round++) for (let owner = 0; owner < 60; owner++) ask(`greedy ${owner}`);
+    await turn();
+    const held = (): number => [...entered.values()].reduce((sum, { length }) => sum + length, 0);
+    expect(held()).toBeGreaterThan(200);
+    for (let owner = 0; owner < 20; owner++) ask(`new ${owner}`);
+    await turn();
+    for (let owner = 0; owner < 20; owner++) expect(entered.get(`new ${owner}`)).toHaveLength(1);
+    // And none waits for ever: as places come free, all that were asked for are given.
+    for (let given = 0; given < 60 * 8 + 20; ) {
+      const leave = [...entered.values()].find((list) => list.length > 0)!.pop()!;
+      leave();
+      given++;
+      await turn();
+    }
+    expect([held(), queue.owners]).toEqual([0, 0]);
+  });
+
   test('who fails, or ends twice, gives one place back', async () => {
     const queue = new FairQueue({ atOnce: 1, perOwner: 1 });
     await expect(queue.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');

@@ -30,6 +30,8 @@ const OTHERS = [
   '/nothing',
   '/leaderboard/none',
   '/p/none',
+  '/mail/stop?token=none',
+  '/mail/confirm?token=none',
   '/leaderboard/embed',
   '/leaderboard?window_days=30&sort_by=cost',
 ];

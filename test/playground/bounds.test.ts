@@ -21,6 +21,7 @@ describe('the bounds of an account, over two platforms', () => {
       PLAYGROUND_RUNS_PER_MINUTE: '10',
       PLAYGROUND_RUNS_PER_DAY: '24',
       PLAYGROUND_OUTPUT_TOKENS_PER_DAY: '2000',
+      PLAYGROUND_INPUT_TOKENS_PER_DAY: '4000',
     };
     const virtualKeys = createVirtualKeyClient({ url: proxy.url, masterKey: proxy.masterKey });
     platforms = await Promise.all([1, 2].map(() => startTestPlatform(db, { env, clock, virtualKeys })));
@@ -109,6 +110,30 @@ describe('the bounds of an account, over two platforms', () => {
       429,
       expect.stringContaining('2 × max_tokens is 2002'),
     ]);
+  });
+
+  test('input tokens per day hold for runs at once, and count what was read in the end', async () => {
+    const { token, accountId } = await customer();
+    // 6,000 bytes of one word: estimated as 1,500 tokens each.
+    const long = 'word '.repeat(1_200);
+    const answers = await Promise.all([0, 1, 2, 3].map((n) => ask(at(n), token, [FAST], long, small)));
+    expect(statusesOf(answers)).toEqual([201, 201, 429, 429]);
+    const { message } = (answers.find(({ status }) => status === 429)!.body as ErrorAnswer).error;
+    expect(message).toMatch(
+      /^Playground runs of an account can read 4000 tokens per day; \d+ are left, but 1 × about 1500 is 1500\. Shorten the prompt/,
+    );
+    const read = async () =>
+      (
+        await db.pool.query<{ counted: number; used: number }>(
+          `select input_tokens::int as counted, (select coalesce(sum(r.input_tokens), 0)::int from playground_runs r
+            join playground_sessions s on s.id = r.session_id where s.account_id = $1) as used
+           from playground_days where account_id = $1`,
+          [accountId],
+        )
+      ).rows[0]!;
+    const { counted, used } = await read();
+    expect([counted, used > 0]).toEqual([used, true]);
+    expect((await ask(at(0), token, [FAST], 'Hi', small)).status).toBe(201);
   });
 
   test('nobody else is refused for it', async () => {

@@ -1,4 +1,5 @@
 import { dataOf, operate } from '../graphql/support.js';
+import { faultsOf } from '../pages/html-faults.js';
 import { call, signUp } from '../support/api.js';
 import { useProduct } from '../support/product-suite.js';
 import { ask, FAST, QWEN, type Session, writeResponse } from './support.js';
@@ -78,6 +79,7 @@ describe('a shared session', () => {
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect([headers.get('cache-control'), headers.get('x-robots-tag')]).toEqual(['no-store', 'noindex']);
     expect(headers.get('content-security-policy')).toMatch(/script-src 'self'(?:;|$)/);
+    expect(faultsOf(text)).toEqual([]);
     expect(text).toContain('<meta name="robots" content="noindex">');
     // The page's own scripts stand in its head.
     expect(text.slice(text.indexOf('<main'))).not.toMatch(/<script|<img|<b>|style=|onerror=alert\(1\)>/);

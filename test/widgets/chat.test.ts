@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { balanceOf, usageOf } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
 import { chat, delta, FULL_STREAM, raw, stream } from '../support/scripted-upstream.js';
@@ -168,6 +169,15 @@ describe('a chat with a widget', () => {
   ])('refuses a body that is %s', async (_what, body) => {
     const response = await fetch(`${suite.edge.url}/api/widget/chat`, { method: 'POST', body });
     expect(await refusalOf(response)).toEqual([400, 'invalid_body']);
+  });
+
+  test('refuses a compressed body', async () => {
+    const response = await fetch(`${suite.edge.url}/api/widget/chat`, {
+      method: 'POST',
+      headers: { 'content-encoding': 'gzip' },
+      body: gzipSync('{}'),
+    });
+    expect(await refusalOf(response)).toEqual([415, 'unsupported_media_type']);
   });
 
   test('refuses a body beyond 256 KiB', async () => {

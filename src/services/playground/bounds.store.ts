@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { advisoryLocks } from '../../db/locks.js';
 import { PlaygroundStart } from '../../entities/playground/playground-start.js';
 import { utcDay } from '../../lib/clock.js';
-import { KEPT_SESSIONS, MINUTE_MS, type Taken } from './playground.rules.js';
+import { KEPT_SESSIONS, MINUTE_MS, type Taken, type Wanted } from './playground.rules.js';
 
 /** Lets one start of an account at a time past, until the transaction ends: what it counts stays true. */
 export async function lockStarts(em: EntityManager, accountId: string): Promise<void> {
@@ -26,24 +26,28 @@ export async function takenBy(em: EntityManager, accountId: string, now: number)
   const { rows } = await sql<{
     runs_in_minute: number;
     oldest_ms: number | null;
-    runs_today: number;
-    tokens_today: string;
+    runs_today: number | null;
+    output_tokens_today: string | null;
+    input_tokens_today: string | null;
     unfinished: number;
   }>`
-    select coalesce(sum(runs), 0)::int as runs_in_minute, (extract(epoch from min(started_at)) * 1000)::float8 as oldest_ms,
-      coalesce((select d.runs from playground_days d where d.account_id = ${accountId} and d.day = ${utcDay(now)}), 0)
-        as runs_today,
-      coalesce((select d.output_tokens from playground_days d
-        where d.account_id = ${accountId} and d.day = ${utcDay(now)}), 0)::text as tokens_today,
+    select s.runs_in_minute, s.oldest_ms, d.runs as runs_today, d.output_tokens::text as output_tokens_today,
+      d.input_tokens::text as input_tokens_today,
       (select count(*)::int from playground_runs r join playground_sessions s on s.id = r.session_id
         where s.account_id = ${accountId} and r.status in ('pending', 'running')) as unfinished
-    from playground_starts where account_id = ${accountId}`.execute(em.getKysely());
+    from (select coalesce(sum(runs), 0)::int as runs_in_minute,
+        (extract(epoch from min(started_at)) * 1000)::float8 as oldest_ms
+        from playground_starts where account_id = ${accountId}) s
+      left join playground_days d on d.account_id = ${accountId} and d.day = ${utcDay(now)}`.execute(
+    em.getKysely(),
+  );
   const row = rows[0]!;
   return {
     runsInMinute: row.runs_in_minute,
     oldestStartMs: row.oldest_ms ?? undefined,
-    runsToday: row.runs_today,
-    tokensToday: Number(row.tokens_today),
+    runsToday: row.runs_today ?? 0,
+    outputTokensToday: Number(row.output_tokens_today ?? 0),
+    inputTokensToday: Number(row.input_tokens_today ?? 0),
     unfinishedRuns: row.unfinished,
   };
 }
@@ -51,31 +55,32 @@ export async function takenBy(em: EntityManager, accountId: string, now: number)
 /** Takes what a session that starts may use, and forgets days that no bound counts any more. */
 export async function take(
   em: EntityManager,
-  start: { sessionId: string; accountId: string; runs: number; maxTokens: number; now: number },
+  start: Wanted & { sessionId: string; accountId: string; now: number },
 ): Promise<void> {
-  const { sessionId, accountId, runs, maxTokens, now } = start;
+  const { sessionId, accountId, runs, maxTokens, inputTokens, now } = start;
   const day = utcDay(now);
   await em.insert(PlaygroundStart, { sessionId, accountId, startedAt: new Date(now), runs });
   await sql`
-    insert into playground_days as d (account_id, day, runs, output_tokens)
-    values (${accountId}, ${day}, ${runs}, ${runs * maxTokens})
+    insert into playground_days as d (account_id, day, runs, output_tokens, input_tokens)
+    values (${accountId}, ${day}, ${runs}, ${runs * maxTokens}, ${runs * inputTokens})
     on conflict (account_id, day) do update
-    set runs = d.runs + excluded.runs, output_tokens = d.output_tokens + excluded.output_tokens`.execute(
-    em.getKysely(),
-  );
+    set runs = d.runs + excluded.runs, output_tokens = d.output_tokens + excluded.output_tokens,
+      input_tokens = d.input_tokens + excluded.input_tokens`.execute(em.getKysely());
   // Yesterday's is kept: runs that began then may still end.
   await sql`delete from playground_days where account_id = ${accountId} and day < ${day}::date - 1`.execute(
     em.getKysely(),
   );
 }
 
-/** Puts what a run has generated in the place of what it might have. */
+/** Puts what a run has read and generated in the place of what it might have. */
 export async function settleTokens(
   em: EntityManager,
-  run: { accountId: string; day: string; maxTokens: number; outputTokens: number },
+  run: { accountId: string; day: string; maxTokens: number; estimatedInputTokens: number },
+  used: { outputTokens: number; inputTokens: number },
 ): Promise<void> {
   await sql`
-    update playground_days set output_tokens = greatest(0, output_tokens - ${run.maxTokens} + ${run.outputTokens})
+    update playground_days set output_tokens = greatest(0, output_tokens - ${run.maxTokens} + ${used.outputTokens}),
+      input_tokens = greatest(0, input_tokens - ${run.estimatedInputTokens} + ${used.inputTokens})
     where account_id = ${run.accountId} and day = ${run.day}`.execute(em.getKysely());
 }
 

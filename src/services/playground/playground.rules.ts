@@ -34,6 +34,14 @@ export interface Bounds {
   runsPerMinute: number;
   runsPerDay: number;
   outputTokensPerDay: number;
+  inputTokensPerDay: number;
+}
+
+/** What a session asks for: each of its runs may generate `maxTokens` and reads about `inputTokens`. */
+export interface Wanted {
+  runs: number;
+  maxTokens: number;
+  inputTokens: number;
 }
 
 /** What an account has taken. */
@@ -42,7 +50,8 @@ export interface Taken {
   /** When the oldest start of the last minute was, in milliseconds. */
   oldestStartMs: number | undefined;
   runsToday: number;
-  tokensToday: number;
+  outputTokensToday: number;
+  inputTokensToday: number;
   unfinishedRuns: number;
 }
 
@@ -52,13 +61,19 @@ const RUNS_PER_PLAN_RATE = 4;
 export const runsPerMinute = (configured: number | null, requestsPerMinute: number): number =>
   configured ?? RUNS_PER_PLAN_RATE * requestsPerMinute;
 
+const BYTES_PER_TOKEN = 4;
+
+/** About how many tokens a prompt has; the count that the model reports takes its place when the run ends. */
+export const estimatedInputTokens = (text: string): number =>
+  Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+
 /**
- * Whether `runs` more may start, each of which may generate `maxTokens`.
+ * Whether the wanted runs may start.
  * @throws AppError `rate_limit_exceeded` with the bound that stands in the way.
  */
 export function requireRoom(
   taken: Taken,
-  { runs, maxTokens }: { runs: number; maxTokens: number },
+  { runs, maxTokens, inputTokens }: Wanted,
   bounds: Bounds,
   now: number,
 ): void {
@@ -81,10 +96,17 @@ export function requireRoom(
       untilTomorrow,
     );
   }
-  const left = Math.max(0, bounds.outputTokensPerDay - taken.tokensToday);
+  const left = Math.max(0, bounds.outputTokensPerDay - taken.outputTokensToday);
   if (runs * maxTokens > left) {
     refuse(
       `Playground runs of an account can generate ${bounds.outputTokensPerDay} tokens per day; ${left} are left, but ${runs} × max_tokens is ${runs * maxTokens}. Lower max_tokens, or wait until 00:00 UTC.`,
+      untilTomorrow,
+    );
+  }
+  const readable = Math.max(0, bounds.inputTokensPerDay - taken.inputTokensToday);
+  if (runs * inputTokens > readable) {
+    refuse(
+      `Playground runs of an account can read ${bounds.inputTokensPerDay} tokens per day; ${readable} are left, but ${runs} × about ${inputTokens} is ${runs * inputTokens}. Shorten the prompt, or wait until 00:00 UTC.`,
       untilTomorrow,
     );
   }

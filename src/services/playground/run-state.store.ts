@@ -69,13 +69,13 @@ export interface RunEnd {
 /** Writes how a run ended, once. False: it was deleted or given up before. */
 export async function endRun(
   em: EntityManager,
-  run: { id: string; accountId: string; day: string; maxTokens: number },
+  run: { id: string } & Parameters<typeof settleTokens>[1],
   end: RunEnd,
 ): Promise<boolean> {
   return em.transactional(async (inside) => {
     const wanted = { id: run.id, status: { $in: ['pending' as const, 'running' as const] } };
     if ((await inside.nativeUpdate(PlaygroundRun, wanted, { ...end })) === 0) return false;
-    await settleTokens(inside, { ...run, outputTokens: end.outputTokens });
+    await settleTokens(inside, run, end);
     return true;
   });
 }

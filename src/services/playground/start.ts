@@ -17,6 +17,7 @@ import { type ContentKey, contentKey, sessionView } from './content.js';
 import { MAX_TOKENS, type RunPlaygroundInput } from './playground.inputs.js';
 import type { SessionOutput } from './playground.outputs.js';
 import {
+  estimatedInputTokens,
   promptField,
   requireModels,
   requireRoom,
@@ -51,12 +52,14 @@ export async function startSession(
     runsPerMinute: runsPerMinute(deps.config.playgroundRunsPerMinute, requestsPerMinute),
     runsPerDay: deps.config.playgroundRunsPerDay,
     outputTokensPerDay: deps.config.playgroundOutputTokensPerDay,
+    inputTokensPerDay: deps.config.playgroundInputTokensPerDay,
   };
   const { session, key } = await writeSession(context, { accountId, input, now, bounds }, deps);
   const live = runner.begin({
     ...{ id: session.id, accountId, key, authorization, runs: session.runs, catalog },
     day: utcDay(now),
     maxTokens: session.parameters.max_tokens,
+    estimatedInputTokens: inputTokensOf(input),
     bodyFor: (model) => bodyOf(model, session),
   });
   return { session, live };
@@ -94,7 +97,7 @@ async function writeSession(
     await lockStarts(inside, accountId);
     const sealed = await lockDataKey(inside, accountId);
     if (sealed === undefined) throw new AppError('unauthorized');
-    const wanted = { runs: input.models.length, maxTokens };
+    const wanted = { runs: input.models.length, maxTokens, inputTokens: inputTokensOf(input) };
     requireRoom(await takenBy(inside, accountId, now), wanted, bounds, now);
     const key = contentKey(envelopes.dataKey, accountId, sealed);
     const session = sessionRow({ accountId, input, now }, maxTokens, key);
@@ -114,6 +117,9 @@ async function writeSession(
     return { session: sessionView(row, runs, key, (slug) => `${config.publicBaseUrl}/p/${slug}`), key };
   });
 }
+
+const inputTokensOf = ({ prompt, system_prompt: system }: RunPlaygroundInput): number =>
+  estimatedInputTokens(prompt + (system ?? ''));
 
 /** A run as it is written first. */
 const NOT_BEGUN = {

@@ -2,6 +2,7 @@ import { openPseudonymKey } from '../../../src/services/accounts/pseudonym-key.s
 import { createPseudonyms } from '../../../src/services/accounts/pseudonyms.rules.js';
 import type { DeliveryWorker } from '../../../src/services/alerts/delivery-worker.js';
 import { createMailSender } from '../../../src/services/alerts/mail-sender.js';
+import { faultsOf } from '../../pages/html-faults.js';
 import { usePlatform } from '../../support/platform-suite.js';
 import { type EventColumns, type EventRow, ended, fire, type Subscribed, subscribe } from './fixtures.js';
 import { type Mail, type Mailbox, startMailbox } from './mailbox.js';
@@ -219,6 +220,10 @@ describe('mails to an address', () => {
     }
     const said = await suite.db.pool.query('select 1 from mail_recipients');
     expect(said.rowCount).toBe(0);
-    expect((await post(stop!)).status).toBe(200);
+    for (const link of [stop!, confirm!]) {
+      expect(faultsOf(await (await fetch(link)).text())).toEqual([]);
+      const answer = await post(link);
+      expect([answer.status, faultsOf(await answer.text())]).toEqual([200, []]);
+    }
   });
 });

@@ -12,6 +12,7 @@ import { createLogger } from '../../../src/lib/logger.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { createTestKey } from '../../support/edge.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
+import { threadTimeMs } from '../../support/thread-time.js';
 import { until } from '../../support/until.js';
 import { watchPool } from '../../support/watched-pool.js';
 
@@ -77,11 +78,11 @@ describe('the key cache', () => {
     // The first to come have left; the last are there.
     expect(cache.peek(hashOf(1))).toBeUndefined();
     const last = await cache.load(hashOf(MAX_KEYS + 1_000));
-    const started = performance.now();
+    const started = threadTimeMs();
     for (let i = 0; i < 10_000; i++)
       cache.invalidate({ kind: 'key', id: last!.credential.id, accountId: last!.account.id });
     // A scan of 100,000 entries takes about a millisecond each time.
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(threadTimeMs() - started).toBeLessThan(500);
     expect(cache.peek(hashOf(MAX_KEYS + 1_000))).toBeUndefined();
     expect(cache.peek(hashOf(MAX_KEYS))).toBeDefined();
   }, 60_000);

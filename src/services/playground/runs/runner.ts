@@ -26,9 +26,10 @@ export interface NewSession {
   authorization: string;
   /** As its runs were written. */
   runs: readonly RunOutput[];
-  /** The UTC day that they count on, and the most tokens of each. */
+  /** The UTC day that they count on, and what was reserved for each. */
   day: string;
   maxTokens: number;
+  estimatedInputTokens: number;
   catalog: Catalog;
   bodyFor(model: string): Buffer;
 }
@@ -45,7 +46,7 @@ export interface RunnerDeps {
 }
 
 /** Runs of this process that go upstream at once; the others wait, and accounts take turns. */
-const RUNS_AT_ONCE = { atOnce: 256, perOwner: 8 };
+const RUNS_AT_ONCE = { atOnce: 256, perOwner: 8, partOfFree: 1 / 8 };
 /** A run that takes longer frees its place for others. */
 const LONGEST_RUN_MS = 300_000;
 const TOO_LONG: RunFailure = { code: 'upstream_timeout', message: 'The answer took longer than 5 minutes.' };
@@ -241,10 +242,7 @@ export class Runner {
   }
 
   /** Tries for a while where the database is away: the lease ends meanwhile, or doesn't. */
-  async #persist(
-    run: { id: string; accountId: string; day: string; maxTokens: number },
-    row: RunEnd,
-  ): Promise<'written' | 'lost'> {
+  async #persist(run: Parameters<typeof endRun>[1], row: RunEnd): Promise<'written' | 'lost'> {
     for (const giveUpAt = performance.now() + WRITE_PATIENCE_MS; ; ) {
       try {
         return (await endRun(this.deps.em(), run, row)) ? 'written' : 'lost';
