@@ -8,8 +8,8 @@ import { quantile } from './measure.js';
 /**
  * `node build/test/bench/widget.js http://localhost:8080 [rounds]`: what the chat widget of a running product takes of a page,
  * how soon it is there after a click, when its first token comes beside that of `/v1`, and how soon changes are effective. It
- * signs up an account of its own. The goals are those of issue 14: 10 ms of the main thread before the first click, 100 ms to
- * the greeting, 10 ms more than `/v1` to the first token, and 250 ms for a change.
+ * signs up an account of its own. The goals are 10 ms of the main thread before the first click, 100 ms to the greeting, 10 ms more
+ * than `/v1` to the first token, and 250 ms for a change.
  */
 const [base = 'http://localhost:8080', rounds = '20'] = process.argv.slice(2);
 const ROUNDS = Number(rounds);

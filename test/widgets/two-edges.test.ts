@@ -1,15 +1,20 @@
 import { promptsApi } from '../prompts/support.js';
 import { call, signUp } from '../support/api.js';
 import { startTestEdge, type TestEdge } from '../support/edge.js';
+import { ownTime } from '../support/own-time.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../support/redis.js';
 import { chat, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
+import { sized } from '../support/size.js';
 import { until } from '../support/until.js';
 import { createTestWidget, refusalOf, say } from './edge-support.js';
 import type { Widget } from './support.js';
 
 /** A busy machine is not a Redis that doesn't answer. */
 const PATIENCE = { redisMs: 5_000, queueMs: 5_000 };
+const ROLL_BACKS = sized(6, 200);
+/** A roll-back reaches every site within this. */
+const ROLL_BACK_MS = 250;
 const EXCEEDED = [429, 'widget_daily_cap_exceeded'];
 
 describeWithRedis('a widget on two edges', () => {
@@ -106,10 +111,17 @@ describeWithRedis('a widget on two edges', () => {
       return messages[0]!.content;
     };
     for (const edge of edges) expect(await asked(edge)).toBe('Version 2');
-    await prompts.activate(prompt.id, prompt.active_version_id);
-    for (const edge of edges) {
-      await until(async () => (await asked(edge)) === 'Version 1', { what: 'version 1', timeoutMs: 1_000 });
+    const time = ownTime();
+    for (let move = 0; move < ROLL_BACKS; move++) {
+      const [id, content] = move % 2 === 0 ? [prompt.active_version_id, 'Version 1'] : [second.id, 'Version 2'];
+      await prompts.activate(prompt.id, id);
+      const activated = time.now();
+      for (const edge of edges) {
+        await until(async () => (await asked(edge)) === content, { what: content, timeoutMs: 5_000 });
+      }
+      expect(time.now() - activated).toBeLessThan(ROLL_BACK_MS);
     }
+    time.stop();
     const path = `/api/widgets/${widget.id}/rotate-key`;
     const rotated = await call<Widget>(suite.url, 'POST', path, { token: owner.token, body: {} });
     expect(rotated.status).toBe(200);

@@ -106,7 +106,7 @@ function unranked({ board, leastAccounts }: BoardFacts): string {
   const accounts = leastAccounts > 1 ? ` from at least ${leastAccounts} accounts` : '';
   return `<section><h2>Not enough data</h2>
 <p>Ranked models have at least 100 calls${accounts} in the last ${days} days. These have fewer:</p>
-<ul>${names.map((name) => `<li>${modelLink(name)}</li>`).join('')}</ul></section>`;
+<ul class="links">${names.map((name) => `<li>${modelLink(name)}</li>`).join('')}</ul></section>`;
 }
 
 const quietHours = (leastAccounts: number): string =>
