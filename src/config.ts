@@ -76,7 +76,7 @@ const schema = z.object({
   PLAYGROUND_RUNS_PER_MINUTE: whole(1).optional(),
   PLAYGROUND_RUNS_PER_DAY: whole(1).default(500),
   PLAYGROUND_OUTPUT_TOKENS_PER_DAY: whole(1).default(100_000),
-  PLAYGROUND_INPUT_TOKENS_PER_DAY: whole(1).default(1_000_000),
+  PLAYGROUND_INPUT_TOKENS_PER_DAY: whole(1).default(2_000_000),
   SIGNUPS_PER_NETWORK_PER_DAY: whole(0).default(20),
   LEADERBOARD_MIN_ACCOUNTS: whole(1, 1_000_000).optional(),
   USAGE_RETENTION_MONTHS: whole(1, MOST_MONTHS).default(13),

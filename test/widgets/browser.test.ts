@@ -218,6 +218,24 @@ describeInBrowser('the widget in a page', () => {
     expect(await chat.locator('.turn.user').count()).toBe(0);
   });
 
+  test('closes again when the chat can’t be loaded, tells the page, and tries again at the next click', async () => {
+    const { publicKey } = await widgetOn();
+    const page = await browser.open(site.url, { others: [edge.url], expectedErrors: /ERR_FAILED/ });
+    await page.clock.install();
+    await page.route('**/widget/frame/**', (route) => route.abort());
+    await page.goto(site.page('/', tagOf(edge.url, publicKey)));
+    await until(() => hasBubble(page), { what: 'the bubble' });
+    await page.evaluate(`window.failed = 0; GatewayChat.on('error', () => failed++)`);
+    await clickBubble(page);
+    await page.clock.fastForward(16_000);
+    await until(() => page.evaluate<boolean>('failed === 1'), { what: 'the error' });
+    await page.unrouteAll();
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    await write(chat, 'Are you there?');
+    await chat.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
+  });
+
   test('says when an answer stalls, takes it if it comes after all, and asks again if told to', async () => {
     const { publicKey } = await widgetOn();
     const page = await browser.open(site.url, { others: [edge.url] });

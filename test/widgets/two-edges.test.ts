@@ -113,7 +113,8 @@ describeWithRedis('a widget on two edges', () => {
     for (const edge of edges) expect(await asked(edge)).toBe('Version 2');
     const time = ownTime();
     for (let move = 0; move < ROLL_BACKS; move++) {
-      const [id, content] = move % 2 === 0 ? [prompt.active_version_id, 'Version 1'] : [second.id, 'Version 2'];
+      const [id, content] =
+        move % 2 === 0 ? [prompt.active_version_id, 'Version 1'] : [second.id, 'Version 2'];
       await prompts.activate(prompt.id, id);
       const activated = time.now();
       for (const edge of edges) {

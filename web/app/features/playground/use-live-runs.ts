@@ -10,6 +10,9 @@ import { advanced, isOver, type ShownRun } from './runs.rules';
 type RunEvent = PlaygroundRunSubscription['playgroundRun'];
 type Runs = ReadonlyMap<string, ShownRun>;
 
+/** The first text waits this long for that of the other models, so that columns begin together. */
+const TOGETHER_MS = 20;
+
 /**
  * The runs of a session as they grow. What has come is drawn once per frame, however many models talk at once. After a
  * lost connection the server tells everything again from the beginning.
@@ -23,25 +26,21 @@ export function useLiveRuns({ id, runs }: SessionPartsFragment): readonly ShownR
   useEffect(() => {
     if (!needsEvents) return;
     let waiting: RunEvent[] = [];
-    let frame: number | undefined;
-    const draw = (): void => {
-      frame = undefined;
+    const pace = createPace(() => {
       const events = waiting;
       waiting = [];
       setLive((before) => events.reduce((next, event) => withEvent(next, event, first.current), before));
-    };
+    });
     const { unsubscribe } = client
       .subscription(PlaygroundRunDocument, { sessionId: id })
       .subscribe(({ data }) => {
         if (!data) return;
         waiting.push(data.playgroundRun);
-        // A page that nobody sees draws no frames.
-        if (document.hidden) draw();
-        else frame ??= requestAnimationFrame(draw);
+        pace.came(data.playgroundRun.delta !== '');
       });
     return () => {
       unsubscribe();
-      if (frame !== undefined) cancelAnimationFrame(frame);
+      pace.stop();
     };
   }, [client, id, needsEvents]);
   return runs.map((run) => (isOver(run) ? run : (live.get(run.id) ?? run)));
@@ -50,4 +49,39 @@ export function useLiveRuns({ id, runs }: SessionPartsFragment): readonly ShownR
 function withEvent(live: Runs, event: RunEvent, runs: readonly ShownRun[]): Runs {
   const before = live.get(event.runId) ?? runs.find(({ id }) => id === event.runId);
   return before ? new Map(live).set(event.runId, advanced(before, event)) : live;
+}
+
+/** Calls `draw` once per frame after something came. The first text waits for that of the other models. */
+function createPace(draw: () => void) {
+  let frame: number | undefined;
+  let together: ReturnType<typeof setTimeout> | undefined;
+  let begun = false;
+  const drawNext = (): void => {
+    frame = undefined;
+    draw();
+  };
+  const drawSoon = (): void => {
+    // A page that nobody sees draws no frames.
+    if (document.hidden) draw();
+    else frame ??= requestAnimationFrame(drawNext);
+  };
+  const begin = (): void => {
+    begun = true;
+    if (frame !== undefined) cancelAnimationFrame(frame);
+    frame = undefined;
+    together = setTimeout(() => {
+      together = undefined;
+      drawSoon();
+    }, TOGETHER_MS);
+  };
+  return {
+    came(isText: boolean): void {
+      if (isText && !begun) begin();
+      else if (together === undefined) drawSoon();
+    },
+    stop(): void {
+      clearTimeout(together);
+      if (frame !== undefined) cancelAnimationFrame(frame);
+    },
+  };
 }
