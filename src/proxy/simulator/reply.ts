@@ -8,6 +8,8 @@ import type { StreamEvent } from './wire.js';
 
 /** How long a stalled answer stays open when the caller doesn't leave. */
 const STALL_MS = 3_600_000;
+/** What is late by more than this, because its caller reads slowly, isn't made up for. */
+const CATCH_UP_MS = 5;
 /** Events written without a pause before other work gets a turn. */
 const BURST = 64;
 
@@ -19,6 +21,8 @@ export interface Pace {
 
 export class Reply {
   private readonly gone = new AbortController();
+  /** When the last wait was to end. The next one follows on it, so that late timers don't add up. */
+  private due = performance.now();
 
   constructor(
     private readonly response: ServerResponse,
@@ -30,7 +34,10 @@ export class Reply {
 
   /** @throws AbortError when the caller leaves meanwhile */
   async wait(milliseconds: number): Promise<void> {
-    if (milliseconds > 0) await delay(milliseconds, undefined, { signal: this.gone.signal });
+    if (milliseconds <= 0) return;
+    this.due = Math.max(this.due, performance.now() - CATCH_UP_MS) + milliseconds;
+    const left = Math.floor(this.due - performance.now());
+    if (left > 0) await delay(left, undefined, { signal: this.gone.signal });
   }
 
   /** Lets others have their turn. @throws AbortError when the caller has left meanwhile */
