@@ -13,8 +13,11 @@ type Constructed = ConstructorParameters<typeof TestRunner>;
  */
 const LOADED =
   /\/build\/test\/(?:(?:journeys|hostile|faults|deploy|launcher|db|metering)\/|web\/build|proxy\/(?:doctor|process)|gateway\/(?:passed|bodies)\/)/;
-/** Files that look at the platform, most of them in a browser: what these share is started by one worker only. */
-const PLATFORM = /\/build\/test\/(?:web|graphql|platform|accounts|alerts|billing|analytics|keys|live)\//;
+/** Files that could run anywhere. The workers of the loaded files take them afterwards: all lanes then end together. */
+const AFTERWARDS =
+  /\/build\/test\/(?:platform|accounts|alerts|billing|analytics|keys|live|proxy|lib|jobs|clients|boundaries)\//;
+/** Files in a browser, and those of GraphQL: what these share is started by one worker only. */
+const PLATFORM = /\/build\/test\/(?:web|graphql)\//;
 
 /** Lanes side by side, each with workers of its own: half of them for the loaded files, a quarter for the platform's. */
 class Lanes extends TestRunner {
@@ -35,9 +38,10 @@ class Lanes extends TestRunner {
 
   override async runTests(...[tests, watcher, options]: Arguments): Promise<void> {
     const { maxWorkers } = this.#config;
-    const loaded = tests.filter(({ path }) => LOADED.test(path));
-    const platform = tests.filter(({ path }) => !LOADED.test(path) && PLATFORM.test(path));
-    const others = tests.filter(({ path }) => !LOADED.test(path) && !PLATFORM.test(path));
+    const loaded = tests.filter(({ path }) => LOADED.test(path) || AFTERWARDS.test(path));
+    const rest = tests.filter((one) => !loaded.includes(one));
+    const platform = rest.filter(({ path }) => PLATFORM.test(path));
+    const others = rest.filter(({ path }) => !PLATFORM.test(path));
     const lanes = [loaded, platform, others].filter((files) => files.length > 0);
     if (options.serial || maxWorkers < 4 || lanes.length < 2) return super.runTests(tests, watcher, options);
     const quarter = Math.floor(maxWorkers / 4);

@@ -16,6 +16,7 @@ const FIRST = [
   'launcher',
   'gateway/limits',
   'db',
+  'metering',
   'gateway',
 ];
 
