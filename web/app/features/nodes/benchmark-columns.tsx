@@ -5,7 +5,9 @@ import { Moment } from '../../ui/moment';
 import { decimal } from './node-facts';
 import classes from './nodes.module.css';
 
-const ms = (value: number | null | undefined): string => (value == null ? '–' : `${decimal(value)} ms`);
+/** 912.4 ms */
+export const ms = (value: number | null | undefined): string =>
+  value == null ? '–' : `${decimal(value)} ms`;
 
 /** The figures of a run, the same wherever runs are listed. */
 export const benchmarkColumns: readonly Column<BenchmarkRowFragment>[] = [
