@@ -17,6 +17,7 @@ export const benchmarkColumns: readonly Column<BenchmarkRowFragment>[] = [
     phone: 1,
     cell: ({ modelPublicName }) => <span className={classes.address}>{modelPublicName}</span>,
   },
+  { id: 'at', head: 'Run', phone: 11, cell: ({ createdAt }) => <Moment at={createdAt} /> },
   {
     id: 'speed',
     head: 'Tokens/s',
@@ -48,5 +49,4 @@ export const benchmarkColumns: readonly Column<BenchmarkRowFragment>[] = [
         </>
       ),
   },
-  { id: 'at', head: 'Run', phone: 11, cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
