@@ -5,19 +5,7 @@ import { dataOf, operate } from '../graphql/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
-import { NODE_SECRET, register, WITH_SECRET } from './support.js';
-
-const RUN = {
-  model_public_name: 'gateway/fast',
-  total_requests: 1_000,
-  concurrency: 8,
-  total_tokens: 12_800,
-  duration_ms: 10_000,
-  tokens_per_second: 1_280,
-  p50_latency_ms: 700,
-  p95_latency_ms: 900,
-  errors: 0,
-};
+import { NODE_SECRET, RUN, register, WITH_SECRET } from './support.js';
 
 describe('a comparison of two benchmarks', () => {
   const suite = usePlatform({ env: WITH_SECRET });

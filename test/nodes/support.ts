@@ -17,6 +17,19 @@ export const NODE = {
   endpoint_url: 'http://10.11.12.13:8000/v1',
 };
 
+/** A benchmark run, without its node. */
+export const RUN = {
+  model_public_name: 'gateway/fast',
+  total_requests: 1_000,
+  concurrency: 8,
+  total_tokens: 12_800,
+  duration_ms: 10_000,
+  tokens_per_second: 1_280,
+  p50_latency_ms: 700,
+  p95_latency_ms: 900,
+  errors: 0,
+};
+
 /** Registers a node. */
 export async function register(
   { url, token }: { url: string; token: string },

@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import { NODE_NEWS_CHANNEL } from '../../src/db/invalidation.js';
+import { DOLLAR } from '../../src/lib/money.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
 import { documentIdOf } from '../graphql/support.js';
-import { register } from '../nodes/support.js';
+import { recordOf } from '../metering/support.js';
+import { RUN, register } from '../nodes/support.js';
 import { signUpAdmin } from '../support/admin.js';
-import { PASSWORD, type UserFields } from '../support/api.js';
+import { call, PASSWORD, type UserFields } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
@@ -148,7 +151,8 @@ describeInBrowser('the admin pages', () => {
     await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro');
     await page.getByRole('button', { name: 'Change plan' }).click();
     await suite.api(admin.token, 'PATCH', `/api/admin/users/${user.accountId}`, { plan: 'team' });
-    await dialog.getByRole('button', { name: 'Change plan' }).click();
+    // The page may hear of it first and disable the button.
+    await dialog.getByRole('button', { name: 'Change plan' }).dispatchEvent('click');
     await dialog.getByText(/has changed in the meantime|was changed elsewhere/).waitFor();
     expect(await suite.api(user.token, 'GET', '/api/auth/me')).toMatchObject({ plan_id: 'team' });
     await page.keyboard.press('Escape');
@@ -175,6 +179,102 @@ describeInBrowser('the admin pages', () => {
       await expectAccessible(page);
       await screenshot(page, `admin-${path.split('/')[2]!.split('?')[0]}`);
     }
+  });
+
+  const submitRun = async (nodeId: string, changes: object = {}): Promise<void> => {
+    const answer = await call(suite.url, 'POST', '/api/internal/benchmarks', {
+      token: HEARTBEAT_SECRET,
+      body: { node_id: nodeId, ...RUN, ...changes },
+    });
+    expect(answer.status).toBe(201);
+  };
+  const p95Within = (low: number, high: number) => ({
+    p95_latency_ms: (low + high) / 2,
+    intervals: [{ measure: 'p95_latency_ms', low, high }],
+  });
+
+  test('two runs are chosen from the lists and compared; the address keeps the choice', async () => {
+    const [slow, fast] = [`slow ${randomUUID()}`, `fast ${randomUUID()}`];
+    const as = { url: suite.url, token: admin.token };
+    const { id: slowId } = await register(as, { name: slow });
+    const { id: fastId } = await register(as, { name: fast });
+    await submitRun(slowId, p95Within(890, 910));
+    await submitRun(fastId, { ...p95Within(690, 710), concurrency: 16 });
+    await submitRun(fastId, { model_public_name: 'gateway/qwen-pro' });
+    const page = await openAs(browser, suite, admin, '/admin/benchmarks');
+    await page.getByText('Choose two runs of one model').waitFor();
+    const latest = page.getByRole('region', { name: 'Latest benchmarks' });
+    const choose = (node: string, model = 'gateway/fast') =>
+      latest.getByRole('button', { name: `${node}, ${model}` });
+    await choose(slow).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('The base is chosen. Choose another run of gateway/fast').waitFor();
+    expect(await choose(fast, 'gateway/qwen-pro').isDisabled()).toBe(true);
+    await choose(fast).focus();
+    await page.keyboard.press('Enter');
+    const comparison = page.getByRole('region', { name: 'Comparison of two runs' });
+    const measure = (name: string) => comparison.getByRole('row').filter({ hasText: name }).innerText();
+    await rowOf(page, 'Latency, p95').getByText('better').waitFor();
+    expect(await measure('Latency, p95')).toMatch(/900 ms.*700 ms.*-200 ms \(-22\.2%\)/s);
+    expect(await measure('Tokens')).toContain('inconclusive');
+    await page.getByText('The runs differ in parallel requests').waitFor();
+    await page.getByText('Not measured in both runs: goodput').waitFor();
+    expect(await page.evaluate('document.activeElement.innerText')).toMatch(/^Comparison/);
+    await page.reload();
+    await rowOf(page, 'Latency, p95').getByText('better').waitFor();
+    await expectGoodLooks(page, 'admin-comparison');
+    await page.getByRole('button', { name: 'Swap' }).click();
+    await rowOf(page, 'Latency, p95').getByText('worse').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByText('Choose two runs of one model').waitFor();
+    await page.goto(`/admin/benchmarks?base=${slowId}&other=nothing`);
+    await page.getByText('One of the runs doesn’t exist').waitFor();
+  });
+
+  test('margins of all nodes and of one, beside the latency of its benchmark; without a cost it says what to do', async () => {
+    const [earning, free] = [`earning ${randomUUID()}`, `free ${randomUUID()}`];
+    const as = { url: suite.url, token: admin.token };
+    const { id } = await register(as, { name: earning });
+    await register(as, { name: free, hourly_cost_usd: 0 });
+    await suite.db.pool.query(`update gpu_nodes set created_at = now() - interval '10 hours' where id = $1`, [
+      id,
+    ]);
+    await submitRun(id, { ...p95Within(490, 510), concurrency: 16 });
+    const served = { deployment: 'fast-1', nodeId: id, nodeCalls: 16, latencyMs: 90, cost: DOLLAR / 4n };
+    const payer = await suite.signUp('free');
+    await flushBatch(
+      suite.db.pool,
+      Array.from({ length: 24 }, () => recordOf(payer, { createdAt: Date.now(), ...served })),
+    );
+    const page = await openAs(browser, suite, admin, '/admin/margin');
+    const margins = page.getByRole('region', { name: 'Margins of all nodes' });
+    const row = margins.getByRole('row').filter({ hasText: earning });
+    // $6 in ten hours that cost $2.50 each.
+    await row.getByText(/^-\$1\.90/).waitFor();
+    expect(await row.innerText()).toContain('$6.00');
+    expect(await margins.getByRole('row').last().innerText()).toContain('Set hourly cost');
+    await expectGoodLooks(page, 'admin-margin');
+
+    await row.getByRole('link', { name: earning }).click();
+    await page.getByText('24 calls, 0 failed').waitFor();
+    await page.getByText(/^-\$1\.90/).waitFor();
+    const latency = page.getByRole('region', { name: 'Latency in use' }).getByRole('row').last();
+    expect(await latency.innerText()).toMatch(/500 ms at 16\s+\d\d ms at 16 to 19\s+82% faster/);
+    await page.getByRole('button', { name: '24 hours' }).click();
+    await page.waitForURL('**?tab=margin&window=1');
+    await expectGoodLooks(page, 'admin-node-margin');
+
+    await page.goto('/admin/margin?by=name');
+    await margins.getByRole('link', { name: free, exact: true }).click();
+    await page.getByText('No hourly cost is set. Set one to see the margin.').waitFor();
+    await page.getByText('No calls and no benchmarks of this node.').waitFor();
+    await page.getByRole('link', { name: 'Set hourly cost' }).click();
+    await page.getByLabel('Cost per hour').fill('1.25');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    await page.getByRole('link', { name: 'Margin' }).last().click();
+    await page.getByText(/\$1\.25 × 0[.\d]* hours/).waitFor();
+    await page.getByText('no revenue').waitFor();
   });
 
   test('nobody else gets more than a word that they may not, and who is signed out comes back after the log-in', async () => {

@@ -23,6 +23,7 @@ export const paths = {
   nodes: '/admin/nodes',
   newNode: '/admin/nodes/new',
   node: '/admin/nodes/$nodeId',
+  margin: '/admin/margin',
   benchmarks: '/admin/benchmarks',
   routing: '/admin/routing',
   jobs: '/admin/jobs',

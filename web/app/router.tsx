@@ -5,7 +5,7 @@ import { windowSearch } from './features/analytics/window';
 import { billingSearch } from './features/billing/billing-search';
 import { keySearch, keysSearch } from './features/keys/keys-search';
 import { modelsSearch } from './features/models/models-search';
-import { benchmarksSearch, nodeSearch, nodesSearch } from './features/nodes/nodes-search';
+import { benchmarksSearch, marginSearch, nodeSearch, nodesSearch } from './features/nodes/nodes-search';
 import { playgroundSearch } from './features/playground/playground-search';
 import { newPromptSearch, promptSearch, promptsSearch } from './features/prompts/prompts-search';
 import { usageSearch } from './features/usage/usage-search';
@@ -220,6 +220,13 @@ const node = createRoute({
   component: lazyAdminPage(() => import('./features/nodes/node-page'), 'NodePage'),
 });
 
+const margin = createRoute({
+  getParentRoute: () => admin,
+  path: paths.margin,
+  validateSearch: marginSearch,
+  component: lazyAdminPage(() => import('./features/nodes/margin-page'), 'MarginPage'),
+});
+
 const benchmarks = createRoute({
   getParentRoute: () => admin,
   path: paths.benchmarks,
@@ -283,7 +290,7 @@ export const router = createRouter({
       statement,
       profile,
       adminStart,
-      admin.addChildren([nodes, newNode, node, benchmarks, routing, jobs, users, user, audit]),
+      admin.addChildren([nodes, newNode, node, margin, benchmarks, routing, jobs, users, user, audit]),
     ]),
   ]),
   defaultPreload: 'intent',

@@ -22,6 +22,7 @@ const PAGES = {
   '/admin/nodes': ['layers', 'admin-gate', 'nodes-page'],
   '/admin/nodes/new': ['layers', 'admin-gate', 'register-page'],
   '/admin/nodes/*': ['layers', 'admin-gate', 'node-page'],
+  '/admin/margin': ['layers', 'admin-gate', 'margin-page'],
   '/admin/benchmarks': ['layers', 'admin-gate', 'benchmarks-page'],
   '/admin/routing': ['layers', 'admin-gate', 'routing-page'],
   '/admin/jobs': ['layers', 'admin-gate', 'jobs-page'],

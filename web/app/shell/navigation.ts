@@ -5,6 +5,7 @@ import {
   BoxIcon,
   BracesIcon,
   ClockIcon,
+  CoinsIcon,
   FileTextIcon,
   GaugeIcon,
   KeyRoundIcon,
@@ -45,6 +46,7 @@ const ADMIN: Group = {
   title: 'Admin',
   destinations: [
     { label: 'Nodes', icon: ServerIcon, to: paths.nodes },
+    { label: 'Margin', icon: CoinsIcon, to: paths.margin },
     { label: 'Benchmarks', icon: ActivityIcon, to: paths.benchmarks },
     { label: 'Routing', icon: RouteIcon, to: paths.routing },
     { label: 'Jobs', icon: ClockIcon, to: paths.jobs },

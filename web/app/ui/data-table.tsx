@@ -27,6 +27,8 @@ export type Column<Row> = ColumnLook<Row> &
     | {
         /** An amount of dollars: the points of the column stand below each other. Null: none. */
         usd(row: Row): string | null;
+        /** Why there is none. */
+        none?(row: Row): ReactNode;
         /** A plus in front of what comes in. */
         signed?: boolean;
       }
@@ -164,7 +166,8 @@ const Row = memo(function Row<Item>({ row, columns, rooms, fresh, open }: RowPro
 function contentOf<Item>(column: Column<Item>, row: Item, room: number): ReactNode {
   if ('cell' in column) return column.cell(row);
   const amount = column.usd(row);
-  return amount === null ? null : <Money usd={amount} signed={column.signed ?? false} room={room} />;
+  if (amount === null) return column.none?.(row);
+  return <Money usd={amount} signed={column.signed ?? false} room={room} />;
 }
 
 interface CellProps<Item> {

@@ -10,9 +10,19 @@ interface TileProps {
   note?: ReactNode;
 }
 
+interface TilesProps {
+  /** They have room for amounts of many digits, which are never cut. */
+  roomy?: boolean;
+  children: ReactNode;
+}
+
 /** Figures that are read at one glance, beside each other. */
-export function Tiles({ children }: { children: ReactNode }) {
-  return <dl className={classes.tiles}>{children}</dl>;
+export function Tiles({ roomy = false, children }: TilesProps) {
+  return (
+    <dl className={classes.tiles} data-roomy={roomy || undefined}>
+      {children}
+    </dl>
+  );
 }
 
 /** One of them. */

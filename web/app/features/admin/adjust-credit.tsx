@@ -4,8 +4,8 @@ import { formatMoney, parseMoney } from '../../../../src/lib/money';
 import { adjustCreditInput } from '../../../../src/services/admin/admin.inputs';
 import { AdjustCreditDocument, type UserRowFragment } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
-import { Dialog, DialogActions } from '../../ui/dialog';
-import { ErrorNote } from '../../ui/error-note';
+import { ConfirmDialog } from '../../ui/confirm-dialog';
+import { Fact, Facts } from '../../ui/facts';
 import { asSentence, schemaErrors } from '../../ui/form-errors';
 import { Money } from '../../ui/money';
 import { Note } from '../../ui/note';
@@ -84,36 +84,30 @@ export function AdjustCredit({ user }: { user: UserRowFragment }) {
         </Button>
       </form>
       {asked && (
-        <Dialog opened onClose={() => setAsked(undefined)} title={`Adjust the credit of ${user.email}?`}>
-          {error && <ErrorNote error={refused === '' ? error : { ...error, message: refused }} />}
-          <dl className={classes.facts}>
-            <dt>Balance now</dt>
-            <dd>
+        <ConfirmDialog
+          title={`Adjust the credit of ${user.email}?`}
+          onClose={() => setAsked(undefined)}
+          action="Adjust credit"
+          onConfirm={() => void send()}
+          sending={sending}
+          error={error && refused !== '' ? { ...error, message: refused } : error}
+        >
+          <Facts>
+            <Fact name="Balance now">
               <Money usd={user.balanceUsd} />
-            </dd>
-            <dt>Adjustment</dt>
-            <dd>
+            </Fact>
+            <Fact name="Adjustment">
               <Money usd={formatMoney(parseMoney(asked.amount))} signed />
-            </dd>
-            <dt>Balance after</dt>
-            <dd>
+            </Fact>
+            <Fact name="Balance after">
               <Money usd={balanceAfter(user, asked.amount)} />
-            </dd>
-            <dt>Reason</dt>
-            <dd>{reason.trim()}</dd>
-          </dl>
+            </Fact>
+            <Fact name="Reason">{reason.trim()}</Fact>
+          </Facts>
           <p className={classes.hint}>
             It becomes a ledger entry, which can’t be changed. To correct it, adjust again.
           </p>
-          <DialogActions>
-            <Button loading={sending} onClick={() => void send()}>
-              Adjust credit
-            </Button>
-            <Button variant="default" onClick={() => setAsked(undefined)}>
-              Cancel
-            </Button>
-          </DialogActions>
-        </Dialog>
+        </ConfirmDialog>
       )}
     </Section>
   );

@@ -8,8 +8,7 @@ import {
 } from '../../../generated/graphql';
 import type { ShownError } from '../../graphql/errors';
 import { useAction } from '../../graphql/use-action';
-import { Dialog, DialogActions } from '../../ui/dialog';
-import { ErrorNote } from '../../ui/error-note';
+import { ConfirmDialog } from '../../ui/confirm-dialog';
 import { asSentence } from '../../ui/form-errors';
 import { Section } from '../../ui/section';
 import classes from './admin.module.css';
@@ -81,22 +80,17 @@ export function UserAccess({ user, isSelf }: { user: UserRowFragment; isSelf: bo
         </div>
       )}
       {asked && (
-        <Dialog opened onClose={() => setAsked(undefined)} title={ACTS[asked].title(user.email)}>
-          {error && <ErrorNote error={withFields(error)} />}
+        <ConfirmDialog
+          title={ACTS[asked].title(user.email)}
+          onClose={() => setAsked(undefined)}
+          action={ACTS[asked].button}
+          onConfirm={() => void send()}
+          sending={disable.sending || enable.sending || role.sending}
+          error={error && withFields(error)}
+          danger={ACTS[asked].danger}
+        >
           <p>{ACTS[asked].does}</p>
-          <DialogActions>
-            <Button
-              {...(ACTS[asked].danger && { color: 'red' })}
-              loading={disable.sending || enable.sending || role.sending}
-              onClick={() => void send()}
-            >
-              {ACTS[asked].button}
-            </Button>
-            <Button variant="default" onClick={() => setAsked(undefined)}>
-              Cancel
-            </Button>
-          </DialogActions>
-        </Dialog>
+        </ConfirmDialog>
       )}
     </Section>
   );

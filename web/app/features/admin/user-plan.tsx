@@ -2,9 +2,7 @@ import { Button, NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import { SetUserPlanDocument, type UserRowFragment } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
-import { Dialog, DialogActions } from '../../ui/dialog';
-import { ErrorNote } from '../../ui/error-note';
-import { Note } from '../../ui/note';
+import { ConfirmDialog } from '../../ui/confirm-dialog';
 import { Section } from '../../ui/section';
 import classes from './admin.module.css';
 
@@ -43,27 +41,22 @@ export function ChangePlan({ user, plans }: { user: UserRowFragment; plans: read
         </Button>
       </div>
       {asked && (
-        <Dialog opened onClose={() => setAsked(undefined)} title={`Move ${user.email} to ${asked.to}?`}>
-          {isOld ? (
-            <Note tone="warn">
-              The plan was changed elsewhere and is {user.planId} now. Close this and look again.
-            </Note>
-          ) : (
-            error && <ErrorNote error={error} />
-          )}
+        <ConfirmDialog
+          title={`Move ${user.email} to ${asked.to}?`}
+          onClose={() => setAsked(undefined)}
+          action="Change plan"
+          onConfirm={() => void send()}
+          sending={sending}
+          error={error}
+          changed={
+            isOld && `The plan was changed elsewhere and is ${user.planId} now. Close this and look again.`
+          }
+        >
           <p>
             From {asked.from} to {asked.to}, at once: allowed models and requests per minute change within a
             second. A paid plan grants its included credits, once per month.
           </p>
-          <DialogActions>
-            <Button loading={sending} disabled={isOld} onClick={() => void send()}>
-              Change plan
-            </Button>
-            <Button variant="default" onClick={() => setAsked(undefined)}>
-              Cancel
-            </Button>
-          </DialogActions>
-        </Dialog>
+        </ConfirmDialog>
       )}
     </Section>
   );

@@ -5,7 +5,9 @@ import { Moment } from '../../ui/moment';
 import { decimal } from './node-facts';
 import classes from './nodes.module.css';
 
-const ms = (value: number | null | undefined): string => (value == null ? '–' : `${decimal(value)} ms`);
+/** 912.4 ms */
+export const ms = (value: number | null | undefined): string =>
+  value == null ? '–' : `${decimal(value)} ms`;
 
 /** The figures of a run, the same wherever runs are listed. */
 export const benchmarkColumns: readonly Column<BenchmarkRowFragment>[] = [
@@ -15,6 +17,7 @@ export const benchmarkColumns: readonly Column<BenchmarkRowFragment>[] = [
     phone: 1,
     cell: ({ modelPublicName }) => <span className={classes.address}>{modelPublicName}</span>,
   },
+  { id: 'at', head: 'Run', phone: 11, cell: ({ createdAt }) => <Moment at={createdAt} /> },
   {
     id: 'speed',
     head: 'Tokens/s',
@@ -46,5 +49,4 @@ export const benchmarkColumns: readonly Column<BenchmarkRowFragment>[] = [
         </>
       ),
   },
-  { id: 'at', head: 'Run', phone: 11, cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];

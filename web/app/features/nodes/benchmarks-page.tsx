@@ -1,9 +1,8 @@
-import { NativeSelect } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode, useMemo, useRef } from 'react';
 import {
   type BenchmarkRowFragment,
-  BenchmarksDocument,
   LatestBenchmarksDocument,
   NodeNamesDocument,
 } from '../../../generated/graphql';
@@ -11,26 +10,28 @@ import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { type Column, DataTable } from '../../ui/data-table';
 import { Empty } from '../../ui/empty';
-import { LineChart } from '../../ui/line-chart';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
-import { Pager } from '../../ui/pager';
 import { Section } from '../../ui/section';
+import { Unseen } from '../../ui/unseen';
 import { benchmarkColumns } from './benchmark-columns';
-import { decimal } from './node-facts';
+import { BenchmarkHistory } from './benchmark-history';
+import { isOfAnother, placeOf, toggled } from './chosen-runs.rules';
+import { CompareRuns, type NodeNames } from './compare-runs';
 import classes from './nodes.module.css';
-import { type BenchmarksSearch, benchmarksSearch } from './nodes-search';
+import { benchmarksSearch, type ChosenRuns } from './nodes-search';
 
-const PAGE = 50;
 const COMMAND =
   'npm run gateway-bench -- --url URL --key-file key --model gateway/fast --node ID --secret-file FILE';
 
 /** `/admin/benchmarks` */
 export function BenchmarksPage(): ReactNode {
-  const names = usePageQuery({ query: NodeNamesDocument, variables: {} });
+  const nodes = usePageQuery({ query: NodeNamesDocument, variables: {} });
   const latest = usePageQuery({ query: LatestBenchmarksDocument, variables: {} });
-  const nodes = names.data?.gpuNodes;
-  const columns = useMemo(() => withNode(new Map(nodes?.map(({ id, name }) => [id, name]))), [nodes]);
+  const known = nodes.data?.gpuNodes;
+  const names: NodeNames = useMemo(() => new Map(known?.map(({ id, name }) => [id, name])), [known]);
+  const { chosen, choose, toggle, place } = useChosenRuns();
+  const columns = [...withNode(names), compareColumn(chosen, names, toggle)];
   const isEmpty = latest.data?.latestBenchmarks?.length === 0;
   return (
     <>
@@ -46,6 +47,7 @@ export function BenchmarksPage(): ReactNode {
         </Empty>
       ) : (
         <>
+          <CompareRuns chosen={chosen} names={names} onChange={choose} place={place} />
           <Section title="Latest of each node and model">
             <DataTable
               label="Latest benchmarks"
@@ -55,29 +57,57 @@ export function BenchmarksPage(): ReactNode {
               empty=""
             />
           </Section>
-          <History columns={columns} nodes={nodes ?? []} models={names.data?.models ?? []} />
+          <BenchmarkHistory columns={columns} nodes={known ?? []} models={nodes.data?.models ?? []} />
         </>
       )}
     </>
   );
 }
 
-function withNode(names: ReadonlyMap<string, string>): readonly Column<BenchmarkRowFragment>[] {
+/** The runs of the address that are to be compared, and how they are chosen. */
+function useChosenRuns() {
+  const { base, other, of } = useSearch({ from: '/signed-in/administrators/admin/benchmarks' });
+  const navigate = useNavigate({ from: paths.benchmarks });
+  const place = useRef<HTMLDivElement>(null);
+  const chosen = { ...(base && { base }), ...(other && { other }), ...(of && { of }) };
+  const choose = (next: ChosenRuns): Promise<void> =>
+    navigate({
+      search: ({ base: _base, other: _other, of: _of, ...before }) =>
+        benchmarksSearch({ ...before, ...next }),
+      replace: true,
+      resetScroll: false,
+    });
+  const toggle = async (run: BenchmarkRowFragment): Promise<void> => {
+    const next = toggled(chosen, run);
+    await choose(next);
+    if (next.other !== undefined) place.current?.focus();
+  };
+  return {
+    chosen,
+    choose: (next: ChosenRuns) => void choose(next),
+    toggle: (run: BenchmarkRowFragment) => void toggle(run),
+    place,
+  };
+}
+
+const nameIn = (names: NodeNames, { nodeId }: BenchmarkRowFragment): string =>
+  names.get(nodeId) ?? 'deleted node';
+
+function withNode(names: NodeNames): readonly Column<BenchmarkRowFragment>[] {
   const [model, ...figures] = benchmarkColumns;
-  const nameOf = ({ nodeId }: BenchmarkRowFragment): string => names.get(nodeId) ?? 'deleted node';
   return [
     {
       id: 'node',
       head: 'Node',
-      whole: nameOf,
+      whole: (run) => nameIn(names, run),
       phone: 1,
       cell: (run) =>
         names.has(run.nodeId) ? (
           <Link to={paths.node} params={{ nodeId: run.nodeId }} search={{ tab: 'benchmarks' }}>
-            {nameOf(run)}
+            {nameIn(names, run)}
           </Link>
         ) : (
-          nameOf(run)
+          nameIn(names, run)
         ),
     },
     { ...model!, phone: 11 },
@@ -85,99 +115,36 @@ function withNode(names: ReadonlyMap<string, string>): readonly Column<Benchmark
   ];
 }
 
-interface HistoryProps {
-  columns: readonly Column<BenchmarkRowFragment>[];
-  nodes: readonly { id: string; name: string }[];
-  models: readonly { modelPublicName: string }[];
-}
+const PLACES = { base: 'Base', other: 'Other' } as const;
 
-function History({ columns, nodes, models }: HistoryProps) {
-  const search = useSearch({ from: '/signed-in/administrators/admin/benchmarks' });
-  const { node, model, page = 1 } = search;
-  const navigate = useNavigate({ from: paths.benchmarks });
-  const { data, error, awaiting, refresh } = usePageQuery({
-    query: BenchmarksDocument,
-    // One more than is shown tells whether there is another page.
-    variables: { nodeId: node ?? null, model: model ?? null, limit: PAGE + 1, offset: (page - 1) * PAGE },
-  });
-  const found = data?.benchmarks ?? undefined;
-  const narrow = (change: BenchmarksSearch): void =>
-    void navigate({
-      search: ({ page: _page, ...before }) => benchmarksSearch({ ...before, ...change }),
-      replace: true,
-      resetScroll: false,
-    });
-  return (
-    <Section title="History">
-      <div className={classes.tools}>
-        <NativeSelect
-          aria-label="Node"
-          data={[
-            { value: '', label: 'Any node' },
-            ...nodes.map(({ id, name }) => ({ value: id, label: name })),
-          ]}
-          value={node ?? ''}
-          onChange={({ currentTarget }) => narrow({ node: currentTarget.value })}
-        />
-        <NativeSelect
-          aria-label="Model"
-          data={[
-            { value: '', label: 'Any model' },
-            ...models.map(({ modelPublicName: name }) => ({ value: name, label: name })),
-          ]}
-          value={model ?? ''}
-          onChange={({ currentTarget }) => narrow({ model: currentTarget.value })}
-        />
-      </div>
-      {error && <LoadError error={error} onRetry={refresh} />}
-      {node && model && found && found.length > 1 && <Trend runs={found} />}
-      <DataTable
-        label="Benchmark history"
-        columns={columns}
-        rows={found?.slice(0, PAGE)}
-        keyOf={({ id }) => id}
-        awaiting={awaiting}
-        empty="No runs match."
-      />
-      <Pager
-        newer={
-          page > 1 && (
-            <Link to={paths.benchmarks} search={benchmarksSearch({ ...search, page: page - 1 })}>
-              Newer
-            </Link>
-          )
-        }
-        older={
-          found &&
-          found.length > PAGE && (
-            <Link to={paths.benchmarks} search={{ ...search, page: page + 1 }}>
-              Older
-            </Link>
-          )
-        }
-      />
-    </Section>
-  );
-}
-
-/** Speed over the listed runs of one model on one node; the table below has every figure. */
-function Trend({ runs }: { runs: readonly BenchmarkRowFragment[] }) {
-  const readings = runs
-    .toReversed()
-    .map(({ tokensPerSecond }, index) => ({ atMs: index, value: tokensPerSecond }));
-  return (
-    <figure className={classes.chart}>
-      <figcaption>
-        <span>Tokens per second, run by run</span>
-        <span className={classes.now}>{decimal(readings.at(-1)!.value)}</span>
-      </figcaption>
-      <LineChart
-        label="Tokens per second, run by run"
-        readings={readings}
-        fromMs={0}
-        toMs={readings.length - 1}
-        format={decimal}
-      />
-    </figure>
-  );
-}
+/** Chooses runs for the comparison. */
+const compareColumn = (
+  chosen: ChosenRuns,
+  names: NodeNames,
+  onToggle: (run: BenchmarkRowFragment) => void,
+): Column<BenchmarkRowFragment> => ({
+  id: 'compare',
+  head: 'Compare',
+  actions: true,
+  phone: 13,
+  cell: (run) => {
+    const place = placeOf(run, chosen);
+    const apart = isOfAnother(run, chosen);
+    return (
+      <Button
+        size="xs"
+        variant={place ? 'light' : 'default'}
+        aria-pressed={place !== undefined}
+        disabled={apart}
+        {...(apart && { title: `Only runs of ${chosen.of} can be compared with the base.` })}
+        onClick={() => onToggle(run)}
+      >
+        {place ? PLACES[place] : 'Compare'}
+        <Unseen>
+          {' '}
+          {nameIn(names, run)}, {run.modelPublicName}
+        </Unseen>
+      </Button>
+    );
+  },
+});

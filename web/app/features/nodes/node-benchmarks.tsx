@@ -1,10 +1,28 @@
-import { NodeBenchmarksDocument } from '../../../generated/graphql';
+import { Link } from '@tanstack/react-router';
+import { type BenchmarkRowFragment, NodeBenchmarksDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
-import { DataTable } from '../../ui/data-table';
+import { paths } from '../../paths';
+import { type Column, DataTable } from '../../ui/data-table';
 import { Empty } from '../../ui/empty';
 import { LoadError } from '../../ui/load-error';
+import { Unseen } from '../../ui/unseen';
 import { benchmarkColumns } from './benchmark-columns';
 import classes from './nodes.module.css';
+
+const columns: readonly Column<BenchmarkRowFragment>[] = [
+  ...benchmarkColumns,
+  {
+    id: 'compare',
+    head: 'Compare',
+    actions: true,
+    phone: 13,
+    cell: ({ id, modelPublicName }) => (
+      <Link to={paths.benchmarks} search={{ base: id, of: modelPublicName, model: modelPublicName }}>
+        Compare<Unseen> {modelPublicName} with another run</Unseen>
+      </Link>
+    ),
+  },
+];
 
 /** Runs on one node, newest first. */
 export function NodeBenchmarks({ nodeId }: { nodeId: string }) {
@@ -16,7 +34,7 @@ export function NodeBenchmarks({ nodeId }: { nodeId: string }) {
       {(data || !error) && (
         <DataTable
           label="Benchmarks of the node"
-          columns={benchmarkColumns}
+          columns={columns}
           rows={data?.benchmarks ?? undefined}
           keyOf={({ id }) => id}
           empty={

@@ -65,3 +65,7 @@ export const percent = (value: number): string => `${tenths.format(value)}%`;
 export const gigabytes = (value: number): string => `${tenths.format(value)} GB`;
 /** 1,234.5 */
 export const decimal = (value: number): string => tenths.format(value);
+
+const thousandths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 });
+/** To the thousandth, which the server rounds to: 10.125 */
+export const precise = (value: number): string => thousandths.format(value);

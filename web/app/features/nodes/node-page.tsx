@@ -16,6 +16,7 @@ import { type LiveNode, useLiveNodes } from './live-nodes';
 import { NodeBenchmarks } from './node-benchmarks';
 import { CallsInFlight, gigabytes, HeartbeatAge, percent, StateOfNode } from './node-facts';
 import { NodeLoad } from './node-load';
+import { NodeMargin } from './node-margin';
 import { NodeSettings } from './node-settings';
 import { DeleteNode, StatusButton } from './node-status';
 import classes from './nodes.module.css';
@@ -166,6 +167,7 @@ interface TabProps {
 
 function Tab({ node, tab, publicBaseUrl, acceptsHeartbeats }: TabProps) {
   if (tab === 'benchmarks') return <NodeBenchmarks nodeId={node.id} />;
+  if (tab === 'margin') return <NodeMargin nodeId={node.id} />;
   if (tab === 'settings') return <NodeSettings node={node} />;
   if (tab === 'load') return <NodeLoad node={node} />;
   return <AgentCommand node={node} publicBaseUrl={publicBaseUrl} acceptsHeartbeats={acceptsHeartbeats} />;

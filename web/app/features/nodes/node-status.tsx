@@ -4,9 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { DeleteNodeDocument, type GpuNodeStatus, UpdateNodeDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
 import { paths } from '../../paths';
-import { Dialog, DialogActions } from '../../ui/dialog';
-import { ErrorNote } from '../../ui/error-note';
-import { Note } from '../../ui/note';
+import { ConfirmButton, ConfirmDialog } from '../../ui/confirm-dialog';
 import { Unseen } from '../../ui/unseen';
 import type { LiveNode } from './live-nodes';
 
@@ -80,35 +78,30 @@ function Question({ node, asked, to, onClose }: QuestionProps) {
     if (data) onClose();
   };
   return (
-    <Dialog opened onClose={onClose} title={title(asked.name)}>
-      {changed ? (
-        <Note tone="warn">
-          The node was changed elsewhere and is {WORDS[node.status]} now. Close this and look again.
-        </Note>
-      ) : (
-        error && <ErrorNote error={error} />
-      )}
+    <ConfirmDialog
+      title={title(asked.name)}
+      onClose={onClose}
+      action={button}
+      onConfirm={() => void send()}
+      sending={sending}
+      error={error}
+      changed={
+        changed &&
+        `The node was changed elsewhere and is ${WORDS[node.status]} now. Close this and look again.`
+      }
+    >
       <p>{does}</p>
       {to !== 'ACTIVE' && node.inFlight != null && (
         <p>
           Calls in flight: <strong>{node.inFlight}</strong>
         </p>
       )}
-      <DialogActions>
-        <Button loading={sending} disabled={changed} onClick={() => void send()}>
-          {button}
-        </Button>
-        <Button variant="default" onClick={onClose}>
-          Cancel
-        </Button>
-      </DialogActions>
-    </Dialog>
+    </ConfirmDialog>
   );
 }
 
 /** Final, so that it asks: names the node and what comes of it. */
 export function DeleteNode({ node: { id, name, status } }: { node: LiveNode }) {
-  const [opened, setOpened] = useState(false);
   const navigate = useNavigate();
   const { run, error, sending } = useAction(DeleteNodeDocument);
   const remove = async (): Promise<void> => {
@@ -116,30 +109,23 @@ export function DeleteNode({ node: { id, name, status } }: { node: LiveNode }) {
     if (data) await navigate({ to: paths.nodes, search: {} });
   };
   return (
-    <>
-      <Button variant="default" onClick={() => setOpened(true)}>
-        Delete
-      </Button>
-      <Dialog opened={opened} onClose={() => setOpened(false)} title={`Delete node ${name}?`}>
-        {error && <ErrorNote error={error} />}
-        <p>
-          The node and its heartbeats are deleted; its benchmarks stay. Its agent gets 404. This can’t be
-          undone.
-        </p>
-        <p>
-          Routing no longer goes by it: deployments at its address take calls as if it had never been
-          registered{status === 'ACTIVE' ? '.' : `, although it is ${WORDS[status]} now.`} To stop calls,
-          remove them from the routing file first.
-        </p>
-        <DialogActions>
-          <Button color="red" loading={sending} onClick={() => void remove()}>
-            Delete node
-          </Button>
-          <Button variant="default" onClick={() => setOpened(false)}>
-            Keep it
-          </Button>
-        </DialogActions>
-      </Dialog>
-    </>
+    <ConfirmButton
+      label="Delete"
+      action="Delete node"
+      title={`Delete node ${name}?`}
+      onConfirm={remove}
+      sending={sending}
+      error={error}
+    >
+      <p>
+        The node and its heartbeats are deleted; its benchmarks stay. Its agent gets 404. This can’t be
+        undone.
+      </p>
+      <p>
+        Routing no longer goes by it: deployments at its address take calls as if it had never been registered
+        {status === 'ACTIVE' ? '.' : `, although it is ${WORDS[status]} now.`} To stop calls, remove them from
+        the routing file first.
+      </p>
+    </ConfirmButton>
   );
 }

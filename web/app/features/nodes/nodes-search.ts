@@ -20,34 +20,78 @@ export const nodesSearch = ({ q, state, by }: Record<string, unknown>): NodesSea
 
 export const NODE_TABS = [
   { id: 'load', label: 'Load' },
+  { id: 'margin', label: 'Margin' },
   { id: 'benchmarks', label: 'Benchmarks' },
   { id: 'agent', label: 'Agent' },
   { id: 'settings', label: 'Settings' },
 ] as const;
 export type NodeTab = (typeof NODE_TABS)[number]['id'];
 
+/** Windows of margins that can be chosen, in days up to now. */
+export const MARGIN_WINDOWS = [1, 7, 30] as const;
+export type MarginWindow = (typeof MARGIN_WINDOWS)[number];
+export const DEFAULT_MARGIN_WINDOW: MarginWindow = 7;
+
+const windowOf = ({ window }: Record<string, unknown>): MarginWindow | undefined =>
+  MARGIN_WINDOWS.find((days) => days === Number(window));
+
 /** What of the page of a node stands in the address. */
 export interface NodeSearch {
   tab?: NodeTab;
+  /** Of the margin. */
+  window?: MarginWindow;
 }
 
 /** From an address; whatever means nothing is left out. */
-export const nodeSearch = ({ tab: wanted }: Record<string, unknown>): NodeSearch => {
-  const tab = NODE_TABS.find(({ id }) => id === wanted)?.id;
-  return tab ? { tab } : {};
+export const nodeSearch = (search: Record<string, unknown>): NodeSearch => {
+  const tab = NODE_TABS.find(({ id }) => id === search.tab)?.id;
+  const window = windowOf(search);
+  return { ...(tab && { tab }), ...(window && { window }) };
 };
 
+/** What of the margins of all nodes stands in the address. */
+export interface MarginSearch {
+  window?: MarginWindow;
+  /** Column by which they are sorted; absent: by margin. */
+  by?: 'name';
+}
+
+/** From an address; whatever means nothing is left out. */
+export const marginSearch = (search: Record<string, unknown>): MarginSearch => {
+  const window = windowOf(search);
+  return { ...(window && { window }), ...(search.by === 'name' && { by: search.by }) };
+};
+
+/** Runs that are to be compared. */
+export interface ChosenRuns {
+  base?: string;
+  other?: string;
+  /** Their model. */
+  of?: string;
+}
+
 /** What of the list of benchmarks stands in the address. */
-export interface BenchmarksSearch {
+export interface BenchmarksSearch extends ChosenRuns {
   node?: string;
   model?: string;
   /** From 1. */
   page?: number;
 }
 
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+function chosenOf({ base, other, of }: Record<string, unknown>): ChosenRuns {
+  if (!isText(base)) return {};
+  return { base, ...(isText(other) && other !== base && { other }), ...(isText(of) && { of }) };
+}
+
 /** From an address; whatever means nothing is left out. */
-export const benchmarksSearch = ({ node, model, page }: Record<string, unknown>): BenchmarksSearch => ({
-  ...(typeof node === 'string' && node !== '' && { node }),
-  ...(typeof model === 'string' && model !== '' && { model }),
-  ...(typeof page === 'number' && Number.isInteger(page) && page > 1 && { page }),
-});
+export const benchmarksSearch = (search: Record<string, unknown>): BenchmarksSearch => {
+  const { node, model, page } = search;
+  return {
+    ...(isText(node) && { node }),
+    ...(isText(model) && { model }),
+    ...(typeof page === 'number' && Number.isInteger(page) && page > 1 && { page }),
+    ...chosenOf(search),
+  };
+};

@@ -1,8 +1,6 @@
-import { Button } from '@mantine/core';
 import { DeletePlaygroundSessionDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
-import { Dialog, DialogActions } from '../../ui/dialog';
-import { ErrorNote } from '../../ui/error-note';
+import { ConfirmDialog, KEEP } from '../../ui/confirm-dialog';
 import classes from './playground.module.css';
 
 interface DeleteSessionProps {
@@ -21,21 +19,21 @@ export function DeleteSession({ session: { id, shared }, words, onClose, onDelet
     if (data) onDeleted(id);
   };
   return (
-    <Dialog opened onClose={onClose} title="Delete this session?">
-      {error && <ErrorNote error={error} />}
+    <ConfirmDialog
+      title="Delete this session?"
+      onClose={onClose}
+      action="Delete session"
+      onConfirm={() => void remove()}
+      sending={sending}
+      error={error}
+      danger
+      cancel={KEEP}
+    >
       <p className={classes.quoted}>{words}</p>
       <p>
         Prompt and answers are deleted for good.
         {shared && ' Its public link stops working at once.'}
       </p>
-      <DialogActions>
-        <Button color="red" loading={sending} onClick={() => void remove()}>
-          Delete session
-        </Button>
-        <Button variant="default" onClick={onClose}>
-          Keep it
-        </Button>
-      </DialogActions>
-    </Dialog>
+    </ConfirmDialog>
   );
 }

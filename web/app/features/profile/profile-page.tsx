@@ -3,11 +3,11 @@ import type { ReactNode } from 'react';
 import { ProfileDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { useLogOut } from '../../shell/use-log-out';
+import { Fact, Facts } from '../../ui/facts';
 import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
 import { PageHead } from '../../ui/page-head';
 import { Section } from '../../ui/section';
-import { Waiting } from '../../ui/waiting';
 import { ChangePassword } from './change-password';
 import { DeleteAccount } from './delete-account';
 import { LowBalance } from './low-balance';
@@ -26,12 +26,12 @@ export function ProfilePage(): ReactNode {
     <>
       <PageHead title="Profile" />
       {error && <LoadError error={error} onRetry={refresh} />}
-      <dl className={classes.facts}>
+      <Facts>
         <Fact name="Name">{viewer?.name}</Fact>
         <Fact name="Email">{viewer?.email}</Fact>
         <Fact name="Plan">{viewer?.plan.name}</Fact>
         <Fact name="Signed up">{viewer && <Moment at={viewer.createdAt} />}</Fact>
-      </dl>
+      </Facts>
       <Section title="Password">
         <ChangePassword email={viewer?.email} />
       </Section>
@@ -51,15 +51,6 @@ export function ProfilePage(): ReactNode {
       <Section title="Delete account">
         <DeleteAccount email={viewer?.email} />
       </Section>
-    </>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children ?? <Waiting width={160} />}</dd>
     </>
   );
 }

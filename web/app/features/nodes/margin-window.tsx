@@ -1,0 +1,14 @@
+import { Choice } from '../../ui/choice';
+import { MARGIN_WINDOWS, type MarginWindow } from './nodes-search';
+
+const OPTIONS = MARGIN_WINDOWS.map((value) => ({ value, label: value === 1 ? '24 hours' : `${value} days` }));
+
+interface MarginWindowChoiceProps {
+  value: MarginWindow;
+  onChange(days: MarginWindow): void;
+}
+
+/** How far back margins go, up to now. */
+export function MarginWindowChoice({ value, onChange }: MarginWindowChoiceProps) {
+  return <Choice label="Time window" options={OPTIONS} value={value} onChange={onChange} />;
+}
