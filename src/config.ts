@@ -177,16 +177,9 @@ function retentionFaults({
   return [`HISTORY_RETENTION_MONTHS: must be at least USAGE_RETENTION_MONTHS, which is ${usage}`];
 }
 
-/** Each edge counts for itself what it admits, unless Redis counts for all. */
-function edgeFaults({ EDGE_PROCESSES: edges, REDIS_URL: redis }: Raw): string[] {
-  if (edges === 'auto' || edges === 1 || redis !== undefined) return [];
-  return [`EDGE_PROCESSES: ${edges} edges share their limits over Redis; set REDIS_URL, or leave it at 1`];
-}
-
-/** Without Redis `auto` is one edge; with it, one for each core but one, which the other processes have. */
-function edgeProcesses({ EDGE_PROCESSES: edges, REDIS_URL: redis }: Raw): number {
-  if (edges !== 'auto') return edges;
-  return redis === undefined ? 1 : Math.min(MOST_EDGES, Math.max(1, availableParallelism() - 1));
+/** `auto`: one for each core but one, which the other processes have. */
+function edgeProcesses({ EDGE_PROCESSES: edges }: Raw): number {
+  return edges === 'auto' ? Math.min(MOST_EDGES, Math.max(1, availableParallelism() - 1)) : edges;
 }
 
 /** `npm start` gives its processes the metrics ports N to N+3, and N+4 and up to further edges. */
@@ -253,7 +246,6 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     ...roleFaults(raw, role),
     ...databaseFaults(raw),
     ...retentionFaults(raw),
-    ...edgeFaults(raw),
   );
   if (role === 'launcher') faults.push(...portFaults(raw));
   if (faults.length > 0) throw new ConfigError(faults);

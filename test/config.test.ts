@@ -300,17 +300,13 @@ describe('the configuration', () => {
   test.each<[NodeJS.ProcessEnv, number]>([
     [{}, 1],
     [{ EDGE_PROCESSES: '1' }, 1],
-    [{ EDGE_PROCESSES: 'auto' }, 1],
-    [{ EDGE_PROCESSES: '4', REDIS_URL: 'redis://127.0.0.1' }, 4],
-    [{ EDGE_PROCESSES: 'auto', REDIS_URL: 'redis://127.0.0.1' }, Math.max(1, availableParallelism() - 1)],
-  ])('runs as many edges as share their limits: %j', (env, edges) => {
+    [{ EDGE_PROCESSES: '4' }, 4],
+    [{ EDGE_PROCESSES: 'auto' }, Math.max(1, availableParallelism() - 1)],
+  ])('runs as many edges as %j says', (env, edges) => {
     expect(load(env).edgeProcesses).toBe(edges);
   });
 
-  test('names what several edges need', () => {
-    expect(faults({ EDGE_PROCESSES: '2' })).toEqual([
-      'EDGE_PROCESSES: 2 edges share their limits over Redis; set REDIS_URL, or leave it at 1',
-    ]);
+  test('refuses a number of edges that is none', () => {
     const line = 'EDGE_PROCESSES: must be auto or an integer from 1 to 64';
     for (const EDGE_PROCESSES of ['0', '65', 'all', '1.5'])
       expect(faults({ EDGE_PROCESSES })).toEqual([line]);

@@ -16,6 +16,8 @@ import { DatabaseContact } from '../inference/database-contact.js';
 import { createKeyCache } from '../inference/keys/key-cache.js';
 import { createLimits, type Patience } from '../inference/limits/create-limits.js';
 import { EdgeIdentity } from '../inference/limits/edge-identity.js';
+import type { CounterLink } from '../inference/limits/machine/counter-link.js';
+import { MachineNetworks } from '../inference/limits/machine/machine-networks.js';
 import { BodyBudget } from '../inference/memory/body-budget.js';
 import { createModelRoutes } from '../inference/model-routes.js';
 import type { Relay } from '../inference/relay/relay.js';
@@ -67,6 +69,8 @@ export interface EdgeDeps {
   patience?: Patience | undefined;
   /** Without Redis: what keeps this edge the only one. */
   lock?: Pick<EdgeLock, 'mayAdmit' | 'onRegained'> | undefined;
+  /** One of several edges of this machine: its line to the process that counts for all of them. */
+  counter?: CounterLink | undefined;
   tracing?: Tracing | undefined;
   /**
    * Makes the meter; `onFlushed` keeps the balances in memory true. With the rest, which only several edges need, the
@@ -130,6 +134,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const limits = await createLimits({
     ...{ config, cache, catalog, routes, clock, log, registry },
     identity,
+    counter: deps.counter,
     mayAdmit,
     patience: deps.patience,
     readAgain: ({ credential, hash }) =>
@@ -258,12 +263,13 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       : undefined,
   };
   v1Routes(app, v1);
+  const refusals = new NetworkBudget(clock, TOO_MANY_REFUSALS);
   widgetRoutes(app, {
     ...v1,
     ...{ widgets, outcomes },
     visitors: new Visitors(clock, config),
     loops: new Loops(clock),
-    refusals: new NetworkBudget(clock, TOO_MANY_REFUSALS),
+    refusals: deps.counter ? new MachineNetworks(refusals, deps.counter) : refusals,
     sites: new Sites(clock),
     history: new History(config),
   });

@@ -10,6 +10,7 @@ import { openTracing } from '../lib/tracing/open-tracing.js';
 import { within } from '../lib/within.js';
 import { createMeter } from '../metering/meter.js';
 import { createEdge } from './app.js';
+import { counterLine } from './counter-line.js';
 import { type EdgeLock, holdEdgeLock } from './single-edge.js';
 
 /** Calls in flight may go on so long after a signal (RELIABILITY.md F14); the whole stop takes at most 35 s. */
@@ -28,9 +29,11 @@ const registry = createRegistry('edge');
 try {
   const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'edge', poolSize: POOL_SIZE });
   await waitForSchema(orm);
-  const lock: EdgeLock | undefined = config.redisUrl
-    ? undefined
-    : await holdEdgeLock(config.databaseDirectUrl!, log);
+  const counter = await counterLine();
+  // The process that counts holds the lock for all of its edges.
+  const held: EdgeLock | undefined =
+    config.redisUrl || counter ? undefined : await holdEdgeLock(config.databaseDirectUrl!, log);
+  const lock = config.redisUrl ? undefined : (held ?? counter);
   const pool = await pgPool(orm);
   const tracing = await openTracing(config.tracing, 'edge', log);
   const edge = await createEdge({
@@ -40,6 +43,7 @@ try {
     log,
     registry,
     lock,
+    counter,
     tracing,
     createMeter: (onFlushed, identity) =>
       createMeter({
@@ -70,7 +74,7 @@ try {
     async () => {
       serving = false;
       await edge.close(DRAIN_MS);
-      await lock?.release();
+      await held?.release();
       await within(GOODBYE_MS, tracing?.close() ?? Promise.resolve());
       // Everything is written; a frozen database must not hold up the end.
       await within(GOODBYE_MS, orm.close(true));

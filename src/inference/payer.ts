@@ -35,4 +35,10 @@ export interface Payer {
 }
 
 /** What the calls of a payer are counted in, minute by minute. */
-export const windowOf = ({ account, rate }: Payer): SlidingWindow => rate?.window ?? account.window;
+export const windowOf = ({
+  account,
+  rate,
+}: {
+  account: AccountState;
+  rate?: { readonly window: SlidingWindow } | undefined;
+}): SlidingWindow => rate?.window ?? account.window;

@@ -1,23 +1,32 @@
 import cluster from 'node:cluster';
+import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { loadConfigOrExit } from '../config.js';
-import { announceReady, onShutdown } from '../lib/lifecycle.js';
+import { COUNTER_FD } from '../gateway/counter-line.js';
+import type { EdgeLock } from '../gateway/single-edge.js';
+import { CounterHub } from '../inference/limits/machine/counter-hub.js';
+import { systemClock } from '../lib/clock.js';
+import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { EDGE_STOP_MS, edgeMetricsPort } from './children.js';
 import { type SupervisedChild, supervise } from './supervisor.js';
 
 /** An edge ends by itself after 35 s; this process is killed when it takes longer than an edge may. */
 const STOP_TIMEOUT_MS = EDGE_STOP_MS - 2_000;
+/** How soon edges are told that another process has taken over their database. */
+const LOCK_POLL_MS = 100;
 
 /**
- * `EDGE_PROCESSES` edges on one public port. This process accepts connections and hands each to the next edge
- * (docs/decisions/0166-edges-on-one-port.md), restarts edges that end, and on SIGUSR2 restarts them one by one.
+ * `EDGE_PROCESSES` edges on one public port. This process accepts connections and hands each to the next edge, counts for
+ * all of them unless Redis does (docs/decisions/0166-edges-on-one-port.md, 0170-limits-of-one-machine.md), restarts edges
+ * that end, and on SIGUSR2 restarts them one by one.
  */
 const config = loadConfigOrExit('edge');
 const log = createLogger('edges', config.logLevel);
 const entry = fileURLToPath(new URL('../gateway/main.js', import.meta.url));
+const counter = new CounterHub(systemClock, log);
 cluster.schedulingPolicy = cluster.SCHED_RR;
-cluster.setupPrimary({ exec: entry });
+cluster.setupPrimary({ exec: entry, stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'] });
 
 const start = (nth: number): SupervisedChild => {
   const { metricsPort } = config;
@@ -25,39 +34,68 @@ const start = (nth: number): SupervisedChild => {
   return supervise(
     { name: `edge ${nth + 1}`, entry, env, stopPatienceMs: EDGE_STOP_MS },
     {
-      launch: () => cluster.fork(env).process,
+      launch: () => {
+        const edge = cluster.fork(env).process;
+        counter.join(edge.stdio[COUNTER_FD] as Duplex);
+        return edge;
+      },
       say: (line) => log.error(line),
       // What a restart doesn't change is the launcher's to tell.
       onFatal: (_name, code) => process.exit(code),
     },
   );
 };
-const edges = Array.from({ length: config.edgeProcesses }, (_, nth) => start(nth));
-let restarting = Promise.resolve();
-let stopping = false;
 
-onShutdown(
-  log,
-  async () => {
-    stopping = true;
-    await Promise.all(edges.map((edge) => edge.stop()));
-  },
-  { timeoutMs: STOP_TIMEOUT_MS },
-);
-
-async function restartInTurn(): Promise<void> {
-  for (const [nth, edge] of edges.entries()) {
-    if (stopping) return;
-    await edge.stop();
-    if (stopping) return;
-    edges[nth] = start(nth);
-    await edges[nth].ready;
-  }
-  log.info({ edges: edges.length }, 'all edges are restarted');
+/** Without Redis nobody else may count for this database. */
+async function takeLock(): Promise<EdgeLock | undefined> {
+  if (config.redisUrl) return undefined;
+  const { holdEdgeLock } = await import('../gateway/single-edge.js');
+  const lock = await holdEdgeLock(config.databaseDirectUrl!, log);
+  lock.onRegained(() => counter.admit(true, true));
+  setInterval(() => counter.admit(lock.mayAdmit()), LOCK_POLL_MS).unref();
+  return lock;
 }
 
-const [url] = await Promise.all(edges.map(({ ready }) => ready));
-process.on('SIGUSR2', () => {
-  restarting = restarting.then(restartInTurn);
-});
-announceReady(url!);
+async function serve(): Promise<void> {
+  let started = (): void => undefined;
+  let restarting = new Promise<void>((done) => {
+    started = done;
+  });
+  process.on('SIGUSR2', () => {
+    restarting = restarting.then(restartInTurn);
+  });
+  const lock = await takeLock();
+  // The first commits what dead edges have left behind before it serves: the others then know those balances.
+  const edges = [start(0)];
+  let stopping = false;
+  onShutdown(
+    log,
+    async () => {
+      stopping = true;
+      await Promise.all(edges.map((edge) => edge.stop()));
+      counter.stop();
+      await lock?.release();
+    },
+    { timeoutMs: STOP_TIMEOUT_MS },
+  );
+
+  async function restartInTurn(): Promise<void> {
+    for (const [nth, edge] of edges.entries()) {
+      if (stopping) return;
+      await edge.stop();
+      if (stopping) return;
+      edges[nth] = start(nth);
+      await edges[nth].ready;
+    }
+    log.info({ edges: edges.length }, 'all edges are restarted');
+  }
+
+  const url = await edges[0]!.ready;
+  if (stopping) return;
+  for (let nth = 1; nth < config.edgeProcesses; nth++) edges.push(start(nth));
+  await Promise.all(edges.map(({ ready }) => ready));
+  started();
+  announceReady(url!);
+}
+
+await startOrExit('edges', serve);

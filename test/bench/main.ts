@@ -27,6 +27,7 @@ import {
   type RunningTarget,
   startChain,
   startEdge,
+  startEdges,
   startNginx,
   type TargetContext,
 } from './targets.js';
@@ -37,7 +38,7 @@ import { measureVisibility } from './visible.js';
  * with, in one interleaved run on loopback. `--peers` fetches Portkey and Node 20 from npm: it adds Portkey on both
  * Nodes and, where bare isn't left out, bare on Node 20. `--before` adds another build of this product, `--cpu-prof
  * <folder>` keeps profiles of the edge, `--flags "…"` gives it flags of Node, `--only a,b` leaves out what isn't named
- * (bare, edge, nginx, chain, usage, analytics, pair) and `--steps` likewise (memory, beside, saturate, paced, streams,
+ * (bare, edge, edges, nginx, chain, usage, analytics, pair) and `--steps` likewise (memory, beside, saturate, paced, streams,
  * first-bytes). `--rounds 20` makes more of them, for two builds that differ by little.
  */
 const { values: options } = parseArgs({
@@ -112,6 +113,11 @@ async function startTargets(context: TargetContext, ledgers: Ledgers) {
   const runtimes = typeof node20 === 'string' ? [OWN_NODE] : [OWN_NODE, node20];
   if (wants('bare')) for (const runtime of runtimes) targets.push(await startBare(context, runtime));
   if (wants('edge')) await edge('edge', 'bench_edge', DIST);
+  if (wants('edges')) {
+    const ledger = await ledgers('bench_edges');
+    await ledger.seal('sk-virtual-of-the-bench');
+    targets.push(await startEdges(context, 2, { name: 'two edges', ledger, dist: DIST, upstreamUrl }));
+  }
   if (options.before) await edge('before', 'bench_before', options.before);
   const nginx = wants('nginx') ? await startNginx(context) : undefined;
   if (nginx) targets.push(nginx);
@@ -250,6 +256,7 @@ moves by up to 25 % between runs. What each part of the edge costs, what has hel
   same peer on the edge's own Node. The latter is the stricter comparison, since nothing in it is owed to the newer Node;
   where a peer does worse on that one, though, the row on Node 20 is the harder goal. bare on Node 20 has undici 7,
   since undici 8 doesn't load there.
+- two edges: two edges on one port, with the process that counts for them, on all cores, which they share with the generator.
 - edge + proxy: the same edge in front of the bundled model proxy; the CPU and memory of both are added.
 - "added" is beyond the same call made straight to the mock upstream. Answers: 600 bytes; streams: 100 chunks, 10 ms apart.
 

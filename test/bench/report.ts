@@ -33,6 +33,7 @@ const COLUMNS = [
   'Portkey',
   'Portkey, Node 20',
   'edge + proxy',
+  'two edges',
   'before',
 ] as const;
 
@@ -116,6 +117,14 @@ function fillTable(table: Table, findings: Findings): void {
   });
   table.ratio('capacity vs nginx', 'nginx', 'cpuPerRequest', { floor: 0.25, stretch: 0.35, atLeast: true });
   table.ratios('capacity vs Portkey', 'Portkey', 'cpuPerRequest', { floor: 12, stretch: 18, atLeast: true });
+  const ofTwo = table.value('edge', 'cpuPerRequest') / table.value('two edges', 'cpuPerRequest');
+  table.goal(
+    'capacity of each of two edges vs one',
+    ofTwo,
+    { floor: 0.9, stretch: 1, atLeast: true },
+    '×',
+    2,
+  );
   table.figures('added p50 ms @ 200/s', 'p50', 2, true);
   table.ratios('added p50 vs bare', 'bare', 'p50', { floor: 1.2, stretch: 1.05 }, true);
   table.ratio('added p50 vs nginx', 'nginx', 'p50', { floor: 2.3, stretch: 2.3 }, true);

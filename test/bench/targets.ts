@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { freePort } from '../support/free-port.js';
@@ -88,7 +89,8 @@ export interface EdgeOptions {
 
 /** What is started of a build: its bundle, where it has one. */
 function programOf(dist: string, name: string): string {
-  const [bundled, compiled] = [join(dist, 'bundle'), dist].map((folder) => resolve(folder, name, 'main.js'));
+  const file = name.endsWith('.js') ? name : join(name, 'main.js');
+  const [bundled, compiled] = [join(dist, 'bundle'), dist].map((folder) => resolve(folder, file));
   return existsSync(bundled!) ? bundled! : compiled!;
 }
 
@@ -105,6 +107,28 @@ export async function startEdge(context: TargetContext, options: EdgeOptions): P
     name: options.name,
     target: { port, keys: options.ledger.keys.map(({ key }) => key), headers: '' },
     pids: [child.pid],
+    ledger: options.ledger,
+    stop: () => child.stop(),
+  };
+}
+
+/** Several edges on one port, and the process that counts for them, on all cores. */
+export async function startEdges(
+  context: TargetContext,
+  count: number,
+  options: EdgeOptions,
+): Promise<RunningTarget> {
+  const { cores } = context;
+  const port = await freePort();
+  const child = start(process.execPath, [programOf(options.dist, 'launcher/edges.js')], {
+    ...(cores && { cores: { ...cores, target: `${cores.target},${cores.rest}` } }),
+    env: { ...productEnv(context, options, port), EDGE_PROCESSES: String(count) },
+  });
+  await once(child.process, 'message');
+  return {
+    name: options.name,
+    target: { port, keys: options.ledger.keys.map(({ key }) => key), headers: '' },
+    pids: family(child.pid),
     ledger: options.ledger,
     stop: () => child.stop(),
   };

@@ -1,13 +1,17 @@
+import pg from 'pg';
 import { Journal, steadyLoad } from '../faults/rig/client.js';
 import { freePort } from '../support/free-port.js';
+import { checkInvariants } from '../support/invariants.js';
 import { metricOf } from '../support/metric.js';
 import { createProduct, type Product } from '../support/product.js';
-import { createTestRedis, describeWithRedis, type TestRedis } from '../support/redis.js';
+import { createTestRedis, describeWithRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
 
 const EDGES = 2;
 const PER_SECOND = 15;
 const CALLS = 40;
+/** Of plan `free`. */
+const FREE_PER_MINUTE = 20;
 
 /** `METRICS_PORT` and the four ports after it: the first edge, the other processes, the second edge. */
 async function metricsPorts(): Promise<[first: number, second: number]> {
@@ -17,34 +21,20 @@ async function metricsPorts(): Promise<[first: number, second: number]> {
   }
 }
 
-/** Decision 0166: `EDGE_PROCESSES` edges on one public port. */
-describeWithRedis(`npm start with ${EDGES} edges`, () => {
-  let redis: TestRedis;
+/** Decisions 0166 and 0170: `EDGE_PROCESSES` edges on one public port, counted for by the process that starts them. */
+describe(`npm start with ${EDGES} edges`, () => {
   let product: Product;
   let key: string;
   let metrics: string[];
   beforeAll(async () => {
-    redis = await createTestRedis();
     const ports = await metricsPorts();
     metrics = ports.map((port) => `http://127.0.0.1:${port}/metrics`);
-    product = await createProduct({
-      EDGE_PROCESSES: String(EDGES),
-      REDIS_URL: redis.url,
-      METRICS_PORT: String(ports[0]),
-    });
+    product = await createProduct({ EDGE_PROCESSES: String(EDGES), METRICS_PORT: String(ports[0]) });
     await product.start();
     key = (await product.customer()).key;
-    await until(async () => (await edgesAlive()).every((alive) => alive === EDGES), {
-      what: 'edges to share',
-    });
   }, 60_000);
-  afterAll(async () => {
-    await product?.remove();
-    await redis?.close();
-  }, 60_000);
+  afterAll(() => product?.remove(), 60_000);
 
-  const edgesAlive = () =>
-    Promise.all(metrics.map((url) => metricOf(url, 'gateway_edges_alive').catch(() => 0)));
   const edges = () => product.pids('gateway/main.js');
   const serves = (metricsUrl: string) =>
     fetch(metricsUrl.replace('/metrics', '/health/ready')).then(
@@ -55,7 +45,7 @@ describeWithRedis(`npm start with ${EDGES} edges`, () => {
   const allServe = async () =>
     edges().length === EDGES && (await Promise.all(metrics.map(serves))).every(Boolean);
 
-  async function callsWhile(happens: () => Promise<unknown>) {
+  async function callsWhile(happens: () => Promise<unknown>): Promise<Journal> {
     const journal = new Journal();
     let over = false;
     const load = steadyLoad(
@@ -71,38 +61,103 @@ describeWithRedis(`npm start with ${EDGES} edges`, () => {
       over = true;
       await load;
     }
-    return journal.tally();
+    return journal;
+  }
+
+  /** Every whole answer is charged, and the books agree. */
+  async function isCharged({ entries }: Journal): Promise<void> {
+    const pool = new pg.Pool({ connectionString: product.databaseUrl(), max: 1 });
+    try {
+      const ids = entries.filter(({ complete }) => complete).map(({ id }) => id);
+      const sql = `select id from usage_events where status = 'success' and id = any($1)`;
+      await until(async () => (await pool.query(sql, [ids])).rows.length === ids.length, {
+        timeoutMs: 15_000,
+        what: 'every answer to be charged',
+      });
+      expect(await checkInvariants(pool)).toEqual([]);
+    } finally {
+      await pool.end();
+    }
   }
 
   test('answers on one port by all of them', async () => {
     expect(edges()).toHaveLength(EDGES);
-    const tally = await callsWhile(async () => undefined);
-    expect(Object.keys(tally)).toEqual(['200']);
+    const journal = await callsWhile(async () => undefined);
+    expect(Object.keys(journal.tally())).toEqual(['200']);
     for (const url of metrics)
       expect(await metricOf(url, 'gateway_requests_total')).toBeGreaterThan(CALLS / 4);
   });
 
+  test('admits what the plan allows in a minute, and not one call more', async () => {
+    const { key: other } = await product.customer('free');
+    const journal = new Journal();
+    await Promise.all(Array.from({ length: 3 * FREE_PER_MINUTE }, () => journal.call(product.url, other)));
+    expect(journal.tally()).toEqual({
+      '200': FREE_PER_MINUTE,
+      '429 rate_limit_exceeded': 2 * FREE_PER_MINUTE,
+    });
+  });
+
   test('restarts them one by one on SIGUSR2, and no call fails', async () => {
     const before = edges();
-    const tally = await callsWhile(async () => {
+    const journal = await callsWhile(async () => {
       product.signal('SIGUSR2');
       await until(() => edges().length === EDGES && edges().every((pid) => !before.includes(pid)), {
         what: 'other edges',
       });
     });
-    expect(Object.keys(tally)).toEqual(['200']);
+    expect(Object.keys(journal.tally())).toEqual(['200']);
   });
 
-  test('goes on with the others when one is killed, and starts it again', async () => {
+  test('goes on with the others when one is killed in the middle of its calls, and charges what it answered', async () => {
     await until(allServe, { what: 'all edges to serve' });
     const [killed] = edges();
-    process.kill(killed!, 'SIGKILL');
-    await until(() => !edges().includes(killed!));
-    expect(Object.keys(await callsWhile(async () => undefined))).toEqual(['200']);
-    await until(() => edges().length === EDGES, { what: 'another edge' });
+    const journal = await callsWhile(async () => {
+      process.kill(killed!, 'SIGKILL');
+      await until(() => !edges().includes(killed!));
+    });
+    // Nobody is refused: what the dead edge held is free again.
+    expect(Object.keys(journal.tally()).filter((outcome) => /^\d/.test(outcome))).toEqual(['200']);
+    await isCharged(journal);
+    await until(allServe, { what: 'another edge' });
   });
+
+  test('begins anew when the process that counts is killed: none of its edges goes on without it', async () => {
+    const before = edges();
+    const [counting] = product.pids('launcher/edges.js');
+    const journal = await callsWhile(async () => {
+      process.kill(counting!, 'SIGKILL');
+      await until(() => edges().every((pid) => !before.includes(pid)), { what: 'the end of its edges' });
+      await until(allServe, { what: 'other edges' });
+    });
+    expect(journal.tally()['200']).toBeGreaterThan(0);
+    await isCharged(journal);
+  }, 30_000);
 
   test('stops all of them, with every usage event written', async () => {
     expect(await product.terminate()).toBe(0);
+  }, 60_000);
+});
+
+describeWithRedis(`npm start with ${EDGES} edges and Redis`, () => {
+  test('lets Redis count', async () => {
+    const redis = await createTestRedis();
+    const ports = await metricsPorts();
+    const product = await createProduct({
+      EDGE_PROCESSES: String(EDGES),
+      REDIS_URL: redis.url,
+      METRICS_PORT: String(ports[0]),
+    });
+    try {
+      await product.start();
+      for (const port of ports) {
+        const url = `http://127.0.0.1:${port}/metrics`;
+        await until(async () => (await metricOf(url, 'gateway_edges_alive').catch(() => 0)) === EDGES);
+        expect(await metricOf(url, 'gateway_limits_shared')).toBe(1);
+      }
+    } finally {
+      await product.remove();
+      await redis.close();
+    }
   }, 60_000);
 });

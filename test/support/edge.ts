@@ -37,6 +37,7 @@ export interface TestEdgeOptions {
   patience?: EdgeDeps['patience'];
   log?: Logger;
   lock?: EdgeDeps['lock'];
+  counter?: EdgeDeps['counter'];
 }
 
 /** A real edge on a free port, over a real database and whatever upstream the test brings. */
@@ -69,7 +70,8 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     registry,
     bounds: options.bounds,
     patience: options.patience,
-    lock: options.lock,
+    lock: options.lock ?? options.counter,
+    counter: options.counter,
     async createMeter(onFlushed, identity) {
       const made = await createMeter({
         ...identity,

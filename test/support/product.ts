@@ -28,8 +28,8 @@ export interface Product {
   killAll(): Promise<void>;
   /** Address of the embedded database while it runs. */
   databaseUrl(): string;
-  /** An account on plan `team` with a key. */
-  customer(): Promise<{ accountId: string; token: string; key: string }>;
+  /** An account with a key, on plan `team` unless another is named. */
+  customer(plan?: string): Promise<{ accountId: string; token: string; key: string }>;
   remove(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ export async function createProduct(env: Record<string, string> = {}): Promise<P
       const password = readFileSync(join(dataDir, 'secrets', 'DATABASE_PASSWORD'), 'utf8').trim();
       return `postgresql://gateway:${password}@127.0.0.1:${lines[3]}/gateway`;
     },
-    async customer() {
+    async customer(plan = 'team') {
       const email = `customer-${++customers}@example.com`;
       const signup = await call<{ access_token: string; user: { id: string } }>(
         url,
@@ -104,7 +104,7 @@ export async function createProduct(env: Record<string, string> = {}): Promise<P
       const admin = await call<{ access_token: string }>(url, 'POST', '/api/auth/login', { body: ADMIN });
       await call(url, 'PATCH', `/api/admin/users/${user.id}`, {
         token: admin.body.access_token,
-        body: { plan: 'team' },
+        body: { plan },
       });
       const key = await call<{ key: string }>(url, 'POST', '/api/keys', { token, body: { name: 'first' } });
       return { accountId: user.id, token, key: key.body.key };

@@ -1,6 +1,8 @@
 import { promptsApi } from '../prompts/support.js';
 import { call, signUp } from '../support/api.js';
+import type { TestDatabase } from '../support/database.js';
 import { startTestEdge, type TestEdge } from '../support/edge.js';
+import { createTestMachine } from '../support/machine.js';
 import { ownTime } from '../support/own-time.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../support/redis.js';
@@ -16,6 +18,109 @@ const ROLL_BACKS = sized(6, 200);
 /** A roll-back reaches every site within this. */
 const ROLL_BACK_MS = 250;
 const EXCEEDED = [429, 'widget_daily_cap_exceeded'];
+
+const edgesAlive = async ({ registry }: TestEdge): Promise<number> =>
+  (await registry.getSingleMetric('gateway_edges_alive')!.get()).values[0]!.value;
+
+/** Messages on both edges in turn, all at once; gives statuses, sorted. */
+async function storm(edges: TestEdge[], publicKey: string, messages: number): Promise<number[]> {
+  const answers = await Promise.all(
+    Array.from({ length: messages }, (_, n) => say(edges[n % 2]!.url, publicKey)),
+  );
+  return answers.map(({ status }) => status).toSorted((a, b) => a - b);
+}
+const times = (status: number, count: number): number[] => Array.from({ length: count }, () => status);
+
+/** What two edges share, however they do. */
+function sharesMessages(
+  db: () => TestDatabase,
+  upstream: () => ScriptedUpstream,
+  edgesOf: () => TestEdge[],
+): void {
+  test('shares the messages of a day, and gives back those that failed', async () => {
+    const { publicKey } = await createTestWidget(db(), { columns: { daily_message_limit: 7 } });
+    upstream().answer((_request, response) => void response.writeHead(500).end('{}'));
+    expect(await storm(edgesOf(), publicKey, 7)).toEqual(times(502, 7));
+    upstream().answer(chat());
+    expect(await storm(edgesOf(), publicKey, 40)).toEqual([...times(200, 7), ...times(429, 33)]);
+    for (const edge of edgesOf()) expect(await refusalOf(await say(edge.url, publicKey))).toEqual(EXCEEDED);
+    for (const edge of edgesOf()) await edge.settled();
+    for (const edge of edgesOf()) expect(await refusalOf(await say(edge.url, publicKey))).toEqual(EXCEEDED);
+  });
+
+  test('shares the messages of a minute', async () => {
+    const { publicKey } = await createTestWidget(db(), { columns: { rate_limit_per_minute: 5 } });
+    expect(await storm(edgesOf(), publicKey, 20)).toEqual([...times(200, 5), ...times(429, 15)]);
+    for (const edge of edgesOf()) {
+      expect(await refusalOf(await say(edge.url, publicKey))).toEqual([429, 'widget_rate_limit']);
+    }
+  });
+
+  test('shares the messages of a visitor, and leaves others theirs', async () => {
+    const { publicKey } = await createTestWidget(db(), { columns: { visitor_daily_limit: 3 } });
+    const visit = (n: number, address: string) =>
+      say(edgesOf()[n % 2]!.url, publicKey, { headers: { 'x-forwarded-for': address } });
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => visit(n, '192.0.2.1')));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    for (let n = 0; n < 2; n++) {
+      expect(await refusalOf(await visit(n, '192.0.2.1'))).toEqual([429, 'widget_rate_limit']);
+      expect((await visit(n, '192.0.2.2')).status).toBe(200);
+    }
+  });
+}
+
+describe('a widget on two edges of one machine', () => {
+  const suite = usePlatform();
+  const machine = createTestMachine();
+  let upstream: ScriptedUpstream;
+  let edges: TestEdge[] = [];
+  const start = async (): Promise<TestEdge> =>
+    startTestEdge(suite.db, {
+      upstreamUrl: upstream.url,
+      env: { TRUST_PROXY: '127.0.0.1/32' },
+      patience: PATIENCE,
+      counter: await machine.join(),
+    });
+  beforeAll(async () => {
+    upstream = await startScriptedUpstream();
+    edges = [await start(), await start()];
+  });
+  afterAll(async () => {
+    await Promise.all(edges.map((edge) => edge.close()));
+    await upstream?.close();
+    machine.counter.stop();
+  });
+  beforeEach(() => upstream.answer(chat()));
+
+  sharesMessages(
+    () => suite.db,
+    () => upstream,
+    () => edges,
+  );
+
+  test('reopens no cap when an edge starts anew', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 4 } });
+    expect(await storm(edges, publicKey, 4)).toEqual(times(200, 4));
+    await edges[1]!.close();
+    edges[1] = await start();
+    expect(await storm(edges, publicKey, 10)).toEqual(times(429, 10));
+  });
+
+  test('refuses a stranger on both once both together have refused it often enough', async () => {
+    const stranger = (nth: number) =>
+      say(edges[nth % 2]!.url, 'none', { headers: { 'x-forwarded-for': '198.51.100.7' } });
+    // A minute that ends in between begins anew.
+    await until(
+      async () => {
+        const answers = await Promise.all(Array.from({ length: 620 }, (_, nth) => stranger(nth)));
+        return answers.filter(({ status }) => status === 429).length >= 15;
+      },
+      { what: 'refusals for the network', timeoutMs: 60_000 },
+    );
+    const after = [await stranger(0), await stranger(1)];
+    expect(after.map(({ status }) => status)).toEqual([429, 429]);
+  });
+});
 
 describeWithRedis('a widget on two edges', () => {
   const suite = usePlatform();
@@ -41,55 +146,26 @@ describeWithRedis('a widget on two edges', () => {
   });
   beforeEach(() => upstream.answer(chat()));
 
-  /** Messages on both edges in turn, all at once; gives statuses, sorted. */
-  const storm = async (publicKey: string, messages: number): Promise<number[]> => {
-    const answers = await Promise.all(
-      Array.from({ length: messages }, (_, n) => say(edges[n % 2]!.url, publicKey)),
-    );
-    return answers.map(({ status }) => status).toSorted((a, b) => a - b);
-  };
-  const times = (status: number, count: number): number[] => Array.from({ length: count }, () => status);
+  sharesMessages(
+    () => suite.db,
+    () => upstream,
+    () => edges,
+  );
 
-  test('shares the messages of a day, and gives back those that failed', async () => {
-    const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 7 } });
-    upstream.answer((_request, response) => void response.writeHead(500).end('{}'));
-    expect(await storm(publicKey, 7)).toEqual(times(502, 7));
-    upstream.answer(chat());
-    expect(await storm(publicKey, 40)).toEqual([...times(200, 7), ...times(429, 33)]);
-    for (const edge of edges) expect(await refusalOf(await say(edge.url, publicKey))).toEqual(EXCEEDED);
-    for (const edge of edges) await edge.settled();
-    for (const edge of edges) expect(await refusalOf(await say(edge.url, publicKey))).toEqual(EXCEEDED);
-  });
-
-  test('shares the messages of a minute', async () => {
-    const { publicKey } = await createTestWidget(suite.db, { columns: { rate_limit_per_minute: 5 } });
-    expect(await storm(publicKey, 20)).toEqual([...times(200, 5), ...times(429, 15)]);
-    for (const edge of edges) {
-      expect(await refusalOf(await say(edge.url, publicKey))).toEqual([429, 'widget_rate_limit']);
-    }
-  });
-
-  test('shares the messages of a visitor, and leaves others theirs', async () => {
+  test('keeps no address of a visitor', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { visitor_daily_limit: 3 } });
-    const visit = (n: number, address: string) =>
-      say(edges[n % 2]!.url, publicKey, { headers: { 'x-forwarded-for': address } });
-    const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => visit(n, '192.0.2.1')));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
-    for (let n = 0; n < 2; n++) {
-      expect(await refusalOf(await visit(n, '192.0.2.1'))).toEqual([429, 'widget_rate_limit']);
-      expect((await visit(n, '192.0.2.2')).status).toBe(200);
-    }
-    expect((await redis.client.keys('*')).filter((key) => key.includes('192.0.2'))).toEqual([]);
+    expect((await say(edges[0]!.url, publicKey)).status).toBe(200);
+    expect((await redis.client.keys('*')).filter((key) => key.includes('127.0.0'))).toEqual([]);
   });
 
   test('reopens no cap when an edge starts anew, with an empty Redis too', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 4 } });
-    expect(await storm(publicKey, 4)).toEqual(times(200, 4));
+    expect(await storm(edges, publicKey, 4)).toEqual(times(200, 4));
     await edges[1]!.close();
     edges[1] = await start();
-    expect(await storm(publicKey, 10)).toEqual(times(429, 10));
+    expect(await storm(edges, publicKey, 10)).toEqual(times(429, 10));
     await redis.client.flushall();
-    expect(await storm(publicKey, 10)).toEqual(times(429, 10));
+    expect(await storm(edges, publicKey, 10)).toEqual(times(429, 10));
   });
 
   test('stops with its key on every edge, and serves the active version of its prompt', async () => {
@@ -137,11 +213,13 @@ describeWithRedis('a widget on two edges', () => {
 
   test('gives out a part per edge while Redis is away', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 8 } });
-    expect(await storm(publicKey, 2)).toEqual(times(200, 2));
+    expect(await storm(edges, publicKey, 2)).toEqual(times(200, 2));
     for (const edge of edges) await edge.settled();
+    // Each knows of the other again, since Redis was emptied.
+    await until(async () => (await Promise.all(edges.map(edgesAlive))).every((alive) => alive === 2));
     await redis.kill();
     await until(async () => (await say(edges[0]!.url, publicKey)).status === 200, { what: 'an answer' });
-    const statuses = await storm(publicKey, 40);
+    const statuses = await storm(edges, publicKey, 40);
     const answered = statuses.filter((status) => status === 200).length;
     expect(answered).toBeGreaterThan(0);
     for (const edge of edges) await edge.settled();

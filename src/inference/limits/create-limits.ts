@@ -8,9 +8,11 @@ import type { ModelRoutes } from '../model-routes.js';
 import type { Payer } from '../payer.js';
 import { createAdmissionControl } from './admission-control.js';
 import type { EdgeIdentity } from './edge-identity.js';
-import type { Limits } from './limits.js';
+import type { Counters, Limits } from './limits.js';
 import { createLimitsMetrics } from './limits-metrics.js';
 import { localCounters } from './local-counters.js';
+import type { CounterLink } from './machine/counter-link.js';
+import { MachineCounters } from './machine/machine-counters.js';
 import { OpenHolds } from './open-holds.js';
 import { createPriceCeilings } from './price-ceiling.js';
 import { createRedisCounters } from './redis-counters.js';
@@ -36,28 +38,20 @@ export interface LimitsDeps {
   identity: EdgeIdentity;
   /** Reads a payer again; those that aren't API keys are read elsewhere. */
   readAgain?: (payer: Payer) => Promise<void>;
+  /** Without Redis: the line to the process that counts for all edges of this machine, where there are several. */
+  counter?: CounterLink | undefined;
   /** Without Redis: whether this edge is the one that may admit calls. */
   mayAdmit(): boolean;
   /** For tests of what is exact: a busy machine is not a Redis that doesn't answer. */
   patience?: Patience | undefined;
 }
 
-/** The limits of this edge: in memory, or shared with other edges where REDIS_URL says so. */
+/** The limits of this edge: in memory, or shared with others over Redis or by the process that started them. */
 export async function createLimits(deps: LimitsDeps): Promise<Limits> {
   const { config, cache, catalog, clock, log, registry } = deps;
   const holds = new OpenHolds();
-  const counters = config.redisUrl
-    ? await createRedisCounters({
-        url: config.redisUrl,
-        timeoutMs: deps.patience?.redisMs,
-        beatMs: deps.patience?.beatMs,
-        identity: deps.identity,
-        readAgain: deps.readAgain ?? (({ hash }) => cache.renew(hash)),
-        ...{ clock, log, registry },
-      })
-    : localCounters(clock, deps.mayAdmit);
   return createAdmissionControl({
-    counters,
+    counters: await createCounters(deps),
     cache,
     catalog,
     ceilingOf: createPriceCeilings(catalog, deps.routes),
@@ -68,4 +62,19 @@ export async function createLimits(deps: LimitsDeps): Promise<Limits> {
     queueMs: deps.patience?.queueMs,
     callTimeoutMs: config.upstreamTimeoutMs + config.upstreamIdleMs,
   });
+}
+
+async function createCounters(deps: LimitsDeps): Promise<Counters> {
+  const { config, cache, clock, log, registry, identity, counter } = deps;
+  if (config.redisUrl) {
+    return createRedisCounters({
+      url: config.redisUrl,
+      timeoutMs: deps.patience?.redisMs,
+      beatMs: deps.patience?.beatMs,
+      readAgain: deps.readAgain ?? (({ hash }) => cache.renew(hash)),
+      ...{ identity, clock, log, registry },
+    });
+  }
+  if (counter) return new MachineCounters({ link: counter, identity, clock, registry });
+  return localCounters(clock, deps.mayAdmit);
 }

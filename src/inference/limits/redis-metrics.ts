@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { countEdges } from './limits-metrics.js';
 
 /** Metrics of limits shared over Redis. Every name is explained in docs/operations.md. */
 export interface RedisMetrics {
@@ -14,11 +15,8 @@ export function createRedisMetrics(registry: Registry): RedisMetrics {
     help: '1 while limits are shared through Redis, 0 while this edge enforces its own share',
     registers,
   });
-  const edges = new Gauge({
-    name: 'gateway_edges_alive',
-    help: 'Number of edges that share the limits, as last seen',
-    registers,
-  });
+  let lastSeen = 0;
+  countEdges(registry, () => lastSeen);
   const failures = new Counter({
     name: 'gateway_redis_failures_total',
     help: 'Limit commands that Redis did not answer within 50 ms',
@@ -26,7 +24,9 @@ export function createRedisMetrics(registry: Registry): RedisMetrics {
   });
   return {
     shared: (yes) => shared.set(yes ? 1 : 0),
-    edges: (alive) => edges.set(alive),
+    edges(alive) {
+      lastSeen = alive;
+    },
     failed: () => failures.inc(),
   };
 }

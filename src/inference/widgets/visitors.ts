@@ -1,12 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
-import { type Clock, utcDay } from '../../lib/clock.js';
+import type { Clock } from '../../lib/clock.js';
 import { deriveKey } from '../../lib/crypto.js';
-import type { Allowance, VisitorLimits } from '../limits/shared-messages.js';
+import type { VisitorLimits } from '../limits/shared-messages.js';
+import { VisitorCounts, type VisitorRefusal } from './visitor-counts.js';
 
-/** Sessions and addresses counted at once; the one unused for longest is forgotten first. */
-const MAX_NAMES = 200_000;
-const MINUTE_MS = 60_000;
 /** People behind one router share an address. */
 const SESSIONS_PER_ADDRESS = 5;
 const NAME_BYTES = 16;
@@ -18,9 +15,6 @@ export interface Visitor {
   address: string;
   session: string;
 }
-
-/** Why a visitor has to wait: until tomorrow, or for some milliseconds. */
-export type VisitorRefusal = 'day' | { waitMs: number };
 
 /** The part of `whole` that is `tenths` of it, rounded up. */
 const part = (whole: number, tenths: number): number => Math.ceil((whole * tenths) / 10);
@@ -46,22 +40,16 @@ export function visitorLimits({
   };
 }
 
-interface Count {
-  day: string;
-  messages: number;
-  /** Times of the last minute. */
-  times: number[];
-}
-
-/** Messages of each visitor by UTC day and minute, in this process. With Redis, edges also count them together. */
+/** Messages of each visitor in this process. Where there are several edges, they also count them together. */
 export class Visitors {
-  readonly #counts = new LRUCache<string, Count>({ max: MAX_NAMES });
+  readonly #counts: VisitorCounts;
   readonly #key: Buffer;
 
   constructor(
     private readonly clock: Clock,
     { encryptionKey }: { encryptionKey: string | Buffer },
   ) {
+    this.#counts = new VisitorCounts(clock);
     this.#key = deriveKey(encryptionKey, 'widget-visitors');
   }
 
@@ -77,49 +65,14 @@ export class Visitors {
   }
 
   /** Why one more message is too many, or undefined. */
-  refusal([session, address]: readonly [string, string], limits: VisitorLimits): VisitorRefusal | undefined {
-    return this.#refusal(session, limits.session) ?? this.#refusal(address, limits.address);
+  refusal(names: readonly [string, string], limits: VisitorLimits): VisitorRefusal | undefined {
+    return this.#counts.refusal(names, limits);
   }
 
   /** Counts a message; `undo` takes it back. */
   take(names: readonly string[]): { undo(): void } {
     const at = this.clock.now();
-    for (const name of names) {
-      const count = this.#countOf(name);
-      count.messages++;
-      count.times.push(at);
-    }
-    return {
-      undo: () => {
-        for (const name of names) {
-          const count = this.#countOf(name);
-          count.messages = Math.max(0, count.messages - 1);
-          const index = count.times.indexOf(at);
-          if (index >= 0) count.times.splice(index, 1);
-        }
-      },
-    };
-  }
-
-  #refusal(name: string, { perDay, perMinute }: Allowance): VisitorRefusal | undefined {
-    const { messages, times } = this.#countOf(name);
-    if (messages >= perDay) return 'day';
-    if (times.length < perMinute) return undefined;
-    const leaving = times[times.length - perMinute]!;
-    return { waitMs: Math.max(1, leaving + MINUTE_MS - this.clock.now()) };
-  }
-
-  #countOf(name: string): Count {
-    const now = this.clock.now();
-    const day = utcDay(now);
-    const known = this.#counts.get(name);
-    const times = known?.times.filter((time) => time > now - MINUTE_MS && time <= now) ?? [];
-    if (known?.day === day) {
-      known.times = times;
-      return known;
-    }
-    const count = { day, messages: 0, times };
-    this.#counts.set(name, count);
-    return count;
+    this.#counts.take(names, at);
+    return { undo: () => this.#counts.giveBack(names, at) };
   }
 }

@@ -3,6 +3,7 @@ import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
 import fc from '../../support/fast-check.js';
 import { Ledger, type LimitsEdge, limitsEdge, TestCaller, UNIT } from '../../support/limits.js';
+import { createTestMachine } from '../../support/machine.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
 import { sized } from '../../support/size.js';
 import { until } from '../../support/until.js';
@@ -104,6 +105,32 @@ test('the only edge decides every sequence of calls as the books say', async () 
     { numRuns: sized(60, 150) },
   );
 });
+
+test('two edges of one machine decide every sequence of calls as the books of both say', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ units, cap, steps }) => {
+      const ledger = new Ledger(FLOOR + UNIT * BigInt(units));
+      const dailyLimit = UNIT * BigInt(cap);
+      const machine = createTestMachine();
+      const same = { accountId: newId(), keyId: newId(), dailyLimit };
+      const edges = [
+        await limitsEdge(ledger, { ...same, counter: await machine.join() }),
+        await limitsEdge(ledger, { ...same, counter: await machine.join() }),
+      ];
+      const open = () => {
+        const { holds, charges } = machine.counter.open(same.accountId);
+        return holds + charges;
+      };
+      const arrived = async (expected: Money): Promise<void> => {
+        await until(() => open() === expected, { what: 'all to be told', intervalMs: 1, timeoutMs: 2_000 });
+      };
+      await run(edges, ledger, dailyLimit, steps, arrived);
+      for (const edge of edges) await edge.limits.stop();
+      machine.counter.stop();
+    }),
+    { numRuns: sized(30, 150) },
+  );
+}, 60_000);
 
 describeWithRedis('over Redis', () => {
   let redis: TestRedis;

@@ -1,0 +1,66 @@
+import type { MessageVerdict, VisitorLimits } from '../shared-messages.js';
+
+/** How many messages of a widget the database has of a UTC day. */
+interface WidgetDay {
+  widgetId: string;
+  day: string;
+  committed: number;
+}
+
+export interface MessageWords extends WidgetDay {
+  kind: 'message';
+  question: number;
+  accountId: string;
+  perDay: number;
+  perMinute: number;
+  visitor: { names: readonly [string, string]; limits: VisitorLimits } | null;
+  /** Whether `committed` has just been read. */
+  isRead: boolean;
+}
+
+/** Fewer messages of a widget are open than before, or the place of a visitor is free again. */
+export interface MessagesChangedWords extends WidgetDay {
+  kind: 'messages';
+  more: number;
+  returned: { names: readonly string[]; at: number } | null;
+}
+
+/** What an edge says of a payer before it asks for the first time. */
+export interface PayerWords {
+  kind: 'payer';
+  ref: number;
+  accountId: string;
+  balance: string;
+  seq: string;
+  credentialId: string;
+  /** The name of its own window of a minute, where it has one. */
+  rate: string | null;
+}
+
+/** What edges say that isn't said with each call. */
+export type EdgeWords =
+  | { kind: 'edge'; id: string }
+  | PayerWords
+  | { kind: 'forget'; ref: number }
+  /** These edges are dead, and what they had recorded is committed. */
+  | { kind: 'replaced'; ids: readonly string[] }
+  | MessageWords
+  | MessagesChangedWords
+  /** Strangers of these networks were refused. */
+  | { kind: 'refused'; networks: readonly string[] };
+
+export interface VerdictWords {
+  kind: 'verdict';
+  question: number;
+  verdict: MessageVerdict['kind'] | 'read';
+  waitMs: number;
+  /** When the visitor's place was taken. */
+  at: number;
+}
+
+/** What the counting process says that isn't an answer to a call. */
+export type CounterWords =
+  | { kind: 'state'; mayAdmit: boolean; isRegained: boolean; edges: number }
+  | VerdictWords
+  /** These networks have had their share of a minute. */
+  | { kind: 'spent'; minute: number; networks: readonly string[] };

@@ -1,0 +1,70 @@
+import { LRUCache } from 'lru-cache';
+import { type Clock, utcDay } from '../../lib/clock.js';
+import type { Allowance, VisitorLimits } from '../limits/shared-messages.js';
+
+/** Sessions and addresses counted at once; the one unused for longest is forgotten first. */
+const MAX_NAMES = 200_000;
+const MINUTE_MS = 60_000;
+
+/** Why a visitor has to wait: until tomorrow, or for some milliseconds. */
+export type VisitorRefusal = 'day' | { waitMs: number };
+
+interface Count {
+  day: string;
+  messages: number;
+  /** Times of the last minute. */
+  times: number[];
+}
+
+/** Messages of each visitor by UTC day and minute, in this process. */
+export class VisitorCounts {
+  readonly #counts = new LRUCache<string, Count>({ max: MAX_NAMES });
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Why one more message is too many, or undefined. */
+  refusal([session, address]: readonly [string, string], limits: VisitorLimits): VisitorRefusal | undefined {
+    return this.#refusal(session, limits.session) ?? this.#refusal(address, limits.address);
+  }
+
+  /** Counts a message. */
+  take(names: readonly string[], at: number): void {
+    for (const name of names) {
+      const count = this.#countOf(name);
+      count.messages++;
+      count.times.push(at);
+    }
+  }
+
+  /** Takes back a message that was counted at `at`. */
+  giveBack(names: readonly string[], at: number): void {
+    for (const name of names) {
+      const count = this.#countOf(name);
+      count.messages = Math.max(0, count.messages - 1);
+      const index = count.times.indexOf(at);
+      if (index >= 0) count.times.splice(index, 1);
+    }
+  }
+
+  #refusal(name: string, { perDay, perMinute }: Allowance): VisitorRefusal | undefined {
+    const { messages, times } = this.#countOf(name);
+    if (messages >= perDay) return 'day';
+    if (times.length < perMinute) return undefined;
+    const leaving = times[times.length - perMinute]!;
+    return { waitMs: Math.max(1, leaving + MINUTE_MS - this.clock.now()) };
+  }
+
+  #countOf(name: string): Count {
+    const now = this.clock.now();
+    const day = utcDay(now);
+    const known = this.#counts.get(name);
+    const times = known?.times.filter((time) => time > now - MINUTE_MS && time <= now) ?? [];
+    if (known?.day === day) {
+      known.times = times;
+      return known;
+    }
+    const count = { day, messages: 0, times };
+    this.#counts.set(name, count);
+    return count;
+  }
+}
