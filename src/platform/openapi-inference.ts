@@ -1,5 +1,6 @@
 import type { OpenApiDocument } from './openapi-finish.js';
 import { chunkEvents, error, text, usage as usageOf, whole } from './openapi-parts.js';
+import { responsesOperation, responsesSchemas } from './openapi-responses.js';
 import { widgetPaths, widgetSchemas } from './openapi-widgets.js';
 
 /** The edge serves inference; the reference includes it, since it is what most callers use. */
@@ -182,6 +183,14 @@ const paths = {
       responses: { 200: { description: 'The vectors.', content: json('EmbeddingList') }, ...ofCalls },
     },
   },
+  '/v1/responses': {
+    post: {
+      operationId: 'createResponse',
+      ...responsesOperation(ofCalls),
+      tags: [INFERENCE_TAG.name],
+      security: [{ key: [] }],
+    },
+  },
   '/v1/models': {
     get: {
       ...operation('listAllowedModels', 'List the models of your plan', 'Free, and requires no balance.'),
@@ -199,6 +208,7 @@ export function withInference(document: OpenApiDocument): OpenApiDocument {
       schemas: {
         ...document.components.schemas,
         ...schemas,
+        ...(responsesSchemas as unknown as OpenApiDocument['components']['schemas']),
         ...(widgetSchemas as unknown as OpenApiDocument['components']['schemas']),
       },
     },

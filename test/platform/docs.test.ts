@@ -125,8 +125,13 @@ describe('the OpenAPI document', () => {
     expect(inference.map(([path, methods]) => [path, Object.keys(methods)])).toEqual([
       ['/v1/chat/completions', ['post']],
       ['/v1/embeddings', ['post']],
+      ['/v1/responses', ['post']],
       ['/v1/models', ['get']],
     ]);
+    expect(document.paths['/v1/responses']!.post!.description).toContain('RESPONSES_API=1');
+    expect(document.paths['/v1/responses']!.post!.responses['404']!.description).toContain(
+      '`endpoint_not_supported`',
+    );
     const told = JSON.stringify(inference);
     for (const code of ['invalid_body', 'invalid_api_key', 'insufficient_credits', 'model_not_allowed']) {
       expect(told).toContain(`\`${code}\``);

@@ -1,0 +1,110 @@
+import { error, text, whole } from './openapi-parts.js';
+
+/** `POST /v1/responses`, which exists only where the operator has set RESPONSES_API. */
+
+const REQUEST_DESCRIPTION =
+  'A conversation to continue, with everything that the model needs: nothing is stored between calls. `previous_response_id`, `conversation`, `prompt`, `background: true`, `store: true`, item references and file IDs return 400. Unknown fields are dropped and listed in `x-gateway-dropped-fields`.';
+
+export const responsesSchemas = {
+  ResponsesRequest: {
+    type: 'object',
+    description: REQUEST_DESCRIPTION,
+    required: ['model', 'input'],
+    properties: {
+      model: {
+        ...text('Public name of a chat model of your plan, as listed by `GET /v1/models`.'),
+        example: 'gateway/fast',
+      },
+      input: {
+        description:
+          'A text, or the whole conversation, oldest first: items of type `message`, `function_call`, `function_call_output` or `reasoning`.',
+        anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }],
+        example: 'Hello!',
+      },
+      instructions: text('A system message before the conversation.'),
+      stream: {
+        type: 'boolean',
+        description: 'Whether to stream the response as server-sent events.',
+      },
+      max_output_tokens: { ...whole('Maximum output tokens.'), minimum: 1 },
+      temperature: { type: 'number', minimum: 0, maximum: 2, description: 'Sampling temperature.' },
+      top_p: { type: 'number', minimum: 0, maximum: 1, description: 'Nucleus sampling.' },
+      tools: {
+        type: 'array',
+        description: 'Functions that the model may call. Other tools return 400.',
+        items: { type: 'object' },
+      },
+      tool_choice: {
+        description: '`auto`, `none`, `required`, or the function that the model must call.',
+        anyOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, { type: 'object' }],
+      },
+      text: {
+        type: 'object',
+        description: '`format`: `text`, `json_object` or `json_schema`. `verbosity` is passed on.',
+      },
+      reasoning: {
+        type: 'object',
+        description: '`effort` is passed on.',
+      },
+      metadata: { type: 'object', description: 'Returned with the response, and not forwarded.' },
+    },
+  },
+  Response: {
+    type: 'object',
+    description: 'A response of the model. Other fields as in OpenAI’s API.',
+    properties: {
+      id: text('Response ID. It is made from `x-request-id` and can’t be used to read the response again.'),
+      object: { type: 'string', enum: ['response'], description: 'Object type.' },
+      created_at: whole('Creation time, in Unix seconds.'),
+      status: {
+        type: 'string',
+        enum: ['in_progress', 'completed', 'incomplete', 'failed'],
+        description: 'State of the response. Only events have `in_progress` and `failed`.',
+      },
+      model: text('Model that answered: a fallback if no node of the requested model is available.'),
+      output: {
+        type: 'array',
+        description: 'Items of type `message`, `function_call` or `reasoning`.',
+        items: { type: 'object' },
+      },
+      usage: {
+        type: 'object',
+        description: 'Token counts that are charged.',
+        properties: {
+          input_tokens: whole('Input tokens.'),
+          output_tokens: whole('Output tokens.'),
+          total_tokens: whole('Sum of both.'),
+        },
+      },
+      store: { type: 'boolean', enum: [false], description: 'Always false: responses are not stored.' },
+    },
+  },
+};
+
+const json = (name: keyof typeof responsesSchemas) => ({
+  'application/json': { schema: { $ref: `#/components/schemas/${name}` } },
+});
+
+/** The answers of the other calls of a key, with what differs here. */
+export const responsesOperation = (answersOfCalls: object) => ({
+  summary: 'Create a response',
+  description:
+    'Answers only if the operator has set `RESPONSES_API=1`; otherwise it returns 404. The request becomes a chat call and is checked, limited and charged as one; `endpoint` is `chat` in the usage list. Failed calls are free.',
+  requestBody: { required: true, content: json('ResponsesRequest') },
+  responses: {
+    200: {
+      description: 'The response, or a stream of events if `stream` is true.',
+      content: {
+        ...json('Response'),
+        'text/event-stream': {
+          schema: text(
+            'Events from `response.created` to `response.completed` or `response.incomplete`. A stream that fails ends with `response.failed` and `error`.',
+          ),
+        },
+      },
+    },
+    ...answersOfCalls,
+    404: error('`RESPONSES_API` is not set (`endpoint_not_supported`).'),
+    413: error('The body is larger than 1 MiB (`body_too_large`).'),
+  },
+});
