@@ -3,7 +3,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fastify } from 'fastify';
-import { ConfigError, loadConfig, type ProcessRole } from '../src/config.js';
+import { ConfigError, loadConfig } from '../src/config.js';
+import type { ProcessRole } from '../src/config-schema.js';
 import { temporaryFolder } from './launcher/support.js';
 import { inDist } from './support/dist.js';
 

@@ -1,15 +1,6 @@
-import { fastify } from 'fastify';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
-import {
-  ALERT_FIRED_CHANNEL,
-  decodeFlushed,
-  decodeInvalidation,
-  INVALIDATION_CHANNEL,
-  PROMPTS_CHANNEL,
-} from '../db/invalidation.js';
-import { listen } from '../db/listen.js';
 import { createCallMetrics } from '../inference/call-metrics.js';
 import { createCatalog } from '../inference/catalog.js';
 import { DatabaseContact } from '../inference/database-contact.js';
@@ -29,7 +20,6 @@ import { WidgetCache } from '../inference/widgets/widget-cache.js';
 import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
 import { cutConnections } from '../lib/cut-connections.js';
-import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import type { Logger } from '../lib/logger.js';
 import { NetworkBudget } from '../lib/network-budget.js';
@@ -39,22 +29,23 @@ import { SlotSet } from '../lib/slot-set.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import { Turns } from '../lib/turns.js';
 import { UpstreamClient } from '../lib/upstream/client.js';
-import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import type { MeterOptions } from '../metering/meter.js';
 import { RefusedCalls } from '../metering/refused-calls.js';
 import { addRefusedCalls } from '../metering/refused-calls.store.js';
 import type { FlushResult, Meter } from '../metering/usage-record.js';
 import { addWidgetOutcomes } from '../metering/widget-outcomes.store.js';
-import { refuseMalformed } from './client-error.js';
 import { capSockets, EDGE_BOUNDS, type EdgeBounds, trustedPeer } from './edge-bounds.js';
 import { takeCallsFirst } from './fast-path.js';
 import { openAlertSignal, openFlushSignal, openRefusedSignal } from './flush-signal.js';
+import { followChanges } from './follow-changes.js';
 import { LastAnswers } from './last-answers.js';
 import { passthrough } from './passthrough.js';
-import { guardRequests, knowAllMethods, originForm, refuseUnroutable } from './request-guard.js';
+import { publicServer } from './public-server.js';
+import { guardRequests, knowAllMethods } from './request-guard.js';
 import { rules } from './route-rules.js';
 import type { EdgeLock } from './single-edge.js';
-import { answer, type V1Deps, v1Routes } from './v1.routes.js';
+import { answer, v1Routes } from './v1.routes.js';
+import type { V1Deps } from './v1-deps.js';
 import { widgetRoutes } from './widget.routes.js';
 
 export interface EdgeDeps {
@@ -91,17 +82,12 @@ export interface Edge {
   close(drainMs: number): Promise<void>;
 }
 
-/**
- * What a client may leave unread before its upstream waits. Node's default of 64 KiB is one read of the upstream more
- * for each reader that takes nothing.
- */
-const SOCKET_BUFFER_BYTES = 16 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
 const TOO_MANY_REFUSALS = 'Too many refused messages from this network. Try again later.';
 const FLUSH_ON_STOP_MS = 5_000;
 /**
- * After the drain: for the errors of calls that it ended. Then everything else is cut too, be it a request that never
- * became whole or one that was passed on to the platform.
+ * After the drain: for the errors of calls that it ended. Then everything else is cut too, whether it is a request that
+ * never arrived in full or one that was passed on to the platform.
  */
 const LAST_ANSWERS_MS = 500;
 
@@ -167,60 +153,11 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     name: identity.id,
     onReplayed: (owners) => identity.replaced(owners),
   });
-  const listener = listen({
-    databaseUrl: config.databaseDirectUrl!,
-    channel: [INVALIDATION_CHANNEL, PROMPTS_CHANNEL, ALERT_FIRED_CHANNEL],
-    log,
-    onNotify(payload, channel) {
-      if (channel === PROMPTS_CHANNEL) {
-        widgets.promptsChanged(payload);
-        return;
-      }
-      if (channel === ALERT_FIRED_CHANNEL) {
-        cache.guardsActed(decodeFlushed(payload));
-        return;
-      }
-      const change = decodeInvalidation(payload);
-      if (!change) return;
-      if (change.kind === 'catalog') void catalog.reload();
-      cache.invalidate(change);
-      widgets.invalidate(change);
-    },
-    onListening() {
-      void catalog.reload();
-      cache.invalidateAll();
-      widgets.invalidateAll();
-    },
-  });
+  const listener = followChanges({ databaseUrl: config.databaseDirectUrl!, log, cache, catalog, widgets });
 
   const active = new SlotSet<Relay>();
   let draining = false;
-  const app = fastify({
-    // A separate logger for every request costs more than it is worth: log lines name the request themselves.
-    logger: false,
-    genReqId: newId,
-    trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
-    bodyLimit: 1,
-    exposeHeadRoutes: false,
-    requestTimeout: bounds.requestTimeoutMs,
-    keepAliveTimeout: bounds.keepAliveMs,
-    forceCloseConnections: 'idle',
-    // While draining, calls on kept-alive connections are still served; the last answer of each closes it.
-    return503OnClosing: false,
-    routerOptions: { maxParamLength: 2_048 },
-    http: {
-      headersTimeout: bounds.headersTimeoutMs,
-      maxHeaderSize: bounds.maxHeaderBytes,
-      connectionsCheckingInterval: bounds.checkIntervalMs,
-      // Said in our shape by the guard.
-      requireHostHeader: false,
-      highWaterMark: SOCKET_BUFFER_BYTES,
-      shouldUpgradeCallback: isWebSocketUpgrade,
-    },
-    rewriteUrl: originForm,
-    clientErrorHandler: refuseMalformed,
-    frameworkErrors: refuseUnroutable,
-  });
+  const app = publicServer(config, bounds);
   const closing = idleCloser(app.server);
   const lastAnswers = new LastAnswers(app.server);
   knowAllMethods(app);

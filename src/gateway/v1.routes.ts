@@ -1,68 +1,28 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { AppError, type ErrorCode } from '../errors.js';
+import { AppError } from '../errors.js';
 import { Call } from '../inference/call.js';
-import type { CallMetrics } from '../inference/call-metrics.js';
-import type { Catalog } from '../inference/catalog.js';
-import type { KeyCache } from '../inference/keys/key-cache.js';
 import type { KeyEntry } from '../inference/keys/key-states.js';
-import { type Admission, CallerGoneError, type Limits } from '../inference/limits/limits.js';
-import {
-  countRefusal,
-  refuseBeyondBudget,
-  refuseLarge,
-  refuseOverRate,
-} from '../inference/limits/refusal-budget.js';
-import { AdmissionError } from '../inference/limits/refusals.js';
-import { type BodyBudget, BodyShare } from '../inference/memory/body-budget.js';
-import type { ModelRoutes } from '../inference/model-routes.js';
+import { type Admission, CallerGoneError } from '../inference/limits/limits.js';
+import { refuseBeyondBudget, refuseLarge, refuseOverRate } from '../inference/limits/refusal-budget.js';
+import { BodyShare } from '../inference/memory/body-budget.js';
 import type { Payer } from '../inference/payer.js';
-import { Relay, type RelayDeps } from '../inference/relay/relay.js';
-import type { AllowedFields } from '../inference/request/body-fields.js';
-import type { MediaRules } from '../inference/request/media-addresses.js';
+import { Relay } from '../inference/relay/relay.js';
 import type { InspectedBody } from '../inference/request/request-body.js';
-import type { Clock } from '../lib/clock.js';
 import { isUuid } from '../lib/ids.js';
-import type { Logger } from '../lib/logger.js';
-import type { Pace } from '../lib/pace.js';
 import { matchedRules } from '../lib/route-rules.js';
-import type { SlotSet } from '../lib/slot-set.js';
-import type { Tracing } from '../lib/tracing/tracing.js';
-import type { RefusedCalls } from '../metering/refused-calls.js';
-import type { Endpoint, Meter } from '../metering/usage-record.js';
-import { answerError, answerJson, answerPreflight, v1Headers } from './answer.js';
+import type { Endpoint } from '../metering/usage-record.js';
+import { answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate, authenticateAgain } from './authenticate.js';
 import { Exchange } from './exchange.js';
 import { readBody } from './read-body.js';
 import { askForBody, originForm } from './request-guard.js';
-import type { Translate, Translated } from './responses/responses.js';
+import type { Translated } from './responses/responses.js';
 import { type RouteRules, rules, V1_BODY_LIMIT_BYTES } from './route-rules.js';
-import { checkAnnounced, cutSoon, requireUnencoded, SlowBodyError, takeBody } from './take-body.js';
-import { type ReaderBounds, V1Recipient } from './v1-recipient.js';
-
-export interface V1Deps {
-  cache: KeyCache;
-  catalog: Catalog;
-  meter: Meter;
-  refused: Pick<RefusedCalls, 'count'>;
-  metrics: CallMetrics;
-  clock: Clock;
-  log: Logger;
-  limits: Limits;
-  routes: Pick<ModelRoutes, 'ownerOf'>;
-  relay: RelayDeps;
-  reader: ReaderBounds;
-  /** Relays in flight; shutdown ends what is left of them. */
-  active: SlotSet<Relay>;
-  bodies: BodyBudget;
-  /** Additional body fields to forward. */
-  allowedFields: AllowedFields;
-  media: MediaRules;
-  pace: Pace;
-  /** Translates calls of the Responses API; absent: there is none. */
-  translate?: Translate | undefined;
-  tracing: Tracing | undefined;
-}
+import { checkAnnounced, requireUnencoded, takeBody } from './take-body.js';
+import type { V1Deps } from './v1-deps.js';
+import { answerFailure } from './v1-failure.js';
+import { V1Recipient } from './v1-recipient.js';
 
 /** The inference API: `/v1/chat/completions`, `/v1/embeddings`, `/v1/models`; 404 for the rest. */
 export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
@@ -172,7 +132,7 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
           try {
             if (!inspected) throw error;
             exchange.model = inspected.model;
-            const call = translated ? translated.told(inspected) : inspected;
+            const call = translated ? translated.withDropped(inspected) : inspected;
             forward(deps, exchange, endpoint, current, call, share, failed, translated);
           } catch (thrown) {
             failed(thrown);
@@ -255,53 +215,3 @@ function namedVersion({ metrics }: V1Deps, { headers }: IncomingMessage): string
   metrics.malformedVersion();
   return null;
 }
-
-/** Responds with an error; anything that isn't an AppError is an internal error. */
-function answerFailure(deps: V1Deps, error: unknown, exchange: Exchange): void {
-  if (error instanceof CallerGoneError) {
-    deps.metrics.answered(exchange.endpoint, 'client_closed_request');
-    return;
-  }
-  if (error instanceof AppError) {
-    sendError(deps, exchange, error);
-    return;
-  }
-  deps.log.error({ err: error, reqId: exchange.id }, 'a /v1 request failed');
-  sendError(deps, exchange, new AppError('internal_error'));
-}
-
-function sendError(deps: V1Deps, exchange: Exchange, error: AppError): void {
-  const { id, request, response, keyEntry, endpoint } = exchange;
-  const now = deps.clock.now();
-  const refused = error instanceof AdmissionError ? error : undefined;
-  // Refusals too tell the state of the limit, without counting against it.
-  const rate = refused?.rate ?? keyEntry?.account.window.peek(now);
-  const status = error instanceof SlowBodyError ? 408 : error.status;
-  answerError(
-    response,
-    error.code,
-    { ...error.options, noRetry: refused?.noRetry, status },
-    v1Headers(response, id, rate),
-  );
-  if (keyEntry) countRefusal(keyEntry.account, now, error, exchange.bodyBytes);
-  tellOwner(deps, exchange, error.code, now);
-  deps.tracing?.of(request)?.note({ 'error.type': error.code });
-  if (hasBody(request) && !request.complete) cutSoon(request, response);
-  deps.metrics.answered(endpoint, error.code);
-}
-
-/** Counts a rejection for the owner of the key, who couldn't see it otherwise, since it isn't usage. */
-function tellOwner(deps: V1Deps, { presentedKey, model }: Exchange, code: ErrorCode, at: number): void {
-  if (!presentedKey) return;
-  deps.refused.count({
-    accountId: presentedKey.account.id,
-    keyId: presentedKey.credential.id,
-    code,
-    // Names from callers aren't stored, so no one can fill our tables with them.
-    model: model !== null && deps.catalog.get(model) ? model : '',
-    at,
-  });
-}
-
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

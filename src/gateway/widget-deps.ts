@@ -5,7 +5,7 @@ import type { Visitors } from '../inference/widgets/visitors.js';
 import type { WidgetCache } from '../inference/widgets/widget-cache.js';
 import type { NetworkBudget } from '../lib/network-budget.js';
 import type { RefusedCalls } from '../metering/refused-calls.js';
-import type { V1Deps } from './v1.routes.js';
+import type { V1Deps } from './v1-deps.js';
 
 /** What chats with widgets are answered with. */
 export interface WidgetDeps

@@ -1,4 +1,4 @@
-import type { ProcessRole } from '../../src/config.js';
+import type { ProcessRole } from '../../src/config-schema.js';
 import { newId } from '../../src/lib/ids.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { migrateAndSeed } from '../../src/services/startup.js';

@@ -6,7 +6,8 @@ import { all, argsOf, parseNginx } from './nginx.js';
 
 const read = (path: string): string => readFileSync(path, 'utf8');
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-const schema = /const schema = z\.object\(\{\n([\s\S]*?)\n\}\);/.exec(read('src/config.ts'))?.[1] ?? '';
+const schema =
+  /const schema = z\.object\(\{\n([\s\S]*?)\n\}\);/.exec(read('src/config-schema.ts'))?.[1] ?? '';
 const known = [...schema.matchAll(/^ {2}([A-Z][A-Z0-9_]*):/gm)].map(([, name]) => name!);
 const settings = read('docs/operations.md')
   .split(/^## /m)

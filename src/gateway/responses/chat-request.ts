@@ -26,7 +26,7 @@ export function chatRequest(request: ResponsesRequest): Record<string, unknown> 
     user: request.user,
     safety_identifier: request.safety_identifier,
     prompt_cache_key: request.prompt_cache_key,
-    // The usage stands in the last event.
+    // The last event of a response includes the usage.
     ...(stream && { stream, stream_options: { include_usage: true } }),
   };
   return Object.fromEntries(

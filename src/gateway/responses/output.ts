@@ -1,7 +1,7 @@
 import type { OutputItem } from './response-object.js';
 
-/** What a chunk, or the message of a whole answer, brings. Whatever a node sends: nothing of it is taken for granted. */
-export interface Said {
+/** The delta of a chunk, or the message of a whole answer, as a node sends it: no member can be relied on. */
+export interface ChatOutput {
   content?: unknown;
   refusal?: unknown;
   reasoning_content?: unknown;
@@ -18,7 +18,7 @@ interface ToolCall {
 /** An event of the stream, without its number. */
 export type OutputEvent = { type: string } & Record<string, unknown>;
 
-/** A text that is being said: part of an item, with the names of its events. */
+/** A kind of text in the output: the part of an item that holds it, and the prefix of its events. */
 interface TextKind {
   part: 'output_text' | 'refusal' | 'reasoning_text';
   /** Member of the part, and of the event that ends it. */
@@ -37,13 +37,13 @@ interface Open {
   item: OutputItem;
   kind: TextKind | 'call';
   text: string;
-  /** Of the tool calls of a chat answer. */
+  /** Index among the tool calls of the chat answer. */
   call?: number;
 }
 
 /**
- * Collects what a model says in the form of chat as items of a response, one after the other, and tells each step. Only
- * one item is open: what begins another completes it.
+ * Collects the model's chat output as items of a response and emits an event for each step. Only one item is open at a time:
+ * starting another completes it.
  */
 export class Output {
   readonly items: OutputItem[] = [];
@@ -52,10 +52,16 @@ export class Output {
 
   constructor(
     private readonly requestId: string,
-    private readonly tell: (event: OutputEvent) => void,
+    private readonly emit: (event: OutputEvent) => void,
   ) {}
 
-  say({ content, refusal, reasoning_content, reasoning = reasoning_content, tool_calls: calls }: Said): void {
+  add({
+    content,
+    refusal,
+    reasoning_content,
+    reasoning = reasoning_content,
+    tool_calls: calls,
+  }: ChatOutput): void {
     if (typeof reasoning === 'string' && reasoning !== '') this.#text(KINDS.reasoning, reasoning);
     if (typeof content === 'string' && content !== '') this.#text(KINDS.text, content);
     if (typeof refusal === 'string' && refusal !== '') this.#text(KINDS.refusal, refusal);
@@ -63,7 +69,7 @@ export class Output {
     for (const [place, call] of (calls as (ToolCall | null)[]).entries()) if (call) this.#call(call, place);
   }
 
-  /** Completes what is open. */
+  /** Completes the open item. */
   end(): void {
     const open = this.#open;
     if (!open) return;
@@ -71,27 +77,31 @@ export class Output {
     const { item, kind, text } = open;
     if (kind === 'call') {
       item.arguments = text;
-      this.#tellOf(item, { type: 'response.function_call_arguments.done', name: item.name, arguments: text });
+      this.#emitFor(item, {
+        type: 'response.function_call_arguments.done',
+        name: item.name,
+        arguments: text,
+      });
     } else {
       const part = partOf(kind, text);
       item.content = [part];
-      this.#tellOf(item, {
+      this.#emitFor(item, {
         type: `${kind.events}.done`,
         content_index: 0,
         [kind.member]: text,
         ...LOGPROBS[kind.part],
       });
-      this.#tellOf(item, { type: 'response.content_part.done', content_index: 0, part });
+      this.#emitFor(item, { type: 'response.content_part.done', content_index: 0, part });
     }
     item.status = 'completed';
     const index = this.items.length - 1;
-    this.tell({ type: 'response.output_item.done', output_index: index, item });
+    this.emit({ type: 'response.output_item.done', output_index: index, item });
   }
 
   #text(kind: TextKind, text: string): void {
     const open = this.#open?.kind === kind ? this.#open : this.#begin(kind);
     open.text += text;
-    this.#tellOf(open.item, {
+    this.#emitFor(open.item, {
       type: `${kind.events}.delta`,
       content_index: 0,
       delta: text,
@@ -104,8 +114,8 @@ export class Output {
     const item: OutputItem = isThought
       ? { id: this.#name('rs'), type: 'reasoning', status: 'in_progress', summary: [], content: [] }
       : { id: this.#name('msg'), type: 'message', status: 'in_progress', role: 'assistant', content: [] };
-    const open = this.#add({ item, kind, text: '' });
-    this.#tellOf(item, { type: 'response.content_part.added', content_index: 0, part: partOf(kind, '') });
+    const open = this.#start({ item, kind, text: '' });
+    this.#emitFor(item, { type: 'response.content_part.added', content_index: 0, part: partOf(kind, '') });
     return open;
   }
 
@@ -122,33 +132,33 @@ export class Output {
         name: typeof name === 'string' ? name : '',
         arguments: '',
       };
-      open = this.#add({ item, kind: 'call', text: '', call });
+      open = this.#start({ item, kind: 'call', text: '', call });
     }
     if (typeof delta !== 'string' || delta === '') return;
     open.text += delta;
-    this.#tellOf(open.item, { type: 'response.function_call_arguments.delta', delta });
+    this.#emitFor(open.item, { type: 'response.function_call_arguments.delta', delta });
   }
 
-  #add(open: Open): Open {
+  #start(open: Open): Open {
     this.end();
     this.#open = open;
     this.items.push(open.item);
     const output_index = this.items.length - 1;
-    this.tell({ type: 'response.output_item.added', output_index, item: { ...open.item } });
+    this.emit({ type: 'response.output_item.added', output_index, item: { ...open.item } });
     return open;
   }
 
-  #tellOf({ id }: OutputItem, { type, ...rest }: OutputEvent): void {
-    this.tell({ type, item_id: id, output_index: this.items.length - 1, ...rest });
+  #emitFor({ id }: OutputItem, { type, ...rest }: OutputEvent): void {
+    this.emit({ type, item_id: id, output_index: this.items.length - 1, ...rest });
   }
 
-  /** Ids of items are made from the request's: nothing has to be kept for them. */
+  /** IDs of items are derived from the request's ID, so none have to be stored. */
   #name(kind: string): string {
     return `${kind}_${this.requestId.replaceAll('-', '')}_${this.#named++}`;
   }
 }
 
-/** SDKs read the list wherever text is told. */
+/** SDKs expect this list in every event that has text. */
 const LOGPROBS: Partial<Record<TextKind['part'], object>> = { output_text: { logprobs: [] } };
 
 const partOf = ({ part, member }: TextKind, text: string): Record<string, unknown> => ({

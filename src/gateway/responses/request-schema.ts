@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What is read of a request to the Responses API; the chat request that is made of it is checked as every other. */
+/** The supported members of a request to the Responses API. The chat request made from it is checked like any other. */
 
 const text = z.string();
 
@@ -35,7 +35,7 @@ const functionOutput = z.object({
   call_id: text,
   output: content,
 });
-/** What the model thought is not sent again: chat has no place for it. */
+/** Reasoning is not sent to the model again: chat has no place for it. */
 const reasoning = z.object({ type: z.literal('reasoning') });
 
 /** A message may come without its type. */
@@ -78,7 +78,7 @@ const format = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** Members by which a client refers to what an earlier call has left here, which nothing does. */
+/** Members that refer to stored state of an earlier call. Nothing is stored. */
 const stateful = (remedy: string) => z.null(`is not supported: ${remedy}`).optional();
 
 export const responsesRequest = z.object({
@@ -107,5 +107,5 @@ export const responsesRequest = z.object({
 });
 export type ResponsesRequest = z.infer<typeof responsesRequest>;
 
-/** Members that change nothing here, and are not worth a word. */
+/** Members that are ignored without being listed as dropped. */
 export const SILENT: ReadonlySet<string> = new Set(['include', 'service_tier', 'stream_options']);

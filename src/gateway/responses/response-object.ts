@@ -3,7 +3,7 @@ import type { ResponsesRequest } from './request-schema.js';
 /** A part of the output, as clients get it. */
 export type OutputItem = { id: string; type: string; status?: string } & Record<string, unknown>;
 
-/** What of a chat answer's `usage` is told. */
+/** The members of a chat answer's `usage` that are passed on. */
 export interface ChatUsage {
   prompt_tokens?: number;
   completion_tokens?: number;
@@ -12,10 +12,10 @@ export interface ChatUsage {
   completion_tokens_details?: { reasoning_tokens?: number } | null;
 }
 
-/** What is known of a response at some moment. */
+/** The state of a response at some moment. */
 export interface Progress {
   status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
-  /** Why the model stopped, in the words of chat. */
+  /** Why the model stopped, as a `finish_reason` of chat. */
   finish: string | null;
   model: string;
   output: readonly OutputItem[];
@@ -23,7 +23,7 @@ export interface Progress {
   error: { code: string; message: string } | null;
 }
 
-/** Makes the objects of one response: what never changes, and what is known so far. */
+/** Makes the objects of one response, from its constant members and its progress so far. */
 export function responseObjects(
   request: ResponsesRequest,
   requestId: string,
@@ -64,7 +64,7 @@ export function responseObjects(
 const reasonOf = (finish: string | null): string =>
   finish === 'content_filter' ? 'content_filter' : 'max_output_tokens';
 
-/** Whether a model that stopped for this reason has said all that it had to. */
+/** Whether an answer that ended for this reason is complete. */
 export const statusOf = (finish: string | null): 'completed' | 'incomplete' =>
   finish === 'length' || finish === 'content_filter' ? 'incomplete' : 'completed';
 

@@ -3,17 +3,17 @@ import type { Recipient } from '../../inference/relay/recipient.js';
 import { eventData, isDone } from '../../lib/upstream/sse-event.js';
 import { SseSplitter } from '../../lib/upstream/sse-splitter.js';
 import { parsedAnswer, TranslatingRecipient } from '../translating-recipient.js';
-import { Output, type OutputEvent, type Said } from './output.js';
+import { type ChatOutput, Output, type OutputEvent } from './output.js';
 import { type ChatUsage, type Progress, statusOf } from './response-object.js';
 
 interface ChatAnswer {
   model?: unknown;
-  choices?: ({ message?: Said | null; delta?: Said | null; finish_reason?: unknown } | null)[];
+  choices?: ({ message?: ChatOutput | null; delta?: ChatOutput | null; finish_reason?: unknown } | null)[];
   usage?: ChatUsage | null;
   error?: { code?: unknown; message?: unknown };
 }
 
-/** A client of the Responses API: gets what `/v1/chat/completions` would send, in the other form. */
+/** Translates what `/v1/chat/completions` would send into the Responses API. */
 export class ResponsesRecipient extends TranslatingRecipient {
   readonly #splitter = new SseSplitter();
   readonly #output: Output;
@@ -25,13 +25,13 @@ export class ResponsesRecipient extends TranslatingRecipient {
 
   constructor(
     inner: Recipient,
-    /** Makes the response of what is known. */
+    /** Makes the response object of the current progress. */
     private readonly responseOf: (progress: Progress) => Record<string, unknown>,
     { requestId, model }: { requestId: string; model: string },
   ) {
     super(inner);
     this.#model = model;
-    this.#output = new Output(requestId, (event) => this.#tell(event));
+    this.#output = new Output(requestId, (event) => this.#emit(event));
   }
 
   answer(body: Buffer): void {
@@ -44,9 +44,9 @@ export class ResponsesRecipient extends TranslatingRecipient {
   override startStream(): void {
     super.startStream();
     const response = this.#response('in_progress');
-    this.#tell({ type: 'response.created', response });
-    this.#tell({ type: 'response.in_progress', response });
-    this.inner.send(this.#taken());
+    this.#emit({ type: 'response.created', response });
+    this.#emit({ type: 'response.in_progress', response });
+    this.inner.send(this.#take());
   }
 
   send(events: Buffer): void {
@@ -54,14 +54,14 @@ export class ResponsesRecipient extends TranslatingRecipient {
       const data = eventData(event);
       if (data) this.#read(parsedAnswer<ChatAnswer>(data));
     });
-    if (this.#events.length > 0) this.inner.send(this.#taken());
+    if (this.#events.length > 0) this.inner.send(this.#take());
   }
 
   endStream(event: Buffer): void {
     const data = eventData(event);
     if (data && isDone(data)) this.#complete();
     else this.#fail(parsedAnswer<ChatAnswer>(data));
-    this.inner.endStream(this.#taken());
+    this.inner.endStream(this.#take());
   }
 
   #read({ model, choices, usage }: ChatAnswer): void {
@@ -69,24 +69,24 @@ export class ResponsesRecipient extends TranslatingRecipient {
     if (usage) this.#usage = usage;
     const choice = choices?.[0];
     if (!choice) return;
-    const said = choice.message ?? choice.delta;
-    if (said) this.#output.say(said);
+    const output = choice.message ?? choice.delta;
+    if (output) this.#output.add(output);
     if (typeof choice.finish_reason === 'string') this.#finish = choice.finish_reason;
   }
 
   #complete(): void {
     this.#output.end();
     const status = statusOf(this.#finish);
-    this.#tell({ type: `response.${status}`, response: this.#response(status) });
+    this.#emit({ type: `response.${status}`, response: this.#response(status) });
   }
 
-  /** Some clients wait for the response that failed, others for the error; SDKs throw at that. */
+  /** Some clients wait for `response.failed`; SDKs throw on `error`. */
   #fail({ error }: ChatAnswer): void {
     const code = typeof error?.code === 'string' ? error.code : 'upstream_error';
     const message =
       typeof error?.message === 'string' ? error.message : errorEntry('upstream_error' as ErrorCode).message;
-    this.#tell({ type: 'response.failed', response: this.#response('failed', { code, message }) });
-    this.#tell({ type: 'error', code, message, param: null, error });
+    this.#emit({ type: 'response.failed', response: this.#response('failed', { code, message }) });
+    this.#emit({ type: 'error', code, message, param: null, error });
   }
 
   #response(status: Progress['status'], error: Progress['error'] = null): Record<string, unknown> {
@@ -100,12 +100,12 @@ export class ResponsesRecipient extends TranslatingRecipient {
     });
   }
 
-  #tell(event: OutputEvent): void {
+  #emit(event: OutputEvent): void {
     const numbered = { ...event, sequence_number: this.#sequence++ };
     this.#events.push(`event: ${event.type}\ndata: ${JSON.stringify(numbered)}\n\n`);
   }
 
-  #taken(): Buffer {
+  #take(): Buffer {
     const bytes = Buffer.from(this.#events.join(''));
     this.#events = [];
     return bytes;

@@ -9,23 +9,23 @@ import { responsesRequest, SILENT } from './request-schema.js';
 import { responseObjects } from './response-object.js';
 import { ResponsesRecipient } from './responses-recipient.js';
 
-/** Larger requests are refused: they are parsed at once, which must not keep other calls waiting. */
+/** Larger requests are refused: parsing happens in one go, which must not keep other calls waiting. */
 const MAX_BYTES = 1024 * 1024;
 
 /** A request of the Responses API as the chat call that it becomes. */
 export interface Translated {
   /** The chat request. */
   chat: Buffer;
-  /** What the call is known by, with the names of what the translation left out. */
-  told(body: InspectedBody): InspectedBody;
-  /** Gives the caller the answer in the form that it expects. */
+  /** The inspected chat request, with the names of the members that the translation dropped. */
+  withDropped(body: InspectedBody): InspectedBody;
+  /** A recipient that translates the answer for the caller. */
   recipient(inner: Recipient, input: CallInput): Recipient;
 }
 
 /** @throws AppError `invalid_body`, `body_too_large` */
 export type Translate = (body: Buffer) => Translated;
 
-/** Makes what translates `POST /v1/responses`; loaded only where RESPONSES_API is set (docs/decisions/0152-responses.md). */
+/** Makes the translator of `POST /v1/responses`. It is loaded only if RESPONSES_API is set (docs/decisions/0152-responses.md). */
 export function createTranslate(clock: Clock): Translate {
   return (body) => {
     if (body.length > MAX_BYTES) {
@@ -42,7 +42,8 @@ export function createTranslate(clock: Clock): Translate {
     );
     return {
       chat: Buffer.from(JSON.stringify(chatRequest(request))),
-      told: (inspected) => (dropped.length === 0 ? inspected : { ...inspected, dropped: toldNames(dropped) }),
+      withDropped: (inspected) =>
+        dropped.length === 0 ? inspected : { ...inspected, dropped: toldNames(dropped) },
       recipient(inner, { id, admission }) {
         const responseOf = responseObjects(request, id, Math.floor(clock.now() / 1000));
         return new ResponsesRecipient(inner, responseOf, {
@@ -70,11 +71,11 @@ interface Issue {
   code?: string | undefined;
   path: PropertyKey[];
   message: string;
-  /** Of a value that fits none of several forms: what is wrong with it as each of them. */
+  /** For a value that matches none of several forms: the issues of each. */
   errors?: Issue[][];
 }
 
-/** The fault that lies deepest: of several forms, the one that was meant. */
+/** The most deeply nested issue: among several forms, it belongs to the one that was meant. */
 function deepest(issue: Issue): Issue {
   const found = (issue.errors ?? [])
     .flat()

@@ -1,0 +1,121 @@
+import { availableParallelism } from 'node:os';
+import { MOST_EDGES, type ProcessRole, type RawConfig } from './config-schema.js';
+import { isWeakSecret } from './lib/weak-secret.js';
+
+/** Faults of variables that are each valid on their own. Each fault is one line that names the variable. */
+
+const MIN_SECRET_BYTES = 32;
+const STARRED = [
+  'DATABASE_URL',
+  'UPSTREAM_MASTER_KEY',
+  'JWT_SECRET',
+  'ENCRYPTION_KEY',
+  'WEBHOOK_SECRET',
+] as const;
+export const SECRETS = ['UPSTREAM_MASTER_KEY', 'JWT_SECRET', 'ENCRYPTION_KEY', 'WEBHOOK_SECRET'] as const;
+const OPTIONAL_SECRETS = ['JWT_SECRET_PREVIOUS', 'ENCRYPTION_KEY_PREVIOUS', 'GPU_HEARTBEAT_SECRET'] as const;
+
+function productionFaults(raw: RawConfig): string[] {
+  const faults: string[] = [];
+  for (const name of STARRED) {
+    if (raw[name] === undefined) faults.push(`${name}: must be set in production`);
+  }
+  const seen = new Map<string, string>();
+  for (const name of [...SECRETS, ...OPTIONAL_SECRETS]) {
+    const value = raw[name];
+    if (value === undefined) continue;
+    const twin = seen.get(value);
+    if (isWeakSecret(value)) {
+      faults.push(
+        `${name}: is well known or easy to guess; generate a random one, for example with: openssl rand -base64 48`,
+      );
+    } else if (Buffer.byteLength(value) < MIN_SECRET_BYTES) {
+      faults.push(`${name}: must have at least ${MIN_SECRET_BYTES} bytes in production`);
+    } else if (twin) {
+      faults.push(`${name}: has the same value as ${twin}; use a different one`);
+    }
+    seen.set(value, twin ?? name);
+  }
+  if (raw.PASSWORD_HASH_PROFILE === 'test') {
+    faults.push(
+      'PASSWORD_HASH_PROFILE: "test" is only for tests and doesn\'t protect passwords; unset it in production',
+    );
+  }
+  return faults;
+}
+
+/** What a process can't do without when it is started alone; `npm start` sets these for its children. */
+function roleFaults(raw: RawConfig, role: ProcessRole): string[] {
+  const faults: string[] = [];
+  if (role !== 'launcher' && raw.DATABASE_URL === undefined && raw.NODE_ENV !== 'production') {
+    faults.push(
+      'DATABASE_URL: must be set when a process is started on its own (npm start provides a database)',
+    );
+  }
+  if (role === 'edge' && raw.PLATFORM_URL === undefined) {
+    faults.push(
+      'PLATFORM_URL: must be set when the edge is started on its own, for example http://127.0.0.1:8081',
+    );
+  }
+  if ((role === 'edge' || role === 'platform') && raw.UPSTREAM_URL === undefined && !raw.PROXY_PORT) {
+    faults.push('UPSTREAM_URL: must be set (or PROXY_PORT, for a bundled model proxy on this machine)');
+  }
+  return faults;
+}
+
+/** The way past a pooler leads to the same database, so that there has to be one. */
+function databaseFaults(raw: RawConfig): string[] {
+  if (raw.DATABASE_DIRECT_URL === undefined || raw.DATABASE_URL !== undefined) return [];
+  return ['DATABASE_DIRECT_URL: also set DATABASE_URL, the address of the same database through the pooler'];
+}
+
+/** Sums must outlive what they are the sums of. */
+function retentionFaults({
+  HISTORY_RETENTION_MONTHS: history,
+  USAGE_RETENTION_MONTHS: usage,
+}: RawConfig): string[] {
+  if (history === undefined || history >= usage) return [];
+  return [`HISTORY_RETENTION_MONTHS: must be at least USAGE_RETENTION_MONTHS, which is ${usage}`];
+}
+
+/** `auto`: one for each core but one, which the other processes have. */
+export function edgeProcesses({ EDGE_PROCESSES: edges }: RawConfig): number {
+  return edges === 'auto' ? Math.min(MOST_EDGES, Math.max(1, availableParallelism() - 1)) : edges;
+}
+
+/** `npm start` gives its processes the metrics ports N to N+3, and N+4 and up to further edges. */
+const METRICS_PORTS = 4;
+
+/** Listeners of one installation whose ports must differ. */
+function portFaults(raw: RawConfig): string[] {
+  const faults: string[] = [];
+  const first = raw.METRICS_PORT || undefined;
+  const next = METRICS_PORTS + edgeProcesses(raw) - 2;
+  const last = first && first + next;
+  if (last && last > 65_535) {
+    faults.push(
+      `METRICS_PORT: ${first} is too high: npm start uses it and the next ${next === 3 ? 'three' : next}; the maximum is ${65_535 - next}`,
+    );
+  }
+  const seen = new Map<number, string>();
+  for (const name of ['PORT', 'PLATFORM_PORT', 'PROXY_PORT'] as const) {
+    const value = raw[name];
+    if (!value) continue;
+    const twin = seen.get(value);
+    if (twin) faults.push(`${name}: ${value} is also the value of ${twin}`);
+    seen.set(value, name);
+    if (first && last && value >= first && value <= last) {
+      faults.push(`METRICS_PORT: npm start uses ${first} to ${last}, and ${value} is ${name}`);
+    }
+  }
+  return faults;
+}
+
+/** Every fault of an environment for one process. */
+export const faultsOf = (raw: RawConfig, role: ProcessRole): string[] => [
+  ...(raw.NODE_ENV === 'production' ? productionFaults(raw) : []),
+  ...roleFaults(raw, role),
+  ...databaseFaults(raw),
+  ...retentionFaults(raw),
+  ...(role === 'launcher' ? portFaults(raw) : []),
+];

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import {
+  bodyFields,
+  cidrs,
+  email,
+  flag,
+  headerList,
+  mailFrom,
+  oneOf,
+  port,
+  seconds,
+  share,
+  text,
+  url,
+  whole,
+} from './config-fields.js';
+
+/** Every environment variable that is read, with its form and its default (docs/operations.md). */
+
+export type ProcessRole = 'launcher' | 'edge' | 'platform' | 'jobs' | 'proxy';
+
+const MOST_MONTHS = 1_200;
+export const MOST_EDGES = 64;
+
+const secret = z.string().min(1);
+
+const schema = z.object({
+  NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
+  PORT: port.default(8080),
+  HOST: z.string().default('127.0.0.1'),
+  PUBLIC_BASE_URL: url(/^https?$/, 'http or https').optional(),
+  DATA_DIR: z.string().default('.data'),
+  DATABASE_URL: url(/^postgres(?:ql)?$/, 'postgres').optional(),
+  DATABASE_DIRECT_URL: url(/^postgres(?:ql)?$/, 'postgres').optional(),
+  REDIS_URL: url(/^rediss?$/, 'redis').optional(),
+  PLATFORM_URL: url(/^https?$/, 'http or https').optional(),
+  PLATFORM_PORT: port.optional(),
+  PROXY_PORT: port.optional(),
+  TRUST_PROXY: cidrs.default([]),
+  PROXY_CONFIG: z.string().default('proxy.config.yaml'),
+  UPSTREAM_URL: url(/^https?$/, 'http or https').optional(),
+  UPSTREAM_MASTER_KEY: secret.optional(),
+  ALLOW_SIMULATOR: flag.default(false),
+  ALLOWED_BODY_FIELDS: bodyFields.default([]),
+  RESPONSES_API: flag.default(false),
+  SIMULATOR_CONTROLS: flag.optional(),
+  JWT_SECRET: secret.optional(),
+  JWT_SECRET_PREVIOUS: secret.optional(),
+  ENCRYPTION_KEY: secret.optional(),
+  ENCRYPTION_KEY_PREVIOUS: secret.optional(),
+  WEBHOOK_SECRET: secret.optional(),
+  WEBHOOK_ALLOW_PRIVATE: flag.default(false),
+  MEDIA_ALLOW_PRIVATE: flag.default(false),
+  ACCESS_TOKEN_TTL_SECONDS: seconds.default(3600),
+  PASSWORD_HASH_PROFILE: oneOf(['owasp', 'test']).default('owasp'),
+  SMTP_URL: url(/^smtps?$/, 'smtp').optional(),
+  MAIL_FROM: mailFrom.optional(),
+  ADMIN_EMAIL: email.optional(),
+  ADMIN_PASSWORD: text(8, 128).optional(),
+  GPU_HEARTBEAT_SECRET: secret.optional(),
+  GPU_STALE_AFTER_SECONDS: seconds.default(180),
+  GPU_SWEEP_INTERVAL_SECONDS: seconds.default(30),
+  UPSTREAM_TIMEOUT_SECONDS: seconds.default(600),
+  UPSTREAM_IDLE_SECONDS: seconds.default(120),
+  DISABLE_BACKGROUND_TASKS: flag.default(false),
+  PLAYGROUND_RUNS_PER_MINUTE: whole(1).optional(),
+  PLAYGROUND_RUNS_PER_DAY: whole(1).default(500),
+  PLAYGROUND_OUTPUT_TOKENS_PER_DAY: whole(1).default(100_000),
+  PLAYGROUND_INPUT_TOKENS_PER_DAY: whole(1).default(2_000_000),
+  SIGNUPS_PER_NETWORK_PER_DAY: whole(0).default(20),
+  LEADERBOARD_MIN_ACCOUNTS: whole(1, 1_000_000).optional(),
+  USAGE_RETENTION_MONTHS: whole(1, MOST_MONTHS).default(13),
+  HISTORY_RETENTION_MONTHS: whole(13, MOST_MONTHS).optional(),
+  USAGE_PARTITIONS: oneOf(['month', 'day']).default('month'),
+  GRAPHQL_INTROSPECTION: flag.optional(),
+  EDGE_PROCESSES: z
+    .union([z.literal('auto'), whole(1, MOST_EDGES)], `must be auto or an integer from 1 to ${MOST_EDGES}`)
+    .default(1),
+  METRICS_PORT: port.optional(),
+  METRICS_HOST: z.string().default('127.0.0.1'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(/^https?$/, 'http or https').optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: headerList.optional(),
+  OTEL_TRACES_SAMPLER_ARG: share.default(1),
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+/** The variables of one environment, each valid on its own. */
+export type RawConfig = z.infer<typeof schema>;
+
+/** Reads the variables; `faults` has a line for each that isn't valid. */
+export function readRaw(env: NodeJS.ProcessEnv): { raw?: RawConfig; faults: string[] } {
+  // An empty variable means "not set": compose files pass on what isn't there as "".
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const result = schema.safeParse(present);
+  if (result.success) return { raw: result.data, faults: [] };
+  return { faults: result.error.issues.map((issue) => `${String(issue.path[0])}: ${issue.message}`) };
+}
