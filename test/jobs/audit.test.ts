@@ -194,6 +194,36 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
          pending_since = now() - interval '11 minutes'`,
     ],
   },
+  'I14-acted': {
+    // Spend of this month that no flush has seen.
+    statements: [
+      `insert into key_guards (key_id, at_pct, action) values ('${KEY}', 100, 'slow')`,
+      `insert into key_spend_days values ('${KEY}', date_trunc('month', now() at time zone 'UTC')::date, 0.0005)`,
+    ],
+    also: ['I10-day'],
+  },
+  'I14-told': {
+    statements: [
+      `insert into key_guards (key_id, at_pct, action, acted_month, acted_at)
+       values ('${KEY}', 50, 'slow', to_char(now() at time zone 'UTC', 'YYYY-MM'), now())`,
+    ],
+  },
+  'I14-once': {
+    // The alert of the percentage says it, and so does another event to the same subscription.
+    statements: [
+      `update alert_events set guard_action = 'slow'`,
+      'alter table alert_events alter column lane drop expression',
+      `insert into alert_events select (jsonb_populate_record(null::alert_events,
+         to_jsonb(e) || '{"id": "${newId()}", "purpose": "guard"}')).* from alert_events e`,
+    ],
+  },
+  'I14-refused': {
+    statements: [
+      `insert into key_guards (key_id, at_pct, action, acted_month, acted_at)
+       values ('${KEY}', 50, 'disable', '2026-11', '${AT}'::timestamptz - interval '6 minutes')`,
+      `update alert_events set guard_action = 'disable', fired_at = '${AT}'::timestamptz - interval '6 minutes'`,
+    ],
+  },
   I13: {
     statements: [`update usage_events set ttft_ms = -1 where id = '${EVENT}'`],
   },
@@ -251,6 +281,21 @@ describe('the audit', () => {
       await execute('delete from alert_events');
       await execute('delete from threshold_firings');
       await execute(statement);
+      expect((await audit()).broken).toEqual([]);
+    });
+  });
+
+  test.each([
+    ['was undone', 'update key_guards set undone = true'],
+    ['only slows the key', `update key_guards set action = 'slow'`],
+    ['acted while the calls ran', `update key_guards set acted_at = '${AT}'`],
+    ['has no limit any more', 'update api_keys set monthly_limit_usd = null'],
+    ['got its limit after that', `update api_keys set monthly_limit_changed_at = '${AT}'`],
+  ])('lets calls begin after a guard that %s', async (_what, statement) => {
+    await inVain(async ({ execute, audit }) => {
+      for (const one of corruptions['I14-refused']!.statements) await execute(one);
+      await execute(statement);
+      await execute('update alert_events e set fired_at = acted_at, guard_action = action from key_guards');
       expect((await audit()).broken).toEqual([]);
     });
   });

@@ -1,14 +1,8 @@
+import { GRACE, LOOKED_BACK } from './bounds.js';
 import type { Invariant } from './invariant.js';
 
-/**
- * Between clocks and between what is committed and what is seen: what happened closer together than this says nothing
- * about which was first.
- */
-const GRACE = `interval '5 minutes'`;
 /** A delivery takes half a minute, one whose holder died another; a receiver that hangs keeps its own waiting. */
 const LONGEST_DELIVERY = `interval '10 minutes'`;
-/** Less than events are kept. */
-const LOOKED_BACK = `interval '12 months'`;
 
 /** Of spend alerts: at most one, and none missing, per key, month and percentage. */
 export const alertInvariants: readonly Invariant[] = [

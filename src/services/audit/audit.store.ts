@@ -1,6 +1,8 @@
 import { KEPT_FROM } from '../retention/kept-from.store.js';
 import { alertInvariants } from './alert-invariants.store.js';
+import { guardInvariants } from './guard-invariants.store.js';
 import type { Invariant } from './invariant.js';
+import { rollupInvariants } from './rollup-invariants.store.js';
 
 /** Between two edges' clocks, and what rounding to milliseconds takes. */
 const ORDER_GRACE = `interval '1 second'`;
@@ -116,83 +118,9 @@ export const invariants: readonly Invariant[] = [
         from usage_events where created_at >= ${KEPT_FROM} group by 1, 2) u using (account_id, hour)
       where coalesce(h.events, 0) <> coalesce(u.events, 0)`,
   },
-  {
-    name: 'I10-rollup',
-    guarantee: 'Every rolled-up hour is the sum of its events.',
-    // Both sides in one grouping: it takes two nulls for equal, which a join doesn't.
-    sql: `with dirty as materialized (select distinct hour from rollup_dirty)
-      select account_id as subject
-      from (
-        select hour, account_id, key_id, widget_id, model, requests, errors, input_tokens, output_tokens, cost,
-          (select coalesce(sum(n), 0) from unnest(latency_counts) n) as latencies
-        from usage_rollups where hour >= ${KEPT_FROM} and hour not in (select hour from dirty)
-        union all
-        select date_trunc('hour', created_at, 'UTC') as hour, account_id, key_id, widget_id, served_model, -count(*),
-          -count(*) filter (where status = 'error'), -sum(input_tokens), -sum(output_tokens), -sum(cost),
-          -count(*) filter (where status = 'success')
-        from usage_events
-        where created_at >= ${KEPT_FROM} and date_trunc('hour', created_at, 'UTC') not in (select hour from dirty)
-        group by 1, 2, 3, 4, 5) sides
-      group by hour, account_id, key_id, widget_id, model
-      having (sum(requests), sum(errors), sum(input_tokens), sum(output_tokens), sum(cost), sum(latencies))
-        is distinct from (0, 0, 0, 0, 0, 0)`,
-  },
-  {
-    name: 'I10-version',
-    guarantee: 'Every rolled-up hour of a prompt version is the sum of its events.',
-    sql: `with dirty as materialized (select distinct hour from rollup_dirty)
-      select version_id as subject
-      from (
-        select hour, version_id, account_id, key_id, model, requests, errors, input_tokens, output_tokens, cost,
-          (select coalesce(sum(n), 0) from unnest(latency_counts) n) as latencies
-        from prompt_version_hours where hour >= ${KEPT_FROM} and hour not in (select hour from dirty)
-        union all
-        select date_trunc('hour', created_at, 'UTC') as hour, prompt_version_id, account_id, key_id, served_model, -count(*),
-          -count(*) filter (where status = 'error'), -sum(input_tokens), -sum(output_tokens), -sum(cost),
-          -count(*) filter (where status = 'success')
-        from usage_events
-        where prompt_version_id is not null and created_at >= ${KEPT_FROM}
-          and date_trunc('hour', created_at, 'UTC') not in (select hour from dirty)
-        group by 1, 2, 3, 4, 5) sides
-      group by hour, version_id, account_id, key_id, model
-      having (sum(requests), sum(errors), sum(input_tokens), sum(output_tokens), sum(cost), sum(latencies))
-        is distinct from (0, 0, 0, 0, 0, 0)`,
-  },
-  {
-    name: 'I10-latency-day',
-    guarantee: 'The latencies of every merged day are those of its hours.',
-    sql: `with open as materialized (
-        select day from rollup_dirty_days union select (hour at time zone 'UTC')::date from rollup_dirty)
-      select account_id as subject
-      from (
-        select day, account_id, key_id, widget_id, (select sum(n) from unnest(latency_counts) n) as calls
-        from usage_latency_days where day not in (select day from open)
-        union all
-        select (hour at time zone 'UTC')::date, account_id, key_id, widget_id,
-          -sum((select coalesce(sum(n), 0) from unnest(latency_counts) n))
-        from usage_rollups where (hour at time zone 'UTC')::date not in (select day from open)
-        group by 1, 2, 3, 4) sides
-      group by day, account_id, key_id, widget_id
-      having sum(calls) is distinct from 0`,
-  },
-  {
-    name: 'I10-version-day',
-    guarantee: 'The latencies of every merged day of a prompt version are those of its hours.',
-    sql: `with open as materialized (
-        select day from rollup_dirty_days union select (hour at time zone 'UTC')::date from rollup_dirty)
-      select version_id as subject
-      from (
-        select day, version_id, account_id, (select sum(n) from unnest(latency_counts) n) as calls
-        from prompt_version_latency_days where day not in (select day from open)
-        union all
-        select (hour at time zone 'UTC')::date, version_id, account_id,
-          -sum((select coalesce(sum(n), 0) from unnest(latency_counts) n))
-        from prompt_version_hours where (hour at time zone 'UTC')::date not in (select day from open)
-        group by 1, 2, 3) sides
-      group by day, version_id, account_id
-      having sum(calls) is distinct from 0`,
-  },
+  ...rollupInvariants,
   ...alertInvariants,
+  ...guardInvariants,
   {
     name: 'I13',
     guarantee: 'No count, cost or latency is negative.',

@@ -1,4 +1,5 @@
 import { Agent, request as httpRequest } from 'node:http';
+import { limitKey } from '../../alerts/support.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import {
   balanceOf,
@@ -24,6 +25,8 @@ import { until } from '../../support/until.js';
 /** 1,000 tokens in and 20,000 out of gateway/fast at $0.10 and $0.30 a million. */
 const USAGE = { usage: { prompt_tokens: 1_000, completion_tokens: 20_000, total_tokens: 21_000 } };
 const CHARGE_USD = 0.0061;
+/** Reached by the second call. */
+const LIMIT_USD = 0.01;
 const CAPPED_CALLS = sized(250, 500);
 
 const openHolds = async ({ registry }: TestEdge): Promise<number> =>
@@ -92,6 +95,38 @@ function suite(name: string, redisOf: () => TestRedis | undefined, count: number
     edges.unshift(await start());
     const refused = await postChat(edges[0]!.url, key);
     expect((await errorOf(refused)).code).toBe('daily_cap_exceeded');
+  });
+
+  test(`${name}: the guard of a key acts once, every edge refuses, and each has passed the percentage by one call at most`, async () => {
+    upstream.answer(chat(USAGE));
+    const guarded = await createTestKey(db, { balance: '1', plan: 'team' });
+    await limitKey(db.pool, guarded, LIMIT_USD);
+    await db.pool.query(`insert into key_guards (key_id, at_pct, action) values ($1, 100, 'disable')`, [
+      guarded.keyId,
+    ]);
+    await db.pool.query(`select pg_notify('gateway_invalidate', $1)`, [
+      `key:${guarded.keyId}:${guarded.accountId}`,
+    ]);
+    await burst(guarded.key, 40);
+    await everythingSettled();
+    // Near the percentage, calls wait for each other: one after the other reaches it.
+    await until(async () => (await burst(guarded.key, 1))[0] === 402, { what: 'the guard to act' });
+    for (const edge of edges) {
+      await until(async () => (await postChat(edge.url, guarded.key)).status === 402, {
+        what: 'the edge to refuse',
+      });
+      expect((await errorOf(await postChat(edge.url, guarded.key))).code).toBe('key_guard_reached');
+    }
+    await everythingSettled();
+    const spent = 1 - Number(await balanceOf(db, guarded.accountId));
+    expect(spent).toBeGreaterThanOrEqual(LIMIT_USD);
+    // Until the guard acts, an edge may not know what the others have spent since it last read the key.
+    expect(spent).toBeLessThan(edges.length * (LIMIT_USD + CHARGE_USD));
+    const { rows } = await db.pool.query('select guard_action from alert_events where key_id = $1', [
+      guarded.keyId,
+    ]);
+    expect(rows).toEqual([{ guard_action: 'disable' }]);
+    expect(await checkInvariants(db.pool)).toEqual([]);
   });
 
   test(`${name}: calls that are aborted, reset, time out or are answered leave no hold`, async () => {

@@ -1,0 +1,114 @@
+import { KEPT_FROM } from '../retention/kept-from.store.js';
+import type { Invariant } from './invariant.js';
+
+/** An hourly table whose rows are sums of usage events. */
+interface HourlySums {
+  table: string;
+  /** Columns that identify the sums of an hour, each with its column of the events. */
+  by: Record<string, string>;
+  subject: string;
+  /** Which events are summed; all of them without it. */
+  only?: string;
+}
+
+/** Hours that aren't the sum of their events, except for those that wait to be rolled up. */
+function differingHours({ table, by, subject, only = 'true' }: HourlySums): string {
+  const columns = Object.keys(by).join(', ');
+  // Both sides in one grouping: it takes two nulls for equal, which a join doesn't.
+  return `with dirty as materialized (select distinct hour from rollup_dirty)
+      select ${subject} as subject
+      from (
+        select hour, ${columns}, requests, errors, input_tokens, output_tokens, cost,
+          (select coalesce(sum(n), 0) from unnest(latency_counts) n) as latencies
+        from ${table} where hour >= ${KEPT_FROM} and hour not in (select hour from dirty)
+        union all
+        select date_trunc('hour', created_at, 'UTC') as hour, ${Object.values(by).join(', ')}, -count(*),
+          -count(*) filter (where status = 'error'), -sum(input_tokens), -sum(output_tokens), -sum(cost),
+          -count(*) filter (where status = 'success')
+        from usage_events
+        where ${only} and created_at >= ${KEPT_FROM}
+          and date_trunc('hour', created_at, 'UTC') not in (select hour from dirty)
+        group by hour, ${Object.values(by).join(', ')}) sides
+      group by hour, ${columns}
+      having (sum(requests), sum(errors), sum(input_tokens), sum(output_tokens), sum(cost), sum(latencies))
+        is distinct from (0, 0, 0, 0, 0, 0)`;
+}
+
+/** A daily table of latencies, merged from an hourly one. */
+interface DailyLatencies {
+  table: string;
+  hourly: string;
+  by: readonly string[];
+  subject: string;
+}
+
+/** Days whose latencies aren't those of their hours, except for days that wait to be merged. */
+function differingDays({ table, hourly, by, subject }: DailyLatencies): string {
+  const columns = by.join(', ');
+  return `with open as materialized (
+        select day from rollup_dirty_days union select (hour at time zone 'UTC')::date from rollup_dirty)
+      select ${subject} as subject
+      from (
+        select day, ${columns}, (select sum(n) from unnest(latency_counts) n) as calls
+        from ${table} where day not in (select day from open)
+        union all
+        select (hour at time zone 'UTC')::date as day, ${columns},
+          -sum((select coalesce(sum(n), 0) from unnest(latency_counts) n))
+        from ${hourly} where (hour at time zone 'UTC')::date not in (select day from open)
+        group by day, ${columns}) sides
+      group by day, ${columns}
+      having sum(calls) is distinct from 0`;
+}
+
+/** Of roll-ups: each is the sum of what it was made from. */
+export const rollupInvariants: readonly Invariant[] = [
+  {
+    name: 'I10-rollup',
+    guarantee: 'Every rolled-up hour is the sum of its events.',
+    sql: differingHours({
+      table: 'usage_rollups',
+      by: {
+        account_id: 'account_id',
+        key_id: 'key_id',
+        widget_id: 'widget_id',
+        model: 'served_model',
+      },
+      subject: 'account_id',
+    }),
+  },
+  {
+    name: 'I10-version',
+    guarantee: 'Every rolled-up hour of a prompt version is the sum of its events.',
+    sql: differingHours({
+      table: 'prompt_version_hours',
+      by: {
+        version_id: 'prompt_version_id',
+        account_id: 'account_id',
+        key_id: 'key_id',
+        model: 'served_model',
+      },
+      subject: 'version_id',
+      only: 'prompt_version_id is not null',
+    }),
+  },
+  {
+    name: 'I10-latency-day',
+    guarantee: 'The latencies of every merged day are those of its hours.',
+    sql: differingDays({
+      table: 'usage_latency_days',
+      hourly: 'usage_rollups',
+      by: ['account_id', 'key_id', 'widget_id'],
+      subject: 'account_id',
+    }),
+  },
+  {
+    name: 'I10-version-day',
+    guarantee: 'The latencies of every merged day of a prompt version are those of its hours.',
+    sql: differingDays({
+      table: 'prompt_version_latency_days',
+      hourly: 'prompt_version_hours',
+      by: ['version_id', 'account_id'],
+      subject: 'version_id',
+    }),
+  },
+];
