@@ -1,3 +1,4 @@
+import { errorTable } from '../../src/errors.js';
 import type {
   LeaderboardModelOutput,
   LeaderboardOutput,
@@ -96,6 +97,19 @@ describe('the public pages', () => {
     // 1,190 + 44 + 120 calls, of which 44 failed.
     expect(text).toContain('Calls in the last 7 days 1,354');
     expect(text).toContain('Successful 96.75%');
+  });
+
+  test('the documentation begins with a first call, and lists every error', async () => {
+    const { text } = await get('/docs');
+    for (const words of [
+      'id="quick-start"',
+      '/v1/chat/completions',
+      'from openai import OpenAI',
+      'href="/graphql/playground"',
+    ])
+      expect(text).toContain(words);
+    for (const [code, { status }] of Object.entries(errorTable))
+      expect(text).toContain(`<td><code>${code}</code></td><td>${status}</td>`);
   });
 
   test('prices are those of the API, to the last digit', async () => {
