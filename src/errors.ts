@@ -53,7 +53,7 @@ const table = {
     status: 402,
     type: 'insufficient_quota',
     message:
-      "This key's guard has stopped its calls: its spend has reached the set part of its monthly limit. Undo it on the key's page, or wait for the next month.",
+      "This key's guard has stopped its calls: the key has spent the set percentage of its monthly limit. Undo it on the key's page, or wait until next month.",
   },
   forbidden: { status: 403, type: 'invalid_request_error', message: 'This requires an administrator.' },
   cross_site_request: {
@@ -124,7 +124,7 @@ const table = {
   widget_daily_cap_exceeded: {
     status: 429,
     type: 'requests',
-    message: 'This chat has reached its number of messages for today. It resets at 00:00 UTC.',
+    message: 'This chat has reached its daily message limit. It resets at 00:00 UTC.',
   },
   widget_loop_detected: {
     status: 429,

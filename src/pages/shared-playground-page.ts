@@ -27,7 +27,7 @@ function answerOf({ status, response_content: text, error_message: error }: RunO
   if (waiting !== undefined) return `<p>${waiting}</p>`;
   const said =
     status === 'error'
-      ? `<p>This run failed: ${escaped(error ?? 'no reason is known')}</p>`
+      ? `<p>This run failed: ${escaped(error ?? 'the reason is unknown')}</p>`
       : status === 'cancelled'
         ? '<p>This run was stopped.</p>'
         : '';

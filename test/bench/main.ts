@@ -237,7 +237,7 @@ async function usageWriteAlone(ledgers: Ledgers, lengths: Lengths) {
 function document(machine: string, load: string, table: string, notes: string[]): string {
   return `# Benchmarks
 
-\`npm run bench -- --peers --write\` wrote this file. Every target runs as a process of its own on loopback, all in
+\`npm run bench -- --peers --write\` wrote this file. Every target runs as a separate process on loopback, all in
 one interleaved run: each step visits every target before the next step begins, and the medians of the rounds are
 quoted. Trust CPU microseconds first, ratios second, requests per second last: on a shared machine the same target
 moves by up to 25 % between runs. What each part of the edge costs, what has helped, and why some goals are missed:
@@ -248,11 +248,11 @@ moves by up to 25 % between runs. What each part of the edge costs, what has hel
 - Load average of that machine at the end: ${load}. One run takes about 2.5 of it by itself; whatever is beyond that
   was other work, and figures in milliseconds say as much about that work as about the targets.
 - edge: this product's edge process with everything on: key, balance, rate, daily cap, hold, spool with fsync, usage and
-  ledger in the embedded PostgreSQL (fsync on), 200 accounts. PostgreSQL's own CPU is not in its figures, but told apart.
+  ledger in the embedded PostgreSQL (fsync on), 200 accounts. PostgreSQL's CPU is not included in its figures but listed separately.
 - bare: node:http in front, undici.request behind, nothing else. nginx: one worker, no buffering, kept-alive upstream.
 - Portkey: @portkey-ai/gateway 1.15.2 from npm, with @hono/node-server 1.12.2 since later ones answer 500 to streams.
 - The goals were set with peers on Node 20, while the edge runs on its own Node, as it ships. So each goal against a peer
-  in Node is told twice: a row "on Node 20" holds it against that peer as the goals meant it, the row above against the
+  in Node has two rows: the row "on Node 20" compares with that peer as the goals meant it, the row above with the
   same peer on the edge's own Node. The latter is the stricter comparison, since nothing in it is owed to the newer Node;
   where a peer does worse on that one, though, the row on Node 20 is the harder goal. bare on Node 20 has undici 7,
   since undici 8 doesn't load there.

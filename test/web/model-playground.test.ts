@@ -157,7 +157,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     // Shared, seen by whoever has the link, and not any more.
     await page.getByRole('button', { name: 'Share', exact: true }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('Anyone who has the link can read').waitFor();
+    await dialog.getByText('Anyone with the link can read').waitFor();
     await dialog.getByRole('button', { name: 'Share' }).click();
     const link = dialog.getByRole('region', { name: 'Public link' });
     const first = await link.innerText();
@@ -173,7 +173,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.getByRole('region', { name: 'Sessions' }).getByText('shared', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Shared' }).first().click();
     await dialog.getByRole('button', { name: 'Stop sharing' }).click();
-    await dialog.getByText('Anyone who has the link can read').waitFor();
+    await dialog.getByText('Anyone with the link can read').waitFor();
     expect((await fetch(second)).status).toBe(404);
     await page.keyboard.press('Escape');
     await page.getByText('No shared sessions yet.').waitFor();

@@ -88,7 +88,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await expectGoodLooks(page, 'prompts');
     await page.getByRole('link', { name: 'Support reply' }).click();
     await page.getByRole('button', { name: 'Delete prompt' }).click();
-    await page.getByText('Programs that render support-reply will get 404 at once.').waitFor();
+    await page.getByText('Programs that render support-reply will get 404 immediately.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete prompt' }).click();
     await page.getByText('No prompts yet.').waitFor();
   });
@@ -145,7 +145,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await other.close();
 
     await suite.api(user.token, 'DELETE', `/api/prompts/${id}`);
-    await one.getByRole('heading', { name: 'This prompt is gone' }).waitFor();
+    await one.getByRole('heading', { name: 'This prompt no longer exists' }).waitFor();
   });
 
   test('a change on an old view of the prompt is refused with the reason', async () => {

@@ -45,7 +45,7 @@ const AlertEventSchema = defineEntity({
     accountId: p.uuid(),
     /** Null for low balance, which concerns no key. */
     keyId: p.uuid().nullable(),
-    /** Null for low balance, and for a guard of a key that nobody subscribes to. */
+    /** Null for a low balance, and for the guard of a key without active subscriptions. */
     subscriptionId: p.uuid().nullable(),
     purpose: p.text().$type<AlertPurpose>(),
     kind: p.text().$type<AlertKind>(),

@@ -1,9 +1,6 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 
-/**
- * Calls of one hour that named a version of a prompt, by key and model; told apart as roll-ups are. The version may be deleted
- * by now.
- */
+/** Hourly sums of the calls that named a prompt version, by account, key and model. The version may have been deleted since. */
 const PromptVersionHourSchema = defineEntity({
   name: 'PromptVersionHour',
   tableName: 'prompt_version_hours',

@@ -24,7 +24,7 @@ const idOf = (tag: string): string => `tag-${tag.toLowerCase().replace(/\W+/g, '
 /** Who may call it. */
 function access({ operation: { security }, path }: Entry): string {
   if (path.startsWith('/v1/')) return 'With an API key.';
-  return security?.length === 0 ? 'Open to everybody.' : 'With a session.';
+  return security?.length === 0 ? 'No authentication.' : 'With a session.';
 }
 
 /** What a body is: members in a table, or the name of what is described below. */

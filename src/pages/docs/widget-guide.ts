@@ -106,7 +106,11 @@ const limits: Section = {
           'messages in any 60 seconds',
         ],
         ['`daily_message_limit`', String(WIDGET_DEFAULTS.daily_message_limit), 'messages per UTC day'],
-        ['`visitor_daily_limit`', 'none', 'messages per UTC day of one visitor, so that others get theirs'],
+        [
+          '`visitor_daily_limit`',
+          'none',
+          'messages per UTC day of one visitor, so that one can’t use up everyone else’s',
+        ],
         [
           '`monthly_limit_usd`',
           'none',
@@ -117,7 +121,7 @@ const limits: Section = {
           'off',
           'refuses messages of the assistant that the model didn’t write, by their `mac`',
         ],
-        ['`loop_detection`', 'off', 'refuses messages that repeat in a circle'],
+        ['`loop_detection`', 'off', 'refuses messages that keep repeating'],
       ],
     ),
     paragraph(
@@ -136,9 +140,12 @@ const instructions: Section = {
 
 /** The guide to chat widgets. */
 export const widgetGuide = (baseUrl: string): SitePage =>
-  docsPage(
-    '/docs/widget',
-    'Chat widget',
-    'Put a chat that answers by one of your models into any web page.',
-    [embedding(baseUrl), policy(baseUrl), script, asking(baseUrl), errors, limits, instructions],
-  );
+  docsPage('/docs/widget', 'Chat widget', 'Put a chat answered by one of your models into any web page.', [
+    embedding(baseUrl),
+    policy(baseUrl),
+    script,
+    asking(baseUrl),
+    errors,
+    limits,
+    instructions,
+  ]);

@@ -32,9 +32,9 @@ export const resetUrl = (baseUrl: string, token: string): string => `${baseUrl}/
 export function resetMail(url: string): { subject: string; text: string; html: string } {
   const subject = 'Set a new password';
   const said = [
-    'Somebody asked to set a new password for the account with this address. If it was you, open this link:',
-    `It works once, for ${LINK_MINUTES} minutes. All sessions of the account end when it is used.`,
-    'If it was not you, ignore this mail: your password stays as it is.',
+    'Someone requested a new password for the account with this email address. If it was you, open this link:',
+    `The link works once, for ${LINK_MINUTES} minutes. Using it ends all sessions of the account.`,
+    "If it wasn't you, ignore this email. Your password stays unchanged.",
   ] as const;
   const html = `<!doctype html>
 <html lang="en">

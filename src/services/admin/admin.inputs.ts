@@ -23,12 +23,12 @@ export type AdjustCreditInput = z.output<typeof adjustCreditInput>;
 export const listActionsInput = pageInput.extend({
   subject_id: label(200)
     .optional()
-    .describe(`Only what was done to this: the ID of an account or node, or a model's name. ${TRIMMED}`),
+    .describe(`Only actions on this object: the ID of an account or node, or a model's name. ${TRIMMED}`),
   action: label(100)
     .optional()
     .describe(`Only actions that begin with this, such as \`node.\` or \`node.update\`. ${TRIMMED}`),
   actor_id: label(100)
     .optional()
-    .describe(`Only what the administrator with this account ID did. ${TRIMMED}`),
+    .describe(`Only actions of the administrator with this account ID. ${TRIMMED}`),
 });
 export type ListActionsInput = z.output<typeof listActionsInput>;

@@ -75,11 +75,13 @@ export const routedDeploymentOutput = z
     price_matches: z
       .boolean()
       .nullable()
-      .describe("Whether these are the prices that calls are charged with. Null if the proxy doesn't tell."),
+      .describe(
+        "Whether these are the prices that calls are charged with. Null if the proxy doesn't report prices.",
+      ),
   })
   .meta({
     id: 'RoutedDeployment',
-    description: 'A place where a model runs. What the model proxy does not tell is null.',
+    description: "A deployment of a model. Values that the model proxy doesn't report are null.",
   });
 
 export const routedModelOutput = z

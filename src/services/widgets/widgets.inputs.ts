@@ -70,7 +70,7 @@ const fields = {
     .describe('Whether messages of the assistant are accepted only with the `mac` that they were sent with.'),
   loop_detection: z
     .boolean('must be true or false')
-    .describe('Whether messages are refused that repeat in a circle, as those of scripts and bots do.'),
+    .describe('Whether messages that keep repeating, as those of scripts and bots do, are refused.'),
   monthly_limit_usd: moneyInput
     .nullable()
     .describe(

@@ -38,7 +38,7 @@ export const widgetOutput = z
       .describe(
         'Whether messages of the assistant are accepted only with the `mac` that they were sent with.',
       ),
-    loop_detection: z.boolean().describe('Whether messages are refused that repeat in a circle.'),
+    loop_detection: z.boolean().describe('Whether messages that keep repeating are refused.'),
     monthly_limit_usd: decimal('Budget per UTC month in US dollars, or null.').nullable(),
     fallback_model_public_name: z
       .string()

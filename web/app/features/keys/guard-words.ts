@@ -24,5 +24,5 @@ export function stateText({ guard, guardStatus, monthlyLimitUsd }: KeyRowFragmen
   if (!monthlyLimitUsd) return 'It is off: the key has no monthly limit.';
   if (guardStatus === 'UNDONE')
     return 'You undid it. It is off until the month ends (UTC), unless you save it again.';
-  return 'What it does ends with the month (UTC), or when you undo it.';
+  return 'Its action ends with the month (UTC), or when you undo it.';
 }

@@ -42,7 +42,7 @@ export function KeyCaps({ apiKey }: { apiKey: KeyRowFragment }) {
         field="monthlyLimitUsd"
         label="Monthly limit"
         spent={apiKey.spendMonthUsd}
-        explained="Not a hard cap: alerts and the guard refer to it. The month’s spend resets at"
+        explained="Not a hard cap: alerts and the guard are based on it. The month’s spend resets at"
         resets={resets.month}
       />
       <KeyGuard apiKey={apiKey} />

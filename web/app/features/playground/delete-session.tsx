@@ -31,8 +31,8 @@ export function DeleteSession({ session: { id, shared }, words, onClose, onDelet
     >
       <p className={classes.quoted}>{words}</p>
       <p>
-        Prompt and answers are deleted for good.
-        {shared && ' Its public link stops working at once.'}
+        The prompt and its answers are permanently deleted.
+        {shared && ' Its public link stops working immediately.'}
       </p>
     </ConfirmDialog>
   );

@@ -35,12 +35,12 @@ export function ShareDialog({ sessionId, url, opened, onClose, onChange }: Share
       {error && <ErrorNote error={error} />}
       {url === null ? (
         <p>
-          Anyone who has the link can read prompt, system prompt and answers, without signing in. Your name
-          isn’t shown, and search engines are told to stay away.
+          Anyone with the link can read the prompt, system prompt and answers without signing in. Your name
+          isn’t shown, and search engines are asked not to index the page.
         </p>
       ) : (
         <>
-          <p>Anyone who has this link can read the session.</p>
+          <p>Anyone with this link can read the session.</p>
           <CodeBlock label="Public link" code={url} what="link" />
         </>
       )}
@@ -60,7 +60,7 @@ export function ShareDialog({ sessionId, url, opened, onClose, onChange }: Share
             <Button
               variant="default"
               loading={sending}
-              title="The current link stops working at once"
+              title="The current link stops working immediately"
               onClick={() => void share(true)}
             >
               New link

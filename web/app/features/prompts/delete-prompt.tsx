@@ -23,8 +23,8 @@ export function DeletePrompt({ prompt: { id, name, slug, versionCount }, onDelet
       error={error}
     >
       <p>
-        This deletes {versionCount === 1 ? 'its version' : `all ${versionCount} versions`} for good. Programs
-        that render <code>{slug}</code> will get 404 at once.
+        This deletes {versionCount === 1 ? 'its version' : `all ${versionCount} versions`} permanently.
+        Programs that render <code>{slug}</code> will get 404 immediately.
       </p>
     </ConfirmButton>
   );

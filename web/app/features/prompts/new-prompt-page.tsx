@@ -35,7 +35,7 @@ export function NewPromptPage(): ReactNode {
       </Link>
       <PageHead
         title="Create a prompt"
-        lead="Version 1 is active at once. Later versions wait until you activate them."
+        lead="Version 1 is active immediately. Later versions become active only when you activate them."
       />
       {session === undefined ? (
         <PromptForm draft="new prompt" first={NO_PROMPT} />
@@ -60,7 +60,7 @@ function PromptOfSession({ sessionId, model }: { sessionId: string; model: strin
     <>
       {session.systemPrompt && (
         <p className={classes.hint}>
-          The session’s system prompt comes first in the text: a saved prompt is one text.
+          The session’s system prompt is at the start of the text, because a saved prompt is a single text.
         </p>
       )}
       <PromptForm draft={`new prompt of ${sessionId}`} first={first} />

@@ -120,7 +120,8 @@ function Saved({ prompt, saved: { id, version, base } }: SavedProps) {
         {isActive
           ? `Version ${version} is active: renders use it.`
           : `Version ${version} is saved. Version ${prompt.activeVersion.version} stays active.`}
-        {between > 0 && ' Somebody saved another version meanwhile: compare them before you activate yours.'}
+        {between > 0 &&
+          ' Someone has saved another version in the meantime. Compare them before you activate yours.'}
       </Note>
     </>
   );

@@ -56,7 +56,7 @@ function PromptById({ promptId }: { promptId: string }) {
       {error && !gone && <LoadError error={error} onRetry={refresh} />}
       {gone && (
         <PageHead
-          title="This prompt is gone"
+          title="This prompt no longer exists"
           lead="It was deleted, or the address was mistyped. Calls that named its versions stay in the usage list."
         />
       )}

@@ -40,7 +40,7 @@ function Prompts() {
     <>
       <PageHead
         title="Prompts"
-        lead="Texts with variables, kept in versions. A program renders the active version and sends it as a message."
+        lead="Texts with variables and versions. Your program renders the active version and sends it as a message."
         tools={!isEmpty && CREATE}
       />
       {error && <LoadError error={error} onRetry={refresh} />}

@@ -67,7 +67,7 @@ export function UsagePage(): ReactNode {
     <>
       <PageHead
         title="Usage"
-        lead="Every call that reached a model, as it ends. Windows are UTC days, as the bill is; times are yours. Prompts and answers are never stored here."
+        lead="Every call that reached a model, listed as it ends. Windows are UTC days, like billing; times are in your time zone. Prompts and answers are never stored here."
       />
       <UsageFilters search={search} onChange={change} />
       <FindCall onFind={look} />

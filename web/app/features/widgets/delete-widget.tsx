@@ -21,8 +21,8 @@ export function DeleteWidget({ widget: { id, name } }: { widget: WidgetRowFragme
       error={error}
     >
       <p>
-        The chat disappears from every page that has it, and nobody can bring it back. What it has cost stays
-        in usage and ledger.
+        The chat disappears from every page that embeds it. This can’t be undone. Its past costs stay in usage
+        and ledger.
       </p>
     </ConfirmButton>
   );

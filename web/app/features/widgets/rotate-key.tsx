@@ -17,7 +17,7 @@ export function RotateKey({ widget: { id, name } }: { widget: WidgetRowFragment 
       sending={sending}
       error={error}
     >
-      <p>The chat stops at once on every page with the old key, until you replace the script tag.</p>
+      <p>The chat stops immediately on every page with the old key, until you replace the script tag.</p>
     </ConfirmButton>
   );
 }

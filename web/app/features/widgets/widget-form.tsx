@@ -176,13 +176,13 @@ function Limits(props: WidgetFormProps) {
         />
       </div>
       <Checkbox
-        label="Accept only answers that the model has given"
+        label="Accept only answers that the model wrote"
         description="Visitors can't put words into the model's mouth."
         checked={draft.verifiedHistory}
         onChange={({ currentTarget }) => onChange({ ...draft, verifiedHistory: currentTarget.checked })}
       />
       <Checkbox
-        label="Refuse messages that repeat in a circle"
+        label="Refuse messages that keep repeating"
         description="Stops scripts, and bots that talk to each other."
         checked={draft.loopDetection}
         onChange={({ currentTarget }) => onChange({ ...draft, loopDetection: currentTarget.checked })}

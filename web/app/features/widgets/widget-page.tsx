@@ -81,7 +81,9 @@ function KnownWidget({ id, facts }: { id: string; facts: WidgetFactsQuery }) {
   useRefreshOnUsage(refresh, REFRESH_MS);
   const widget = data?.viewer?.widget;
   if (error?.code === 'not_found') {
-    return <PageHead title="This widget is gone" lead="It was deleted, or the address was mistyped." />;
+    return (
+      <PageHead title="This widget no longer exists" lead="It was deleted, or the address was mistyped." />
+    );
   }
   return (
     <>

@@ -46,11 +46,11 @@ const refusalColumns: readonly Column<Refusal>[] = [
 
 const REASONS: Readonly<Record<string, string>> = {
   widget_origin_denied: 'Site not allowed',
-  validation_error: 'Invalid message, or a history that was made up',
+  validation_error: 'Invalid message or forged history',
   widget_rate_limit: 'Messages per minute',
   visitor_rate_limit: "One visitor's messages per minute",
   visitor_daily_limit: "One visitor's messages per day",
-  widget_loop_detected: 'Messages repeated in a circle',
+  widget_loop_detected: 'Repeating messages',
   widget_daily_cap_exceeded: 'Messages per day',
   widget_monthly_limit_exceeded: 'Monthly budget spent',
   widget_owner_insufficient_balance: 'Balance used up',
@@ -93,7 +93,7 @@ export function WidgetUsage({ widget }: { widget: WidgetRowFragment }) {
           rows={usage!.refused}
           awaiting={awaiting}
           keyOf={({ code }) => code}
-          empty="No message was refused."
+          empty="No messages were refused."
         />
       )}
       <DataTable
@@ -102,7 +102,7 @@ export function WidgetUsage({ widget }: { widget: WidgetRowFragment }) {
         rows={usage?.sites}
         awaiting={awaiting}
         keyOf={({ site }) => site}
-        empty="No site has asked anything in this window."
+        empty="No site has sent a message in this window."
       />
     </Section>
   );
