@@ -81,7 +81,7 @@ export type TimeConnectionInput = z.output<typeof timeConnectionInput>;
 export const timeConnectionBothWays = timeConnectionInput.extend({
   before: z.preprocess(absentAsNull, timePosition.optional()),
 });
-const ONE_WAY = { message: 'can not stand beside after', path: ['before'] };
+const ONE_WAY = { message: "can't be combined with after", path: ['before'] };
 /** Whether a page is asked for in one way only. */
 export const oneWay = [
   ({ after, before }: { after?: unknown; before?: unknown }) => after === undefined || before === undefined,

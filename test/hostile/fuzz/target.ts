@@ -20,7 +20,7 @@ export async function startFuzzRig(name: string): Promise<FuzzRig> {
     whole: true,
     direct: true,
     balance: '1000000',
-    env: WITH_SECRET,
+    env: { ...WITH_SECRET, RESPONSES_API: '1' },
   });
   try {
     const { pool } = rig.postgres;

@@ -41,7 +41,9 @@ export function openRunBus(redisUrl: string | null, log: Logger): RunBus {
         Math.min(RECONNECT_MAX_MS, RECONNECT_BASE_MS * 2 ** Math.min(tries, 5)) * (0.5 + Math.random() / 2),
     });
     // It comes back by itself; followers get the finished run from the database meanwhile.
-    redis.on('error', (error) => log.debug({ err: error }, 'Redis is away: runs are told when they end'));
+    redis.on('error', (error) =>
+      log.debug({ err: error }, 'Redis is unavailable: runs are delivered when they end'),
+    );
     redis.connect().catch(() => undefined);
     return redis;
   };
