@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorTable } from '../../src/errors.js';
 
@@ -80,6 +80,13 @@ describe('the documentation', () => {
       .map(([, name]) => name!)
       .filter((name) => !/\/notes(?:[./]|$)/.test(name));
     expect(named.filter((name) => !existsSync(name))).toEqual([]);
+  });
+
+  test('has pictures that load fast: npm run pictures makes them', () => {
+    const sizes = filesBelow('docs/pictures', '').map((path) => statSync(path).size);
+    expect(sizes.length).toBeGreaterThan(5);
+    expect(Math.max(...sizes)).toBeLessThan(60_000);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(400_000);
   });
 
   test('names no command that package.json lacks', () => {
