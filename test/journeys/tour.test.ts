@@ -114,6 +114,7 @@ describeInBrowser('the tour of the README', () => {
     const page = await openAs(ADMIN, '/admin');
     await click(page, 'link', 'Users');
     await page.getByLabel('Search users').fill('ada');
+    await page.waitForURL('**/admin/users?q=ada');
     await page.getByRole('link', { name: CUSTOMER }).click();
     const dialog = page.getByRole('dialog');
     await page.getByRole('combobox', { name: told('Plan') }).selectOption('pro');
