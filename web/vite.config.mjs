@@ -18,16 +18,13 @@ const OF_ALL = packages(
   'react|react-dom|scheduler|use-sync-external-store|clsx|@?urql|wonka|@0no-co|graphql-ws',
   String.raw`@tanstack[\\/](?:react-router|router-core|history|store|react-store)`,
 );
-/** What floats: menus of the dashboard, and what GraphiQL shares of it. */
-const FLOATING = packages(
-  '@floating-ui|tabbable|react-(?:remove-scroll|remove-scroll-bar|style-singleton)',
-  'use-(?:callback-ref|sidecar)|aria-hidden|tslib|get-nonce',
-  String.raw`@mantine[\\/]core[\\/]esm[\\/]components[\\/](?:Menu|Popover)`,
+/** Keeps the page behind a dialog from scrolling; GraphiQL has it too. */
+const OF_DIALOGS = packages(
+  'react-(?:remove-scroll|remove-scroll-bar|style-singleton)|use-(?:callback-ref|sidecar)|aria-hidden|tslib|get-nonce',
 );
-/** With the frame of the dashboard, which has such menus: one file instead of two, for nobody but who is signed in. */
-const OF_LAYERS = new RegExp(
-  `${FLOATING.source}|${String.raw`[\\/]web[\\/]app[\\/]shell[\\/](?:app-layout|account-menu|alert-banner|balance|command-button|freshness-note|navigation|side-navigation|stopped-bar|use-commands|use-is-admin|use-log-out|use-outlook)\.`}`,
-);
+/** The frame of the dashboard: few bytes, which would be one file more for every page. */
+const FRAME =
+  /[\\/]web[\\/]app[\\/]shell[\\/](?:app-layout|account-menu|alert-banner|balance|command-button|freshness-note|navigation|side-navigation|stopped-bar|use-commands|use-is-admin|use-log-out|use-outlook)\./;
 const OF_FORMS = packages(String.raw`zod|@mantine[\\/]form|klona`);
 const OF_THE_DASHBOARD = new RegExp(
   `${packages('@mantine|lucide-react|fast-deep-equal|klona|uuidv7|zod').source}|${
@@ -37,6 +34,10 @@ const OF_THE_DASHBOARD = new RegExp(
 );
 /** Of single pages, unless several have it. */
 const OF_PAGES = /[\\/]web[\\/]app[\\/](?:features|shell)[\\/]/;
+const OF_ADMIN =
+  /[\\/]web[\\/]app[\\/](?:features[\\/](?:admin|nodes)[\\/](?!.*-(?:page|gate|search)\.)|ui[\\/](?:line-chart|use-ticking))/;
+/** All styles of the dashboard: one small file for every page, instead of three or four that each wait their turn. */
+const STYLES = /[\\/](?:web[\\/]app|@mantine[\\/]core[\\/]styles)[\\/].*\.css$/;
 const DIALOG =
   /[\\/]@mantine[\\/]core[\\/]esm[\\/]components[\\/](?:Modal|ScrollArea)|[\\/]ui[\\/](?:dialog|secret-dialog|modal-styles)\./;
 /** The front door of a package: whoever uses one thing of it goes through, and would reach all of it. */
@@ -61,6 +62,10 @@ function partsOf(id, build, seen = new Set(), parts = new Set()) {
   return parts;
 }
 
+/** A schema that only one page has comes with it: each is made when its file is loaded. */
+const isOwnSchema = (id, build) =>
+  /[\\/]src[\\/]services[\\/].*\.inputs\.ts$/.test(id) && partsOf(id, build).size < 2;
+
 /** Whether several parts want it. What needs forms or dialogs comes with those. */
 const isShared = (id, build) =>
   partsOf(id, build).size > 1 && !reaches(id, OF_FORMS, build) && !reaches(id, DIALOG, build);
@@ -72,29 +77,35 @@ const isShared = (id, build) =>
  */
 const SHARED_CHUNKS = [
   { name: 'core', priority: 3, test: (id) => OF_ALL.test(id) || /[\\/]theme[\\/]color-scheme|^\0/.test(id) },
-  { name: 'layers', priority: 3, test: OF_LAYERS },
   {
     name(id, build) {
+      if (OF_DIALOGS.test(id)) return 'dialogs';
+      if (isOwnSchema(id, build)) return null;
       if (reaches(id, OF_FORMS, build)) return 'forms';
       return reaches(id, DIALOG, build) ? 'dialogs' : null;
     },
     debugName: 'forms, dialogs',
     priority: 2,
-    test: (id) => OF_THE_DASHBOARD.test(id) && !OF_PAGES.test(id),
+    test: (id) =>
+      OF_DIALOGS.test(id) || (OF_THE_DASHBOARD.test(id) && !OF_PAGES.test(id) && !STYLES.test(id)),
   },
   {
     // Of the pages of administrators: nobody else loads it.
     name: 'admin',
     priority: 3,
-    test: /[\\/]web[\\/]app[\\/](?:features[\\/](?:admin|nodes)[\\/](?!.*-(?:page|gate|search)\.)|ui[\\/](?:line-chart|use-ticking))/,
+    test: (id) => OF_ADMIN.test(id) && !STYLES.test(id),
     minShareCount: 2,
   },
   // What the others stand on, and the entry: none of it imports them, or both would wait for each other.
   {
-    name: (id, build) => (OF_PAGES.test(id) && !isShared(id, build) ? null : 'shared'),
+    name(id, build) {
+      if (STYLES.test(id) || FRAME.test(id)) return 'shared';
+      if (isOwnSchema(id, build)) return null;
+      return !OF_PAGES.test(id) || isShared(id, build) ? 'shared' : null;
+    },
     debugName: 'shared',
     priority: 1,
-    test: OF_THE_DASHBOARD,
+    test: (id) => OF_THE_DASHBOARD.test(id) || STYLES.test(id),
   },
 ];
 
@@ -137,30 +148,30 @@ async function widgetFiles(read) {
   return { 'widget-frame.js': script, 'widget-frame.css': style, 'widget-loader.js': loader.code };
 }
 
-/** What must run before the first paint: the theme, and in the dashboard what is asked while its scripts come. */
-const FIRST_SCRIPTS = {
-  'theme.js': { source: resolve(here, 'theme/boot.ts'), served: '/theme/boot.ts' },
-  'first.js': { source: resolve(here, 'app/first.ts'), served: '/app/first.ts' },
-};
+const isApp = (path) => path.startsWith('/app/');
 
-const firstScriptOf = (path) => (path.startsWith('/app/') ? 'first.js' : 'theme.js');
-
-/** No inline script may run: a classic script of its own, which the browser waits for, at the top of each document. */
+/**
+ * What must run before the first paint: the theme, and in the dashboard what is asked while its scripts come. There it stands in
+ * the document, so that the first paint waits for nothing else; the policy names it by its hash (src/pages/web-build.ts).
+ * Elsewhere it is a file that the browser waits for.
+ */
 function firstScripts() {
   const read = new Set();
+  let first = '';
   return {
     name: 'first-scripts',
     /** Modules that were built here, for web/tools/bundle.mjs. */
     api: { read },
     async buildStart() {
       if (this.meta.watchMode) return;
-      for (const [name, { source }] of Object.entries(FIRST_SCRIPTS)) {
-        this.emitFile({ type: 'asset', name, source: await classicScript(source, read) });
-      }
-      // Of the pages that the server renders.
-      for (const name of ['site', 'migrate']) {
-        const script = await classicScript(resolve(here, `site/${name}.ts`), read);
-        this.emitFile({ type: 'asset', name: `${name}.js`, source: script });
+      first = (await classicScript(resolve(here, 'app/first.ts'), read)).trim();
+      // Of the playground of GraphQL and the pages that the server renders.
+      for (const [name, path] of [
+        ['theme.js', 'theme/boot.ts'],
+        ['site.js', 'site/site.ts'],
+        ['migrate.js', 'site/migrate.ts'],
+      ]) {
+        this.emitFile({ type: 'asset', name, source: await classicScript(resolve(here, path), read) });
       }
       for (const [name, source] of Object.entries(await widgetFiles(read))) {
         this.emitFile({ type: 'asset', name, source });
@@ -174,13 +185,30 @@ function firstScripts() {
     transformIndexHtml: {
       order: 'post',
       handler(_html, { bundle, path }) {
-        const name = firstScriptOf(path);
-        if (!bundle) return [{ tag: 'script', attrs: { type: 'module', src: FIRST_SCRIPTS[name].served } }];
-        const { fileName } = Object.values(bundle).find(({ names }) => names?.includes(name));
+        if (!bundle) {
+          const src = isApp(path) ? '/app/first.ts' : '/theme/boot.ts';
+          return [{ tag: 'script', attrs: { type: 'module', src } }];
+        }
+        if (isApp(path)) return [{ tag: 'script', children: first, injectTo: 'head' }];
+        const { fileName } = Object.values(bundle).find(({ names }) => names?.includes('theme.js'));
         return [{ tag: 'script', attrs: { src: `/${fileName}` }, injectTo: 'head-prepend' }];
       },
     },
   };
+}
+
+/** Makes a script of a preload, before the others. */
+function runEarly(html, name) {
+  const preload = new RegExp(
+    ` *<link rel="modulepreload" crossorigin href="(/assets/${name}-[^"]+)"([^>]*)>\n`,
+  );
+  const [line, src, rest] = preload.exec(html);
+  return html
+    .replace(line, '')
+    .replace(
+      /( *<link rel="modulepreload")/,
+      `  <script type="module" async crossorigin src="${src}"${rest}></script>\n$1`,
+    );
 }
 
 /**
@@ -193,22 +221,16 @@ function stylesLast() {
     transformIndexHtml: {
       order: 'post',
       handler(html, { bundle, path }) {
-        if (!bundle || firstScriptOf(path) !== 'first.js') return html;
+        if (!bundle || !isApp(path)) return html;
         const links = html.match(/ *<link rel="stylesheet"[^>]*>\n/g) ?? [];
         const rest = links.reduce((text, link) => text.replace(link, ''), html);
-        // The base first: what several pages share builds on it.
-        const base = links.filter((link) => link.includes('/assets/app-'));
-        const inOrder = [...base, ...links.filter((link) => !base.includes(link))];
-        // The libraries run as soon as each is there, not all at once with the page.
-        const early = rest.replace(
-          /<link rel="modulepreload" crossorigin href="(\/assets\/(?:core|shared)-[^"]+)"([^>]*)>/g,
-          '<script type="module" async crossorigin src="$1"$2></script>',
-        );
+        // The libraries run as soon as each is there, one after the other, not all at once with the page.
+        const early = ['shared', 'core'].reduce(runEarly, rest);
         const quiet = early.replace(
           /<(?:script type="module"|link rel="modulepreload")/g,
           '$& fetchpriority="low"',
         );
-        return quiet.replace('<div id="root">', `${inOrder.join('')}<div id="root">`);
+        return quiet.replace('<div id="root">', `${links.join('')}<div id="root">`);
       },
     },
   };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -8,7 +9,7 @@ import type { SiteAssets } from './site.js';
 
 const manifestSchema = z.object({
   pages: z.record(z.string(), z.string()),
-  preloads: z.record(z.string(), z.object({ scripts: z.array(z.string()), styles: z.array(z.string()) })),
+  preloads: z.record(z.string(), z.array(z.string())),
   site: z.object({
     theme: z.string(),
     style: z.string(),
@@ -32,8 +33,6 @@ const manifestSchema = z.object({
 /** Where the parts of the chat widget are. */
 export type WidgetAssets = z.infer<typeof manifestSchema>['widget'];
 
-type Preload = z.infer<typeof manifestSchema>['preloads'][string];
-
 const documentsSchema = z.record(z.string(), z.string());
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
@@ -56,6 +55,8 @@ export interface WebBuild {
    * of, where that is known.
    */
   page(name: string, nonce: string, path?: string): string;
+  /** The scripts that stand in the document of a page, as its policy names them: `'sha256-…'`. */
+  inlineScripts(name: string): readonly string[];
   /** What the pages share that the server renders. */
   site: SiteAssets;
   /** Loader and frame of the chat widget. */
@@ -75,19 +76,21 @@ const NONCE_PLACEHOLDER = '%CSP_NONCE%';
 export const notBuilt = (): AppError =>
   new AppError('service_unavailable', { message: 'The web pages aren\'t built. Run "npm run build".' });
 
-/** Behind the app's own styles. Those that Mantine makes at run time stand within, and win. */
-const STYLES_END = '<div id="root">';
-
-function withPreload(document: string, { scripts, styles }: Preload): string {
+function withPreload(document: string, scripts: readonly string[]): string {
   const nonce = `nonce="${NONCE_PLACEHOLDER}"`;
   const modules = scripts.map(
     (url) => `<link rel="modulepreload" fetchpriority="low" crossorigin href="${url}" ${nonce}>\n`,
   );
-  const sheets = styles.map((url) => `<link rel="stylesheet" crossorigin href="${url}" ${nonce}>\n`);
-  return document
-    .replace('</head>', `${modules.join('')}</head>`)
-    .replace(STYLES_END, `${sheets.join('')}${STYLES_END}`);
+  return document.replace('</head>', `${modules.join('')}</head>`);
 }
+
+const INLINE_SCRIPT = /<script nonce="[^"]*">([\s\S]*?)<\/script>/g;
+
+/** A policy names what may run in a document by the hash of its text: nothing that is added to the document runs. */
+const hashesOf = (document: string): string[] =>
+  [...document.matchAll(INLINE_SCRIPT)].map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  );
 
 /** The address in the table of preloads: one below a list stands for all of them. */
 const placeOf = (path: string, known: ReadonlyMap<string, unknown>): string =>
@@ -105,6 +108,7 @@ export function loadWebBuild(folder: string = webFolder()): WebBuild | undefined
     ([name, file]) => [name, readFileSync(join(folder, file), 'utf8')] as const,
   );
   const pages = new Map(texts.map(([name, text]) => [name, text.split(NONCE_PLACEHOLDER)]));
+  const hashes = new Map(texts.map(([name, text]) => [name, hashesOf(text)]));
   const app = texts.find(([name]) => name === APP_PAGE)?.[1] ?? '';
   const placed = new Map(
     Object.entries(manifest.preloads).map(([path, preload]) => [
@@ -132,6 +136,7 @@ export function loadWebBuild(folder: string = webFolder()): WebBuild | undefined
       if (!parts) throw new Error(`the web build has no page ${name}`);
       return parts.join(nonce);
     },
+    inlineScripts: (name) => hashes.get(name) ?? [],
     site: manifest.site,
     widget: manifest.widget,
     asset: (path) => assets.get(path),

@@ -20,11 +20,11 @@ const APP_URLS = [
 
 const NONCE_BYTES = 16;
 
-/** Everything from this site only, nothing inline but the styles that carry the nonce of this answer. */
-const appPolicy = (nonce: string): string =>
+/** Everything from this site only, nothing inline but the build's first script and styles that carry the nonce of this answer. */
+const appPolicy = (nonce: string, scripts: readonly string[]): string =>
   [
     "default-src 'none'",
-    "script-src 'self'",
+    `script-src ${["'self'", ...scripts].join(' ')}`,
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data:",
     "font-src 'self'",
@@ -53,7 +53,7 @@ const playgroundPolicy = (): string =>
 
 /** The pages that were built from web/, and their assets. */
 export function webRoutes(app: RestApp, build: WebBuild | undefined): void {
-  const page = (url: string, name: string, policy: (nonce: string) => string): void => {
+  const page = (url: string, name: string, policy: typeof appPolicy): void => {
     app.route({
       method: 'GET',
       url,
@@ -64,7 +64,10 @@ export function webRoutes(app: RestApp, build: WebBuild | undefined): void {
         const nonce = randomBytes(NONCE_BYTES).toString('base64');
         // Never validated against a copy: policy and document carry the same nonce, made for this answer.
         return reply
-          .headers({ 'content-security-policy': policy(nonce), 'cache-control': 'no-cache' })
+          .headers({
+            'content-security-policy': policy(nonce, build.inlineScripts(name)),
+            'cache-control': 'no-cache',
+          })
           .type('text/html; charset=utf-8')
           .send(build.page(name, nonce, request.url.split('?', 1)[0]));
       },

@@ -98,7 +98,7 @@ describe('the web build', () => {
     const { assets } = manifestOf(copy);
     const budgets = join(copy, 'web/tools/budgets.mjs');
     const text = readFileSync(budgets, 'utf8');
-    writeFileSync(budgets, text.replace('firstLoad: 300_000', 'firstLoad: 30_000'));
+    writeFileSync(budgets, text.replace('firstLoad: 200_000', 'firstLoad: 30_000'));
     await expect(build()).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringMatching(

@@ -77,7 +77,6 @@ export const theme = createTheme({
   respectReducedMotion: true,
   cursorType: 'pointer',
   components: {
-    Menu: { defaultProps: { transitionProps: APPEAR } },
     ModalRoot: { defaultProps: { transitionProps: APPEAR } },
     Modal: { defaultProps: { transitionProps: APPEAR } },
   },

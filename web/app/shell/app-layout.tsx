@@ -15,6 +15,7 @@ import { AlertBanner } from './alert-banner';
 import classes from './app-layout.module.css';
 import { Balance } from './balance';
 import { CommandButton } from './command-button';
+import { useFirstView } from './first-view';
 import { FreshnessNote } from './freshness-note';
 import { SideNavigation } from './side-navigation';
 import { StoppedBar } from './stopped-bar';
@@ -23,6 +24,10 @@ const NONE: readonly string[] = [];
 
 /** Around every page of somebody who is signed in. */
 export function AppLayout(): ReactNode {
+  return useFirstView() && <Frame />;
+}
+
+function Frame() {
   const [{ data }] = useQuery({ query: ViewerDocument });
   const isAdmin = data?.viewer?.role === 'ADMIN';
   useEffect(() => fetchPagesWhenIdle(isAdmin), [isAdmin]);

@@ -1,5 +1,14 @@
 import { type KeyboardEvent, useId } from 'react';
-import { Bar, CartesianGrid, BarChart as Chart, LabelList, Tooltip, XAxis, YAxis } from 'recharts';
+import {
+  Bar,
+  type BarShapeProps,
+  CartesianGrid,
+  BarChart as Chart,
+  LabelList,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from 'recharts';
 import classes from './bar-chart.module.css';
 import { jumpOf, labelledMark, type Mark, namedMarks, totalOf } from './bar-chart.rules';
 import { ChartTooltip } from './chart-tooltip';
@@ -21,6 +30,12 @@ const HEIGHT = 220;
 const WIDEST_BAR = 48;
 /** What isn't nothing is seen. */
 const LEAST_HEIGHT = 2;
+/** The library registers a series anew whenever its accessor is another one. */
+const PART_OF = [0, 1, 2, 3].map(
+  (index) =>
+    ({ parts }: Mark) =>
+      parts[index],
+);
 const TEXT = { fill: 'var(--gw-muted)', fontSize: 12 } as const;
 
 /** Amounts per hour or day, stacked. The arrow keys go from mark to mark, and each says what it is. */
@@ -46,6 +61,8 @@ export default function BarChart({ label, unit, series, marks, tone, format }: B
         <XAxis
           dataKey="name"
           ticks={namedMarks(marks.length, unit).map((index) => marks[index]!.name)}
+          // All of them: otherwise the library measures each in the page.
+          interval={0}
           tick={TEXT}
           tickLine={false}
           axisLine={{ stroke: 'var(--gw-line-strong)' }}
@@ -53,6 +70,7 @@ export default function BarChart({ label, unit, series, marks, tone, format }: B
         <YAxis
           tickCount={3}
           allowDecimals={!totals.every(Number.isInteger)}
+          interval={0}
           tickFormatter={format}
           tick={{ ...TEXT, fontFamily: 'var(--gw-mono)' }}
           tickLine={false}
@@ -71,16 +89,20 @@ export default function BarChart({ label, unit, series, marks, tone, format }: B
           <Bar
             key={name}
             name={name}
-            dataKey={({ parts }: Mark) => parts[index]}
+            dataKey={PART_OF[index]!}
             stackId="all"
             fill={fillOf(index)}
             maxBarSize={WIDEST_BAR}
             minPointSize={(value) => (value ? LEAST_HEIGHT : 0)}
             isAnimationActive={false}
+            activeBar={false}
+            shape={Block}
           >
             {index === series.length - 1 && highest !== undefined && (
               <LabelList
-                valueAccessor={({ payload }) => (payload === marks[highest] ? format(totals[highest]!) : '')}
+                valueAccessor={({ payload }) =>
+                  payload === marks[highest] ? format(totals[highest]!) : undefined
+                }
                 position="top"
                 className={classes.label!}
               />
@@ -90,6 +112,12 @@ export default function BarChart({ label, unit, series, marks, tone, format }: B
       </Chart>
     </figure>
   );
+}
+
+/** The part of one series. The library's own is measured in the page for an animation that nobody sees. */
+function Block({ x, y, width, height, fill }: BarShapeProps) {
+  if (!width || !height) return null;
+  return <path d={`M${x},${y}h${width}v${height}h${-width}z`} fill={fill} />;
 }
 
 /** The library knows the arrow keys only: a jump is many of them. */

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { useFirstView } from '../../shell/first-view';
 import { Brand } from '../../ui/brand';
 import { PageTitle } from '../../ui/page-title';
 import { ThemeSwitch } from '../../ui/theme-switch';
@@ -13,7 +14,11 @@ interface EntryLayoutProps {
 }
 
 /** The pages before the log-in: a form, and what it is about. */
-export function EntryLayout({ title, lead, children }: EntryLayoutProps) {
+export function EntryLayout(props: EntryLayoutProps) {
+  return useFirstView() && <Entry {...props} />;
+}
+
+function Entry({ title, lead, children }: EntryLayoutProps) {
   return (
     <div className={classes.page}>
       <header className={classes.header}>

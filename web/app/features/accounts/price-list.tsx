@@ -1,8 +1,8 @@
-import { Skeleton } from '@mantine/core';
 import { useQuery } from 'urql';
 import { PricesDocument, type PricesQuery } from '../../../generated/graphql';
 import { Money } from '../../ui/money';
 import { SimulatedMark, SimulatedModels } from '../../ui/simulated';
+import { Waiting } from '../../ui/waiting';
 import classes from './entry.module.css';
 
 /** Six models today; the bars keep their place while the list loads. */
@@ -54,7 +54,7 @@ export function PriceList() {
               : Array.from({ length: EXPECTED_ROWS }, (_, row) => (
                   <tr key={row}>
                     <td colSpan={4}>
-                      <Skeleton height={12} />
+                      <Waiting />
                     </td>
                   </tr>
                 ))}

@@ -1,11 +1,13 @@
 import { Button } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import type { SeriesPointFragment } from '../../../generated/graphql';
+import type { BarChartProps } from '../../ui/bar-chart';
 import { Choice } from '../../ui/choice';
 import { type Column, DataTable } from '../../ui/data-table';
 import { formatCount } from '../../ui/format';
 import { Section } from '../../ui/section';
 import { Waiting } from '../../ui/waiting';
+import { WhenSeen } from '../../ui/when-seen';
 import {
   amountOf,
   MEASURES,
@@ -22,6 +24,10 @@ import {
 } from './series.rules';
 import classes from './usage-chart.module.css';
 import { LOCAL_ZONE, type Zone, zoneOf } from './zone';
+
+/** Of the chart, and of the names above it where it has several series. */
+const HEIGHT = 220;
+const NAMES_HEIGHT = 26;
 
 const BarChart = lazy(() => import('../../ui/bar-chart'));
 
@@ -85,21 +91,26 @@ export function UsageChart({ points, windowDays, measure, onMeasure, zone, onZon
           empty=""
         />
       )}
-      {!points && <Waiting height={240} />}
+      {!points && <Waiting height={HEIGHT + NAMES_HEIGHT} />}
       {points && !asTable && (
-        <Suspense fallback={<Waiting height={240} />}>
-          <BarChart
-            label={label}
-            unit={unit}
-            {...drawn(points, starts, measure)}
-            format={(value) => shortValue(value, measure)}
-          />
-        </Suspense>
+        <Drawn label={label} unit={unit} measure={measure} {...drawn(points, starts, measure)} />
       )}
       <p className={classes.clock}>
         {unit === 'hour' ? 'Hours' : 'Days'} in {clock}. Money is counted by UTC day.
       </p>
     </Section>
+  );
+}
+
+/** The chart, once somebody has come to it. */
+function Drawn({ measure, ...chart }: Omit<BarChartProps, 'format'> & { measure: Measure }) {
+  const height = chart.series.length > 1 ? HEIGHT + NAMES_HEIGHT : HEIGHT;
+  return (
+    <WhenSeen height={height}>
+      <Suspense fallback={<Waiting height={height} />}>
+        <BarChart {...chart} format={(value) => shortValue(value, measure)} />
+      </Suspense>
+    </WhenSeen>
   );
 }
 

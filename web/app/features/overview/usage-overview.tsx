@@ -46,7 +46,7 @@ export function UsageOverview({ viewer, error, window, view, onView, onRetry }: 
       <WindowTiles now={viewer?.now} before={viewer?.before} windowDays={window} />
       <AnalyticsSections points={viewer?.usageSeries} windowDays={window} view={view} onView={onView} />
       <WhatIf what="all calls" windowDays={window} />
-      <RefusedCalls window={window} />
+      <RefusedCalls reasons={viewer?.refusedCalls.reasons} window={window} refresh={onRetry} />
       <RecentCalls loaded={viewer?.usageEvents.nodes} />
     </>
   );

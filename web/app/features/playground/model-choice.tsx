@@ -1,21 +1,26 @@
 import { asSentence } from '../../ui/form-errors';
 import { SimulatedMark } from '../../ui/simulated';
+import { Waiting } from '../../ui/waiting';
 import type { ChatModel } from '../prompts/use-chat-models';
 import classes from './playground.module.css';
 
 interface ModelChoiceProps {
-  /** Every chat model. */
+  /** Every chat model; none while they are awaited. */
   models: readonly ChatModel[];
   /** Public names, in the order of the columns. */
   chosen: readonly string[];
   fault: string | undefined;
+  /** The list could not be read: nothing is awaited. */
+  isUnread: boolean;
   onChange(chosen: string[]): void;
 }
 
 const MOST_MODELS = 4;
+/** As many as there are today; they keep the place of the list. */
+const AWAITED_MODELS = 5;
 
 /** Up to four models; those that the plan doesn't have say so. */
-export function ModelChoice({ models, chosen, fault, onChange }: ModelChoiceProps) {
+export function ModelChoice({ models, chosen, fault, isUnread, onChange }: ModelChoiceProps) {
   const known = new Set(models.map(({ name }) => name));
   // A model of an old session may be gone from the catalog.
   const gone = chosen.filter((name) => models.length > 0 && !known.has(name));
@@ -24,6 +29,7 @@ export function ModelChoice({ models, chosen, fault, onChange }: ModelChoiceProp
   return (
     <fieldset className={classes.models}>
       <legend>Models, up to {MOST_MODELS}</legend>
+      {all.length === 0 && !isUnread && <AwaitedModels />}
       {all.map(({ name, isAllowed }) => {
         const isChosen = chosen.includes(name);
         return (
@@ -45,4 +51,12 @@ export function ModelChoice({ models, chosen, fault, onChange }: ModelChoiceProp
       {fault && <p className={classes.fault}>{asSentence(fault)}</p>}
     </fieldset>
   );
+}
+
+function AwaitedModels() {
+  return Array.from({ length: AWAITED_MODELS }, (_, index) => (
+    <span key={index} className={classes.awaited}>
+      <Waiting />
+    </span>
+  ));
 }

@@ -89,6 +89,7 @@ export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
         models={all}
         chosen={fields.models}
         fault={faults.models}
+        isUnread={unread !== null}
         onChange={(models) => set({ models })}
       />
       <Textarea

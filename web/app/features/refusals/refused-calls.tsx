@@ -1,9 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import {
-  KeyRefusedCallsDocument,
-  RefusedCallsDocument,
-  type RefusedReasonFragment,
-} from '../../../generated/graphql';
+import { KeyRefusedCallsDocument, type RefusedReasonFragment } from '../../../generated/graphql';
 import { useRefreshOnRefused } from '../../graphql/live-account';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
@@ -67,11 +63,16 @@ function Reasons({ reasons, columns, window }: ReasonsProps) {
   );
 }
 
+interface RefusedCallsProps {
+  reasons: readonly RefusedReasonFragment[] | undefined;
+  window: WindowDays;
+  /** Reads them again. */
+  refresh(): void;
+}
+
 /** Calls of the account that were refused in a window, and what to do about them. */
-export function RefusedCalls({ window }: { window: WindowDays }) {
-  const { data, refresh } = usePageQuery({ query: RefusedCallsDocument, variables: { window } });
+export function RefusedCalls({ reasons, window, refresh }: RefusedCallsProps) {
   useRefreshOnRefused(refresh, REFRESH_MS);
-  const reasons = data?.viewer?.refusedCalls.reasons;
   return <Reasons reasons={reasons} columns={COLUMNS_OF_ACCOUNT} window={window} />;
 }
 

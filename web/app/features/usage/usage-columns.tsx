@@ -12,8 +12,10 @@ import classes from './usage.module.css';
 function ServedModel({ modelPublicName, requestedModel }: UsageRowFragment) {
   return (
     <span className={classes.model}>
-      {modelPublicName}
-      <SimulatedMark model={modelPublicName} />
+      <span className={classes.served}>
+        <span>{modelPublicName}</span>
+        <SimulatedMark model={modelPublicName} />
+      </span>
       {requestedModel !== modelPublicName && <span className={classes.asked}>for {requestedModel}</span>}
     </span>
   );

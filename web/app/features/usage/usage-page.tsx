@@ -12,6 +12,7 @@ import { Money } from '../../ui/money';
 import { PageHead } from '../../ui/page-head';
 import { Pager } from '../../ui/pager';
 import { useHeldScroll } from '../../ui/use-held-scroll';
+import { Waiting } from '../../ui/waiting';
 import { FindCall } from './find-call';
 import classes from './usage.module.css';
 import { usageColumns } from './usage-columns';
@@ -72,7 +73,7 @@ export function UsagePage(): ReactNode {
       <UsageFilters search={search} onChange={change} />
       <FindCall onFind={look} />
       {error && <LoadError error={error} onRetry={refresh} />}
-      {page && <Totals page={page} onEnd={refresh} live={live} />}
+      {(page || !error) && <Totals page={page} onEnd={refresh} live={live} />}
       <div role="status" className={classes.held}>
         {held > 0 && (
           <Button size="xs" variant="default" onClick={showHeld}>
@@ -125,7 +126,8 @@ export function UsagePage(): ReactNode {
 const filters = ({ after: _after, before: _before, ...rest }: UsageSearch): UsageSearch => rest;
 
 interface TotalsProps {
-  page: NonNullable<UsageLogQuery['viewer']>['usageEvents'];
+  /** Undefined while it is awaited: the line keeps its place. */
+  page: NonNullable<UsageLogQuery['viewer']>['usageEvents'] | undefined;
   /** Rows that came since the page was loaded: the sum is asked for anew. */
   live: number;
   onEnd(): void;
@@ -142,10 +144,17 @@ function Totals({ page, live, onEnd }: TotalsProps) {
     const timer = setTimeout(() => ask.current(), SUM_MS);
     return () => clearTimeout(timer);
   }, [live]);
-  const { calls, costUsd } = page.totals;
+  const totals = page?.totals;
   return (
     <p className={classes.totals} aria-live="polite">
-      <strong>{formatCount(calls)}</strong> {calls === 1 ? 'call' : 'calls'} in all, <Money usd={costUsd} />
+      {totals ? (
+        <>
+          <strong>{formatCount(totals.calls)}</strong> {totals.calls === 1 ? 'call' : 'calls'} in all,{' '}
+          <Money usd={totals.costUsd} />
+        </>
+      ) : (
+        <Waiting width={176} />
+      )}
     </p>
   );
 }
