@@ -1,13 +1,5 @@
 import { useClickOutside } from '@mantine/hooks';
-import {
-  type FocusEvent,
-  type KeyboardEvent,
-  type ReactNode,
-  useEffect,
-  useId,
-  useRef,
-  useState,
-} from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import classes from './menu.module.css';
 
 /** What the button of a menu has to carry. */
@@ -35,7 +27,10 @@ function placeFor(key: string, now: number, count: number): number | undefined {
   return key === 'ArrowUp' ? (now + count - 1) % count : undefined;
 }
 
-/** A few actions below a button. Arrow keys go through them; Escape, Tab and a click elsewhere close it. */
+/**
+ * A few actions below a button. Arrow keys go through them; Escape, Tab and a click elsewhere close it. A page that is still
+ * loading may take the focus: that leaves it open.
+ */
 export function Menu({ button, head, items }: MenuProps) {
   const id = useId();
   const [opened, setOpened] = useState(false);
@@ -62,12 +57,9 @@ export function Menu({ button, head, items }: MenuProps) {
     event.preventDefault();
     all[next]?.focus();
   };
-  const onBlur = ({ relatedTarget, currentTarget }: FocusEvent): void => {
-    if (relatedTarget && !currentTarget.contains(relatedTarget)) setOpened(false);
-  };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: hears the keys of the button and the items within
-    <div ref={place} className={classes.place} onKeyDown={onKeyDown} onBlur={onBlur}>
+    <div ref={place} className={classes.place} onKeyDown={onKeyDown}>
       {button({
         'aria-haspopup': 'menu',
         'aria-expanded': opened,

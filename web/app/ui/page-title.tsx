@@ -1,6 +1,8 @@
 import { useEffect, useRef } from 'react';
 
-let navigated = false;
+/** The page whose title was shown last, and whether one has taken the focus in this visit. */
+let shownPath: string | undefined;
+let tookFocus = false;
 
 /**
  * The one title of a page. After navigation it takes the focus, so that whoever doesn't see the page knows where they
@@ -11,10 +13,16 @@ export function PageTitle({ children }: { children: string }) {
   useEffect(() => {
     document.title = `${children} · Inference gateway`;
   }, [children]);
-  // Only of a page that has just come: a title that changes while somebody works leaves the focus where it is.
+  // Only of a page that has just come: a title that changes while somebody works leaves the focus where it is. So does one that
+  // replaces that of the same page, unless it had the focus.
   useEffect(() => {
-    if (navigated) element.current?.focus();
-    navigated = true;
+    const { pathname } = window.location;
+    const isNewPage = shownPath !== undefined && shownPath !== pathname;
+    if (isNewPage || (tookFocus && document.activeElement === document.body)) {
+      element.current?.focus();
+      tookFocus = true;
+    }
+    shownPath = pathname;
   }, []);
   return (
     <h1 ref={element} tabIndex={-1}>

@@ -21,11 +21,17 @@ export function SearchField({ label, placeholder, value, counted, onChange }: Se
   const [typed, setTyped] = useState(value);
   const latest = useRef(onChange);
   latest.current = onChange;
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
     if (typed === value) return;
-    const timer = setTimeout(() => latest.current(typed), PAUSE_MS);
-    return () => clearTimeout(timer);
+    timer.current = setTimeout(() => latest.current(typed), PAUSE_MS);
+    return () => clearTimeout(timer.current);
   }, [typed, value]);
+  // Whoever follows a link right after typing leaves for good: nothing may bring them back to the list later.
+  const searchAtOnce = (): void => {
+    clearTimeout(timer.current);
+    if (typed !== value) latest.current(typed);
+  };
   return (
     <div className={classes.search}>
       <TextInput
@@ -35,6 +41,7 @@ export function SearchField({ label, placeholder, value, counted, onChange }: Se
         autoComplete="off"
         value={typed}
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        onBlur={searchAtOnce}
       />
       <span className={classes.counted} aria-live="polite">
         {counted}
