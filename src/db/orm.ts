@@ -53,9 +53,15 @@ export function ormOptions({ databaseUrl, processName, poolSize = 5 }: OrmOption
   });
 }
 
+/** An array as PostgreSQL reads it. Each element is quoted: MikroORM leaves the word `null` bare, which stands for NULL. */
+const quotedArray = (values: string[]): string =>
+  `{${values.map((value) => `"${String(value).replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
+
 /** Opens MikroORM for one process. Nothing is connected until the first query. */
 export async function openOrm(options: OrmOptions): Promise<MikroORM> {
-  return MikroORM.init(ormOptions(options));
+  const orm = await MikroORM.init(ormOptions(options));
+  orm.em.getPlatform().marshallArray = quotedArray;
+  return orm;
 }
 
 /** The pg pool below MikroORM, for set-based SQL with arrays. */

@@ -11,6 +11,7 @@ import {
   asWidgetRefusal,
   type CountedVisitor,
   modelOf,
+  requireBudget,
   requirePlace,
   requireRoom,
 } from '../inference/widgets/widget-admission.js';
@@ -134,7 +135,7 @@ export function tell(
   const { widget, origin } = exchange;
   if (!widget) return;
   const { id, accountId } = widget.row;
-  const site = sites.nameOf(id, siteOf(origin));
+  const site = sites.nameOf(widget.row, siteOf(origin));
   outcomes.count({ accountId, keyId: id, code, model: site, at: clock.now(), cost });
 }
 
@@ -152,6 +153,12 @@ async function forward(
     share.receive(bytes.length);
     const body = await inspected(deps, exchange, widget, bytes);
     const admission = await deps.limits.admit(widget, body, exchange.response, 'chat');
+    try {
+      requireBudget(widget, admission, deps.clock);
+    } catch (error) {
+      deps.limits.settle(admission, 0n);
+      throw error;
+    }
     reservation.admitted();
     start(deps, exchange, message, { body, admission, share, reservation });
   } catch (error) {

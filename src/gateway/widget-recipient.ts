@@ -20,15 +20,22 @@ interface ChatAnswer {
 }
 
 interface ChatChunk {
-  choices?: ({ delta?: { content?: unknown } | null } | null)[];
+  choices?: ({ delta?: { role?: unknown; content?: unknown } | null; finish_reason?: unknown } | null)[];
   model?: unknown;
   created?: unknown;
+  usage?: unknown;
   error?: { code?: unknown };
 }
 
+const FINISH_REASONS: readonly unknown[] = ['stop', 'length', 'content_filter', 'tool_calls'];
+const COUNTS = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const;
+/** Keeps a connection busy while a model reasons. */
+const COMMENT = ':\n\n';
+
 /**
  * A visitor of a site: gets what `/v1` sends, but an answer in the form of widgets, and each message of the assistant with its
- * code. What a node says of a failure is not passed on, since it may quote the system prompt.
+ * code. Answers and chunks are written anew, with what the model says and nothing else of a node's: the echo of a prompt, a
+ * reasoning and the words of a failure may quote the system prompt.
  */
 export class WidgetRecipient extends TranslatingRecipient {
   readonly #splitter = new SseSplitter();
@@ -48,7 +55,9 @@ export class WidgetRecipient extends TranslatingRecipient {
     const content = typeof said === 'string' ? said : '';
     const { sessionId, sign } = this.signature;
     const message = { role: 'assistant', content, mac: sign(content) };
-    this.inner.answer(Buffer.from(JSON.stringify({ session_id: sessionId, message, usage })));
+    this.inner.answer(
+      Buffer.from(JSON.stringify({ session_id: sessionId, message, usage: countsOf(usage) })),
+    );
   }
 
   override refuse({ code, options: { status, retryAfterSeconds } }: UpstreamFailure): void {
@@ -60,8 +69,11 @@ export class WidgetRecipient extends TranslatingRecipient {
   }
 
   send(events: Buffer): void {
-    this.#splitter.push(events, (event) => this.#read(event));
-    this.inner.send(events);
+    let shown = '';
+    this.#splitter.push(events, (event) => {
+      shown += this.#shown(event);
+    });
+    if (shown !== '') this.inner.send(Buffer.from(shown));
   }
 
   endStream(event: Buffer): void {
@@ -75,28 +87,47 @@ export class WidgetRecipient extends TranslatingRecipient {
     this.inner.endStream(failureEvent(error?.code));
   }
 
-  #read(event: Buffer): void {
-    const chunk = parsedAnswer<ChatChunk>(eventData(event));
-    const content = chunk.choices?.[0]?.delta?.content;
-    if (typeof content === 'string') this.#text += content;
+  /** An event as visitors get it. */
+  #shown(event: Buffer): string {
+    const data = eventData(event);
+    if (!data) return COMMENT;
+    const chunk = parsedAnswer<ChatChunk>(data);
     this.#last = chunk;
+    const { choices, usage } = chunk;
+    if (choices?.length === 0 && usage != null) return this.#chunk([], { usage: countsOf(usage) });
+    const { delta, finish_reason: reason } = choices?.[0] ?? {};
+    const content = typeof delta?.content === 'string' ? delta.content : undefined;
+    const finish = FINISH_REASONS.includes(reason) ? (reason as string) : null;
+    if (content === undefined && finish === null) return COMMENT;
+    this.#text += content ?? '';
+    const role = delta?.role === 'assistant' ? { role: 'assistant' } : {};
+    return this.#chunk([{ index: 0, delta: { ...role, content }, finish_reason: finish }], {
+      ...(usage != null && { usage: countsOf(usage) }),
+    });
   }
 
   /** A chunk in which nothing is said: clients that don't know its members pass over it. */
   #signed(): Buffer {
-    const { sessionId, sign, id } = this.signature;
-    const { model, created } = this.#last;
-    const chunk = {
-      id,
-      object: 'chat.completion.chunk',
-      created,
-      model,
-      choices: [{ index: 0, delta: {}, finish_reason: null }],
-      session_id: sessionId,
-      mac: sign(this.#text),
-    };
-    return Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
+    const { sessionId, sign } = this.signature;
+    const code = { session_id: sessionId, mac: sign(this.#text) };
+    return Buffer.from(this.#chunk([{ index: 0, delta: {}, finish_reason: null }], code));
   }
+
+  #chunk(choices: object[], more: object): string {
+    const { model, created } = this.#last;
+    const { id } = this.signature;
+    const object = 'chat.completion.chunk';
+    return `data: ${JSON.stringify({ id, object, created, model, choices, ...more })}\n\n`;
+  }
+}
+
+/** The counts of a usage, and nothing else that a node puts there. */
+function countsOf(usage: unknown): Record<string, number> | undefined {
+  if (typeof usage !== 'object' || usage === null) return undefined;
+  const counts = usage as Record<string, unknown>;
+  return Object.fromEntries(
+    COUNTS.flatMap((name) => (typeof counts[name] === 'number' ? [[name, counts[name]]] : [])),
+  );
 }
 
 function failureEvent(code: unknown): Buffer {

@@ -29,7 +29,13 @@ export function widgetRoutes(app: FastifyInstance, deps: WidgetDeps): void {
     const ip = request.ip ?? '';
     const networks = isLoopback(ip) ? [] : networksOf(ip);
     const exchange = new WidgetExchange(request.id, request.raw, reply.raw, clientOf(ip), networks);
-    answer(deps, exchange, request).catch((error: unknown) => answerFailure(deps, exchange, error));
+    answer(deps, exchange, request)
+      .catch((error: unknown) => answerFailure(deps, exchange, error))
+      // A fault in the answer to a fault ends this connection, and not the process.
+      .catch((error: unknown) => {
+        deps.log.error({ err: error, reqId: exchange.id }, 'a widget request could not be answered');
+        reply.raw.destroy();
+      });
   });
   app.post(CHAT, rules('widget', { bodyLimitBytes: WIDGET_BODY_LIMIT_BYTES }), NEVER_REACHED);
   app.options(CHAT, rules('widget'), NEVER_REACHED);

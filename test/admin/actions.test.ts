@@ -72,10 +72,10 @@ describe('the audit log', () => {
   });
 
   test('holds changes of models, and GraphQL shows the same', async () => {
-    await patch('models/embed', { is_featured: false });
+    for (const is_featured of [false, true, true]) await patch('models/embed', { is_featured });
     const { adminActions } = await dataOf<{ adminActions: object[] }>(
       suite.url,
-      '{ adminActions(subjectId: "gateway/embed", limit: 1) { action source subjectId changes { field after } } }',
+      '{ adminActions(subjectId: "gateway/embed", limit: 5) { action source subjectId changes { field before after } } }',
       { token: admin.token },
     );
     expect(adminActions).toEqual([
@@ -83,7 +83,7 @@ describe('the audit log', () => {
         action: 'model.update',
         source: 'SESSION',
         subjectId: 'gateway/embed',
-        changes: [{ field: 'is_featured', after: 'false' }],
+        changes: [{ field: 'is_featured', before: 'false', after: 'true' }],
       },
     ]);
   });

@@ -20,6 +20,14 @@ describe('a migration estimate', () => {
     output_tokens_30d: MILLION,
   });
 
+  test.each(['constructor/x', '__proto__/x', 'toString/gpt-4o', 'constructor'])(
+    'of a name like %s is approximate',
+    async (name) => {
+      const { status, body } = await ask(usage('openrouter', name));
+      expect([status, body.approximate]).toEqual([200, true]);
+    },
+  );
+
   test.each([
     ['openai', 'gpt-4o', 'gateway/qwen-pro', '12.500000', '2.000000', '10.500000', 84],
     ['openai', 'gpt-4o-mini', 'gateway/fast', '0.750000', '0.400000', '0.350000', 46.67],

@@ -4,6 +4,7 @@ import { testClock } from '../support/clock.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
+import { until } from '../support/until.js';
 import { ask, FAST, QWEN } from './support.js';
 
 /** Two processes over one database that share nothing else. */
@@ -134,6 +135,26 @@ describe('the bounds of an account, over two platforms', () => {
     const { counted, used } = await read();
     expect([counted, used > 0]).toEqual([used, true]);
     expect((await ask(at(0), token, [FAST], 'Hi', small)).status).toBe(201);
+  });
+
+  test('input tokens count for runs that are cancelled before they answer', async () => {
+    const { token, accountId } = await customer();
+    const long = `[[sim ttft_ms=60000]] ${'word '.repeat(1_200)}`;
+    for (let n = 0; n < 2; n++) {
+      const run = ask(at(n), token, [FAST], long, small);
+      const running = async () =>
+        (
+          await db.pool.query<{ id: string }>(
+            `select s.id from playground_sessions s join playground_runs r on r.session_id = s.id
+             where s.account_id = $1 and r.status = 'running'`,
+            [accountId],
+          )
+        ).rows[0]?.id;
+      const id = await until(running, { what: 'the run' });
+      await call(at(n), 'POST', `/api/playground/${id}/cancel`, { token });
+      expect((await run).body.runs[0]!.status).toBe('cancelled');
+    }
+    expect((await ask(at(0), token, [FAST], long, small)).status).toBe(429);
   });
 
   test('nobody else is refused for it', async () => {

@@ -156,6 +156,7 @@ describe('saved prompts', () => {
     ['an unknown field', { name: 'x', content: 'x', versions: [] }],
     ['a variable that is no name', { name: 'x', content: 'x', variables: [{ name: '9a' }] }],
     ['a variable twice', { name: 'x', content: 'x', variables: [{ name: 'a' }, { name: 'a' }] }],
+    ['NUL in the name of a model', { name: 'x', content: 'x', config: { model_public_name: 'x\0' } }],
     ['a temperature above 2', { name: 'x', content: 'x', config: { temperature: 2.1 } }],
     ['an unknown model', { name: 'x', content: 'x', config: { model_public_name: 'gateway/none' } }],
     ['an embedding model', { name: 'x', content: 'x', config: { model_public_name: 'gateway/embed' } }],

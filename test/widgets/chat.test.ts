@@ -86,6 +86,30 @@ describe('a chat with a widget', () => {
     expect(JSON.stringify(chunks)).not.toContain('usage');
   });
 
+  test('shows nothing of the system prompt that a node sends back with its answer', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { system_prompt: CANARY } });
+    const echo = { prompt_text: CANARY, prompt_logprobs: [{ decoded_token: CANARY }] };
+    const chunkOf = (delta: object, more: object = {}) =>
+      `data: ${JSON.stringify({
+        ...{ id: CANARY, object: 'chat.completion.chunk', created: 1, model: 'gateway/fast', ...echo },
+        choices: [{ index: 0, delta: { ...delta, ...echo }, finish_reason: null, ...echo, ...more }],
+        usage: null,
+      })}\n\n`;
+    suite.upstream.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`: ${CANARY}\n\n${chunkOf({ role: 'assistant', content: '' })}`);
+      response.write(chunkOf({ reasoning_content: CANARY, reasoning: CANARY }));
+      response.write(
+        chunkOf({ content: 'Hello.' }) + chunkOf({}, { finish_reason: 'stop', stop_reason: CANARY }),
+      );
+      response.end('data: [DONE]\n\n');
+    });
+    const text = await (await say(suite.edge.url, publicKey, { body: { stream: true } })).text();
+    expect(text).not.toContain(CANARY);
+    expect(text).toContain('"content":"Hello."');
+    expect(text).toContain('"finish_reason":"stop"');
+  });
+
   test('shows nothing of the system prompt, whatever fails', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { system_prompt: CANARY } });
     const shown: string[] = [];

@@ -1,6 +1,19 @@
+import { Sites } from '../../src/inference/widgets/sites.js';
 import { allowsSite, domainOf, siteOf } from '../../src/services/widgets/domains.rules.js';
 
 describe('sites of a widget', () => {
+  test('are named in usage, whatever strangers write into their requests', () => {
+    const sites = new Sites({ now: () => 0 });
+    const widget = { id: 'w', domains: ['shop.example', '*.shop.example'] };
+    const name = (site: string): string => sites.nameOf(widget, site);
+    const strangers = Array.from({ length: 200 }, (_, n) => name(`evil${n}.example`));
+    expect(strangers.filter((named) => named !== '')).toHaveLength(20);
+    expect(['shop.example', 'eu.shop.example'].map(name)).toEqual(['shop.example', 'eu.shop.example']);
+    const own = Array.from({ length: 200 }, (_, n) => name(`s${n}.shop.example`));
+    expect(own.filter((named) => named !== '')).toHaveLength(99);
+    expect(name('shop.example')).toBe('shop.example');
+  });
+
   test.each([
     ['https://Shop.Example:8443/path?q#x', 'shop.example'],
     ['shop.example/', 'shop.example'],

@@ -44,6 +44,18 @@ describe('widgets', () => {
     expect(await api.refused('POST', '', {})).toEqual([422, 'validation_error', 'name', 'model_public_name']);
   });
 
+  test('keep names of sites that mean something to the database', async () => {
+    const domains = ['null', 'true', 'shop.example'];
+    const widget = await api.create({ allowed_domains: domains });
+    expect((await api.get(widget.id)).allowed_domains).toEqual(domains);
+    const { allowed_domains: changed } = await api.update(widget.id, { allowed_domains: ['null'] });
+    expect([changed, (await api.get(widget.id)).allowed_domains]).toEqual([['null'], ['null']]);
+    const { rows } = await suite.db.pool.query('select allowed_domains from widgets where id = $1', [
+      widget.id,
+    ]);
+    expect(rows).toEqual([{ allowed_domains: ['null'] }]);
+  });
+
   test('keep what they are made with, and change only what a patch names', async () => {
     const input = {
       name: 'Shop',
@@ -207,8 +219,8 @@ describe('widgets', () => {
         { code: 'widget_rate_limit', count: 2 },
       ],
       sites: [
-        { site: 'evil.example', messages: 0, refused: 9 },
         { site: 'a.example', messages: 3, refused: 2 },
+        { site: 'evil.example', messages: 0, refused: 9 },
       ],
     });
     expect(usage.daily_breakdown).toHaveLength(7);

@@ -50,7 +50,7 @@ export class Conversation {
   }
 
   say(text: string): void {
-    const content = text.trim().slice(0, MAX_MESSAGE_CHARACTERS);
+    const content = whole(text.trim().slice(0, MAX_MESSAGE_CHARACTERS));
     if (content === '' || this.#stream) return;
     // A question without an answer is asked again together with the next one: two in a row are one.
     const last = this.#turns.at(-1);
@@ -142,4 +142,10 @@ export class Conversation {
   }
 }
 
-const joined = (one: string, other: string): string => `${one}\n${other}`.slice(-MAX_MESSAGE_CHARACTERS);
+const joined = (one: string, other: string): string =>
+  whole(`${one}\n${other}`.slice(-MAX_MESSAGE_CHARACTERS));
+
+/** A text without the halves of characters that a cut leaves at its ends. */
+function whole(text: string): string {
+  return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
+}

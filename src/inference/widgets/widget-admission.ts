@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.js';
 import { type Clock, utcDay, utcMonth } from '../../lib/clock.js';
 import { VISITOR_DAILY_LIMIT, VISITOR_MINUTE } from '../../services/widgets/outcomes.rules.js';
-import { BALANCE_FLOOR } from '../limits/limits.js';
+import { type Admission, BALANCE_FLOOR } from '../limits/limits.js';
 import { AdmissionError } from '../limits/refusals.js';
 import type { MessageVerdict, VisitorLimits } from '../limits/shared-messages.js';
 import type { Visitors } from './visitors.js';
@@ -97,6 +97,18 @@ export function modelOf({ row, state, allowedModels }: WidgetEntry, clock: Clock
   if (model === undefined) throw new WidgetRefusal('widget_monthly_limit_exceeded');
   if (!allowedModels.has(model)) throw new AppError('model_not_allowed', { message: NOT_ALLOWED });
   return model;
+}
+
+/**
+ * Looks at the monthly budget once more when a message has been admitted: while it waited for the owner's balance, others may
+ * have spent it. Those under way count with what they hold.
+ * @throws WidgetRefusal
+ */
+export function requireBudget({ row, state }: WidgetEntry, { hold, model }: Admission, clock: Clock): void {
+  const now = affordable(row, state.spend.used(utcMonth(clock.now())) - hold);
+  if (now === undefined) throw new WidgetRefusal('widget_monthly_limit_exceeded');
+  // The next try gets the other model.
+  if (now !== model.publicName) throw tooManyMessages(1_000);
 }
 
 const NOT_ALLOWED = "The plan of the widget's owner doesn't include its model.";

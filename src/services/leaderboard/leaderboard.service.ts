@@ -1,10 +1,11 @@
+import { LockMode } from '@mikro-orm/core';
 import { requireAdmin, type ServiceContext } from '../../context.js';
 import { notifyInvalidation } from '../../db/invalidation.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { Model } from '../../entities/billing/model.js';
 import { AppError } from '../../errors.js';
 import { DAY_MS, formatTimestamp, hourStart } from '../../lib/clock.js';
-import { recordAction } from '../admin/admin-actions.store.js';
+import { changedFields, recordAction } from '../admin/admin-actions.store.js';
 import { rollUpUsage } from '../analytics/rollups.service.js';
 import { lockRollups } from '../analytics/rollups.store.js';
 import type { ModelOutput } from '../billing/billing.outputs.js';
@@ -235,14 +236,16 @@ export function createLeaderboardService(
     async updateModel(context: ServiceContext, name: string, input: UpdateModelInput): Promise<ModelOutput> {
       requireAdmin(context);
       const publicName = publicNameOf(name);
+      // Such a name is none, and the database wouldn't take it.
+      if (!publicName.isWellFormed() || publicName.includes('\0')) throw new AppError('not_found');
       await context.em.fork().transactional(async (em) => {
-        const changed = await em.nativeUpdate(Model, { publicName }, { isFeatured: input.is_featured });
-        if (changed === 0) throw new AppError('not_found');
-        recordAction(em, context, {
-          action: 'model.update',
-          subjectId: publicName,
-          after: { is_featured: input.is_featured },
-        });
+        const model = await em.findOne(Model, { publicName }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+        if (!model) throw new AppError('not_found');
+        const wanted = { is_featured: input.is_featured ?? model.isFeatured };
+        const changes = changedFields({ is_featured: model.isFeatured }, wanted);
+        if (Object.keys(changes.after).length === 0) return;
+        model.isFeatured = wanted.is_featured;
+        recordAction(em, context, { action: 'model.update', subjectId: publicName, ...changes });
         await notifyInvalidation(em, { kind: 'catalog' });
         await notifyModelHours(em);
       });

@@ -96,7 +96,8 @@ const RESOLD: Readonly<Record<string, LegacyProvider>> = { openai: 'openai', ant
 function listsOf(provider: LegacyProvider, name: string): [LegacyProvider, string][] {
   if (provider !== 'openrouter') return [[provider, name]];
   const [vendor, rest] = name.toLowerCase().split('/', 2) as [string, string?];
-  const resold = RESOLD[vendor];
+  // Names are whatever somebody enters, also `constructor`.
+  const resold = Object.hasOwn(RESOLD, vendor) ? RESOLD[vendor] : undefined;
   if (resold && rest) return [[resold, rest]];
   return [['openrouter', name], ...Object.values(RESOLD).map((one): [LegacyProvider, string] => [one, name])];
 }

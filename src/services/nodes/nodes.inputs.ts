@@ -9,6 +9,7 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
 /** What is wrong with the address of a node; undefined if nothing is. */
 function addressFault(address: string): string | undefined {
+  if (!address.isWellFormed() || /\p{Cc}/u.test(address)) return 'must not contain control characters';
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be an http or https URL';
   return url.username || url.password ? 'must not contain a user name or password' : undefined;

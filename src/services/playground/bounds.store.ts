@@ -72,11 +72,16 @@ export async function take(
   );
 }
 
+export interface TokenCounts {
+  inputTokens: number;
+  outputTokens: number;
+}
+
 /** Puts what a run has read and generated in the place of what it might have. */
 export async function settleTokens(
   em: EntityManager,
   run: { accountId: string; day: string; maxTokens: number; estimatedInputTokens: number },
-  used: { outputTokens: number; inputTokens: number },
+  used: TokenCounts,
 ): Promise<void> {
   await sql`
     update playground_days set output_tokens = greatest(0, output_tokens - ${run.maxTokens} + ${used.outputTokens}),

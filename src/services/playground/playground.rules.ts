@@ -63,8 +63,8 @@ export const runsPerMinute = (configured: number | null, requestsPerMinute: numb
 
 const BYTES_PER_TOKEN = 4;
 
-/** About how many tokens a prompt has; the count that the model reports takes its place when the run ends. */
-export const estimatedInputTokens = (text: string): number =>
+/** About how many tokens a text has; the counts that a model reports take its place. */
+export const estimatedTokensOf = (text: string): number =>
   Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 
 /**

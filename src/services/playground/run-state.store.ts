@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { PlaygroundRun, type RunStatus } from '../../entities/playground/playground-run.js';
-import { settleTokens } from './bounds.store.js';
+import { settleTokens, type TokenCounts } from './bounds.store.js';
 
 /**
  * How long a run counts as under way after its process was last heard of, by the database's clock. Five beats: a process
@@ -71,11 +71,12 @@ export async function endRun(
   em: EntityManager,
   run: { id: string } & Parameters<typeof settleTokens>[1],
   end: RunEnd,
+  used: TokenCounts,
 ): Promise<boolean> {
   return em.transactional(async (inside) => {
     const wanted = { id: run.id, status: { $in: ['pending' as const, 'running' as const] } };
     if ((await inside.nativeUpdate(PlaygroundRun, wanted, { ...end })) === 0) return false;
-    await settleTokens(inside, run, end);
+    await settleTokens(inside, run, used);
     return true;
   });
 }

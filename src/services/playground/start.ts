@@ -17,7 +17,7 @@ import { type ContentKey, contentKey, sessionView } from './content.js';
 import { MAX_TOKENS, type RunPlaygroundInput } from './playground.inputs.js';
 import type { SessionOutput } from './playground.outputs.js';
 import {
-  estimatedInputTokens,
+  estimatedTokensOf,
   promptField,
   requireModels,
   requireRoom,
@@ -119,7 +119,7 @@ async function writeSession(
 }
 
 const inputTokensOf = ({ prompt, system_prompt: system }: RunPlaygroundInput): number =>
-  estimatedInputTokens(prompt + (system ?? ''));
+  estimatedTokensOf(prompt + (system ?? ''));
 
 /** A run as it is written first. */
 const NOT_BEGUN = {

@@ -44,13 +44,7 @@ const share = (most: number, words: string) => z.number(words).min(0, words).max
 
 export const promptConfigInput = z
   .strictObject({
-    model_public_name: z
-      .string()
-      .min(1)
-      .max(200)
-      .nullish()
-      .default(absent)
-      .describe('Public name of a chat model.'),
+    model_public_name: label(200).nullish().default(absent).describe('Public name of a chat model.'),
     temperature: share(2, 'must be 0 to 2')
       .nullish()
       .default(absent)

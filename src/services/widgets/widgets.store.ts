@@ -102,7 +102,7 @@ export async function widgetSites(
     select site, coalesce(sum(messages) filter (where outcome = ${ANSWERED}), 0)::float8 as messages,
       coalesce(sum(messages) filter (where outcome <> ${ANSWERED}), 0)::float8 as refused, sum(cost)::text as cost
     from widget_site_days where widget_id = ${widgetId} and day >= ${from}
-    group by site order by sum(messages) desc, site limit ${MAX_SITES}`.execute(em.getKysely());
+    group by site order by messages desc, refused desc, site limit ${MAX_SITES}`.execute(em.getKysely());
   return rows.map(({ cost, ...row }) => ({ ...row, cost_usd: formatDecimal(cost) }));
 }
 

@@ -43,6 +43,8 @@ export interface CallEnd {
   inputTokens: number;
   outputTokens: number;
   listCost: Money;
+  /** Whether the prompt went to the model. */
+  sent: boolean;
 }
 
 export interface OpenCall {
@@ -139,6 +141,7 @@ class RunningCall {
   #cancelled = false;
   #failure: RunFailure | undefined;
   #length = 0;
+  #sent = false;
   /** A step of the request that asked for the run. */
   readonly #span = activeSpan()?.child('model call');
 
@@ -186,6 +189,7 @@ class RunningCall {
   }
 
   #send(body: InspectedBody): void {
+    this.#sent = true;
     const { call, room } = this;
     const input = {
       id: newId(),
@@ -250,6 +254,7 @@ class RunningCall {
       inputTokens: record?.inputTokens ?? 0,
       outputTokens: record?.outputTokens ?? 0,
       listCost: record?.cost ?? 0n,
+      sent: this.#sent,
     });
   }
 }

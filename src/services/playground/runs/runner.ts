@@ -7,9 +7,10 @@ import { FairQueue } from '../../../lib/fair-queue.js';
 import type { Logger } from '../../../lib/logger.js';
 import { formatMoney } from '../../../lib/money.js';
 import type { Signals } from '../../live/signals.js';
+import type { TokenCounts } from '../bounds.store.js';
 import type { ContentKey } from '../content.js';
 import type { RunOutput } from '../playground.outputs.js';
-import { responseField } from '../playground.rules.js';
+import { estimatedTokensOf, responseField } from '../playground.rules.js';
 import { ABANDONED, beginRun, endRun, type RunEnd } from '../run-state.store.js';
 import { Broadcast } from './broadcast.js';
 import { keepLeases, type Leases } from './leases.js';
@@ -221,7 +222,8 @@ export class Runner {
       outputTokens: end.outputTokens,
       listCostUsd: formatMoney(end.listCost),
     };
-    const known = await this.#persist({ ...input, id }, row);
+    const used = usedBy(end, text, input.estimatedInputTokens);
+    const known = await this.#persist({ ...input, id }, row, used);
     if (known === 'lost') {
       return { ...written, status: 'error', error_code: ABANDONED.code, error_message: ABANDONED.message };
     }
@@ -242,10 +244,14 @@ export class Runner {
   }
 
   /** Tries for a while where the database is away: the lease ends meanwhile, or doesn't. */
-  async #persist(run: Parameters<typeof endRun>[1], row: RunEnd): Promise<'written' | 'lost'> {
+  async #persist(
+    run: Parameters<typeof endRun>[1],
+    row: RunEnd,
+    used: TokenCounts,
+  ): Promise<'written' | 'lost'> {
     for (const giveUpAt = performance.now() + WRITE_PATIENCE_MS; ; ) {
       try {
-        return (await endRun(this.deps.em(), run, row)) ? 'written' : 'lost';
+        return (await endRun(this.deps.em(), run, row, used)) ? 'written' : 'lost';
       } catch (error) {
         if (this.#stopping || !isDatabaseOutage(error) || performance.now() > giveUpAt) throw error;
         await delay(WRITE_RETRY_MS, undefined, { ref: false });
@@ -278,4 +284,18 @@ const unmade = (stop: Held['stop']): CallEnd => ({
   inputTokens: 0,
   outputTokens: 0,
   listCost: 0n,
+  sent: false,
 });
+
+/**
+ * What counts toward an account's day. A model has read the prompt, and what it generated, also where the run was cancelled or
+ * broke off before the usage came.
+ */
+function usedBy(end: CallEnd, text: string, estimatedTokens: number): TokenCounts {
+  const { status, sent, inputTokens, outputTokens } = end;
+  if (status === 'success' || !sent || (status === 'error' && text === '')) return end;
+  return {
+    inputTokens: Math.max(inputTokens, estimatedTokens),
+    outputTokens: Math.max(outputTokens, estimatedTokensOf(text)),
+  };
+}
