@@ -117,7 +117,7 @@ describeInBrowser('the model playground of the dashboard', () => {
   test('the end is followed only while its reader is there', async () => {
     const page = await openAs(browser, suite, user, '/dashboard/playground');
     await page.getByRole('checkbox', { name: QWEN }).uncheck();
-    await ask(page, 'Go on. [[sim words=3000 chunk_ms=5]]');
+    await ask(page, 'Go on. [[sim words=3000 chunk_ms=30]]');
     const box = answer(page, FAST);
     const scroll = () =>
       box.evaluate((element: { scrollTop: number; scrollHeight: number; clientHeight: number }) => ({

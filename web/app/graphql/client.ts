@@ -3,7 +3,6 @@ import { Client, cacheExchange, fetchExchange, makeOperation, mapExchange, subsc
 import { connectionLost, connectionStands, heard } from '../freshness';
 import { isSignedOut } from './errors';
 import { fetchOrTake } from './first-question';
-import { inSlices } from './in-slices';
 import { keepKnown } from './keep-known';
 import { refreshOvertaken } from './refresh-overtaken';
 
@@ -101,7 +100,6 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
     fetch: fetchOrTake,
     fetchOptions: { credentials: 'same-origin' },
     exchanges: [
-      inSlices(),
       keepKnown(),
       cacheExchange,
       refreshOvertaken((query) =>
