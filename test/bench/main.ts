@@ -239,7 +239,7 @@ function document(machine: string, load: string, table: string, notes: string[])
 
 \`npm run bench -- --peers --write\` wrote this file. Every target runs as a separate process on loopback, all in
 one interleaved run: each step visits every target before the next step begins, and the medians of the rounds are
-quoted. Trust CPU microseconds first, ratios second, requests per second last: on a shared machine the same target
+quoted, with the least and the most of a ratio's rounds in brackets. Trust CPU microseconds first, ratios second, requests per second last: on a shared machine the same target
 moves by up to 25 % between runs. What each part of the edge costs, what has helped, and why some goals are missed:
 [0042](decisions/0042-what-the-edge-costs.md), [0043](decisions/0043-the-edges-own-client.md),
 [0044](decisions/0044-the-flush-is-one-function.md).
@@ -281,8 +281,8 @@ try {
   const lengths = options.quick ? QUICK : FULL;
   const rounds = Number(options.rounds ?? lengths.rounds);
   const findings = await run({ upstreamPort, cores, folder }, server, { ...lengths, rounds });
-  const table = renderTable(findings);
-  const notes = renderNotes(findings);
+  const { table, noisy } = renderTable(findings);
+  const notes = renderNotes(findings, noisy);
   const load = (loadavg()[1] ?? 0).toFixed(1);
   say(`\n${table}\n\n${notes.join('\n')}`);
   if (options.write) writeFileSync(DOCUMENT, document(machine, load, table, notes));

@@ -2,6 +2,7 @@ import type { AnalyticsTimes } from './analytics.js';
 import { type Measured, median } from './measure.js';
 import type { Pair } from './pair.js';
 import type { Runtime } from './peers.js';
+import { spreadOf } from './spread.js';
 import type { Visibility } from './visible.js';
 
 /** CPU that one event takes. */
@@ -61,8 +62,13 @@ const limits = ({ floor, stretch, atLeast = false }: Goal, unit: string): string
     : `${sign} ${floor}${unit} / ${sign} ${stretch}${unit}`;
 };
 
+/** How far apart a ratio's rounds may be, as a share of its median, before the machine has a say in it. */
+const NOISY = 0.25;
+
 class Table {
   readonly lines: Line[] = [];
+  /** Ratios whose rounds are far apart. */
+  readonly noisy: string[] = [];
 
   constructor(private readonly findings: Findings) {}
 
@@ -85,13 +91,28 @@ class Table {
     if (this.findings.targets.has(twin)) this.ratio(`${label} on Node 20`, twin, figure, goal, added);
   }
 
-  /** A ratio of the edge to another target against its goal. */
-  ratio(label: string, other: string, figure: string, goal: Goal, added = false): void {
-    const base = added ? this.value('direct', figure) : 0;
-    const edge = this.value('edge', figure) - base;
-    const peer = this.value(other, figure) - base;
-    const ratio = goal.atLeast ? peer / edge : edge / peer;
+  /** A figure of each round; that of "direct" taken off when `added`. */
+  #rounds(target: string, figure: string, added: boolean): number[] {
+    const of = (name: string): readonly number[] =>
+      this.findings.targets.get(name)?.figures.get(figure) ?? [];
+    const direct = added ? of('direct') : [];
+    return of(target).map((value, round) => value - (direct[round] ?? 0));
+  }
+
+  /**
+   * A ratio of the edge to another target against its goal: the median of its rounds, with the least and the most. In a
+   * round all targets are measured one right after the other, so what slows the machine down for longer cancels out.
+   */
+  ratio(label: string, other: string, figure: string, goal: Goal, added = false, subject = 'edge'): void {
+    const peers = this.#rounds(other, figure, added);
+    const ratios = this.#rounds(subject, figure, added)
+      .slice(0, peers.length)
+      .map((own, round) => (goal.atLeast ? peers[round]! / own : own / peers[round]!));
+    const { least, median: ratio, most } = spreadOf(ratios);
     this.goal(label, ratio, goal, '×', 2);
+    if (ratios.length < 2) return;
+    this.lines.at(-1)![1] += ` (${shown(least, 2)} to ${shown(most, 2)})`;
+    if (most - least > NOISY * ratio) this.noisy.push(label);
   }
 
   /** A figure of the edge against its goal. */
@@ -117,14 +138,8 @@ function fillTable(table: Table, findings: Findings): void {
   });
   table.ratio('capacity vs nginx', 'nginx', 'cpuPerRequest', { floor: 0.25, stretch: 0.35, atLeast: true });
   table.ratios('capacity vs Portkey', 'Portkey', 'cpuPerRequest', { floor: 12, stretch: 18, atLeast: true });
-  const ofTwo = table.value('edge', 'cpuPerRequest') / table.value('two edges', 'cpuPerRequest');
-  table.goal(
-    'capacity of each of two edges vs one',
-    ofTwo,
-    { floor: 0.9, stretch: 1, atLeast: true },
-    '×',
-    2,
-  );
+  const ofTwo = { floor: 0.9, stretch: 1, atLeast: true };
+  table.ratio('capacity of each of two edges vs one', 'edge', 'cpuPerRequest', ofTwo, false, 'two edges');
   table.figures('added p50 ms @ 200/s', 'p50', 2, true);
   table.ratios('added p50 vs bare', 'bare', 'p50', { floor: 1.2, stretch: 1.05 }, true);
   table.ratio('added p50 vs nginx', 'nginx', 'p50', { floor: 2.3, stretch: 2.3 }, true);
@@ -220,8 +235,8 @@ function fillTable(table: Table, findings: Findings): void {
   }
 }
 
-/** The table as Markdown, its columns padded so that it reads in a terminal too. */
-export function renderTable(findings: Findings): string {
+/** The table as Markdown, its columns padded so that it reads in a terminal too, and the ratios that are noisy. */
+export function renderTable(findings: Findings): { table: string; noisy: readonly string[] } {
   const table = new Table(findings);
   fillTable(table, findings);
   const heads = ['figure (median)', ...COLUMNS, 'goal: floor / stretch', 'reached'];
@@ -232,17 +247,23 @@ export function renderTable(findings: Findings): string {
   const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
   const text = (row: string[]): string => `| ${row.map((cell, i) => cell.padEnd(widths[i]!)).join(' | ')} |`;
   const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
-  return [text(rows[0]!), rule, ...rows.slice(1).map(text)].join('\n');
+  return { table: [text(rows[0]!), rule, ...rows.slice(1).map(text)].join('\n'), noisy: table.noisy };
 }
 
 /** What the table can't hold. */
-export function renderNotes({ targets, pair, visibility, analytics, books, node20 }: Findings): string[] {
+export function renderNotes(findings: Findings, noisy: readonly string[]): string[] {
+  const { targets, pair, visibility, analytics, books, node20 } = findings;
   const notes = books
     .filter(({ violations }) => violations.length > 0)
     .map(({ name, violations }) => `${name}: ${violations.join('; ')}`);
   for (const { running, sent } of targets.values()) {
     if (running.ledger || sent.bad === 0) continue;
     notes.push(`${running.name}: ${sent.bad} of ${sent.answers} answers were wrong; its figures say little.`);
+  }
+  if (noisy.length > 0) {
+    notes.push(
+      `Noisy: the rounds differ by more than ${NOISY * 100} % of the median in ${noisy.join(', ')}.`,
+    );
   }
   notes.push(...besideBefore(targets));
   if (visibility) notes.push(`The visible balance was seen by ${visibility.samples} probes.`);
@@ -263,8 +284,7 @@ function besideBefore(targets: Findings['targets']): string[] {
     const values = now?.get(figure) ?? [];
     const others = before?.get(figure) ?? [];
     if (values.length === 0 || others.length !== values.length) return [];
-    const ratios = values.map((value, round) => value / others[round]!).sort((a, b) => a - b);
-    const [least, most] = [ratios[0]!, ratios.at(-1)!];
-    return `${figure}, edge / before, median of ${ratios.length} rounds: ${median(ratios).toFixed(3)} (${least.toFixed(2)} to ${most.toFixed(2)})`;
+    const { least, median: middle, most } = spreadOf(values.map((value, round) => value / others[round]!));
+    return `${figure}, edge / before, median of ${values.length} rounds: ${middle.toFixed(3)} (${least.toFixed(2)} to ${most.toFixed(2)})`;
   });
 }

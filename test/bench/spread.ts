@@ -1,0 +1,13 @@
+import { median } from './measure.js';
+
+/** Least, median and most of what the rounds gave. */
+export interface Spread {
+  least: number;
+  median: number;
+  most: number;
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b);
+  return { least: sorted[0] ?? Number.NaN, median: median(sorted), most: sorted.at(-1) ?? Number.NaN };
+}
