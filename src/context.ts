@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from './errors.js';
-import type { Clock } from './lib/clock.js';
+import { type Clock, systemClock } from './lib/clock.js';
 import type { Logger } from './lib/logger.js';
 
 /** Who acts: the account of a valid session. */
@@ -32,6 +32,12 @@ export interface ServiceContext {
    */
   loopback: boolean;
 }
+
+/** Of a job or a command on this machine, which counts in no limit. */
+export const localContext = (
+  { em, log, network }: Pick<ServiceContext, 'em' | 'log' | 'network'>,
+  viewer: Viewer | null = null,
+): ServiceContext => ({ viewer, em, clock: systemClock, log, network, networks: [network], loopback: true });
 
 /** @throws AppError `unauthorized` for an anonymous caller. */
 export function requireViewer(context: ServiceContext): Viewer {

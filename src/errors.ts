@@ -10,179 +10,107 @@ interface ErrorEntry {
   log?: 'warn' | 'error';
 }
 
+/** Entries that share status, type and log level, by their messages. */
+const entries = <Code extends string>(
+  status: number,
+  type: string,
+  messages: Record<Code, string>,
+  log?: ErrorEntry['log'],
+): Record<Code, ErrorEntry> =>
+  Object.fromEntries(
+    Object.entries<string>(messages).map(([code, message]) => [
+      code,
+      { status, type, message, ...(log && { log }) },
+    ]),
+  ) as Record<Code, ErrorEntry>;
+
 const table = {
-  invalid_body: { status: 400, type: 'invalid_request_error', message: 'The request body is not valid.' },
-  missing_variables: {
-    status: 400,
-    type: 'invalid_request_error',
-    message: 'Required variables of the prompt are missing.',
-  },
-  invalid_request: {
-    status: 400,
-    type: 'invalid_request_error',
-    message: 'The model refused the request.',
-  },
-  unknown_document: {
-    status: 400,
-    type: 'invalid_request_error',
-    message: 'There is no document with this ID. If the service was just updated, reload the page.',
-  },
-  invalid_api_key: {
-    status: 401,
-    type: 'invalid_request_error',
-    message:
+  ...entries(400, 'invalid_request_error', {
+    invalid_body: 'The request body is not valid.',
+    missing_variables: 'Required variables of the prompt are missing.',
+    invalid_request: 'The model refused the request.',
+    unknown_document: 'There is no document with this ID. If the service was just updated, reload the page.',
+  }),
+  ...entries(401, 'invalid_request_error', {
+    invalid_api_key:
       'Missing, malformed, unknown or disabled API key. Send "Authorization: Bearer sk-pr-…" with an active key.',
-  },
-  unauthorized: {
-    status: 401,
-    type: 'invalid_request_error',
-    message: 'Sign in first: the session is missing, expired or ended.',
-  },
-  invalid_credentials: { status: 401, type: 'invalid_request_error', message: 'Email or password is wrong.' },
-  insufficient_credits: {
-    status: 402,
-    type: 'insufficient_quota',
-    message: 'The balance is below $0.001. Top up the account to continue.',
-  },
-  daily_cap_exceeded: {
-    status: 402,
-    type: 'insufficient_quota',
-    message: 'This key has reached its daily limit. It resets at 00:00 UTC.',
-  },
-  key_guard_reached: {
-    status: 402,
-    type: 'insufficient_quota',
-    message:
+    unauthorized: 'Sign in first: the session is missing, expired or ended.',
+    invalid_credentials: 'Email or password is wrong.',
+  }),
+  ...entries(402, 'insufficient_quota', {
+    insufficient_credits: 'The balance is below $0.001. Top up the account to continue.',
+    daily_cap_exceeded: 'This key has reached its daily limit. It resets at 00:00 UTC.',
+    key_guard_reached:
       "This key's guard has stopped its calls: the key has spent the set percentage of its monthly limit. Undo it on the key's page, or wait until next month.",
-  },
-  forbidden: { status: 403, type: 'invalid_request_error', message: 'This requires an administrator.' },
-  cross_site_request: {
-    status: 403,
-    type: 'invalid_request_error',
-    message: 'Login, sign-up and writes with the session cookie are accepted from this site only.',
-  },
-  document_not_trusted: {
-    status: 403,
-    type: 'invalid_request_error',
-    message:
+  }),
+  ...entries(403, 'invalid_request_error', {
+    forbidden: 'This requires an administrator.',
+    cross_site_request: 'Login, sign-up and writes with the session cookie are accepted from this site only.',
+    document_not_trusted:
       'The session cookie only runs the dashboard\'s own documents, by documentId. To run others, send the token: "Authorization: Bearer …".',
-  },
-  model_not_allowed: {
-    status: 403,
-    type: 'invalid_request_error',
-    message: "Your plan doesn't include this model.",
-  },
-  widget_origin_denied: {
-    status: 403,
-    type: 'invalid_request_error',
-    message: "This site is not among the widget's allowed domains.",
-  },
-  widget_not_found: {
-    status: 404,
-    type: 'invalid_request_error',
-    message: 'There is no widget with this public key. It may have been deleted, or its key rotated.',
-  },
-  endpoint_not_supported: {
-    status: 404,
-    type: 'invalid_request_error',
-    message: 'This endpoint is not supported.',
-  },
-  not_found: { status: 404, type: 'invalid_request_error', message: 'There is nothing at this address.' },
-  method_not_allowed: {
-    status: 405,
-    type: 'invalid_request_error',
-    message: 'This method is not allowed here.',
-  },
-  email_taken: {
-    status: 409,
-    type: 'invalid_request_error',
-    message: 'An account with this email already exists. Log in instead.',
-  },
-  idempotency_conflict: {
-    status: 409,
-    type: 'invalid_request_error',
-    message: 'This Idempotency-Key was already used with a different body. Use a new key for a new request.',
-  },
-  changed_meanwhile: {
-    status: 409,
-    type: 'invalid_request_error',
-    message: 'The object has changed in the meantime. Read it again and repeat the change.',
-  },
-  body_too_large: { status: 413, type: 'invalid_request_error', message: 'The request body is too large.' },
-  unsupported_media_type: {
-    status: 415,
-    type: 'invalid_request_error',
-    message: 'The body must be JSON, sent without content encoding.',
-  },
-  validation_error: { status: 422, type: 'invalid_request_error', message: 'The input is not valid.' },
-  rate_limit_exceeded: { status: 429, type: 'requests', message: 'Too many requests. Try again later.' },
-  widget_rate_limit: {
-    status: 429,
-    type: 'requests',
-    message: 'Too many messages in this chat. Try again in a moment.',
-  },
-  widget_daily_cap_exceeded: {
-    status: 429,
-    type: 'requests',
-    message: 'This chat has reached its daily message limit. It resets at 00:00 UTC.',
-  },
-  widget_loop_detected: {
-    status: 429,
-    type: 'requests',
-    message:
+    model_not_allowed: "Your plan doesn't include this model.",
+    widget_origin_denied: "This site is not among the widget's allowed domains.",
+  }),
+  ...entries(404, 'invalid_request_error', {
+    widget_not_found:
+      'There is no widget with this public key. It may have been deleted, or its key rotated.',
+    endpoint_not_supported: 'This endpoint is not supported.',
+    not_found: 'There is nothing at this address.',
+  }),
+  ...entries(405, 'invalid_request_error', { method_not_allowed: 'This method is not allowed here.' }),
+  ...entries(409, 'invalid_request_error', {
+    email_taken: 'An account with this email already exists. Log in instead.',
+    idempotency_conflict:
+      'This Idempotency-Key was already used with a different body. Use a new key for a new request.',
+    changed_meanwhile: 'The object has changed in the meantime. Read it again and repeat the change.',
+  }),
+  ...entries(413, 'invalid_request_error', { body_too_large: 'The request body is too large.' }),
+  ...entries(415, 'invalid_request_error', {
+    unsupported_media_type: 'The body must be JSON, sent without content encoding.',
+  }),
+  ...entries(422, 'invalid_request_error', { validation_error: 'The input is not valid.' }),
+  ...entries(429, 'requests', {
+    rate_limit_exceeded: 'Too many requests. Try again later.',
+    widget_rate_limit: 'Too many messages in this chat. Try again in a moment.',
+    widget_daily_cap_exceeded: 'This chat has reached its daily message limit. It resets at 00:00 UTC.',
+    widget_loop_detected:
       'The same messages keep repeating in this chat. Send a different one, or try again in ten minutes.',
-  },
-  widget_monthly_limit_exceeded: {
-    status: 429,
-    type: 'requests',
-    message: 'This chat has spent its budget for this month.',
-  },
-  headers_too_large: {
-    status: 431,
-    type: 'invalid_request_error',
-    message: 'The request headers are too large.',
-  },
-  internal_error: {
-    status: 500,
-    type: 'server_error',
-    message: 'Something went wrong on our side. It has been logged.',
-    log: 'error',
-  },
-  upstream_error: { status: 502, type: 'upstream_error', message: 'The model failed to answer. Try again.' },
-  platform_unavailable: {
-    status: 502,
-    type: 'server_error',
-    message: 'This part of the service is restarting. Try again in a moment.',
-    log: 'warn',
-  },
-  upstream_unconfigured: {
-    status: 503,
-    type: 'upstream_error',
-    message: 'This key has no upstream virtual key. Delete it and create another.',
-  },
-  widget_owner_insufficient_balance: {
-    status: 503,
-    type: 'insufficient_quota',
-    message: "The balance of the widget's owner is used up.",
-  },
-  upstream_unavailable: {
-    status: 503,
-    type: 'upstream_error',
-    message: 'No deployment of this model is available at the moment. Try again later.',
-  },
-  service_unavailable: {
-    status: 503,
-    type: 'server_error',
-    message: 'The service is temporarily unavailable. Try again in a moment.',
-    log: 'warn',
-  },
-  internal_routes_disabled: {
-    status: 503,
-    type: 'server_error',
-    message: 'Internal routes are disabled: GPU_HEARTBEAT_SECRET is not set.',
-  },
-  upstream_timeout: { status: 504, type: 'upstream_error', message: 'The model did not answer in time.' },
-} as const satisfies Record<string, ErrorEntry>;
+    widget_monthly_limit_exceeded: 'This chat has spent its budget for this month.',
+  }),
+  ...entries(431, 'invalid_request_error', { headers_too_large: 'The request headers are too large.' }),
+  ...entries(
+    500,
+    'server_error',
+    { internal_error: 'Something went wrong on our side. It has been logged.' },
+    'error',
+  ),
+  ...entries(502, 'upstream_error', { upstream_error: 'The model failed to answer. Try again.' }),
+  ...entries(
+    502,
+    'server_error',
+    { platform_unavailable: 'This part of the service is restarting. Try again in a moment.' },
+    'warn',
+  ),
+  ...entries(503, 'upstream_error', {
+    upstream_unconfigured: 'This key has no upstream virtual key. Delete it and create another.',
+  }),
+  ...entries(503, 'insufficient_quota', {
+    widget_owner_insufficient_balance: "The balance of the widget's owner is used up.",
+  }),
+  ...entries(503, 'upstream_error', {
+    upstream_unavailable: 'No deployment of this model is available at the moment. Try again later.',
+  }),
+  ...entries(
+    503,
+    'server_error',
+    { service_unavailable: 'The service is temporarily unavailable. Try again in a moment.' },
+    'warn',
+  ),
+  ...entries(503, 'server_error', {
+    internal_routes_disabled: 'Internal routes are disabled: GPU_HEARTBEAT_SECRET is not set.',
+  }),
+  ...entries(504, 'upstream_error', { upstream_timeout: 'The model did not answer in time.' }),
+} satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof table;
 

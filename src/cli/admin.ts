@@ -1,9 +1,8 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { z } from 'zod';
 import { type Config, loadConfigOrExit } from '../config.js';
-import { COMMAND_LINE_SESSION, type ServiceContext } from '../context.js';
+import { COMMAND_LINE_SESSION, localContext, type ServiceContext } from '../context.js';
 import { AppError } from '../errors.js';
-import { systemClock } from '../lib/clock.js';
 import { isUuid } from '../lib/ids.js';
 import { createLogger } from '../lib/logger.js';
 import { listUsersInput, updateUserInput } from '../services/accounts/accounts.inputs.js';
@@ -100,15 +99,11 @@ async function run(context: ServiceContext, config: Config, [command, ...words]:
   }
 }
 
-const contextOf = (orm: MikroORM): ServiceContext => ({
-  viewer: { accountId: NOBODY, email: 'command line', role: 'admin', sessionId: COMMAND_LINE_SESSION },
-  em: orm.em.fork(),
-  clock: systemClock,
-  log: createLogger('admin', 'silent'),
-  network: 'cli',
-  networks: ['cli'],
-  loopback: true,
-});
+const contextOf = (orm: MikroORM): ServiceContext =>
+  localContext(
+    { em: orm.em.fork(), log: createLogger('admin', 'silent'), network: 'cli' },
+    { accountId: NOBODY, email: 'command line', role: 'admin', sessionId: COMMAND_LINE_SESSION },
+  );
 
 try {
   const config = loadConfigOrExit('launcher');

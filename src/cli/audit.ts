@@ -1,6 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { loadConfigOrExit } from '../config.js';
-import { systemClock } from '../lib/clock.js';
+import { localContext } from '../context.js';
 import { createLogger } from '../lib/logger.js';
 import { runAudit } from '../services/audit/audit.service.js';
 import { withDatabase } from './database.js';
@@ -9,15 +9,8 @@ import { withDatabase } from './database.js';
 const config = loadConfigOrExit('launcher');
 
 async function audit(orm: MikroORM): Promise<number> {
-  const findings = await runAudit({
-    viewer: null,
-    em: orm.em.fork(),
-    clock: systemClock,
-    log: createLogger('audit', 'silent'),
-    network: 'cli',
-    networks: ['cli'],
-    loopback: true,
-  });
+  const log = createLogger('audit', 'silent');
+  const findings = await runAudit(localContext({ em: orm.em.fork(), log, network: 'cli' }));
   for (const { invariant, violations, subjects } of findings) {
     const sample = violations > 0 ? `\n    ${subjects.join('\n    ')}` : '';
     process.stdout.write(

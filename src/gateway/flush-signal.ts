@@ -87,15 +87,7 @@ export function createFlushSignal({ send, log, intervalMs = INTERVAL_MS }: Flush
 
 /** Tells the platform processes whose usage was committed: over Redis where REDIS_URL says so, else PostgreSQL. */
 export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, log: Logger): FlushSignal {
-  if (!config.redisUrl) {
-    const text = 'select pg_notify($1, $2)';
-    return createFlushSignal({
-      log,
-      async send(payload) {
-        await queryWithin(pool, { text, values: [USAGE_FLUSHED_CHANNEL, payload] }, SEND_TIMEOUT_MS);
-      },
-    });
-  }
+  if (!config.redisUrl) return overPostgres(pool, log, (payload) => [[USAGE_FLUSHED_CHANNEL, payload]]);
   const redis = new Redis(config.redisUrl, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -122,24 +114,28 @@ export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, lo
 }
 
 /** Notifies the delivering processes and the platforms of fired alerts, always over PostgreSQL: alerts are rare. */
-export function openAlertSignal(pool: Pool, log: Logger): FlushSignal {
-  const text = 'select pg_notify($1, $2), pg_notify($3, $4)';
-  return createFlushSignal({
-    log,
-    async send(payload) {
-      const values = [ALERT_PENDING_CHANNEL, '', ALERT_FIRED_CHANNEL, payload];
-      await queryWithin(pool, { text, values }, SEND_TIMEOUT_MS);
-    },
-  });
-}
+export const openAlertSignal = (pool: Pool, log: Logger): FlushSignal =>
+  overPostgres(pool, log, (payload) => [
+    [ALERT_PENDING_CHANNEL, ''],
+    [ALERT_FIRED_CHANNEL, payload],
+  ]);
 
 /** Tells the platform processes whose calls were refused. Over PostgreSQL always: the counts are written once a second. */
-export function openRefusedSignal(pool: Pool, log: Logger): FlushSignal {
-  const text = 'select pg_notify($1, $2)';
+export const openRefusedSignal = (pool: Pool, log: Logger): FlushSignal =>
+  overPostgres(pool, log, (payload) => [[REFUSED_CALLS_CHANNEL, payload]]);
+
+/** Sends notifications, channel by channel, in one statement. */
+function overPostgres(
+  pool: Pool,
+  log: Logger,
+  notifications: (payload: string) => [channel: string, payload: string][],
+): FlushSignal {
   return createFlushSignal({
     log,
     async send(payload) {
-      await queryWithin(pool, { text, values: [REFUSED_CALLS_CHANNEL, payload] }, SEND_TIMEOUT_MS);
+      const values = notifications(payload).flat();
+      const calls = values.flatMap((_value, i) => (i % 2 === 0 ? [`pg_notify($${i + 1}, $${i + 2})`] : []));
+      await queryWithin(pool, { text: `select ${calls.join(', ')}`, values }, SEND_TIMEOUT_MS);
     },
   });
 }

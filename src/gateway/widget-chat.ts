@@ -55,7 +55,7 @@ export async function chat(deps: WidgetDeps, exchange: WidgetExchange): Promise<
     takeVisitor: () => deps.visitors.take(visitor.names),
     shared: deps.limits.messages,
     onAnswered(cost) {
-      tell(deps, exchange, ANSWERED, cost);
+      countOutcome(deps, exchange, ANSWERED, cost);
       if (widget.row.loopDetection) deps.loops.note(visitor.names, input.messages.at(-1)!.content);
     },
   });
@@ -126,7 +126,7 @@ export async function findWidget(
 }
 
 /** Counts an outcome for the owner, by site. */
-export function tell(
+export function countOutcome(
   { outcomes, sites, clock }: WidgetDeps,
   exchange: WidgetExchange,
   code: string,

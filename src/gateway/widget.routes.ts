@@ -10,7 +10,7 @@ import { clientOf } from './edge-bounds.js';
 import { type RouteRules, rules, WIDGET_BODY_LIMIT_BYTES } from './route-rules.js';
 import { cutSoon, SlowBodyError } from './take-body.js';
 import { answerWidgetPreflight, readerOf, widgetHeaders } from './widget-answer.js';
-import { chat, findWidget, tell } from './widget-chat.js';
+import { chat, countOutcome, findWidget } from './widget-chat.js';
 import type { WidgetDeps } from './widget-deps.js';
 import { WidgetExchange } from './widget-exchange.js';
 
@@ -87,7 +87,7 @@ function answerFailure(deps: WidgetDeps, exchange: WidgetExchange, thrown: unkno
   if (!(thrown instanceof AppError)) deps.log.error({ err: thrown, reqId: id }, 'a widget request failed');
   const error = thrown instanceof AppError ? thrown : new AppError('internal_error');
   if (error.status < 500) deps.refusals.count(exchange.networks);
-  if (request.method === 'POST') tell(deps, exchange, reasonOf(error));
+  if (request.method === 'POST') countOutcome(deps, exchange, reasonOf(error));
   deps.metrics.answered('widget', error.code);
   if (response.headersSent) {
     response.destroy();

@@ -1,16 +1,14 @@
 import type { ClassType } from 'type-graphql';
-import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
+import { Field, ObjectType } from 'type-graphql';
+import { z } from 'zod';
 import { type ConnectionPage, MAX_PAGE } from '../lib/connection-input.js';
+import { type Camel, camelCased } from './case.js';
 
 /** Start and size of a page. */
-@ArgsType()
-export class PageArgs {
-  @Field(() => Int, { defaultValue: 50, description: `Number of entries to return, 1 to ${MAX_PAGE}.` })
-  first!: number;
-
-  @Field(() => String, { nullable: true, description: 'Cursor of the entry after which the page starts.' })
-  after?: string | null;
-}
+export const connectionArgs = z.object({
+  first: z.int().default(50).describe(`Number of entries to return, 1 to ${MAX_PAGE}.`),
+  after: z.string().nullish().describe('Cursor of the entry after which the page starts.'),
+});
 
 @ObjectType({ description: 'Position of a page in its list.' })
 export class PageInfo {
@@ -38,11 +36,15 @@ export interface Connection<Node> {
 export const pageCost = ({ args, childComplexity }: { args: { first?: number }; childComplexity: number }) =>
   1 + Math.min(Math.max(args.first ?? 50, 1), MAX_PAGE) * childComplexity;
 
-/** The description of a connection type. */
-export const pageOf = (what: string): string => `A page of ${what}, newest first.`;
+/** Cost of a list with `limit`: of its entries, however many there are. */
+export const listCost = ({ args, childComplexity }: { args: { limit?: number }; childComplexity: number }) =>
+  1 + Math.min(Math.max(args.limit ?? 50, 1), 500) * childComplexity;
 
-/** Makes what a connection's class extends, with its edge type. `what` names the entries. */
-export function connectionOf<Node extends object>(NodeClass: ClassType<Node>, what: string) {
+/** Makes the connection of a type, with its edge type. `what` names the entries. */
+export function connectionOf<Node extends object>(
+  NodeClass: ClassType<Node>,
+  what: string,
+): new () => Connection<Node> {
   @ObjectType(`${NodeClass.name}Edge`, { description: `One of the ${what} with its cursor.` })
   class EdgeType {
     @Field({ description: 'Cursor of the entry, to pass as `after`.' })
@@ -52,8 +54,8 @@ export function connectionOf<Node extends object>(NodeClass: ClassType<Node>, wh
     node!: Node;
   }
 
-  @ObjectType()
-  abstract class ConnectionType implements Connection<Node> {
+  @ObjectType(`${NodeClass.name}Connection`, { description: `A page of ${what}, newest first.` })
+  class ConnectionType implements Connection<Node> {
     @Field(() => [EdgeType], { description: 'The entries with their cursors.' })
     edges!: EdgeType[];
 
@@ -67,12 +69,12 @@ export function connectionOf<Node extends object>(NodeClass: ClassType<Node>, wh
 }
 
 /** A page of a service as a connection. */
-export function toConnection<From, Node>(
-  { edges, hasNextPage, hasPreviousPage }: ConnectionPage<From>,
-  { after }: PageArgs,
-  toNode: (from: From) => Node,
-): Connection<Node> {
-  const made = edges.map(({ cursor, node }) => ({ cursor, node: toNode(node) }));
+export async function toConnection<From>(
+  page: ConnectionPage<From> | Promise<ConnectionPage<From>>,
+  { after }: { after?: string | null | undefined },
+): Promise<Connection<Camel<From>>> {
+  const { edges, hasNextPage, hasPreviousPage } = await page;
+  const made = edges.map(({ cursor, node }) => ({ cursor, node: camelCased(node) }));
   return {
     edges: made,
     nodes: made.map(({ node }) => node),

@@ -1,5 +1,6 @@
 import { registerEnumType } from 'type-graphql';
 import type { z } from 'zod';
+import { nameType } from './zod-fields.js';
 
 /** A GraphQL enum with the values of a zod one, in capitals, each with its description. */
 export function enumOf<Values extends Record<string, string>>(
@@ -14,5 +15,6 @@ export function enumOf<Values extends Record<string, string>>(
     entries.map(([key, value]) => [key, { description: values[value] }]),
   );
   registerEnumType(enumObject, { name, description, valuesConfig });
+  nameType(schema, enumObject);
   return enumObject;
 }

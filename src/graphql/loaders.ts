@@ -1,22 +1,78 @@
-import { accountsLoaders } from './accounts/accounts.loaders.js';
-import { alertsLoaders } from './alerts/alerts.loaders.js';
-import { analyticsLoaders } from './analytics/analytics.loaders.js';
-import { billingLoaders } from './billing/billing.loaders.js';
-import { keysLoaders } from './keys/keys.loaders.js';
+import DataLoader from 'dataloader';
+import type { ConnectionPage, TimeConnectionInput } from '../lib/connection-input.js';
+import type { AlertEventOutput, AlertOutput } from '../services/alerts/alerts.outputs.js';
+import type { AnalyticsInput } from '../services/analytics/analytics.inputs.js';
+import type { LedgerEntryOutput, UsageItemOutput } from '../services/billing/billing.outputs.js';
+import type { KeyDayOutput } from '../services/keys/keys.outputs.js';
+import { type Camel, camelCased } from './case.js';
 import type { LoaderContext } from './loader-context.js';
-import { promptsLoaders } from './prompts/prompts.loaders.js';
-import { refusalsLoaders } from './refusals/refusals.loaders.js';
+import { loaderOf, windowLoaderOf } from './loader-of.js';
+
+const NO_EVENTS: ConnectionPage<AlertEventOutput> = { edges: [], hasNextPage: false };
 
 /** The loaders of one operation: each relation is read in one statement, however many ask for it. */
-export function createLoaders(context: LoaderContext) {
+export function createLoaders({ services, service }: LoaderContext) {
+  const { accounts, alerts, analytics, billing, keys, prompts, refusals } = services;
   return {
-    ...accountsLoaders(context),
-    ...alertsLoaders(context),
-    ...analyticsLoaders(context),
-    ...billingLoaders(context),
-    ...keysLoaders(context),
-    ...promptsLoaders(context),
-    ...refusalsLoaders(context),
+    users: loaderOf(
+      (ids) => accounts.findUsers(service, ids),
+      ({ id }) => id,
+    ),
+    keys: loaderOf(
+      (ids) => keys.findMany(service, ids),
+      ({ id }) => id,
+    ),
+    prompts: loaderOf(
+      (ids) => prompts.findMany(service, ids),
+      ({ id }) => id,
+    ),
+    plans: loaderOf(
+      () => billing.plans(service),
+      ({ name }) => name,
+    ),
+    models: loaderOf(
+      () => billing.models(service),
+      ({ model_public_name }) => model_public_name,
+    ),
+    alertsOfKeys: new DataLoader<string, Camel<AlertOutput>[]>(async (keyIds) => {
+      const found = Map.groupBy(await alerts.listMany(service, keyIds), (alert) => alert.key_id);
+      return keyIds.map((id) => camelCased(found.get(id) ?? []));
+    }),
+    alertEventsOfKeys: windowLoaderOf(
+      (keyIds, page: TimeConnectionInput) => alerts.keyEventsPages(service, { ...page, keyIds }),
+      NO_EVENTS,
+    ),
+    keyAnalytics: windowLoaderOf(
+      (ids, window: AnalyticsInput) => analytics.ofKeys(service, { ...window, ids }),
+      null,
+    ),
+    keyRefusals: windowLoaderOf(
+      (ids, window: AnalyticsInput) => refusals.ofKeys(service, { ...window, ids }),
+      null,
+    ),
+    keyDays: new DataLoader<{ id: string; days: number }, Camel<KeyDayOutput>[], string>(
+      async (wanted) => {
+        // One window for all: aliases may ask for several.
+        const days = Math.max(...wanted.map((one) => one.days));
+        const byKey = await keys.spendByDay(service, { ids: wanted.map(({ id }) => id), days });
+        return wanted.map((one) => camelCased(byKey.get(one.id) ?? []).slice(-one.days));
+      },
+      { cacheKeyFn: ({ id, days }) => `${id} ${days}` },
+    ),
+    usageOfCharges: new DataLoader<
+      Pick<LedgerEntryOutput, 'event_id' | 'created_at'>,
+      Camel<UsageItemOutput> | null,
+      string | null
+    >(
+      async (charges) => {
+        const found = await billing.usageOfCharges(service, charges);
+        return charges.map(({ event_id }) => {
+          const event = event_id === null ? undefined : found.get(event_id);
+          return event ? camelCased(event) : null;
+        });
+      },
+      { cacheKeyFn: ({ event_id }) => event_id },
+    ),
   };
 }
 

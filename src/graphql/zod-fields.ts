@@ -3,15 +3,29 @@ import { z } from 'zod';
 import { type Camel, camelName } from './case.js';
 import { DateTime, Decimal } from './scalars.js';
 
-type Types<Shape> = { [Name in keyof Camel<Shape>]?: object };
-type Output<Shape extends z.ZodRawShape> = Camel<z.output<z.ZodObject<Shape>>>;
+export type Types<Shape> = { [Name in keyof Camel<Shape>]?: object };
+export type Output<Shape extends z.ZodRawShape> = Camel<z.output<z.ZodObject<Shape>>>;
 /** The input type; for a schema that accepts `unknown` and narrows it, the output type. */
-type Input<Shape extends z.ZodRawShape> = Camel<
+export type Input<Shape extends z.ZodRawShape> = Camel<
   Given<z.input<z.ZodObject<Shape>>, z.output<z.ZodObject<Shape>>>
 >;
 type Given<In, Out> = {
   [Name in keyof In]: unknown extends In[Name] ? (Name extends keyof Out ? Out[Name] : never) : In[Name];
 };
+
+/** GraphQL types of schemas that have one of their own: enums and objects. */
+const TYPES = new WeakMap<z.core.$ZodType, object>();
+
+/** Makes known the GraphQL type of a schema, so that the types which contain the schema needn't name it. */
+export const nameType = (schema: z.core.$ZodType, type: object): void => {
+  TYPES.set(schema, type);
+};
+
+/** A schema that was only described anew has the type of the one that it was made from. */
+function namedType(schema: z.core.$ZodType): object | undefined {
+  const { parent } = schema._zod;
+  return TYPES.get(schema) ?? (parent && namedType(parent));
+}
 
 const FORMATS: Record<string, object> = { uuid: ID, decimal: Decimal, 'date-time': DateTime, int64: Float };
 
@@ -25,8 +39,10 @@ interface FieldOptions {
 const givenTo = ({ in: first, out }: z.core.$ZodPipeDef): z.core.$ZodType =>
   first._zod.def.type === 'transform' ? out : first;
 
-/** The scalar of a schema, or a list of one; undefined where the class has to name the type: enums and objects. */
-function scalarOf(schema: z.core.$ZodType): object | undefined {
+/** The type of a schema, or a list of it; undefined for an enum or an object that nobody has named. */
+function typeOf(schema: z.core.$ZodType): object | undefined {
+  const named = namedType(schema);
+  if (named) return named;
   const { def } = (schema as z.core.$ZodTypes)._zod;
   const format = z.globalRegistry.get(schema)?.format ?? ('format' in def ? def.format : undefined);
   if (typeof format === 'string' && FORMATS[format]) return FORMATS[format];
@@ -39,15 +55,15 @@ function scalarOf(schema: z.core.$ZodType): object | undefined {
     case 'number':
       return format === 'safeint' ? Int : Float;
     case 'array': {
-      const item = scalarOf(def.element);
+      const item = typeOf(def.element);
       return item && [item];
     }
     case 'nullable':
     case 'optional':
     case 'default':
-      return scalarOf(def.innerType);
+      return typeOf(def.innerType);
     case 'pipe':
-      return scalarOf(givenTo(def));
+      return typeOf(givenTo(def));
     default:
       return undefined;
   }
@@ -81,10 +97,13 @@ export const descriptionOf = (schema: z.core.$ZodType): string => {
   return description;
 };
 
+const descriptionIn = ({ description }: z.core.$ZodType & { description?: string | undefined }) =>
+  description === undefined ? {} : { description };
+
 function addFields(target: { prototype: object }, schema: z.ZodObject, types: Record<string, object>): void {
   for (const [snake, field] of Object.entries(schema.shape)) {
     const name = camelName(snake);
-    const type = types[name] ?? scalarOf(field);
+    const type = types[name] ?? typeOf(field);
     const options = optionsOf(field);
     if (!type || !options.description) throw new Error(`${name} needs a type and a description for GraphQL`);
     Field(() => type as never, options)(target.prototype, name);
@@ -92,28 +111,52 @@ function addFields(target: { prototype: object }, schema: z.ZodObject, types: Re
 }
 
 /**
- * A base class with a GraphQL field for each field of a service's output. Names, types, nullability and descriptions
- * come from the schema that REST uses; `types` names the enums and classes, which a schema doesn't know.
+ * A GraphQL type with a field for each field of a service's output. Names, types, nullability and descriptions come from
+ * the schema that REST uses; `types` names what the schema alone doesn't say: another scalar, or the type of an enum or
+ * object that wasn't made from this schema.
  * @throws Error for a field without a description or a type.
  */
+export function objectType<Shape extends z.ZodRawShape>(
+  name: string,
+  schema: z.ZodObject<Shape>,
+  types: Types<Shape> = {},
+): new () => Output<Shape> {
+  class Fields {}
+  Object.defineProperty(Fields, 'name', { value: name });
+  ObjectType(name, descriptionIn(schema))(Fields);
+  addFields(Fields, schema, types as Record<string, object>);
+  nameType(schema, Fields);
+  return Fields as never;
+}
+
+/** The same for an input. */
+export function inputType<Shape extends z.ZodRawShape>(
+  name: string,
+  schema: z.ZodObject<Shape>,
+  types: Types<Shape> = {},
+): new () => Input<Shape> {
+  class Fields {}
+  Object.defineProperty(Fields, 'name', { value: name });
+  InputType(name, descriptionIn(schema))(Fields);
+  addFields(Fields, schema, types as Record<string, object>);
+  nameType(schema, Fields);
+  return Fields as never;
+}
+
+/** The same for the arguments of a field, which have no name. */
+export function argsType(schema: z.ZodObject, types: Record<string, object>): new () => object {
+  class Fields {}
+  ArgsType()(Fields);
+  addFields(Fields, schema, types);
+  return Fields;
+}
+
+/** What an interface extends: the same fields in a class. */
 export function outputFields<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   types: Types<Shape> = {},
 ): abstract new () => Output<Shape> {
-  @ObjectType()
   @InterfaceType()
-  abstract class Fields {}
-  addFields(Fields, schema, types as Record<string, object>);
-  return Fields as never;
-}
-
-/** The same for an input or for arguments. */
-export function inputFields<Shape extends z.ZodRawShape>(
-  schema: z.ZodObject<Shape>,
-  types: Types<Shape> = {},
-): abstract new () => Input<Shape> {
-  @InputType()
-  @ArgsType()
   abstract class Fields {}
   addFields(Fields, schema, types as Record<string, object>);
   return Fields as never;

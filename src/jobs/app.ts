@@ -1,12 +1,11 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { ServiceContext } from '../context.js';
+import { localContext, type ServiceContext } from '../context.js';
 import { SESSION_LIMITS } from '../db/bounded.js';
 import { pgPool } from '../db/orm.js';
 import { pastPooler } from '../db/past-pooler.js';
 import { guardConnection, STATEMENT_TIMEOUT_MS } from '../db/patience.js';
-import { systemClock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { SweepResult } from '../services/nodes/heartbeats.service.js';
 import { ensureJobSchema, type JobDefinition, type JobRunner, startJobs } from './kit.js';
@@ -127,14 +126,5 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
 }
 
 /** Nobody in particular, on this machine. */
-function jobContext(orm: MikroORM, log: Logger): ServiceContext {
-  return {
-    viewer: null,
-    em: orm.em.fork(),
-    clock: systemClock,
-    log,
-    network: 'jobs',
-    networks: ['jobs'],
-    loopback: true,
-  };
-}
+const jobContext = (orm: MikroORM, log: Logger): ServiceContext =>
+  localContext({ em: orm.em.fork(), log, network: 'jobs' });

@@ -2,7 +2,7 @@ import { PostgresBackend } from '@agendajs/postgres-backend';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { Agenda, type Job } from 'agenda';
 import type { Pool } from 'pg';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ServiceContext } from '../context.js';
 import { migrate } from '../db/migrate.js';
 import type { Logger } from '../lib/logger.js';
@@ -24,6 +24,13 @@ export interface JobDefinition<Data = unknown> {
 export function defineJob<Data>(job: JobDefinition<Data>): JobDefinition {
   return job as JobDefinition;
 }
+
+/** A job that stores no data. */
+export const scheduled = (
+  name: string,
+  every: string,
+  run: (context: ServiceContext) => Promise<void>,
+): JobDefinition => defineJob({ name, schema: z.strictObject({}), every, data: {}, run });
 
 export interface JobRunnerOptions {
   jobs: readonly JobDefinition[];

@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { createHeartbeatsService, type SweepResult } from '../services/nodes/heartbeats.service.js';
-import { defineJob, type JobDefinition } from './kit.js';
+import { type JobDefinition, scheduled } from './kit.js';
 
 const MS_PER_SECOND = 1000;
 
@@ -10,13 +9,7 @@ export function nodeSweepJob(
   report: (result: SweepResult) => void,
 ): JobDefinition {
   const heartbeats = createHeartbeatsService();
-  return defineJob({
-    name: 'node-sweep',
-    schema: z.strictObject({}),
-    every: `${intervalMs / MS_PER_SECOND} seconds`,
-    data: {},
-    async run(context) {
-      report(await heartbeats.sweep(context, { staleAfterMs, intervalMs }));
-    },
+  return scheduled('node-sweep', `${intervalMs / MS_PER_SECOND} seconds`, async (context) => {
+    report(await heartbeats.sweep(context, { staleAfterMs, intervalMs }));
   });
 }

@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import { deleteOldAlerts } from '../services/alerts/alert-retention.store.js';
 import { removeOldRefusals } from '../services/retention/refusal-retention.store.js';
 import { removeOldRollups, removeOldUsage } from '../services/retention/retention.service.js';
-import { defineJob, type JobDefinition } from './kit.js';
+import { type JobDefinition, scheduled } from './kit.js';
 
 /** Months that things are kept. */
 export interface Retention {
@@ -22,37 +21,25 @@ export type ReportRemoved = (
  * to do.
  */
 export function usageRetentionJob({ usage, history }: Retention, report: ReportRemoved): JobDefinition {
-  return defineJob({
-    name: 'usage-retention',
-    schema: z.strictObject({}),
-    every: '1 hour',
-    data: {},
-    async run(context) {
-      for (const { table, events } of await removeOldUsage(context, { months: usage })) {
-        context.log.info({ table, events }, 'old usage removed');
-        report('usage_events', events);
-      }
-      const rollups = await removeOldRollups(context, { months: history });
-      if (rollups > 0) context.log.info({ rollups }, 'old roll-ups removed');
-      report('rollups', rollups);
-      const refusals = await removeOldRefusals(context.em, context.clock.now(), history);
-      if (refusals > 0) context.log.info({ refusals }, 'old counts of refused calls removed');
-      report('refused_calls', refusals);
-    },
+  return scheduled('usage-retention', '1 hour', async (context) => {
+    for (const { table, events } of await removeOldUsage(context, { months: usage })) {
+      context.log.info({ table, events }, 'old usage removed');
+      report('usage_events', events);
+    }
+    const rollups = await removeOldRollups(context, { months: history });
+    if (rollups > 0) context.log.info({ rollups }, 'old roll-ups removed');
+    report('rollups', rollups);
+    const refusals = await removeOldRefusals(context.em, context.clock.now(), history);
+    if (refusals > 0) context.log.info({ refusals }, 'old counts of refused calls removed');
+    report('refused_calls', refusals);
   });
 }
 
 /** Alert events that ended long ago, and mails that no limit counts any more. */
 export function alertRetentionJob({ history }: Retention, report: ReportRemoved): JobDefinition {
-  return defineJob({
-    name: 'alert-retention',
-    schema: z.strictObject({}),
-    every: '1 hour',
-    data: {},
-    async run({ em, clock, log }) {
-      const { events, mails } = await deleteOldAlerts(em, clock.now(), history);
-      if (events + mails > 0) log.info({ events, mails }, 'old alerts removed');
-      report('alert_events', events);
-    },
+  return scheduled('alert-retention', '1 hour', async ({ em, clock, log }) => {
+    const { events, mails } = await deleteOldAlerts(em, clock.now(), history);
+    if (events + mails > 0) log.info({ events, mails }, 'old alerts removed');
+    report('alert_events', events);
   });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isUuid } from './ids.js';
+import { whole } from './input-fields.js';
 import { trimEnd } from './trim-end.js';
 
 /**
@@ -66,8 +67,7 @@ const timePosition = cursorOf((text): TimePosition | undefined => {
 });
 const sequencePosition = cursorOf((text) => (POSITION_DIGITS.test(text) ? text : undefined));
 
-const words = `must be a whole number from 1 to ${MAX_PAGE}`;
-const first = z.int(words).min(1, words).max(MAX_PAGE, words).default(DEFAULT_PAGE);
+const first = whole(1, MAX_PAGE).default(DEFAULT_PAGE);
 const absentAsNull = (value: unknown): unknown => value ?? undefined;
 
 /** `first` 1 to 100 (50) entries after `after`, of a list ordered by time and id. */

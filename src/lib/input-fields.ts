@@ -19,6 +19,12 @@ export const label = (maxLength: number) =>
       'must be a single line without control characters',
     );
 
+/** A whole number of a JSON body. */
+export const whole = (min: number, max: number) => {
+  const words = `must be a whole number from ${min} to ${max}`;
+  return z.int(words).min(min, words).max(max, words);
+};
+
 export const NOTHING_TO_CHANGE = 'there is nothing to change';
 
 /** Whether a change has at least one field beside what it expects (`expected_…`). */

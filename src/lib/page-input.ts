@@ -1,13 +1,12 @@
 import { z } from 'zod';
+import { whole } from './input-fields.js';
 
 /** A whole number that stands as text in a query string and as a number in GraphQL. */
-export const integer = (min: number, max: number) => {
-  const words = `must be a whole number from ${min} to ${max}`;
-  return z.preprocess(
+export const integer = (min: number, max: number) =>
+  z.preprocess(
     (value) => (typeof value === 'string' && /^-?\d{1,40}$/.test(value) ? Number(value) : value),
-    z.int(words).min(min, words).max(max, words),
+    whole(min, max),
   );
-};
 
 /** Paging of every list: `limit` 1 to 500 (50), `offset` from 0 (0). */
 export const pageInput = z.strictObject({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { AppError } from '../errors.js';
 import { productRoot } from '../lib/product-root.js';
 import type { RestApp } from '../rest/rest-app.js';
-import { shows } from '../rest/route-rules.js';
+import { show } from './show.js';
 
 /** The compiled agent: one file that needs no other. */
 const FILE = join('dist', 'cli', 'gateway-agent.js');
@@ -11,18 +11,12 @@ const FILE = join('dist', 'cli', 'gateway-agent.js');
 /** `GET /gateway-agent.mjs`: the program that sends a node's heartbeats, for nodes to fetch. */
 export function agentRoutes(app: RestApp): void {
   let program: string | undefined;
-  app.route({
-    method: 'GET',
-    url: '/gateway-agent.mjs',
-    config: shows('page'),
-    schema: { hide: true },
-    handler: (_request, reply) => {
-      program ??= readProgram();
-      return reply
-        .type('text/javascript; charset=utf-8')
-        .header('cache-control', 'public, max-age=300')
-        .send(program);
-    },
+  show(app, '/gateway-agent.mjs', 'page', (_request, reply) => {
+    program ??= readProgram();
+    return reply
+      .type('text/javascript; charset=utf-8')
+      .header('cache-control', 'public, max-age=300')
+      .send(program);
   });
 }
 

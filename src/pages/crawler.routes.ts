@@ -1,9 +1,9 @@
 import { formatTimestamp } from '../lib/clock.js';
 import { escaped } from '../lib/html.js';
 import type { RestApp } from '../rest/rest-app.js';
-import { shows } from '../rest/route-rules.js';
 import type { Services } from '../services.js';
 import { modelPath } from './public/html.js';
+import { show } from './show.js';
 import type { Site } from './site.js';
 
 /** One hour: what changes is `lastmod`. */
@@ -26,50 +26,39 @@ export function crawlerRoutes(
   app: RestApp,
   { services, site: { baseUrl }, startedAt }: { services: Services; site: Site; startedAt: number },
 ): void {
-  app.route({
-    method: 'GET',
-    url: '/robots.txt',
-    config: shows('asset'),
-    schema: { hide: true },
-    handler: (_request, reply) =>
-      reply.header('cache-control', CACHE).type('text/plain; charset=utf-8').send(robots(baseUrl)),
-  });
-  app.route({
-    method: 'GET',
-    url: '/sitemap.xml',
-    config: shows('asset'),
-    schema: { hide: true },
-    handler: async (request, reply) => {
-      const board = await services.leaderboard.list(request.context, {
-        window_days: 7,
-        sort_by: 'ranking_score',
-      });
-      const names = [
-        ...board.entries.map((entry) => entry.model_public_name),
-        ...board.insufficient_data_models,
-      ].toSorted();
-      // Of a release: they change when it starts. The others show figures of the last hours.
-      const started = formatTimestamp(startedAt);
-      const live = ['/', '/leaderboard', '/status', ...names.map(modelPath)];
-      const still = [
-        '/pricing',
-        '/migrate',
-        '/docs',
-        '/docs/api',
-        '/docs/graphql',
-        '/docs/webhooks',
-        '/docs/widget',
-      ];
-      const urls = [
-        ...live.map((path) => entryOf(baseUrl + path, board.generated_at)),
-        ...still.map((path) => entryOf(baseUrl + path, started)),
-      ];
-      return reply
-        .header('cache-control', CACHE)
-        .type('application/xml; charset=utf-8')
-        .send(
-          `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls.join('\n')}\n</urlset>\n`,
-        );
-    },
+  show(app, '/robots.txt', 'asset', (_request, reply) =>
+    reply.header('cache-control', CACHE).type('text/plain; charset=utf-8').send(robots(baseUrl)),
+  );
+  show(app, '/sitemap.xml', 'asset', async (request, reply) => {
+    const board = await services.leaderboard.list(request.context, {
+      window_days: 7,
+      sort_by: 'ranking_score',
+    });
+    const names = [
+      ...board.entries.map((entry) => entry.model_public_name),
+      ...board.insufficient_data_models,
+    ].toSorted();
+    // Of a release: they change when it starts. The others show figures of the last hours.
+    const started = formatTimestamp(startedAt);
+    const live = ['/', '/leaderboard', '/status', ...names.map(modelPath)];
+    const still = [
+      '/pricing',
+      '/migrate',
+      '/docs',
+      '/docs/api',
+      '/docs/graphql',
+      '/docs/webhooks',
+      '/docs/widget',
+    ];
+    const urls = [
+      ...live.map((path) => entryOf(baseUrl + path, board.generated_at)),
+      ...still.map((path) => entryOf(baseUrl + path, started)),
+    ];
+    return reply
+      .header('cache-control', CACHE)
+      .type('application/xml; charset=utf-8')
+      .send(
+        `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls.join('\n')}\n</urlset>\n`,
+      );
   });
 }

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RestApp } from '../rest/rest-app.js';
-import { shows, writes } from '../rest/route-rules.js';
+import { writes } from '../rest/route-rules.js';
 import { type MailLinkAction, mailLinkActions } from '../services/alerts/mail-links.rules.js';
 import type { Services } from '../services.js';
 import { type MailPage, mailPage } from './mail-page.js';
+import { show } from './show.js';
 import type { Site } from './site.js';
 
 const pages: Readonly<Record<MailLinkAction, { question: MailPage; done: MailPage }>> = {
@@ -42,7 +43,7 @@ const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
  * Where the links in mails lead. Programs open links before their readers do: GET only asks, POST acts.
  */
 export function mailRoutes(app: RestApp, { mailLinks }: Services, site: Site): void {
-  const show = (reply: FastifyReply, valid: boolean, page: MailPage): FastifyReply =>
+  const answer = (reply: FastifyReply, valid: boolean, page: MailPage): FastifyReply =>
     reply
       .status(valid ? 200 : 404)
       .header('cache-control', 'no-store')
@@ -53,13 +54,9 @@ export function mailRoutes(app: RestApp, { mailLinks }: Services, site: Site): v
     for (const action of mailLinkActions) {
       const url = `/mail/${action}`;
       const { question, done } = pages[action];
-      scope.route({
-        method: 'GET',
-        url,
-        config: shows('page'),
-        schema: { hide: true },
-        handler: (request, reply) => show(reply, mailLinks.isValid(action, tokenOf(request)), question),
-      });
+      show(scope as RestApp, url, 'page', (request, reply) =>
+        answer(reply, mailLinks.isValid(action, tokenOf(request)), question),
+      );
       scope.route({
         method: 'POST',
         url,
@@ -72,7 +69,7 @@ export function mailRoutes(app: RestApp, { mailLinks }: Services, site: Site): v
         }),
         schema: { hide: true },
         handler: async (request, reply) =>
-          show(reply, await mailLinks.follow(request.context, action, tokenOf(request)), done),
+          answer(reply, await mailLinks.follow(request.context, action, tokenOf(request)), done),
       });
     }
   });

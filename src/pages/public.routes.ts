@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.js';
 import type { Clock } from '../lib/clock.js';
 import type { RestApp } from '../rest/rest-app.js';
-import { shows } from '../rest/route-rules.js';
 import { type LeaderboardInput, leaderboardInput } from '../services/leaderboard/leaderboard.inputs.js';
 import type { LeaderboardModelOutput } from '../services/leaderboard/leaderboard.outputs.js';
 import { codeSnippets } from '../services/migration/snippets.rules.js';
@@ -16,6 +15,7 @@ import { modelPage } from './public/model-page.js';
 import type { PageCache } from './public/page-cache.js';
 import { pricingPage } from './public/pricing-page.js';
 import { statusPage } from './public/status-page.js';
+import { show } from './show.js';
 import type { Site, SitePage } from './site.js';
 import { sitePage } from './site-page.js';
 
@@ -52,9 +52,7 @@ export function publicPages(app: RestApp, options: PublicPagesOptions): void {
   const { baseUrl } = site;
   const catalogOf = createCatalog(services, clock);
   const shown = (page: SitePage): string => sitePage(page, site);
-  const route = (url: string, handler: Handler): void => {
-    app.route({ method: 'GET', url, config: shows('page'), schema: { hide: true }, handler });
-  };
+  const route = (url: string, handler: Handler): void => show(app, url, 'page', handler);
 
   route('/', (request, reply) =>
     pages.send(

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.js';
 import { acceptsEncoding } from '../lib/accept-encoding.js';
 import type { RestApp } from '../rest/rest-app.js';
-import { shows } from '../rest/route-rules.js';
+import { show } from './show.js';
 import { type Asset, notBuilt, type WebBuild } from './web-build.js';
 
 /** Addresses that the dashboard's own router answers. */
@@ -54,39 +54,27 @@ const playgroundPolicy = (): string =>
 /** The pages that were built from web/, and their assets. */
 export function webRoutes(app: RestApp, build: WebBuild | undefined): void {
   const page = (url: string, name: string, policy: typeof appPolicy): void => {
-    app.route({
-      method: 'GET',
-      url,
-      config: shows('spa'),
-      schema: { hide: true },
-      handler: (request, reply) => {
-        if (!build) throw notBuilt();
-        const nonce = randomBytes(NONCE_BYTES).toString('base64');
-        // Never validated against a copy: policy and document carry the same nonce, made for this answer.
-        return reply
-          .headers({
-            'content-security-policy': policy(nonce, build.inlineScripts(name)),
-            'cache-control': 'no-cache',
-          })
-          .type('text/html; charset=utf-8')
-          .send(build.page(name, nonce, request.url.split('?', 1)[0]));
-      },
+    show(app, url, 'spa', (request, reply) => {
+      if (!build) throw notBuilt();
+      const nonce = randomBytes(NONCE_BYTES).toString('base64');
+      // Never validated against a copy: policy and document carry the same nonce, made for this answer.
+      return reply
+        .headers({
+          'content-security-policy': policy(nonce, build.inlineScripts(name)),
+          'cache-control': 'no-cache',
+        })
+        .type('text/html; charset=utf-8')
+        .send(build.page(name, nonce, request.url.split('?', 1)[0]));
     });
   };
   page('/graphql/playground', 'graphql-playground', playgroundPolicy);
   for (const url of APP_URLS) page(url, 'app', appPolicy);
-  app.route({
-    method: 'GET',
-    url: '/assets/*',
-    config: shows('asset'),
-    schema: { hide: true },
-    handler: (request, reply) => {
-      const asset = build?.asset(request.url.split('?', 1)[0]!);
-      if (asset) return sendAsset(asset, request, reply);
-      // A page of an earlier release may ask for it: that must not be remembered.
-      reply.header('cache-control', 'no-store');
-      throw build ? new AppError('not_found') : notBuilt();
-    },
+  show(app, '/assets/*', 'asset', (request, reply) => {
+    const asset = build?.asset(request.url.split('?', 1)[0]!);
+    if (asset) return sendAsset(asset, request, reply);
+    // A page of an earlier release may ask for it: that must not be remembered.
+    reply.header('cache-control', 'no-store');
+    throw build ? new AppError('not_found') : notBuilt();
   });
 }
 

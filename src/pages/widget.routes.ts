@@ -1,7 +1,8 @@
 import type { RestApp } from '../rest/rest-app.js';
-import { reads, shows } from '../rest/route-rules.js';
+import { reads } from '../rest/route-rules.js';
 import { widgetFrameQuery } from '../services/widgets/widgets.inputs.js';
 import type { Services } from '../services.js';
+import { show } from './show.js';
 import { sendAsset } from './web.routes.js';
 import { notBuilt, type WebBuild } from './web-build.js';
 import { widgetFrame } from './widget-frame.js';
@@ -11,16 +12,10 @@ const LOADER_CACHE = 'public, max-age=300';
 
 /** The loader that customers embed, and the chat that it puts into their pages. */
 export function widgetPages(app: RestApp, { widgets }: Services, build: WebBuild | undefined): void {
-  app.route({
-    method: 'GET',
-    url: '/widget/v1.js',
-    config: shows('asset'),
-    schema: { hide: true },
-    handler: (request, reply) => {
-      const loader = build?.asset(build.widget.loader);
-      if (!loader) throw notBuilt();
-      return sendAsset(loader, request, reply, LOADER_CACHE);
-    },
+  show(app, '/widget/v1.js', 'asset', (request, reply) => {
+    const loader = build?.asset(build.widget.loader);
+    if (!loader) throw notBuilt();
+    return sendAsset(loader, request, reply, LOADER_CACHE);
   });
 
   app.route({

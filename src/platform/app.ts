@@ -38,7 +38,6 @@ import { keysRoutes } from '../rest/keys.routes.js';
 import { leaderboardRoutes } from '../rest/leaderboard.routes.js';
 import { migrationRoutes } from '../rest/migration.routes.js';
 import { nodesRoutes } from '../rest/nodes.routes.js';
-import { outlookRoutes } from '../rest/outlook.routes.js';
 import { playgroundRoutes } from '../rest/playground.routes.js';
 import { promptStatsRoutes } from '../rest/prompt-stats.routes.js';
 import { promptsRoutes } from '../rest/prompts.routes.js';
@@ -179,7 +178,6 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   widgetsRoutes(app, services);
   analyticsRoutes(app, services);
   refusalsRoutes(app, services);
-  outlookRoutes(app, services);
   statementRoutes(app, services);
   statusRoutes(app, services);
   alertsRoutes(app, services);

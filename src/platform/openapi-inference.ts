@@ -1,5 +1,16 @@
 import type { OpenApiDocument } from './openapi-finish.js';
-import { chunkEvents, error, text, usage as usageOf, whole } from './openapi-parts.js';
+import {
+  chunkEvents,
+  error,
+  flag,
+  jsonOf,
+  list,
+  object,
+  oneOf,
+  text,
+  usage as usageOf,
+  whole,
+} from './openapi-parts.js';
 import { responsesOperation, responsesSchemas } from './openapi-responses.js';
 import { widgetPaths, widgetSchemas } from './openapi-widgets.js';
 
@@ -50,20 +61,14 @@ const schemas = {
     required: ['model', 'messages'],
     properties: {
       model,
-      messages: {
-        type: 'array',
-        description: 'The conversation, oldest first: objects with `role` and `content`.',
-        items: { type: 'object', example: { role: 'user', content: 'Hello!' } },
-      },
-      stream: {
-        type: 'boolean',
-        description:
-          'Whether to stream the answer as server-sent events: `data: {…}` lines, ending with `data: [DONE]`.',
-      },
-      stream_options: {
+      messages: list('The conversation, oldest first: objects with `role` and `content`.', {
         type: 'object',
-        description: '`{ "include_usage": true }` requests a final chunk with the usage.',
-      },
+        example: { role: 'user', content: 'Hello!' },
+      }),
+      stream: flag(
+        'Whether to stream the answer as server-sent events: `data: {…}` lines, ending with `data: [DONE]`.',
+      ),
+      stream_options: object('`{ "include_usage": true }` requests a final chunk with the usage.'),
       max_tokens: whole('Maximum output tokens. `max_completion_tokens` means the same.'),
       temperature: { type: 'number', minimum: 0, maximum: 2, description: 'Sampling temperature.' },
       top_p: {
@@ -73,29 +78,17 @@ const schemas = {
         description: 'Nucleus sampling.',
       },
       n: { type: 'integer', minimum: 1, maximum: 128, description: 'Number of answers.' },
-      tools: {
-        type: 'array',
-        description: 'Functions that the model may call.',
-        items: { type: 'object' },
-      },
+      tools: list('Functions that the model may call.'),
     },
   },
-  ChatCompletion: {
-    type: 'object',
-    description: `The answer to a conversation.${openaisOwn}`,
-    properties: {
-      id: text('Answer ID.'),
-      object: { type: 'string', enum: ['chat.completion'], description: 'Object type.' },
-      created: whole('Creation time, in Unix seconds.'),
-      model: text('Model that answered: a fallback if no node of the requested model is available.'),
-      choices: {
-        type: 'array',
-        description: 'The answers: objects with `index`, `message` and `finish_reason`.',
-        items: { type: 'object' },
-      },
-      usage,
-    },
-  },
+  ChatCompletion: object(`The answer to a conversation.${openaisOwn}`, {
+    id: text('Answer ID.'),
+    object: oneOf('Object type.', 'chat.completion'),
+    created: whole('Creation time, in Unix seconds.'),
+    model: text('Model that answered: a fallback if no node of the requested model is available.'),
+    choices: list('The answers: objects with `index`, `message` and `finish_reason`.'),
+    usage,
+  }),
   EmbeddingRequest: {
     type: 'object',
     description: `Texts to embed.${openaisOwn}`,
@@ -115,38 +108,21 @@ const schemas = {
       },
     },
   },
-  EmbeddingList: {
-    type: 'object',
-    description: 'Vectors in the order of the texts. `gateway/embed` returns 768 dimensions.',
-    properties: {
-      object: { type: 'string', enum: ['list'], description: 'Object type.' },
-      data: {
-        type: 'array',
-        description: 'One object per text, with `index` and `embedding`.',
-        items: { type: 'object' },
-      },
-      model: text('The model that served.'),
-      usage,
-    },
-  },
-  ModelList: {
-    type: 'object',
-    description: 'Models of your plan.',
-    properties: {
-      object: { type: 'string', enum: ['list'], description: 'Object type.' },
-      data: {
-        type: 'array',
-        description:
-          'Objects with `id`, the public name, and `owned_by`, which is `simulator` if no real model answers.',
-        items: { type: 'object' },
-      },
-    },
-  },
+  EmbeddingList: object('Vectors in the order of the texts. `gateway/embed` returns 768 dimensions.', {
+    object: oneOf('Object type.', 'list'),
+    data: list('One object per text, with `index` and `embedding`.'),
+    model: text('The model that served.'),
+    usage,
+  }),
+  ModelList: object('Models of your plan.', {
+    object: oneOf('Object type.', 'list'),
+    data: list(
+      'Objects with `id`, the public name, and `owned_by`, which is `simulator` if no real model answers.',
+    ),
+  }),
 };
 
-const json = (name: keyof typeof schemas) => ({
-  'application/json': { schema: { $ref: `#/components/schemas/${name}` } },
-});
+const json = jsonOf(schemas);
 const operation = (operationId: string, summary: string, description: string) => ({
   operationId,
   summary,

@@ -7,18 +7,41 @@ export const error = (description: string) => ({
 
 export const text = (description: string) => ({ type: 'string', description });
 
+export const flag = (description: string) => ({ type: 'boolean', description });
+
+/** A list, of objects where nothing else is said. */
+export const list = (description: string, items: object = { type: 'object' }) => ({
+  type: 'array',
+  description,
+  items,
+});
+
+export const oneOf = (description: string, ...values: (string | boolean)[]) => ({
+  type: typeof values[0],
+  enum: values,
+  description,
+});
+
+export const object = (description: string, properties?: object) => ({
+  type: 'object',
+  description,
+  ...(properties && { properties }),
+});
+
+/** The names of schemas, as contents of requests and answers. */
+export const jsonOf =
+  <Name extends string>(_schemas: Record<Name, unknown>) =>
+  (name: Name) => ({ 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } });
+
 export const whole = (description: string) => ({ type: 'integer', minimum: 0, description });
 
 /** Token counts of an answer. */
-export const usage = (description: string) => ({
-  type: 'object',
-  description,
-  properties: {
+export const usage = (description: string) =>
+  object(description, {
     prompt_tokens: whole('Input tokens.'),
     completion_tokens: whole('Output tokens.'),
     total_tokens: whole('Sum of both.'),
-  },
-});
+  });
 
 /** The body of an answer that is sent as events. */
 export const chunkEvents = {

@@ -1,4 +1,4 @@
-import { error, text, whole } from './openapi-parts.js';
+import { error, flag, jsonOf, list, object, oneOf, text, whole } from './openapi-parts.js';
 
 /** `POST /v1/responses`, which exists only where the operator has set RESPONSES_API. */
 
@@ -22,68 +22,43 @@ export const responsesSchemas = {
         example: 'Hello!',
       },
       instructions: text('A system message before the conversation.'),
-      stream: {
-        type: 'boolean',
-        description: 'Whether to stream the response as server-sent events.',
-      },
+      stream: flag('Whether to stream the response as server-sent events.'),
       max_output_tokens: { ...whole('Maximum output tokens.'), minimum: 1 },
       temperature: { type: 'number', minimum: 0, maximum: 2, description: 'Sampling temperature.' },
       top_p: { type: 'number', minimum: 0, maximum: 1, description: 'Nucleus sampling.' },
-      tools: {
-        type: 'array',
-        description: 'Functions that the model may call. Other tools return 400.',
-        items: { type: 'object' },
-      },
+      tools: list('Functions that the model may call. Other tools return 400.'),
       tool_choice: {
         description: '`auto`, `none`, `required`, or the function that the model must call.',
         anyOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, { type: 'object' }],
       },
-      text: {
-        type: 'object',
-        description: '`format`: `text`, `json_object` or `json_schema`. `verbosity` is passed on.',
-      },
-      reasoning: {
-        type: 'object',
-        description: '`effort` is passed on.',
-      },
-      metadata: { type: 'object', description: 'Returned with the response, and not forwarded.' },
+      text: object('`format`: `text`, `json_object` or `json_schema`. `verbosity` is passed on.'),
+      reasoning: object('`effort` is passed on.'),
+      metadata: object('Returned with the response, and not forwarded.'),
     },
   },
-  Response: {
-    type: 'object',
-    description: 'A response of the model. Other fields as in OpenAI’s API.',
-    properties: {
-      id: text('Response ID. It is made from `x-request-id` and can’t be used to read the response again.'),
-      object: { type: 'string', enum: ['response'], description: 'Object type.' },
-      created_at: whole('Creation time, in Unix seconds.'),
-      status: {
-        type: 'string',
-        enum: ['in_progress', 'completed', 'incomplete', 'failed'],
-        description: 'State of the response. Only events have `in_progress` and `failed`.',
-      },
-      model: text('Model that answered: a fallback if no node of the requested model is available.'),
-      output: {
-        type: 'array',
-        description: 'Items of type `message`, `function_call` or `reasoning`.',
-        items: { type: 'object' },
-      },
-      usage: {
-        type: 'object',
-        description: 'Token counts that are charged.',
-        properties: {
-          input_tokens: whole('Input tokens.'),
-          output_tokens: whole('Output tokens.'),
-          total_tokens: whole('Sum of both.'),
-        },
-      },
-      store: { type: 'boolean', enum: [false], description: 'Always false: responses are not stored.' },
-    },
-  },
+  Response: object('A response of the model. Other fields as in OpenAI’s API.', {
+    id: text('Response ID. It is made from `x-request-id` and can’t be used to read the response again.'),
+    object: oneOf('Object type.', 'response'),
+    created_at: whole('Creation time, in Unix seconds.'),
+    status: oneOf(
+      'State of the response. Only events have `in_progress` and `failed`.',
+      'in_progress',
+      'completed',
+      'incomplete',
+      'failed',
+    ),
+    model: text('Model that answered: a fallback if no node of the requested model is available.'),
+    output: list('Items of type `message`, `function_call` or `reasoning`.'),
+    usage: object('Token counts that are charged.', {
+      input_tokens: whole('Input tokens.'),
+      output_tokens: whole('Output tokens.'),
+      total_tokens: whole('Sum of both.'),
+    }),
+    store: oneOf('Always false: responses are not stored.', false),
+  }),
 };
 
-const json = (name: keyof typeof responsesSchemas) => ({
-  'application/json': { schema: { $ref: `#/components/schemas/${name}` } },
-});
+const json = jsonOf(responsesSchemas);
 
 /** The answers of the other calls of a key, with what differs here. */
 export const responsesOperation = (answersOfCalls: object) => ({

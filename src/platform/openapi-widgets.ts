@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
-import { chunkEvents, error, text, usage } from './openapi-parts.js';
+import { chunkEvents, error, jsonOf, object, text, usage } from './openapi-parts.js';
 
 /** What the edge answers to visitors of sites that embed a widget. */
 
@@ -28,45 +28,27 @@ const { $defs: definitions } = z.toJSONSchema(widgetChatInput, { io: 'input' });
 
 export const widgetSchemas = {
   WidgetChatRequest: definitions!.WidgetChat,
-  WidgetChatAnswer: {
-    type: 'object',
-    description: 'The answer to a visitor.',
-    properties: {
-      session_id: text('ID of the conversation. Send it with the next message.'),
-      message: {
-        type: 'object',
-        description: 'The message of the assistant.',
-        properties: {
-          role: text('Always `assistant`.'),
-          content: text('Text.'),
-          mac: text('Authenticates the message. Send it back with the history.'),
-        },
-      },
-      usage: usage('Token counts that are charged to the owner.'),
-    },
-  },
-  WidgetConfig: {
-    type: 'object',
-    description: 'How a widget looks. The system prompt is never shown.',
-    properties: {
-      name: text('Widget name.'),
-      greeting_message: text('First message that a visitor sees.'),
-      placeholder: text('Placeholder of the input field.'),
-      theme: {
-        type: 'object',
-        description: 'Color and position.',
-        properties: {
-          primary: text('Color, `#rrggbb`.'),
-          position: text('`bottom-right` or `bottom-left`.'),
-        },
-      },
-    },
-  },
+  WidgetChatAnswer: object('The answer to a visitor.', {
+    session_id: text('ID of the conversation. Send it with the next message.'),
+    message: object('The message of the assistant.', {
+      role: text('Always `assistant`.'),
+      content: text('Text.'),
+      mac: text('Authenticates the message. Send it back with the history.'),
+    }),
+    usage: usage('Token counts that are charged to the owner.'),
+  }),
+  WidgetConfig: object('How a widget looks. The system prompt is never shown.', {
+    name: text('Widget name.'),
+    greeting_message: text('First message that a visitor sees.'),
+    placeholder: text('Placeholder of the input field.'),
+    theme: object('Color and position.', {
+      primary: text('Color, `#rrggbb`.'),
+      position: text('`bottom-right` or `bottom-left`.'),
+    }),
+  }),
 };
 
-const json = (name: keyof typeof widgetSchemas) => ({
-  'application/json': { schema: { $ref: `#/components/schemas/${name}` } },
-});
+const json = jsonOf(widgetSchemas);
 const tags = ['Widgets'];
 
 export const widgetPaths = {

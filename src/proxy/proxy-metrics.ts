@@ -69,42 +69,32 @@ export function createProxyMetrics(
     labelNames: ['model', 'served'],
     registers,
   });
+  const ofDeployments = (read: (state: DeploymentState) => number) => ({
+    labelNames: ['model', 'deployment'],
+    registers,
+    collect(this: Gauge) {
+      // Those that the routing file no longer has go with it.
+      this.reset();
+      for (const state of states()) {
+        const { group, id } = state.deployment;
+        this.set({ model: group, deployment: id }, read(state));
+      }
+    },
+  });
   new Gauge({
     name: 'proxy_deployment_parked',
     help: '1 while a deployment is parked, else 0',
-    labelNames: ['model', 'deployment'],
-    registers,
-    collect() {
-      // Those that the routing file no longer has go with it.
-      this.reset();
-      for (const { deployment, parkedForMs } of states()) {
-        this.set({ model: deployment.group, deployment: deployment.id }, parkedForMs > 0 ? 1 : 0);
-      }
-    },
+    ...ofDeployments(({ parkedForMs }) => (parkedForMs > 0 ? 1 : 0)),
   });
   new Gauge({
     name: 'proxy_deployment_avoided',
     help: '1 while calls go elsewhere because of the node of a deployment (draining, offline, unhealthy, warming), else 0',
-    labelNames: ['model', 'deployment'],
-    registers,
-    collect() {
-      this.reset();
-      for (const { deployment, parkedForMs, standing } of states()) {
-        const avoided = standing !== 'open' && parkedForMs === 0;
-        this.set({ model: deployment.group, deployment: deployment.id }, avoided ? 1 : 0);
-      }
-    },
+    ...ofDeployments(({ parkedForMs, standing }) => (standing !== 'open' && parkedForMs === 0 ? 1 : 0)),
   });
   new Gauge({
     name: 'proxy_deployment_calls',
     help: 'Calls under way at the host and port of a deployment',
-    labelNames: ['model', 'deployment'],
-    registers,
-    collect() {
-      this.reset();
-      for (const { deployment, inFlight } of states())
-        this.set({ model: deployment.group, deployment: deployment.id }, inFlight);
-    },
+    ...ofDeployments(({ inFlight }) => inFlight),
   });
   // Finding a series by its labels costs more than counting: each is found once.
   const called = remembered((model, outcome) => calls.labels({ model: model!, outcome: outcome! }));

@@ -8,126 +8,76 @@ import {
   jobsOutput,
   routingOutput,
 } from '../services/admin/admin.outputs.js';
-import type { Services } from '../services.js';
-import { errorResponses } from './error-responses.js';
-import type { RestApp } from './rest-app.js';
+import { routesOf } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
-const tags = ['Administration'];
-
 /** What administrators do with accounts and with the installation. */
-export function adminRoutes(app: RestApp, services: Services): void {
-  accountRoutes(app, services);
-  installationRoutes(app, services);
-}
+export const adminRoutes = routesOf('Administration', (route, { accounts, admin }) => {
+  route('GET /api/admin/users', reads({ auth: 'admin' }), {
+    operationId: 'listUsers',
+    summary: 'List accounts',
+    description: "Lists all accounts that aren't deleted, newest first. Requires an administrator.",
+    query: listUsersInput,
+    returns: { 200: usersOutput },
+    run: ({ context, query }) => accounts.listUsers(context, query),
+  });
 
-function accountRoutes(app: RestApp, services: Services): void {
-  app.route({
-    method: 'GET',
-    url: '/api/admin/users',
-    config: reads({ auth: 'admin' }),
-    schema: {
-      operationId: 'listUsers',
-      tags,
-      summary: 'List accounts',
-      description: "Lists all accounts that aren't deleted, newest first. Requires an administrator.",
-      querystring: listUsersInput,
-      response: { 200: usersOutput, ...errorResponses(401, 403, 422) },
-    },
-    handler: async (request) => services.accounts.listUsers(request.context, request.query),
+  route('GET /api/admin/users/:id', reads({ auth: 'admin' }), {
+    operationId: 'getUser',
+    summary: 'Get an account',
+    description: "Returns an account that isn't deleted. Requires an administrator.",
+    params: z.object({ id: z.string().describe('Account ID.') }),
+    returns: { 200: userOutput },
+    run: ({ context, params }) => accounts.getUser(context, params.id),
   });
-  app.route({
-    method: 'GET',
-    url: '/api/admin/users/:id',
-    config: reads({ auth: 'admin' }),
-    schema: {
-      operationId: 'getUser',
-      tags,
-      summary: 'Get an account',
-      description: "Returns an account that isn't deleted. Requires an administrator.",
-      params: z.object({ id: z.string().describe('Account ID.') }),
-      response: { 200: userOutput, ...errorResponses(401, 403, 404) },
-    },
-    handler: async (request) => services.accounts.getUser(request.context, request.params.id),
-  });
-  app.route({
-    method: 'PATCH',
-    url: '/api/admin/users/:id',
-    config: writes({ auth: 'admin' }),
-    schema: {
-      operationId: 'updateUser',
-      tags,
-      summary: 'Update an account',
-      description:
-        "Updates plan, status or role. Send at least one field. Administrators can't disable or demote themselves. Requires an administrator.",
-      params: z.object({ id: z.string().describe('Account ID.') }),
-      body: updateUserInput,
-      response: { 200: userOutput, ...errorResponses(401, 403, 404, 409, 415, 422) },
-    },
-    handler: async (request) =>
-      services.accounts.updateUser(request.context, request.params.id, request.body),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/admin/users/:id/credit-adjustments',
-    config: writes({ auth: 'admin' }),
-    schema: {
-      operationId: 'adjustCredit',
-      tags,
-      summary: 'Adjust the balance of an account',
-      description:
-        'Adds a ledger entry of kind `adjustment` with the reason as its description. Requires an administrator.',
-      params: z.object({ id: z.string().describe('Account ID.') }),
-      body: adjustCreditInput,
-      response: { 201: adjustmentOutput, ...errorResponses(401, 403, 404, 409, 415, 422) },
-    },
-    handler: async (request, reply) => {
-      reply.status(201);
-      return services.admin.adjustCredit(request.context, request.params.id, request.body);
-    },
-  });
-}
 
-function installationRoutes(app: RestApp, { admin }: Services): void {
-  app.route({
-    method: 'GET',
-    url: '/api/admin/actions',
-    config: reads({ auth: 'admin' }),
-    schema: {
-      operationId: 'listAdminActions',
-      tags,
-      summary: 'List administrator actions',
-      description: 'Returns the audit log of administrators, newest first. Requires an administrator.',
-      querystring: listActionsInput,
-      response: { 200: actionsOutput, ...errorResponses(401, 403, 422) },
-    },
-    handler: async (request) => admin.actions(request.context, request.query),
+  route('PATCH /api/admin/users/:id', writes({ auth: 'admin' }), {
+    operationId: 'updateUser',
+    summary: 'Update an account',
+    description:
+      "Updates plan, status or role. Send at least one field. Administrators can't disable or demote themselves. Requires an administrator.",
+    params: z.object({ id: z.string().describe('Account ID.') }),
+    body: updateUserInput,
+    returns: { 200: userOutput },
+    errors: [409],
+    run: ({ context, params, body }) => accounts.updateUser(context, params.id, body),
   });
-  app.route({
-    method: 'GET',
-    url: '/api/admin/jobs',
-    config: reads({ auth: 'admin' }),
-    schema: {
-      operationId: 'listScheduledJobs',
-      tags,
-      summary: 'List scheduled jobs',
-      description: 'Returns scheduled jobs with their last and next runs. Requires an administrator.',
-      response: { 200: jobsOutput, ...errorResponses(401, 403) },
-    },
-    handler: async (request) => admin.jobs(request.context),
+
+  route('POST /api/admin/users/:id/credit-adjustments', writes({ auth: 'admin' }), {
+    operationId: 'adjustCredit',
+    summary: 'Adjust the balance of an account',
+    description:
+      'Adds a ledger entry of kind `adjustment` with the reason as its description. Requires an administrator.',
+    params: z.object({ id: z.string().describe('Account ID.') }),
+    body: adjustCreditInput,
+    returns: { 201: adjustmentOutput },
+    errors: [409],
+    run: ({ context, params, body }) => admin.adjustCredit(context, params.id, body),
   });
-  app.route({
-    method: 'GET',
-    url: '/api/admin/routing',
-    config: reads({ auth: 'admin' }),
-    schema: {
-      operationId: 'getRouting',
-      tags,
-      summary: 'Get the routing',
-      description:
-        'Returns models, deployments and fallbacks as the model proxy sees them, and whether its prices are those that calls are charged with. With several proxies, one of them answers. Requires an administrator.',
-      response: { 200: routingOutput, ...errorResponses(401, 403) },
-    },
-    handler: async (request) => admin.routing(request.context),
+
+  route('GET /api/admin/actions', reads({ auth: 'admin' }), {
+    operationId: 'listAdminActions',
+    summary: 'List administrator actions',
+    description: 'Returns the audit log of administrators, newest first. Requires an administrator.',
+    query: listActionsInput,
+    returns: { 200: actionsOutput },
+    run: ({ context, query }) => admin.actions(context, query),
   });
-}
+
+  route('GET /api/admin/jobs', reads({ auth: 'admin' }), {
+    operationId: 'listScheduledJobs',
+    summary: 'List scheduled jobs',
+    description: 'Returns scheduled jobs with their last and next runs. Requires an administrator.',
+    returns: { 200: jobsOutput },
+    run: ({ context }) => admin.jobs(context),
+  });
+
+  route('GET /api/admin/routing', reads({ auth: 'admin' }), {
+    operationId: 'getRouting',
+    summary: 'Get the routing',
+    description:
+      'Returns models, deployments and fallbacks as the model proxy sees them, and whether its prices are those that calls are charged with. With several proxies, one of them answers. Requires an administrator.',
+    returns: { 200: routingOutput },
+    run: ({ context }) => admin.routing(context),
+  });
+});

@@ -9,7 +9,7 @@ export const NOT_MODIFIED = nothing('Not modified since the `ETag` in `If-None-M
 
 /** Lets caches keep a public answer for five minutes, and answers 304 if the caller has it. */
 export function cacheable<T extends object>(
-  request: FastifyRequest,
+  request: Pick<FastifyRequest, 'headers'>,
   reply: FastifyReply,
   answer: T,
 ): T | undefined {

@@ -35,7 +35,7 @@ const MEANINGS = {
   503: 'The service is temporarily unavailable (`service_unavailable`).',
 } as const;
 
-type ErrorStatus = keyof typeof MEANINGS;
+export type ErrorStatus = keyof typeof MEANINGS;
 
 /** Any request may exceed a rate limit, or find the database unavailable. */
 const ALWAYS: readonly ErrorStatus[] = [429, 503];

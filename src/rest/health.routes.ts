@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { errorResponses } from './error-responses.js';
+import { operations } from './operations.js';
 import type { RestApp } from './rest-app.js';
 import { reads } from './route-rules.js';
 
@@ -9,33 +9,21 @@ const health = z
 
 /** \`ready\` tells whether the process can serve at the moment. */
 export function healthRoutes(app: RestApp, ready: () => Promise<boolean>): void {
-  app.route({
-    method: 'GET',
-    url: '/health',
-    config: reads({ auth: 'none', rate: 'none' }),
-    schema: {
-      operationId: 'getHealth',
-      tags: ['Health'],
-      summary: 'Check liveness',
-      description: 'Responds as long as the process runs.',
-      security: [],
-      response: { 200: health, ...errorResponses() },
-    },
-    handler: async () => ({ status: 'ok' as const }),
+  const route = operations(app, 'Health');
+
+  route('GET /health', reads({ auth: 'none', rate: 'none' }), {
+    operationId: 'getHealth',
+    summary: 'Check liveness',
+    description: 'Responds as long as the process runs.',
+    returns: { 200: health },
+    run: () => ({ status: 'ok' as const }),
   });
-  app.route({
-    method: 'GET',
-    url: '/health/ready',
-    config: reads({ auth: 'none', rate: 'none' }),
-    schema: {
-      operationId: 'getReadiness',
-      tags: ['Health'],
-      summary: 'Check readiness',
-      description: 'Returns 503 while the database is unavailable or not yet migrated.',
-      security: [],
-      response: { ...errorResponses(), 200: health, 503: health },
-    },
-    handler: async (_request, reply) => {
+  route('GET /health/ready', reads({ auth: 'none', rate: 'none' }), {
+    operationId: 'getReadiness',
+    summary: 'Check readiness',
+    description: 'Returns 503 while the database is unavailable or not yet migrated.',
+    returns: { 200: health, 503: health },
+    run: async (_request, reply) => {
       const fine = await ready();
       return reply.status(fine ? 200 : 503).send({ status: fine ? 'ok' : 'unavailable' });
     },

@@ -15,12 +15,9 @@ import {
   sharedSessionOutput,
   sharingOutput,
 } from '../services/playground/playground.outputs.js';
-import type { Services } from '../services.js';
-import { errorResponses, nothing } from './error-responses.js';
-import type { RestApp } from './rest-app.js';
+import { routesOf } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
-const tags = ['Playground'];
 /** Two texts of 50,000 characters in UTF-8, or one in which every character is escaped as two `\\uXXXX`. */
 const BODY_BYTES = 768 * 1024;
 /** Intermediaries give up on a response that doesn't start: the edge after 60 s. */
@@ -39,25 +36,16 @@ async function* patiently(whole: Promise<SessionOutput>): AsyncGenerator<string>
 }
 
 /** The viewer's model playground. */
-export function playgroundRoutes(app: RestApp, services: Services): void {
-  const { playground } = services;
-
-  app.route({
-    method: 'POST',
-    url: '/api/playground',
-    config: writes({ bodyLimitBytes: BODY_BYTES }),
-    schema: {
-      operationId: 'runPlayground',
-      tags,
-      summary: 'Run a prompt on up to 4 models',
-      description:
-        'Responds when all runs have finished; a failed run says so in its `status`. Runs are free. To stream the answers, use GraphQL: the mutation `runPlayground` and the subscription `playgroundRun`. If the models take long, the response starts with spaces before the JSON.',
-      body: runPlaygroundInput,
-      response: { 201: sessionOutput, ...errorResponses(401, 403, 415, 422) },
-    },
-    handler: async (request, reply) => {
-      const { whole } = await playground.run(request.context, request.body);
-      reply.status(201);
+export const playgroundRoutes = routesOf('Playground', (route, { playground }) => {
+  route('POST /api/playground', writes({ bodyLimitBytes: BODY_BYTES }), {
+    operationId: 'runPlayground',
+    summary: 'Run a prompt on up to 4 models',
+    description:
+      'Responds when all runs have finished; a failed run says so in its `status`. Runs are free. To stream the answers, use GraphQL: the mutation `runPlayground` and the subscription `playgroundRun`. If the models take long, the response starts with spaces before the JSON.',
+    body: runPlaygroundInput,
+    returns: { 201: sessionOutput },
+    run: async ({ context, body }, reply) => {
+      const { whole } = await playground.run(context, body);
       const session = await within(PLAIN_ANSWER_MS, whole);
       if (session) return session;
       reply.type('application/json; charset=utf-8');
@@ -65,130 +53,77 @@ export function playgroundRoutes(app: RestApp, services: Services): void {
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/playground',
-    config: reads({ rate: 'heavy' }),
-    schema: {
-      operationId: 'listPlaygroundSessions',
-      tags,
-      summary: 'List my sessions',
-      description:
-        'Returns the 50 newest sessions, newest first, with the first 1,000 characters of each text. Older sessions are deleted unless they are shared.',
-      querystring: listPlaygroundInput,
-      response: { 200: sessionsOutput, ...errorResponses(401, 422) },
-    },
-    handler: async (request) => playground.list(request.context, request.query),
+  route('GET /api/playground', reads({ rate: 'heavy' }), {
+    operationId: 'listPlaygroundSessions',
+    summary: 'List my sessions',
+    description:
+      'Returns the 50 newest sessions, newest first, with the first 1,000 characters of each text. Older sessions are deleted unless they are shared.',
+    query: listPlaygroundInput,
+    returns: { 200: sessionsOutput },
+    run: ({ context, query }) => playground.list(context, query),
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/playground/:id',
-    config: reads(),
-    schema: {
-      operationId: 'getPlaygroundSession',
-      tags,
-      summary: 'Show a session',
-      description: 'Returns a session with the current state of its runs.',
-      params: playgroundParams,
-      response: { 200: sessionOutput, ...errorResponses(401, 404) },
-    },
-    handler: async (request) => playground.get(request.context, request.params),
+  route('GET /api/playground/:id', reads(), {
+    operationId: 'getPlaygroundSession',
+    summary: 'Show a session',
+    description: 'Returns a session with the current state of its runs.',
+    params: playgroundParams,
+    returns: { 200: sessionOutput },
+    run: ({ context, params }) => playground.get(context, params),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/playground/:id/cancel',
-    config: writes(),
-    schema: {
-      operationId: 'cancelPlaygroundRuns',
-      tags,
-      summary: 'Cancel runs',
-      description:
-        'Cancels unfinished runs within a second: all runs of the session, or only the one given in the body.',
-      params: playgroundParams,
-      body: cancelPlaygroundInput,
-      response: { 200: sessionOutput, ...errorResponses(401, 403, 404, 415, 422) },
-    },
-    handler: async (request) =>
-      playground.cancel(request.context, { ...request.params, runId: request.body?.run_id ?? null }),
+  route('POST /api/playground/:id/cancel', writes(), {
+    operationId: 'cancelPlaygroundRuns',
+    summary: 'Cancel runs',
+    description:
+      'Cancels unfinished runs within a second: all runs of the session, or only the one given in the body.',
+    params: playgroundParams,
+    body: cancelPlaygroundInput,
+    returns: { 200: sessionOutput },
+    run: ({ context, params, body }) =>
+      playground.cancel(context, { ...params, runId: body?.run_id ?? null }),
   });
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/playground/:id',
-    config: writes(),
-    schema: {
-      operationId: 'deletePlaygroundSession',
-      tags,
-      summary: 'Delete a session',
-      description: 'Permanently deletes a session and its runs. Unfinished runs are cancelled.',
-      params: playgroundParams,
-      response: { 204: nothing('The session was deleted.'), ...errorResponses(401, 403, 404, 415) },
-    },
-    handler: async (request, reply) => {
-      await playground.remove(request.context, request.params);
-      reply.status(204);
-    },
-  });
-  sharingRoutes(app, services);
-}
-
-function sharingRoutes(app: RestApp, { playground }: Services): void {
-  app.route({
-    method: 'POST',
-    url: '/api/playground/:id/share',
-    config: writes(),
-    schema: {
-      operationId: 'sharePlaygroundSession',
-      tags,
-      summary: 'Share a session',
-      description:
-        'Creates a public URL with which anyone can read the session. Sharing again returns the same URL; `rotate` creates a new one and disables the previous one.',
-      params: playgroundParams,
-      body: sharePlaygroundInput,
-      response: { 200: sharingOutput, ...errorResponses(401, 403, 404, 415, 422) },
-    },
-    handler: async (request) =>
-      playground.share(request.context, { ...request.params, rotate: request.body?.rotate }),
+  route('DELETE /api/playground/:id', writes(), {
+    operationId: 'deletePlaygroundSession',
+    summary: 'Delete a session',
+    description: 'Permanently deletes a session and its runs. Unfinished runs are cancelled.',
+    params: playgroundParams,
+    returns: { 204: 'The session was deleted.' },
+    run: ({ context, params }) => playground.remove(context, params),
   });
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/playground/:id/share',
-    config: writes(),
-    schema: {
-      operationId: 'unsharePlaygroundSession',
-      tags,
-      summary: 'Stop sharing a session',
-      description: 'The public URL stops working immediately.',
-      params: playgroundParams,
-      response: {
-        204: nothing('The session is no longer shared.'),
-        ...errorResponses(401, 403, 404, 415),
-      },
-    },
-    handler: async (request, reply) => {
-      await playground.unshare(request.context, request.params);
-      reply.status(204);
+  route('POST /api/playground/:id/share', writes(), {
+    operationId: 'sharePlaygroundSession',
+    summary: 'Share a session',
+    description:
+      'Creates a public URL with which anyone can read the session. Sharing again returns the same URL; `rotate` creates a new one and disables the previous one.',
+    params: playgroundParams,
+    body: sharePlaygroundInput,
+    returns: { 200: sharingOutput },
+    run: ({ context, params, body }) => playground.share(context, { ...params, rotate: body?.rotate }),
+  });
+
+  route('DELETE /api/playground/:id/share', writes(), {
+    operationId: 'unsharePlaygroundSession',
+    summary: 'Stop sharing a session',
+    description: 'The public URL stops working immediately.',
+    params: playgroundParams,
+    returns: { 204: 'The session is no longer shared.' },
+    run: async ({ context, params }) => {
+      await playground.unshare(context, params);
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/playground/shared/:slug',
-    config: reads({ auth: 'none' }),
-    schema: {
-      operationId: 'getSharedPlaygroundSession',
-      tags,
-      summary: 'Show a shared session',
-      description: "Available to anyone with the URL. It doesn't identify the owner.",
-      params: slugParams,
-      response: { 200: sharedSessionOutput, ...errorResponses(404) },
-    },
-    handler: async (request, reply) => {
+  route('GET /api/playground/shared/:slug', reads({ auth: 'none' }), {
+    operationId: 'getSharedPlaygroundSession',
+    summary: 'Show a shared session',
+    description: "Available to anyone with the URL. It doesn't identify the owner.",
+    params: slugParams,
+    returns: { 200: sharedSessionOutput },
+    run: async ({ context, params }, reply) => {
       reply.header('x-robots-tag', 'noindex');
-      return playground.shared(request.context, request.params);
+      return playground.shared(context, params);
     },
   });
-}
+});

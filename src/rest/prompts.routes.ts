@@ -19,210 +19,123 @@ import {
   promptVersionOutput,
   renderedPromptOutput,
 } from '../services/prompts/prompts.outputs.js';
-import type { Services } from '../services.js';
-import { errorResponses, nothing } from './error-responses.js';
-import type { RestApp } from './rest-app.js';
+import { routesOf } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
-const tags = ['Prompts'];
 /** 50,000 characters are at most 150 kB; the edge forwards nothing larger. */
 const BODY = { bodyLimitBytes: 256 * 1024 };
 
 /** The viewer's prompts. */
-export function promptsRoutes(app: RestApp, services: Services): void {
-  savedPrompts(app, services);
-  versionsOfPrompts(app, services);
-  activeVersions(app, services);
-}
-
-function savedPrompts(app: RestApp, { prompts }: Services): void {
-  app.route({
-    method: 'GET',
-    url: '/api/prompts',
-    config: reads({ rate: 'heavy' }),
-    schema: {
-      operationId: 'listPrompts',
-      tags,
-      summary: 'List my prompts',
-      description: 'Returns prompts, newest first, each with its active version.',
-      querystring: listPromptsInput,
-      response: { 200: promptsOutput, ...errorResponses(401, 422) },
-    },
-    handler: async (request) => prompts.list(request.context, request.query),
+export const promptsRoutes = routesOf('Prompts', (route, { prompts }) => {
+  route('GET /api/prompts', reads({ rate: 'heavy' }), {
+    operationId: 'listPrompts',
+    summary: 'List my prompts',
+    description: 'Returns prompts, newest first, each with its active version.',
+    query: listPromptsInput,
+    returns: { 200: promptsOutput },
+    run: ({ context, query }) => prompts.list(context, query),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/prompts',
-    config: writes(BODY),
-    schema: {
-      operationId: 'createPrompt',
-      tags,
-      summary: 'Save a prompt',
-      description: 'Creates a prompt whose first version is active. An account can have up to 200 prompts.',
-      body: createPromptInput,
-      response: { 201: promptOutput, ...errorResponses(401, 403, 415, 422) },
-    },
-    handler: async (request, reply) => {
-      reply.status(201);
-      return prompts.create(request.context, request.body);
-    },
+  route('POST /api/prompts', writes(BODY), {
+    operationId: 'createPrompt',
+    summary: 'Save a prompt',
+    description: 'Creates a prompt whose first version is active. An account can have up to 200 prompts.',
+    body: createPromptInput,
+    returns: { 201: promptOutput },
+    run: ({ context, body }) => prompts.create(context, body),
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/prompts/:id',
-    config: reads({ rate: 'heavy' }),
-    schema: {
-      operationId: 'getPrompt',
-      tags,
-      summary: 'Show a prompt',
-      description: 'Returns a prompt with all its versions, newest first.',
-      params: promptParams,
-      response: { 200: promptDetailOutput, ...errorResponses(401, 404) },
-    },
-    handler: async (request) => prompts.detail(request.context, request.params),
+  route('GET /api/prompts/:id', reads({ rate: 'heavy' }), {
+    operationId: 'getPrompt',
+    summary: 'Show a prompt',
+    description: 'Returns a prompt with all its versions, newest first.',
+    params: promptParams,
+    returns: { 200: promptDetailOutput },
+    run: ({ context, params }) => prompts.detail(context, params),
   });
 
-  app.route({
-    method: 'PATCH',
-    url: '/api/prompts/:id',
-    config: writes(),
-    schema: {
-      operationId: 'updatePrompt',
-      tags,
-      summary: 'Update a prompt',
-      description: 'Changes the given fields, at least one. The slug stays the same when the name changes.',
-      params: promptParams,
-      body: updatePromptInput,
-      response: { 200: promptOutput, ...errorResponses(401, 403, 404, 409, 415, 422) },
-    },
-    handler: async (request) => prompts.update(request.context, { ...request.body, id: request.params.id }),
+  route('PATCH /api/prompts/:id', writes(), {
+    operationId: 'updatePrompt',
+    summary: 'Update a prompt',
+    description: 'Changes the given fields, at least one. The slug stays the same when the name changes.',
+    params: promptParams,
+    body: updatePromptInput,
+    returns: { 200: promptOutput },
+    errors: [409],
+    run: ({ context, params, body }) => prompts.update(context, { ...body, id: params.id }),
   });
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/prompts/:id',
-    config: writes(),
-    schema: {
-      operationId: 'deletePrompt',
-      tags,
-      summary: 'Delete a prompt',
-      description: 'Permanently deletes a prompt and all its versions. Usage events keep the version IDs.',
-      params: promptParams,
-      response: { 204: nothing('The prompt was deleted.'), ...errorResponses(401, 403, 404, 415) },
-    },
-    handler: async (request, reply) => {
-      await prompts.remove(request.context, request.params);
-      reply.status(204);
-    },
-  });
-}
-
-function versionsOfPrompts(app: RestApp, { prompts }: Services): void {
-  app.route({
-    method: 'POST',
-    url: '/api/prompts/:id/versions',
-    config: writes(BODY),
-    schema: {
-      operationId: 'addPromptVersion',
-      tags,
-      summary: 'Add a version',
-      description:
-        "Adds a version with the next number. It isn't activated. A prompt can have up to 500 versions.",
-      params: promptParams,
-      body: addPromptVersionInput,
-      response: { 201: promptVersionOutput, ...errorResponses(401, 403, 404, 415, 422) },
-    },
-    handler: async (request, reply) => {
-      reply.status(201);
-      return prompts.addVersion(request.context, { ...request.body, id: request.params.id });
-    },
+  route('DELETE /api/prompts/:id', writes(), {
+    operationId: 'deletePrompt',
+    summary: 'Delete a prompt',
+    description: 'Permanently deletes a prompt and all its versions. Usage events keep the version IDs.',
+    params: promptParams,
+    returns: { 204: 'The prompt was deleted.' },
+    run: ({ context, params }) => prompts.remove(context, params),
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/prompts/:id/diff',
-    config: reads({ rate: 'heavy' }),
-    schema: {
-      operationId: 'diffPromptVersions',
-      tags,
-      summary: 'Compare the content of two versions',
-      description: 'Compares the content word by word, and lists the variables and parameters that differ.',
-      params: promptParams,
-      querystring: diffPromptInput,
-      response: { 200: promptDiffOutput, ...errorResponses(401, 404, 422) },
-    },
-    handler: async (request) => prompts.diff(request.context, { ...request.query, id: request.params.id }),
+  route('POST /api/prompts/:id/versions', writes(BODY), {
+    operationId: 'addPromptVersion',
+    summary: 'Add a version',
+    description:
+      "Adds a version with the next number. It isn't activated. A prompt can have up to 500 versions.",
+    params: promptParams,
+    body: addPromptVersionInput,
+    returns: { 201: promptVersionOutput },
+    run: ({ context, params, body }) => prompts.addVersion(context, { ...body, id: params.id }),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/prompts/:id/render',
-    config: writes({ ...BODY, anyMemberNames: true, rate: 'read' }),
-    schema: {
-      operationId: 'renderPrompt',
-      tags,
-      summary: 'Render a prompt',
-      description:
-        'Replaces the placeholders of the active version. A supplied value takes precedence over the default; if neither exists, the response is 400 `missing_variables` with all missing names. Values are inserted unchanged: not escaped and not searched for placeholders. The rendered text can be up to 1 MiB.',
-      params: promptParams,
-      body: renderPromptInput,
-      response: { 200: renderedPromptOutput, ...errorResponses(401, 403, 404, 415, 422) },
-    },
-    handler: async (request) => prompts.render(request.context, { ...request.body, id: request.params.id }),
-  });
-}
-
-function activeVersions(app: RestApp, { prompts }: Services): void {
-  app.route({
-    method: 'POST',
-    url: '/api/prompts/:id/versions/:vid/activate',
-    config: writes(),
-    schema: {
-      operationId: 'activatePromptVersion',
-      tags,
-      summary: 'Activate a version',
-      description: 'Makes a version the one that is rendered. No body is needed.',
-      params: promptVersionParams,
-      querystring: movePromptInput,
-      response: { 200: promptOutput, ...errorResponses(401, 403, 404, 409, 415, 422) },
-    },
-    handler: async (request) => prompts.activate(request.context, { ...request.query, ...request.params }),
+  route('GET /api/prompts/:id/diff', reads({ rate: 'heavy' }), {
+    operationId: 'diffPromptVersions',
+    summary: 'Compare the content of two versions',
+    description: 'Compares the content word by word, and lists the variables and parameters that differ.',
+    params: promptParams,
+    query: diffPromptInput,
+    returns: { 200: promptDiffOutput },
+    run: ({ context, params, query }) => prompts.diff(context, { ...query, id: params.id }),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/prompts/:id/activations/undo',
-    config: writes(),
-    schema: {
-      operationId: 'undoPromptActivation',
-      tags,
-      summary: 'Undo the last activation',
-      description:
-        'Activates the previously active version again, as a new activation. Calling it repeatedly switches back and forth.',
-      params: promptParams,
-      querystring: movePromptInput,
-      response: { 200: promptOutput, ...errorResponses(401, 403, 404, 409, 415, 422) },
-    },
-    handler: async (request) =>
-      prompts.undoActivation(request.context, { ...request.query, id: request.params.id }),
+  route('POST /api/prompts/:id/render', writes({ ...BODY, anyMemberNames: true, rate: 'read' }), {
+    operationId: 'renderPrompt',
+    summary: 'Render a prompt',
+    description:
+      'Replaces the placeholders of the active version. A supplied value takes precedence over the default; if neither exists, the response is 400 `missing_variables` with all missing names. Values are inserted unchanged: not escaped and not searched for placeholders. The rendered text can be up to 1 MiB.',
+    params: promptParams,
+    body: renderPromptInput,
+    returns: { 200: renderedPromptOutput },
+    run: ({ context, params, body }) => prompts.render(context, { ...body, id: params.id }),
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/prompts/:id/activations',
-    config: reads(),
-    schema: {
-      operationId: 'listPromptActivations',
-      tags,
-      summary: 'List activations',
-      description: 'Returns who activated which version, newest first. The last 1,000 activations are kept.',
-      params: promptParams,
-      querystring: pageInput,
-      response: { 200: promptActivationsOutput, ...errorResponses(401, 404, 422) },
-    },
-    handler: async (request) =>
-      prompts.activations(request.context, { ...request.query, id: request.params.id }),
+  route('POST /api/prompts/:id/versions/:vid/activate', writes(), {
+    operationId: 'activatePromptVersion',
+    summary: 'Activate a version',
+    description: 'Makes a version the one that is rendered. No body is needed.',
+    params: promptVersionParams,
+    query: movePromptInput,
+    returns: { 200: promptOutput },
+    errors: [409],
+    run: ({ context, params, query }) => prompts.activate(context, { ...query, ...params }),
   });
-}
+
+  route('POST /api/prompts/:id/activations/undo', writes(), {
+    operationId: 'undoPromptActivation',
+    summary: 'Undo the last activation',
+    description:
+      'Activates the previously active version again, as a new activation. Calling it repeatedly switches back and forth.',
+    params: promptParams,
+    query: movePromptInput,
+    returns: { 200: promptOutput },
+    errors: [409],
+    run: ({ context, params, query }) => prompts.undoActivation(context, { ...query, id: params.id }),
+  });
+
+  route('GET /api/prompts/:id/activations', reads(), {
+    operationId: 'listPromptActivations',
+    summary: 'List activations',
+    description: 'Returns who activated which version, newest first. The last 1,000 activations are kept.',
+    params: promptParams,
+    query: pageInput,
+    returns: { 200: promptActivationsOutput },
+    run: ({ context, params, query }) => prompts.activations(context, { ...query, id: params.id }),
+  });
+});

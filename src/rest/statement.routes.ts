@@ -1,45 +1,47 @@
 import { z } from 'zod';
 import { statementParams } from '../services/billing/billing.inputs.js';
+import { outlookOutput } from '../services/billing/outlook.outputs.js';
 import { statementOutput } from '../services/billing/statement.outputs.js';
-import type { Services } from '../services.js';
-import { errorResponses } from './error-responses.js';
-import type { RestApp } from './rest-app.js';
+import { routesOf } from './operations.js';
 import { reads } from './route-rules.js';
 
 const CSV = '.csv';
 
-/** A month of the account. */
-export function statementRoutes(app: RestApp, { statements }: Services): void {
-  app.route({
-    method: 'GET',
-    url: '/api/billing/statements/:month',
-    config: reads({ rate: 'heavy' }),
-    schema: {
-      operationId: 'getStatement',
-      tags: ['Billing'],
-      summary: 'Get a monthly statement',
-      description:
-        'Returns the opening balance, credits, charges and closing balance of a UTC month, with charges by day, model and API key. The totals equal the ledger. Add `.csv` to the month for one line per day with credits or charges, oldest first, each with the balance after it.',
-      params: statementParams,
-      response: {
-        200: {
-          description: 'The statement.',
-          content: {
-            'application/json': { schema: statementOutput },
-            'text/csv': { schema: z.string().describe('CSV data (RFC 4180).') },
-          },
+/** How far the balance reaches, and a month of the account. */
+export const statementRoutes = routesOf('Billing', (route, { outlook, statements }) => {
+  route('GET /api/billing/outlook', reads({ rate: 'heavy' }), {
+    operationId: 'getBalanceOutlook',
+    summary: 'Get the balance outlook',
+    description:
+      'Returns the balance, the recent average cost per day, and how many days the balance lasts at that rate.',
+    returns: { 200: outlookOutput },
+    run: ({ context }) => outlook.outlook(context),
+  });
+
+  route('GET /api/billing/statements/:month', reads({ rate: 'heavy' }), {
+    operationId: 'getStatement',
+    summary: 'Get a monthly statement',
+    description:
+      'Returns the opening balance, credits, charges and closing balance of a UTC month, with charges by day, model and API key. The totals equal the ledger. Add `.csv` to the month for one line per day with credits or charges, oldest first, each with the balance after it.',
+    params: statementParams,
+    returns: {
+      200: {
+        description: 'The statement.',
+        content: {
+          'application/json': { schema: statementOutput },
+          'text/csv': { schema: z.string().describe('CSV data (RFC 4180).') },
         },
-        ...errorResponses(401, 404, 422),
       },
     },
-    handler: async (request, reply) => {
-      const { month } = request.params;
-      if (!month.endsWith(CSV)) return statements.statement(request.context, { month });
-      const csv = await statements.statementCsv(request.context, { month: month.slice(0, -CSV.length) });
+    errors: [422],
+    run: async ({ context, params }, reply) => {
+      const { month } = params;
+      if (!month.endsWith(CSV)) return statements.statement(context, { month });
+      const csv = await statements.statementCsv(context, { month: month.slice(0, -CSV.length) });
       reply
         .header('content-disposition', `attachment; filename="statement-${month}"`)
         .type('text/csv; charset=utf-8');
       return csv;
     },
   });
-}
+});

@@ -1,3 +1,4 @@
+import { boundedByHour } from './bounded-by-hour.js';
 import type { SqlFunction } from './sql-function.js';
 
 /**
@@ -70,18 +71,7 @@ with called as materialized (
   union all
   select 'low_balance', id, null, null, 'email', email, null, null, null, null, null, null, balance, null
   from low where email is not null
-), lately as materialized (
-  select account_id, (select count(*) from (
-      select from alert_events e
-      where e.account_id = c.account_id and e.fired_at > now() - interval '1 hour' and e.purpose <> 'test'
-      limit 300) as hour) as n
-  from (select distinct account_id from claimed) c
-), bounded as (
-  select c.*, coalesce(left_out, case when 300 < l.n + row_number() over (
-      partition by c.account_id order by c.key_id nulls first, c.threshold_pct, c.subscription_id)
-    then 'Not sent: at most 300 alerts per account and hour are delivered.' end) as reason
-  from claimed c join lately l on l.account_id = c.account_id
-), recorded as (
+), ${boundedByHour('c.key_id nulls first, c.threshold_pct, c.subscription_id')}, recorded as (
   insert into alert_events (id, account_id, key_id, subscription_id, purpose, kind, destination, key_name, key_prefix,
     threshold_pct, billing_month, spend, monthly_limit, balance, fired_at, pending_since, delivery_status,
     next_attempt_at, finished_at, error_message)

@@ -6,7 +6,6 @@ export class Migration20261124000000 extends Migration {
     this.addSql(lanes);
     this.addSql(mails);
     this.addSql(lowBalance);
-    this.addSql(fireAlerts);
   }
 }
 
@@ -51,86 +50,3 @@ create index alert_mails_recipient on alert_mails (recipient_hash, standing, adm
 const lowBalance = `
 alter table accounts add column low_balance_told boolean not null default false;
 update accounts set low_balance_told = true where low_balance_threshold_usd is not null and not low_balance_armed`;
-
-/**
- * As before (Migration20261122000000), and: an account fires at most 300 events an hour that are delivered; what is beyond
- * is recorded, like a mail beyond the five of a subscription. A low balance that is told is remembered.
- */
-const fireAlerts = `
-create or replace function fire_alerts(p_at timestamptz[], p_account uuid[], p_key uuid[], p_cost numeric[], p_status text[],
-  p_most_mails integer, p_too_many text, out alerted text) language plpgsql volatile
-  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
-begin
-with called as materialized (
-  select key_id, to_char(at at time zone 'UTC', 'YYYY-MM') as month, min(at) as since, max(at) as until
-  from unnest(p_at, p_key, p_status) as t(at, key_id, status)
-  where key_id is not null and status = 'success' group by 1, 2
-), subscribed as materialized (
-  select s.*, c.month, c.since, c.until
-  from called c cross join lateral (
-    select id, account_id, key_id, kind, destination, thresholds_pct from alert_subscriptions
-    where key_id = c.key_id and active offset 0) s
-), measured as materialized (
-  select s.*, k.*, key_month_spend(s.key_id, s.month) as spend
-  from subscribed s cross join lateral (
-    select name, key_prefix || '…' || last_four as key_prefix, monthly_limit_usd from api_keys
-    where id = s.key_id and account_id = s.account_id and monthly_limit_usd is not null offset 0) k
-), above as materialized (
-  select m.*, pct from measured m cross join unnest(m.thresholds_pct) as pct
-  where m.spend * 100 >= pct * m.monthly_limit_usd
-), reached as materialized (
-  select * from above a
-  where (select true from threshold_firings f
-      where f.key_id = a.key_id and f.month = a.month and f.threshold_pct = a.pct) is null
-    and (select true from usage_events u
-      where u.account_id = a.account_id and u.key_id = a.key_id and u.status = 'success'
-        and u.created_at between a.since and a.until and u.xmin = pg_current_xact_id()::xid limit 1)
-), fired as (
-  insert into threshold_firings (key_id, month, threshold_pct, fired_at)
-  select distinct key_id, month, pct, now() from reached order by 1, 2, 3
-  on conflict do nothing
-  returning key_id, month, threshold_pct
-), low as (
-  update accounts set low_balance_armed = false, low_balance_told = true
-  where id = any(array(select distinct account_id from unnest(p_account, p_cost) as t(account_id, cost) where cost > 0))
-    and low_balance_armed and balance < low_balance_threshold_usd
-  returning id, email, balance
-), claimed as (
-  select 'threshold' as purpose, r.account_id, r.key_id, r.id as subscription_id, r.kind, r.destination,
-    r.name as key_name, r.key_prefix, r.pct as threshold_pct, r.month as billing_month, r.spend,
-    r.monthly_limit_usd as monthly_limit, null::numeric as balance,
-    case when r.kind = 'email' and p_most_mails < row_number() over (partition by r.id, r.month order by r.pct) + (
-      select count(*) from alert_events e
-      where e.purpose = 'threshold' and e.subscription_id = r.id and e.key_id = r.key_id
-        and e.billing_month = r.month) then p_too_many end as left_out
-  from fired f join reached r on r.key_id = f.key_id and r.month = f.month and r.pct = f.threshold_pct
-  union all
-  select 'low_balance', id, null, null, 'email', email, null, null, null, null, null, null, balance, null
-  from low where email is not null
-), lately as materialized (
-  select account_id, (select count(*) from (
-      select from alert_events e
-      where e.account_id = c.account_id and e.fired_at > now() - interval '1 hour' and e.purpose <> 'test'
-      limit 300) as hour) as n
-  from (select distinct account_id from claimed) c
-), bounded as (
-  select c.*, coalesce(left_out, case when 300 < l.n + row_number() over (
-      partition by c.account_id order by c.key_id nulls first, c.threshold_pct, c.subscription_id)
-    then 'Not sent: at most 300 alerts per account and hour are delivered.' end) as reason
-  from claimed c join lately l on l.account_id = c.account_id
-), told as (
-  insert into alert_events (id, account_id, key_id, subscription_id, purpose, kind, destination, key_name, key_prefix,
-    threshold_pct, billing_month, spend, monthly_limit, balance, fired_at, pending_since, delivery_status,
-    next_attempt_at, finished_at, error_message)
-  select uuid_v7(row_number() over (order by billing_month, threshold_pct)), account_id, key_id, subscription_id,
-    purpose, kind, destination, key_name, key_prefix, threshold_pct, billing_month, spend, monthly_limit, balance,
-    now(), now(),
-    case when reason is null then 'pending' when kind = 'email' then 'degraded' else 'failed' end,
-    case when reason is null then now() end, case when reason is not null then now() end, reason
-  from bounded
-  -- A conflict can't be, but through a hand in the tables: usage must not be refused for it.
-  on conflict do nothing
-  returning account_id
-)
-select string_agg(distinct account_id::text, ' ') into alerted from told;
-end $$`;

@@ -66,3 +66,7 @@ const AccountSchema = defineEntity({
 
 export class Account extends AccountSchema.class {}
 AccountSchema.setClass(Account);
+
+/** The column of a table that names the account which a row belongs to. */
+export const ofAccount = (foreignKey: string) =>
+  p.manyToOne(Account).mapToPk().joinColumn('account_id').foreignKeyName(foreignKey);

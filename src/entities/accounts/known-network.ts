@@ -1,18 +1,12 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
-import { Account } from './account.js';
+import { ofAccount } from './account.js';
 
 /** A network from which an account has proven its password. */
 const KnownNetworkSchema = defineEntity({
   name: 'KnownNetwork',
   tableName: 'known_networks',
   properties: {
-    accountId: () =>
-      p
-        .manyToOne(Account)
-        .mapToPk()
-        .joinColumn('account_id')
-        .foreignKeyName('known_networks_account_id_fkey')
-        .primary(),
+    accountId: () => ofAccount('known_networks_account_id_fkey').primary(),
     /** HMAC. */
     networkHash: p.text().primary(),
     lastSuccessAt: p.datetime(6).index('known_networks_last_success_at'),

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { Account } from './account.js';
+import { ofAccount } from './account.js';
 
 /** A link by which somebody who has forgotten their password sets another, once. Only its hash is kept. */
 const PasswordResetSchema = defineEntity({
@@ -8,13 +8,7 @@ const PasswordResetSchema = defineEntity({
   properties: {
     /** SHA-256 of the token, in hex. */
     tokenHash: p.text().primary(),
-    accountId: () =>
-      p
-        .manyToOne(Account)
-        .mapToPk()
-        .joinColumn('account_id')
-        .foreignKeyName('password_resets_account_id_fkey')
-        .index('password_resets_account_id'),
+    accountId: () => ofAccount('password_resets_account_id_fkey').index('password_resets_account_id'),
     expiresAt: p.datetime(6).index('password_resets_expires_at'),
   },
 });

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { Account } from './account.js';
+import { ofAccount } from './account.js';
 
 /** A folded email address that has received its starter credit, which is granted only once. */
 const StarterCreditSchema = defineEntity({
@@ -8,12 +8,7 @@ const StarterCreditSchema = defineEntity({
   properties: {
     /** HMAC of the mailbox: spellings of one address are one. */
     mailHash: p.text().primary(),
-    accountId: () =>
-      p
-        .manyToOne(Account)
-        .mapToPk()
-        .joinColumn('account_id')
-        .foreignKeyName('starter_credits_account_id_fkey'),
+    accountId: () => ofAccount('starter_credits_account_id_fkey'),
     createdAt: p.datetime(6),
   },
 });

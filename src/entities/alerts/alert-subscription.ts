@@ -1,7 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
-import { Account } from '../accounts/account.js';
+import { ofAccount } from '../accounts/account.js';
 import { ApiKey } from '../keys/api-key.js';
+import { sketch } from '../sketch-columns.js';
 
 export type AlertKind = 'email' | 'webhook';
 
@@ -11,12 +12,7 @@ const AlertSubscriptionSchema = defineEntity({
   tableName: 'alert_subscriptions',
   properties: {
     id: p.uuid().primary().onCreate(newId),
-    accountId: () =>
-      p
-        .manyToOne(Account)
-        .mapToPk()
-        .joinColumn('account_id')
-        .foreignKeyName('alert_subscriptions_account_id_fkey'),
+    accountId: () => ofAccount('alert_subscriptions_account_id_fkey'),
     keyId: () =>
       p
         .manyToOne(ApiKey)
@@ -29,7 +25,7 @@ const AlertSubscriptionSchema = defineEntity({
     /** A mail address or a URL. */
     destination: p.text(),
     /** 1 to 5 different percentages, ascending. */
-    thresholdsPct: p.array((text) => Number(text)).columnType('smallint[]'),
+    thresholdsPct: sketch('smallint[]'),
     active: p.boolean().default(true),
     /** Webhooks only: the secret that signs deliveries to this destination, sealed. */
     signingSecretSealed: p.text().nullable().hidden(),

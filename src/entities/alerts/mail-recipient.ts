@@ -1,5 +1,5 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
-import { Account } from '../accounts/account.js';
+import { ofAccount } from '../accounts/account.js';
 
 /** What the owner of a mail address has said to the mails of an account, by the links in them. */
 const MailRecipientSchema = defineEntity({
@@ -9,13 +9,7 @@ const MailRecipientSchema = defineEntity({
     { name: 'mail_recipients_confirmed', properties: ['recipientHash'], where: 'confirmed_at is not null' },
   ],
   properties: {
-    accountId: () =>
-      p
-        .manyToOne(Account)
-        .mapToPk()
-        .joinColumn('account_id')
-        .foreignKeyName('mail_recipients_account_id_fkey')
-        .primary(),
+    accountId: () => ofAccount('mail_recipients_account_id_fkey').primary(),
     /** HMAC of the mailbox: spellings of one address are one. */
     recipientHash: p.text().primary(),
     confirmedAt: p.datetime(6).nullable(),

@@ -1,4 +1,5 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
+import { sketch } from '../sketch-columns.js';
 
 /** Latencies of one UTC day by account, key and widget, merged from its hours; told apart as roll-ups are. */
 const UsageLatencyDaySchema = defineEntity({
@@ -20,8 +21,8 @@ const UsageLatencyDaySchema = defineEntity({
     accountId: p.uuid().primary(),
     keyId: p.uuid().nullable().primary(),
     widgetId: p.uuid().nullable().primary(),
-    latencyBuckets: p.array((text) => Number(text)).columnType('smallint[]'),
-    latencyCounts: p.array((text) => Number(text)).columnType('bigint[]'),
+    latencyBuckets: sketch('smallint[]'),
+    latencyCounts: sketch('bigint[]'),
   },
 });
 

@@ -1,4 +1,5 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
+import { countedCalls } from '../sketch-columns.js';
 
 /**
  * Calls of one hour by account, key, widget and model. Those five tell rows apart, nulls included; PostgreSQL has a
@@ -24,15 +25,7 @@ const UsageRollupSchema = defineEntity({
     widgetId: p.uuid().nullable().primary(),
     /** The one that served. */
     model: p.text().primary(),
-    requests: p.bigint(),
-    errors: p.bigint(),
-    inputTokens: p.bigint(),
-    outputTokens: p.bigint(),
-    /** Dollars. */
-    cost: p.decimal().columnType('numeric'),
-    /** Numbers of the sketch's buckets that have calls, ascending, and how many each has. */
-    latencyBuckets: p.array((text) => Number(text)).columnType('smallint[]'),
-    latencyCounts: p.array((text) => Number(text)).columnType('integer[]'),
+    ...countedCalls(),
   },
 });
 

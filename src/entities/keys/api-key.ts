@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
-import { Account } from '../accounts/account.js';
+import { ofAccount } from '../accounts/account.js';
 
 /** An API key. Of the secret only prefix, last four characters and SHA-256 are kept. */
 const ApiKeySchema = defineEntity({
@@ -14,8 +14,7 @@ const ApiKeySchema = defineEntity({
   ],
   properties: {
     id: p.uuid().primary().onCreate(newId),
-    accountId: () =>
-      p.manyToOne(Account).mapToPk().joinColumn('account_id').foreignKeyName('api_keys_account_id_fkey'),
+    accountId: () => ofAccount('api_keys_account_id_fkey'),
     name: p.text(),
     keyPrefix: p.text(),
     lastFour: p.text(),

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { Account } from '../accounts/account.js';
+import { ofAccount } from '../accounts/account.js';
 
 /** What is left of a deleted key: calls with it are still refused, and counted for its owner. */
 const DeletedApiKeySchema = defineEntity({
@@ -13,12 +13,7 @@ const DeletedApiKeySchema = defineEntity({
   ],
   properties: {
     id: p.uuid().primary(),
-    accountId: () =>
-      p
-        .manyToOne(Account)
-        .mapToPk()
-        .joinColumn('account_id')
-        .foreignKeyName('deleted_api_keys_account_id_fkey'),
+    accountId: () => ofAccount('deleted_api_keys_account_id_fkey'),
     name: p.text(),
     /** SHA-256 of the full secret. */
     keyHash: p.blob().unique('deleted_api_keys_key_hash_key').hidden(),

@@ -1,6 +1,5 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
-
-const sketch = () => p.array((text) => Number(text));
+import { sketch } from '../sketch-columns.js';
 
 /** Successes of one hour by account, model and length of the answer, as the leaderboard counts them. */
 const AccountBandHourSchema = defineEntity({
@@ -18,8 +17,8 @@ const AccountBandHourSchema = defineEntity({
     inputTokens: p.bigint(),
     outputTokens: p.bigint(),
     /** Numbers of the sketch's buckets that have calls, ascending, and how many each has. */
-    latencyBuckets: sketch().columnType('smallint[]'),
-    latencyCounts: sketch().columnType('bigint[]'),
+    latencyBuckets: sketch('smallint[]'),
+    latencyCounts: sketch('bigint[]'),
   },
 });
 

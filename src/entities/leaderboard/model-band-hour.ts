@@ -1,6 +1,5 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
-
-const sketch = () => p.array((text) => Number(text));
+import { sketch } from '../sketch-columns.js';
 
 /** Latencies of one hour by model and length of the answer, over all accounts. */
 const ModelBandHourSchema = defineEntity({
@@ -12,8 +11,8 @@ const ModelBandHourSchema = defineEntity({
     /** Number of the band of output tokens, from 1 (services/leaderboard/bands.rules.ts). */
     band: p.smallint().primary(),
     /** Numbers of the sketch's buckets that have calls, ascending, and how many each has. */
-    latencyBuckets: sketch().columnType('smallint[]'),
-    latencyCounts: sketch().columnType('bigint[]'),
+    latencyBuckets: sketch('smallint[]'),
+    latencyCounts: sketch('bigint[]'),
   },
 });
 

@@ -1,6 +1,5 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
-
-const sketch = () => p.array((text) => Number(text));
+import { sketch } from '../sketch-columns.js';
 
 /** Calls of one hour by model, over all accounts, as the public leaderboard counts them. */
 const ModelHourSchema = defineEntity({
@@ -23,14 +22,14 @@ const ModelHourSchema = defineEntity({
     successTokens: p.bigint(),
     successMs: p.bigint(),
     /** Sketches of the successes: numbers of buckets, ascending, and how many calls each has. */
-    latencyBuckets: sketch().columnType('smallint[]'),
-    latencyCounts: sketch().columnType('bigint[]'),
-    ttftBuckets: sketch().columnType('smallint[]'),
-    ttftCounts: sketch().columnType('bigint[]'),
-    inputBuckets: sketch().columnType('smallint[]'),
-    inputCounts: sketch().columnType('bigint[]'),
-    outputBuckets: sketch().columnType('smallint[]'),
-    outputCounts: sketch().columnType('bigint[]'),
+    latencyBuckets: sketch('smallint[]'),
+    latencyCounts: sketch('bigint[]'),
+    ttftBuckets: sketch('smallint[]'),
+    ttftCounts: sketch('bigint[]'),
+    inputBuckets: sketch('smallint[]'),
+    inputCounts: sketch('bigint[]'),
+    outputBuckets: sketch('smallint[]'),
+    outputCounts: sketch('bigint[]'),
   },
 });
 

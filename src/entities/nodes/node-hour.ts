@@ -1,6 +1,5 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
-
-const sketch = () => p.array((text) => Number(text));
+import { sketch } from '../sketch-columns.js';
 
 /** What a deployment on a node served in one hour, by how busy the node was. Only hours that are over. */
 const NodeHourSchema = defineEntity({
@@ -21,8 +20,8 @@ const NodeHourSchema = defineEntity({
     /** What was charged, in dollars. */
     cost: p.decimal().columnType('numeric'),
     /** Sketch of the latencies of the successes: numbers of buckets, ascending, and how many calls each has. */
-    latencyBuckets: sketch().columnType('smallint[]'),
-    latencyCounts: sketch().columnType('bigint[]'),
+    latencyBuckets: sketch('smallint[]'),
+    latencyCounts: sketch('bigint[]'),
   },
 });
 

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
-import { Account } from '../accounts/account.js';
+import { ofAccount } from '../accounts/account.js';
 
 /** What a run samples with; what is absent is left to the model. */
 export interface RunParameters {
@@ -21,12 +21,7 @@ const PlaygroundSessionSchema = defineEntity({
   ],
   properties: {
     id: p.uuid().primary().onCreate(newId),
-    accountId: () =>
-      p
-        .manyToOne(Account)
-        .mapToPk()
-        .joinColumn('account_id')
-        .foreignKeyName('playground_sessions_account_id_fkey'),
+    accountId: () => ofAccount('playground_sessions_account_id_fkey'),
     promptSealed: p.text().hidden(),
     systemPromptSealed: p.text().nullable().hidden(),
     parameters: p.json().$type<RunParameters>(),

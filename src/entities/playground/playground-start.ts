@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { Account } from '../accounts/account.js';
+import { ofAccount } from '../accounts/account.js';
 
 /** A session that an account began in the last minute; for the bound on runs per minute. */
 const PlaygroundStartSchema = defineEntity({
@@ -9,12 +9,7 @@ const PlaygroundStartSchema = defineEntity({
   properties: {
     /** Of the session, which may be deleted meanwhile. */
     sessionId: p.uuid().primary(),
-    accountId: () =>
-      p
-        .manyToOne(Account)
-        .mapToPk()
-        .joinColumn('account_id')
-        .foreignKeyName('playground_starts_account_id_fkey'),
+    accountId: () => ofAccount('playground_starts_account_id_fkey'),
     startedAt: p.datetime(6),
     runs: p.smallint(),
   },

@@ -1,4 +1,5 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
+import { countedCalls } from '../sketch-columns.js';
 
 /** Hourly sums of the calls that named a prompt version, by account, key and model. The version may have been deleted since. */
 const PromptVersionHourSchema = defineEntity({
@@ -18,15 +19,7 @@ const PromptVersionHourSchema = defineEntity({
     keyId: p.uuid().nullable().primary(),
     /** The one that served. */
     model: p.text().primary(),
-    requests: p.bigint(),
-    errors: p.bigint(),
-    inputTokens: p.bigint(),
-    outputTokens: p.bigint(),
-    /** Dollars. */
-    cost: p.decimal().columnType('numeric'),
-    /** Numbers of the sketch's buckets that have calls, ascending, and how many each has. */
-    latencyBuckets: p.array((text) => Number(text)).columnType('smallint[]'),
-    latencyCounts: p.array((text) => Number(text)).columnType('integer[]'),
+    ...countedCalls(),
   },
 });
 

@@ -1,4 +1,5 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
+import { sketch } from '../sketch-columns.js';
 
 /** Latencies of one UTC day of calls that named a version of a prompt, merged from its hours. */
 const PromptVersionLatencyDaySchema = defineEntity({
@@ -10,8 +11,8 @@ const PromptVersionLatencyDaySchema = defineEntity({
     /** `YYYY-MM-DD`. */
     day: p.date().primary(),
     accountId: p.uuid().primary(),
-    latencyBuckets: p.array((text) => Number(text)).columnType('smallint[]'),
-    latencyCounts: p.array((text) => Number(text)).columnType('bigint[]'),
+    latencyBuckets: sketch('smallint[]'),
+    latencyCounts: sketch('bigint[]'),
   },
 });
 

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
-import { Account } from '../accounts/account.js';
+import { ofAccount } from '../accounts/account.js';
 
 /** A saved prompt. What it says stands in its versions. */
 const PromptSchema = defineEntity({
@@ -15,8 +15,7 @@ const PromptSchema = defineEntity({
   uniques: [{ name: 'prompts_account_slug_key', properties: ['accountId', 'slug'] }],
   properties: {
     id: p.uuid().primary().onCreate(newId),
-    accountId: () =>
-      p.manyToOne(Account).mapToPk().joinColumn('account_id').foreignKeyName('prompts_account_id_fkey'),
+    accountId: () => ofAccount('prompts_account_id_fkey'),
     slug: p.text(),
     name: p.text(),
     description: p.text().nullable(),

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
-import { Account } from '../accounts/account.js';
+import { ofAccount } from '../accounts/account.js';
 import { Prompt } from '../prompts/prompt.js';
 
 /** A chat widget that customers embed in their pages. */
@@ -16,8 +16,7 @@ const WidgetSchema = defineEntity({
   ],
   properties: {
     id: p.uuid().primary().onCreate(newId),
-    accountId: () =>
-      p.manyToOne(Account).mapToPk().joinColumn('account_id').foreignKeyName('widgets_account_id_fkey'),
+    accountId: () => ofAccount('widgets_account_id_fkey'),
     /** Names the widget in pages. Public: it is no credential. */
     publicKey: p.text().unique('widgets_public_key_key'),
     name: p.text(),

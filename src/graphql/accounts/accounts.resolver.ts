@@ -1,4 +1,4 @@
-import { Arg, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { z } from 'zod';
 import {
   changePasswordInput,
   deleteAccountInput,
@@ -7,154 +7,124 @@ import {
   resetPasswordInput,
   signupInput,
 } from '../../services/accounts/accounts.inputs.js';
+import { sessionOutput, userOutput } from '../../services/accounts/accounts.outputs.js';
 import type { OpenedSession } from '../../services/accounts/sessions.service.js';
-import { Allow } from '../access.js';
 import { Plan } from '../billing/billing.types.js';
 import { camelCased } from '../case.js';
 import type { GraphqlContext } from '../context.js';
+import { field, mutation, query, subscription } from '../fields.js';
 import { checked } from '../input.js';
-import {
-  ChangePasswordInput,
-  DeleteAccountInput,
-  ForgotPasswordInput,
-  LoginInput,
-  ResetPasswordInput,
-  SignupInput,
-} from './accounts.args.js';
-import {
-  Account,
-  ChangePasswordPayload,
-  DeleteAccountPayload,
-  ForgotPasswordPayload,
-  LoginPayload,
-  LogoutPayload,
-  ResetPasswordPayload,
-  SignupPayload,
-  Viewer,
-} from './accounts.types.js';
-import { loadViewer } from './viewer.js';
+import { Account, AccountChange, Viewer } from './accounts.types.js';
 
-const SUCCESS = { success: true };
+const sessionPayload = sessionOutput
+  .extend({
+    expires_in: z.int().describe('Token lifetime in seconds.'),
+    user: userOutput.describe('The account.'),
+  })
+  .describe('A session. Over HTTP, the `pr_session` cookie carries the same token.');
 
-function sessionPayload(
-  session: OpenedSession,
-  { sessionJar }: GraphqlContext,
-): SignupPayload | LoginPayload | ResetPasswordPayload {
+function opened(session: OpenedSession, { sessionJar }: GraphqlContext) {
   sessionJar.set(session);
   return {
     accessToken: session.token,
-    tokenType: 'bearer',
+    tokenType: 'bearer' as const,
     expiresIn: session.maxAgeSeconds,
     user: camelCased(session.user),
   };
 }
 
-/** The signed-in account, sign-up, login and logout. */
-@Resolver()
-class AccountsResolver {
-  @Allow('session')
-  @Query(() => Viewer, { nullable: true, description: 'The signed-in account. Requires a session.' })
-  viewer(@Ctx() context: GraphqlContext): Promise<Viewer | null> {
-    return loadViewer(context);
-  }
+const done = z.object({ success: z.boolean().describe('Always true. Failures are returned as errors.') });
+const SUCCESS = { success: true };
 
-  @Allow('public', { proof: true })
-  @Mutation(() => SignupPayload, {
+/** The signed-in account, sign-up, login and logout. */
+export const accountsResolvers = [
+  query('viewer', 'session', Viewer, {
+    nullable: true,
+    description: 'The signed-in account. Requires a session.',
+    run: ({ service, loaders }) => loaders.users.load(service.viewer!.accountId),
+  }),
+  mutation('signup', 'public', {
+    proof: true,
     description:
       'Creates an account on the `free` plan and starts a session. The first account per email address, ignoring plus tags, receives a $1.00 starter credit.',
-  })
-  async signup(
-    @Arg('input', { description: 'The details of the new account.' }) input: SignupInput,
-    @Ctx() context: GraphqlContext,
-  ): Promise<SignupPayload> {
-    const session = await context.services.accounts.signup(context.service, checked(signupInput, input));
-    return sessionPayload(session, context);
-  }
-
-  @Allow('public', { proof: true })
-  @Mutation(() => LoginPayload, {
+    input: signupInput.describe('The details of the new account.'),
+    argument: 'The details of the new account.',
+    payload: sessionPayload,
+    run: async (context, input) =>
+      opened(await context.services.accounts.signup(context.service, checked(signupInput, input)), context),
+  }),
+  mutation('login', 'public', {
+    proof: true,
     description: 'Starts a session. At most 10 failed attempts per account and network in 15 minutes.',
-  })
-  async login(
-    @Arg('input', { description: 'The credentials.' }) input: LoginInput,
-    @Ctx() context: GraphqlContext,
-  ): Promise<LoginPayload> {
-    const session = await context.services.accounts.login(context.service, checked(loginInput, input));
-    return sessionPayload(session, context);
-  }
-
-  @Allow('public')
-  @Mutation(() => ForgotPasswordPayload, {
+    input: loginInput.describe('The credentials.'),
+    argument: 'The credentials.',
+    payload: sessionPayload,
+    run: async (context, input) =>
+      opened(await context.services.accounts.login(context.service, checked(loginInput, input)), context),
+  }),
+  mutation('forgotPassword', 'public', {
     description:
       'Emails a password reset link if an account has the address; the response is the same either way. At most 3 emails per address and hour.',
-  })
-  async forgotPassword(
-    @Arg('input', { description: 'The email address.' }) input: ForgotPasswordInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<ForgotPasswordPayload> {
-    await services.accounts.forgotPassword(service, checked(forgotPasswordInput, input));
-    return SUCCESS;
-  }
-
-  @Allow('public', { proof: true })
-  @Mutation(() => ResetPasswordPayload, {
+    input: forgotPasswordInput.describe('The email address of an account whose password was forgotten.'),
+    argument: 'The email address.',
+    payload: done.describe('An email was sent if an account has the address.'),
+    run: async ({ services, service }, input) => {
+      await services.accounts.forgotPassword(service, checked(forgotPasswordInput, input));
+      return SUCCESS;
+    },
+  }),
+  mutation('resetPassword', 'public', {
+    proof: true,
     description:
       'Sets a new password with the token from an emailed link, ends all sessions of the account and starts a new one. A link works once, for 30 minutes.',
-  })
-  async resetPassword(
-    @Arg('input', { description: 'The new password and the token.' }) input: ResetPasswordInput,
-    @Ctx() context: GraphqlContext,
-  ): Promise<ResetPasswordPayload> {
-    const session = await context.services.accounts.resetPassword(
-      context.service,
-      checked(resetPasswordInput, input),
-    );
-    return sessionPayload(session, context);
-  }
-
-  @Allow('session')
-  @Mutation(() => LogoutPayload, { description: 'Ends the current session and revokes all its tokens.' })
-  async logout(@Ctx() { services, service, sessionJar }: GraphqlContext): Promise<LogoutPayload> {
-    await services.accounts.logout(service);
-    sessionJar.clear();
-    return SUCCESS;
-  }
-
-  @Allow('session', { proof: true })
-  @Mutation(() => ChangePasswordPayload, {
+    input: resetPasswordInput.describe('A new password, and the token that allows it.'),
+    argument: 'The new password and the token.',
+    payload: sessionPayload,
+    run: async (context, given) => {
+      const input = checked(resetPasswordInput, given);
+      return opened(await context.services.accounts.resetPassword(context.service, input), context);
+    },
+  }),
+  mutation('logout', 'session', {
+    description: 'Ends the current session and revokes all its tokens.',
+    payload: done.describe('The result of logging out.'),
+    run: async ({ services, service, sessionJar }) => {
+      await services.accounts.logout(service);
+      sessionJar.clear();
+      return SUCCESS;
+    },
+  }),
+  mutation('changePassword', 'session', {
+    proof: true,
     description: 'Changes the password and ends all other sessions.',
-  })
-  async changePassword(
-    @Arg('input', { description: 'The passwords.' }) input: ChangePasswordInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<ChangePasswordPayload> {
-    await services.accounts.changePassword(service, checked(changePasswordInput, input));
-    return SUCCESS;
-  }
-
-  @Allow('session', { proof: true })
-  @Mutation(() => DeleteAccountPayload, {
+    input: changePasswordInput.describe('The current password and the new one.'),
+    argument: 'The passwords.',
+    payload: done.describe('The result of changing the password.'),
+    run: async ({ services, service }, input) => {
+      await services.accounts.changePassword(service, checked(changePasswordInput, input));
+      return SUCCESS;
+    },
+  }),
+  mutation('deleteAccount', 'session', {
+    proof: true,
     description:
       "Deletes the signed-in account, ends its sessions, deletes its API keys and erases personal data. Ledger and usage records are kept without name or email address. This can't be undone.",
-  })
-  async deleteAccount(
-    @Arg('input', { description: 'The confirmation.' }) input: DeleteAccountInput,
-    @Ctx() { services, service, sessionJar }: GraphqlContext,
-  ): Promise<DeleteAccountPayload> {
-    await services.accounts.deleteAccount(service, checked(deleteAccountInput, input));
-    sessionJar.clear();
-    return SUCCESS;
-  }
-}
-
-/** Fields of an account, for its owner and administrators. */
-@Resolver(() => Account)
-class AccountResolver {
-  @FieldResolver(() => Plan, { description: 'The plan of the account.' })
-  plan(@Root() account: Account, @Ctx() { loaders }: GraphqlContext): Promise<Plan | null> {
-    return loaders.plans.load(account.planId);
-  }
-}
-
-/** Every resolver of the domain. */
-export const accountsResolvers = [AccountsResolver, AccountResolver] as const;
+    input: deleteAccountInput.describe('The password, which confirms the deletion.'),
+    argument: 'The confirmation.',
+    payload: done.describe('The result of deleting the account.'),
+    run: async ({ services, service, sessionJar }, input) => {
+      await services.accounts.deleteAccount(service, checked(deleteAccountInput, input));
+      sessionJar.clear();
+      return SUCCESS;
+    },
+  }),
+  field(Account, 'plan', Plan, {
+    description: 'The plan of the account.',
+    run: ({ loaders }, _args, { planId }) => loaders.plans.load(planId),
+  }),
+  subscription('accountChanged', 'session', AccountChange, {
+    description:
+      'Changes of the account once they are committed: balance, plan, keys, and rejected calls. Changes in quick succession arrive as one event. For the cost of calls, use `usageRecorded`. Requires a session.',
+    subscribe: ({ services, service }) => services.accountFeed.accountChanged(service),
+  }),
+] as const;

@@ -1,66 +1,79 @@
-import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { z } from 'zod';
+import { uuid } from '../../lib/output-fields.js';
 import { adjustCreditInput, listActionsInput } from '../../services/admin/admin.inputs.js';
-import { Allow } from '../access.js';
-import { camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
-import { checked, given } from '../input.js';
 import {
-  AdjustCreditInput,
-  AdjustCreditPayload,
-  AdminAction,
-  AdminActionsArgs,
-  RoutedModel,
-  ScheduledJob,
-} from './admin.types.js';
+  actionChangeOutput,
+  actionOutput,
+  adjustmentOutput,
+  jobOutput,
+  routedDeploymentOutput,
+  routedModelOutput,
+} from '../../services/admin/admin.outputs.js';
+import { shown, shownAs } from '../case.js';
+import { listCost } from '../connections.js';
+import { enumOf } from '../enum-of.js';
+import { mutation, query } from '../fields.js';
+import { checked, given } from '../input.js';
+import { Decimal } from '../scalars.js';
+import { objectType } from '../zod-fields.js';
 
-const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 500;
+enumOf('AdminActionSource', 'Where an administrator acted.', actionOutput.shape.source, {
+  session: 'Signed in.',
+  command_line: 'On the command line of the server.',
+});
+
+enumOf(
+  'RoutedDeploymentStatus',
+  'Whether failures have parked a deployment.',
+  routedDeploymentOutput.shape.status.unwrap(),
+  { serving: 'It is not parked.', parked: 'It takes no calls until its cooldown is over.' },
+);
+
+enumOf('TakesCalls', 'Whether a deployment takes calls.', routedDeploymentOutput.shape.takes_calls.unwrap(), {
+  yes: 'It takes its share.',
+  if_no_other_can: 'Only while no other deployment of the model can.',
+  no: 'It takes none.',
+});
+
+objectType('AdminActionChange', actionChangeOutput);
+const AdminAction = objectType('AdminAction', actionOutput);
+const ScheduledJob = objectType('ScheduledJob', jobOutput);
+objectType('RoutedDeployment', routedDeploymentOutput);
+const RoutedModel = objectType('RoutedModel', routedModelOutput);
+objectType('CreditAdjustment', adjustmentOutput);
 
 /** What administrators do to run the installation. */
-@Resolver()
-export class AdminResolver {
-  @Allow('admin')
-  @Query(() => [AdminAction], {
+export const adminResolvers = [
+  query('adminActions', 'admin', [AdminAction], {
     description: 'The audit log of administrators, newest first. Requires an administrator.',
-    complexity: ({ args, childComplexity }) =>
-      1 + Math.min(Math.max(args.limit ?? DEFAULT_LIMIT, 1), MAX_LIMIT) * childComplexity,
-  })
-  async adminActions(
-    @Args() args: AdminActionsArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<AdminAction[]> {
-    return camelCased(await services.admin.actions(service, checked(listActionsInput, given(args))));
-  }
-
-  @Allow('admin')
-  @Query(() => [ScheduledJob], {
+    complexity: listCost,
+    args: listActionsInput,
+    run: ({ services, service }, args) =>
+      shown(services.admin.actions(service, checked(listActionsInput, given(args)))),
+  }),
+  query('scheduledJobs', 'admin', [ScheduledJob], {
     description: 'Scheduled jobs with their last and next runs. Requires an administrator.',
-  })
-  async scheduledJobs(@Ctx() { services, service }: GraphqlContext): Promise<ScheduledJob[]> {
-    return camelCased(await services.admin.jobs(service));
-  }
-
-  @Allow('admin')
-  @Query(() => [RoutedModel], {
+    run: ({ services, service }) => shown(services.admin.jobs(service)),
+  }),
+  query('routing', 'admin', [RoutedModel], {
     description: 'Routing as one model proxy sees it, by model. Requires an administrator.',
-  })
-  async routing(@Ctx() { services, service }: GraphqlContext): Promise<RoutedModel[]> {
-    return camelCased(await services.admin.routing(service));
-  }
-
-  @Allow('admin')
-  @Mutation(() => AdjustCreditPayload, {
+    run: ({ services, service }) => shown(services.admin.routing(service)),
+  }),
+  mutation('adjustCredit', 'admin', {
     description:
       'Adjusts the balance of an account by a ledger entry with a reason. Requires an administrator.',
-  })
-  async adjustCredit(
-    @Arg('input', { description: 'Account, amount and reason.' }) { id, ...input }: AdjustCreditInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<AdjustCreditPayload> {
-    return {
-      adjustment: camelCased(
-        await services.admin.adjustCredit(service, id, checked(adjustCreditInput, input)),
-      ),
-    };
-  }
-}
+    input: z
+      .object({ id: uuid('Account ID.') })
+      .extend(adjustCreditInput.shape)
+      .describe('An account and the correction of its balance.'),
+    inputTypes: { amountUsd: Decimal },
+    argument: 'Account, amount and reason.',
+    payload: z
+      .object({ adjustment: adjustmentOutput.describe('The adjustment.') })
+      .describe('The adjustment of a balance.'),
+    run: async ({ services, service }, { id, ...given }) => {
+      const input = checked(adjustCreditInput, given);
+      return shownAs('adjustment', services.admin.adjustCredit(service, id, input));
+    },
+  }),
+];

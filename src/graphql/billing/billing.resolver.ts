@@ -1,27 +1,26 @@
-import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Int } from 'type-graphql';
+import { z } from 'zod';
 import {
   ledgerMonthInput,
   sequenceConnectionInput,
   topUpOnceInput,
   type UsageFilterInput,
   usageConnectionInput,
+  usageFilterInput,
+  usageParams,
 } from '../../services/billing/billing.inputs.js';
 import {
   balanceOutput,
   ledgerMonthOutput,
-  type UsageItemOutput,
   usageReceiptOutput,
 } from '../../services/billing/billing.outputs.js';
-import { Allow } from '../access.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { loadViewer } from '../accounts/viewer.js';
-import { camelCased } from '../case.js';
-import { type Connection, PageArgs, pageCost, toConnection } from '../connections.js';
-import type { GraphqlContext } from '../context.js';
+import { camelCased, shown } from '../case.js';
+import { type Connection, connectionArgs, pageCost, toConnection } from '../connections.js';
+import { field, mutation, query, subscription } from '../fields.js';
 import { checked } from '../input.js';
 import { ApiKey } from '../keys/keys.types.js';
-import { descriptionOf } from '../zod-fields.js';
-import { MonthArgs, TopUpInput, UsageArgs, UsageReceiptArgs } from './billing.args.js';
+import { descriptionOf, inputType } from '../zod-fields.js';
 import {
   LedgerEntry,
   LedgerEntryConnection,
@@ -32,6 +31,7 @@ import {
   UsageEvent,
   UsageEventConnection,
   UsageReceipt,
+  UsageStatus,
   UsageTotals,
 } from './billing.types.js';
 
@@ -46,12 +46,25 @@ const MONTH_COST = ({ childComplexity }: { childComplexity: number }): number =>
 /** They read the roll-ups of a window, as analytics do. */
 const TOTALS_COST = 100;
 
+const UsageFilter = inputType(
+  'UsageFilterInput',
+  usageFilterInput.describe('Filter for usage events. Omitted fields match every event.'),
+  { status: UsageStatus },
+);
+const usageArgs = connectionArgs.extend({
+  before: z
+    .string()
+    .nullish()
+    .describe('Cursor of the entry before which the page ends. Use it instead of `after`.'),
+  filter: usageFilterInput.nullish().describe('Filter; without it, all events are returned.'),
+});
+
 /** Cost of a page of usage, and of the events that may be read to find it. */
 const usageCost = ({
   args,
   childComplexity,
 }: {
-  args: Partial<UsageArgs>;
+  args: { first?: number; filter?: Partial<InstanceType<typeof UsageFilter>> | null };
   childComplexity: number;
 }): number => {
   const { model, status, windowDays } = args.filter ?? {};
@@ -60,167 +73,120 @@ const usageCost = ({
   return pageCost({ args, childComplexity }) + (isSearch ? days * SEARCHED_DAY : 0);
 };
 
-/** Plans, models and top-up. */
-@Resolver()
-class BillingResolver {
-  @Allow('public')
-  @Query(() => [Plan], { description: 'All plans, cheapest first.', complexity: catalogCost })
-  async plans(@Ctx() { services, service }: GraphqlContext): Promise<Plan[]> {
-    return camelCased(await services.billing.plans(service));
-  }
-
-  @Allow('public')
-  @Query(() => [Model], { description: 'All public models with their prices.', complexity: catalogCost })
-  async models(@Ctx() { services, service }: GraphqlContext): Promise<Model[]> {
-    return camelCased(await services.billing.models(service));
-  }
-
-  @Allow('session')
-  @Mutation(() => TopUpPayload, {
+const catalogAndTopUp = [
+  query('plans', 'public', [Plan], {
+    description: 'All plans, cheapest first.',
+    complexity: catalogCost,
+    run: ({ services, service }) => shown(services.billing.plans(service)),
+  }),
+  query('models', 'public', [Model], {
+    description: 'All public models with their prices.',
+    complexity: catalogCost,
+    run: ({ services, service }) => shown(services.billing.models(service)),
+  }),
+  mutation('topUp', 'session', {
     description:
       'Adds credit. This is a mock: no card is charged, and the balance changes immediately. Repeating a request with the same `idempotencyKey` and amount returns the original result without adding credit again.',
-  })
-  async topUp(
-    @Arg('input', { description: 'Amount and optional idempotency key.' }) input: TopUpInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<TopUpPayload> {
-    const { idempotency_key: idempotencyKey, ...rest } = checked(topUpOnceInput, input);
-    return camelCased(await services.billing.topUp(service, { ...rest, idempotencyKey }));
-  }
-}
-
-@Resolver(() => TopUpPayload)
-class TopUpPayloadResolver {
-  @FieldResolver(() => Viewer, { nullable: true, description: 'The account after the top-up.' })
-  viewer(@Ctx() context: GraphqlContext): Promise<Viewer | null> {
-    return loadViewer(context);
-  }
-}
-
-/** Usage and ledger of the signed-in account. */
-@Resolver(() => Viewer)
-class ViewerBillingResolver {
-  @FieldResolver(() => Int, {
+    input: topUpOnceInput.describe('A top-up.'),
+    inputTypes: { amountUsd: Int },
+    argument: 'Amount and optional idempotency key.',
+    payload: TopUpPayload,
+    run: async ({ services, service }, input) => {
+      const { idempotency_key: idempotencyKey, ...rest } = checked(topUpOnceInput, input);
+      return camelCased(await services.billing.topUp(service, { ...rest, idempotencyKey }));
+    },
+  }),
+  field(TopUpPayload, 'viewer', Viewer, {
     nullable: true,
-    description: descriptionOf(balanceOutput.shape.monthly_quota_tokens),
-  })
-  async monthlyQuotaTokens(@Ctx() { services, service }: GraphqlContext): Promise<number | null> {
-    return (await services.billing.balance(service)).monthly_quota_tokens;
-  }
-
-  @FieldResolver(() => UsageEventConnection, {
-    description: 'Usage events, one per forwarded call. Prompts and responses are never stored.',
-    complexity: usageCost,
-  })
-  async usageEvents(
-    @Args() args: UsageArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<UsagePage> {
-    const input = checked(usageConnectionInput, args);
-    const page = await services.billing.usagePage(service, input);
-    return { ...toConnection(page, args, camelCased<UsageItemOutput>), filter: input.filter ?? {} };
-  }
-
-  @FieldResolver(() => UsageReceipt, { nullable: true, description: usageReceiptOutput.description })
-  async usageReceipt(
-    @Args() { id }: UsageReceiptArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<UsageReceipt> {
-    const receipt = camelCased(await services.billing.usageReceipt(service, id));
-    return { ...receipt, event: receipt };
-  }
-
-  @FieldResolver(() => LedgerEntryConnection, {
-    description: 'Ledger entries: top-ups, grants, charges and corrections.',
-    complexity: pageCost,
-  })
-  async ledgerEntries(
-    @Args() args: PageArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<Connection<LedgerEntry>> {
-    const page = await services.billing.ledgerPage(service, checked(sequenceConnectionInput, args));
-    return toConnection(page, args, camelCased);
-  }
-
-  @FieldResolver(() => LedgerMonth, { description: ledgerMonthOutput.description, complexity: MONTH_COST })
-  async ledgerMonth(
-    @Args() args: MonthArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<LedgerMonth> {
-    return camelCased(await services.billing.ledgerMonth(service, checked(ledgerMonthInput, args)));
-  }
-}
+    description: 'The account after the top-up.',
+    run: ({ service, loaders }) => loaders.users.load(service.viewer!.accountId),
+  }),
+];
 
 /** A page with what its list was narrowed by. */
-interface UsagePage extends Connection<UsageEvent> {
+interface UsagePage extends Connection<InstanceType<typeof UsageEvent>> {
   filter: UsageFilterInput;
 }
 
-@Resolver(() => UsageEventConnection)
-class UsageEventConnectionResolver {
-  @FieldResolver(() => UsageTotals, {
+const usage = [
+  field(Viewer, 'usageEvents', UsageEventConnection, {
+    description: 'Usage events, one per forwarded call. Prompts and responses are never stored.',
+    complexity: usageCost,
+    args: usageArgs,
+    argTypes: { filter: UsageFilter },
+    run: async ({ services, service }, args): Promise<UsagePage> => {
+      const input = checked(usageConnectionInput, args);
+      const page = await services.billing.usagePage(service, input);
+      return { ...(await toConnection(page, args)), filter: input.filter ?? {} };
+    },
+  }),
+  field(UsageEventConnection, 'totals', UsageTotals, {
     description: 'Totals of all events that match the filter, on every page.',
     complexity: TOTALS_COST,
-  })
-  async totals(
-    @Root() { filter }: UsagePage,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<UsageTotals> {
-    return camelCased(await services.billing.usageTotals(service, filter));
-  }
-
-  @FieldResolver(() => Int, {
+    run: ({ services, service }, _args, page) =>
+      shown(services.billing.usageTotals(service, (page as UsagePage).filter)),
+  }),
+  field(UsageEventConnection, 'totalCount', Int, {
     description: 'Total number of usage events of the account, ignoring the filter.',
-  })
-  totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
-    return services.billing.usageCount(service);
-  }
-}
-
-@Resolver(() => LedgerEntryConnection)
-class LedgerEntryConnectionResolver {
-  @FieldResolver(() => Int, { description: 'Total number of ledger entries of the account.' })
-  totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
-    return services.billing.ledgerCount(service);
-  }
-}
-
-/** Fields of a usage event that need a query. */
-@Resolver(() => UsageEvent)
-class UsageEventResolver {
-  @FieldResolver(() => Model, {
+    run: ({ services, service }) => services.billing.usageCount(service),
+  }),
+  field(Viewer, 'usageReceipt', UsageReceipt, {
+    nullable: true,
+    description: usageReceiptOutput.description,
+    args: usageParams,
+    run: async ({ services, service }, { id }) => {
+      const receipt = camelCased(await services.billing.usageReceipt(service, id));
+      return { ...receipt, event: receipt };
+    },
+  }),
+  field(UsageEvent, 'model', Model, {
     nullable: true,
     description: 'The model that served the call, or null if it is no longer offered.',
-  })
-  model(@Root() { modelPublicName }: UsageEvent, @Ctx() { loaders }: GraphqlContext): Promise<Model | null> {
-    return loaders.models.load(modelPublicName);
-  }
+    run: ({ loaders }, _args, { modelPublicName }) => loaders.models.load(modelPublicName),
+  }),
+  field(UsageEvent, 'apiKey', ApiKey, {
+    nullable: true,
+    description: 'The API key, or null if it was deleted.',
+    run: async ({ loaders }, _args, { keyId }) => (keyId === null ? null : loaders.keys.load(keyId)),
+  }),
+  subscription('usageRecorded', 'session', UsageEvent, {
+    description:
+      'New usage events of the account as they are charged, each exactly once. Requires a session.',
+    subscribe: ({ services, service }) => services.usageFeed.usageRecorded(service),
+  }),
+];
 
-  @FieldResolver(() => ApiKey, { nullable: true, description: 'The API key, or null if it was deleted.' })
-  async apiKey(@Root() { keyId }: UsageEvent, @Ctx() { loaders }: GraphqlContext): Promise<ApiKey | null> {
-    return keyId === null ? null : loaders.keys.load(keyId);
-  }
-}
+const ledger = [
+  field(Viewer, 'monthlyQuotaTokens', Int, {
+    nullable: true,
+    description: descriptionOf(balanceOutput.shape.monthly_quota_tokens),
+    run: async ({ services, service }) => (await services.billing.balance(service)).monthly_quota_tokens,
+  }),
+  field(Viewer, 'ledgerEntries', LedgerEntryConnection, {
+    description: 'Ledger entries: top-ups, grants, charges and corrections.',
+    complexity: pageCost,
+    args: connectionArgs,
+    run: ({ services, service }, args) =>
+      toConnection(services.billing.ledgerPage(service, checked(sequenceConnectionInput, args)), args),
+  }),
+  field(Viewer, 'ledgerMonth', LedgerMonth, {
+    description: ledgerMonthOutput.description,
+    complexity: MONTH_COST,
+    args: ledgerMonthInput,
+    run: ({ services, service }, args) =>
+      shown(services.billing.ledgerMonth(service, checked(ledgerMonthInput, args))),
+  }),
+  field(LedgerEntryConnection, 'totalCount', Int, {
+    description: 'Total number of ledger entries of the account.',
+    run: ({ services, service }) => services.billing.ledgerCount(service),
+  }),
+  field(LedgerEntry, 'usageEvent', UsageEvent, {
+    nullable: true,
+    description: 'The usage event that was charged.',
+    run: ({ loaders }, _args, { eventId, createdAt }) =>
+      loaders.usageOfCharges.load({ event_id: eventId, created_at: createdAt }),
+  }),
+];
 
-/** Fields of a ledger entry that need a query. */
-@Resolver(() => LedgerEntry)
-class LedgerEntryResolver {
-  @FieldResolver(() => UsageEvent, { nullable: true, description: 'The usage event that was charged.' })
-  usageEvent(
-    @Root() { eventId, createdAt }: LedgerEntry,
-    @Ctx() { loaders }: GraphqlContext,
-  ): Promise<UsageEvent | null> {
-    return loaders.usageOfCharges.load({ event_id: eventId, created_at: createdAt });
-  }
-}
-
-/** Every resolver of the domain. */
-export const billingResolvers = [
-  BillingResolver,
-  TopUpPayloadResolver,
-  ViewerBillingResolver,
-  UsageEventConnectionResolver,
-  LedgerEntryConnectionResolver,
-  UsageEventResolver,
-  LedgerEntryResolver,
-] as const;
+/** Plans, models, top-up, usage and ledger. */
+export const billingResolvers = [...catalogAndTopUp, ...usage, ...ledger];

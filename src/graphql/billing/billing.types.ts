@@ -1,4 +1,3 @@
-import { Field, ObjectType } from 'type-graphql';
 import {
   balanceOutput,
   ledgerDayOutput,
@@ -11,45 +10,34 @@ import {
   usageReceiptOutput,
   usageTotalsOutput,
 } from '../../services/billing/billing.outputs.js';
-import { connectionOf, pageOf } from '../connections.js';
+import { connectionOf } from '../connections.js';
 import { enumOf } from '../enum-of.js';
-import { outputFields } from '../zod-fields.js';
+import { objectType } from '../zod-fields.js';
 
-@ObjectType({ description: planOutput.description })
-export class Plan extends outputFields(planOutput) {}
-
-@ObjectType({ description: modelOutput.description })
-export class Model extends outputFields(modelOutput) {}
+export const Plan = objectType('Plan', planOutput);
+export const Model = objectType('Model', modelOutput);
 
 export const UsageStatus = enumOf('UsageStatus', 'Outcome of a call.', usageItemOutput.shape.status, {
   success: 'The call succeeded and was charged.',
   error: 'The call failed and was not charged.',
 });
 
-const UsageEndpoint = enumOf('UsageEndpoint', 'API endpoint.', usageItemOutput.shape.endpoint, {
+enumOf('UsageEndpoint', 'API endpoint.', usageItemOutput.shape.endpoint, {
   chat: '`/v1/chat/completions`, or a widget chat.',
   embeddings: '`/v1/embeddings`.',
 });
 
-@ObjectType({ description: usageItemOutput.description })
-export class UsageEvent extends outputFields(usageItemOutput, {
-  endpoint: UsageEndpoint,
-  status: UsageStatus,
-}) {}
+export const UsageEvent = objectType('UsageEvent', usageItemOutput);
+export const UsageEventConnection = connectionOf(UsageEvent, 'usage events');
+export const UsageReceipt = objectType(
+  'UsageReceipt',
+  usageChargeOutput
+    .extend({ event: usageItemOutput.describe('The call.') })
+    .describe(usageReceiptOutput.description ?? ''),
+);
+export const UsageTotals = objectType('UsageTotals', usageTotalsOutput);
 
-@ObjectType({ description: usageReceiptOutput.description })
-export class UsageReceipt extends outputFields(usageChargeOutput) {
-  @Field(() => UsageEvent, { description: 'The call.' })
-  event!: UsageEvent;
-}
-
-@ObjectType({ description: usageTotalsOutput.description })
-export class UsageTotals extends outputFields(usageTotalsOutput) {}
-
-@ObjectType({ description: pageOf('usage events') })
-export class UsageEventConnection extends connectionOf(UsageEvent, 'usage events') {}
-
-const LedgerEntryKind = enumOf('LedgerEntryKind', 'Type of ledger entry.', ledgerEntryOutput.shape.kind, {
+enumOf('LedgerEntryKind', 'Type of ledger entry.', ledgerEntryOutput.shape.kind, {
   starter: 'Starter credit for a new account.',
   topup: 'A top-up.',
   grant: 'Included credits of a plan.',
@@ -57,20 +45,8 @@ const LedgerEntryKind = enumOf('LedgerEntryKind', 'Type of ledger entry.', ledge
   adjustment: 'A correction.',
 });
 
-@ObjectType({ description: ledgerEntryOutput.description })
-export class LedgerEntry extends outputFields(ledgerEntryOutput, { kind: LedgerEntryKind }) {}
-
-@ObjectType({ description: pageOf('ledger entries') })
-export class LedgerEntryConnection extends connectionOf(LedgerEntry, 'ledger entries') {}
-
-@ObjectType({ description: ledgerDayOutput.description })
-export class LedgerDay extends outputFields(ledgerDayOutput) {}
-
-@ObjectType({ description: ledgerMonthOutput.description })
-export class LedgerMonth extends outputFields(ledgerMonthOutput, {
-  charges: [LedgerDay],
-  credits: [LedgerEntry],
-}) {}
-
-@ObjectType({ description: balanceOutput.description })
-export class TopUpPayload extends outputFields(balanceOutput) {}
+export const LedgerEntry = objectType('LedgerEntry', ledgerEntryOutput);
+export const LedgerEntryConnection = connectionOf(LedgerEntry, 'ledger entries');
+objectType('LedgerDay', ledgerDayOutput);
+export const LedgerMonth = objectType('LedgerMonth', ledgerMonthOutput);
+export const TopUpPayload = objectType('TopUpPayload', balanceOutput);

@@ -1,24 +1,46 @@
-import { Args, Ctx, FieldResolver, Resolver } from 'type-graphql';
 import { ledgerMonthInput } from '../../services/billing/billing.inputs.js';
-import { statementOutput } from '../../services/billing/statement.outputs.js';
+import { outlookOutput } from '../../services/billing/outlook.outputs.js';
+import {
+  statementDayOutput,
+  statementKeyOutput,
+  statementModelOutput,
+  statementOutput,
+} from '../../services/billing/statement.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
+import { shown } from '../case.js';
+import { enumOf } from '../enum-of.js';
+import { field } from '../fields.js';
 import { checked } from '../input.js';
-import { MonthArgs } from './billing.args.js';
-import { Statement } from './statement.types.js';
+import { objectType } from '../zod-fields.js';
 
+enumOf('BalanceState', 'State of the balance.', outlookOutput.shape.state, {
+  fine: 'The balance is sufficient.',
+  low: 'The balance will be used up soon.',
+  stopped: 'The balance is used up, and calls are rejected.',
+});
+
+objectType('StatementDay', statementDayOutput);
+objectType('StatementModel', statementModelOutput);
+objectType('StatementKey', statementKeyOutput);
+
+/** It reads a week of the account's roll-ups. */
+const WEEK = 50;
 /** It reads the account's roll-ups from the month on. */
 const READING = 200;
 
-@Resolver(() => Viewer)
-export class ViewerStatementResolver {
-  @FieldResolver(() => Statement, {
+/** How far the balance reaches, and a month of the account. */
+export const statementResolvers = [
+  field(Viewer, 'balanceOutlook', objectType('BalanceOutlook', outlookOutput), {
+    description: 'How long the balance lasts.',
+    complexity: ({ childComplexity }) => WEEK + childComplexity,
+    run: ({ services, service }) => shown(services.outlook.outlook(service)),
+  }),
+  field(Viewer, 'statement', objectType('Statement', statementOutput), {
     nullable: true,
     description: statementOutput.description,
     complexity: ({ childComplexity }) => READING + 20 * childComplexity,
-  })
-  async statement(@Args() args: MonthArgs, @Ctx() { services, service }: GraphqlContext): Promise<Statement> {
-    return camelCased(await services.statements.statement(service, checked(ledgerMonthInput, args)));
-  }
-}
+    args: ledgerMonthInput,
+    run: ({ services, service }, args) =>
+      shown(services.statements.statement(service, checked(ledgerMonthInput, args))),
+  }),
+];

@@ -1,14 +1,12 @@
-import { Ctx, Query, Resolver } from 'type-graphql';
-import { Allow } from '../access.js';
+import { installationOutput } from '../../services/installation/installation.outputs.js';
 import { camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
-import { Installation } from './installation.types.js';
+import { query } from '../fields.js';
+import { objectType } from '../zod-fields.js';
 
-@Resolver()
-export class InstallationResolver {
-  @Allow('public')
-  @Query(() => Installation, { description: 'Public settings of this installation.' })
-  installation(@Ctx() { services }: GraphqlContext): Installation {
-    return camelCased(services.installation.describe());
-  }
-}
+/** What everybody may know of the installation. */
+export const installationResolvers = [
+  query('installation', 'public', objectType('Installation', installationOutput), {
+    description: 'Public settings of this installation.',
+    run: ({ services }) => camelCased(services.installation.describe()),
+  }),
+];

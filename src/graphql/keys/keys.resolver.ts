@@ -1,212 +1,158 @@
-import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Resolver, Root } from 'type-graphql';
+import { Int } from 'type-graphql';
+import { z } from 'zod';
+import { uuid } from '../../lib/output-fields.js';
 import {
   createKeyInput,
   keyDaysInput,
+  keyGuardInput,
   keysConnectionInput,
+  keysSearchInput,
   updateKeyInput,
 } from '../../services/keys/keys.inputs.js';
-import type { KeyOutput } from '../../services/keys/keys.outputs.js';
-import { Allow } from '../access.js';
+import { createdKeyOutput, keyOutput } from '../../services/keys/keys.outputs.js';
 import { User, Viewer } from '../accounts/accounts.types.js';
-import { camelCased } from '../case.js';
-import { type Connection, pageCost, toConnection } from '../connections.js';
+import { shown, shownAs } from '../case.js';
+import { type Connection, connectionArgs, pageCost, toConnection } from '../connections.js';
 import type { GraphqlContext } from '../context.js';
+import { enumOf } from '../enum-of.js';
+import { field, mutation } from '../fields.js';
 import { checked } from '../input.js';
-import {
-  ApiKeyArgs,
-  ApiKeysArgs,
-  CreateApiKeyInput,
-  DeleteApiKeyInput,
-  DisableApiKeyInput,
-  EnableApiKeyInput,
-  RenameApiKeyInput,
-  SetApiKeyGuardInput,
-  SetApiKeyLimitsInput,
-  UndoApiKeyGuardInput,
-  UsageByDayArgs,
-} from './keys.args.js';
-import {
-  ApiKey,
-  ApiKeyConnection,
-  ApiKeyUsageDay,
-  CreateApiKeyPayload,
-  DeleteApiKeyPayload,
-  DisableApiKeyPayload,
-  EnableApiKeyPayload,
-  RenameApiKeyPayload,
-  SetApiKeyGuardPayload,
-  SetApiKeyLimitsPayload,
-  UndoApiKeyGuardPayload,
-} from './keys.types.js';
+import { Decimal } from '../scalars.js';
+import { inputType } from '../zod-fields.js';
+import { ApiKey, ApiKeyConnection, ApiKeyGuardAction, ApiKeyUsageDay } from './keys.types.js';
 
-type KeyChange =
-  | { name: string }
-  | { status: 'active' | 'disabled' }
-  | Omit<SetApiKeyLimitsInput, 'id'>
-  | Omit<SetApiKeyGuardInput, 'id'>;
+const keyId = z.object({ id: uuid('API key ID.') });
+const changedKey = z.object({ api_key: keyOutput.describe('The updated API key.') });
 
-async function changed(
-  { services, service }: GraphqlContext,
-  id: string,
-  change: KeyChange,
-): Promise<{ apiKey: ApiKey }> {
+const { search, order_by } = keysSearchInput.shape;
+enumOf('ApiKeyOrder', 'Order of API keys.', order_by.unwrap(), {
+  created: 'Newest first.',
+  name: 'By name, A to Z.',
+  spend: 'Highest spend of this month first.',
+  used: 'Most recently used first.',
+});
+
+const { monthly_limit_usd, daily_limit_usd, guard } = updateKeyInput.shape;
+const ApiKeyGuardInput = inputType('ApiKeyGuardInput', keyGuardInput, { action: ApiKeyGuardAction });
+
+async function changed({ services, service }: GraphqlContext, id: string, change: object) {
   const input = checked(updateKeyInput, change);
-  return { apiKey: camelCased(await services.keys.update(service, { ...input, id })) };
+  return shownAs('apiKey', services.keys.update(service, { ...input, id }));
 }
 
-/** Mutations of API keys. */
-@Resolver()
-class KeysResolver {
-  @Allow('session')
-  @Mutation(() => CreateApiKeyPayload, {
+const keyMutations = [
+  mutation('createApiKey', 'session', {
     description:
       'Creates an API key. The response contains the full secret, which is shown only once. At most 100 keys per account.',
-  })
-  async createApiKey(
-    @Arg('input', { description: 'The key.' }) input: CreateApiKeyInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<CreateApiKeyPayload> {
-    return camelCased(await services.keys.create(service, checked(createKeyInput, input)));
-  }
-
-  @Allow('session')
-  @Mutation(() => RenameApiKeyPayload, { description: 'Renames an API key.' })
-  renameApiKey(
-    @Arg('input', { description: 'The key and its new name.' }) { id, name }: RenameApiKeyInput,
-    @Ctx() context: GraphqlContext,
-  ): Promise<RenameApiKeyPayload> {
-    return changed(context, id, { name });
-  }
-
-  @Allow('session')
-  @Mutation(() => SetApiKeyLimitsPayload, {
+    input: createKeyInput.describe('A new API key.'),
+    argument: 'The key.',
+    payload: createdKeyOutput,
+    run: ({ services, service }, input) =>
+      shown(services.keys.create(service, checked(createKeyInput, input))),
+  }),
+  mutation('renameApiKey', 'session', {
+    description: 'Renames an API key.',
+    input: keyId.extend(createKeyInput.shape).describe('An API key and its new name.'),
+    argument: 'The key and its new name.',
+    payload: changedKey.describe('The renamed API key.'),
+    run: (context, { id, name }) => changed(context, id, { name }),
+  }),
+  mutation('setApiKeyLimits', 'session', {
     description: 'Sets or removes the spending limits of an API key.',
-  })
-  setApiKeyLimits(
-    @Arg('input', { description: 'Key and limits.' }) { id, ...limits }: SetApiKeyLimitsInput,
-    @Ctx() context: GraphqlContext,
-  ): Promise<SetApiKeyLimitsPayload> {
-    return changed(context, id, limits);
-  }
-
-  @Allow('session')
-  @Mutation(() => SetApiKeyGuardPayload, {
+    input: keyId
+      .extend({ monthly_limit_usd, daily_limit_usd })
+      .describe('Spending limits of an API key. Omitted limits keep their value; null removes a limit.'),
+    inputTypes: { monthlyLimitUsd: Decimal, dailyLimitUsd: Decimal },
+    argument: 'Key and limits.',
+    payload: changedKey.describe('The API key with its new limits.'),
+    run: (context, { id, ...limits }) => changed(context, id, limits),
+  }),
+  mutation('setApiKeyGuard', 'session', {
     description:
       'Sets or removes the guard of an API key. A guard that is set can act again this month, and acts at once if its percentage is reached.',
-  })
-  setApiKeyGuard(
-    @Arg('input', { description: 'Key and guard.' }) { id, guard }: SetApiKeyGuardInput,
-    @Ctx() context: GraphqlContext,
-  ): Promise<SetApiKeyGuardPayload> {
-    return changed(context, id, { guard });
-  }
-
-  @Allow('session')
-  @Mutation(() => UndoApiKeyGuardPayload, {
+    input: keyId
+      .extend({ guard: guard.unwrap() })
+      .describe('An API key and its guard. Null removes the guard.'),
+    inputTypes: { guard: ApiKeyGuardInput },
+    argument: 'Key and guard.',
+    payload: changedKey.describe('The API key with its new guard.'),
+    run: (context, { id, ...change }) => changed(context, id, change),
+  }),
+  mutation('undoApiKeyGuard', 'session', {
     description:
       'Ends what the guard of an API key has done, for the rest of the UTC month. If it has not acted, nothing changes.',
-  })
-  async undoApiKeyGuard(
-    @Arg('input', { description: 'The key.' }) { id }: UndoApiKeyGuardInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<UndoApiKeyGuardPayload> {
-    return { apiKey: camelCased(await services.keys.undoGuard(service, { id })) };
-  }
-
-  @Allow('session')
-  @Mutation(() => EnableApiKeyPayload, { description: 'Enables a disabled API key.' })
-  enableApiKey(
-    @Arg('input', { description: 'The key.' }) { id }: EnableApiKeyInput,
-    @Ctx() context: GraphqlContext,
-  ): Promise<EnableApiKeyPayload> {
-    return changed(context, id, { status: 'active' });
-  }
-
-  @Allow('session')
-  @Mutation(() => DisableApiKeyPayload, {
+    input: keyId.describe('The API key whose guard to undo.'),
+    argument: 'The key.',
+    payload: changedKey.describe('The API key whose guard was undone.'),
+    run: ({ services, service }, { id }) => shownAs('apiKey', services.keys.undoGuard(service, { id })),
+  }),
+  mutation('enableApiKey', 'session', {
+    description: 'Enables a disabled API key.',
+    input: keyId.describe('The API key to enable.'),
+    argument: 'The key.',
+    payload: changedKey.describe('The enabled API key.'),
+    run: (context, { id }) => changed(context, id, { status: 'active' }),
+  }),
+  mutation('disableApiKey', 'session', {
     description: 'Disables an API key. Calls with it are rejected within a second.',
-  })
-  disableApiKey(
-    @Arg('input', { description: 'The key.' }) { id }: DisableApiKeyInput,
-    @Ctx() context: GraphqlContext,
-  ): Promise<DisableApiKeyPayload> {
-    return changed(context, id, { status: 'disabled' });
-  }
-
-  @Allow('session')
-  @Mutation(() => DeleteApiKeyPayload, {
+    input: keyId.describe('The API key to disable.'),
+    argument: 'The key.',
+    payload: changedKey.describe('The disabled API key.'),
+    run: (context, { id }) => changed(context, id, { status: 'disabled' }),
+  }),
+  mutation('deleteApiKey', 'session', {
     description: 'Deletes an API key and its virtual key. Calls with it are rejected immediately.',
-  })
-  async deleteApiKey(
-    @Arg('input', { description: 'The key.' }) { id }: DeleteApiKeyInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<DeleteApiKeyPayload> {
-    await services.keys.remove(service, { id });
-    return { deletedApiKeyId: id };
-  }
-}
-
-/** API keys of the signed-in account. */
-@Resolver(() => Viewer)
-class ViewerKeysResolver {
-  @FieldResolver(() => ApiKeyConnection, {
-    description: 'API keys of the account.',
-    complexity: pageCost,
-  })
-  async apiKeys(@Args() args: ApiKeysArgs, @Ctx() { services, service }: GraphqlContext): Promise<KeysPage> {
-    const page = await services.keys.page(service, checked(keysConnectionInput, args));
-    return { ...toConnection(page, args, camelCased<KeyOutput>), search: args.search };
-  }
-
-  @FieldResolver(() => ApiKey, { nullable: true, description: 'One API key of the account.' })
-  async apiKey(@Args() { id }: ApiKeyArgs, @Ctx() { services, service }: GraphqlContext): Promise<ApiKey> {
-    return camelCased(await services.keys.get(service, { id }));
-  }
-}
+    input: keyId.describe('The API key to delete.'),
+    argument: 'The key.',
+    payload: z
+      .object({ deleted_api_key_id: uuid('ID of the deleted API key.') })
+      .describe('The result of a deletion.'),
+    run: async ({ services, service }, { id }) => {
+      await services.keys.remove(service, { id });
+      return { deletedApiKeyId: id };
+    },
+  }),
+];
 
 /** A page with what its list was looked through for. */
-interface KeysPage extends Connection<ApiKey> {
+interface KeysPage extends Connection<InstanceType<typeof ApiKey>> {
   search: string | null | undefined;
 }
 
-@Resolver(() => ApiKeyConnection)
-class ApiKeyConnectionResolver {
-  @FieldResolver(() => Int, { description: 'Number of API keys that match the search.' })
-  foundCount(@Root() { search }: KeysPage, @Ctx() { services, service }: GraphqlContext): Promise<number> {
-    return services.keys.countFound(service, search);
-  }
-
-  @FieldResolver(() => Int, { description: 'Number of API keys of the account.' })
-  totalCount(@Ctx() { services, service }: GraphqlContext): Promise<number> {
-    return services.keys.count(service);
-  }
-}
-
-/** Fields of an API key that need a query. */
-@Resolver(() => ApiKey)
-class ApiKeyResolver {
-  @FieldResolver(() => User, { description: 'The account that owns the key.' })
-  owner(@Ctx() { service, loaders }: GraphqlContext): Promise<User | null> {
-    return loaders.users.load(service.viewer!.accountId);
-  }
-
-  @FieldResolver(() => [ApiKeyUsageDay], {
+/** API keys of the signed-in account, and fields that need a query. */
+export const keysResolvers = [
+  ...keyMutations,
+  field(Viewer, 'apiKeys', ApiKeyConnection, {
+    description: 'API keys of the account.',
+    complexity: pageCost,
+    args: connectionArgs.extend({ search, order_by }),
+    run: async ({ services, service }, args): Promise<KeysPage> => {
+      const page = await services.keys.page(service, checked(keysConnectionInput, args));
+      return { ...(await toConnection(page, args)), search: args.search };
+    },
+  }),
+  field(Viewer, 'apiKey', ApiKey, {
+    nullable: true,
+    description: 'One API key of the account.',
+    args: keyId,
+    run: ({ services, service }, { id }) => shown(services.keys.get(service, { id })),
+  }),
+  field(ApiKeyConnection, 'foundCount', Int, {
+    description: 'Number of API keys that match the search.',
+    run: ({ services, service }, _args, page) => services.keys.countFound(service, (page as KeysPage).search),
+  }),
+  field(ApiKeyConnection, 'totalCount', Int, {
+    description: 'Number of API keys of the account.',
+    run: ({ services, service }) => services.keys.count(service),
+  }),
+  field(ApiKey, 'owner', User, {
+    description: 'The account that owns the key.',
+    run: ({ service, loaders }) => loaders.users.load(service.viewer!.accountId),
+  }),
+  field(ApiKey, 'usageByDay', [ApiKeyUsageDay], {
     description: 'Spend per UTC day, oldest first. Days without calls are included with 0.',
     complexity: ({ args, childComplexity }) => 1 + Math.min(Math.max(args.days, 1), 90) * childComplexity,
-  })
-  usageByDay(
-    @Root() { id }: ApiKey,
-    @Args() args: UsageByDayArgs,
-    @Ctx() { loaders }: GraphqlContext,
-  ): Promise<ApiKeyUsageDay[]> {
-    return loaders.keyDays.load({ id, ...checked(keyDaysInput, args) });
-  }
-}
-
-/** Every resolver of the domain. */
-export const keysResolvers = [
-  KeysResolver,
-  ViewerKeysResolver,
-  ApiKeyConnectionResolver,
-  ApiKeyResolver,
-] as const;
+    args: keyDaysInput,
+    run: ({ loaders }, args, { id }) => loaders.keyDays.load({ id, ...checked(keyDaysInput, args) }),
+  }),
+];

@@ -1,29 +1,44 @@
-import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { Int } from 'type-graphql';
+import { z } from 'zod';
+import { modelOutput } from '../../services/billing/billing.outputs.js';
 import {
   leaderboardInput,
   modelNameParams,
   modelWindowInput,
+  SORT_BY,
   updateModelInput,
 } from '../../services/leaderboard/leaderboard.inputs.js';
 import {
+  leaderboardEntryOutput,
   leaderboardModelOutput,
   leaderboardOutput,
   leaderboardRowOutput,
+  modelHourOutput,
+  recomputeOutput,
+  sketchPointOutput,
 } from '../../services/leaderboard/leaderboard.outputs.js';
-import { Allow } from '../access.js';
-import { camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
+import { camelCased, shown, shownAs } from '../case.js';
+import { enumOf } from '../enum-of.js';
+import { mutation, query } from '../fields.js';
 import { checked } from '../input.js';
-import {
-  Leaderboard,
-  LeaderboardArgs,
-  LeaderboardModel,
-  LeaderboardModelArgs,
-  LeaderboardRow,
-  RecomputeLeaderboardPayload,
-  UpdateModelInput,
-  UpdateModelPayload,
-} from './leaderboard.types.js';
+import { objectType } from '../zod-fields.js';
+
+const LeaderboardSort = enumOf('LeaderboardSort', 'Order of the leaderboard.', SORT_BY, {
+  ranking_score: 'By ranking score, highest first.',
+  p95_latency: 'By 95th percentile of latency, lowest first.',
+  cost: 'By output price, lowest first.',
+  throughput: 'By output tokens per second, highest first.',
+});
+
+objectType('LeaderboardEntry', leaderboardEntryOutput);
+objectType('ModelHour', modelHourOutput);
+objectType('SketchPoint', sketchPointOutput);
+const Leaderboard = objectType('Leaderboard', leaderboardOutput);
+const LeaderboardModel = objectType('LeaderboardModel', leaderboardModelOutput);
+const LeaderboardRow = objectType('LeaderboardRow', leaderboardRowOutput);
+
+const modelArgs = modelNameParams.extend(modelWindowInput.shape);
+const nameIn = (name: string): string => checked(modelNameParams, { name }).name;
 
 /** An answer holds 168 hours. */
 const HOURS_COST = 168;
@@ -31,71 +46,52 @@ const HOURS_COST = 168;
 const SKETCHES_COST = 1_000;
 
 /** How models did, over all accounts. */
-@Resolver()
-export class LeaderboardResolver {
-  @Allow('public')
-  @Query(() => Leaderboard, { description: leaderboardOutput.description ?? '', complexity: HOURS_COST })
-  async leaderboard(
-    @Args() args: LeaderboardArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<Leaderboard> {
-    return camelCased(await services.leaderboard.list(service, checked(leaderboardInput, args)));
-  }
-
-  @Allow('public')
-  @Query(() => LeaderboardModel, {
-    nullable: true,
-    description: leaderboardModelOutput.description ?? '',
+export const leaderboardResolvers = [
+  query('leaderboard', 'public', Leaderboard, {
+    description: leaderboardOutput.description,
     complexity: HOURS_COST,
-  })
-  async leaderboardModel(
-    @Args() { name, ...args }: LeaderboardModelArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<LeaderboardModel> {
-    const { name: checkedName } = checked(modelNameParams, { name });
-    return camelCased(
-      await services.leaderboard.model(service, checkedName, checked(modelWindowInput, args)),
-    );
-  }
-
-  @Allow('public')
-  @Query(() => LeaderboardRow, {
+    args: leaderboardInput,
+    argTypes: { windowDays: Int, sortBy: LeaderboardSort },
+    run: ({ services, service }, args) =>
+      shown(services.leaderboard.list(service, checked(leaderboardInput, args))),
+  }),
+  query('leaderboardModel', 'public', LeaderboardModel, {
     nullable: true,
-    description: leaderboardRowOutput.description ?? '',
+    description: leaderboardModelOutput.description,
+    complexity: HOURS_COST,
+    args: modelArgs,
+    argTypes: { windowDays: Int },
+    run: async ({ services, service }, { name, ...window }) => {
+      const model = nameIn(name);
+      return camelCased(await services.leaderboard.model(service, model, checked(modelWindowInput, window)));
+    },
+  }),
+  query('leaderboardRow', 'public', LeaderboardRow, {
+    nullable: true,
+    description: leaderboardRowOutput.description,
     complexity: SKETCHES_COST,
-  })
-  async leaderboardRow(
-    @Args() { name, ...args }: LeaderboardModelArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<LeaderboardRow> {
-    const { name: checkedName } = checked(modelNameParams, { name });
-    return camelCased(await services.leaderboard.row(service, checkedName, checked(modelWindowInput, args)));
-  }
-
-  @Allow('admin')
-  @Mutation(() => RecomputeLeaderboardPayload, {
+    args: modelArgs,
+    argTypes: { windowDays: Int },
+    run: async ({ services, service }, { name, ...window }) => {
+      const model = nameIn(name);
+      return camelCased(await services.leaderboard.row(service, model, checked(modelWindowInput, window)));
+    },
+  }),
+  mutation('recomputeLeaderboard', 'admin', {
     description:
       'Rolls up all pending hours and the current one for the leaderboard. Requires an administrator.',
-  })
-  async recomputeLeaderboard(
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<RecomputeLeaderboardPayload> {
-    return camelCased(await services.leaderboard.recompute(service));
-  }
-
-  @Allow('admin')
-  @Mutation(() => UpdateModelPayload, {
+    payload: recomputeOutput,
+    run: ({ services, service }) => shown(services.leaderboard.recompute(service)),
+  }),
+  mutation('updateModel', 'admin', {
     description: 'Changes whether a model is featured. Requires an administrator.',
-  })
-  async updateModel(
-    @Arg('input', { description: 'The model and the changes.' }) { name, ...change }: UpdateModelInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<UpdateModelPayload> {
-    const { name: checkedName } = checked(modelNameParams, { name });
-    return {
-      model: camelCased(
-        await services.leaderboard.updateModel(service, checkedName, checked(updateModelInput, change)),
-      ),
-    };
-  }
-}
+    input: modelNameParams.extend(updateModelInput.shape).describe('A model and its changes.'),
+    argument: 'The model and the changes.',
+    payload: z.object({ model: modelOutput.describe('The updated model.') }).describe('The updated model.'),
+    run: async ({ services, service }, { name, ...change }) => {
+      const model = nameIn(name);
+      const input = checked(updateModelInput, change);
+      return shownAs('model', services.leaderboard.updateModel(service, model, input));
+    },
+  }),
+];

@@ -1,25 +1,34 @@
-import { Args, Ctx, FieldResolver, Resolver } from 'type-graphql';
+import { Int } from 'type-graphql';
 import { modelWindowInput } from '../../services/leaderboard/leaderboard.inputs.js';
-import { leaderboardMixOutput } from '../../services/leaderboard/mix.outputs.js';
+import {
+  latencyBandOutput,
+  leaderboardMixOutput,
+  mixBandOutput,
+  mixEntryOutput,
+  usageMixOutput,
+} from '../../services/leaderboard/mix.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
+import { shown } from '../case.js';
+import { field } from '../fields.js';
 import { checked } from '../input.js';
-import { LeaderboardMix, LeaderboardMixArgs } from './mix.types.js';
+import { objectType } from '../zod-fields.js';
+
+objectType('MixBand', mixBandOutput);
+objectType('LatencyBand', latencyBandOutput);
+objectType('UsageMix', usageMixOutput);
+objectType('LeaderboardMixEntry', mixEntryOutput);
 
 /** It reads up to 30 days of the account's roll-ups. */
 const READING = 200;
 
-@Resolver(() => Viewer)
-export class ViewerLeaderboardResolver {
-  @FieldResolver(() => LeaderboardMix, {
-    description: leaderboardMixOutput.description ?? '',
+/** The leaderboard for one's own usage. */
+export const mixResolvers = [
+  field(Viewer, 'leaderboardMix', objectType('LeaderboardMix', leaderboardMixOutput), {
+    description: leaderboardMixOutput.description,
     complexity: ({ childComplexity }) => READING + childComplexity,
-  })
-  async leaderboardMix(
-    @Args() args: LeaderboardMixArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<LeaderboardMix> {
-    return camelCased(await services.leaderboardMix.mix(service, checked(modelWindowInput, args)));
-  }
-}
+    args: modelWindowInput,
+    argTypes: { windowDays: Int },
+    run: ({ services, service }, args) =>
+      shown(services.leaderboardMix.mix(service, checked(modelWindowInput, args))),
+  }),
+];

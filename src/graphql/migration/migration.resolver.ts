@@ -1,21 +1,27 @@
-import { Arg, Ctx, Query, Resolver } from 'type-graphql';
+import { Float } from 'type-graphql';
 import { estimateInput } from '../../services/migration/migration.inputs.js';
-import { estimateOutput } from '../../services/migration/migration.outputs.js';
-import { Allow } from '../access.js';
+import { codeSnippetsOutput, estimateOutput } from '../../services/migration/migration.outputs.js';
 import { camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
+import { enumOf } from '../enum-of.js';
+import { queryWithInput } from '../fields.js';
 import { checked } from '../input.js';
-import { MigrationEstimate, MigrationEstimateInput } from './migration.types.js';
+import { objectType } from '../zod-fields.js';
 
-@Resolver()
-export class MigrationResolver {
-  @Allow('public')
-  @Query(() => MigrationEstimate, { description: estimateOutput.description ?? '' })
-  migrationEstimate(
-    @Arg('input', () => MigrationEstimateInput, { description: 'What you use today.' })
-    input: MigrationEstimateInput,
-    @Ctx() { services }: GraphqlContext,
-  ): MigrationEstimate {
-    return camelCased(services.migration.estimate(checked(estimateInput, input)));
-  }
-}
+enumOf('LegacyProvider', 'A provider whose list prices are known.', estimateInput.shape.legacy_provider, {
+  openai: 'OpenAI.',
+  anthropic: 'Anthropic.',
+  openrouter: 'OpenRouter.',
+});
+
+objectType('CodeSnippets', codeSnippetsOutput);
+
+/** What another provider's usage would cost here, for everybody. */
+export const migrationResolvers = [
+  queryWithInput('migrationEstimate', 'public', objectType('MigrationEstimate', estimateOutput), {
+    description: estimateOutput.description,
+    input: estimateInput,
+    inputTypes: { inputTokens30d: Float, outputTokens30d: Float, cachedInputTokens30d: Float },
+    argument: 'What you use today.',
+    run: ({ services }, input) => camelCased(services.migration.estimate(checked(estimateInput, input))),
+  }),
+];

@@ -1,4 +1,5 @@
-import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { z } from 'zod';
+import { uuid } from '../../lib/output-fields.js';
 import { economicsInput } from '../../services/nodes/economics.inputs.js';
 import {
   compareBenchmarksInput,
@@ -7,154 +8,122 @@ import {
   listBenchmarksInput,
   updateNodeInput,
 } from '../../services/nodes/nodes.inputs.js';
-import { Allow } from '../access.js';
-import { camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
+import { nodeOutput } from '../../services/nodes/nodes.outputs.js';
+import { camelCased, shown, shownAs } from '../case.js';
+import { listCost } from '../connections.js';
+import { mutation, query, subscription } from '../fields.js';
 import { checked, given } from '../input.js';
+import { Decimal } from '../scalars.js';
 import {
   Benchmark,
   BenchmarkComparison,
-  BenchmarksArgs,
-  CompareBenchmarksArgs,
-  CreateGpuNodeInput,
-  CreateGpuNodePayload,
-  DeleteGpuNodeInput,
-  DeleteGpuNodePayload,
   GpuNode,
   GpuNodeSettings,
-  NodeArgs,
+  GpuNodesChange,
   NodeEconomics,
-  NodeEconomicsArgs,
   NodeHeartbeat,
-  NodeHeartbeatsArgs,
-  NodesArgs,
-  UpdateGpuNodeInput,
-  UpdateGpuNodePayload,
+  NodeStatus,
 } from './nodes.types.js';
 
-/** Cost of a list with `limit`: of its entries, however many there are. */
-const listCost = ({ args, childComplexity }: { args: { limit?: number }; childComplexity: number }) =>
-  1 + Math.min(Math.max(args.limit ?? 50, 1), 500) * childComplexity;
+const nodeId = z.object({ id: uuid('Node ID.') });
+const nodePayload = z.object({ node: nodeOutput.describe('The node as it is now.') });
 
-/** GPU nodes and their benchmarks, for administrators. */
-@Resolver()
-export class NodesResolver {
-  @Allow('admin')
-  @Query(() => [GpuNode], {
+const nodes = [
+  query('gpuNodes', 'admin', [GpuNode], {
     description: 'GPU nodes, newest first. Requires an administrator.',
     complexity: listCost,
-  })
-  async gpuNodes(@Args() args: NodesArgs, @Ctx() { services, service }: GraphqlContext): Promise<GpuNode[]> {
-    return camelCased(await services.nodes.list(service, checked(heartbeatsInput, args)));
-  }
-
-  @Allow('admin')
-  @Query(() => GpuNode, { nullable: true, description: 'A GPU node. Requires an administrator.' })
-  async gpuNode(@Args() { id }: NodeArgs, @Ctx() { services, service }: GraphqlContext): Promise<GpuNode> {
-    return camelCased(await services.nodes.get(service, id));
-  }
-
-  @Allow('admin')
-  @Query(() => GpuNodeSettings, {
+    args: heartbeatsInput,
+    run: ({ services, service }, args) => shown(services.nodes.list(service, checked(heartbeatsInput, args))),
+  }),
+  query('gpuNode', 'admin', GpuNode, {
+    nullable: true,
+    description: 'A GPU node. Requires an administrator.',
+    args: nodeId,
+    run: ({ services, service }, { id }) => shown(services.nodes.get(service, id)),
+  }),
+  query('gpuNodeSettings', 'admin', GpuNodeSettings, {
     description: 'Settings of the node registry. Requires an administrator.',
-  })
-  gpuNodeSettings(@Ctx() { services, service }: GraphqlContext): GpuNodeSettings {
-    return camelCased(services.nodes.settings(service));
-  }
-
-  @Allow('admin')
-  @Query(() => [NodeHeartbeat], {
+    run: ({ services, service }) => camelCased(services.nodes.settings(service)),
+  }),
+  query('gpuNodeHeartbeats', 'admin', [NodeHeartbeat], {
     nullable: true,
     description:
       'Metrics that heartbeats of a node carried in the last 24 hours, newest first. Requires an administrator.',
     complexity: listCost,
-  })
-  async gpuNodeHeartbeats(
-    @Args() { id, ...args }: NodeHeartbeatsArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<NodeHeartbeat[]> {
-    return camelCased(await services.nodes.heartbeats(service, id, checked(heartbeatsInput, args)));
-  }
+    args: nodeId.extend(heartbeatsInput.shape),
+    run: ({ services, service }, { id, ...args }) =>
+      shown(services.nodes.heartbeats(service, id, checked(heartbeatsInput, args))),
+  }),
+  mutation('createGpuNode', 'admin', {
+    description:
+      'Registers a GPU node. It is active, and unhealthy until its first heartbeat. Requires an administrator.',
+    input: createNodeInput,
+    inputTypes: { hourlyCostUsd: Decimal },
+    argument: 'The node.',
+    payload: nodePayload.describe('The registered node.'),
+    run: ({ services, service }, input) =>
+      shownAs('node', services.nodes.create(service, checked(createNodeInput, input))),
+  }),
+  mutation('updateGpuNode', 'admin', {
+    description:
+      'Changes a GPU node. A draining or offline node gets no new calls. Requires an administrator.',
+    input: nodeId.extend(updateNodeInput.shape).describe('A node and its changes.'),
+    inputTypes: { hourlyCostUsd: Decimal, status: NodeStatus },
+    argument: 'Node and changes.',
+    payload: nodePayload.describe('The updated node.'),
+    run: ({ services, service }, { id, ...change }) =>
+      shownAs('node', services.nodes.update(service, id, checked(updateNodeInput, change))),
+  }),
+  mutation('deleteGpuNode', 'admin', {
+    description: 'Deletes a GPU node and its heartbeats. Its benchmarks stay. Requires an administrator.',
+    input: nodeId.describe('The node to delete.'),
+    argument: 'The node.',
+    payload: z
+      .object({ deleted_gpu_node_id: uuid('ID of the deleted node.') })
+      .describe('The result of deleting a node.'),
+    run: async ({ services, service }, { id }) => {
+      await services.nodes.remove(service, id);
+      return { deletedGpuNodeId: id };
+    },
+  }),
+  subscription('gpuNodesChanged', 'admin', GpuNodesChange, {
+    description:
+      'Sends all GPU nodes, then each node that is registered, changed or deleted, sends a heartbeat or has other calls in flight. Changes in quick succession arrive as one event. Requires an administrator.',
+    args: z.object({ node_id: uuid('Only this node.').optional() }),
+    subscribe: ({ services, service }, { nodeId }) =>
+      services.nodeFeed.nodesChanged(service, nodeId ?? undefined),
+  }),
+];
 
-  @Allow('admin')
-  @Query(() => [Benchmark], {
+const benchmarks = [
+  query('benchmarks', 'admin', [Benchmark], {
     description: 'Benchmark runs, newest first. Requires an administrator.',
     complexity: listCost,
-  })
-  async benchmarks(
-    @Args() args: BenchmarksArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<Benchmark[]> {
-    return camelCased(await services.benchmarks.list(service, checked(listBenchmarksInput, given(args))));
-  }
-
-  @Allow('admin')
-  @Query(() => [Benchmark], {
+    args: listBenchmarksInput,
+    run: ({ services, service }, args) =>
+      shown(services.benchmarks.list(service, checked(listBenchmarksInput, given(args)))),
+  }),
+  query('latestBenchmarks', 'admin', [Benchmark], {
     description: 'The latest run of each node and model. Requires an administrator.',
     complexity: listCost,
-  })
-  async latestBenchmarks(@Ctx() { services, service }: GraphqlContext): Promise<Benchmark[]> {
-    return camelCased(await services.benchmarks.latest(service));
-  }
-
-  @Allow('admin')
-  @Query(() => BenchmarkComparison, {
+    run: ({ services, service }) => shown(services.benchmarks.latest(service)),
+  }),
+  query('benchmarkComparison', 'admin', BenchmarkComparison, {
     nullable: true,
     description: 'Two benchmark runs, measure by measure. Requires an administrator.',
-  })
-  async benchmarkComparison(
-    @Args() args: CompareBenchmarksArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<BenchmarkComparison> {
-    return camelCased(await services.benchmarks.compare(service, checked(compareBenchmarksInput, args)));
-  }
-
-  @Allow('admin')
-  @Query(() => [NodeEconomics], {
+    args: compareBenchmarksInput,
+    run: ({ services, service }, args) =>
+      shown(services.benchmarks.compare(service, checked(compareBenchmarksInput, args))),
+  }),
+  query('nodeEconomics', 'admin', [NodeEconomics], {
     description:
       'What nodes earned and cost in a window, the largest margin of one hour first. Requires an administrator.',
     complexity: listCost,
-  })
-  async nodeEconomics(
-    @Args() args: NodeEconomicsArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<NodeEconomics[]> {
-    return camelCased(await services.economics.list(service, checked(economicsInput, args)));
-  }
+    args: economicsInput,
+    run: ({ services, service }, args) =>
+      shown(services.economics.list(service, checked(economicsInput, args))),
+  }),
+];
 
-  @Allow('admin')
-  @Mutation(() => CreateGpuNodePayload, {
-    description:
-      'Registers a GPU node. It is active, and unhealthy until its first heartbeat. Requires an administrator.',
-  })
-  async createGpuNode(
-    @Arg('input', { description: 'The node.' }) input: CreateGpuNodeInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<CreateGpuNodePayload> {
-    return { node: camelCased(await services.nodes.create(service, checked(createNodeInput, input))) };
-  }
-
-  @Allow('admin')
-  @Mutation(() => UpdateGpuNodePayload, {
-    description:
-      'Changes a GPU node. A draining or offline node gets no new calls. Requires an administrator.',
-  })
-  async updateGpuNode(
-    @Arg('input', { description: 'Node and changes.' }) { id, ...change }: UpdateGpuNodeInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<UpdateGpuNodePayload> {
-    return { node: camelCased(await services.nodes.update(service, id, checked(updateNodeInput, change))) };
-  }
-
-  @Allow('admin')
-  @Mutation(() => DeleteGpuNodePayload, {
-    description: 'Deletes a GPU node and its heartbeats. Its benchmarks stay. Requires an administrator.',
-  })
-  async deleteGpuNode(
-    @Arg('input', { description: 'The node.' }) { id }: DeleteGpuNodeInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<DeleteGpuNodePayload> {
-    await services.nodes.remove(service, id);
-    return { deletedGpuNodeId: id };
-  }
-}
+/** GPU nodes and their benchmarks, for administrators. */
+export const nodesResolvers = [...nodes, ...benchmarks];

@@ -1,134 +1,142 @@
-import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver } from 'type-graphql';
-import { runPlaygroundInput } from '../../services/playground/playground.inputs.js';
+import { ID } from 'type-graphql';
+import { z } from 'zod';
+import { uuid } from '../../lib/output-fields.js';
+import {
+  cancelPlaygroundInput,
+  listPlaygroundInput,
+  playgroundParams,
+  runParametersInput,
+  runPlaygroundInput,
+  sharePlaygroundInput,
+  slugParams,
+} from '../../services/playground/playground.inputs.js';
+import {
+  parametersOutput,
+  runEventOutput,
+  runOutput,
+  sessionOutput,
+  sharedSessionOutput,
+  sharingOutput,
+} from '../../services/playground/playground.outputs.js';
 import { KEPT_SESSIONS } from '../../services/playground/playground.rules.js';
-import { Allow } from '../access.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
+import { camelCased, shown, shownAs } from '../case.js';
+import { enumOf } from '../enum-of.js';
+import { field, mutation, query, subscription } from '../fields.js';
 import { checked } from '../input.js';
-import {
-  CancelPlaygroundRunsInput,
-  DeletePlaygroundSessionInput,
-  PlaygroundSessionArgs,
-  PlaygroundSessionsArgs,
-  RunPlaygroundInput,
-  SharedPlaygroundArgs,
-  SharePlaygroundSessionInput,
-  UnsharePlaygroundSessionInput,
-} from './playground.args.js';
-import {
-  CancelPlaygroundRunsPayload,
-  DeletePlaygroundSessionPayload,
-  PlaygroundSession,
-  RunPlaygroundPayload,
-  SharedPlaygroundSession,
-  SharePlaygroundSessionPayload,
-  UnsharePlaygroundSessionPayload,
-} from './playground.types.js';
+import { descriptionOf, inputType, objectType } from '../zod-fields.js';
+
+const PlaygroundRunStatus = enumOf(
+  'PlaygroundRunStatus',
+  'Status of a playground run.',
+  runOutput.shape.status,
+  {
+    pending: 'The run is queued.',
+    running: 'The model is answering.',
+    success: 'The answer is complete.',
+    error: 'The run failed; `errorMessage` gives the reason.',
+    cancelled: 'The run was cancelled.',
+  },
+);
+
+objectType('PlaygroundRun', runOutput);
+objectType('PlaygroundParameters', parametersOutput);
+const PlaygroundSession = objectType('PlaygroundSession', sessionOutput);
+const SharedPlaygroundSession = objectType('SharedPlaygroundSession', sharedSessionOutput);
+const PlaygroundRunEvent = objectType('PlaygroundRunEvent', runEventOutput, { status: PlaygroundRunStatus });
+
+const sessionId = z.object({ session_id: playgroundParams.shape.id });
+const sessionIdType = { sessionId: ID };
+const sessionPayload = z.object({ session: sessionOutput.describe('The updated session.') });
+const ParametersInput = inputType('PlaygroundParametersInput', runParametersInput);
 
 /** Every text of fifty sessions is opened to show its beginning. */
 const OPENING_COST = 2_500;
 
-/** Queries and mutations of the model playground. */
-@Resolver()
-export class PlaygroundResolver {
-  @Allow('public')
-  @Query(() => SharedPlaygroundSession, {
+/** The model playground of the signed-in user, and what is shared of it. */
+export const playgroundResolvers = [
+  query('sharedPlaygroundSession', 'public', SharedPlaygroundSession, {
     nullable: true,
     description: 'A shared playground session, available to anyone with its URL.',
-  })
-  async sharedPlaygroundSession(
-    @Args() { slug }: SharedPlaygroundArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<SharedPlaygroundSession> {
-    return camelCased(await services.playground.shared(service, { slug }));
-  }
-
-  @Allow('session')
-  @Mutation(() => RunPlaygroundPayload, {
+    args: slugParams,
+    run: ({ services, service }, { slug }) => shown(services.playground.shared(service, { slug })),
+  }),
+  mutation('runPlayground', 'session', {
     description:
       'Runs a prompt on up to 4 models and returns immediately. Use the subscription `playgroundRun` to stream the answers. Runs are free.',
-  })
-  async runPlayground(
-    @Arg('input', { description: 'The prompt and the models.' }) input: RunPlaygroundInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<RunPlaygroundPayload> {
-    const session = await services.playground.start(service, checked(runPlaygroundInput, input));
-    return { session: camelCased(session) };
-  }
-
-  @Allow('session')
-  @Mutation(() => CancelPlaygroundRunsPayload, {
+    input: runPlaygroundInput,
+    inputTypes: { parameters: ParametersInput },
+    argument: 'The prompt and the models.',
+    payload: sessionPayload.describe('The session whose runs have started.'),
+    run: ({ services, service }, input) =>
+      shownAs('session', services.playground.start(service, checked(runPlaygroundInput, input))),
+  }),
+  mutation('cancelPlaygroundRuns', 'session', {
     description: 'Cancels one or all unfinished runs of a session within a second.',
-  })
-  async cancelPlaygroundRuns(
-    @Arg('input', { description: 'The session and, optionally, the run.' })
-    { sessionId, runId }: CancelPlaygroundRunsInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<CancelPlaygroundRunsPayload> {
-    const session = await services.playground.cancel(service, { id: sessionId, runId: runId ?? null });
-    return { session: camelCased(session) };
-  }
-
-  @Allow('session')
-  @Mutation(() => DeletePlaygroundSessionPayload, {
+    input: sessionId.extend(cancelPlaygroundInput.unwrap().unwrap().shape).describe('The runs to cancel.'),
+    inputTypes: { sessionId: ID, runId: ID },
+    argument: 'The session and, optionally, the run.',
+    payload: sessionPayload.describe('The session whose runs are being cancelled.'),
+    run: async ({ services, service }, { sessionId, runId }) => {
+      const session = await services.playground.cancel(service, { id: sessionId, runId: runId ?? null });
+      return { session: camelCased(session) };
+    },
+  }),
+  mutation('deletePlaygroundSession', 'session', {
     description: 'Permanently deletes a session and its runs. Unfinished runs are cancelled.',
-  })
-  async deletePlaygroundSession(
-    @Arg('input', { description: 'The session.' }) { sessionId }: DeletePlaygroundSessionInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<DeletePlaygroundSessionPayload> {
-    await services.playground.remove(service, { id: sessionId });
-    return { deletedPlaygroundSessionId: sessionId };
-  }
-
-  @Allow('session')
-  @Mutation(() => SharePlaygroundSessionPayload, {
+    input: sessionId.describe('The session to delete.'),
+    inputTypes: sessionIdType,
+    argument: 'The session.',
+    payload: z
+      .object({ deleted_playground_session_id: uuid('ID of the deleted session.') })
+      .describe('The result of a deletion.'),
+    run: async ({ services, service }, { sessionId }) => {
+      await services.playground.remove(service, { id: sessionId });
+      return { deletedPlaygroundSessionId: sessionId };
+    },
+  }),
+  mutation('sharePlaygroundSession', 'session', {
     description:
       'Creates a public URL with which anyone can read the session. Sharing again returns the same URL unless `rotate` is true.',
-  })
-  async sharePlaygroundSession(
-    @Arg('input', { description: 'The session.' }) { sessionId, rotate }: SharePlaygroundSessionInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<SharePlaygroundSessionPayload> {
-    return camelCased(await services.playground.share(service, { id: sessionId, rotate }));
-  }
-
-  @Allow('session')
-  @Mutation(() => UnsharePlaygroundSessionPayload, {
+    input: sessionId.extend(sharePlaygroundInput.unwrap().unwrap().shape).describe('The session to share.'),
+    inputTypes: sessionIdType,
+    argument: 'The session.',
+    payload: sharingOutput,
+    run: ({ services, service }, { sessionId, rotate }) =>
+      shown(services.playground.share(service, { id: sessionId, rotate })),
+  }),
+  mutation('unsharePlaygroundSession', 'session', {
     description: 'Stops sharing a session. Its public URL stops working immediately.',
-  })
-  async unsharePlaygroundSession(
-    @Arg('input', { description: 'The session.' }) { sessionId }: UnsharePlaygroundSessionInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<UnsharePlaygroundSessionPayload> {
-    return { session: camelCased(await services.playground.unshare(service, { id: sessionId })) };
-  }
-}
-
-/** The playground sessions of the signed-in user. */
-@Resolver(() => Viewer)
-export class ViewerPlaygroundResolver {
-  @FieldResolver(() => [PlaygroundSession], {
+    input: sessionId.describe('The session to stop sharing.'),
+    inputTypes: sessionIdType,
+    argument: 'The session.',
+    payload: sessionPayload.describe('The session, which is no longer shared.'),
+    run: ({ services, service }, { sessionId }) =>
+      shownAs('session', services.playground.unshare(service, { id: sessionId })),
+  }),
+  field(Viewer, 'playgroundSessions', [PlaygroundSession], {
     description:
       'The 50 newest playground sessions, newest first, with the first 1,000 characters of each text.',
     complexity: ({ childComplexity }) => OPENING_COST + KEPT_SESSIONS * childComplexity,
-  })
-  async playgroundSessions(
-    @Args() { shared }: PlaygroundSessionsArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<PlaygroundSession[]> {
-    return camelCased(await services.playground.list(service, { shared: shared ?? undefined }));
-  }
-
-  @FieldResolver(() => PlaygroundSession, {
+    args: z.object({
+      shared: z.boolean().nullish().describe(descriptionOf(listPlaygroundInput.shape.shared)),
+    }),
+    run: ({ services, service }, { shared }) =>
+      shown(services.playground.list(service, { shared: shared ?? undefined })),
+  }),
+  field(Viewer, 'playgroundSession', PlaygroundSession, {
     nullable: true,
     description: 'A playground session with its full texts.',
-  })
-  async playgroundSession(
-    @Args() { id }: PlaygroundSessionArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<PlaygroundSession> {
-    return camelCased(await services.playground.get(service, { id }));
-  }
-}
+    args: playgroundParams,
+    argTypes: { id: ID },
+    run: ({ services, service }, { id }) => shown(services.playground.get(service, { id })),
+  }),
+  subscription('playgroundRun', 'session', PlaygroundRunEvent, {
+    description:
+      'Streams the answers of a session: first the text received so far of each run, then each change, and finally the run with its metrics. The text of a run up to `offset`, followed by `delta`, is its text so far. Completes when the last run has finished. Requires a session.',
+    args: sessionId,
+    argTypes: sessionIdType,
+    subscribe: ({ services, service }, { sessionId }) =>
+      services.playground.runEvents(service, { id: sessionId }),
+  }),
+];

@@ -1,65 +1,67 @@
 import type { ComplexityEstimator } from 'graphql-query-complexity';
-import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { ID } from 'type-graphql';
 import { whatIfInput } from '../../services/analytics/what-if.inputs.js';
-import { compareVersionsInput, versionStatsInput } from '../../services/prompts/prompts.inputs.js';
-import { Viewer } from '../accounts/accounts.types.js';
-import { camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
-import { checked } from '../input.js';
+import { whatIfOutput } from '../../services/analytics/what-if.outputs.js';
 import {
-  ComparePromptVersionsArgs,
-  PromptVersionComparison,
-  PromptVersionStats,
-  PromptVersionStatsArgs,
-  WhatIf,
-  WhatIfArgs,
-} from './prompt-stats.types.js';
+  compareVersionsInput,
+  promptVersionId,
+  versionStatsInput,
+} from '../../services/prompts/prompts.inputs.js';
+import { versionComparisonOutput, versionStatsOutput } from '../../services/prompts/prompts.outputs.js';
+import { Viewer } from '../accounts/accounts.types.js';
+import { shown } from '../case.js';
+import { enumOf } from '../enum-of.js';
+import { field } from '../fields.js';
+import { checked } from '../input.js';
+import { objectType } from '../zod-fields.js';
 import { Prompt } from './prompts.types.js';
+
+enumOf(
+  'FewerErrors',
+  'Which of two versions has the lower error rate.',
+  versionComparisonOutput.shape.fewer_errors,
+  {
+    first: 'The first version.',
+    second: 'The second version.',
+    inconclusive: 'The 95% intervals of the two error rates overlap, so the calls show no clear difference.',
+  },
+);
+
+const PromptVersionStats = objectType('PromptVersionStats', versionStatsOutput);
+const PromptVersionComparison = objectType('PromptVersionComparison', versionComparisonOutput);
 
 /** Each reads thousands of rows, so it costs more than its few values would: three of them fit into an operation. */
 const readingCost: ComplexityEstimator = ({ args, childComplexity }) =>
   2_500 + Math.min(Math.max(args.windowDays, 1), 90) + childComplexity;
 
-/** Call statistics of prompt versions. */
-@Resolver(() => Prompt)
-export class PromptStatsResolver {
-  @FieldResolver(() => PromptVersionStats, {
+/** Call statistics of prompt versions, and the cost of calls on another model. */
+export const promptStatsResolvers = [
+  field(Prompt, 'versionStats', PromptVersionStats, {
     nullable: true,
     description: 'Statistics of calls that sent the version ID in the header `X-Gateway-Prompt-Version`.',
     complexity: readingCost,
-  })
-  async versionStats(
-    @Root() { id }: Prompt,
-    @Args() { versionId, ...args }: PromptVersionStatsArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<PromptVersionStats> {
-    const input = { ...checked(versionStatsInput, args), id, vid: versionId };
-    return camelCased(await services.versionStats.ofVersion(service, input));
-  }
-
-  @FieldResolver(() => PromptVersionComparison, {
+    args: versionStatsInput.extend({ version_id: promptVersionId }),
+    argTypes: { versionId: ID },
+    run: async ({ services, service }, { versionId, ...args }, { id }) => {
+      const input = { ...checked(versionStatsInput, args), id, vid: versionId };
+      return shown(services.versionStats.ofVersion(service, input));
+    },
+  }),
+  field(Prompt, 'comparison', PromptVersionComparison, {
     nullable: true,
     description: 'Call statistics of two versions.',
     complexity: readingCost,
-  })
-  async comparison(
-    @Root() { id }: Prompt,
-    @Args() args: ComparePromptVersionsArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<PromptVersionComparison> {
-    const input = { ...checked(compareVersionsInput, args), id };
-    return camelCased(await services.versionStats.compare(service, input));
-  }
-}
-
-@Resolver(() => Viewer)
-export class ViewerWhatIfResolver {
-  @FieldResolver(() => WhatIf, {
+    args: compareVersionsInput,
+    run: ({ services, service }, args, { id }) =>
+      shown(services.versionStats.compare(service, { ...checked(compareVersionsInput, args), id })),
+  }),
+  field(Viewer, 'whatIf', objectType('WhatIf', whatIfOutput), {
     nullable: true,
     description: 'What recent calls would have cost on another model.',
     complexity: readingCost,
-  })
-  async whatIf(@Args() args: WhatIfArgs, @Ctx() { services, service }: GraphqlContext): Promise<WhatIf> {
-    return camelCased(await services.whatIf.estimate(service, checked(whatIfInput, args)));
-  }
-}
+    args: whatIfInput,
+    argTypes: { keyId: ID, promptVersionId: ID },
+    run: ({ services, service }, args) =>
+      shown(services.whatIf.estimate(service, checked(whatIfInput, args))),
+  }),
+];

@@ -1,5 +1,7 @@
 import type { ComplexityEstimator } from 'graphql-query-complexity';
-import { Arg, Args, Ctx, FieldResolver, Mutation, Resolver, Root } from 'type-graphql';
+import { ID } from 'type-graphql';
+import { z } from 'zod';
+import { uuid } from '../../lib/output-fields.js';
 import {
   addPromptVersionInput,
   createPromptInput,
@@ -7,225 +9,194 @@ import {
   listPromptsInput,
   movePromptInput,
   pageInput,
+  promptConfigInput,
+  promptParams,
+  promptValueInput,
+  promptVariableInput,
+  promptVersionId,
   renderPromptListInput,
   sequenceConnectionInput,
   timeConnectionInput,
   updatePromptInput,
 } from '../../services/prompts/prompts.inputs.js';
-import { Allow } from '../access.js';
+import { promptOutput, promptVersionOutput } from '../../services/prompts/prompts.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { camelCased } from '../case.js';
-import { type Connection, PageArgs, pageCost, toConnection } from '../connections.js';
-import type { GraphqlContext } from '../context.js';
+import { camelCased, shown, shownAs } from '../case.js';
+import { connectionArgs, listCost, pageCost, toConnection } from '../connections.js';
+import { field, mutation, subscription } from '../fields.js';
 import { checked } from '../input.js';
+import { inputType } from '../zod-fields.js';
 import {
-  ActivatePromptVersionInput,
-  AddPromptVersionInput,
-  CreatePromptInput,
-  DeletePromptInput,
-  PromptActivationsArgs,
-  PromptArgs,
-  PromptDiffArgs,
-  PromptsArgs,
-  RenderPromptArgs,
-  UndoPromptActivationInput,
-  UpdatePromptInput,
-} from './prompts.args.js';
-import {
-  ActivatePromptVersionPayload,
-  AddPromptVersionPayload,
-  CreatePromptPayload,
-  DeletePromptPayload,
   Prompt,
   PromptActivation,
   PromptChange,
   PromptConnection,
   PromptDiff,
-  PromptVersion,
   PromptVersionConnection,
   RenderedPrompt,
-  UndoPromptActivationPayload,
-  UpdatePromptPayload,
 } from './prompts.types.js';
 
 /** Each of a page may be 50,000 characters long, whichever of its fields is asked for. */
 const TEXT_COST = 50;
 const textsCost: ComplexityEstimator = (options) =>
   pageCost({ ...options, childComplexity: options.childComplexity + TEXT_COST });
-
-/** Mutations of prompts. */
-@Resolver()
-export class PromptsResolver {
-  @Allow('session')
-  @Mutation(() => CreatePromptPayload, {
-    description: 'Creates a prompt whose first version is active. An account can have up to 200 prompts.',
-  })
-  async createPrompt(
-    @Arg('input', { description: 'The prompt.' }) input: CreatePromptInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<CreatePromptPayload> {
-    return { prompt: camelCased(await services.prompts.create(service, checked(createPromptInput, input))) };
-  }
-
-  @Allow('session')
-  @Mutation(() => UpdatePromptPayload, {
-    description: 'Changes name and description. The slug stays the same.',
-  })
-  async updatePrompt(
-    @Arg('input', { description: 'The prompt and the changes.' }) { id, ...change }: UpdatePromptInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<UpdatePromptPayload> {
-    const input = { ...checked(updatePromptInput, change), id };
-    return { prompt: camelCased(await services.prompts.update(service, input)) };
-  }
-
-  @Allow('session')
-  @Mutation(() => AddPromptVersionPayload, {
-    description: "Adds a version, which isn't activated. A prompt can have up to 500 versions.",
-  })
-  async addPromptVersion(
-    @Arg('input', { description: 'The prompt and the version.' }) {
-      promptId,
-      ...version
-    }: AddPromptVersionInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<AddPromptVersionPayload> {
-    const input = { ...checked(addPromptVersionInput, version), id: promptId };
-    const added = await services.prompts.addVersion(service, input);
-    const prompt = await services.prompts.get(service, { id: promptId });
-    return { prompt: camelCased(prompt), version: camelCased(added) };
-  }
-
-  @Allow('session')
-  @Mutation(() => ActivatePromptVersionPayload, {
-    description: 'Makes a version the one that is rendered.',
-  })
-  async activatePromptVersion(
-    @Arg('input', { description: 'The prompt and the version.' })
-    { promptId, versionId, ...expected }: ActivatePromptVersionInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<ActivatePromptVersionPayload> {
-    const input = { ...checked(movePromptInput, expected), id: promptId, vid: versionId };
-    return { prompt: camelCased(await services.prompts.activate(service, input)) };
-  }
-
-  @Allow('session')
-  @Mutation(() => UndoPromptActivationPayload, {
-    description: 'Activates the previously active version again, as a new activation.',
-  })
-  async undoPromptActivation(
-    @Arg('input', { description: 'The prompt.' }) { promptId, ...expected }: UndoPromptActivationInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<UndoPromptActivationPayload> {
-    const input = { ...checked(movePromptInput, expected), id: promptId };
-    return { prompt: camelCased(await services.prompts.undoActivation(service, input)) };
-  }
-
-  @Allow('session')
-  @Mutation(() => DeletePromptPayload, {
-    description: 'Permanently deletes a prompt and all its versions.',
-  })
-  async deletePrompt(
-    @Arg('input', { description: 'The prompt.' }) { id }: DeletePromptInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<DeletePromptPayload> {
-    await services.prompts.remove(service, { id });
-    return { deletedPromptId: id };
-  }
-}
-
-/** The prompts of the signed-in user. */
-@Resolver(() => Viewer)
-export class ViewerPromptsResolver {
-  @FieldResolver(() => PromptConnection, {
-    description: 'Saved prompts of the account.',
-    complexity: textsCost,
-  })
-  async prompts(
-    @Args() { search, ...args }: PromptsArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<Connection<Prompt>> {
-    const { search: wanted } = checked(listPromptsInput.pick({ search: true }), { search });
-    const page = { ...checked(timeConnectionInput, args), search: wanted };
-    return toConnection(await services.prompts.page(service, page), args, camelCased);
-  }
-
-  @FieldResolver(() => Prompt, { nullable: true, description: 'A saved prompt, by ID or slug.' })
-  async prompt(@Args() { id }: PromptArgs, @Ctx() { services, service }: GraphqlContext): Promise<Prompt> {
-    return camelCased(await services.prompts.get(service, { id }));
-  }
-}
-
 /** As many comparisons a minute as over REST: each may take a twentieth of a second of this process. */
 const diffCost: ComplexityEstimator = ({ childComplexity }) => 5_000 + childComplexity;
 /** As many renders a minute as over REST: each may give a megabyte. */
 const renderCost: ComplexityEstimator = ({ childComplexity }) => 500 + childComplexity;
-const activationsCost: ComplexityEstimator = ({ args, childComplexity }) =>
-  1 + Math.min(Math.max(args.limit, 1), 500) * childComplexity;
 
-/** Related objects of a prompt. */
-@Resolver(() => Prompt)
-export class PromptResolver {
-  @FieldResolver(() => PromptVersionConnection, {
+const promptId = z.object({ prompt_id: promptParams.shape.id });
+const { name, description, expected_revision } = updatePromptInput.shape;
+const changedPrompt = z.object({ prompt: promptOutput.describe('The updated prompt.') });
+
+const versionTypes = {
+  variables: [inputType('PromptVariableInput', promptVariableInput)],
+  config: inputType('PromptConfigInput', promptConfigInput),
+};
+const PromptValueInput = inputType('PromptValueInput', promptValueInput);
+
+const promptMutations = [
+  mutation('createPrompt', 'session', {
+    description: 'Creates a prompt whose first version is active. An account can have up to 200 prompts.',
+    input: createPromptInput,
+    inputTypes: versionTypes,
+    argument: 'The prompt.',
+    payload: changedPrompt.describe('The new prompt.'),
+    run: ({ services, service }, input) =>
+      shownAs('prompt', services.prompts.create(service, checked(createPromptInput, input))),
+  }),
+  mutation('updatePrompt', 'session', {
+    description: 'Changes name and description. The slug stays the same.',
+    input: promptParams
+      .extend({ name, description, expected_revision })
+      .describe(updatePromptInput.description ?? ''),
+    inputTypes: { id: ID },
+    argument: 'The prompt and the changes.',
+    payload: changedPrompt.describe('The updated prompt.'),
+    run: async ({ services, service }, { id, ...change }) => {
+      const input = { ...checked(updatePromptInput, change), id };
+      return shownAs('prompt', services.prompts.update(service, input));
+    },
+  }),
+  mutation('addPromptVersion', 'session', {
+    description: "Adds a version, which isn't activated. A prompt can have up to 500 versions.",
+    input: promptId.extend(addPromptVersionInput.shape).describe(addPromptVersionInput.description ?? ''),
+    inputTypes: { promptId: ID, ...versionTypes },
+    argument: 'The prompt and the version.',
+    payload: changedPrompt
+      .extend({ version: promptVersionOutput.describe('The new version.') })
+      .describe('The new version, which is not active yet.'),
+    run: async ({ services, service }, { promptId, ...version }) => {
+      const input = { ...checked(addPromptVersionInput, version), id: promptId };
+      const added = await services.prompts.addVersion(service, input);
+      const prompt = await services.prompts.get(service, { id: promptId });
+      return { prompt: camelCased(prompt), version: camelCased(added) };
+    },
+  }),
+  mutation('activatePromptVersion', 'session', {
+    description: 'Makes a version the one that is rendered.',
+    input: promptId
+      .extend({ version_id: promptVersionId, ...movePromptInput.shape })
+      .describe('The version to activate.'),
+    inputTypes: { promptId: ID, versionId: ID },
+    argument: 'The prompt and the version.',
+    payload: changedPrompt.describe('The prompt with its new active version.'),
+    run: async ({ services, service }, { promptId, versionId, ...expected }) => {
+      const input = { ...checked(movePromptInput, expected), id: promptId, vid: versionId };
+      return shownAs('prompt', services.prompts.activate(service, input));
+    },
+  }),
+  mutation('undoPromptActivation', 'session', {
+    description: 'Activates the previously active version again, as a new activation.',
+    input: promptId.extend(movePromptInput.shape).describe('The prompt whose last activation to undo.'),
+    inputTypes: { promptId: ID },
+    argument: 'The prompt.',
+    payload: changedPrompt.describe('The prompt with its previous version active again.'),
+    run: async ({ services, service }, { promptId, ...expected }) => {
+      const input = { ...checked(movePromptInput, expected), id: promptId };
+      return shownAs('prompt', services.prompts.undoActivation(service, input));
+    },
+  }),
+  mutation('deletePrompt', 'session', {
+    description: 'Permanently deletes a prompt and all its versions.',
+    input: promptParams.describe('The prompt to delete.'),
+    inputTypes: { id: ID },
+    argument: 'The prompt.',
+    payload: z
+      .object({ deleted_prompt_id: uuid('ID or slug of the deleted prompt, as requested.') })
+      .describe('The result of a deletion.'),
+    run: async ({ services, service }, { id }) => {
+      await services.prompts.remove(service, { id });
+      return { deletedPromptId: id };
+    },
+  }),
+];
+
+const listedPrompts = [
+  field(Viewer, 'prompts', PromptConnection, {
+    description: 'Saved prompts of the account.',
+    complexity: textsCost,
+    args: connectionArgs.extend({ search: listPromptsInput.shape.search }),
+    run: async ({ services, service }, { search, ...args }) => {
+      const { search: wanted } = checked(listPromptsInput.pick({ search: true }), { search });
+      const page = { ...checked(timeConnectionInput, args), search: wanted };
+      return toConnection(services.prompts.page(service, page), args);
+    },
+  }),
+  field(Viewer, 'prompt', Prompt, {
+    nullable: true,
+    description: 'A saved prompt, by ID or slug.',
+    args: promptParams,
+    argTypes: { id: ID },
+    run: ({ services, service }, { id }) => shown(services.prompts.get(service, { id })),
+  }),
+];
+
+const fieldsOfPrompts = [
+  field(Prompt, 'versions', PromptVersionConnection, {
     description: 'Versions of the prompt.',
     complexity: textsCost,
-  })
-  async versions(
-    @Root() { id }: Prompt,
-    @Args() args: PageArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<Connection<PromptVersion>> {
-    const page = { ...checked(sequenceConnectionInput, args), id };
-    return toConnection(await services.prompts.versions(service, page), args, camelCased);
-  }
-
-  @FieldResolver(() => [PromptActivation], {
+    args: connectionArgs,
+    run: async ({ services, service }, args, { id }) => {
+      const page = { ...checked(sequenceConnectionInput, args), id };
+      return toConnection(services.prompts.versions(service, page), args);
+    },
+  }),
+  field(Prompt, 'activations', [PromptActivation], {
     description: 'Activations of versions, newest first.',
-    complexity: activationsCost,
-  })
-  async activations(
-    @Root() { id }: Prompt,
-    @Args() args: PromptActivationsArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<PromptActivation[]> {
-    return camelCased(await services.prompts.activations(service, { ...checked(pageInput, args), id }));
-  }
-
-  @FieldResolver(() => PromptDiff, {
+    complexity: listCost,
+    args: pageInput.pick({ limit: true }),
+    run: ({ services, service }, args, { id }) =>
+      shown(services.prompts.activations(service, { ...checked(pageInput, args), id })),
+  }),
+  field(Prompt, 'diff', PromptDiff, {
     nullable: true,
     description: 'The differences between two versions.',
     complexity: diffCost,
-  })
-  async diff(
-    @Root() { id }: Prompt,
-    @Args() args: PromptDiffArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<PromptDiff> {
-    return camelCased(await services.prompts.diff(service, { ...checked(diffPromptInput, args), id }));
-  }
-
-  @FieldResolver(() => RenderedPrompt, {
+    args: diffPromptInput,
+    run: ({ services, service }, args, { id }) =>
+      shown(services.prompts.diff(service, { ...checked(diffPromptInput, args), id })),
+  }),
+  field(Prompt, 'rendered', RenderedPrompt, {
     nullable: true,
     description: 'The active version with all placeholders replaced.',
     complexity: renderCost,
-  })
-  async rendered(
-    @Root() { id }: Prompt,
-    @Args() args: RenderPromptArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<RenderedPrompt> {
-    const input = checked(renderPromptListInput, args);
-    return camelCased(await services.prompts.render(service, { ...input, id }));
-  }
-}
-
-@Resolver(() => PromptChange)
-export class PromptChangeResolver {
-  @FieldResolver(() => Prompt, {
+    args: renderPromptListInput,
+    argTypes: { variables: [PromptValueInput] },
+    run: ({ services, service }, args, { id }) =>
+      shown(services.prompts.render(service, { ...checked(renderPromptListInput, args), id })),
+  }),
+  field(PromptChange, 'prompt', Prompt, {
     nullable: true,
     description: 'The prompt; null if it was deleted.',
-  })
-  prompt(@Root() { promptId }: PromptChange, @Ctx() { loaders }: GraphqlContext): Promise<Prompt | null> {
-    return loaders.prompts.load(promptId);
-  }
-}
+    run: ({ loaders }, _args, { promptId }) => loaders.prompts.load(promptId),
+  }),
+  subscription('promptChanged', 'session', PromptChange, {
+    description:
+      'Sends each prompt of the account that is created, changed or deleted from now on, once the change is committed. Changes in quick succession are merged into one event. Requires a session.',
+    subscribe: ({ services, service }) => services.promptFeed.promptChanged(service),
+  }),
+];
+
+/** The prompts of the signed-in user. */
+export const promptsResolvers = [...promptMutations, ...listedPrompts, ...fieldsOfPrompts];

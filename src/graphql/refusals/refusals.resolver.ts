@@ -1,56 +1,56 @@
 import type { ComplexityEstimator } from 'graphql-query-complexity';
-import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import { analyticsInput } from '../../services/analytics/analytics.inputs.js';
+import {
+  refusalHourOutput,
+  refusedCallOutput,
+  refusedCallsOutput,
+} from '../../services/refusals/refusals.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { AnalyticsArgs } from '../analytics/analytics.types.js';
-import { camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
+import { shown } from '../case.js';
+import { enumOf } from '../enum-of.js';
+import { field } from '../fields.js';
 import { checked } from '../input.js';
 import { ApiKey } from '../keys/keys.types.js';
-import { RefusalHour, RefusedCalls } from './refusals.types.js';
+import { objectType } from '../zod-fields.js';
+
+enumOf(
+  'RefusedKeyStatus',
+  'Status of the key that rejected calls used.',
+  refusedCallOutput.shape.key_status,
+  { active: 'The key can be used.', disabled: 'The key is disabled.', deleted: 'The key was deleted.' },
+);
+
+objectType('RefusedCall', refusedCallOutput);
+const RefusedCalls = objectType('RefusedCalls', refusedCallsOutput);
+const RefusalHour = objectType('RefusalHour', refusalHourOutput);
 
 /** Up to 100 reasons, summed from the hours of a window. */
 const refusalsCost: ComplexityEstimator = ({ args, childComplexity }) =>
   50 + Math.min(Math.max(args.windowDays, 1), 90) + childComplexity;
 
-@Resolver(() => Viewer)
-export class ViewerRefusalsResolver {
-  @FieldResolver(() => RefusedCalls, {
+/** Calls that were refused, of the account and of a key. */
+export const refusalsResolvers = [
+  field(Viewer, 'refusedCalls', RefusedCalls, {
     description: 'Recently rejected calls of the account, and how to fix them.',
     complexity: refusalsCost,
-  })
-  async refusedCalls(
-    @Args() args: AnalyticsArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<RefusedCalls> {
-    return camelCased(await services.refusals.ofAccount(service, checked(analyticsInput, args)));
-  }
-
-  @FieldResolver(() => [RefusalHour], {
+    args: analyticsInput,
+    run: ({ services, service }, args) =>
+      shown(services.refusals.ofAccount(service, checked(analyticsInput, args))),
+  }),
+  field(Viewer, 'refusals', [RefusalHour], {
     description: 'Rejected calls of the account by hour, latest first; at most 5,000.',
     complexity: ({ args, childComplexity }) =>
       Math.min(Math.max(args.windowDays, 1), 90) * (5 + childComplexity),
-  })
-  async refusals(
-    @Args() args: AnalyticsArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<RefusalHour[]> {
-    return camelCased(await services.refusals.byHour(service, checked(analyticsInput, args)));
-  }
-}
-
-@Resolver(() => ApiKey)
-export class ApiKeyRefusalsResolver {
-  @FieldResolver(() => RefusedCalls, {
+    args: analyticsInput,
+    run: ({ services, service }, args) =>
+      shown(services.refusals.byHour(service, checked(analyticsInput, args))),
+  }),
+  field(ApiKey, 'refusedCalls', RefusedCalls, {
     nullable: true,
     description: 'Recently rejected calls with the key; null if the key was deleted.',
     complexity: refusalsCost,
-  })
-  async refusedCalls(
-    @Root() { id }: ApiKey,
-    @Args() args: AnalyticsArgs,
-    @Ctx() { loaders }: GraphqlContext,
-  ): Promise<RefusedCalls | null> {
-    return camelCased(await loaders.keyRefusals.load({ id, window: checked(analyticsInput, args) }));
-  }
-}
+    args: analyticsInput,
+    run: ({ loaders }, args, { id }) =>
+      shown(loaders.keyRefusals.load({ id, window: checked(analyticsInput, args) })),
+  }),
+];

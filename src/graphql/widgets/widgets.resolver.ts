@@ -1,107 +1,111 @@
-import { Arg, Args, Ctx, FieldResolver, Mutation, Resolver } from 'type-graphql';
+import { ID } from 'type-graphql';
+import { z } from 'zod';
+import { uuid } from '../../lib/output-fields.js';
 import {
   createWidgetInput,
   updateWidgetInput,
+  widgetThemeInput,
   widgetUsageInput,
 } from '../../services/widgets/widgets.inputs.js';
+import {
+  widgetDayOutput,
+  widgetOutput,
+  widgetRefusalOutput,
+  widgetSiteOutput,
+  widgetThemeOutput,
+  widgetUsageOutput,
+} from '../../services/widgets/widgets.outputs.js';
 import { MAX_WIDGETS } from '../../services/widgets/widgets.rules.js';
-import { Allow } from '../access.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { camelCased } from '../case.js';
-import type { GraphqlContext } from '../context.js';
+import { shown, shownAs } from '../case.js';
+import { enumOf } from '../enum-of.js';
+import { field, mutation } from '../fields.js';
 import { checked } from '../input.js';
-import {
-  CreateWidgetInput,
-  DeleteWidgetInput,
-  RotateWidgetKeyInput,
-  UpdateWidgetInput,
-  WidgetArgs,
-  WidgetUsageArgs,
-} from './widgets.args.js';
-import {
-  CreateWidgetPayload,
-  DeleteWidgetPayload,
-  RotateWidgetKeyPayload,
-  UpdateWidgetPayload,
-  Widget,
-  WidgetUsage,
-} from './widgets.types.js';
+import { Decimal } from '../scalars.js';
+import { inputType, objectType } from '../zod-fields.js';
 
-/** Mutations of chat widgets. */
-@Resolver()
-export class WidgetsResolver {
-  @Allow('session')
-  @Mutation(() => CreateWidgetPayload, {
-    description: 'Creates a chat widget for web pages. At most 50 widgets per account.',
-  })
-  async createWidget(
-    @Arg('input', { description: 'The widget.' }) input: CreateWidgetInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<CreateWidgetPayload> {
-    return { widget: camelCased(await services.widgets.create(service, checked(createWidgetInput, input))) };
-  }
+enumOf('WidgetStatus', 'Widget status.', widgetOutput.shape.status, {
+  active: 'The widget answers.',
+  deleted: 'The widget was deleted.',
+});
 
-  @Allow('session')
-  @Mutation(() => UpdateWidgetPayload, { description: 'Updates the given fields of a widget.' })
-  async updateWidget(
-    @Arg('input', { description: 'The widget and its changes.' }) { id, ...changes }: UpdateWidgetInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<UpdateWidgetPayload> {
-    const input = checked(updateWidgetInput, changes);
-    return { widget: camelCased(await services.widgets.update(service, { ...input, id })) };
-  }
+objectType('WidgetTheme', widgetThemeOutput, { position: String });
+const Widget = objectType('Widget', widgetOutput);
+objectType('WidgetDay', widgetDayOutput);
+objectType('WidgetRefusal', widgetRefusalOutput);
+objectType('WidgetSite', widgetSiteOutput);
+const WidgetUsage = objectType('WidgetUsage', widgetUsageOutput);
 
-  @Allow('session')
-  @Mutation(() => RotateWidgetKeyPayload, {
-    description:
-      'Gives a widget a new public key. The old key stops working immediately: pages need the new one.',
-  })
-  async rotateWidgetKey(
-    @Arg('input', { description: 'The widget.' }) { id }: RotateWidgetKeyInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<RotateWidgetKeyPayload> {
-    return { widget: camelCased(await services.widgets.rotateKey(service, { id })) };
-  }
-
-  @Allow('session')
-  @Mutation(() => DeleteWidgetPayload, {
-    description: 'Deletes a widget. Chats with it are rejected immediately. Its usage stays.',
-  })
-  async deleteWidget(
-    @Arg('input', { description: 'The widget.' }) { id }: DeleteWidgetInput,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<DeleteWidgetPayload> {
-    await services.widgets.remove(service, { id });
-    return { deletedWidgetId: id };
-  }
-}
+const widgetId = z.object({ id: uuid('Widget ID.') });
+const widgetPayload = z.object({ widget: widgetOutput.describe('The widget.') });
+const inputTypes = {
+  promptId: ID,
+  theme: inputType('WidgetThemeInput', widgetThemeInput, { primary: String, position: String }),
+  allowedDomains: [String],
+  monthlyLimitUsd: Decimal,
+};
 
 /** Chat widgets of the signed-in account. */
-@Resolver(() => Viewer)
-export class ViewerWidgetsResolver {
-  @FieldResolver(() => [Widget], {
+export const widgetsResolvers = [
+  mutation('createWidget', 'session', {
+    description: 'Creates a chat widget for web pages. At most 50 widgets per account.',
+    input: createWidgetInput,
+    inputTypes,
+    argument: 'The widget.',
+    payload: widgetPayload.describe('The new widget.'),
+    run: ({ services, service }, input) =>
+      shownAs('widget', services.widgets.create(service, checked(createWidgetInput, input))),
+  }),
+  mutation('updateWidget', 'session', {
+    description: 'Updates the given fields of a widget.',
+    input: widgetId
+      .extend(updateWidgetInput.shape)
+      .describe('A widget and what to change of it. Omitted fields keep their value.'),
+    inputTypes,
+    argument: 'The widget and its changes.',
+    payload: widgetPayload.describe('The updated widget.'),
+    run: async ({ services, service }, { id, ...changes }) => {
+      const input = { ...checked(updateWidgetInput, changes), id };
+      return shownAs('widget', services.widgets.update(service, input));
+    },
+  }),
+  mutation('rotateWidgetKey', 'session', {
+    description:
+      'Gives a widget a new public key. The old key stops working immediately: pages need the new one.',
+    input: widgetId.describe('The widget whose key to rotate.'),
+    argument: 'The widget.',
+    payload: widgetPayload.describe('The widget with its new public key.'),
+    run: ({ services, service }, { id }) => shownAs('widget', services.widgets.rotateKey(service, { id })),
+  }),
+  mutation('deleteWidget', 'session', {
+    description: 'Deletes a widget. Chats with it are rejected immediately. Its usage stays.',
+    input: widgetId.describe('The widget to delete.'),
+    argument: 'The widget.',
+    payload: z
+      .object({ deleted_widget_id: uuid('ID of the deleted widget.') })
+      .describe('The result of a deletion.'),
+    run: async ({ services, service }, { id }) => {
+      await services.widgets.remove(service, { id });
+      return { deletedWidgetId: id };
+    },
+  }),
+  field(Viewer, 'widgets', [Widget], {
     description: 'Chat widgets of the account, newest first.',
     complexity: ({ childComplexity }) => 1 + MAX_WIDGETS * childComplexity,
-  })
-  async widgets(@Ctx() { services, service }: GraphqlContext): Promise<Widget[]> {
-    return camelCased(await services.widgets.list(service, { limit: MAX_WIDGETS, offset: 0 }));
-  }
-
-  @FieldResolver(() => Widget, { nullable: true, description: 'One chat widget of the account.' })
-  async widget(@Args() { id }: WidgetArgs, @Ctx() { services, service }: GraphqlContext): Promise<Widget> {
-    return camelCased(await services.widgets.get(service, { id }));
-  }
-
-  @FieldResolver(() => WidgetUsage, {
+    run: ({ services, service }) => shown(services.widgets.list(service, { limit: MAX_WIDGETS, offset: 0 })),
+  }),
+  field(Viewer, 'widget', Widget, {
+    nullable: true,
+    description: 'One chat widget of the account.',
+    args: widgetId,
+    run: ({ services, service }, { id }) => shown(services.widgets.get(service, { id })),
+  }),
+  field(Viewer, 'widgetUsage', WidgetUsage, {
     nullable: true,
     description: 'Usage of a chat widget in a window of UTC days.',
     complexity: ({ childComplexity }) => 10 + 2 * childComplexity,
-  })
-  async widgetUsage(
-    @Args() { id, ...window }: WidgetUsageArgs,
-    @Ctx() { services, service }: GraphqlContext,
-  ): Promise<WidgetUsage> {
-    const input = checked(widgetUsageInput, window);
-    return camelCased(await services.widgets.usage(service, { ...input, id }));
-  }
-}
+    args: widgetId.extend(widgetUsageInput.shape),
+    run: ({ services, service }, { id, ...window }) =>
+      shown(services.widgets.usage(service, { ...checked(widgetUsageInput, window), id })),
+  }),
+];

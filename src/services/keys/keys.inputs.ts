@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { numberedConnectionInput } from '../../lib/connection-input.js';
-import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED } from '../../lib/input-fields.js';
+import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED, whole } from '../../lib/input-fields.js';
 import { moneyInput } from '../../lib/money-input.js';
 
 export { pageInput } from '../../lib/page-input.js';
@@ -36,16 +36,11 @@ export const createKeyInput = z
   .meta({ id: 'CreateApiKey', description: 'A new API key.' });
 export type CreateKeyInput = z.output<typeof createKeyInput>;
 
-const PERCENT = 'must be a whole number from 1 to 100';
 const GUARD_MODEL = 'must name a model if the action is fallback_model, and only then';
 
 export const keyGuardInput = z
   .strictObject({
-    at_pct: z
-      .int(PERCENT)
-      .min(1, PERCENT)
-      .max(100, PERCENT)
-      .describe('Percentage of the monthly limit at which the guard acts, 1 to 100.'),
+    at_pct: whole(1, 100).describe('Percentage of the monthly limit at which the guard acts, 1 to 100.'),
     action: z
       .enum(['disable', 'slow', 'fallback_model'], 'must be disable, slow or fallback_model')
       .describe(
@@ -100,13 +95,7 @@ export type UpdateKeyInput = z.output<typeof updateKeyInput>;
 /** Any text: a malformed id is treated like an unknown one. */
 export const keyParams = z.object({ id: z.string().describe('API key ID.') });
 
-const DAYS = 'must be a whole number from 1 to 90';
 /** The last days, today included. */
 export const keyDaysInput = z.strictObject({
-  days: z
-    .int(DAYS)
-    .min(1, DAYS)
-    .max(90, DAYS)
-    .default(30)
-    .describe('Number of UTC days, including today; 1 to 90.'),
+  days: whole(1, 90).default(30).describe('Number of UTC days, including today; 1 to 90.'),
 });

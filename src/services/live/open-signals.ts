@@ -75,14 +75,7 @@ export function openSignals(
   });
   const redis = redisUrl ? subscribe(redisUrl, board) : undefined;
   return {
-    onUsage: board.onUsage,
-    onAlerts: board.onAlerts,
-    onAccount: board.onAccount,
-    onPrompts: board.onPrompts,
-    onSessions: board.onSessions,
-    onModelHours: board.onModelHours,
-    onNodes: board.onNodes,
-    onPlaygroundCancel: board.onPlaygroundCancel,
+    ...board,
     async stop() {
       redis?.disconnect();
       await listener.stop();

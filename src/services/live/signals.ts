@@ -42,46 +42,40 @@ export function createSignalBoard(): SignalBoard {
   const alerts = createAccountNotifier();
   const accounts = createAccountNotifier();
   const prompts = createAccountNotifier();
-  const sessions = new Set<(accountId: string | null) => void>();
-  const modelHours = new Set<() => void>();
-  const nodes = new Set<() => void>();
-  const cancels = new Set<(runIds: readonly string[]) => void>();
+  const sessions = createNotifier<string | null>();
+  const modelHours = createNotifier<void>();
+  const nodes = createNotifier<void>();
+  const cancels = createNotifier<readonly string[]>();
   return {
     onUsage: usage.on,
     onAlerts: alerts.on,
     onAccount: accounts.on,
     onPrompts: prompts.on,
-    onSessions(listener) {
-      sessions.add(listener);
-      return () => sessions.delete(listener);
-    },
-    onModelHours(listener) {
-      modelHours.add(listener);
-      return () => modelHours.delete(listener);
-    },
-    onNodes(listener) {
-      nodes.add(listener);
-      return () => nodes.delete(listener);
-    },
-    onPlaygroundCancel(listener) {
-      cancels.add(listener);
-      return () => cancels.delete(listener);
-    },
+    onSessions: sessions.on,
+    onModelHours: modelHours.on,
+    onNodes: nodes.on,
+    onPlaygroundCancel: cancels.on,
     usageFlushed: usage.notify,
     alertsFired: alerts.notify,
     accountsChanged: accounts.notify,
     promptsChanged: prompts.notify,
-    sessionsChanged(accountId) {
-      for (const listener of sessions) listener(accountId);
+    sessionsChanged: sessions.notify,
+    modelHoursChanged: modelHours.notify,
+    nodesChanged: nodes.notify,
+    playgroundCancelled: cancels.notify,
+  };
+}
+
+/** Listeners that hear of everything. */
+function createNotifier<News>() {
+  const listeners = new Set<(news: News) => void>();
+  return {
+    on(listener: (news: News) => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
-    modelHoursChanged() {
-      for (const listener of modelHours) listener();
-    },
-    nodesChanged() {
-      for (const listener of nodes) listener();
-    },
-    playgroundCancelled(runIds) {
-      for (const listener of cancels) listener(runIds);
+    notify(news: News): void {
+      for (const listener of listeners) listener(news);
     },
   };
 }

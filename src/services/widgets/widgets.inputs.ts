@@ -1,15 +1,10 @@
 import { z } from 'zod';
-import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED, text } from '../../lib/input-fields.js';
+import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED, text, whole } from '../../lib/input-fields.js';
 import { moneyInput } from '../../lib/money-input.js';
 import { integer } from '../../lib/page-input.js';
 import { domainOf } from './domains.rules.js';
 
 export { pageInput } from '../../lib/page-input.js';
-
-const whole = (min: number, max: number) => {
-  const words = `must be a whole number from ${min} to ${max}`;
-  return z.int(words).min(min, words).max(max, words);
-};
 
 const model = z.string('must be the public name of a model').min(1, 'must not be empty').max(200);
 const position = z.enum(['bottom-right', 'bottom-left'], 'must be bottom-right or bottom-left');

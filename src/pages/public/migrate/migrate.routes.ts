@@ -3,6 +3,7 @@ import type { RestApp } from '../../../rest/rest-app.js';
 import { reads } from '../../../rest/route-rules.js';
 import { estimateInput } from '../../../services/migration/migration.inputs.js';
 import type { Services } from '../../../services.js';
+import { show } from '../../show.js';
 import type { Site } from '../../site.js';
 import { sitePage } from '../../site-page.js';
 import { estimateView } from './estimate-view.rules.js';
@@ -30,27 +31,21 @@ export function migratePages(
   { migration }: Pick<Services, 'migration'>,
   { site, plansOf }: { site: Site; plansOf(request: FastifyRequest): Promise<readonly PlanLimits[]> },
 ): void {
-  app.route({
-    method: 'GET',
-    url: '/migrate',
-    // What is asked is anybody's choice, so that it is computed for each.
-    config: reads({ auth: 'none', headers: 'page' }),
-    schema: { hide: true },
-    handler: async (request, reply) => {
-      const form = formOf(request.query);
-      const { usage, faults } = readForm(form);
-      const plans = await plansOf(request);
-      const basis: MigrateBasis = { ...migration.basis(), plans };
-      const result = (): string | undefined => {
-        if (!usage) return undefined;
-        const { peakPerMinute, ...input } = usage;
-        return estimateView(migration.estimate(estimateInput.parse(input)), plans, peakPerMinute);
-      };
-      const page = migratePage({ form, faults, result: result(), basis, script: site.assets?.migrate });
-      return reply
-        .header('cache-control', 'public, max-age=300')
-        .type('text/html; charset=utf-8')
-        .send(sitePage(page, site));
-    },
+  // What is asked is anybody's choice, so that it is computed for each.
+  show(app, '/migrate', reads({ auth: 'none', headers: 'page' }), async (request, reply) => {
+    const form = formOf(request.query);
+    const { usage, faults } = readForm(form);
+    const plans = await plansOf(request);
+    const basis: MigrateBasis = { ...migration.basis(), plans };
+    const result = (): string | undefined => {
+      if (!usage) return undefined;
+      const { peakPerMinute, ...input } = usage;
+      return estimateView(migration.estimate(estimateInput.parse(input)), plans, peakPerMinute);
+    };
+    const page = migratePage({ form, faults, result: result(), basis, script: site.assets?.migrate });
+    return reply
+      .header('cache-control', 'public, max-age=300')
+      .type('text/html; charset=utf-8')
+      .send(sitePage(page, site));
   });
 }
