@@ -31,6 +31,8 @@ const ModelHourSchema = defineEntity({
     inputCounts: sketch().columnType('bigint[]'),
     outputBuckets: sketch().columnType('smallint[]'),
     outputCounts: sketch().columnType('bigint[]'),
+    /** Errors of calls that their callers ended: no fault of the model, and no part of its public status. */
+    callerLeft: p.bigint(),
   },
 });
 
