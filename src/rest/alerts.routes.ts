@@ -79,7 +79,7 @@ function subscriptionRoutes(app: RestApp, { alerts }: Services): void {
         "Updates the given fields; send at least one. The kind can't be changed. Alerts that have already fired this month don't fire again.",
       params: alertParams,
       body: updateAlertInput,
-      response: { 200: alertOutput, ...errorResponses(401, 403, 404, 415, 422) },
+      response: { 200: alertOutput, ...errorResponses(401, 403, 404, 409, 415, 422) },
     },
     handler: async ({ context, params, body }) =>
       alerts.update(context, { ...body, keyId: params.id, alertId: params.alert_id }),
@@ -217,7 +217,7 @@ function lowBalanceRoutes(app: RestApp, { alerts }: Services): void {
       description:
         'Sets the low-balance threshold. One email is sent when the balance falls below it, and another only after the balance has recovered. Null turns the alert off.',
       body: lowBalanceInput,
-      response: { 200: lowBalanceOutput, ...errorResponses(401, 403, 415, 422) },
+      response: { 200: lowBalanceOutput, ...errorResponses(401, 403, 409, 415, 422) },
     },
     handler: async (request) => alerts.setLowBalance(request.context, request.body),
   });

@@ -72,7 +72,7 @@ export function keysRoutes(app: RestApp, services: Services): void {
         'Updates the given fields; send at least one. Set a limit or the guard to null to remove it.',
       params: keyParams,
       body: updateKeyInput,
-      response: { 200: keyOutput, ...errorResponses(401, 403, 404, 415, 422) },
+      response: { 200: keyOutput, ...errorResponses(401, 403, 404, 409, 415, 422) },
     },
     handler: async (request) => keys.update(request.context, { ...request.body, id: request.params.id }),
   });

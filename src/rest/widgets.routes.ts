@@ -101,7 +101,7 @@ function changeWidgets(app: RestApp, { widgets }: Services): void {
         'Updates the given fields; send at least one. Pages show the change when they are loaded again.',
       params: widgetParams,
       body: updateWidgetInput,
-      response: { 200: widgetOutput, ...errorResponses(401, 403, 404, 415, 422) },
+      response: { 200: widgetOutput, ...errorResponses(401, 403, 404, 409, 415, 422) },
     },
     handler: async (request) => widgets.update(request.context, { ...request.body, id: request.params.id }),
   });

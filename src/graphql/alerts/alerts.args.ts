@@ -1,7 +1,13 @@
 import { InputType } from 'type-graphql';
 import { z } from 'zod';
 import { uuid } from '../../lib/output-fields.js';
-import { createAlertInput, lowBalanceInput, updateAlertInput } from '../../services/alerts/alerts.inputs.js';
+import {
+  createAlertInput,
+  expectedAlertInput,
+  expectedLowBalanceInput,
+  lowBalanceInput,
+  updateAlertInput,
+} from '../../services/alerts/alerts.inputs.js';
 import { Decimal } from '../scalars.js';
 import { inputFields } from '../zod-fields.js';
 import { AlertKind } from './alerts.types.js';
@@ -14,8 +20,13 @@ export class CreateAlertSubscriptionInput extends inputFields(keyId.extend(creat
   kind: AlertKind,
 }) {}
 
+@InputType({ description: expectedAlertInput.description })
+class ExpectedAlertSubscriptionInput extends inputFields(expectedAlertInput) {}
+
 @InputType({ description: 'Changes to an alert subscription. Omitted fields keep their value.' })
-export class UpdateAlertSubscriptionInput extends inputFields(alertId.extend(updateAlertInput.shape)) {}
+export class UpdateAlertSubscriptionInput extends inputFields(alertId.extend(updateAlertInput.shape), {
+  expected: ExpectedAlertSubscriptionInput,
+}) {}
 
 @InputType({ description: 'The alert subscription to delete.' })
 export class DeleteAlertSubscriptionInput extends inputFields(alertId) {}
@@ -29,5 +40,11 @@ export class RotateAlertSecretInput extends inputFields(alertId) {}
 @InputType({ description: 'The alert event to redeliver.' })
 export class RedeliverAlertEventInput extends inputFields(z.object({ event_id: uuid('Alert event ID.') })) {}
 
+@InputType({ description: expectedLowBalanceInput.description })
+class ExpectedLowBalanceAlertInput extends inputFields(expectedLowBalanceInput, { thresholdUsd: Decimal }) {}
+
 @InputType({ description: 'The low-balance threshold.' })
-export class SetLowBalanceAlertInput extends inputFields(lowBalanceInput, { thresholdUsd: Decimal }) {}
+export class SetLowBalanceAlertInput extends inputFields(lowBalanceInput, {
+  thresholdUsd: Decimal,
+  expected: ExpectedLowBalanceAlertInput,
+}) {}

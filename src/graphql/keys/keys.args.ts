@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { uuid } from '../../lib/output-fields.js';
 import {
   createKeyInput,
+  expectedKeyInput,
   keyDaysInput,
   keyGuardInput,
   keysSearchInput,
@@ -43,25 +44,39 @@ export class ApiKeysArgs extends PageArgs {
 @InputType({ description: 'A new API key.' })
 export class CreateApiKeyInput extends inputFields(createKeyInput) {}
 
-@InputType({ description: 'An API key and its new name.' })
-export class RenameApiKeyInput extends inputFields(keyId.extend(createKeyInput.shape)) {}
-
-const { monthly_limit_usd, daily_limit_usd, guard } = updateKeyInput.shape;
-
-@InputType({
-  description: 'Spending limits of an API key. Omitted limits keep their value; null removes a limit.',
-})
-export class SetApiKeyLimitsInput extends inputFields(keyId.extend({ monthly_limit_usd, daily_limit_usd }), {
-  monthlyLimitUsd: Decimal,
-  dailyLimitUsd: Decimal,
-}) {}
+const { monthly_limit_usd, daily_limit_usd, guard, expected } = updateKeyInput.shape;
 
 @InputType({ description: keyGuardInput.description })
 export class ApiKeyGuardInput extends inputFields(keyGuardInput, { action: ApiKeyGuardAction }) {}
 
-@InputType({ description: 'An API key and its guard. Null removes the guard.' })
-export class SetApiKeyGuardInput extends inputFields(keyId.extend({ guard: guard.unwrap() }), {
+@InputType({ description: expectedKeyInput.description })
+export class ExpectedApiKeyInput extends inputFields(expectedKeyInput, {
+  monthlyLimitUsd: Decimal,
+  dailyLimitUsd: Decimal,
   guard: ApiKeyGuardInput,
+}) {}
+
+@InputType({ description: 'An API key and its new name.' })
+export class RenameApiKeyInput extends inputFields(keyId.extend({ ...createKeyInput.shape, expected }), {
+  expected: ExpectedApiKeyInput,
+}) {}
+
+@InputType({
+  description: 'Spending limits of an API key. Omitted limits keep their value; null removes a limit.',
+})
+export class SetApiKeyLimitsInput extends inputFields(
+  keyId.extend({ monthly_limit_usd, daily_limit_usd, expected }),
+  {
+    monthlyLimitUsd: Decimal,
+    dailyLimitUsd: Decimal,
+    expected: ExpectedApiKeyInput,
+  },
+) {}
+
+@InputType({ description: 'An API key and its guard. Null removes the guard.' })
+export class SetApiKeyGuardInput extends inputFields(keyId.extend({ guard: guard.unwrap(), expected }), {
+  guard: ApiKeyGuardInput,
+  expected: ExpectedApiKeyInput,
 }) {}
 
 @InputType({ description: 'The API key whose guard to undo.' })

@@ -40,7 +40,7 @@ import {
 } from './keys.types.js';
 
 type KeyChange =
-  | { name: string }
+  | Omit<RenameApiKeyInput, 'id'>
   | { status: 'active' | 'disabled' }
   | Omit<SetApiKeyLimitsInput, 'id'>
   | Omit<SetApiKeyGuardInput, 'id'>;
@@ -72,10 +72,10 @@ class KeysResolver {
   @Allow('session')
   @Mutation(() => RenameApiKeyPayload, { description: 'Renames an API key.' })
   renameApiKey(
-    @Arg('input', { description: 'The key and its new name.' }) { id, name }: RenameApiKeyInput,
+    @Arg('input', { description: 'The key and its new name.' }) { id, ...renamed }: RenameApiKeyInput,
     @Ctx() context: GraphqlContext,
   ): Promise<RenameApiKeyPayload> {
-    return changed(context, id, { name });
+    return changed(context, id, renamed);
   }
 
   @Allow('session')
@@ -95,10 +95,10 @@ class KeysResolver {
       'Sets or removes the guard of an API key. A guard that is set can act again this month, and acts at once if its percentage is reached.',
   })
   setApiKeyGuard(
-    @Arg('input', { description: 'Key and guard.' }) { id, guard }: SetApiKeyGuardInput,
+    @Arg('input', { description: 'Key and guard.' }) { id, ...guarded }: SetApiKeyGuardInput,
     @Ctx() context: GraphqlContext,
   ): Promise<SetApiKeyGuardPayload> {
-    return changed(context, id, { guard });
+    return changed(context, id, guarded);
   }
 
   @Allow('session')

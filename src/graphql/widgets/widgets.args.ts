@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { uuid } from '../../lib/output-fields.js';
 import {
   createWidgetInput,
+  expectedWidgetInput,
   updateWidgetInput,
   widgetThemeInput,
   widgetUsageInput,
@@ -31,8 +32,14 @@ const TYPES = {
 @InputType({ description: createWidgetInput.description })
 export class CreateWidgetInput extends inputFields(createWidgetInput, TYPES) {}
 
+@InputType({ description: expectedWidgetInput.description })
+class ExpectedWidgetInput extends inputFields(expectedWidgetInput, TYPES) {}
+
 @InputType({ description: 'A widget and what to change of it. Omitted fields keep their value.' })
-export class UpdateWidgetInput extends inputFields(widgetId.extend(updateWidgetInput.shape), TYPES) {}
+export class UpdateWidgetInput extends inputFields(widgetId.extend(updateWidgetInput.shape), {
+  ...TYPES,
+  expected: ExpectedWidgetInput,
+}) {}
 
 @InputType({ description: 'The widget whose key to rotate.' })
 export class RotateWidgetKeyInput extends inputFields(widgetId) {}
