@@ -66,33 +66,37 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
     becameReady = done;
   });
 
-  const ended = (reason: string, code: number | null, livedMs: number): void => {
+  const ended = (reason: string, code: number | null, servedMs?: number): void => {
     child = undefined;
     if (stopping) return;
     if ((code === CONFIG_EXIT_CODE || code === PORT_TAKEN_EXIT_CODE) && !everReady) {
       options.onFatal(spec.name, code);
       return;
     }
-    const waitMs = restarts.pauseMs(livedMs);
+    const waitMs = restarts.pauseMs(servedMs);
     options.say(`${spec.name} exited (${reason}); restarting it in ${waitMs / 1000} s`);
     restart = setTimeout(start, waitMs);
   };
 
   const start = (): void => {
-    const startedAt = Date.now();
+    let readyAt: number | undefined;
     const current = launch(spec);
     child = current;
     current.on('message', (message) => {
       if (!isReady(message)) return;
+      readyAt ??= performance.now();
       if (everReady) options.say(`${spec.name} is back`);
       everReady = true;
       becameReady(message.url ?? null);
     });
     // Without an 'exit' event when it could not even be started.
     current.on('error', (error) => {
-      if (current.pid === undefined) ended(error.message, null, 0);
+      if (current.pid === undefined) ended(error.message, null);
     });
-    current.on('exit', (code, signal) => ended(signal ?? reasonOf(code), code, Date.now() - startedAt));
+    current.on('exit', (code, signal) => {
+      const servedMs = readyAt === undefined ? undefined : performance.now() - readyAt;
+      ended(signal ?? reasonOf(code), code, servedMs);
+    });
   };
 
   const end = async (): Promise<void> => {

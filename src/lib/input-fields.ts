@@ -27,14 +27,17 @@ export const whole = (min: number, max: number) => {
 
 export const NOTHING_TO_CHANGE = 'there is nothing to change';
 
-/** Whether a change has at least one field beside what it expects (`expected_…`). */
+/** Whether a change has at least one field beside what it expects (`expected`, `expected_…`). */
 export const changesSomething = (change: object): boolean =>
-  Object.entries(change).some(([name, value]) => value !== undefined && !name.startsWith('expected_'));
+  Object.entries(change).some(([name, value]) => value !== undefined && !/^expected(?:_|$)/.test(name));
 
-/** Text of any lines. NUL and halves of characters, which the database doesn't take, are refused. */
+/** For descriptions of `expected`. */
+export const EXPECTED =
+  'The values that your change is based on. If one of them has changed since, the request fails with 409 `changed_meanwhile` and changes nothing. Values that are left out may have changed. Without `expected`, the last change wins.';
+
+/** Whether the database takes a text: NUL and halves of characters it refuses, which would be a 500. */
+export const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
+
+/** Text of any lines, as long as the database takes it. */
 export const text = (minLength: number, maxLength: number) =>
-  z
-    .string()
-    .min(minLength)
-    .max(maxLength)
-    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be text without NUL characters');
+  z.string().min(minLength).max(maxLength).refine(isStorable, 'must be text without NUL characters');

@@ -51,6 +51,7 @@ export const alertsRoutes = routesOf('Alerts', (route, { alerts }) => {
     params: alertParams,
     body: updateAlertInput,
     returns: { 200: alertOutput },
+    errors: [409],
     run: ({ context, params, body }) =>
       alerts.update(context, { ...body, keyId: params.id, alertId: params.alert_id }),
   });
@@ -133,6 +134,7 @@ export const alertsRoutes = routesOf('Alerts', (route, { alerts }) => {
       'Sets the low-balance threshold. One email is sent when the balance falls below it, and another only after the balance has recovered. Null turns the alert off.',
     body: lowBalanceInput,
     returns: { 200: lowBalanceOutput },
+    errors: [409],
     run: ({ context, body }) => alerts.setLowBalance(context, body),
   });
 });

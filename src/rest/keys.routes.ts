@@ -41,6 +41,7 @@ export const keysRoutes = routesOf('Keys', (route, { keys }) => {
     params: keyParams,
     body: updateKeyInput,
     returns: { 200: keyOutput },
+    errors: [409],
     run: ({ context, params, body }) => keys.update(context, { ...body, id: params.id }),
   });
 

@@ -61,6 +61,7 @@ export const widgetsRoutes = routesOf('Widgets', (route, { widgets }) => {
     params: widgetParams,
     body: updateWidgetInput,
     returns: { 200: widgetOutput },
+    errors: [409],
     run: ({ context, params, body }) => widgets.update(context, { ...body, id: params.id }),
   });
 

@@ -48,6 +48,10 @@ async function plantCleanBooks(pool: Pool): Promise<void> {
        '{13}', '{1}')`,
     [ACCOUNT, KEY],
   );
+  await pool.query(
+    `insert into model_hours values ('2026-11-30T23:00:00Z', 'gateway/fast', 1, 1, 0, 1010, 500, 0.00025, 500, 12,
+       '{13}', '{1}', '{}', '{}', '{}', '{}', '{}', '{}', 0)`,
+  );
   await pool.query(`insert into usage_latency_days values ('2026-11-30', $1, $2, null, '{13}', '{1}')`, [
     ACCOUNT,
     KEY,
@@ -98,7 +102,7 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
       `insert into usage_events select (jsonb_populate_record(null::usage_events,
          to_jsonb(u) || '{"created_at": "2026-10-01T00:00:00Z"}')).* from usage_events u where id = '${ERROR}'`,
     ],
-    also: ['I10-hour', 'I10-rollup'],
+    also: ['I10-hour', 'I10-rollup', 'I10-model'],
   },
   'I1-entry': {
     statements: [
@@ -119,6 +123,7 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
     statements: [
       `update usage_events set output_tokens = 501 where id = '${EVENT}'`,
       'update usage_rollups set output_tokens = 501',
+      'update model_hours set output_tokens = 501',
     ],
   },
   I4: { statements: ['update accounts set balance = balance + 0.000000000001'] },
@@ -142,12 +147,14 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
       'update key_spend_days set spend = 0.0005',
       `update usage_rollups set errors = 0, input_tokens = 2000, output_tokens = 1000, cost = 0.0005, latency_counts = '{2}'`,
       `update usage_latency_days set latency_counts = '{2}'`,
+      'update model_hours set successes = 2, errors = 0, input_tokens = 2000, output_tokens = 1000, cost = 0.0005',
     ],
   },
   I8: {
     statements: [
       `update usage_events set status = 'error' where id = '${EVENT}'`,
       `update usage_rollups set errors = 2, latency_counts = '{}'`,
+      'update model_hours set successes = 0, errors = 2',
       `update usage_latency_days set latency_counts = '{}'`,
     ],
   },
@@ -159,6 +166,7 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
       'update usage_latency_days set latency_counts = latency_counts || 1::bigint',
     ],
   },
+  'I10-model': { statements: ['update model_hours set caller_left = 1'] },
   'I10-version': {
     statements: [
       `insert into prompt_version_hours values ('${KEY}', '2026-11-30T23:00:00Z', '${ACCOUNT}', null, 'gateway/fast', 1, 0, 1, 1,

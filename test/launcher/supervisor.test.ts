@@ -22,11 +22,11 @@ describe('a supervised process', () => {
     folder.remove();
   });
 
-  const start = (behaviour = '', stopPatienceMs?: number) =>
+  const start = (behaviour = '', stopPatienceMs?: number, resetAfterMs = 60_000) =>
     supervise(spec(folder.path, 'worker', behaviour, stopPatienceMs), {
       say: (line) => said.push(line),
       onFatal: (name, code) => fatal.push(`${name} ${code}`),
-      backOff: { firstMs: 10, maxMs: 40, resetAfterMs: 60_000 },
+      backOff: { firstMs: 10, maxMs: 40, resetAfterMs },
     });
   const starts = () => readJournal(folder.path).filter(({ event }) => event === 'started');
 
@@ -53,6 +53,24 @@ describe('a supervised process', () => {
       ['exit code 3', '0.04'],
       ['exit code 3', '0.04'],
     ]);
+  });
+
+  test('that is killed while it serves comes back at once each time, unlike one that never comes to that', async () => {
+    const broken = join(folder.path, 'broken');
+    child = start(`if (existsSync(${JSON.stringify(broken)})) process.exit(3);`, undefined, 0);
+    await child.ready;
+    const back = () => said.filter((line) => line === 'worker is back').length;
+    for (let kills = 1; kills <= 3; kills++) {
+      process.kill(child.pid()!, 'SIGKILL');
+      await until(() => back() === kills);
+    }
+    writeFileSync(broken, '');
+    process.kill(child.pid()!, 'SIGKILL');
+    await until(() => said.filter((line) => line.includes('exit code')).length === 2);
+    rmSync(broken);
+    await until(() => back() === 4);
+    const pauses = said.flatMap((line) => line.match(/ in (.+) s$/)?.[1] ?? []);
+    expect(pauses.slice(0, 6)).toEqual([...['0.01', '0.01', '0.01'], ...['0.01', '0.02', '0.04']]);
   });
 
   test.each([

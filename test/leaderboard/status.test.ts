@@ -1,5 +1,6 @@
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
+import type { LeaderboardModelOutput } from '../../src/services/leaderboard/leaderboard.outputs.js';
 import type { StatusOutput } from '../../src/services/leaderboard/status.outputs.js';
 import { rollUpAt } from '../analytics/support.js';
 import { operate } from '../graphql/support.js';
@@ -7,7 +8,7 @@ import { createPayer, recordOf } from '../metering/support.js';
 import { call } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
-import { FAILED, NOW } from './support.js';
+import { FAILED, LEFT, NOW } from './support.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -48,6 +49,9 @@ describe('the status of the models', () => {
     // Too few calls for an incident.
     await calls('gateway/qwen-pro', hour(3), 18, FAILED);
     await calls('gateway/qwen-pro', hour(4), 82);
+    // Nobody's fault but their callers': no incident, and nothing that the rates count.
+    await calls('gateway/qwen-pro', hour(4), 50, LEFT);
+    await calls('gateway/deepseek-reason', hour(5), 50, LEFT);
     await calls('gateway/qwen-pro', hour(4) - 89 * DAY_MS, 2);
     await calls('gateway/qwen-pro', hour(4) - 90 * DAY_MS, 2);
     await rollUpAt(suite.db, NOW);
@@ -80,6 +84,24 @@ describe('the status of the models', () => {
     const pro = modelOf(status, 'gateway/qwen-pro');
     expect([pro.state, pro.success_rate, pro.days[0]!.requests]).toEqual(['operational', 84 / 102, 2]);
     expect(modelOf(status, 'gateway/embed')).toMatchObject({ state: 'no_data', success_rate: null });
+  });
+
+  test('leaves out calls that their callers ended, which usage and leaderboard count as errors', async () => {
+    const status = await read();
+    expect(modelOf(status, 'gateway/qwen-pro').days.at(-1)).toMatchObject({
+      requests: 100,
+      success_rate: 82 / 100,
+    });
+    expect(modelOf(status, 'gateway/deepseek-reason')).toMatchObject({
+      state: 'no_data',
+      success_rate: null,
+    });
+    const { body } = await call<LeaderboardModelOutput>(
+      suite.url,
+      'GET',
+      '/api/leaderboard/gateway/deepseek-reason',
+    );
+    expect([body.requests, body.success_rate]).toEqual([50, 0]);
   });
 
   test('joins bad hours that follow each other to an incident, newest first', async () => {

@@ -16,6 +16,16 @@ export const FAILED = {
   cost: 0n,
 } as const;
 
+/** What a call is whose caller left before there was an answer. */
+export const LEFT = {
+  status: 'error',
+  errorCode: 'client_closed_request',
+  httpStatus: 499,
+  clientAborted: true,
+  outputTokens: 0,
+  cost: 0n,
+} as const;
+
 /** Calls of one account to a model in the hour before `NOW`. */
 export async function callModel(
   db: TestDatabase,

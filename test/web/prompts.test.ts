@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
@@ -110,6 +112,16 @@ describeInBrowser('the prompts of the dashboard', () => {
     const whole = 'Hi Ada, <b>{{ name }}</b> $& {"json": {"a": 1}}';
     expect(await rendered.innerText()).toBe(whole);
     await expectGoodLooks(page, 'prompts-render');
+    const snippet = page.getByRole('region', { name: 'Snippet' });
+    await page.getByRole('button', { name: 'Python', exact: true }).click();
+    expect(await snippet.innerText()).toContain(`${suite.url}/v1`);
+    await page.getByRole('button', { name: 'Node', exact: true }).click();
+    const program = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '-e', await snippet.innerText()],
+      { env: { ...process.env, SESSION_TOKEN: user.token, GATEWAY_API_KEY: user.key } },
+    );
+    expect(program.stdout.trim()).not.toBe('');
     await page.getByRole('button', { name: 'Open in playground' }).click();
     await page.waitForURL('**/dashboard/playground?draft=*');
     expect(await page.getByLabel('Prompt', { exact: true }).inputValue()).toBe(whole);
@@ -148,7 +160,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await one.getByRole('heading', { name: 'This prompt no longer exists' }).waitFor();
   });
 
-  test('a change on an old view of the prompt is refused with the reason', async () => {
+  test('a change on an old view is refused, shown beside what is there now, and made once somebody has looked', async () => {
     const { id } = await create('One');
     // Without its socket this tab hears of nothing.
     const page = await pageOf(browser, suite, user, { expectedErrors: /409/ });
@@ -158,9 +170,13 @@ describeInBrowser('the prompts of the dashboard', () => {
     await suite.api(user.token, 'PATCH', `/api/prompts/${id}`, { name: 'Renamed elsewhere' });
     await page.getByRole('textbox', { name: 'Name' }).fill('Renamed here');
     await page.keyboard.press('Enter');
-    await page.getByText('The object has changed in the meantime.').waitFor();
+    await page.getByText('Name was changed elsewhere after you began. Now: Renamed elsewhere').waitFor();
     expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Renamed here');
     expect((await promptOf(id)).name).toBe('Renamed elsewhere');
+    await page.getByRole('button', { name: 'Keep mine' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('heading', { name: 'Renamed here' }).waitFor();
+    expect((await promptOf(id)).name).toBe('Renamed here');
   });
 
   test('statistics of two versions stand side by side, and their calls are priced on another model', async () => {

@@ -104,18 +104,44 @@ describeInBrowser('the widgets of the dashboard', () => {
       token: user.token,
       body: { name: 'Old', model_public_name: 'gateway/fast' },
     });
-    const page = await openAs(browser, suite, user, `/dashboard/widgets/${made.body.id}`);
-    await page.getByLabel('Allowed domains').fill('shop.example\nnot a host!');
+    const page = await openAs(browser, suite, user, `/dashboard/widgets/${made.body.id}`, {
+      expectedErrors: /409/,
+    });
+    await page.getByText('No domains: any site can show this widget.').waitFor();
+    const domains = page.getByRole('textbox', { name: 'Allowed domains' });
+    await domains.fill('https://shop.example:8443/path, *.cdn.example no-host!');
+    await domains.press('Enter');
+    await page.getByText('Not a host name such as example.com or *.example.com: no-host!').waitFor();
+    expect(await domains.inputValue()).toBe('no-host!');
+    await domains.fill('');
+    await page.getByRole('button', { name: 'Remove *.cdn.example' }).click();
+    // Whoever forgets to press Enter has it all the same.
+    await domains.fill('second.example');
     await page.getByLabel('Messages per minute').fill('many');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Must be a whole number from 1 to 1000').waitFor();
-    await page.getByText('Must be a host name such as example.com or *.example.com').waitFor();
-    await page.getByLabel('Allowed domains').fill('https://shop.example/path');
     await page.getByLabel('Messages per minute').fill('5');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
-    expect(await page.getByLabel('Allowed domains').inputValue()).toBe('shop.example');
+    const [saved] = await widgetsOf();
+    expect(saved!.allowed_domains).toEqual(['shop.example', 'second.example']);
     await page.getByText('To chat here, allow').waitFor();
+
+    // Another tab: what both have changed is asked about, everything else is put together.
+    const elsewhere = { name: 'Named there', greeting_message: 'Greeted there' };
+    await page.getByLabel('Name').fill('Named here');
+    await page.getByLabel('Text in the empty input box').fill('Ask us');
+    await suite.api(user.token, 'PATCH', `/api/widgets/${made.body.id}`, elsewhere);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page
+      .getByText('The widget was changed elsewhere after you began. Changed there and here: name.')
+      .waitFor();
+    expect((await widgetsOf())[0]).toMatchObject({ ...elsewhere, placeholder: saved!.placeholder });
+    await page.getByRole('button', { name: 'Discard mine' }).click();
+    expect(await page.getByLabel('Name').inputValue()).toBe('Named there');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect((await widgetsOf())[0]).toMatchObject({ ...elsewhere, placeholder: 'Ask us' });
     await page.getByRole('button', { name: 'Delete widget' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete widget' }).click();
     await page.waitForURL('**/dashboard/widgets');

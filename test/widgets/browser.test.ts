@@ -378,6 +378,11 @@ describeInBrowser('the widget in a page', () => {
     await until(() => page.evaluate<boolean>('heard.includes("Hello.")'), { what: 'the answer' });
     const chat = await chatIn(page);
     await chat.locator('.turn.user', { hasText: 'From the page' }).waitFor();
+    // A page that cuts its texts cuts characters in half: the gateway would refuse the message, and each one after it.
+    await page.evaluate(`GatewayChat.send('\\udc4b Cut \\ud83d here 👋 or there \\ud83d')`);
+    await until(() => upstream.seen.at(-1)!.body.includes('Cut'), { what: 'the second message' });
+    const { messages } = JSON.parse(upstream.seen.at(-1)!.body) as { messages: { content: string }[] };
+    expect(messages.at(-1)!.content).toBe('Cut  here 👋 or there');
     await page.evaluate('GatewayChat.close()');
     await until(() => hasBubble(page), { what: 'the bubble' });
   });

@@ -1,4 +1,4 @@
-import { startTestEdge } from '../support/edge.js';
+import { postChat, startTestEdge } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
 import { chat } from '../support/scripted-upstream.js';
 import { sized } from '../support/size.js';
@@ -6,9 +6,11 @@ import { until } from '../support/until.js';
 import { type ChatAnswer, changeWidget, createTestWidget, refusalOf, say } from './edge-support.js';
 
 const FORWARDED = { TRUST_PROXY: '127.0.0.1/32' };
+/** Who waits for the owner's balance waits until the test lets it go on. */
+const PATIENCE = { redisMs: 1_000, queueMs: 20_000 };
 
 describe('the limits of a widget', () => {
-  const suite = useEdge({ env: FORWARDED });
+  const suite = useEdge({ env: FORWARDED, patience: PATIENCE });
   beforeEach(() => suite.upstream.answer(chat()));
   const statusesOf = async (publicKey: string, times: number): Promise<number[]> => {
     const statuses = [];
@@ -239,6 +241,45 @@ describe('the limits of a widget', () => {
       'widget_monthly_limit_exceeded',
     ]);
   });
+
+  test.each([
+    [undefined, 'widget_monthly_limit_exceeded'],
+    ['gateway/fast', 'widget_rate_limit'],
+  ])(
+    'hold for messages that waited for the balance while others spent the budget, with fallback %s',
+    async (fallback, code) => {
+      // Neither the key's call, which holds $0.0024, nor an answer, which holds $0.0015, leaves room for another beside it.
+      const widget = await createTestWidget(suite.db, {
+        balance: '0.0025',
+        columns: {
+          model_public_name: 'gateway/qwen-pro',
+          // One answer costs $0.000057.
+          monthly_limit_usd: '0.00005',
+          ...(fallback && { fallback_model_public_name: fallback }),
+        },
+      });
+      const bytes = async (): Promise<number> =>
+        (await suite.edge.registry.getSingleMetric('gateway_request_body_bytes')!.get()).values[0]!.value;
+      let finish: (() => void) | undefined;
+      suite.upstream.answer((request, response) => {
+        finish = () => chat()(request, response);
+      });
+      const dear = postChat(suite.edge.url, widget.key, { max_tokens: 8_000 });
+      const end = await until(() => finish, { what: 'the call that holds the balance' });
+      suite.upstream.answer(chat());
+      const before = await bytes();
+      // A body is kept from the moment at which the budget was found to have room.
+      const first = say(suite.edge.url, widget.publicKey);
+      const each = await until(async () => (await bytes()) - before, { what: 'the first to wait' });
+      const second = say(suite.edge.url, widget.publicKey);
+      await until(async () => (await bytes()) === before + 2 * each, { what: 'the second to wait' });
+      end();
+      expect((await dear).status).toBe(200);
+      const answers = await Promise.all([first, second]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 429]);
+      expect(await refusalOf(answers.find(({ status }) => status === 429)!)).toEqual([429, code]);
+    },
+  );
 
   test("hold for the owner's plan, and for a widget without its upstream", async () => {
     const other = await createTestWidget(suite.db, {

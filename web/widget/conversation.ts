@@ -50,7 +50,7 @@ export class Conversation {
   }
 
   say(text: string): void {
-    const content = whole(text.trim().slice(0, MAX_MESSAGE_CHARACTERS));
+    const content = whole(text.trim().slice(0, MAX_MESSAGE_CHARACTERS)).trim();
     if (content === '' || this.#stream) return;
     // A question without an answer is asked again together with the next one: two in a row are one.
     const last = this.#turns.at(-1);
@@ -145,7 +145,7 @@ export class Conversation {
 const joined = (one: string, other: string): string =>
   whole(`${one}\n${other}`.slice(-MAX_MESSAGE_CHARACTERS));
 
-/** A text without the halves of characters that a cut leaves at its ends. */
+/** A text without halves of characters, which a cut leaves and the gateway refuses: ours, or one by the page. */
 function whole(text: string): string {
-  return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
+  return text.replace(/\p{Surrogate}/gu, '');
 }

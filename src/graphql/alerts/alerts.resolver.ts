@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { uuid } from '../../lib/output-fields.js';
 import {
   createAlertInput,
+  expectedAlertInput,
+  expectedLowBalanceInput,
   lowBalanceInput,
   timeConnectionInput,
   updateAlertInput,
@@ -20,7 +22,7 @@ import { field, mutation, subscription } from '../fields.js';
 import { checked } from '../input.js';
 import { ApiKey } from '../keys/keys.types.js';
 import { Decimal } from '../scalars.js';
-import { descriptionOf } from '../zod-fields.js';
+import { descriptionOf, inputType } from '../zod-fields.js';
 import { AlertEvent, AlertEventConnection, AlertKind, AlertSubscription } from './alerts.types.js';
 
 const keyId = z.object({ key_id: uuid('API key ID.') });
@@ -58,6 +60,7 @@ const alertMutations = [
     input: alertId
       .extend(updateAlertInput.shape)
       .describe('Changes to an alert subscription. Omitted fields keep their value.'),
+    inputTypes: { expected: inputType('ExpectedAlertSubscriptionInput', expectedAlertInput) },
     argument: 'Subscription and changes.',
     payload: z
       .object({ alert_subscription: alertOutput.describe('The updated alert subscription.') })
@@ -110,7 +113,10 @@ const alertMutations = [
     description:
       'Sets the low-balance threshold. One email is sent when the balance falls below it, and another only after the balance has recovered. Null turns the alert off.',
     input: lowBalanceInput.describe('The low-balance threshold.'),
-    inputTypes: { thresholdUsd: Decimal },
+    inputTypes: {
+      thresholdUsd: Decimal,
+      expected: inputType('ExpectedLowBalanceAlertInput', expectedLowBalanceInput, { thresholdUsd: Decimal }),
+    },
     argument: 'The new threshold.',
     payload: lowBalanceOutput.describe('The low-balance threshold.'),
     run: ({ services, service }, input) =>

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { uuid } from '../../lib/output-fields.js';
 import {
   createKeyInput,
+  expectedKeyInput,
   keyDaysInput,
   keyGuardInput,
   keysConnectionInput,
@@ -32,8 +33,13 @@ enumOf('ApiKeyOrder', 'Order of API keys.', order_by.unwrap(), {
   used: 'Most recently used first.',
 });
 
-const { monthly_limit_usd, daily_limit_usd, guard } = updateKeyInput.shape;
+const { monthly_limit_usd, daily_limit_usd, guard, expected } = updateKeyInput.shape;
 const ApiKeyGuardInput = inputType('ApiKeyGuardInput', keyGuardInput, { action: ApiKeyGuardAction });
+const ExpectedApiKeyInput = inputType('ExpectedApiKeyInput', expectedKeyInput, {
+  monthlyLimitUsd: Decimal,
+  dailyLimitUsd: Decimal,
+  guard: ApiKeyGuardInput,
+});
 
 async function changed({ services, service }: GraphqlContext, id: string, change: object) {
   const input = checked(updateKeyInput, change);
@@ -52,17 +58,18 @@ const keyMutations = [
   }),
   mutation('renameApiKey', 'session', {
     description: 'Renames an API key.',
-    input: keyId.extend(createKeyInput.shape).describe('An API key and its new name.'),
+    input: keyId.extend({ ...createKeyInput.shape, expected }).describe('An API key and its new name.'),
+    inputTypes: { expected: ExpectedApiKeyInput },
     argument: 'The key and its new name.',
     payload: changedKey.describe('The renamed API key.'),
-    run: (context, { id, name }) => changed(context, id, { name }),
+    run: (context, { id, ...renamed }) => changed(context, id, renamed),
   }),
   mutation('setApiKeyLimits', 'session', {
     description: 'Sets or removes the spending limits of an API key.',
     input: keyId
-      .extend({ monthly_limit_usd, daily_limit_usd })
+      .extend({ monthly_limit_usd, daily_limit_usd, expected })
       .describe('Spending limits of an API key. Omitted limits keep their value; null removes a limit.'),
-    inputTypes: { monthlyLimitUsd: Decimal, dailyLimitUsd: Decimal },
+    inputTypes: { monthlyLimitUsd: Decimal, dailyLimitUsd: Decimal, expected: ExpectedApiKeyInput },
     argument: 'Key and limits.',
     payload: changedKey.describe('The API key with its new limits.'),
     run: (context, { id, ...limits }) => changed(context, id, limits),
@@ -71,9 +78,9 @@ const keyMutations = [
     description:
       'Sets or removes the guard of an API key. A guard that is set can act again this month, and acts at once if its percentage is reached.',
     input: keyId
-      .extend({ guard: guard.unwrap() })
+      .extend({ guard: guard.unwrap(), expected })
       .describe('An API key and its guard. Null removes the guard.'),
-    inputTypes: { guard: ApiKeyGuardInput },
+    inputTypes: { guard: ApiKeyGuardInput, expected: ExpectedApiKeyInput },
     argument: 'Key and guard.',
     payload: changedKey.describe('The API key with its new guard.'),
     run: (context, { id, ...change }) => changed(context, id, change),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { uuid } from '../../lib/output-fields.js';
 import {
   createWidgetInput,
+  expectedWidgetInput,
   updateWidgetInput,
   widgetThemeInput,
   widgetUsageInput,
@@ -44,6 +45,7 @@ const inputTypes = {
   allowedDomains: [String],
   monthlyLimitUsd: Decimal,
 };
+const ExpectedWidgetInput = inputType('ExpectedWidgetInput', expectedWidgetInput, inputTypes);
 
 /** Chat widgets of the signed-in account. */
 export const widgetsResolvers = [
@@ -61,7 +63,7 @@ export const widgetsResolvers = [
     input: widgetId
       .extend(updateWidgetInput.shape)
       .describe('A widget and what to change of it. Omitted fields keep their value.'),
-    inputTypes,
+    inputTypes: { ...inputTypes, expected: ExpectedWidgetInput },
     argument: 'The widget and its changes.',
     payload: widgetPayload.describe('The updated widget.'),
     run: async ({ services, service }, { id, ...changes }) => {

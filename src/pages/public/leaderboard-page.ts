@@ -41,19 +41,31 @@ const DIRECTIONS: Record<LeaderboardInput['sort_by'], 'ascending' | 'descending'
 };
 
 /** Heading of a column that rows can be sorted by: a link, so that it works without scripts. */
-function sortable(input: LeaderboardInput, sortBy: LeaderboardInput['sort_by'], head: string): Column {
+function sortable(
+  input: LeaderboardInput,
+  sortBy: LeaderboardInput['sort_by'],
+  head: string,
+  tip = '',
+): Column {
   const isCurrent = input.sort_by === sortBy;
   return {
-    head: `<a href="${addressOf({ ...input, sort_by: sortBy })}">${head}</a>`,
+    head: `<a href="${addressOf({ ...input, sort_by: sortBy })}">${head}</a>${tip}`,
     figures: true,
     sorted: isCurrent ? DIRECTIONS[sortBy] : undefined,
   };
 }
 
+const FORMULA =
+  'Score = 0.40 × success rate + 0.30 × (1 − p95 latency) + 0.30 × (1 − output price). Each part is scaled from 0 to 1 over the ranked models.';
+
+/** A tooltip for every kind of pointer: shown by a click, a touch or the keyboard, and by the browser itself on hover. */
+const formulaTip = `<button type="button" class="tip" popovertarget="formula" title="${FORMULA}" aria-label="How the score is computed">?</button>`;
+const formulaText = `<p id="formula" popover>${FORMULA}</p>`;
+
 const columnsOf = (input: LeaderboardInput): Column[] => [
   { head: 'Model' },
   { head: 'Rank', figures: true },
-  sortable(input, 'ranking_score', 'Score'),
+  sortable(input, 'ranking_score', 'Score', formulaTip),
   { head: 'Success rate', figures: true },
   sortable(input, 'p95_latency', 'Latency, p95'),
   { head: 'First token, median', figures: true },
@@ -93,11 +105,8 @@ function ranked({ input, board, models }: BoardFacts): string {
   if (board.entries.length === 0)
     return '<p>No model is ranked yet. A model appears here with its 100th call.</p>';
   const byName = new Map(models.map((model) => [model.model_public_name, model]));
-  return listing(
-    'Models by rank',
-    columnsOf(input),
-    board.entries.map((entry) => rowOf(entry, byName.get(entry.model_public_name))),
-  );
+  const rows = board.entries.map((entry) => rowOf(entry, byName.get(entry.model_public_name)));
+  return listing('Models by rank', columnsOf(input), rows) + formulaText;
 }
 
 function unranked({ board, leastAccounts }: BoardFacts): string {
@@ -116,7 +125,7 @@ const quietHours = (leastAccounts: number): string =>
     : '';
 
 const method = ({ leastAccounts }: BoardFacts): string => `<section><h2>How models are ranked</h2>
-<p>Score = 0.40 × success rate + 0.30 × (1 − p95 latency) + 0.30 × (1 − output price). Each part is scaled from 0 to 1 over the ranked models.</p>
+<p>${FORMULA}</p>
 <ul>
 <li>Figures come from every API call of all accounts, summed each hour. Nothing is sampled.</li>
 <li>The small figures below a rate or a latency are its 95% confidence interval. A model whose interval overlaps that of the first model of a rank shares the rank.</li>

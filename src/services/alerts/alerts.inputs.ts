@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { changesSomething, NOTHING_TO_CHANGE } from '../../lib/input-fields.js';
+import { changesSomething, EXPECTED, NOTHING_TO_CHANGE } from '../../lib/input-fields.js';
 import { moneyInput } from '../../lib/money-input.js';
 
 export { timeConnectionInput } from '../../lib/connection-input.js';
@@ -34,12 +34,18 @@ export const createAlertInput = z
   .meta({ id: 'CreateAlert', description: 'A new alert subscription.' });
 export type CreateAlertInput = z.output<typeof createAlertInput>;
 
+const alertFields = {
+  destination: destination.optional(),
+  thresholds_pct: thresholds.optional(),
+  active: active.optional(),
+};
+
+export const expectedAlertInput = z
+  .strictObject(alertFields)
+  .meta({ id: 'ExpectedAlert', description: EXPECTED });
+
 export const updateAlertInput = z
-  .strictObject({
-    destination: destination.optional(),
-    thresholds_pct: thresholds.optional(),
-    active: active.optional(),
-  })
+  .strictObject({ ...alertFields, expected: expectedAlertInput.optional().describe(EXPECTED) })
   .refine(changesSomething, NOTHING_TO_CHANGE)
   .meta({ id: 'UpdateAlert', description: 'Changes to an alert subscription.', minProperties: 1 });
 export type UpdateAlertInput = z.output<typeof updateAlertInput>;
@@ -47,11 +53,18 @@ export type UpdateAlertInput = z.output<typeof updateAlertInput>;
 /** For email addresses; a webhook URL is checked by its sender. */
 export const mailDestination = z.email({ error: 'must be an email address' }).max(254);
 
+const threshold = moneyInput
+  .nullable()
+  .describe('Balance in US dollars below which an email is sent. Null turns the alert off.');
+
+export const expectedLowBalanceInput = z
+  .strictObject({ threshold_usd: threshold })
+  .meta({ id: 'ExpectedLowBalance', description: EXPECTED });
+
 export const lowBalanceInput = z
   .strictObject({
-    threshold_usd: moneyInput
-      .nullable()
-      .describe('Balance in US dollars below which an email is sent. Null turns the alert off.'),
+    threshold_usd: threshold,
+    expected: expectedLowBalanceInput.optional().describe(EXPECTED),
   })
   .meta({ id: 'LowBalance', description: 'The low-balance threshold.' });
 export type LowBalanceInput = z.output<typeof lowBalanceInput>;

@@ -4,8 +4,10 @@ import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
 import { AppError } from '../../errors.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
 import { isUuid, newId } from '../../lib/ids.js';
-import { formatDecimal, formatMoney } from '../../lib/money.js';
+import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
+import { lockActing } from '../billing/ledger.store.js';
 import type { ServiceDeps } from '../deps.js';
+import { requireExpected } from '../expected.js';
 import { ownsKey } from '../keys/keys.store.js';
 import { createAlertEventsService } from './alert-events.service.js';
 import {
@@ -114,7 +116,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
 
     /**
      * Changes what the input names.
-     * @throws AppError `not_found`, `validation_error`
+     * @throws AppError `not_found`, `validation_error`, `changed_meanwhile`
      */
     async update(
       context: ServiceContext,
@@ -127,14 +129,17 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
         if (!kind) throw new AppError('not_found');
         await checkDestination(kind, input.destination);
       }
-      const changed = await changeAlert(context.em, own, {
-        destination: input.destination,
-        thresholdsPct: input.thresholds_pct && ascending(input.thresholds_pct),
-        active: input.active,
-        now: new Date(context.clock.now()),
+      return context.em.transactional(async (em) => {
+        const current = await lockAlert(em, own);
+        if (!current) throw new AppError('not_found');
+        if (input.expected) requireExpected(columnsOf(input.expected), current);
+        const changed = await changeAlert(em, own, {
+          ...columnsOf(input),
+          now: new Date(context.clock.now()),
+        });
+        if (!changed) throw new AppError('not_found');
+        return changed;
       });
-      if (!changed) throw new AppError('not_found');
-      return changed;
     },
 
     /** What has fired stays on record. @throws AppError `not_found` */
@@ -170,14 +175,27 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     /** The viewer's low-balance threshold. */
     lowBalance,
 
-    /** Sets it. A balance that is below already, or was told, is told again only once a credit has lifted it. */
+    /**
+     * Sets it. A balance that is below already, or was told, is told again only once a credit has lifted it.
+     * @throws AppError `changed_meanwhile`
+     */
     async setLowBalance(
       context: ServiceContext,
-      { threshold_usd }: LowBalanceInput,
+      { threshold_usd, expected }: LowBalanceInput,
     ): Promise<LowBalanceOutput> {
       const { accountId } = requireViewer(context);
-      const threshold = threshold_usd === null ? null : formatMoney(threshold_usd);
-      await setLowBalanceThreshold(context.em, accountId, threshold);
+      await context.em.transactional(async (em) => {
+        // The session was valid a moment ago, so the account has just been deleted or disabled.
+        if (!(await lockActing(em, accountId))) throw new AppError('unauthorized');
+        if (expected) {
+          const current = await lowBalanceThreshold(em, accountId);
+          requireExpected(
+            { threshold: dollarsOf(expected.threshold_usd) },
+            { threshold: current ? formatDecimal(current) : null },
+          );
+        }
+        await setLowBalanceThreshold(em, accountId, dollarsOf(threshold_usd));
+      });
       return lowBalance(context);
     },
   };
@@ -189,6 +207,19 @@ async function lowBalance(context: ServiceContext): Promise<LowBalanceOutput> {
   if (threshold === undefined) throw new AppError('unauthorized');
   return { threshold_usd: threshold && formatDecimal(threshold) };
 }
+
+const dollarsOf = (amount: Money | null): string | null => (amount === null ? null : formatMoney(amount));
+
+/** The columns that an input names. */
+const columnsOf = ({
+  destination,
+  thresholds_pct: thresholds,
+  active,
+}: Omit<UpdateAlertInput, 'expected'>) => ({
+  destination,
+  thresholdsPct: thresholds && ascending(thresholds),
+  active,
+});
 
 const ascending = (list: readonly number[]): number[] => [...list].sort((a, b) => a - b);
 

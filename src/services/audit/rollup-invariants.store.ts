@@ -60,6 +60,35 @@ function differingDays({ table, hourly, by, subject }: DailyLatencies): string {
       having sum(calls) is distinct from 0`;
 }
 
+/**
+ * Public hours of models that aren't the sum of their events, except for those that wait to be rolled up. A call that another
+ * model served is one more error of the model that was asked for.
+ */
+const differingModelHours = `with dirty as materialized (select distinct hour from rollup_dirty)
+      select model as subject
+      from (
+        select hour, model, successes, errors, caller_left, input_tokens, output_tokens, cost
+        from model_hours where hour >= ${KEPT_FROM} and hour not in (select hour from dirty)
+        union all
+        select date_trunc('hour', created_at, 'UTC') as hour, served_model,
+          -count(*) filter (where status = 'success' and not client_aborted
+            and (endpoint = 'embeddings' or output_tokens > 0)),
+          -count(*) filter (where status = 'error'),
+          -count(*) filter (where status = 'error' and client_aborted),
+          -sum(input_tokens), -sum(output_tokens), -sum(cost)
+        from usage_events
+        where created_at >= ${KEPT_FROM} and date_trunc('hour', created_at, 'UTC') not in (select hour from dirty)
+        group by 1, 2
+        union all
+        select date_trunc('hour', created_at, 'UTC') as hour, requested_model, 0, -count(*), 0, 0, 0, 0
+        from usage_events
+        where requested_model <> served_model and status <> 'error' and created_at >= ${KEPT_FROM}
+          and date_trunc('hour', created_at, 'UTC') not in (select hour from dirty)
+        group by 1, 2) sides
+      group by hour, model
+      having (sum(successes), sum(errors), sum(caller_left), sum(input_tokens), sum(output_tokens), sum(cost))
+        is distinct from (0, 0, 0, 0, 0, 0)`;
+
 /** Of roll-ups: each is the sum of what it was made from. */
 export const rollupInvariants: readonly Invariant[] = [
   {
@@ -75,6 +104,11 @@ export const rollupInvariants: readonly Invariant[] = [
       },
       subject: 'account_id',
     }),
+  },
+  {
+    name: 'I10-model',
+    guarantee: 'Every rolled-up hour of a model, which public figures are made of, is the sum of its events.',
+    sql: differingModelHours,
   },
   {
     name: 'I10-version',

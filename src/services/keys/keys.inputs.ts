@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { numberedConnectionInput } from '../../lib/connection-input.js';
-import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED, whole } from '../../lib/input-fields.js';
+import {
+  changesSomething,
+  EXPECTED,
+  label,
+  NOTHING_TO_CHANGE,
+  TRIMMED,
+  whole,
+} from '../../lib/input-fields.js';
 import { moneyInput } from '../../lib/money-input.js';
 
 export { pageInput } from '../../lib/page-input.js';
@@ -62,31 +69,47 @@ export const keyGuardInput = z
   });
 export type KeyGuardInput = z.output<typeof keyGuardInput>;
 
+const fields = {
+  name: name.optional(),
+  monthly_limit_usd: moneyInput
+    .nullable()
+    .optional()
+    .describe(
+      "Monthly limit in US dollars. It triggers alerts and the guard but doesn't stop calls itself. Null removes it.",
+    ),
+  daily_limit_usd: moneyInput
+    .nullable()
+    .optional()
+    .describe(
+      'Daily limit in US dollars. Calls are rejected once it is reached; it resets at 00:00 UTC. Null removes it.',
+    ),
+  guard: keyGuardInput
+    .nullable()
+    .optional()
+    .describe(
+      'What to do at a percentage of the monthly limit. Setting it, even to the same value, lets it act again this month. Null removes it.',
+    ),
+};
+
+export const expectedKeyInput = z
+  .strictObject({
+    name: fields.name.describe('Key name.'),
+    monthly_limit_usd: fields.monthly_limit_usd.describe('Monthly limit in US dollars, or null.'),
+    daily_limit_usd: fields.daily_limit_usd.describe('Daily limit in US dollars, or null.'),
+    guard: fields.guard.describe('The guard, or null.'),
+  })
+  .meta({ id: 'ExpectedApiKey', description: EXPECTED });
+
+export type ExpectedKeyInput = z.output<typeof expectedKeyInput>;
+
 export const updateKeyInput = z
   .strictObject({
-    name: name.optional(),
+    ...fields,
     status: z
       .enum(['active', 'disabled'], 'must be active or disabled')
       .optional()
       .describe('Key status: `active` or `disabled`. A disabled key is rejected on `/v1`.'),
-    monthly_limit_usd: moneyInput
-      .nullable()
-      .optional()
-      .describe(
-        "Monthly limit in US dollars. It triggers alerts and the guard but doesn't stop calls itself. Null removes it.",
-      ),
-    daily_limit_usd: moneyInput
-      .nullable()
-      .optional()
-      .describe(
-        'Daily limit in US dollars. Calls are rejected once it is reached; it resets at 00:00 UTC. Null removes it.',
-      ),
-    guard: keyGuardInput
-      .nullable()
-      .optional()
-      .describe(
-        'What to do at a percentage of the monthly limit. Setting it, even to the same value, lets it act again this month. Null removes it.',
-      ),
+    expected: expectedKeyInput.optional().describe(EXPECTED),
   })
   .refine(changesSomething, NOTHING_TO_CHANGE)
   .meta({ id: 'UpdateApiKey', description: 'Changes to an API key.', minProperties: 1 });

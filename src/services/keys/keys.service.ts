@@ -13,6 +13,7 @@ import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { lockActing } from '../billing/ledger.store.js';
 import { requireChatModels } from '../billing/plan-models.js';
+import { requireExpectedKey } from './expected-key.js';
 import { actGuard, setGuard, undoGuard } from './guards.store.js';
 import type { CreateKeyInput, KeysConnectionInput, UpdateKeyInput } from './keys.inputs.js';
 import type { CreatedKeyOutput, KeyDayOutput, KeyOutput } from './keys.outputs.js';
@@ -148,7 +149,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
 
     /**
      * Changes what the input names; a limit of null is cleared. A guard that the change brings to act does so at once.
-     * @throws AppError `not_found`; `model_not_allowed` or `validation_error` for the model of a guard
+     * @throws AppError `not_found`, `changed_meanwhile`; `model_not_allowed` or `validation_error` for the model of a guard
      */
     async update(context: ServiceContext, input: UpdateKeyInput & { id: string }): Promise<KeyOutput> {
       const { accountId } = requireViewer(context);
@@ -159,6 +160,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
         const mayAct = guard !== undefined || input.monthly_limit_usd !== undefined;
         // A flush of the account's usage sees this change, or is seen by it.
         if (mayAct && !(await lockActing(em, accountId))) throw new AppError('unauthorized');
+        if (input.expected) await requireExpectedKey(em, { id, accountId }, input.expected);
         if (!(await changeKey(em, { id, accountId }, changesOf(input, now)))) throw new AppError('not_found');
         if (guard?.model_public_name)
           await requireChatModels(em, accountId, [[GUARD_MODEL, guard.model_public_name]]);

@@ -5,6 +5,7 @@ import { UNTRACKED } from '../../db/untracked.js';
 import { Model } from '../../entities/billing/model.js';
 import { AppError } from '../../errors.js';
 import { DAY_MS, formatTimestamp, hourStart } from '../../lib/clock.js';
+import { isStorable } from '../../lib/input-fields.js';
 import { changedFields, recordAction } from '../admin/admin-actions.store.js';
 import { rollUpUsage } from '../analytics/rollups.service.js';
 import { lockRollups } from '../analytics/rollups.store.js';
@@ -236,8 +237,7 @@ export function createLeaderboardService(
     async updateModel(context: ServiceContext, name: string, input: UpdateModelInput): Promise<ModelOutput> {
       requireAdmin(context);
       const publicName = publicNameOf(name);
-      // Such a name is none, and the database wouldn't take it.
-      if (!publicName.isWellFormed() || publicName.includes('\0')) throw new AppError('not_found');
+      if (!isStorable(publicName)) throw new AppError('not_found');
       await context.em.fork().transactional(async (em) => {
         const model = await em.findOne(Model, { publicName }, { lockMode: LockMode.PESSIMISTIC_WRITE });
         if (!model) throw new AppError('not_found');

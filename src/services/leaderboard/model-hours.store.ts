@@ -28,14 +28,15 @@ export async function recomputeModelHour(em: EntityManager, hour: Date): Promise
   await sql`delete from model_hours where hour = ${at}`.execute(db);
   await sql`
     with served as materialized (
-      select served_model as model, requested_model, status = 'error' as error, http_status,
+      select served_model as model, requested_model, status = 'error' as error, http_status, client_aborted,
         status = 'success' and not client_aborted and (endpoint = 'embeddings' or output_tokens > 0) as success,
         latency_ms, ttft_ms, input_tokens, output_tokens, cost
       from usage_events
       where created_at >= ${at} and created_at < ${at}::timestamptz + interval '1 hour'
     ), totals as (
       select model, count(*) filter (where success) as successes, count(*) filter (where error) as errors,
-        count(*) filter (where error and http_status = 429) as rate_limited, sum(input_tokens) as input_tokens,
+        count(*) filter (where error and http_status = 429) as rate_limited,
+        count(*) filter (where error and client_aborted) as caller_left, sum(input_tokens) as input_tokens,
         sum(output_tokens) as output_tokens, sum(cost) as cost,
         coalesce(sum(output_tokens) filter (where success), 0) as success_tokens,
         coalesce(sum(latency_ms) filter (where success), 0) as success_ms
@@ -52,7 +53,8 @@ export async function recomputeModelHour(em: EntityManager, hour: Date): Promise
       ${part('latency', 'buckets', 'smallint[]')}, ${part('latency', 'counts', 'bigint[]')},
       ${part('ttft', 'buckets', 'smallint[]')}, ${part('ttft', 'counts', 'bigint[]')},
       ${part('input', 'buckets', 'smallint[]')}, ${part('input', 'counts', 'bigint[]')},
-      ${part('output', 'buckets', 'smallint[]')}, ${part('output', 'counts', 'bigint[]')}
+      ${part('output', 'buckets', 'smallint[]')}, ${part('output', 'counts', 'bigint[]')},
+      coalesce(caller_left, 0)
     from totals full join fell_back using (model) left join latency using (model) left join ttft using (model)
       left join input using (model) left join output using (model)`.execute(db);
   await recomputeAccounts(em, at);

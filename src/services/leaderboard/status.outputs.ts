@@ -4,7 +4,9 @@ import { count, timestamp } from '../../lib/output-fields.js';
 export const statusDayOutput = z
   .object({
     date: z.string().describe('UTC day, `YYYY-MM-DD`.'),
-    requests: count('Calls that succeeded or failed, without hours in which too few accounts called.'),
+    requests: count(
+      'Calls that succeeded or failed, without those that their callers ended, and without hours in which too few accounts called.',
+    ),
     success_rate: z.number().nullable().describe('Successes per call, 0 to 1; null without calls.'),
     p95_latency_ms: z
       .int()
@@ -34,7 +36,7 @@ export const incidentOutput = z
     model_public_name: z.string().describe('Public name of the model.'),
     started_at: timestamp('Start of the first hour.'),
     ended_at: timestamp('End of the last hour.'),
-    requests: count('Calls that succeeded or failed in that time.'),
+    requests: count('Calls that succeeded or failed in that time, without those that their callers ended.'),
     errors: count('Failed calls in that time.'),
   })
   .meta({

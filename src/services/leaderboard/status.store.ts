@@ -7,6 +7,9 @@ import type { BadHour, DayOfModel } from './status.rules.js';
 const LEAST_CALLS = 20;
 const FAILED_PART = 0.05;
 
+/** Failures of a model. A call that its caller ended says nothing about it, though it is an error in usage and on the leaderboard. */
+const failures = sql`(errors - caller_left)`;
+
 interface DayRow extends Omit<DayOfModel, 'latency'> {
   buckets: number[] | null;
   counts: number[] | null;
@@ -22,7 +25,7 @@ export async function daysOfModels(
   const { rows } = await sql<DayRow>`
     with totals as (
       select model, (hour at time zone 'UTC')::date as day, sum(successes)::float8 as successes,
-        sum(errors)::float8 as errors
+        sum(${failures})::float8 as errors
       from model_hours where ${within} group by 1, 2
     ), sketches as (
       select model, day, array_agg(bucket order by bucket)::integer[] as buckets,
@@ -45,11 +48,11 @@ export async function daysOfModels(
 /** Hours since `from` in which too many calls of a model failed, of `leastAccounts` accounts or more. */
 export async function badHours(em: EntityManager, from: Date, leastAccounts: number): Promise<BadHour[]> {
   const { rows } = await sql<BadHour>`
-    select model, (extract(epoch from hour) * 1000)::float8 as hour_ms, (successes + errors)::float8 as requests,
-      errors::float8 as errors
+    select model, (extract(epoch from hour) * 1000)::float8 as hour_ms, (successes + ${failures})::float8 as requests,
+      ${failures}::float8 as errors
     from model_hours h
-    where hour >= ${from.toISOString()} and successes + errors >= ${LEAST_CALLS}
-      and errors > (successes + errors) * ${FAILED_PART}::float8
+    where hour >= ${from.toISOString()} and successes + ${failures} >= ${LEAST_CALLS}
+      and ${failures} > (successes + ${failures}) * ${FAILED_PART}::float8
       and (select count(*) from model_account_hours a where a.hour = h.hour and a.model = h.model) >= ${leastAccounts}
     `.execute(em.getKysely());
   return rows;
@@ -62,7 +65,7 @@ export async function lastCalls(
 ): Promise<Map<string, number>> {
   const { rows } = await sql<{ model: string; hour_ms: number }>`
     select model, (extract(epoch from max(hour)) * 1000)::float8 as hour_ms from model_hours
-    where hour >= ${from.toISOString()} and successes + errors > 0 and ${isCounted('model_hours', withheld)}
+    where hour >= ${from.toISOString()} and successes + ${failures} > 0 and ${isCounted('model_hours', withheld)}
     group by 1`.execute(em.getKysely());
   return new Map(rows.map(({ model, hour_ms }) => [model, hour_ms]));
 }

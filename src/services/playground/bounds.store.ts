@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { advisoryLocks } from '../../db/locks.js';
 import { PlaygroundStart } from '../../entities/playground/playground-start.js';
+import type { TokenCounts } from '../../inference/usage/usage.js';
 import { utcDay } from '../../lib/clock.js';
 import { KEPT_SESSIONS, MINUTE_MS, type Taken, type Wanted } from './playground.rules.js';
 
@@ -70,11 +71,6 @@ export async function take(
   await sql`delete from playground_days where account_id = ${accountId} and day < ${day}::date - 1`.execute(
     em.getKysely(),
   );
-}
-
-export interface TokenCounts {
-  inputTokens: number;
-  outputTokens: number;
 }
 
 /** Puts what a run has read and generated in the place of what it might have. */

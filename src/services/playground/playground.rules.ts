@@ -61,12 +61,6 @@ const RUNS_PER_PLAN_RATE = 4;
 export const runsPerMinute = (configured: number | null, requestsPerMinute: number): number =>
   configured ?? RUNS_PER_PLAN_RATE * requestsPerMinute;
 
-const BYTES_PER_TOKEN = 4;
-
-/** About how many tokens a text has; the counts that a model reports take its place. */
-export const estimatedTokensOf = (text: string): number =>
-  Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
-
 /**
  * Whether the wanted runs may start.
  * @throws AppError `rate_limit_exceeded` with the bound that stands in the way.

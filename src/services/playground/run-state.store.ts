@@ -1,7 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { PlaygroundRun, type RunStatus } from '../../entities/playground/playground-run.js';
-import { settleTokens, type TokenCounts } from './bounds.store.js';
+import type { TokenCounts } from '../../inference/usage/usage.js';
+import { settleTokens } from './bounds.store.js';
 
 /**
  * How long a run counts as under way after its process was last heard of, by the database's clock. Five beats: a process

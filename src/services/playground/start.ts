@@ -5,6 +5,7 @@ import { PlaygroundRun } from '../../entities/playground/playground-run.js';
 import { PlaygroundSession } from '../../entities/playground/playground-session.js';
 import { AppError } from '../../errors.js';
 import type { Catalog, CatalogModel } from '../../inference/catalog.js';
+import { estimateTokens } from '../../inference/usage/usage.js';
 import { utcDay } from '../../lib/clock.js';
 import { newId } from '../../lib/ids.js';
 import { pricePerToken } from '../../lib/money.js';
@@ -17,7 +18,6 @@ import { type ContentKey, contentKey, sessionView } from './content.js';
 import { MAX_TOKENS, type RunPlaygroundInput } from './playground.inputs.js';
 import type { SessionOutput } from './playground.outputs.js';
 import {
-  estimatedTokensOf,
   promptField,
   requireModels,
   requireRoom,
@@ -118,8 +118,9 @@ async function writeSession(
   });
 }
 
+/** Until the model reports its own count. */
 const inputTokensOf = ({ prompt, system_prompt: system }: RunPlaygroundInput): number =>
-  estimatedTokensOf(prompt + (system ?? ''));
+  estimateTokens(Buffer.byteLength(prompt) + Buffer.byteLength(system ?? ''));
 
 /** A run as it is written first. */
 const NOT_BEGUN = {

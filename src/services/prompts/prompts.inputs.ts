@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED, text } from '../../lib/input-fields.js';
+import {
+  changesSomething,
+  isStorable,
+  label,
+  NOTHING_TO_CHANGE,
+  TRIMMED,
+  text,
+} from '../../lib/input-fields.js';
 import { integer, pageInput } from '../../lib/page-input.js';
 
 export { sequenceConnectionInput, timeConnectionInput } from '../../lib/connection-input.js';
@@ -122,7 +129,7 @@ const search = z
   .string()
   .trim()
   .max(100)
-  .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be text')
+  .refine(isStorable, 'must be text')
   .nullish()
   .describe('Returns only prompts whose name, slug or description contains this text, ignoring case.');
 export const listPromptsInput = pageInput.extend({ search });

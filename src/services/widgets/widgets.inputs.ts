@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED, text, whole } from '../../lib/input-fields.js';
+import {
+  changesSomething,
+  EXPECTED,
+  label,
+  NOTHING_TO_CHANGE,
+  TRIMMED,
+  text,
+  whole,
+} from '../../lib/input-fields.js';
 import { moneyInput } from '../../lib/money-input.js';
 import { integer } from '../../lib/page-input.js';
 import { domainOf } from './domains.rules.js';
@@ -83,8 +91,12 @@ export const createWidgetInput = z
   .meta({ id: 'CreateWidget', description: 'A new chat widget.' });
 export type CreateWidgetInput = z.output<typeof createWidgetInput>;
 
-export const updateWidgetInput = z
+export const expectedWidgetInput = z
   .strictObject(optional(fields))
+  .meta({ id: 'ExpectedWidget', description: EXPECTED });
+
+export const updateWidgetInput = z
+  .strictObject({ ...optional(fields), expected: expectedWidgetInput.optional().describe(EXPECTED) })
   .refine(changesSomething, NOTHING_TO_CHANGE)
   .meta({ id: 'UpdateWidget', description: 'Changes to a chat widget.', minProperties: 1 });
 export type UpdateWidgetInput = z.output<typeof updateWidgetInput>;

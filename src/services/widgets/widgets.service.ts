@@ -1,15 +1,18 @@
+import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { notifyInvalidation } from '../../db/invalidation.js';
+import { UNTRACKED } from '../../db/untracked.js';
 import { Widget } from '../../entities/widgets/widget.js';
 import { AppError } from '../../errors.js';
 import { lastDays } from '../../lib/clock.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
 import { isUuid, newId } from '../../lib/ids.js';
-import { formatMoney, parseMoney } from '../../lib/money.js';
+import { formatDecimal, formatMoney, parseMoney } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { lockActing } from '../billing/ledger.store.js';
 import type { ServiceDeps } from '../deps.js';
+import { requireExpected } from '../expected.js';
 import { accountAuthorization } from '../playground/account-key.js';
 import { WIDGET_DEFAULTS } from './defaults.rules.js';
 import { requireReferences } from './references.js';
@@ -75,14 +78,14 @@ export function createWidgetsService(deps: Deps) {
 
     /**
      * Changes what the input names.
-     * @throws AppError `not_found`, `validation_error`, `model_not_allowed`
+     * @throws AppError `not_found`, `validation_error`, `model_not_allowed`, `changed_meanwhile`
      */
     async update(context: ServiceContext, input: UpdateWidgetInput & { id: string }): Promise<WidgetOutput> {
       const { accountId } = requireViewer(context);
       await read(context, input.id);
       await requireReferences(context.em, accountId, input);
       await prepareUpstream(context, accountId);
-      await change(context, input.id, columnsOf(input));
+      await change(context, input.id, columnsOf(input), input.expected && columnsOf(input.expected));
       return read(context, input.id);
     },
 
@@ -146,18 +149,32 @@ async function change(
   context: ServiceContext,
   id: string,
   columns: ReturnType<typeof columnsOf> & { publicKey?: string; status?: 'deleted' },
+  expected?: ReturnType<typeof columnsOf>,
 ): Promise<void> {
   const { accountId } = requireViewer(context);
   if (!isUuid(id)) throw new AppError('not_found');
   await context.em.transactional(async (em) => {
-    const changed = await em.nativeUpdate(
-      Widget,
-      { id, accountId, status: 'active' },
-      { ...columns, updatedAt: new Date(context.clock.now()) },
-    );
+    const own = { id, accountId, status: 'active' as const };
+    if (expected) await requireExpectedWidget(em, own, expected);
+    const changed = await em.nativeUpdate(Widget, own, {
+      ...columns,
+      updatedAt: new Date(context.clock.now()),
+    });
     if (changed === 0) throw new AppError('not_found');
     await notifyInvalidation(em, { kind: 'widget', id, accountId });
   });
+}
+
+/** Locks the widget until the transaction ends. @throws AppError `not_found`, `changed_meanwhile` */
+async function requireExpectedWidget(
+  em: EntityManager,
+  own: { id: string; accountId: string; status: 'active' },
+  expected: ReturnType<typeof columnsOf>,
+): Promise<void> {
+  const widget = await em.findOne(Widget, own, { ...UNTRACKED, lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!widget) throw new AppError('not_found');
+  const { monthlyLimitUsd: budget } = widget;
+  requireExpected(expected, { ...widget, monthlyLimitUsd: budget ? formatDecimal(budget) : null });
 }
 
 async function requireRoom(em: EntityManager, accountId: string): Promise<void> {
@@ -197,7 +214,7 @@ const identity = (
 });
 
 /** The columns that an input names. */
-function columnsOf(input: UpdateWidgetInput) {
+function columnsOf(input: Omit<UpdateWidgetInput, 'expected'>) {
   const { theme, monthly_limit_usd: budget } = input;
   return {
     ...given('name', input.name),

@@ -19,6 +19,7 @@ interface Parameter {
 interface Described {
   parameters?: Parameter[];
   requestBody?: { content?: Record<string, { schema?: Schema }> };
+  responses?: Record<string, unknown>;
 }
 
 const chat: Schema = {
@@ -92,7 +93,11 @@ const v1: Operation[] = [
   { method: 'GET', path: '/v1/models', body: undefined, query: [] },
 ];
 
-/** Every operation that the product documents; those of `/v1` as often as all others together. */
+/** Those that answer with these are few, and need an input that is right: each comes so often that any run sees some. */
+const RARE = ['201', '204'];
+const RARE_TIMES = 6;
+
+/** Every operation that the product documents, more often if it creates or removes something; those of `/v1` as often as all others together. */
 export function operations(): Operation[] {
   const document = JSON.parse(readFileSync('schema/openapi.json', 'utf8')) as {
     paths: Record<string, Record<string, Described>>;
@@ -101,14 +106,16 @@ export function operations(): Operation[] {
   const named = (schema: (Schema & { $ref?: string }) | undefined): Schema | undefined =>
     schema?.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)!] : schema;
   const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, described]): Operation => {
+    Object.entries(methods).flatMap(([method, described]): Operation[] => {
       const query = (described.parameters ?? []).filter((parameter) => parameter.in === 'query');
-      return {
+      const operation = {
         method: method.toUpperCase(),
         path,
         body: named(described.requestBody?.content?.['application/json']?.schema),
         query: query.map(({ name, schema = {} }) => ({ name, schema })),
       };
+      const isRare = RARE.some((status) => described.responses?.[status]);
+      return Array.from({ length: isRare ? RARE_TIMES : 1 }, () => operation);
     }),
   );
   const times = Math.ceil(documented.length / v1.length);

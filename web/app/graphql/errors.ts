@@ -16,6 +16,10 @@ interface Extensions {
   details?: { field: string; message: string }[];
 }
 
+/** What the page shows is asked for again by then (`refresh-overtaken.ts`). */
+const CHANGED_ELSEWHERE =
+  'It was changed elsewhere in the meantime, so nothing was saved. The page shows what it is now.';
+
 /** The first error of an answer; the server names cause and remedy by itself. */
 export function shownError(error: CombinedError): ShownError {
   const [first] = error.graphQLErrors;
@@ -25,10 +29,11 @@ export function shownError(error: CombinedError): ShownError {
     return { code: 'network', message, fields: {}, requestId };
   }
   const { code = 'internal_error', details = [] } = first.extensions as Extensions;
+  const message = code === 'changed_meanwhile' ? CHANGED_ELSEWHERE : first.message;
   // A fault of the whole input has no place in a form: the message says it.
   const ofFields = details.filter(({ field }) => field !== 'input');
   const fields = Object.fromEntries(ofFields.map(({ field, message }) => [field, message]));
-  return { code, message: first.message, fields, requestId };
+  return { code, message, fields, requestId };
 }
 
 /** Whether an error says that nobody is signed in. */

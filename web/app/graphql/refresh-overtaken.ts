@@ -1,23 +1,35 @@
 import { type Exchange, mapExchange, type Operation } from 'urql';
+import { shownError } from './errors';
 
 /**
  * Asks again for what a mutation has overtaken: a query that was under way when the mutation succeeded may have been read
- * before it, and the cache knows only of answers that are there already.
+ * before it, and the cache knows only of answers that are there already. A mutation that was refused since something was
+ * changed elsewhere says that everything on the page may be old.
  * @param again repeats a query whose answer may be old.
  */
 export function refreshOvertaken(again: (query: Operation) => void): Exchange {
+  const shown = new Map<number, Operation>();
   const underWay = new Set<number>();
   const overtaken = new Set<number>();
   return mapExchange({
-    onOperation({ kind, key }) {
-      if (kind === 'query') underWay.add(key);
+    onOperation(operation) {
+      const { kind, key } = operation;
+      if (kind === 'query') {
+        underWay.add(key);
+        shown.set(key, operation);
+      }
       if (kind === 'teardown') {
         underWay.delete(key);
         overtaken.delete(key);
+        shown.delete(key);
       }
     },
     onResult({ operation, error }) {
-      if (operation.kind === 'mutation' && !error) for (const key of underWay) overtaken.add(key);
+      if (operation.kind === 'mutation') {
+        if (!error) for (const key of underWay) overtaken.add(key);
+        else if (shownError(error).code === 'changed_meanwhile')
+          for (const query of shown.values()) again(query);
+      }
       if (operation.kind !== 'query') return;
       underWay.delete(operation.key);
       if (overtaken.delete(operation.key)) again(operation);

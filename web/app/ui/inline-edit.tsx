@@ -2,6 +2,8 @@ import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import type { ShownError } from '../graphql/errors';
 import { useDraft } from './draft';
+import { useEditBase } from './edit-base';
+import { Elsewhere } from './elsewhere';
 import { ErrorNote } from './error-note';
 import classes from './inline-edit.module.css';
 import { Unseen } from './unseen';
@@ -18,22 +20,28 @@ interface InlineEditProps {
   prefix?: string;
   /** @returns what is wrong, to be said under the field */
   check(text: string): string | undefined;
-  /** @returns the refusal, or null */
-  save(text: string): Promise<ShownError | null>;
-  /** Beside "Edit": another way to set it. */
-  other?: ReactNode;
+  /**
+   * @param base the value that the text is to replace: where another is there by now, nothing may change.
+   * @returns the refusal, or null
+   */
+  save(text: string, base: string): Promise<ShownError | null>;
+  /** Words of a button beside "Edit" that empties it. */
+  clear?: string;
 }
 
 /** A value that is changed where it stands. Enter saves, Escape leaves it as it was. */
 export function InlineEdit(props: InlineEditProps) {
-  const { label, draft, children, value, hint, prefix, check, save, other } = props;
+  const { label, draft, children, value, hint, prefix, check, save, clear } = props;
   const [typed, change, forget] = useDraft(draft);
+  const edit = useEditBase(draft, value, { isEditing: typed !== undefined });
   const [fault, setFault] = useState<string>();
   const [refusal, setRefusal] = useState<ShownError | null>(null);
   const [saving, setSaving] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
+  const isOld = edit.isOld && !saving;
   const stop = (): void => {
     forget();
+    edit.forget();
     setFault(undefined);
     setRefusal(null);
     // The button is there again after this rendering.
@@ -41,32 +49,64 @@ export function InlineEdit(props: InlineEditProps) {
   };
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
+    if (isOld) return;
     const text = (typed ?? value).trim();
     const wrong = check(text);
     setFault(wrong);
     if (wrong) return;
     setSaving(true);
-    const refused = await save(text);
+    const refused = await save(text, edit.base);
     setSaving(false);
     setRefusal(refused);
     if (!refused) stop();
+  };
+  const empty = async (): Promise<void> => {
+    setRefusal(null);
+    setRefusal(await save('', value));
   };
   return (
     <div className={classes.field}>
       <span className={classes.label}>{label}</span>
       {typed === undefined ? (
         <>
-          <div>{children}</div>
+          <div>
+            {children}
+            {refusal && <ErrorNote error={refusal} />}
+          </div>
           <div className={classes.buttons}>
-            <Button ref={opener} size="xs" variant="default" onClick={() => change(value)}>
+            <Button
+              ref={opener}
+              size="xs"
+              variant="default"
+              onClick={() => {
+                setRefusal(null);
+                edit.begin();
+                change(value);
+              }}
+            >
               Edit<Unseen> {label.toLowerCase()}</Unseen>
             </Button>
-            {other}
+            {clear !== undefined && value !== '' && (
+              <Button size="xs" variant="default" onClick={() => void empty()}>
+                {clear}
+              </Button>
+            )}
           </div>
         </>
       ) : (
         <form noValidate onSubmit={(event) => void send(event)}>
-          {refusal && <ErrorNote error={refusal} />}
+          {refusal && !isOld && <ErrorNote error={refusal} />}
+          {isOld && (
+            <Elsewhere
+              what={label}
+              now={value === '' ? 'It is empty now.' : `Now: ${prefix ?? ''}${value}`}
+              onKeep={() => {
+                setRefusal(null);
+                edit.keep();
+              }}
+              onDiscard={stop}
+            />
+          )}
           <TextInput
             aria-label={label}
             autoFocus
@@ -79,7 +119,7 @@ export function InlineEdit(props: InlineEditProps) {
             onKeyDown={({ key }) => key === 'Escape' && stop()}
           />
           <div className={classes.buttons}>
-            <Button type="submit" size="xs" loading={saving}>
+            <Button type="submit" size="xs" loading={saving} disabled={isOld}>
               Save
             </Button>
             <Button size="xs" variant="default" onClick={stop}>

@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Catalog } from '../../../inference/catalog.js';
 import { MemoryPool } from '../../../inference/memory/memory-pool.js';
+import type { TokenCounts } from '../../../inference/usage/usage.js';
 import { isDatabaseOutage } from '../../../lib/database-outage.js';
 import { FairQueue } from '../../../lib/fair-queue.js';
 import type { Logger } from '../../../lib/logger.js';
 import { formatMoney } from '../../../lib/money.js';
 import type { Signals } from '../../live/signals.js';
-import type { TokenCounts } from '../bounds.store.js';
 import type { ContentKey } from '../content.js';
 import type { RunOutput } from '../playground.outputs.js';
-import { estimatedTokensOf, responseField } from '../playground.rules.js';
+import { responseField } from '../playground.rules.js';
 import { ABANDONED, beginRun, endRun, type RunEnd } from '../run-state.store.js';
 import { Broadcast } from './broadcast.js';
 import { keepLeases, type Leases } from './leases.js';
@@ -18,6 +18,7 @@ import { type LiveRun, LiveSession, liveRun } from './live-session.js';
 import type { CallEnd, ModelCalls, OpenCall } from './model-calls.js';
 import type { RunBus } from './run-bus.js';
 import type { RunFailure } from './run-recipient.js';
+import { usedBy } from './used-tokens.js';
 
 /** A session that has just been written, with what its runs need. */
 export interface NewSession {
@@ -286,16 +287,3 @@ const unmade = (stop: Held['stop']): CallEnd => ({
   listCost: 0n,
   sent: false,
 });
-
-/**
- * What counts toward an account's day. A model has read the prompt, and what it generated, also where the run was cancelled or
- * broke off before the usage came.
- */
-function usedBy(end: CallEnd, text: string, estimatedTokens: number): TokenCounts {
-  const { status, sent, inputTokens, outputTokens } = end;
-  if (status === 'success' || !sent || (status === 'error' && text === '')) return end;
-  return {
-    inputTokens: Math.max(inputTokens, estimatedTokens),
-    outputTokens: Math.max(outputTokens, estimatedTokensOf(text)),
-  };
-}

@@ -6,6 +6,8 @@ import type { ShownError } from '../../graphql/errors';
 import { Choice } from '../../ui/choice';
 import { DialogActions } from '../../ui/dialog';
 import { useDraft } from '../../ui/draft';
+import { useEditBase } from '../../ui/edit-base';
+import { Elsewhere } from '../../ui/elsewhere';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
 import { asSentence } from '../../ui/form-errors';
@@ -22,6 +24,7 @@ const alertDraft = z.object({ kind: z.enum(['EMAIL', 'WEBHOOK']), thresholds: z.
 const storedDraft = (stored: unknown) => alertDraft.safeParse(stored).data;
 
 type AlertValues = Pick<AlertRowFragment, 'kind' | 'destination' | 'thresholdsPct'>;
+type AlertBase = Omit<AlertValues, 'kind'>;
 
 interface AlertFormProps {
   apiKey: Pick<KeyRowFragment, 'id' | 'spendMonthUsd'>;
@@ -32,8 +35,11 @@ interface AlertFormProps {
   mailConfigured: boolean;
   /** Where mails go unless told otherwise. */
   email: string;
-  /** @returns the refusal, or null */
-  save(values: AlertValues): Promise<ShownError | null>;
+  /**
+   * @param base what the values are to replace, of a subscription that changes.
+   * @returns the refusal, or null
+   */
+  save(values: AlertValues, base: AlertBase): Promise<ShownError | null>;
   sending: boolean;
   onCancel(): void;
 }
@@ -59,22 +65,45 @@ export function AlertForm({
     // The address of a webhook often is all that its receiver asks for.
     { isOfTab: kind === 'WEBHOOK' },
   );
+  const now: AlertBase = { destination: known, thresholdsPct: [...(alert?.thresholdsPct ?? [])] };
+  const edit = useEditBase(place, JSON.stringify(now), {
+    isEditing: typed !== undefined || draft !== undefined,
+    isOfTab: kind === 'WEBHOOK',
+  });
+  const isOld = alert !== undefined && edit.isOld && !sending;
   const [error, setError] = useState<ShownError | null>(null);
   const destination = typed ?? known;
   const stop = (): void => {
+    edit.forget();
     forget();
     forgetDraft();
   };
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    const refused = await save({ kind, destination: destination.trim(), thresholdsPct: [...thresholds] });
+    if (isOld) return;
+    const values = { kind, destination: destination.trim(), thresholdsPct: [...thresholds] };
+    const refused = await save(values, JSON.parse(edit.base) as AlertBase);
     setError(refused);
     if (!refused) stop();
   };
   const fault = error?.fields.destination;
   return (
     <form noValidate onSubmit={(event) => void send(event)}>
-      {error && !fault && <ErrorNote error={error} />}
+      {error && !fault && !isOld && <ErrorNote error={error} />}
+      {isOld && (
+        <Elsewhere
+          what="The alert"
+          now={`Now: ${now.destination}, at ${now.thresholdsPct.map((percent) => `${percent}%`).join(', ')}.`}
+          onKeep={() => {
+            setError(null);
+            edit.keep();
+          }}
+          onDiscard={() => {
+            setError(null);
+            stop();
+          }}
+        />
+      )}
       {!alert && (
         <Choice
           label="How"
@@ -98,11 +127,17 @@ export function AlertForm({
         autoComplete="off"
         value={destination}
         error={fault && asSentence(fault)}
-        onChange={({ currentTarget }) => change(currentTarget.value)}
+        onChange={({ currentTarget }) => {
+          edit.begin();
+          change(currentTarget.value);
+        }}
       />
       <ThresholdEditor
         thresholds={thresholds}
-        onChange={(next) => changeDraft({ kind, thresholds: next })}
+        onChange={(next) => {
+          edit.begin();
+          changeDraft({ kind, thresholds: next });
+        }}
         limitUsd={limitUsd}
         spentUsd={apiKey.spendMonthUsd}
       />
@@ -110,7 +145,7 @@ export function AlertForm({
         <Button
           type="submit"
           loading={sending}
-          disabled={thresholds.length === 0 || destination.trim() === ''}
+          disabled={isOld || thresholds.length === 0 || destination.trim() === ''}
         >
           {alert ? 'Save' : 'Create alert'}
         </Button>

@@ -80,8 +80,8 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
           mailConfigured={mailConfigured}
           sending={update.sending}
           onCancel={close}
-          save={async ({ destination, thresholdsPct }) => {
-            const outcome = await update.run({ input: { ...named, destination, thresholdsPct } });
+          save={async ({ destination, thresholdsPct }, expected) => {
+            const outcome = await update.run({ input: { ...named, destination, thresholdsPct, expected } });
             if (!outcome.error) close();
             return outcome.error ?? null;
           }}

@@ -1,5 +1,6 @@
 import { CheckIcon } from 'lucide-react';
 import { parseMoney } from '../../../../src/lib/money';
+import { Chip, Chips } from '../../ui/chips';
 import { Money } from '../../ui/money';
 import classes from './alerts.module.css';
 import { amountAt } from './thresholds.rules';
@@ -34,23 +35,23 @@ export function ThresholdBar({ thresholds, limitUsd, spentUsd, onRemove }: Thres
           <span key={percent} className={classes.tick} style={{ left: `${percent}%` }} />
         ))}
       </div>
-      <ul className={classes.chips} aria-label="Percentages of the monthly limit">
+      <Chips label="Percentages of the monthly limit">
         {thresholds.map((percent) => (
-          <li key={percent} className={classes.chip} data-reached={reached(percent) || undefined}>
+          <Chip
+            key={percent}
+            isReached={reached(percent)}
+            removes={onRemove && `${percent}%`}
+            onRemove={() => onRemove?.(percent)}
+          >
             {reached(percent) && <CheckIcon size={14} strokeWidth={2} aria-hidden="true" />}
             {percent}%{' '}
-            <span className={classes.amount}>
+            <span className={classes.amount} data-reached={reached(percent) || undefined}>
               at <Money usd={amountAt(limitUsd, percent)} />
               {reached(percent) && ', reached'}
             </span>
-            {onRemove && (
-              <button type="button" aria-label={`Remove ${percent}%`} onClick={() => onRemove(percent)}>
-                ×
-              </button>
-            )}
-          </li>
+          </Chip>
         ))}
-      </ul>
+      </Chips>
     </div>
   );
 }

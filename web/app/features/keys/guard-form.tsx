@@ -36,8 +36,14 @@ export const draftOf = (guard: Guard | null | undefined): GuardDraft => ({
   model: guard?.modelPublicName ?? '',
 });
 
+/** What is set of a guard, as a mutation takes it. */
+export const guardOf = (guard: Guard | null | undefined) =>
+  guard ? { atPct: guard.atPct, action: guard.action, modelPublicName: guard.modelPublicName ?? null } : null;
+
 interface GuardFormProps {
   draft: GuardDraft;
+  /** It was changed elsewhere: nothing can be saved until somebody has looked. */
+  isOld: boolean;
   onChange(draft: GuardDraft): void;
   onCancel(): void;
   save(guard: Pick<Guard, 'atPct' | 'action'> & { modelPublicName: string | null }): Promise<void>;
@@ -46,7 +52,7 @@ interface GuardFormProps {
 }
 
 /** When a guard acts, and what it does. */
-export function GuardForm({ draft, onChange, onCancel, save, sending, error }: GuardFormProps) {
+export function GuardForm({ draft, isOld, onChange, onCancel, save, sending, error }: GuardFormProps) {
   const { data } = usePageQuery({ query: SnippetFactsDocument, variables: {} });
   const [tried, setTried] = useState(false);
   const models = chatModels(data);
@@ -58,7 +64,7 @@ export function GuardForm({ draft, onChange, onCancel, save, sending, error }: G
   const send = (event: FormEvent): void => {
     event.preventDefault();
     setTried(true);
-    if (!isWrong) void save({ atPct, action: draft.action, modelPublicName: moves ? model : null });
+    if (!isWrong && !isOld) void save({ atPct, action: draft.action, modelPublicName: moves ? model : null });
   };
   return (
     <form noValidate onSubmit={send}>
@@ -92,7 +98,7 @@ export function GuardForm({ draft, onChange, onCancel, save, sending, error }: G
         />
       )}
       <div className={edit.buttons}>
-        <Button type="submit" size="xs" loading={sending} disabled={moves && model === ''}>
+        <Button type="submit" size="xs" loading={sending} disabled={isOld || (moves && model === '')}>
           Save
         </Button>
         <Button size="xs" variant="default" onClick={onCancel}>

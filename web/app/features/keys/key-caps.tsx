@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { updateKeyInput } from '../../../../src/services/keys/keys.inputs';
 import { type KeyRowFragment, RenameKeyDocument, SetKeyLimitsDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
@@ -25,7 +24,9 @@ export function KeyCaps({ apiKey }: { apiKey: KeyRowFragment }) {
         draft={`name of ${id}`}
         value={name}
         check={(text) => check({ name: text }).name}
-        save={async (text) => (await rename.run({ input: { id, name: text } })).error ?? null}
+        save={async (text, base) =>
+          (await rename.run({ input: { id, name: text, expected: { name: base } } })).error ?? null
+        }
       >
         {name}
       </InlineEdit>
@@ -63,24 +64,20 @@ interface LimitProps {
 function Limit({ apiKey, field, label, spent, explained, resets }: LimitProps) {
   const { run } = useAction(SetKeyLimitsDocument);
   const limit = apiKey[field] ?? null;
-  const set = async (value: string | null) =>
-    (await run({ input: { id: apiKey.id, [field]: value } })).error ?? null;
+  const value = limit === null ? '' : trimmedDecimal(limit);
+  const set = async (text: string, base: string) =>
+    (await run({ input: { id: apiKey.id, [field]: text || null, expected: { [field]: base || null } } }))
+      .error ?? null;
   return (
     <InlineEdit
       label={label}
       draft={`${field} of ${apiKey.id}`}
-      value={limit === null ? '' : trimmedDecimal(limit)}
+      value={value}
       prefix="$"
       hint="US dollars, such as 5 or 0.25. Leave empty for no limit."
       check={(text) => (text === '' ? undefined : moneyFault(text))}
-      save={(text) => set(text === '' ? null : text)}
-      other={
-        limit !== null && (
-          <Button size="xs" variant="default" onClick={() => void set(null)}>
-            No limit
-          </Button>
-        )
-      }
+      save={set}
+      clear="No limit"
     >
       <LimitBar label={`Spend against the ${label.toLowerCase()}`} spentUsd={spent} limitUsd={limit} />
       <p className={`${classes.hint} ${classes.capped}`}>

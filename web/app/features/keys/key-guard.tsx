@@ -1,12 +1,14 @@
 import { Button } from '@mantine/core';
 import { type KeyRowFragment, SetKeyGuardDocument, UndoKeyGuardDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
+import { useEditBase } from '../../ui/edit-base';
+import { Elsewhere } from '../../ui/elsewhere';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
 import edit from '../../ui/inline-edit.module.css';
 import { Moment } from '../../ui/moment';
 import { Note } from '../../ui/note';
-import { draftOf, GuardForm, storedGuard } from './guard-form';
+import { draftOf, GuardForm, guardOf, storedGuard } from './guard-form';
 import { actingText, guardText, stateText } from './guard-words';
 import classes from './keys.module.css';
 
@@ -14,23 +16,42 @@ import classes from './keys.module.css';
 export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
   const { id, guard } = apiKey;
   const [draft, change, forget] = useFormDraft(`guard of ${id}`, storedGuard);
+  const basis = useEditBase(`guard of ${id}`, JSON.stringify(guardOf(guard)), {
+    isEditing: draft !== undefined,
+  });
   const action = useAction(SetKeyGuardDocument);
+  const isOld = basis.isOld && !action.sending;
+  const set = (next: ReturnType<typeof guardOf>, base: string) =>
+    action.run({ input: { id, guard: next, expected: { guard: JSON.parse(base) } } });
   const stop = (): void => {
     forget();
+    basis.forget();
     action.forget();
   };
   if (draft) {
     return (
       <div className={edit.field}>
         <span className={edit.label}>Guard</span>
+        {isOld && (
+          <Elsewhere
+            what="The guard"
+            now={guard ? `Now: ${guardText(guard)}` : 'It was removed.'}
+            onKeep={() => {
+              action.forget();
+              basis.keep();
+            }}
+            onDiscard={stop}
+          />
+        )}
         <GuardForm
           draft={draft}
+          isOld={isOld}
           onChange={change}
           onCancel={stop}
           sending={action.sending}
-          error={action.error}
+          error={isOld ? null : action.error}
           save={async (next) => {
-            const { data } = await action.run({ input: { id, guard: next } });
+            const { data } = await set(next, basis.base);
             if (data) stop();
           }}
         />
@@ -46,11 +67,18 @@ export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
         {action.error && <ErrorNote error={action.error} />}
       </div>
       <div className={edit.buttons}>
-        <Button size="xs" variant="default" onClick={() => change(draftOf(guard))}>
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => {
+            basis.begin();
+            change(draftOf(guard));
+          }}
+        >
           {guard ? 'Edit guard' : 'Set guard'}
         </Button>
         {guard && (
-          <Button size="xs" variant="default" onClick={() => void action.run({ input: { id, guard: null } })}>
+          <Button size="xs" variant="default" onClick={() => void set(null, basis.base)}>
             No guard
           </Button>
         )}

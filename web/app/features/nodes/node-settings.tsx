@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { z } from 'zod';
 import { UpdateNodeDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
+import { Elsewhere } from '../../ui/elsewhere';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
 import { Note } from '../../ui/note';
@@ -53,8 +54,8 @@ export function NodeSettings({ node }: { node: LiveNode }) {
       {error && !isOld && Object.keys(error.fields).length === 0 && <ErrorNote error={error} />}
       {isOld && (
         <Elsewhere
-          node={node}
-          fields={fields}
+          what="The node"
+          now={differing(fieldsOf(node), fields)}
           onKeep={() => change({ base: node.updatedAt, fields })}
           onDiscard={discard}
         />
@@ -92,37 +93,9 @@ const LABELS: Record<keyof NodeFields, string> = {
   endpointUrl: 'address',
 };
 
-interface ElsewhereProps {
-  node: LiveNode;
-  fields: NodeFields;
-  onKeep(): void;
-  onDiscard(): void;
-}
-
-/** Says what differs from what another tab or person has saved, and leaves it to the reader which of both stays. */
-function Elsewhere({ node, fields, onKeep, onDiscard }: ElsewhereProps) {
-  const now = fieldsOf(node);
-  const differing = (Object.keys(LABELS) as (keyof NodeFields)[]).filter(
-    (name) => now[name] !== fields[name],
-  );
-  return (
-    <Note
-      tone="warn"
-      action={
-        <span className={classes.tools}>
-          <Button size="xs" variant="default" onClick={onDiscard}>
-            Discard mine
-          </Button>
-          <Button size="xs" variant="default" onClick={onKeep}>
-            Keep mine
-          </Button>
-        </span>
-      }
-    >
-      The node was changed elsewhere after you began.{' '}
-      {differing.length === 0
-        ? 'Your values are the same.'
-        : `Now: ${differing.map((name) => `${LABELS[name]} ${now[name]}`).join('; ')}.`}
-    </Note>
-  );
+/** What the node has now, where that isn't what was typed. */
+function differing(now: NodeFields, typed: NodeFields): string {
+  const names = (Object.keys(LABELS) as (keyof NodeFields)[]).filter((name) => now[name] !== typed[name]);
+  if (names.length === 0) return 'Your values are the same.';
+  return `Now: ${names.map((name) => `${LABELS[name]} ${now[name]}`).join('; ')}.`;
 }

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { SetLowBalanceDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
 import { InlineEdit } from '../../ui/inline-edit';
@@ -9,23 +8,20 @@ import { trimmedDecimal } from '../../ui/money-text';
 /** Below which balance a mail comes. */
 export function LowBalance({ thresholdUsd }: { thresholdUsd: string | null }) {
   const { run } = useAction(SetLowBalanceDocument);
-  const set = async (value: string | null) => (await run({ input: { thresholdUsd: value } })).error ?? null;
+  const value = thresholdUsd === null ? '' : trimmedDecimal(thresholdUsd);
+  const set = async (text: string, base: string) =>
+    (await run({ input: { thresholdUsd: text || null, expected: { thresholdUsd: base || null } } })).error ??
+    null;
   return (
     <InlineEdit
       label="Email below"
       draft="low balance"
-      value={thresholdUsd === null ? '' : trimmedDecimal(thresholdUsd)}
+      value={value}
       prefix="$"
       hint="US dollars, such as 5. Leave empty for no email."
       check={(text) => (text === '' ? undefined : moneyFault(text))}
-      save={(text) => set(text === '' ? null : text)}
-      other={
-        thresholdUsd !== null && (
-          <Button size="xs" variant="default" onClick={() => void set(null)}>
-            No email
-          </Button>
-        )
-      }
+      save={set}
+      clear="No email"
     >
       {thresholdUsd === null ? 'Off.' : <Money usd={thresholdUsd} />}
       <p>

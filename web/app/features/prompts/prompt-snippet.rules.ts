@@ -11,6 +11,7 @@ export interface PromptSnippetFacts {
 export const PROMPT_LANGUAGES = [
   { value: 'curl', label: 'curl' },
   { value: 'node', label: 'Node' },
+  { value: 'python', label: 'Python' },
 ] as const;
 export type PromptLanguage = (typeof PROMPT_LANGUAGES)[number]['value'];
 
@@ -53,7 +54,32 @@ const chat = await client.chat.completions.create(
 );
 console.log(chat.choices[0].message.content);`;
 
-const SNIPPETS: Record<PromptLanguage, (facts: PromptSnippetFacts) => string> = { curl, node };
+const python = ({ baseUrl, slug, names, model }: PromptSnippetFacts): string => `# pip install openai
+import json
+import os
+import urllib.request
+
+from openai import OpenAI
+
+request = urllib.request.Request(
+    "${baseUrl}/api/prompts/${slug}/render",
+    data=json.dumps(${bodyOf(names)}).encode(),
+    headers={
+        "Authorization": f"Bearer {os.environ['SESSION_TOKEN']}",
+        "Content-Type": "application/json",
+    },
+)
+rendered = json.load(urllib.request.urlopen(request))
+
+client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["GATEWAY_API_KEY"])
+chat = client.chat.completions.create(
+    model="${model}",
+    messages=[{"role": "user", "content": rendered["rendered_content"]}],
+    extra_headers={"X-Gateway-Prompt-Version": rendered["prompt_version_id"]},
+)
+print(chat.choices[0].message.content)`;
+
+const SNIPPETS: Record<PromptLanguage, (facts: PromptSnippetFacts) => string> = { curl, node, python };
 
 /** A prompt that is rendered and sent, as it is pasted into a terminal or a file. */
 export const promptSnippet = (language: PromptLanguage, facts: PromptSnippetFacts): string =>

@@ -83,6 +83,26 @@ export const chatModels = ({ viewer, models }: WidgetFactsQuery): string[] =>
 
 const whole = (text: string): number => (/^\d{1,9}$/.test(text.trim()) ? Number(text) : -1);
 
+/** Names of the fields, as a form shows them. */
+export const FIELD_NAMES: Record<keyof WidgetDraft, string> = {
+  name: 'name',
+  model: 'model',
+  systemPrompt: 'system prompt',
+  promptId: 'instructions',
+  greeting: 'greeting',
+  placeholder: 'text in the empty input box',
+  primary: 'color',
+  position: 'corner of the page',
+  domains: 'allowed domains',
+  perMinute: 'messages per minute',
+  perDay: 'messages per day',
+  visitorPerDay: 'messages per visitor and day',
+  verifiedHistory: 'acceptance of answers',
+  loopDetection: 'repeating messages',
+  budget: 'budget per month',
+  fallback: 'model once it is spent',
+};
+
 /** What is sent of a draft. What is no number becomes one that the server refuses in its words. */
 export const inputOf = (draft: WidgetDraft) => ({
   name: draft.name,
@@ -101,3 +121,20 @@ export const inputOf = (draft: WidgetDraft) => ({
   monthlyLimitUsd: draft.budget.trim() || null,
   fallbackModelPublicName: draft.fallback || null,
 });
+
+type WidgetInput = ReturnType<typeof inputOf>;
+
+/** What a draft changes of what it began with, and the values that this replaces; undefined if it changes nothing. */
+export function changeOf(
+  base: WidgetDraft,
+  draft: WidgetDraft,
+): (Partial<WidgetInput> & { expected: Partial<WidgetInput> }) | undefined {
+  const [before, after] = [inputOf(base), inputOf(draft)];
+  const names = (Object.keys(after) as (keyof WidgetInput)[]).filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  if (names.length === 0) return undefined;
+  const only = (input: WidgetInput): Partial<WidgetInput> =>
+    Object.fromEntries(names.map((name) => [name, input[name]]));
+  return { ...only(after), expected: only(before) };
+}

@@ -7,6 +7,7 @@ import type { ShownError } from '../../graphql/errors';
 import { Choice } from '../../ui/choice';
 import { ErrorNote } from '../../ui/error-note';
 import { asSentence } from '../../ui/form-errors';
+import { DomainsField } from './domains-field';
 import { chatModels, type WidgetDraft } from './widget-draft';
 import classes from './widgets.module.css';
 
@@ -132,11 +133,10 @@ function Limits(props: WidgetFormProps) {
   return (
     <fieldset className={classes.group}>
       <legend>Sites and limits</legend>
-      <Textarea
-        label="Allowed domains"
-        description="One per line. *.example.com allows the subdomains of example.com. Empty: any site."
-        rows={3}
-        {...textOf(props, 'domains', 'allowedDomains')}
+      <DomainsField
+        value={draft.domains}
+        error={textOf(props, 'domains', 'allowedDomains').error || undefined}
+        onChange={(domains) => onChange({ ...draft, domains })}
       />
       <div className={classes.row}>
         <TextInput

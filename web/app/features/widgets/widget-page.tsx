@@ -13,15 +13,17 @@ import { useAction } from '../../graphql/use-action';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { CodeBlock } from '../../ui/code-block';
+import { Elsewhere } from '../../ui/elsewhere';
 import { LoadError } from '../../ui/load-error';
 import { Note } from '../../ui/note';
 import { PageHead } from '../../ui/page-head';
 import { Section } from '../../ui/section';
+import { useMergedForm } from '../../ui/use-merged-form';
 import { Waiting } from '../../ui/waiting';
 import { DeleteWidget } from './delete-widget';
 import { Preview } from './preview';
 import { RotateKey } from './rotate-key';
-import { draftOf, inputOf, type WidgetDraft } from './widget-draft';
+import { changeOf, draftOf, FIELD_NAMES, inputOf } from './widget-draft';
 import { WidgetForm } from './widget-form';
 import { WidgetUsage } from './widget-usage';
 import classes from './widgets.module.css';
@@ -95,14 +97,21 @@ function KnownWidget({ id, facts }: { id: string; facts: WidgetFactsQuery }) {
 }
 
 function Widget({ widget, facts }: { widget: WidgetRowFragment; facts: WidgetFactsQuery }) {
-  const { run, error, sending } = useAction(UpdateWidgetDocument);
-  const [draft, setDraft] = useState<WidgetDraft>(() => draftOf(widget, facts));
+  const { run, error, sending, forget } = useAction(UpdateWidgetDocument);
+  const now = draftOf(widget, facts);
+  const edit = useMergedForm(now);
+  const { form: draft } = edit;
+  const isOld = edit.conflicts.length > 0 && !sending;
   const [saved, setSaved] = useState(false);
   const save = async (): Promise<void> => {
     setSaved(false);
-    const { data } = await run({ input: { id: widget.id, ...inputOf(draft) } });
+    if (isOld) return;
+    const change = changeOf(edit.base, draft);
+    const { data } = change
+      ? await run({ input: { id: widget.id, ...change } })
+      : { data: { updateWidget: { widget } } };
     setSaved(data !== undefined);
-    if (data) setDraft(draftOf(data.updateWidget.widget, facts));
+    if (data) edit.saved(draftOf(data.updateWidget.widget, facts));
   };
   const tag = `<script src="${facts.installation?.publicBaseUrl ?? location.origin}/widget/v1.js" data-pr-widget="${widget.publicKey}" async></script>`;
   return (
@@ -126,17 +135,31 @@ function Widget({ widget, facts }: { widget: WidgetRowFragment; facts: WidgetFac
       <WidgetUsage widget={widget} />
       <Section title="Settings">
         {saved && <Note tone="good">Saved. Pages show the change when they are loaded again.</Note>}
+        {isOld && (
+          <Elsewhere
+            what="The widget"
+            now={`Changed there and here: ${edit.conflicts.map((field) => FIELD_NAMES[field]).join(', ')}.`}
+            onKeep={() => {
+              forget();
+              edit.keep();
+            }}
+            onDiscard={() => {
+              forget();
+              edit.discard();
+            }}
+          />
+        )}
         <div className={classes.sides}>
           <WidgetForm
             facts={facts}
             draft={draft}
             onChange={(change) => {
               setSaved(false);
-              setDraft(change);
+              edit.change(change);
             }}
             save={save}
             button="Save"
-            error={error}
+            error={error?.code === 'changed_meanwhile' ? null : error}
             sending={sending}
           />
           <Preview draft={draft} publicKey={widget.publicKey} />

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { leftBehind } from '../../src/db/server-process.js';
+import { isRunning } from '../../src/lib/process-stat.js';
 import { checkInvariants } from '../support/invariants.js';
 import { createProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
@@ -7,8 +8,8 @@ import { until } from '../support/until.js';
 /** Four callers make some forty calls a second: the database is away for one, and at each moment several are under way. */
 const TTFT_MS = 100;
 
-/** `npm start` with its own database, which somebody kills. */
-describe('the whole product whose database is killed', () => {
+/** `npm start` with its own database: one or the other is killed. */
+describe('the whole product, parts of which are killed', () => {
   let product: Product;
   beforeAll(async () => {
     product = await createProduct();
@@ -18,7 +19,7 @@ describe('the whole product whose database is killed', () => {
 
   const serverOf = () => leftBehind(`${product.dataDir}/postgres`);
 
-  test('starts it again on its port with its data, and charges every call that went on meanwhile', async () => {
+  test('starts its database again on its port with its data, and charges every call that went on meanwhile', async () => {
     const { key } = await product.customer();
     const url = product.databaseUrl();
     const ids: string[] = [];
@@ -71,4 +72,46 @@ describe('the whole product whose database is killed', () => {
     expect(await checkInvariants(pool)).toEqual([]);
     await pool.end();
   }, 90_000);
+
+  test('takes calls again within seconds of each kill of its edge, and charges what the dead one had answered', async () => {
+    const { accountId, key } = await product.customer();
+    const call = () =>
+      fetch(`${product.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}` },
+        body: JSON.stringify({
+          model: 'gateway/fast',
+          max_tokens: 5,
+          messages: [{ role: 'user', content: '[[sim ttft_ms=0 words=5]]' }],
+        }),
+      }).catch(() => undefined);
+    const ids = new Set<string>();
+    for (let kills = 0; kills < 3; kills++) {
+      const edge = product.pids('gateway/main.js')[0]!;
+      process.kill(edge, 'SIGKILL');
+      await until(() => !isRunning(edge), { what: 'its end' });
+      // RELIABILITY.md G12; the spool of the dead one is committed before.
+      const answer = await until(
+        async () => {
+          const response = await call();
+          return response?.ok ? response : undefined;
+        },
+        { timeoutMs: 10_000, what: 'the edge to be back' },
+      );
+      await answer.text();
+      ids.add(answer.headers.get('x-request-id')!);
+    }
+    const pool = new pg.Pool({ connectionString: product.databaseUrl(), max: 1 });
+    await until(
+      async () =>
+        (
+          await pool.query(`select from usage_events where account_id = $1 and status = 'success'`, [
+            accountId,
+          ])
+        ).rowCount === ids.size,
+      { what: 'each answer to be charged once' },
+    );
+    expect(await checkInvariants(pool)).toEqual([]);
+    await pool.end();
+  }, 60_000);
 });

@@ -1,0 +1,77 @@
+import { TextInput } from '@mantine/core';
+import { type KeyboardEvent, useState } from 'react';
+import { domainOf } from '../../../../src/services/widgets/domains.rules';
+import { Chip, Chips } from '../../ui/chips';
+import { Note } from '../../ui/note';
+import classes from './widgets.module.css';
+
+interface DomainsFieldProps {
+  /** One per line. */
+  value: string;
+  onChange(value: string): void;
+  /** What the server has refused. */
+  error: string | undefined;
+}
+
+const SEPARATOR = /[\s,;]+/;
+
+/** The sites that may show a widget, as chips. A list may be pasted; scheme, port and path of an address are removed. */
+export function DomainsField({ value, onChange, error }: DomainsFieldProps) {
+  const [typed, setTyped] = useState('');
+  const [fault, setFault] = useState<string>();
+  const domains = value.split('\n').filter(Boolean);
+  const add = (): void => {
+    const entered = typed.split(SEPARATOR).filter(Boolean);
+    const wrong = entered.filter((one) => domainOf(one) === undefined);
+    const right = entered.flatMap((one) => domainOf(one) ?? []);
+    setTyped(wrong.join(' '));
+    setFault(
+      wrong.length > 0
+        ? `Not a host name such as example.com or *.example.com: ${wrong.join(', ')}`
+        : undefined,
+    );
+    if (right.length > 0) onChange([...new Set([...domains, ...right])].join('\n'));
+  };
+  const press = (event: KeyboardEvent): void => {
+    if (event.key === 'Backspace' && typed === '' && domains.length > 0) {
+      onChange(domains.slice(0, -1).join('\n'));
+    }
+    if ((event.key !== 'Enter' && event.key !== ',') || typed.trim() === '') return;
+    event.preventDefault();
+    add();
+  };
+  return (
+    <div className={classes.domains}>
+      <TextInput
+        label="Allowed domains"
+        description="Scheme, port and path are removed. *.example.com allows the subdomains of example.com, but not itself."
+        placeholder="example.com"
+        inputMode="url"
+        autoComplete="off"
+        value={typed}
+        error={fault ?? error}
+        onChange={({ currentTarget }) => {
+          setFault(undefined);
+          setTyped(currentTarget.value);
+        }}
+        onKeyDown={press}
+        onBlur={add}
+      />
+      {domains.length === 0 ? (
+        <Note tone="warn">No domains: any site can show this widget.</Note>
+      ) : (
+        <Chips label="Domains">
+          {domains.map((domain) => (
+            <Chip
+              key={domain}
+              removes={domain}
+              onRemove={() => onChange(domains.filter((other) => other !== domain).join('\n'))}
+            >
+              {domain}
+            </Chip>
+          ))}
+        </Chips>
+      )}
+    </div>
+  );
+}
