@@ -55,7 +55,7 @@ describe('the functions of the database', () => {
     );
     expect(found.rows.map(({ name }) => name).sort(byName)).toEqual([...names].sort(byName));
     const files = readdirSync('src/db/functions').filter(
-      (name) => !/^(?:revision|sql-function)\./.test(name),
+      (name) => !/^(?:revision|sql-function|bounded-by-hour)\./.test(name),
     );
     expect(files.map((name) => name.replace('.ts', '').replaceAll('-', '_')).sort(byName)).toEqual(
       [...names].sort(byName),
