@@ -4,7 +4,7 @@ import { type Camel, camelName } from './case.js';
 import { DateTime, Decimal } from './scalars.js';
 
 export type Types<Shape> = { [Name in keyof Camel<Shape>]?: object };
-export type Output<Shape extends z.ZodRawShape> = Camel<z.output<z.ZodObject<Shape>>>;
+type Output<Shape extends z.ZodRawShape> = Camel<z.output<z.ZodObject<Shape>>>;
 /** The input type; for a schema that accepts `unknown` and narrows it, the output type. */
 export type Input<Shape extends z.ZodRawShape> = Camel<
   Given<z.input<z.ZodObject<Shape>>, z.output<z.ZodObject<Shape>>>
