@@ -45,6 +45,13 @@ describeInBrowser('the public pages in a real browser', () => {
     await page.locator('th[aria-sort=ascending]', { hasText: 'Latency, p95' }).waitFor();
     await page.getByRole('link', { name: '30 days' }).click();
     await page.waitForURL('**/leaderboard?window_days=30&sort_by=p95_latency');
+    const formula = page.locator('#formula');
+    expect(await formula.isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'How the score is computed' }).press('Enter');
+    await formula.waitFor();
+    expect(await formula.textContent()).toContain('0.40 × success rate');
+    await page.keyboard.press('Escape');
+    await formula.waitFor({ state: 'hidden' });
     await page.getByRole('link', { name: 'gateway/fast' }).click();
     await page.getByText('Show as table').click();
     await page.getByRole('cell', { name: '1,234' }).waitFor();
