@@ -1,4 +1,3 @@
-import { Redis } from 'ioredis';
 import type { Pool } from 'pg';
 import type { Config } from '../config.js';
 import { queryWithin } from '../db/bounded.js';
@@ -10,6 +9,7 @@ import {
   USAGE_FLUSHED_CHANNEL,
 } from '../db/invalidation.js';
 import type { Logger } from '../lib/logger.js';
+import { openRedis } from '../lib/open-redis.js';
 import { within } from '../lib/within.js';
 
 /** Notifies other processes of accounts for which something was committed. Calls and flushes never wait for it. */
@@ -96,7 +96,7 @@ export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, lo
       },
     });
   }
-  const redis = new Redis(config.redisUrl, {
+  const redis = openRedis(config.redisUrl, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: SEND_TIMEOUT_MS,
