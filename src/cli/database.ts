@@ -19,7 +19,7 @@ export async function withDatabase<T>(
   const embedded = databaseUrl === null ? await openEmbedded(dataDir) : undefined;
   try {
     const url = databaseUrl ?? embedded!.url('gateway');
-    const orm = await openOrm({ databaseUrl: url, processName, poolSize: 1 });
+    const orm = openOrm({ databaseUrl: url, processName, poolSize: 1 });
     try {
       return await work(orm);
     } finally {

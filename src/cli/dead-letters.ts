@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { loadConfigOrExit } from '../config.js';
-import { pgPool } from '../db/orm.js';
+import { pgPool } from '../db/connection.js';
 import { formatTimestamp } from '../lib/clock.js';
 import { formatMoney } from '../lib/money.js';
 import { type DeadLetter, listDeadLetters, retakeDeadLetters } from '../metering/dead-letters.js';

@@ -28,7 +28,7 @@ export async function inspectPlatform<T>(inspect: (platform: Platform) => T): Pr
     WEBHOOK_SECRET: SECRET,
   };
   const config = loadConfig(environment, 'platform');
-  const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'openapi' });
+  const orm = openOrm({ databaseUrl: config.databaseUrl!, processName: 'openapi' });
   const signals = createSignalBoard();
   const log = createLogger('openapi', 'silent');
   const registry = createRegistry('openapi');

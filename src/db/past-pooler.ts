@@ -15,7 +15,7 @@ export async function pastPooler<T>(
   work: (orm: MikroORM) => Promise<T>,
 ): Promise<T> {
   if (databaseDirectUrl === null || databaseDirectUrl === databaseUrl) return work(orm);
-  const direct = await openOrm({
+  const direct = openOrm({
     databaseUrl: databaseDirectUrl,
     processName: `${role}-migrations`,
     poolSize: POOL_SIZE,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { queryWithin } from './bounded.js';
-import { pgPool } from './orm.js';
+import { pgPool } from './connection.js';
 import { SCHEMA_VERSION } from './schema-version.js';
 
 /** Frequent callers share a result of at most this age. */

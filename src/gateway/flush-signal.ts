@@ -1,4 +1,3 @@
-import { Redis } from 'ioredis';
 import type { Pool } from 'pg';
 import type { Config } from '../config.js';
 import { queryWithin } from '../db/bounded.js';
@@ -10,6 +9,7 @@ import {
   USAGE_FLUSHED_CHANNEL,
 } from '../db/invalidation.js';
 import type { Logger } from '../lib/logger.js';
+import { openRedis } from '../lib/open-redis.js';
 import { within } from '../lib/within.js';
 
 /** Notifies other processes of accounts for which something was committed. Calls and flushes never wait for it. */
@@ -88,7 +88,7 @@ export function createFlushSignal({ send, log, intervalMs = INTERVAL_MS }: Flush
 /** Tells the platform processes whose usage was committed: over Redis where REDIS_URL says so, else PostgreSQL. */
 export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, log: Logger): FlushSignal {
   if (!config.redisUrl) return overPostgres(pool, log, (payload) => [[USAGE_FLUSHED_CHANNEL, payload]]);
-  const redis = new Redis(config.redisUrl, {
+  const redis = openRedis(config.redisUrl, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: SEND_TIMEOUT_MS,

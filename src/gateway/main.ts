@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { loadConfigOrExit } from '../config.js';
-import { openOrm, pgPool } from '../db/orm.js';
+import { pgPool } from '../db/connection.js';
+import { openSqlOnly } from '../db/sql-only.js';
 import { waitForSchema } from '../db/wait-for-schema.js';
 import { systemClock } from '../lib/clock.js';
 import { onShutdown, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
@@ -27,7 +28,7 @@ const log = createLogger('edge', config.logLevel);
 const registry = createRegistry('edge');
 
 try {
-  const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'edge', poolSize: POOL_SIZE });
+  const orm = openSqlOnly({ databaseUrl: config.databaseUrl!, processName: 'edge', poolSize: POOL_SIZE });
   await waitForSchema(orm);
   const counter = await counterLine();
   // The process that counts holds the lock for all of its edges.

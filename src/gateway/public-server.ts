@@ -1,5 +1,6 @@
 import { type FastifyInstance, fastify } from 'fastify';
 import type { Config } from '../config.js';
+import { NO_JSON_SCHEMAS } from '../lib/fastify-options.js';
 import { newId } from '../lib/ids.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import { refuseMalformed } from './client-error.js';
@@ -15,6 +16,7 @@ const SOCKET_BUFFER_BYTES = 16 * 1024;
 /** The server of the public port, without routes: its timeouts, and its answers to what isn't HTTP. */
 export function publicServer(config: Pick<Config, 'trustProxy'>, bounds: EdgeBounds): FastifyInstance {
   return fastify({
+    ...NO_JSON_SCHEMAS,
     // A separate logger for every request costs more than it is worth: log lines name the request themselves.
     logger: false,
     genReqId: newId,

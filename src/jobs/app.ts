@@ -3,7 +3,7 @@ import pg from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { localContext, type ServiceContext } from '../context.js';
 import { SESSION_LIMITS } from '../db/bounded.js';
-import { pgPool } from '../db/orm.js';
+import { pgPool } from '../db/connection.js';
 import { pastPooler } from '../db/past-pooler.js';
 import { guardConnection, STATEMENT_TIMEOUT_MS } from '../db/patience.js';
 import type { Logger } from '../lib/logger.js';

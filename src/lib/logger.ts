@@ -1,4 +1,3 @@
-import { type FastifyServerOptions, LogController } from 'fastify';
 import { type Logger, pino } from 'pino';
 
 export type { Logger };
@@ -48,14 +47,4 @@ function withoutValues(name: string, message: string, code: unknown): string {
   // JSON.parse shows a piece of the text.
   if (name === 'SyntaxError') return message.split(/["'`]/, 1)[0]!;
   return message;
-}
-
-/** Fastify's options for a logger of ours: no line per request. */
-export function fastifyLogger(
-  logger: Logger,
-): Pick<FastifyServerOptions, 'loggerInstance' | 'logController'> {
-  return {
-    loggerInstance: logger as never,
-    logController: new LogController({ disableRequestLogging: true }),
-  };
 }

@@ -8,10 +8,11 @@ import { graphqlRoutes } from '../graphql/routes.js';
 import type { SocketBounds } from '../graphql/socket.js';
 import type { Clock } from '../lib/clock.js';
 import { CONNECTION_BOUNDS, cutConnections, type RequestBounds } from '../lib/cut-connections.js';
+import { fastifyLogger, NO_JSON_SCHEMAS } from '../lib/fastify-options.js';
 import { FORWARDED_HEADER_BYTES, MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
-import { fastifyLogger, type Logger } from '../lib/logger.js';
+import type { Logger } from '../lib/logger.js';
 import { isLoopback, networkOf, networksOf } from '../lib/network.js';
 import { type DeclaredRoute, requireRules } from '../lib/route-rules.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
@@ -109,6 +110,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   const bounds: RequestBounds = { ...BOUNDS, ...deps.bounds };
   const app: RestApp = fastify({
     ...fastifyLogger(deps.log),
+    ...NO_JSON_SCHEMAS,
     genReqId: newId,
     trustProxy: [...OWN_EDGE, ...config.trustProxy],
     requestTimeout: bounds.requestTimeoutMs,

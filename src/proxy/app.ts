@@ -5,9 +5,10 @@ import type { Registry } from 'prom-client';
 import { type ErrorCode, errorEntry } from '../errors.js';
 import { sha256 } from '../lib/crypto.js';
 import { CONNECTION_BOUNDS, cutConnections, type RequestBounds } from '../lib/cut-connections.js';
+import { fastifyLogger, NO_JSON_SCHEMAS } from '../lib/fastify-options.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { idleCloser } from '../lib/lifecycle.js';
-import { fastifyLogger, type Logger } from '../lib/logger.js';
+import type { Logger } from '../lib/logger.js';
 import { matchedRules, requireRules } from '../lib/route-rules.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import { keysUnavailable, sendError, unauthorised } from './answers.js';
@@ -137,6 +138,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   const bounds: RequestBounds = { ...BOUNDS, ...deps.bounds };
   const app: FastifyInstance = Fastify({
     ...fastifyLogger(log),
+    ...NO_JSON_SCHEMAS,
     // A separate logger for every request costs more than it is worth.
     childLoggerFactory: (logger) => logger,
     requestTimeout: bounds.requestTimeoutMs,

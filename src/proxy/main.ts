@@ -1,6 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { loadConfigOrExit } from '../config.js';
-import { openOrm } from '../db/orm.js';
+import { openSqlOnly } from '../db/sql-only.js';
 import { waitForSchema } from '../db/wait-for-schema.js';
 import { systemClock } from '../lib/clock.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
@@ -58,7 +58,7 @@ async function readAgain(proxy: ModelProxy, orm: MikroORM): Promise<void> {
 }
 
 await startOrExit('proxy', async () => {
-  const orm = await openOrm({ databaseUrl: config.databaseUrl!, processName: 'proxy', poolSize: POOL_SIZE });
+  const orm = openSqlOnly({ databaseUrl: config.databaseUrl!, processName: 'proxy', poolSize: POOL_SIZE });
   await waitForSchema(orm);
   await warnOfPrices(orm, routing);
 

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
+import { commandLineContext, runCommand, UsageError } from '../../src/cli/admin/commands.js';
 import type { JobOutput, RoutedModelOutput } from '../../src/services/admin/admin.outputs.js';
 import { routingView } from '../../src/services/admin/routing.js';
 import { dataOf } from '../graphql/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
+import { inDist } from '../support/dist.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { useProduct } from '../support/product-suite.js';
 import { TEST_SECRETS } from '../support/secrets.js';
@@ -95,23 +96,27 @@ describe('the routing view', () => {
 
 describe('npm run admin', () => {
   const suite = usePlatform();
-  const run = (...args: string[]) =>
+  /** As a process: what it prints, and how it ends. */
+  const start = (...args: string[]) =>
     new Promise<{ code: number; out: string; err: string }>((done) => {
       const env = { PATH: process.env.PATH, NODE_ENV: 'test', DATABASE_URL: suite.db.url, ...TEST_SECRETS };
-      execFile(process.execPath, [resolve('dist/cli/admin.js'), ...args], { env }, (error, out, err) =>
+      execFile(process.execPath, [inDist('cli/admin.js'), ...args], { env }, (error, out, err) =>
         done({ code: error ? Number(error.code) : 0, out, err }),
       );
     });
+  /** What such a process runs, without its start. */
+  const run = (...args: string[]) =>
+    runCommand(commandLineContext(suite.db.orm), suite.platform.config, args);
 
   test('changes an account, adjusts its credit, and says who did it', async () => {
     const email = `${randomUUID()}@example.com`;
     const { user } = await signUp(suite.url, { email });
-    const changed = await run('user', email, 'plan=pro');
+    const changed = await start('user', email, 'plan=pro');
     expect([changed.code, JSON.parse(changed.out)]).toMatchObject([0, { id: user.id, plan_id: 'pro' }]);
-    const adjusted = await run('credit', user.id, 'amount_usd=-1', 'reason=Refund of 2 May');
-    expect(JSON.parse(adjusted.out)).toMatchObject({ balance_usd: '25.000000' });
-    const actions = JSON.parse((await run('actions', `subject_id=${user.id}`)).out);
-    expect(actions).toMatchObject([
+    expect(await run('credit', user.id, 'amount_usd=-1', 'reason=Refund of 2 May')).toMatchObject({
+      balance_usd: '25.000000',
+    });
+    expect(await run('actions', `subject_id=${user.id}`)).toMatchObject([
       { action: 'account.adjust_credit', source: 'command_line', actor_id: null, reason: 'Refund of 2 May' },
       { action: 'account.update', source: 'command_line', actor_id: null },
     ]);
@@ -119,27 +124,35 @@ describe('npm run admin', () => {
 
   test('registers, drains and deletes a node', async () => {
     const words = { name: 'cli', provider: 'own', region: 'eu', gpu_type: 'L4', hourly_cost_usd: '0.5' };
-    const made = await run(
+    const { id } = (await run(
       'register-node',
       ...Object.entries(words).map(([name, value]) => `${name}=${value}`),
       'endpoint_url=http://10.9.9.9:8000',
-    );
-    const { id } = JSON.parse(made.out) as { id: string };
-    expect(JSON.parse((await run('node', id, 'status=draining')).out)).toMatchObject({ status: 'draining' });
-    expect(await run('delete-node', id)).toMatchObject({ code: 0, out: '' });
-    expect(await run('node', id)).toMatchObject({ code: 1 });
+    )) as { id: string };
+    expect(await run('node', id, 'status=draining')).toMatchObject({ status: 'draining' });
+    expect(await run('delete-node', id)).toBeUndefined();
+    expect(await start('node', id)).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^admin: ./),
+    });
+  });
+
+  test('explains what is wrong, and how it is used', async () => {
+    const { code, out, err } = await start('dance');
+    expect([code, out, err]).toEqual([78, '', expect.stringContaining('admin: there is no command dance')]);
+    expect(err).toContain('Usage:');
   });
 
   test.each([
     [[], 'name a command'],
-    [['dance'], 'there is no command dance'],
     [['user', 'nobody@example.com'], 'no account has the email address'],
     [['credit', 'nobody'], 'no account'],
     [['users', 'limit=0'], 'limit'],
     [['users', 'everyone'], 'is not NAME=VALUE'],
-  ])('explains what is wrong with %j', async (args, words) => {
-    const { code, err } = await run(...args);
-    expect([code, err]).toEqual([78, expect.stringContaining(words)]);
-    expect(err).toContain('Usage:');
+  ])('knows what is wrong with %j', async (args, words) => {
+    const error = await run(...args).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(UsageError);
+    expect((error as Error).message).toContain(words);
   });
 });

@@ -50,7 +50,7 @@ export async function measureAnalytics(ledger: Ledger): Promise<AnalyticsTimes> 
        insert into rollup_dirty select to_timestamp($3::float8 / 1000)`,
       [accountId, id, from, Math.round(EVENTS / (hours + 1)), MODELS, prompt.versionId],
     );
-  const orm = await openOrm({ databaseUrl: ledger.url, processName: 'bench' });
+  const orm = openOrm({ databaseUrl: ledger.url, processName: 'bench' });
   const context = () => contextOf({ orm }, accountId);
   try {
     await insertHour(openHour - HOUR_MS);

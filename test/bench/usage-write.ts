@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { openOrm, pgPool } from '../../src/db/orm.js';
+import { pgPool } from '../../src/db/connection.js';
+import { openOrm } from '../../src/db/orm.js';
 import { systemClock } from '../../src/lib/clock.js';
 import { newId } from '../../src/lib/ids.js';
 import { createLogger } from '../../src/lib/logger.js';
@@ -22,7 +23,7 @@ const BATCH = 100;
 const ids = (accounts ?? '').split(',').map((pair) => pair.split(':') as [string, string]);
 
 const directory = mkdtempSync(join(tmpdir(), 'gateway-bench-usage-'));
-const orm = await openOrm({ databaseUrl: databaseUrl!, processName: 'bench-usage' });
+const orm = openOrm({ databaseUrl: databaseUrl!, processName: 'bench-usage' });
 const pool = await pgPool(orm);
 const meter = await createMeter({
   directory,

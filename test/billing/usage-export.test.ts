@@ -1,4 +1,4 @@
-import { pgPool } from '../../src/db/orm.js';
+import { pgPool } from '../../src/db/connection.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { createBillingService } from '../../src/services/billing/billing.service.js';
 import { recordOf } from '../metering/support.js';

@@ -24,6 +24,9 @@ describe('the edge', () => {
     expect(packages.filter((name) => HEAVY.some((pattern) => pattern.test(name)))).toEqual([]);
     const own = loaded.filter((url) => !url.includes('/node_modules/'));
     expect(own.filter((url) => /\/src\/(?:graphql|rest|pages|platform|jobs|proxy)\//.test(url))).toEqual([]);
+    // A start of its own: entities and migrations are for those who migrate, Redis for who has one.
+    expect(own.filter((url) => /\/src\/(?:entities|db\/migrations)\//.test(url))).toEqual([]);
+    expect(packages).not.toContain('ioredis');
   });
 
   test('loads nothing that traces, until an endpoint for traces is set', async () => {

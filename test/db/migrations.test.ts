@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { migrations } from '../../src/db/migrations.js';
+import { SCHEMA_VERSION } from '../../src/db/schema-version.js';
 
 /** The last that came before functions had files of their own. */
 const LAST_WITH_FUNCTIONS = 'Migration20261126000000';
@@ -9,6 +10,10 @@ test('every migration of the folder is in the list, oldest first', () => {
   expect(files.length).toBeGreaterThan(0);
   expect(migrations.map(({ name }) => `${name}.ts`)).toEqual(files.sort());
   expect(migrations.map((one) => one.class.name)).toEqual(migrations.map(({ name }) => name));
+});
+
+test('the newest is the version that every process waits for', () => {
+  expect(SCHEMA_VERSION).toBe(migrations.at(-1)!.name);
 });
 
 test('none that is new makes a function: those have files of their own', () => {

@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
-import { openOrm, pgPool } from '../../src/db/orm.js';
+import { pgPool } from '../../src/db/connection.js';
+import { openOrm } from '../../src/db/orm.js';
 import { patiently } from '../../src/db/patience.js';
 import { isDatabaseOutage } from '../../src/lib/database-outage.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -34,7 +35,7 @@ describe('a database that takes questions and answers none', () => {
   afterAll(() => db.close());
   beforeEach(async () => {
     link = await createTcpProxy(Number(new URL(db.url).port));
-    orm = await openOrm({ databaseUrl: link.urlOf(db.url), processName: 'test', poolSize: POOL_SIZE });
+    orm = openOrm({ databaseUrl: link.urlOf(db.url), processName: 'test', poolSize: POOL_SIZE });
   });
   afterEach(async () => {
     link.restore();

@@ -36,7 +36,7 @@ describe('the readiness of a process that needs the database', () => {
     });
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
-    const orm = await openOrm({ databaseUrl: `postgres://u@127.0.0.1:${port}/x`, processName: 'test' });
+    const orm = openOrm({ databaseUrl: `postgres://u@127.0.0.1:${port}/x`, processName: 'test' });
     const began = performance.now();
     expect(await databaseReadiness(orm, { timeoutMs: 200 })()).toBe(false);
     expect(performance.now() - began).toBeLessThan(2_000);

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TestKey } from '../support/edge.js';
+import { sized } from '../support/size.js';
 import { until } from '../support/until.js';
 import { CLEAN, compareBooks } from './rig/books.js';
 import { outcome, steadyLoad } from './rig/client.js';
@@ -8,8 +9,8 @@ import { type Rig, startRig } from './rig/rig.js';
 /** The end of the edge under load: RELIABILITY.md F13, F14; goals G1, G11, G12. */
 /** Streams of 50 ms: one or two are open at each moment, so that a kill cuts some. */
 const PER_SECOND = 40;
-const KILLS = 3;
-const RESTARTS = 2;
+const KILLS = sized(2, 10);
+const RESTARTS = sized(1, 5);
 
 describe('an edge under load', () => {
   let rig: Rig;
@@ -50,6 +51,8 @@ describe('an edge under load', () => {
     const first = await under(true, async () => {
       for (let i = 0; i < KILLS; i++) {
         await pause(rig.random.between(100, 900));
+        // One or two are, at nearly every moment.
+        await until(() => rig.upstream.open() > 0, { intervalMs: 1, what: 'an answer to be under way' });
         await rig.edge.end('SIGKILL');
         await rig.edge.start();
         lastStart = performance.now();

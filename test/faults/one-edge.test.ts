@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TestKey } from '../support/edge.js';
+import { sized } from '../support/size.js';
 import { until } from '../support/until.js';
 import { CLEAN, compareBooks } from './rig/books.js';
 import { type Entry, steadyLoad } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
 
 /** Without Redis one edge admits, and a second one waits: docs/decisions/0040-the-lock-of-the-one-edge.md. */
-const RESTARTS = 3;
-/** What is measured are seconds: a call each 66 ms at each edge tells them. */
-const PER_SECOND = 30;
+const RESTARTS = sized(2, 5);
+/** What is measured are seconds: a call each 100 ms at each edge tells them. */
+const PER_SECOND = 20;
 /** Both reach the database. */
 const BOUND_MS = 5_000;
 

@@ -17,7 +17,8 @@ describe('/health/ready of the edge', () => {
     db = await createTestDatabase();
     link = await createTcpProxy(Number(new URL(db.url).port));
     const url = link.urlOf(db.url);
-    overLink = { ...db, url, orm: await openOrm({ databaseUrl: url, processName: 'test' }) };
+    const orm = openOrm({ databaseUrl: url, processName: 'test' });
+    overLink = { ...db, url, orm, sql: orm };
     upstream = await startScriptedUpstream();
     edge = await startTestEdge(overLink, { upstreamUrl: upstream.url, clock });
   });

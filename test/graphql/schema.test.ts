@@ -8,6 +8,7 @@ import {
   isInputObjectType,
   isInterfaceType,
   isObjectType,
+  validateSchema,
 } from 'graphql';
 import { accessOf } from '../../src/graphql/access.js';
 import { createSchema, schemaText } from '../../src/graphql/schema.js';
@@ -25,6 +26,10 @@ describe('the GraphQL schema', () => {
     [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((type) =>
       Object.values(type!.getFields()).map((field) => [`${type!.name}.${field.name}`, field] as const),
     );
+
+  test('is one', () => {
+    expect(validateSchema(schema)).toEqual([]);
+  });
 
   test(`is the committed one: after a change run ${EMIT}`, () => {
     expect(readFileSync('schema/schema.graphql', 'utf8')).toBe(schemaText(schema));

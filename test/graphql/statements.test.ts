@@ -1,4 +1,4 @@
-import { pgPool } from '../../src/db/orm.js';
+import { pgPool } from '../../src/db/connection.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { limitKey, subscribe } from '../alerts/support.js';
 import { recordOf } from '../metering/support.js';

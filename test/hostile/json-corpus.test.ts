@@ -94,7 +94,7 @@ const writers = operations().filter(
 );
 
 describe('JSON that means something else to whoever reads it next', () => {
-  const suite = useHostileSuite();
+  const suite = useHostileSuite({ own: true });
   let before: unknown;
   let rows: Map<string, string[]>;
   beforeAll(async () => {

@@ -1,10 +1,19 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { Journal, steadyLoad } from '../faults/rig/client.js';
+import { createTestDatabase } from '../support/database.js';
+import { inDist } from '../support/dist.js';
 import { freePort } from '../support/free-port.js';
+import { INHERITED_ENV } from '../support/inherited-env.js';
 import { checkInvariants } from '../support/invariants.js';
 import { metricOf } from '../support/metric.js';
 import { createProduct, type Product } from '../support/product.js';
 import { createTestRedis, describeWithRedis } from '../support/redis.js';
+import { TEST_SECRETS } from '../support/secrets.js';
 import { until } from '../support/until.js';
 
 const EDGES = 2;
@@ -139,25 +148,41 @@ describe(`npm start with ${EDGES} edges`, () => {
   }, 60_000);
 });
 
-describeWithRedis(`npm start with ${EDGES} edges and Redis`, () => {
-  test('lets Redis count', async () => {
+/** Alone, without the rest of the product: what they need of it is the database. */
+describeWithRedis(`${EDGES} edges of one port and Redis`, () => {
+  test('let Redis count', async () => {
     const redis = await createTestRedis();
+    const db = await createTestDatabase();
+    const folder = mkdtempSync(join(tmpdir(), 'gateway-edges-'));
     const ports = await metricsPorts();
-    const product = await createProduct({
-      EDGE_PROCESSES: String(EDGES),
-      REDIS_URL: redis.url,
-      METRICS_PORT: String(ports[0]),
+    const edges = fork(inDist('launcher/edges.js'), {
+      env: {
+        ...INHERITED_ENV,
+        ...TEST_SECRETS,
+        LOG_LEVEL: 'warn',
+        DATABASE_URL: db.url,
+        DATA_DIR: folder,
+        PORT: String(await freePort()),
+        PLATFORM_URL: 'http://127.0.0.1:9',
+        UPSTREAM_URL: 'http://127.0.0.1:9',
+        EDGE_PROCESSES: String(EDGES),
+        REDIS_URL: redis.url,
+        METRICS_PORT: String(ports[0]),
+      },
     });
+    const ended = once(edges, 'exit');
     try {
-      await product.start();
       for (const port of ports) {
         const url = `http://127.0.0.1:${port}/metrics`;
         await until(async () => (await metricOf(url, 'gateway_edges_alive').catch(() => 0)) === EDGES);
         expect(await metricOf(url, 'gateway_limits_shared')).toBe(1);
       }
     } finally {
-      await product.remove();
+      edges.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+      await db.close();
       await redis.close();
+      rmSync(folder, { recursive: true, force: true });
     }
   }, 60_000);
 });

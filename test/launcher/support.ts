@@ -6,6 +6,7 @@ import type { Children, describeChildren } from '../../src/launcher/children.js'
 import { type Launcher, type LaunchOptions, launch } from '../../src/launcher/launch.js';
 import { createReporter } from '../../src/launcher/reporter.js';
 import type { ChildSpec } from '../../src/launcher/supervisor.js';
+import { urlInDist } from '../support/dist.js';
 
 /** A folder that PostgreSQL's unprivileged user may enter, also when the tests run as root. */
 export function temporaryFolder(): { path: string; remove(): void } {
@@ -71,6 +72,31 @@ export function fakeChildren(
     jobs: spec(folder, 'jobs', behaviour.jobs),
     proxy: spec(folder, 'proxy', behaviour.proxy),
   });
+}
+
+/**
+ * A program that is `npm start` but for the named children, which are small processes: launcher, database and lock are real.
+ * @returns its path
+ */
+export function launcherProgram(folder: string, small: readonly (keyof Children)[]): string {
+  const entries = Object.fromEntries(small.map((name) => [name, script(folder, name)]));
+  const program = join(folder, 'start.mjs');
+  const module = (name: string): string => JSON.stringify(urlInDist(`${name}.js`));
+  writeFileSync(
+    program,
+    `import { loadConfigOrExit } from ${module('config')};
+import { describeChildren } from ${module('launcher/children')};
+import { launch } from ${module('launcher/launch')};
+import { createReporter } from ${module('launcher/reporter')};
+const entries = ${JSON.stringify(entries)};
+const describe = (...args) => Object.fromEntries(Object.entries(describeChildren(...args)).map(
+  ([name, spec]) => [name, entries[name] ? { ...spec, entry: entries[name] } : spec]));
+const launcher = launch({ config: loadConfigOrExit('launcher'), reporter: createReporter(process.stdout), describe });
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => launcher.stop(signal));
+process.exitCode = await launcher.ended;
+`,
+  );
+  return program;
 }
 
 export interface TestLaunch {

@@ -6,14 +6,12 @@ import { LockedError, takeLock } from '../../src/launcher/lock.js';
 import { isRunning, isStillRunning, processStat } from '../../src/lib/process-stat.js';
 import { isGone, ownIdentity } from '../../src/metering/owner.js';
 import { putCluster } from '../support/cluster.js';
-import { inDist } from '../support/dist.js';
 import { INHERITED_ENV } from '../support/inherited-env.js';
 import { descendantsOf } from '../support/process-tree.js';
 import { startUnreaped, type Unreaped } from '../support/unreaped.js';
 import { until } from '../support/until.js';
-import { temporaryFolder } from './support.js';
+import { launcherProgram, temporaryFolder } from './support.js';
 
-const START = inDist('start.js');
 const LOCK = new URL('../../src/launcher/lock.js', import.meta.url).href;
 
 /** In a container without an init it stays a zombie, and keeps its number, for as long as the container runs. */
@@ -81,12 +79,14 @@ describe('a process that was killed and that nobody reaps', () => {
     release();
   });
 
-  test('lets the product start again after a SIGKILL of everything', async () => {
+  test('lets the launcher start again after a SIGKILL of everything', async () => {
     const dataDir = join(folder.path, 'data');
     mkdirSync(dataDir);
     await putCluster(dataDir);
+    // Lock and database are what a start meets of an earlier one: the other processes may be small.
+    const program = launcherProgram(folder.path, ['edge', 'platform', 'jobs', 'proxy']);
     const env = { ...INHERITED_ENV, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error' };
-    unreaped = await startUnreaped(process.execPath, [START], env);
+    unreaped = await startUnreaped(process.execPath, [program], env);
     const { pid, output, kill } = unreaped;
     await until(() => output().includes('Ready at'), { timeoutMs: 30_000 });
     const database = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
@@ -95,7 +95,7 @@ describe('a process that was killed and that nobody reaps', () => {
     for (const other of others) if (isRunning(other)) process.kill(other, 'SIGKILL');
     await until(() => !others.some(isRunning));
 
-    const again = start(env);
+    const again = start(program, env);
     try {
       await until(() => again.output().includes('Ready at') || again.launcher.exitCode !== null, {
         timeoutMs: 30_000,
@@ -110,8 +110,8 @@ describe('a process that was killed and that nobody reaps', () => {
     expect(again.launcher.exitCode).toBe(0);
   }, 90_000);
 
-  const start = (env: NodeJS.ProcessEnv): { launcher: ChildProcess; output(): string } => {
-    const launcher = spawn(process.execPath, [START], { detached: true, env });
+  const start = (program: string, env: NodeJS.ProcessEnv): { launcher: ChildProcess; output(): string } => {
+    const launcher = spawn(process.execPath, [program], { detached: true, env });
     let output = '';
     for (const stream of [launcher.stdout, launcher.stderr]) stream.on('data', (chunk) => (output += chunk));
     return { launcher, output: () => output };

@@ -1,16 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Children } from '../../src/launcher/children.js';
 import { isRunning } from '../../src/lib/process-stat.js';
 import { putCluster } from '../support/cluster.js';
-import { urlInDist } from '../support/dist.js';
 import { INHERITED_ENV } from '../support/inherited-env.js';
 import { until } from '../support/until.js';
-import { readJournal, script, temporaryFolder } from './support.js';
+import { launcherProgram, readJournal, temporaryFolder } from './support.js';
 
-const launcherModule = (name: string): string => urlInDist(`launcher/${name}.js`);
+/** Of the children jobs alone is real, and only where something of it is looked at. */
+const SMALL = ['edge', 'platform', 'jobs', 'proxy'] as const;
 
-/** The launcher in a process of its own, with its real database and jobs; the other three are small scripts. */
+/** The launcher in a process of its own, with its real database. */
 describe('npm start', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let launchers: ChildProcess[];
@@ -32,25 +33,10 @@ describe('npm start', () => {
   const databasePid = (): number =>
     Number(readFileSync(join(dataDir(), 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
 
-  const start = (): { process: ChildProcess; output(): string } => {
-    const entries = Object.fromEntries(
-      ['edge', 'platform', 'proxy'].map((name) => [name, script(folder.path, name)]),
-    );
-    const program = join(folder.path, 'start.mjs');
-    writeFileSync(
-      program,
-      `import { loadConfigOrExit } from ${JSON.stringify(urlInDist('config.js'))};
-import { describeChildren } from ${JSON.stringify(launcherModule('children'))};
-import { launch } from ${JSON.stringify(launcherModule('launch'))};
-import { createReporter } from ${JSON.stringify(launcherModule('reporter'))};
-const entries = ${JSON.stringify(entries)};
-const describe = (...args) => Object.fromEntries(Object.entries(describeChildren(...args)).map(
-  ([name, spec]) => [name, entries[name] ? { ...spec, entry: entries[name] } : spec]));
-const launcher = launch({ config: loadConfigOrExit('launcher'), reporter: createReporter(process.stdout), describe });
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => launcher.stop(signal));
-process.exitCode = await launcher.ended;
-`,
-    );
+  const start = (
+    small: readonly (keyof Children)[] = ['edge', 'platform', 'proxy'],
+  ): { process: ChildProcess; output(): string } => {
+    const program = launcherProgram(folder.path, small);
     const launcher = spawn(process.execPath, [program], {
       detached: true,
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -89,13 +75,13 @@ process.exitCode = await launcher.ended;
 
   test('after a SIGKILL starts again on the database that was left, and its old children are gone', async () => {
     await putCluster(dataDir());
-    const first = start();
+    const first = start(SMALL);
     await until(() => first.output().includes('Ready at'), { timeoutMs: 30_000 });
     const database = databasePid();
     const old = readJournal(folder.path).map(({ pid }) => pid);
     first.process.kill('SIGKILL');
     await ended(first.process);
-    const second = start();
+    const second = start(SMALL);
     await until(() => second.output().includes('Ready at'), { timeoutMs: 30_000 });
     expect(second.output()).toContain(
       `reusing the database left running by an earlier run (process ${database})`,

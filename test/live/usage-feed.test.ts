@@ -1,4 +1,4 @@
-import { pgPool } from '../../src/db/orm.js';
+import { pgPool } from '../../src/db/connection.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import type { UsageItemOutput } from '../../src/services/billing/billing.outputs.js';

@@ -164,7 +164,7 @@ describe('answers while the database is away', () => {
   const suite = usePlatform();
 
   test('are 503 with Retry-After, and say nothing about it', async () => {
-    const orm = await openOrm({ databaseUrl: 'postgres://127.0.0.1:1/away', processName: 'test' });
+    const orm = openOrm({ databaseUrl: 'postgres://127.0.0.1:1/away', processName: 'test' });
     const running = suite.platform;
     const lines: string[] = [];
     const log = createLogger('test', 'silent');

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import type pg from 'pg';
-import { pgPool } from '../../src/db/orm.js';
+import { pgPool } from '../../src/db/connection.js';
 import { asWork, currentOwner } from '../../src/lib/work-owner.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { contextOf } from '../billing/fixtures.js';

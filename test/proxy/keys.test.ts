@@ -126,7 +126,7 @@ describe('virtual keys', () => {
     'that are in use survive an outage of the database (%s); unknown ones get 503, never 401',
     async (fault) => {
       const link = await startLink(db.url);
-      const orm = await openOrm({ databaseUrl: link.url, processName: 'outage' });
+      const orm = openOrm({ databaseUrl: link.url, processName: 'outage' });
       const other = await startTestProxy(db, { orm });
       try {
         const call = (key: string) =>
@@ -152,7 +152,7 @@ describe('virtual keys', () => {
   );
 
   test('are looked up again where the database was dead from the start', async () => {
-    const orm = await openOrm({ databaseUrl: DEAD_DATABASE, processName: 'dead' });
+    const orm = openOrm({ databaseUrl: DEAD_DATABASE, processName: 'dead' });
     const other = await startTestProxy(db, { orm });
     try {
       const response = await post(`${other.url}/v1/chat/completions`, await newKey(proxy), ask('x'));
@@ -196,7 +196,7 @@ describe('virtual keys', () => {
 
     test('are not brought back by a look-up whose answer comes after the deletion', async () => {
       const link = await startLink(db.url);
-      const orm = await openOrm({ databaseUrl: link.url, processName: 'slow' });
+      const orm = openOrm({ databaseUrl: link.url, processName: 'slow' });
       try {
         const keys = createVirtualKeys({ orm, clock, log });
         const { key } = await make().generate({ userId: null, keyAlias: null });

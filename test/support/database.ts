@@ -2,12 +2,15 @@ import { randomBytes } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { openOrm } from '../../src/db/orm.js';
+import { openSqlOnly } from '../../src/db/sql-only.js';
 import { until } from './until.js';
 
 export interface TestDatabase {
   url: string;
-  /** With a pool as large as the platform's. */
-  orm: MikroORM;
+  /** With a pool as large as the platform's. Opened by the first who asks: it takes longer than the clone. */
+  readonly orm: MikroORM;
+  /** The same for who only runs SQL: one that knows no entities, unless the other is there already. */
+  readonly sql: MikroORM;
   /** A pool of the test's own, for looking at rows the way psql would. */
   pool: pg.Pool;
   close(): Promise<void>;
@@ -45,16 +48,25 @@ export async function createTestDatabase(template: 'tmpl' | 'template0' = 'tmpl'
   await onServer((client) => client.query(`create database ${name} template ${template} strategy wal_log`));
   const url = new URL(serverUrl());
   url.pathname = `/${name}`;
-  const orm = await openOrm({ databaseUrl: url.href, processName: 'test', poolSize: 8 });
+  const options = { databaseUrl: url.href, processName: 'test', poolSize: 8 };
+  let orm: MikroORM | undefined;
+  let sql: MikroORM | undefined;
   const pool = new pg.Pool({ connectionString: url.href, max: 4 });
   pool.on('error', () => undefined);
   return {
     url: url.href,
-    orm,
+    get orm() {
+      orm ??= openOrm(options);
+      return orm;
+    },
+    get sql() {
+      sql ??= orm ?? openSqlOnly(options);
+      return sql;
+    },
     pool,
     async close() {
       await pool.end();
-      await orm.close(true);
+      await Promise.all([...new Set([orm, sql])].map((one) => one?.close(true)));
       await onServer((client) => drop(client, name));
     },
   };

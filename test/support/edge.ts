@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { type Config, loadConfig } from '../../src/config.js';
-import { pgPool } from '../../src/db/orm.js';
+import { pgPool } from '../../src/db/connection.js';
 import { createEdge, type Edge, type EdgeDeps } from '../../src/gateway/app.js';
 import type { EdgeBounds } from '../../src/gateway/edge-bounds.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
@@ -60,7 +60,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
   );
   const log = options.log ?? createLogger('edge', config.logLevel);
   const registry = new Registry();
-  const pool = await pgPool(db.orm);
+  const pool = await pgPool(db.sql);
   let meter: Meter | undefined;
   const edge = await createEdge({
     config,

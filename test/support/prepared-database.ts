@@ -6,7 +6,7 @@ import { seedCatalog } from '../../src/db/seed.js';
 /** Makes a database with the product's schema and catalog on a server. */
 export async function prepareDatabase(server: EmbeddedPostgres, name: string): Promise<void> {
   await ensureDatabase(server, name);
-  const orm = await openOrm({ databaseUrl: server.url(name), processName: 'test-setup' });
+  const orm = openOrm({ databaseUrl: server.url(name), processName: 'test-setup' });
   await migrate(orm, (em) => seedCatalog(em));
   await orm.close();
 }

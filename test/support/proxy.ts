@@ -55,7 +55,7 @@ export async function startTestProxy(db: TestDatabase, options: TestProxyOptions
   };
   const proxy = createProxy({
     routing: read(text),
-    keys: createVirtualKeys({ orm: options.orm ?? db.orm, clock: systemClock, log }),
+    keys: createVirtualKeys({ orm: options.orm ?? db.sql, clock: systemClock, log }),
     masterKey,
     timeouts: { firstByteMs: options.timeoutMs ?? 10_000, idleMs: options.idleMs ?? 10_000 },
     log,
@@ -66,7 +66,7 @@ export async function startTestProxy(db: TestDatabase, options: TestProxyOptions
     drainTimeoutMs: 2_000,
   });
   const steering = options.followNodes
-    ? followNodes({ orm: db.orm, databaseUrl: db.url, proxy, log })
+    ? followNodes({ orm: db.sql, databaseUrl: db.url, proxy, log })
     : undefined;
   const url = await proxy.app.listen({ port: 0, host: '127.0.0.1' });
   return {

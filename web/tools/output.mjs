@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { formerCopies } from './former.mjs';
 import { preloads } from './preloads.mjs';
 
 const TYPES = {
@@ -29,8 +30,14 @@ const ENCODINGS = {
   gzip: (content) => promisify(gzip)(content, { level: 9 }),
 };
 
+/** What compressed copies depend on but the content: what another setting or library has made is made anew. */
+const COMPRESSED_BY = [
+  ...['brotli', 'zlib'].map((name) => `${name} ${process.versions[name]}`),
+  ...Object.values(ENCODINGS).map(String),
+].join('\n');
+
 /** Writes one asset with its compressed copies beside it; gives its entry of the manifest. */
-async function writeAsset(folder, { fileName, code, source }) {
+async function writeAsset(folder, former, { fileName, code, source }) {
   const content = Buffer.from(code ?? source);
   const type = TYPES[fileName.slice(fileName.lastIndexOf('.') + 1)];
   if (!type) throw new Error(`no media type for ${fileName}: add it to web/tools/output.mjs`);
@@ -39,14 +46,14 @@ async function writeAsset(folder, { fileName, code, source }) {
     writeFileSync(join(folder, name), bytes);
   };
   write(fileName, content);
+  const etag = createHash('sha256').update(content).digest('base64url').slice(0, 22);
   const encodings = [];
   if (content.length >= WORTH_COMPRESSING_BYTES && COMPRESSIBLE.test(fileName)) {
     for (const [name, compress] of Object.entries(ENCODINGS)) {
-      write(`${fileName}.${name}`, await compress(content));
+      write(`${fileName}.${name}`, former(fileName, name, etag, content) ?? (await compress(content)));
       encodings.push(name);
     }
   }
-  const etag = createHash('sha256').update(content).digest('base64url').slice(0, 22);
   return { path: `/${fileName}`, type, etag, encodings };
 }
 
@@ -79,12 +86,14 @@ export async function writeOutput(folder, { files, inputs, documents }) {
     writeFileSync(join(folder, pages[name]), file.source);
   }
   const rest = files.filter(({ fileName }) => !fileName.endsWith('.html'));
-  assets.push(...(await Promise.all(rest.map((file) => writeAsset(folder, file)))));
+  const compressedBy = createHash('sha256').update(COMPRESSED_BY).digest('hex');
+  const former = formerCopies(compressedBy);
+  assets.push(...(await Promise.all(rest.map((file) => writeAsset(folder, former, file)))));
   assets.sort((a, b) => (a.path < b.path ? -1 : 1));
   const persisted = 'persisted-documents.json';
   writeFileSync(join(folder, persisted), `${JSON.stringify(documents, null, 1)}\n`);
   writeFileSync(
     join(folder, 'manifest.json'),
-    `${JSON.stringify({ pages, preloads: preloads(files), site, widget, persisted, assets, inputs }, null, 1)}\n`,
+    `${JSON.stringify({ pages, preloads: preloads(files), site, widget, persisted, compressedBy, assets, inputs }, null, 1)}\n`,
   );
 }

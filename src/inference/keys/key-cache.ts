@@ -81,7 +81,7 @@ export function createKeyCache(deps: CacheDeps): KeyCache {
 class DatabaseKeyCache implements KeyCache {
   readonly #slots = new KeySlots(MAX_KEYS);
   /** Keys that don't exist, with the number of notifications until then: a later one may announce the key. */
-  readonly #missing: LRUCache<string, number>;
+  #missing: LRUCache<string, number> | undefined;
   #notified = 0;
   readonly #states: KeyStates;
   readonly #waiting = new WaitingReads<KeyEntry>(BATCH);
@@ -100,11 +100,6 @@ class DatabaseKeyCache implements KeyCache {
 
   constructor(private readonly deps: CacheDeps) {
     this.#states = new KeyStates(deps);
-    this.#missing = new LRUCache({
-      max: MAX_MISSING,
-      ttl: MISSING_TTL_MS,
-      perf: { now: () => deps.clock.now() },
-    });
     this.#sweeper = setInterval(
       () => this.#states.sweep(this.#slots.values(), this.#usedElsewhere()),
       SWEEP_MS,
@@ -116,7 +111,7 @@ class DatabaseKeyCache implements KeyCache {
 
   peek(hash: string): KeyEntry | null | undefined {
     const slot = this.#slots.get(hash);
-    if (!slot) return this.#missing.get(hash) === this.#notified ? null : undefined;
+    if (!slot) return this.#missing?.get(hash) === this.#notified ? null : undefined;
     const now = this.deps.clock.now();
     slot.used = true;
     slot.usedAt = now;
@@ -185,7 +180,7 @@ class DatabaseKeyCache implements KeyCache {
   }
 
   stats(): { keys: number; accounts: number; missing: number } {
-    return { keys: this.#slots.size, accounts: this.#states.size, missing: this.#missing.size };
+    return { keys: this.#slots.size, accounts: this.#states.size, missing: this.#missing?.size ?? 0 };
   }
 
   stop(): void {
@@ -258,10 +253,20 @@ class DatabaseKeyCache implements KeyCache {
       } else {
         this.#slots.delete(hash);
         // It may have been created in the meantime: earlier callers get this answer, later ones a new one.
-        if (changed.size === 0) this.#missing.set(hash, this.#notified);
+        if (changed.size === 0) this.#miss(hash);
       }
       for (const waiter of waiters) waiter.resolve(entry);
     }
+  }
+
+  /** The first of them makes the place for all, which takes as long as a hundred calls. */
+  #miss(hash: string): void {
+    this.#missing ??= new LRUCache({
+      max: MAX_MISSING,
+      ttl: MISSING_TTL_MS,
+      perf: { now: () => this.deps.clock.now() },
+    });
+    this.#missing.set(hash, this.#notified);
   }
 
   #serveStale(hash: string, waiters: Waiter<KeyEntry>[], now: number): void {

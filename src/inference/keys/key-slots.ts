@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Invalidation } from '../../db/invalidation.js';
 import type { KeyEntry } from './key-states.js';
 
@@ -16,18 +15,17 @@ export interface Slot {
 }
 
 /**
- * Entries by the hash of their key, the longest unused leaving first, with an index by key and account: a
+ * Entries by the hash of their key, the one that was read the longest ago leaving first, with an index by key and account: a
  * notification finds its entries without looking at the others.
  */
 export class KeySlots {
-  readonly #slots: LRUCache<string, Slot>;
+  /** In the order in which they were read: a Map keeps it, and takes no room before there is something in it. */
+  readonly #slots = new Map<string, Slot>();
   readonly #byKey = new Map<string, Slot>();
   readonly #byAccount = new Map<string, Set<Slot>>();
   #round = 0;
 
-  constructor(max: number) {
-    this.#slots = new LRUCache({ max, dispose: (slot) => this.#unlink(slot) });
-  }
+  constructor(private readonly max: number) {}
 
   get size(): number {
     return this.#slots.size;
@@ -35,15 +33,16 @@ export class KeySlots {
 
   /** Doesn't count as a use: keys in use are read again every few seconds, and `set` renews their place. */
   get(hash: string): Slot | undefined {
-    return this.#slots.peek(hash);
+    return this.#slots.get(hash);
   }
 
   /** Replaces what was known of the key. */
   set(entry: KeyEntry): void {
-    const usedAt = this.#slots.peek(entry.hash)?.usedAt ?? entry.readAt;
+    const usedAt = this.#slots.get(entry.hash)?.usedAt ?? entry.readAt;
     const slot: Slot = { entry, used: false, usedAt, round: this.#round, changed: false };
     // The old slot leaves the index first, since both have the same ids.
-    this.#slots.delete(entry.hash);
+    this.delete(entry.hash);
+    if (this.#slots.size >= this.max) this.delete(this.#slots.keys().next().value!);
     this.#slots.set(entry.hash, slot);
     this.#byKey.set(entry.credential.id, slot);
     const siblings = this.#byAccount.get(entry.account.id);
@@ -52,7 +51,10 @@ export class KeySlots {
   }
 
   delete(hash: string): void {
+    const slot = this.#slots.get(hash);
+    if (!slot) return;
     this.#slots.delete(hash);
+    this.#unlink(slot);
   }
 
   /** Whether the row may have changed unnoticed: to be read again before its next use, if the database answers. */
@@ -82,7 +84,7 @@ export class KeySlots {
   }
 
   values(): IterableIterator<Slot> {
-    return this.#slots.values() as IterableIterator<Slot>;
+    return this.#slots.values();
   }
 
   #unlink(slot: Slot): void {

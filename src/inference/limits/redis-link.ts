@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { type BackOff, jitteredMs } from '../../lib/back-off.js';
+import { openRedis } from '../../lib/open-redis.js';
 import { SCRIPTS, type ScriptName } from './redis-scripts.js';
 
 /** What a script gets and gives: text and whole numbers. */
@@ -44,7 +45,7 @@ export class RedisLink {
   #gathering = false;
 
   constructor(private readonly options: RedisLinkOptions) {
-    this.#redis = new Redis(options.url, {
+    this.#redis = openRedis(options.url, {
       // Nothing may wait for a connection, and nothing may be sent twice.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,

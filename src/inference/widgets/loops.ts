@@ -56,7 +56,8 @@ interface Said {
  * process.
  */
 export class Loops {
-  readonly #said = new LRUCache<string, Said[]>({ max: MAX_NAMES, ttl: WINDOW_MS });
+  /** Made for the first message, as in visitor-counts.ts. */
+  #said: LRUCache<string, Said[]> | undefined;
 
   constructor(private readonly clock: Clock) {}
 
@@ -74,6 +75,7 @@ export class Loops {
   /** Notes a message that was answered. */
   note(names: Names, text: string): void {
     const said = { digest: digestOf(text), at: this.clock.now() };
+    this.#said ??= new LRUCache({ max: MAX_NAMES, ttl: WINDOW_MS });
     for (const name of names) {
       this.#said.set(name, [...this.#recent(name), said].slice(-KEPT_OF_ADDRESS));
     }
@@ -81,6 +83,6 @@ export class Loops {
 
   #recent(name: string): Said[] {
     const since = this.clock.now() - WINDOW_MS;
-    return (this.#said.get(name) ?? []).filter(({ at }) => at > since);
+    return (this.#said?.get(name) ?? []).filter(({ at }) => at > since);
   }
 }

@@ -18,7 +18,8 @@ interface Count {
 
 /** Messages of each visitor by UTC day and minute, in this process. */
 export class VisitorCounts {
-  readonly #counts = new LRUCache<string, Count>({ max: MAX_NAMES });
+  /** Made for the first message: it takes room for all of them at once, which most edges never need. */
+  #counts: LRUCache<string, Count> | undefined;
 
   constructor(private readonly clock: Clock) {}
 
@@ -57,13 +58,14 @@ export class VisitorCounts {
   #countOf(name: string): Count {
     const now = this.clock.now();
     const day = utcDay(now);
-    const known = this.#counts.get(name);
+    const known = this.#counts?.get(name);
     const times = known?.times.filter((time) => time > now - MINUTE_MS && time <= now) ?? [];
     if (known?.day === day) {
       known.times = times;
       return known;
     }
     const count = { day, messages: 0, times };
+    this.#counts ??= new LRUCache({ max: MAX_NAMES });
     this.#counts.set(name, count);
     return count;
   }

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Config } from '../../config.js';
 import {
   ALERT_FIRED_CHANNEL,
@@ -17,6 +17,7 @@ import {
 import { listen } from '../../db/listen.js';
 import { type BackOff, jitteredMs } from '../../lib/back-off.js';
 import type { Logger } from '../../lib/logger.js';
+import { openRedis } from '../../lib/open-redis.js';
 import { createSignalBoard, type SignalBoard, type Signals } from './signals.js';
 
 export interface OpenSignals extends Signals {
@@ -93,7 +94,7 @@ function accountOf(payload: string): string[] | null {
 }
 
 function subscribe(url: string, board: SignalBoard): Redis {
-  const redis = new Redis(url, {
+  const redis = openRedis(url, {
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepAlive: 10_000,
     // A frozen server doesn't close its side.

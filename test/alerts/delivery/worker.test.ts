@@ -229,7 +229,7 @@ describe('the delivery', () => {
 
   test('records what it sent once the database is back, and sends it no second time', async () => {
     const link = await createTcpProxy(Number(new URL(db.url).port));
-    const orm = await openOrm({ databaseUrl: link.urlOf(db.url), processName: 'test', poolSize: 2 });
+    const orm = openOrm({ databaseUrl: link.urlOf(db.url), processName: 'test', poolSize: 2 });
     const cut = await startReceiver({
       onRequest() {
         link.cut();

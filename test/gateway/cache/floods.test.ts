@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
-import { pgPool } from '../../../src/db/orm.js';
+import { pgPool } from '../../../src/db/connection.js';
 import { KEY_PREFIX, newApiKey, randomBase62 } from '../../../src/lib/key-form.js';
 import { open, requestText, statusesOf } from '../../hostile/raw.js';
 import { createTestKey } from '../../support/edge.js';
@@ -77,7 +77,7 @@ describe('a flood of credentials', () => {
   const suite = useEdge();
   let statements = 0;
   beforeAll(async () => {
-    const pool: Pool = await pgPool(suite.db.orm);
+    const pool: Pool = await pgPool(suite.db.sql);
     watchPool(pool, (text, ask) => {
       if (text.includes('from api_keys')) statements++;
       return ask();

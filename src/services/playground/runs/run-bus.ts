@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Logger } from '../../../lib/logger.js';
+import { openRedis } from '../../../lib/open-redis.js';
 
 /** How platform processes tell each other of runs under way. Nothing of it is kept anywhere. */
 export interface RunBus {
@@ -29,7 +30,7 @@ export function openRunBus(redisUrl: string | null, log: Logger): RunBus {
   if (redisUrl === null) return LONE_BUS;
   const listeners = new Map<string, Set<(message: string) => void>>();
   const connect = (options: { enableOfflineQueue: boolean }): Redis => {
-    const redis = new Redis(redisUrl, {
+    const redis = openRedis(redisUrl, {
       ...options,
       // Connected once there is something to say or to hear.
       lazyConnect: true,

@@ -37,7 +37,7 @@ export async function largeTenantOf(rig: Rig, events: number): Promise<Tenant> {
     [account.accountId],
   );
   await pool.query('analyze usage_events, account_usage_hours');
-  const orm = await openOrm({ databaseUrl: url, processName: 'seed' });
+  const orm = openOrm({ databaseUrl: url, processName: 'seed' });
   try {
     await rollUpUsage(contextOf({ orm }, account.accountId));
   } finally {

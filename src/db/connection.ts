@@ -1,0 +1,45 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
+import { SESSION_LIMITS } from './bounded.js';
+import { guardConnection, STATEMENT_TIMEOUT_MS } from './patience.js';
+import { shareFairly } from './pool-share.js';
+
+export interface ConnectionOptions {
+  databaseUrl: string;
+  /** Shown in pg_stat_activity. */
+  processName: string;
+  /** Most connections of this process; small pools of their own keep dashboards from starving billing. */
+  poolSize?: number;
+}
+
+/** Milliseconds after which a wait for a connection fails (RELIABILITY.md F9, F10). */
+const CONNECTION_TIMEOUT_MS = 5_000;
+/** And for a turn to have one. Shorter: a database that is away must not be waited for twice. */
+const TURN_TIMEOUT_MS = 3_000;
+
+/** How every process connects, whatever it knows of what is in the database. */
+export function connectionOptions({ databaseUrl, processName, poolSize = 5 }: ConnectionOptions) {
+  return {
+    clientUrl: databaseUrl,
+    forceUtcTimezone: true,
+    pool: { min: 0, max: poolSize },
+    driverOptions: {
+      application_name: `gateway-${processName}`,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      ...SESSION_LIMITS,
+      connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+      keepAlive: true,
+      onPoolCreated: (pool: Pool) => {
+        pool.on('connect', guardConnection);
+        shareFairly(pool, TURN_TIMEOUT_MS);
+      },
+    },
+    debug: false,
+    logger: () => undefined,
+  };
+}
+
+/** The pg pool below MikroORM, for set-based SQL with arrays. */
+export async function pgPool(orm: MikroORM): Promise<Pool> {
+  return (await orm.em.getConnection().getNativeClient()) as Pool;
+}
