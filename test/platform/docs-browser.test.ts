@@ -1,6 +1,6 @@
-import { expectAccessible } from '../support/axe.js';
-import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { usePlatform } from '../support/platform-suite.js';
+import { expectGoodLooks } from '../web/dashboard.js';
 
 describeInBrowser('the public pages in a real browser', () => {
   const browser = useBrowser();
@@ -18,17 +18,7 @@ describeInBrowser('the public pages in a real browser', () => {
     ]) {
       await page.goto(path);
       await page.getByRole('banner').getByText('Inference gateway').waitFor();
-      for (const [scheme, viewport] of [
-        ['light', { width: 1280, height: 800 }],
-        ['dark', NARROW],
-      ] as const) {
-        await page.setViewportSize(viewport);
-        await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
-        await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor();
-        await expectAccessible(page);
-        const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-        expect([path, width]).toEqual([path, viewport.width]);
-      }
+      await expectGoodLooks(page, `public${path.replaceAll('/', '-')}`);
     }
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await page.getByRole('button', { name: 'Theme: system. Change to light' }).click();

@@ -89,7 +89,11 @@ export interface PageOptions extends BrowserContextOptions {
   expectedErrors?: RegExp;
   /** Addresses beside the page's own that it may talk to. */
   others?: readonly string[];
+  /** The dashboard fetches its other pages too, when it is idle. Otherwise the visitor saves data: it fetches none of them. */
+  fetchesAhead?: boolean;
 }
+
+const SAVES_DATA = `Object.defineProperty(navigator.connection, 'saveData', { value: true })`;
 
 /** Desktop and phone, the two widths of docs/style.md. */
 export const WIDE = { width: 1280, height: 800 };
@@ -152,7 +156,7 @@ export function useBrowser(): TestBrowser {
     expect(done.map(({ faults }) => faults)).toEqual(done.map(() => ({ foreign: [], errors: [] })));
   });
   return {
-    async open(origin, { expectedErrors, others, ...options } = {}) {
+    async open(origin, { expectedErrors, others, fetchesAhead = false, ...options } = {}) {
       const context = await browser.newContext({
         baseURL: origin,
         viewport: WIDE,
@@ -160,6 +164,7 @@ export function useBrowser(): TestBrowser {
         reducedMotion: 'reduce',
         ...options,
       });
+      if (!fetchesAhead) await context.addInitScript(SAVES_DATA);
       const page = await context.newPage();
       opened.push({ page, faults: guard(page, origin, { expectedErrors, others }) });
       return page;

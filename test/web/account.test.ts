@@ -19,9 +19,16 @@ describeInBrowser('billing and profile of the dashboard', () => {
 
   const open = (path: string): Promise<Page> => openAs(browser, suite, user, path);
 
-  test('credit is added at once, by keyboard, and stands in the ledger with what was charged', async () => {
+  test('plans are compared; credit is added at once, by keyboard, and stands in the ledger with what was charged', async () => {
     const page = await open('/dashboard/billing');
     await page.getByText('Mock: no card is charged').waitFor();
+    const plans = page.getByRole('region', { name: 'Plans' });
+    const own = plans.getByRole('row').filter({ hasText: 'yours' });
+    expect(await own.innerText()).toContain('gateway/fast, gateway/embed');
+    expect(await own.count()).toBe(1);
+    expect(await own.getByRole('rowheader').innerText()).toContain('free');
+    await page.getByText('ask an administrator of this installation').waitFor();
+
     await page.getByRole('radio', { name: '$25' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('button', { name: 'Add $50' }).focus();
@@ -77,16 +84,6 @@ describeInBrowser('billing and profile of the dashboard', () => {
       ['topup', '50.000000'],
       ['starter', '1.000000'],
     ]);
-  });
-
-  test('plans are compared, and the account’s own is marked', async () => {
-    const page = await open('/dashboard/billing');
-    const plans = page.getByRole('region', { name: 'Plans' });
-    const own = plans.getByRole('row').filter({ hasText: 'yours' });
-    expect(await own.innerText()).toContain('gateway/fast, gateway/embed');
-    expect(await own.count()).toBe(1);
-    expect(await own.getByRole('rowheader').innerText()).toContain('free');
-    await page.getByText('ask an administrator of this installation').waitFor();
   });
 
   test('a password is changed, and a wrong one is refused', async () => {

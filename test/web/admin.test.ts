@@ -167,18 +167,22 @@ describeInBrowser('the admin pages', () => {
 
   test('routing, jobs, users and benchmarks are shown', async () => {
     const page = await openAs(browser, suite, admin, '/admin/routing');
-    for (const [path, sign] of [
-      ['/admin/routing', 'serving'],
-      ['/admin/jobs', 'Took'],
-      ['/admin/users?q=example.com', admin.user.email],
-      ['/admin/benchmarks', /No runs yet|Latest of each node and model/],
-      ['/admin/audit', 'Whom'],
-    ] as const) {
-      await page.goto(path);
+    const check = async (name: string, sign: string | RegExp): Promise<void> => {
       await page.getByText(sign).first().waitFor();
       await expectAccessible(page);
-      await screenshot(page, `admin-${path.split('/')[2]!.split('?')[0]}`);
+      await screenshot(page, name);
+    };
+    await check('admin-routing', 'serving');
+    for (const [link, sign] of [
+      ['Jobs', 'Took'],
+      ['Benchmarks', /No runs yet|Latest of each node and model/],
+      ['Audit log', 'Whom'],
+    ] as const) {
+      await page.getByRole('navigation').getByRole('link', { name: link, exact: true }).click();
+      await check(`admin-${link.split(' ')[0]!.toLowerCase()}`, sign);
     }
+    await page.goto('/admin/users?q=example.com');
+    await check('admin-users', admin.user.email);
   });
 
   const submitRun = async (nodeId: string, changes: object = {}): Promise<void> => {

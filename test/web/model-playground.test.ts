@@ -115,7 +115,10 @@ describeInBrowser('the model playground of the dashboard', () => {
   });
 
   test('the end is followed only while its reader is there', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/playground');
+    // In a small window a short text is already longer than its box.
+    const page = await openAs(browser, suite, user, '/dashboard/playground', {
+      viewport: { width: 390, height: 300 },
+    });
     await page.getByRole('checkbox', { name: QWEN }).uncheck();
     await ask(page, 'Go on. [[sim words=3000 chunk_ms=30]]');
     const box = answer(page, FAST);

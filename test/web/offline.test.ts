@@ -72,7 +72,10 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
   });
 
   test('is fetched before it is needed when there is time: then it opens offline', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard', { expectedErrors: CUT });
+    const page = await openAs(browser, suite, user, '/dashboard', {
+      expectedErrors: CUT,
+      fetchesAhead: true,
+    });
     await page.waitForResponse(/assets\/billing-page-.*\.js/);
     await page.waitForLoadState('networkidle');
     await page.context().setOffline(true);

@@ -29,7 +29,7 @@ describeInBrowser('the GraphQL playground', () => {
   const answer = async (page: Page): Promise<string> =>
     (await page.locator('section.result-window').innerText()).replace(/\s/g, '');
 
-  test('lets somebody sign up, make a key and watch a call of an SDK arrive', async () => {
+  test('lets somebody sign up, make a key, watch a call of an SDK arrive, reload and log in again', async () => {
     const page = await browser.open(product.url);
     await page.goto('/graphql/playground');
     await page.getByText('Not signed in').waitFor();
@@ -61,15 +61,35 @@ describeInBrowser('the GraphQL playground', () => {
       { what: 'a call to show up', intervalMs: 300 },
     );
     await screenshot(page, 'graphql-playground');
+
+    // Token and tabs are kept over a reload, in this browser tab only.
+    await page.reload();
+    await page.getByText('Signed in as you@example.com').waitFor();
+    expect(await page.getByRole('tab').count()).toBe(6);
+    const other = await page.context().newPage();
+    await other.goto('/graphql/playground');
+    await other.getByText('Not signed in').waitFor();
+    expect(await other.evaluate<number>('localStorage.length')).toBe(0);
+    await other.close();
+    await page.getByRole('button', { name: 'Forget it' }).click();
+    await page.getByText('Not signed in').waitFor();
+    // Whoever is known there by now logs in.
+    await tab(page, 'LogIn');
+    await page.getByText('"choose a long one"').waitFor();
+    await run(page);
+    await page.getByText('Signed in as you@example.com').waitFor();
   });
 
-  test('acts for whom the Headers name, and for nobody else', async () => {
+  test('acts for whom the Headers name and for nobody else, be there a session of the dashboard or not', async () => {
     const { token, user } = await signUp(product.url);
     const page = await browser.open(product.url);
-    // A session of the dashboard in the same browser is another matter.
+    // A session of the dashboard in the same browser is another matter, for subscriptions too.
     await page.context().addCookies([{ name: 'pr_session', value: token, url: product.url }]);
     await page.goto('/graphql/playground');
     await page.getByText('"choose a long one"').waitFor();
+    await tab(page, 'WatchUsage');
+    await run(page);
+    await until(async () => (await answer(page)).includes('(4403)'), { what: 'the refusal to subscribe' });
     await tab(page, 'ListUsage');
     await run(page);
     await until(async () => (await answer(page)).includes('Signinfirst'), { what: 'the refusal' });
@@ -81,35 +101,6 @@ describeInBrowser('the GraphQL playground', () => {
     await until(async () => (await answer(page)).includes('"1.000000"'), {
       what: `the balance of ${user.email}`,
     });
-    await page.getByText('Not signed in').waitFor();
-  });
-
-  test('subscribes for nobody on a session of the dashboard', async () => {
-    const { token } = await signUp(product.url);
-    const page = await browser.open(product.url);
-    await page.context().addCookies([{ name: 'pr_session', value: token, url: product.url }]);
-    await page.goto('/graphql/playground');
-    await page.getByText('"choose a long one"').waitFor();
-    await tab(page, 'WatchUsage');
-    await run(page);
-    await until(async () => (await answer(page)).includes('(4403)'), { what: 'the refusal' });
-  });
-
-  test('keeps token and tabs over a reload, in this browser tab only', async () => {
-    const page = await browser.open(product.url);
-    await page.goto('/graphql/playground');
-    await page.getByText('"choose a long one"').waitFor();
-    await tab(page, 'LogIn');
-    await run(page);
-    await page.getByText('Signed in as you@example.com').waitFor();
-    await page.reload();
-    await page.getByText('Signed in as you@example.com').waitFor();
-    expect(await page.getByRole('tab').count()).toBe(6);
-    const other = await page.context().newPage();
-    await other.goto('/graphql/playground');
-    await other.getByText('Not signed in').waitFor();
-    expect(await other.evaluate<number>('localStorage.length')).toBe(0);
-    await page.getByRole('button', { name: 'Forget it' }).click();
     await page.getByText('Not signed in').waitFor();
   });
 });

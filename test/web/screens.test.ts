@@ -3,7 +3,7 @@ import { signUp } from '../support/api.js';
 import { describeInBrowser, KEEP_SCREENS, NARROW, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { expectGoodLooks, openAs, twoWeeksOfCalls } from './dashboard.js';
+import { expectGoodLooks, openAs, pageOf, twoWeeksOfCalls } from './dashboard.js';
 
 /** Looked at by eye alone: what is new on them stands on another screen too. */
 const VARIANTS = ['keys-create', 'key-analytics-table', 'key-caps', 'usage-none'];
@@ -66,7 +66,7 @@ describeInBrowser('the screens of the dashboard', () => {
   };
 
   test('are accessible in light and dark, and fit desktop and phone', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard');
+    const page = await pageOf(browser, suite, user);
     for (const [name, address, act, sign] of screens()) {
       await page.goto(address);
       await page.locator('h1').waitFor();
@@ -77,7 +77,7 @@ describeInBrowser('the screens of the dashboard', () => {
   }, 120_000);
 
   test('likewise those of somebody who has nothing yet', async () => {
-    const page = await openAs(browser, suite, newcomer, '/dashboard');
+    const page = await pageOf(browser, suite, newcomer);
     for (const [name, address, sign] of [
       ['first-run', '/dashboard', 'Create my first key'],
       ['keys-empty', '/dashboard/keys', 'No keys yet.'],

@@ -5,7 +5,7 @@ import type { StackUser } from '../support/stack-callers.js';
 import { openAs } from './dashboard.js';
 
 /** Long, and of characters that take one code unit and two. */
-const LONG = `Name the rivers of Europe. ${'Zürich 🌊 '.repeat(4_000)}`;
+const LONG = `Name the rivers of Europe. ${'The Danube, the Łyna, the Vltava and the Ångermanälven are four of them. 🌊 '.repeat(530)}`;
 
 /** What may happen to somebody who types: afterwards not a character is missing. */
 describeInBrowser('text that was typed and not sent', () => {

@@ -31,8 +31,6 @@ describeInBrowser('the weight of the pages', () => {
     const user = await suite.signUp('free');
     const page = await pageOf(browser, suite, user);
     await page.addInitScript(WATCH);
-    // The other pages are fetched when nothing else is to do: they are no part of this one.
-    await page.addInitScript('window.requestIdleCallback = () => 0');
     // Its socket never stands: what is asked once more when it stands late isn't counted.
     await page.routeWebSocket(/graphql/, () => undefined);
     let asked: { url: string; body: string | null }[] = [];
