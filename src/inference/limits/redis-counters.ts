@@ -8,11 +8,12 @@ import type { EdgeIdentity } from './edge-identity.js';
 import { type Admission, type Blocked, type Counters } from './limits.js';
 import { hold } from './local-counters.js';
 import { LocalShare } from './local-share.js';
+import type { Verdict } from './redis-batch.js';
 import { RedisMessages } from './redis-messages.js';
 import { createRedisMetrics } from './redis-metrics.js';
 import { RedisMode } from './redis-mode.js';
 import { Publisher } from './redis-publisher.js';
-import { Turns, type Verdict } from './redis-turns.js';
+import { Turns } from './redis-turns.js';
 import { dailyCapExceeded, insufficientCredits, rateExceeded } from './refusals.js';
 
 export interface RedisCountersDeps {

@@ -1,61 +1,14 @@
 import type { Clock } from '../../lib/clock.js';
 import { utcDay } from '../../lib/clock.js';
 import type { Money } from '../../lib/money.js';
-import { type Payer, windowOf } from '../payer.js';
+import type { Payer } from '../payer.js';
 import type { AccountState } from './account-state.js';
 import { type Membership, STATE_TTL_MS } from './edge-membership.js';
 import { type Admission, BALANCE_FLOOR } from './limits.js';
 import { ONLY_TOGETHER } from './local-share.js';
-import { balanceKey, capKey, rateKey } from './redis-keys.js';
+import { type Answer, Batch, drop, forget, type Gathered, type Listener, verdictOn } from './redis-batch.js';
 import { PATIENT_TIMEOUT_MS, RedisUnavailableError } from './redis-link.js';
 import type { RedisMode } from './redis-mode.js';
-
-/** What Redis says of a call. */
-export interface Verdict {
-  kind: 'ok' | 'poor' | 'account' | 'capped' | 'key' | 'rate' | 'stale';
-  /** Calls admitted in the last minute, this one included. */
-  count: number;
-  /** Milliseconds until the minute is empty, or has room. */
-  resetMs: number;
-  /** Redis didn't know what this edge has open, and it has something open. */
-  forgotten: boolean;
-}
-
-/** What a call is told, exactly one of these; after `late` follows one of the others. */
-export interface Listener {
-  answered(verdict: Verdict): void;
-  failed(error: RedisUnavailableError): void;
-  /** An answer that came too late, or undefined when none will come. */
-  late(verdict: Verdict | undefined): void;
-}
-
-interface Ask {
-  admission: Admission;
-  listener: Listener;
-  /** Whether the edge has something open besides. Set when it is sent. */
-  hasOpen: boolean;
-}
-
-interface Change {
-  payer: Payer;
-  holds: Money;
-  charges: Money;
-}
-
-/** All that is to be said of an account. */
-interface Gathered {
-  account: AccountState;
-  /** By credential. */
-  changes: Map<string, Change>;
-  asks: Ask[];
-}
-
-/** One run of the script. */
-interface Batch {
-  keys: string[];
-  accounts: unknown[];
-  asks: Ask[];
-}
 
 /** A settled hold is told with the next call that asks, of any account, or after this time if none does. */
 const SETTLED_MS = 4;
@@ -156,87 +109,24 @@ export class Turns {
   /** What was gathered, in scripts. */
   #batchesOf(all: Iterable<Gathered>): Batch[] {
     const batches: Batch[] = [];
+    const today = utcDay(this.clock.now());
+    const member = (): string => `${this.edge}:${++this.#calls}`;
     let batch: Batch | undefined;
     const room = (): Batch => {
-      const isFull = !batch || batch.accounts.length + batch.asks.length >= MOST;
-      if (isFull || this.mode.link.isCluster) {
-        batch = { keys: [], accounts: [], asks: [] };
-        batches.push(batch);
-      }
-      return batch!;
+      if (batch && batch.size < MOST && !this.mode.link.isCluster) return batch;
+      batch = new Batch(today);
+      batches.push(batch);
+      return batch;
     };
-    for (const { account, changes, asks } of all) {
+    for (const each of all) {
+      const { changes, asks } = each;
       if (!this.mode.connected) changes.clear();
       if (!this.mode.shared) {
         for (const ask of asks.splice(0)) drop(ask, new RedisUnavailableError(NO_ANSWER));
       }
-      if (changes.size > 0 || asks.length > 0) this.#write(room(), account, changes, asks);
+      if (changes.size > 0 || asks.length > 0) room().add(each, member);
     }
     return batches;
-  }
-
-  /** Writes down an account: state, changes and calls, as the script reads them. */
-  #write(batch: Batch, account: AccountState, changes: ReadonlyMap<string, Change>, asks: Ask[]): void {
-    const today = utcDay(this.clock.now());
-    let [moreHolds, moreCharges, asked] = [0n, 0n, 0n];
-    for (const { holds, charges } of changes.values()) {
-      moreHolds += holds;
-      moreCharges += charges;
-    }
-    for (const { admission } of asks) asked += admission.hold;
-    const holds = account.holds + account.asked - asked;
-    const hasOpen = holds !== 0n || account.pending !== 0n;
-    batch.keys.push(balanceKey(account.id));
-    const capped = this.#capped(changes, asks);
-    const keys = capped.map(({ payer, change, asked }) => {
-      const { day } = payer;
-      batch.keys.push(capKey(payer, today));
-      const open = day.holds + day.asked - asked;
-      const more = [change?.holds ?? 0n, change?.charges ?? 0n];
-      return [day.spend(today), ...more, open, day.pending].map(String);
-    });
-    const calls = asks.map((ask) => {
-      const { payer, hold } = ask.admission;
-      ask.hasOpen = hasOpen;
-      batch.asks.push(ask);
-      batch.keys.push(rateKey(payer));
-      const { limit } = windowOf(payer);
-      const member = `${this.edge}:${++this.#calls}`;
-      if (payer.dailyLimit === null) return [String(hold), limit, member, 0];
-      const nth = capped.findIndex((one) => one.payer.credential.id === payer.credential.id) + 1;
-      return [String(hold), limit, member, nth, String(payer.dailyLimit)];
-    });
-    batch.accounts.push([
-      String(account.balance),
-      String(account.seq),
-      account.asking === asks.length ? 1 : 0,
-      String(moreHolds),
-      String(moreCharges),
-      String(holds),
-      String(account.pending),
-      keys,
-      calls,
-    ]);
-  }
-
-  /** The keys with a daily cap that a change or a call concerns, and what is asked for them. */
-  #capped(
-    changes: ReadonlyMap<string, Change>,
-    asks: Ask[],
-  ): { payer: Payer; change?: Change; asked: Money }[] {
-    const found = new Map<string, { payer: Payer; change?: Change; asked: Money }>();
-    for (const change of changes.values()) {
-      const { payer } = change;
-      if (payer.dailyLimit !== null) found.set(payer.credential.id, { payer, change, asked: 0n });
-    }
-    for (const { admission } of asks) {
-      const { payer, hold } = admission;
-      if (payer.dailyLimit === null) continue;
-      const known = found.get(payer.credential.id);
-      if (known) known.asked += hold;
-      else found.set(payer.credential.id, { payer, asked: hold });
-    }
-    return [...found.values()];
   }
 
   /** Tells every call its answer. Rejects where there was none, and no call to tell of it. */
@@ -268,30 +158,4 @@ export class Turns {
       ask.listener.answered(verdictOn(ask, answer, nth));
     });
   }
-}
-
-/** Four for each call: verdict, count, milliseconds, whether the edge was new to the account. */
-type Answer = (string | number)[];
-
-function verdictOn({ hasOpen }: Ask, answer: Answer, nth: number): Verdict {
-  const [kind, count, resetMs, isNew] = answer.slice(4 * nth, 4 * nth + 4);
-  return {
-    kind: kind as Verdict['kind'],
-    count: count as number,
-    resetMs: resetMs as number,
-    forgotten: isNew === 1 && hasOpen,
-  };
-}
-
-/** It is no longer unanswered. */
-function forget({ admission }: Ask): void {
-  const { account, day } = admission.payer;
-  account.asked -= admission.hold;
-  account.asking--;
-  day.asked -= admission.hold;
-}
-
-function drop(ask: Ask, error: RedisUnavailableError): void {
-  forget(ask);
-  ask.listener.failed(error);
 }

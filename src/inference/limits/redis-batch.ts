@@ -1,0 +1,154 @@
+import type { Money } from '../../lib/money.js';
+import { type Payer, windowOf } from '../payer.js';
+import type { AccountState } from './account-state.js';
+import type { Admission } from './limits.js';
+import { balanceKey, capKey, rateKey } from './redis-keys.js';
+import type { RedisUnavailableError } from './redis-link.js';
+
+/** What Redis says of a call. */
+export interface Verdict {
+  kind: 'ok' | 'poor' | 'account' | 'capped' | 'key' | 'rate' | 'stale';
+  /** Calls admitted in the last minute, this one included. */
+  count: number;
+  /** Milliseconds until the minute is empty, or has room. */
+  resetMs: number;
+  /** Redis didn't know what this edge has open, and it has something open. */
+  forgotten: boolean;
+}
+
+/** What a call is told, exactly one of these; after `late` follows one of the others. */
+export interface Listener {
+  answered(verdict: Verdict): void;
+  failed(error: RedisUnavailableError): void;
+  /** An answer that came too late, or undefined when none will come. */
+  late(verdict: Verdict | undefined): void;
+}
+
+export interface Ask {
+  admission: Admission;
+  listener: Listener;
+  /** Whether the edge has something open besides. Set when it is sent. */
+  hasOpen: boolean;
+}
+
+export interface Change {
+  payer: Payer;
+  holds: Money;
+  charges: Money;
+}
+
+/** All that is to be said of an account. */
+export interface Gathered {
+  account: AccountState;
+  /** By credential. */
+  changes: Map<string, Change>;
+  asks: Ask[];
+}
+
+/** Four for each call: verdict, count, milliseconds, whether the edge was new to the account. */
+export type Answer = (string | number)[];
+
+interface Capped {
+  payer: Payer;
+  change?: Change;
+  asked: Money;
+}
+
+/** What one run of the script `turn` is given. */
+export class Batch {
+  readonly keys: string[] = [];
+  readonly accounts: unknown[] = [];
+  readonly asks: Ask[] = [];
+
+  /** `today` is the UTC day that caps are counted on. */
+  constructor(private readonly today: string) {}
+
+  get size(): number {
+    return this.accounts.length + this.asks.length;
+  }
+
+  /** Writes down an account: state, changes and calls, as the script reads them. `member` names a call. */
+  add({ account, changes, asks }: Gathered, member: () => string): void {
+    let [moreHolds, moreCharges, asked] = [0n, 0n, 0n];
+    for (const { holds, charges } of changes.values()) {
+      moreHolds += holds;
+      moreCharges += charges;
+    }
+    for (const { admission } of asks) asked += admission.hold;
+    const holds = account.holds + account.asked - asked;
+    const hasOpen = holds !== 0n || account.pending !== 0n;
+    this.keys.push(balanceKey(account.id));
+    const capped = cappedOf(changes, asks);
+    const keys = capped.map((one) => this.#addKey(one));
+    const calls = asks.map((ask) => {
+      ask.hasOpen = hasOpen;
+      this.asks.push(ask);
+      const { payer, hold } = ask.admission;
+      this.keys.push(rateKey(payer));
+      const call = [String(hold), windowOf(payer).limit, member()];
+      if (payer.dailyLimit === null) return [...call, 0];
+      const nth = capped.findIndex((one) => one.payer.credential.id === payer.credential.id) + 1;
+      return [...call, nth, String(payer.dailyLimit)];
+    });
+    this.accounts.push([
+      String(account.balance),
+      String(account.seq),
+      account.asking === asks.length ? 1 : 0,
+      String(moreHolds),
+      String(moreCharges),
+      String(holds),
+      String(account.pending),
+      keys,
+      calls,
+    ]);
+  }
+
+  #addKey({ payer, change, asked }: Capped): string[] {
+    const { day } = payer;
+    this.keys.push(capKey(payer, this.today));
+    const more = [change?.holds ?? 0n, change?.charges ?? 0n];
+    return [day.spend(this.today), ...more, day.holds + day.asked - asked, day.pending].map(String);
+  }
+}
+
+/** The keys with a daily cap that a change or a call concerns, and what is asked for them. */
+function cappedOf(changes: ReadonlyMap<string, Change>, asks: readonly Ask[]): Capped[] {
+  const found = new Map<string, Capped>();
+  for (const change of changes.values()) {
+    const { payer } = change;
+    if (payer.dailyLimit !== null) found.set(payer.credential.id, { payer, change, asked: 0n });
+  }
+  for (const { admission } of asks) {
+    const { payer, hold } = admission;
+    if (payer.dailyLimit === null) continue;
+    const known = found.get(payer.credential.id);
+    if (known) known.asked += hold;
+    else found.set(payer.credential.id, { payer, asked: hold });
+  }
+  return [...found.values()];
+}
+
+/** The answer to one call of a batch. */
+export function verdictOn({ hasOpen }: Ask, answer: Answer, nth: number): Verdict {
+  const [kind, count, resetMs, isNew] = answer.slice(4 * nth, 4 * nth + 4);
+  return {
+    kind: kind as Verdict['kind'],
+    count: count as number,
+    resetMs: resetMs as number,
+    forgotten: isNew === 1 && hasOpen,
+  };
+}
+
+/** It is no longer unanswered. */
+export function forget({ admission }: Ask): void {
+  const { account, day } = admission.payer;
+  account.asked -= admission.hold;
+  account.asking--;
+  day.asked -= admission.hold;
+}
+
+/** It gets no answer. */
+export function drop(ask: Ask, error: RedisUnavailableError): void {
+  forget(ask);
+  ask.listener.failed(error);
+}
