@@ -1,4 +1,4 @@
-import type { Money } from '../../lib/money.js';
+import { DOLLAR, type Money } from '../../lib/money.js';
 import { type Payer, windowOf } from '../payer.js';
 import type { AccountState } from './account-state.js';
 import type { Admission } from './limits.js';
@@ -57,14 +57,16 @@ interface Capped {
 /** What one run of the script `turn` is given. */
 export class Batch {
   readonly keys: string[] = [];
-  readonly accounts: unknown[] = [];
+  /** Accounts, their keys and calls, one behind the other. */
+  readonly said: (number | string)[] = [];
+  #accounts = 0;
   readonly asks: Ask[] = [];
 
   /** `today` is the UTC day that caps are counted on. */
   constructor(private readonly today: string) {}
 
   get size(): number {
-    return this.accounts.length + this.asks.length;
+    return this.#accounts + this.asks.length;
   }
 
   /** Writes down an account: state, changes and calls, as the script reads them. `member` names a call. */
@@ -77,38 +79,51 @@ export class Batch {
     for (const { admission } of asks) asked += admission.hold;
     const holds = account.holds + account.asked - asked;
     const hasOpen = holds !== 0n || account.pending !== 0n;
+    this.#accounts++;
     this.keys.push(balanceKey(account.id));
     const capped = cappedOf(changes, asks);
-    const keys = capped.map((one) => this.#addKey(one));
-    const calls = asks.map((ask) => {
+    this.said.push(
+      amountOf(account.balance),
+      Number(account.seq),
+      account.asking === asks.length ? 1 : 0,
+      amountOf(moreHolds),
+      amountOf(moreCharges),
+      amountOf(holds),
+      amountOf(account.pending),
+      capped.length,
+      asks.length,
+    );
+    for (const one of capped) this.#addKey(one);
+    for (const ask of asks) {
       ask.hasOpen = hasOpen;
       this.asks.push(ask);
       const { payer, hold } = ask.admission;
       this.keys.push(rateKey(payer));
-      const call = [String(hold), windowOf(payer).limit, member()];
-      if (payer.dailyLimit === null) return [...call, 0];
-      const nth = capped.findIndex((one) => one.payer.credential.id === payer.credential.id) + 1;
-      return [...call, nth, String(payer.dailyLimit)];
-    });
-    this.accounts.push([
-      String(account.balance),
-      String(account.seq),
-      account.asking === asks.length ? 1 : 0,
-      String(moreHolds),
-      String(moreCharges),
-      String(holds),
-      String(account.pending),
-      keys,
-      calls,
-    ]);
+      const { dailyLimit, credential } = payer;
+      const isOfPayer = (one: Capped): boolean => one.payer.credential.id === credential.id;
+      const nth = dailyLimit === null ? 0 : capped.findIndex(isOfPayer) + 1;
+      this.said.push(amountOf(hold), windowOf(payer).limit, member(), nth, amountOf(dailyLimit ?? 0n));
+    }
   }
 
-  #addKey({ payer, change, asked }: Capped): string[] {
+  #addKey({ payer, change, asked }: Capped): void {
     const { day } = payer;
     this.keys.push(capKey(payer, this.today));
-    const more = [change?.holds ?? 0n, change?.charges ?? 0n];
-    return [day.spend(this.today), ...more, day.holds + day.asked - asked, day.pending].map(String);
+    this.said.push(
+      amountOf(day.spend(this.today)),
+      amountOf(change?.holds ?? 0n),
+      amountOf(change?.charges ?? 0n),
+      amountOf(day.holds + day.asked - asked),
+      amountOf(day.pending),
+    );
   }
+}
+
+const LONG: Money = 100n * DOLLAR;
+
+/** An amount as the script reads it: Lua's numbers are doubles, and it adds several of them. */
+export function amountOf(amount: Money): number | string {
+  return amount < LONG && amount > -LONG ? Number(amount) : String(amount);
 }
 
 /** The keys with a daily cap that a change or a call concerns, and what is asked for them. */

@@ -6,7 +6,16 @@ import type { AccountState } from './account-state.js';
 import { type Membership, STATE_TTL_MS } from './edge-membership.js';
 import { type Admission, BALANCE_FLOOR } from './limits.js';
 import { ONLY_TOGETHER } from './local-share.js';
-import { type Answer, Batch, drop, forget, type Gathered, type Listener, verdictOn } from './redis-batch.js';
+import {
+  type Answer,
+  amountOf,
+  Batch,
+  drop,
+  forget,
+  type Gathered,
+  type Listener,
+  verdictOn,
+} from './redis-batch.js';
 import { PATIENT_TIMEOUT_MS, RedisUnavailableError } from './redis-link.js';
 import type { RedisMode } from './redis-mode.js';
 
@@ -130,11 +139,12 @@ export class Turns {
   }
 
   /** Tells every call its answer. Rejects where there was none, and no call to tell of it. */
-  async #send({ keys, accounts, asks }: Batch, timeoutMs?: number): Promise<void> {
+  async #send({ keys, said, asks }: Batch, timeoutMs?: number): Promise<void> {
     const { edge, mode } = this;
     const { vouchedSince, silent, gone } = this.#others;
-    const limits = [String(BALANCE_FLOOR), String(ONLY_TOGETHER), vouchedSince, STATE_TTL_MS];
-    const turn = JSON.stringify([edge, mode.life, ...limits, silent, gone, accounts]);
+    const limits = [amountOf(BALANCE_FLOOR), amountOf(ONLY_TOGETHER), vouchedSince, String(STATE_TTL_MS)];
+    const dead = [silent.length, ...silent, gone.length, ...gone];
+    const turn = JSON.stringify([edge, mode.life, ...limits, ...dead, ...said]);
     const late = (answer?: Answer): void => {
       asks.forEach((ask, nth) => {
         forget(ask);
