@@ -65,7 +65,7 @@ export async function createTestRedis({ cluster = false } = {}): Promise<TestRed
       await until(() => client.ping().catch(() => undefined), { what: 'Redis to answer' });
       if (!cluster) return;
       await client.call('cluster', 'addslotsrange', 0, 16_383);
-      await until(async () => (await client.cluster('INFO')).includes('cluster_state:ok'));
+      await until(async () => String(await client.call('cluster', 'info')).includes('cluster_state:ok'));
     },
     async kill() {
       const dying = server!;

@@ -24,14 +24,14 @@ export interface Listener {
   late(verdict: Verdict | undefined): void;
 }
 
-export interface Ask {
+interface Ask {
   admission: Admission;
   listener: Listener;
   /** Whether the edge has something open besides. Set when it is sent. */
   hasOpen: boolean;
 }
 
-export interface Change {
+interface Change {
   payer: Payer;
   holds: Money;
   charges: Money;

@@ -116,7 +116,7 @@ async function carryOut(
   }
 }
 
-describe.each([
+describe.each<[string, boolean]>([
   ['one server', false],
   ['a cluster', true],
 ])('over Redis as %s', (_name, cluster) => {
