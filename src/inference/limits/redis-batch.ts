@@ -16,7 +16,7 @@ export interface Verdict {
   forgotten: boolean;
 }
 
-/** What a call is told, exactly one of these; after `late` follows one of the others. */
+/** What a call is told: that it is answered or has failed, and after an error that is `late` what became of it. */
 export interface Listener {
   answered(verdict: Verdict): void;
   failed(error: RedisUnavailableError): void;

@@ -224,6 +224,17 @@ describeWithRedis('limits over Redis', () => {
     await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
   });
 
+  test('after FLUSHALL an edge shares again when it has heard of one that had just started', async () => {
+    // The first has had no heartbeat since the second began.
+    const patience = { redisMs: 5_000, queueMs: 250, beatMs: 500 };
+    const pair = await twoEdges(new Ledger(DOLLAR), { patience });
+    await redis.client.flushall();
+    for (const edge of pair) {
+      await until(() => edge.log.at(-1) === 'Redis is back; limits are shared again', { intervalMs: 1 });
+      expect(await aliveOf(edge)).toBe(2);
+    }
+  });
+
   test('a dead edge: its holds go first, what it had recorded counts until its spool must be committed', async () => {
     const ledger = new Ledger(FLOOR + UNIT * 20n);
     const pair = await twoEdges(ledger);
