@@ -16,8 +16,14 @@ export interface TestRedis {
   /** It takes connections and answers nothing, until `thaw`. */
   freeze(): void;
   thaw(): void;
-  /** Amounts that stand open, over all accounts and keys: field → units. */
+  /** Amounts that stand open, over all accounts and keys: "<key> h:<edge>" (holds) and "<key> c:<edge>" (charges) → units. */
   open(): Promise<Record<string, string>>;
+  /** What edges have left behind with an account that no other edge has used yet. */
+  leave(
+    accountId: string,
+    balance: bigint,
+    edges: Record<string, { holds: bigint; charges: bigint }>,
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -40,7 +46,8 @@ export function describeWithRedis(name: string, body: () => void): void {
   }
 }
 
-export async function createTestRedis(): Promise<TestRedis> {
+/** `cluster`: the only node of one, so that a script is confined to keys of one hash tag. */
+export async function createTestRedis({ cluster = false } = {}): Promise<TestRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-redis-'));
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
@@ -52,9 +59,13 @@ export async function createTestRedis(): Promise<TestRedis> {
     client,
     async start() {
       const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+      if (cluster) options.push('--cluster-enabled', 'yes');
       server = spawn(BINARY!, [...options, '--dir', folder, '--daemonize', 'no'], { stdio: 'ignore' });
       if (client.status === 'wait') await client.connect().catch(() => undefined);
       await until(() => client.ping().catch(() => undefined), { what: 'Redis to answer' });
+      if (!cluster) return;
+      await client.call('cluster', 'addslotsrange', 0, 16_383);
+      await until(async () => String(await client.call('cluster', 'info')).includes('cluster_state:ok'));
     },
     async kill() {
       const dying = server!;
@@ -66,12 +77,22 @@ export async function createTestRedis(): Promise<TestRedis> {
     async open() {
       const found: Record<string, string> = {};
       for (const key of await client.keys('gw:{*')) {
-        if ((await client.type(key)) !== 'hash') continue;
-        for (const [field, value] of Object.entries(await client.hgetall(key))) {
-          if (/^[hc]:/.test(field)) found[`${key} ${field}`] = value;
+        if ((await client.type(key)) !== 'string') continue;
+        const [, ...edges] = (await client.get(key))!.split(';');
+        for (const edge of edges) {
+          const [id, , holds, charges] = edge.split(' ');
+          if (holds && holds !== '0') found[`${key} h:${id}`] = holds;
+          if (charges && charges !== '0') found[`${key} c:${id}`] = charges;
         }
       }
       return found;
+    },
+    async leave(accountId, balance, edges) {
+      const all = Object.entries(edges);
+      const sum = (name: 'holds' | 'charges') => all.reduce((total, [, each]) => total + each[name], 0n);
+      const texts = all.map(([id, { holds, charges }]) => `;${id} 1 ${holds} ${charges}`);
+      const text = `${balance} 0 ${sum('holds')} ${sum('charges')} - - -${texts.join('')}`;
+      await client.set(`gw:{${accountId}}:balance`, text);
     },
     async close() {
       client.disconnect();

@@ -8,10 +8,10 @@ export interface Membership {
   beats: ReadonlyMap<string, number>;
   /** Edges that live, this one included. */
   alive: number;
-  /** Ids, separated by spaces, of silent edges, whose holds no longer count. */
-  silent: string;
+  /** Ids of silent edges, whose holds no longer count. */
+  silent: string[];
   /** … and of those silent for so long that what they had recorded is committed, or will not be soon. */
-  gone: string;
+  gone: string[];
 }
 
 /** An edge that is silent for so long serves nothing. */
@@ -42,7 +42,7 @@ export function readMembership(answer: readonly (string | number)[], self: strin
     known: answer[1] === 1,
     beats,
     alive: others.length - silent.length + 1,
-    silent: silent.join(' '),
-    gone: silentFor(GONE_MS).join(' '),
+    silent,
+    gone: silentFor(GONE_MS),
   };
 }

@@ -43,6 +43,8 @@ export class RedisLink {
   #loading: NodeJS.Timeout | undefined;
   /** Whether commands of this turn wait for its end. */
   #gathering = false;
+  /** Whether a script may only touch keys of one hash tag. */
+  isCluster = false;
 
   constructor(private readonly options: RedisLinkOptions) {
     this.#redis = openRedis(options.url, {
@@ -157,9 +159,12 @@ export class RedisLink {
     clearTimeout(this.#loading);
     const limit = setTimeout(() => this.reconnect(), CONNECT_TIMEOUT_MS);
     this.#loading = limit;
-    Promise.all(Object.values(SCRIPTS).map((text) => this.#redis.script('LOAD', text))).then(
-      () => {
+    const about = this.#redis.info('cluster').catch(() => '');
+    const loaded = Object.values(SCRIPTS).map((text) => this.#redis.script('LOAD', text));
+    Promise.all([about, ...loaded]).then(
+      ([text]) => {
         clearTimeout(limit);
+        this.isCluster = (text as string).includes('cluster_enabled:1');
         this.options.onReady();
       },
       () => undefined,

@@ -1,6 +1,6 @@
 import { type Clock, utcDay } from '../../lib/clock.js';
+import { tagOf, widgetRateKey } from './redis-keys.js';
 import type { RedisMode } from './redis-mode.js';
-import { tagOf, widgetRateKey } from './redis-publisher.js';
 import type { MessageCount, MessageQuestion, MessageVerdict, SharedMessages } from './shared-messages.js';
 
 /** Spools of dead processes are committed by then (`edge-membership.ts`). */

@@ -31,6 +31,8 @@ export interface RedisModeOptions {
 const MEMBERSHIP_KEY = 'gw:edges';
 const FAILURES_TO_OPEN = 3;
 const BEAT_MS = 1_000;
+/** Every edge alive has registered with an emptied Redis after so many heartbeats. */
+const REGISTERED_BEATS = 1.5;
 /** Time for other known edges to report their open amounts, or until they count as dead if Redis forgot them. */
 const OTHERS_MS = 3_000;
 const FORGOTTEN_MS = SILENT_MS;
@@ -55,6 +57,8 @@ export class RedisMode {
   /** Redis's time according to its last response. */
   #heardAt = 0;
   #everShared = false;
+  /** Whether Redis has been seen without what it was told. */
+  #isEmptied = false;
   /** Edges that are known to be dead, and not yet said to be. */
   readonly #dead = new Set<string>();
   /** Edges that were ever known to be dead. */
@@ -99,6 +103,7 @@ export class RedisMode {
   /** Redis is up but has lost what was reported to it. */
   forgotten(): void {
     if (!this.shared) return;
+    this.#isEmptied = true;
     this.#leave('Redis has lost its data');
     void this.#recover();
   }
@@ -156,6 +161,7 @@ export class RedisMode {
       // An edge that is seen again has reported everything, so this one hasn't yet.
       const first = await this.#beat('look');
       if (this.#stopped || life !== this.life) return;
+      if (!first.known) this.#isEmptied = true;
       this.connected = true;
       await this.options.announce();
       const membership = await this.#others(first, life);
@@ -163,6 +169,7 @@ export class RedisMode {
       await this.options.beforeShared(membership);
       if (this.#stopped || life !== this.life) return;
       this.#probes = 0;
+      this.#isEmptied = false;
       this.#adopt(membership);
       this.shared = true;
       this.options.metrics.shared(true);
@@ -193,22 +200,29 @@ export class RedisMode {
 
   /**
    * Waits until every edge that was alive has been seen since the outage began. Redis may still count open amounts of
-   * the missing ones; an edge that Redis doesn't remember is waited for until it counts as dead.
+   * the missing ones; an edge that Redis doesn't remember is waited for until it counts as dead. Of an edge that has started
+   * since the last heartbeat this one knows nothing: a Redis that was emptied gets the time to hear of it again.
    */
   async #others(first: Membership, life: number): Promise<Membership> {
     const began = performance.now();
     const lostAt = first.now - (began - this.#lostAt);
     const remembered = this.#everShared ? this.#aliveBefore() : [];
+    const leastMs = this.#everShared && this.#isEmptied ? REGISTERED_BEATS * this.#beatMs : 0;
     for (let membership = first; ; ) {
       membership = await this.#beat('live', PATIENT_TIMEOUT_MS);
       const missing = remembered.filter(
         (id) => (membership.beats.get(id) ?? 0) < lostAt && !this.#buried.has(id),
       );
       const patience = missing.every((id) => membership.beats.has(id)) ? OTHERS_MS : FORGOTTEN_MS;
-      const over = missing.length === 0 || performance.now() - began > patience;
+      const tookMs = performance.now() - began;
+      const over = missing.length === 0 ? tookMs >= leastMs : tookMs > patience;
       if (over || this.#stopped || life !== this.life) return membership;
       await new Promise((resolve) => setTimeout(resolve, OTHERS_POLL_MS).unref());
     }
+  }
+
+  get #beatMs(): number {
+    return this.options.beatMs ?? BEAT_MS;
   }
 
   #aliveBefore(): string[] {
@@ -251,7 +265,7 @@ export class RedisMode {
 
   #scheduleBeat(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#beatNow(), this.options.beatMs ?? BEAT_MS);
+    this.#timer = setTimeout(() => this.#beatNow(), this.#beatMs);
     this.#timer.unref();
   }
 

@@ -45,6 +45,6 @@ describeWithRedis('a heartbeat', () => {
     await beat('b', 'live', now);
     expect(await beat('a', 'live', now)).toMatchObject({ alive: 2 });
     await beat('b', 'end', now - 15_000);
-    expect(await beat('a', 'live', now)).toMatchObject({ alive: 1, silent: 'b', vouchedSince: now });
+    expect(await beat('a', 'live', now)).toMatchObject({ alive: 1, silent: ['b'], vouchedSince: now });
   });
 });
