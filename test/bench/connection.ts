@@ -4,10 +4,21 @@ import { connect, type Socket } from 'node:net';
 export interface Listener {
   /** Bytes of the body, chunk framing removed, latin1. */
   body(text: string): void;
-  /** The answer is whole; status 0: the connection broke. */
-  end(status: number): void;
+  /** The answer is whole, or the connection broke. */
+  end(answer: Answer): void;
 }
 
+export interface Answer {
+  /** 0: the connection broke. */
+  status: number;
+  /** `x-request-id`; empty where the target sends none. */
+  id: string;
+  /** The beginning of an answer that isn't 200. */
+  text: string;
+}
+
+const ID = /\r\nx-request-id: *([\w-]+)/i;
+const FAILURE_CHARS = 200;
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
 /** One kept-alive HTTP/1.1 connection, one request at a time, as cheap as reading right can be. */
@@ -16,6 +27,9 @@ export class Connection {
   #listener: Listener | undefined;
   #text = '';
   #status = 0;
+  #failure = '';
+  /** `x-request-id` of the answer that is being read. */
+  id = '';
   /** Bytes left of a body with a length; -1: chunked. */
   #left = 0;
   closed = false;
@@ -36,6 +50,11 @@ export class Connection {
     return !this.closed && this.#listener === undefined;
   }
 
+  /** Of the answer that is being read. */
+  get status(): number {
+    return this.#status;
+  }
+
   request(head: string, body: string, listener: Listener): void {
     this.#listener = listener;
     this.#socket.write(`${head}${body}`, 'latin1');
@@ -49,7 +68,7 @@ export class Connection {
     this.closed = true;
     const listener = this.#listener;
     this.#listener = undefined;
-    listener?.end(0);
+    listener?.end({ status: 0, id: this.id, text: 'the connection broke' });
   }
 
   #read(text: string): void {
@@ -64,6 +83,7 @@ export class Connection {
     if (end < 0) return false;
     const head = this.#text.slice(0, end);
     this.#status = Number(head.slice(9, 12));
+    this.id = ID.exec(head)?.[1] ?? '';
     const length = LENGTH.exec(head);
     this.#left = length ? Number(length[1]) : -1;
     this.#text = this.#text.slice(end + 4);
@@ -72,6 +92,7 @@ export class Connection {
 
   #readLength(): void {
     const part = this.#text.slice(0, this.#left);
+    if (this.#status !== 200) this.#failure = (this.#failure + part).slice(0, FAILURE_CHARS);
     this.#left -= part.length;
     this.#text = this.#text.slice(part.length);
     this.#listener?.body(part);
@@ -99,9 +120,11 @@ export class Connection {
 
   #end(): void {
     const listener = this.#listener;
-    const status = this.#status;
+    const answer: Answer = { status: this.#status, id: this.id, text: this.#failure };
     this.#listener = undefined;
     this.#status = 0;
-    listener?.end(status);
+    this.#failure = '';
+    this.id = '';
+    listener?.end(answer);
   }
 }

@@ -30,4 +30,8 @@ export interface Result {
   ms: number;
   /** Latencies in milliseconds, where the job measures them. */
   latencies: number[];
+  /** `x-request-id` of every answer that was 200, whole or begun: each has to have a usage row. */
+  ids: string[];
+  /** What the first few others were. */
+  failures: string[];
 }

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { Connection, type Listener } from './connection.js';
+import { type Answer, Connection, type Listener } from './connection.js';
 import type { Job, Result, Target } from './jobs.js';
 
 /** The load generator: a process of its own that runs one job at a time, told by its parent. */
@@ -21,6 +21,19 @@ const IDLE_STREAM = message({ stream: true }, 'bench-idle');
 /** A generator that sleeps through its own schedule would measure itself. */
 const TICK_MS = 1;
 const JOB_TIMEOUT_MS = 60_000;
+/** Of the answers that weren't 200, so many are told. */
+const TOLD_FAILURES = 5;
+
+const newResult = (): Result => ({ answers: 0, bad: 0, ms: 0, latencies: [], ids: [], failures: [] });
+
+/** Counts an answer; whether it is what it has to be is for its job to say. */
+function count(result: Result, { status, id, text }: Answer, isGood = true): void {
+  result.answers++;
+  if (status === 200 && id !== '') result.ids.push(id);
+  if (status === 200 && isGood) return;
+  result.bad++;
+  if (result.failures.length < TOLD_FAILURES) result.failures.push(`${status} ${id} ${text}`.trim());
+}
 
 let turn = 0;
 const heads = new Map<string, string>();
@@ -55,9 +68,9 @@ class Connections {
     const used = connection;
     used.request(headOf(this.target, used.key, body), body, {
       body: listener.body,
-      end: (status) => {
+      end: (answer) => {
         if (!used.closed) this.#free.push(used);
-        listener.end(status);
+        listener.end(answer);
       },
     });
   }
@@ -71,7 +84,7 @@ const ignore = (): void => undefined;
 
 function saturate(job: Extract<Job, { kind: 'saturate' }>): Promise<Result> {
   const connections = new Connections(job.target);
-  const result: Result = { answers: 0, bad: 0, ms: 0, latencies: [] };
+  const result: Result = newResult();
   const start = performance.now();
   let open = 0;
   return new Promise((resolve) => {
@@ -84,10 +97,9 @@ function saturate(job: Extract<Job, { kind: 'saturate' }>): Promise<Result> {
         resolve({ ...result, ms: performance.now() - start });
       }
     };
-    const end = (status: number): void => {
+    const end = (answer: Answer): void => {
       open--;
-      result.answers++;
-      if (status !== 200) result.bad++;
+      count(result, answer);
       next();
     };
     for (let i = 0; i < job.connections; i++) next();
@@ -105,7 +117,7 @@ interface Pacing {
 
 function paced({ target, perSecond, ms, body, first }: Pacing): Promise<Result> {
   const connections = new Connections(target);
-  const result: Result = { answers: 0, bad: 0, ms: 0, latencies: [] };
+  const result: Result = newResult();
   const start = performance.now();
   const total = Math.floor((perSecond * ms) / 1000);
   let sent = 0;
@@ -118,10 +130,9 @@ function paced({ target, perSecond, ms, body, first }: Pacing): Promise<Result> 
     };
     connections.send(body, {
       body: first ? measure : ignore,
-      end: (status) => {
+      end: (answer) => {
         measure();
-        result.answers++;
-        if (status !== 200) result.bad++;
+        count(result, answer);
       },
     });
   };
@@ -149,16 +160,15 @@ function isWhole(text: string, chunks: number): boolean {
 
 function streams(job: Extract<Job, { kind: 'streams' }>): Promise<Result> {
   const connections = new Connections(job.target);
-  const result: Result = { answers: 0, bad: 0, ms: 0, latencies: [] };
+  const result: Result = newResult();
   const start = performance.now();
   return new Promise((resolve) => {
     for (let i = 0; i < job.count; i++) {
       const parts: string[] = [];
       connections.send(STREAM, {
         body: (text) => parts.push(text),
-        end: (status) => {
-          result.answers++;
-          if (status !== 200 || !isWhole(parts.join(''), job.chunks)) result.bad++;
+        end: (answer) => {
+          count(result, answer, isWhole(parts.join(''), job.chunks));
           if (result.answers < job.count) return;
           connections.destroy();
           resolve({ ...result, ms: performance.now() - start });
@@ -172,7 +182,7 @@ let held: Connection[] = [];
 
 /** Opens some streams at a time, so that no accept queue overflows. */
 function hold(job: Extract<Job, { kind: 'hold' }>): Promise<Result> {
-  const result: Result = { answers: 0, bad: 0, ms: 0, latencies: [] };
+  const result: Result = newResult();
   return new Promise((resolve) => {
     const open = (): void => {
       if (held.length === job.count) return;
@@ -183,12 +193,13 @@ function hold(job: Extract<Job, { kind: 'hold' }>): Promise<Result> {
         body: () => {
           if (begun) return;
           begun = true;
-          result.answers++;
+          count(result, { status: connection.status, id: connection.id, text: 'in place of a stream' });
           if (result.answers === job.count) resolve(result);
           else open();
         },
-        end: () => {
+        end: ({ status, text }) => {
           result.bad++;
+          result.failures.push(`an open stream ended: ${status} ${text}`);
           if (!begun) resolve(result);
         },
       });
@@ -200,7 +211,7 @@ function hold(job: Extract<Job, { kind: 'hold' }>): Promise<Result> {
 function release(): Promise<Result> {
   for (const connection of held) connection.destroy();
   held = [];
-  return Promise.resolve({ answers: 0, bad: 0, ms: 0, latencies: [] });
+  return Promise.resolve(newResult());
 }
 
 function run(job: Job): Promise<Result> {

@@ -113,11 +113,14 @@ async function startTargets(context: TargetContext, ledgers: Ledgers) {
   const runtimes = typeof node20 === 'string' ? [OWN_NODE] : [OWN_NODE, node20];
   if (wants('bare')) for (const runtime of runtimes) targets.push(await startBare(context, runtime));
   if (wants('edge')) await edge('edge', 'bench_edge', DIST);
-  if (wants('edges')) {
-    const ledger = await ledgers('bench_edges');
+  const edges = async (name: string, database: string, dist: string): Promise<void> => {
+    const ledger = await ledgers(database, dist === DIST ? undefined : dist);
     await ledger.seal('sk-virtual-of-the-bench');
-    targets.push(await startEdges(context, 2, { name: 'two edges', ledger, dist: DIST, upstreamUrl }));
-  }
+    const nodeOptions = name === 'two edges' ? [...profiling, ...flags] : [];
+    targets.push(await startEdges(context, 2, { name, ledger, dist, upstreamUrl, nodeOptions }));
+  };
+  if (wants('edges')) await edges('two edges', 'bench_edges', DIST);
+  if (options.before && wants('edges')) await edges('two edges before', 'bench_edges_before', options.before);
   if (options.before) await edge('before', 'bench_before', options.before);
   const nginx = wants('nginx') ? await startNginx(context) : undefined;
   if (nginx) targets.push(nginx);
@@ -186,14 +189,18 @@ async function measureUsageWrite(ledger: Ledger, server: number, seconds: number
   return { batches, whole };
 }
 
-async function checkBooks(targets: Map<string, Measured>, extra: number): Promise<Findings['books']> {
+/** By the ids of answers: that of a refused call has no row, and one that broke may have one. */
+async function checkBooks(targets: Map<string, Measured>): Promise<Findings['books']> {
   const books: Findings['books'] = [];
   for (const { running, sent } of targets.values()) {
     if (!running.ledger) continue;
-    const answers = sent.answers + (running.name === 'edge' ? extra : 0);
-    const { all, exact } = await running.ledger.events();
+    const { ids: rows, exact } = await running.ledger.events();
+    const lost = sent.ids.filter((id) => !rows.has(id));
+    const invented = Math.max(0, rows.size - (sent.ids.length - lost.length) - sent.bad);
+    const inexact = Math.abs(sent.ids.length - lost.length - exact - sent.cut);
     const violations = await running.ledger.violations();
-    books.push({ name: running.name, rows: all, answers, cut: sent.cut, exact, violations });
+    const answers = sent.ids.length;
+    books.push({ name: running.name, rows: rows.size, answers, lost, invented, inexact, violations });
   }
   return books;
 }
@@ -220,7 +227,8 @@ async function run(context: TargetContext, server: EmbeddedPostgres, lengths: Le
       : undefined;
     const pair = wants('pair') ? await measurePair(context, ledgers, DIST, lengths) : 'not asked for';
     await Promise.all(targets.map((target) => target.stop()));
-    const books = await checkBooks(measured, visibility?.answers ?? 0);
+    if (visibility) measured.get('edge')!.took(visibility.calls);
+    const books = await checkBooks(measured);
     return { targets: measured, usageWrite, visibility, analytics, books, pair, node20 };
   } finally {
     await generator.stop();

@@ -50,6 +50,10 @@ export function startGenerator(): Generator {
 export interface Sent {
   answers: number;
   bad: number;
+  /** `x-request-id` of every answer that was 200. */
+  ids: string[];
+  /** What some of the others were. */
+  failures: string[];
   /** Streams that the generator cut in their middle: charged by estimate. */
   cut: number;
 }
@@ -57,7 +61,7 @@ export interface Sent {
 /** One target under measurement. */
 export class Measured {
   readonly figures: Figures = new Map();
-  readonly sent: Sent = { answers: 0, bad: 0, cut: 0 };
+  readonly sent: Sent = { answers: 0, bad: 0, ids: [], failures: [], cut: 0 };
 
   constructor(
     readonly running: RunningTarget,
@@ -72,8 +76,11 @@ export class Measured {
 
   async saturate(ms: number, figure = 'cpuPerRequest'): Promise<void> {
     const { target } = this.running;
+    const counting = this.running.counting === undefined ? [] : [this.running.counting];
+    const before = cpuMicros(counting);
     const { result, cpu } = await this.#run({ kind: 'saturate', target, connections: CONNECTIONS, ms });
     this.#add(figure, cpu / result.answers);
+    if (counting.length > 0) this.#add(`${figure}Counting`, (cpuMicros(counting) - before) / result.answers);
     this.#add(`${figure}Rps`, (result.answers / result.ms) * 1000);
   }
 
@@ -132,9 +139,16 @@ export class Measured {
     const before = cpuMicros(this.running.pids);
     const result = await this.generator.run(job);
     await delay(AFTERMATH_MS);
-    this.sent.answers += result.answers;
-    this.sent.bad += result.bad;
+    this.took(result);
     return { result, cpu: cpuMicros(this.running.pids) - before };
+  }
+
+  /** Takes note of answers, those of measurements elsewhere included. */
+  took({ answers, bad, ids, failures }: Pick<Result, 'answers' | 'bad' | 'ids' | 'failures'>): void {
+    this.sent.answers += answers;
+    this.sent.bad += bad;
+    for (const id of ids) this.sent.ids.push(id);
+    this.sent.failures.push(...failures);
   }
 
   #add(name: string, value: number): void {

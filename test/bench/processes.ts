@@ -6,7 +6,7 @@ import type { Cores } from './machine.js';
 export interface Child {
   pid: number;
   process: ChildProcess;
-  /** SIGTERM to this process by its id; SIGKILL when it doesn't end within ten seconds. */
+  /** SIGTERM to this process by its id; SIGKILL when it takes longer than an edge may. */
   stop(): Promise<void>;
 }
 
@@ -16,7 +16,8 @@ export interface StartOptions {
   cwd?: string;
 }
 
-const STOP_MS = 10_000;
+/** An edge ends by itself after 35 s. What it has not written by then waits in its spool, which the bench removes. */
+const STOP_MS = 40_000;
 const LISTEN_MS = 60_000;
 
 /** Starts a program, pinned to the target's core when `cores` is given. */
@@ -38,7 +39,10 @@ export function start(command: string, args: string[], options: StartOptions = {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
-      const limit = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+      const limit = setTimeout(() => {
+        process.stderr.write(`bench: ${argv.join(' ')} did not stop and was killed\n`);
+        child.kill('SIGKILL');
+      }, STOP_MS);
       await ended;
       clearTimeout(limit);
     },

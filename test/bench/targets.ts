@@ -13,6 +13,8 @@ export interface RunningTarget {
   target: Target;
   /** The processes whose CPU and memory count. */
   pids: number[];
+  /** The one of them that counts for the others. */
+  counting?: number;
   ledger?: Ledger;
   stop(): Promise<void>;
 }
@@ -120,7 +122,9 @@ export async function startEdges(
 ): Promise<RunningTarget> {
   const { cores } = context;
   const port = await freePort();
-  const child = start(process.execPath, [programOf(options.dist, 'launcher/edges.js')], {
+  // The edges are given what this process is given.
+  const args = [...(options.nodeOptions ?? []), programOf(options.dist, 'launcher/edges.js')];
+  const child = start(process.execPath, args, {
     ...(cores && { cores: { ...cores, target: `${cores.target},${cores.rest}` } }),
     env: { ...productEnv(context, options, port), EDGE_PROCESSES: String(count) },
   });
@@ -129,6 +133,7 @@ export async function startEdges(
     name: options.name,
     target: { port, keys: options.ledger.keys.map(({ key }) => key), headers: '' },
     pids: family(child.pid),
+    counting: child.pid,
     ledger: options.ledger,
     stop: () => child.stop(),
   };

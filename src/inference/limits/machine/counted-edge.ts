@@ -7,8 +7,10 @@ import type { Claim } from '../local-counters.js';
 export class Part<State extends AccountState | DayState> {
   holds: Money = 0n;
   charges: Money = 0n;
+  /** What it may give out without asking. */
+  leased: Money = 0n;
   /** Payers of this edge that are counted in it. */
-  payers = 0;
+  readonly payers = new Set<CountedPayer>();
 
   constructor(readonly state: State) {}
 
@@ -19,18 +21,42 @@ export class Part<State extends AccountState | DayState> {
     this.state.charge(charges);
   }
 
-  get isIdle(): boolean {
-    return this.payers === 0 && this.holds === 0n && this.charges === 0n;
+  /** What is leased is held until the edge says what has become of it. */
+  lease(money: Money): void {
+    this.leased += money;
+    this.state.leased += money;
+    this.state.holds += money;
   }
+
+  get isIdle(): boolean {
+    return this.payers.size === 0 && this.holds === 0n && this.charges === 0n && this.leased === 0n;
+  }
+}
+
+/** Calls of a minute, those included that edges may give out without asking. */
+export interface CountedWindow {
+  readonly window: SlidingWindow;
+  leased: number;
 }
 
 /** A payer as an edge has introduced it. */
 export interface CountedPayer {
-  account: Part<AccountState>;
-  day: Part<DayState>;
-  window: SlidingWindow;
+  readonly ref: number;
+  readonly account: Part<AccountState>;
+  readonly day: Part<DayState>;
+  readonly window: CountedWindow;
   /** What is decided about, made once and filled in for each call. */
-  claim: Claim;
+  readonly claim: Claim;
+  /** What its edge may admit of it without asking. */
+  readonly lease: CountedLease;
+}
+
+interface CountedLease {
+  calls: number;
+  money: Money;
+  /** How many times the edge has been given something. */
+  granted: number;
+  isRecalled: boolean;
 }
 
 /** What the counting process knows of one edge. */
@@ -46,8 +72,8 @@ export class CountedEdge {
     const payer = this.payers[ref];
     if (!payer) return;
     this.payers[ref] = undefined;
-    payer.account.payers--;
-    payer.day.payers--;
+    payer.account.payers.delete(payer);
+    payer.day.payers.delete(payer);
   }
 
   *parts(): Iterable<Part<AccountState> | Part<DayState>> {

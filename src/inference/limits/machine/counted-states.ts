@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.js';
 import { SlidingWindow } from '../../../lib/sliding-window.js';
 import { AccountState, DayState } from '../account-state.js';
-import { type CountedEdge, type CountedPayer, Part } from './counted-edge.js';
+import { type CountedEdge, type CountedPayer, type CountedWindow, Part } from './counted-edge.js';
 import type { PayerWords } from './words.js';
 
 const MINUTE_MS = 60_000;
@@ -13,6 +13,7 @@ export class CountedStates {
   readonly #days = new Map<string, DayState>();
   /** Windows of their own, by name. */
   readonly #windows = new Map<string, SlidingWindow>();
+  readonly #counted = new WeakMap<SlidingWindow, CountedWindow>();
 
   constructor(private readonly clock: Clock) {}
 
@@ -34,15 +35,26 @@ export class CountedStates {
     const dayState = getOrMake(this.#days, credentialId, () => new DayState());
     const day = getOrMake(edge.days, credentialId, () => new Part(dayState));
     const own = rate === null ? undefined : { name: rate, window: this.window(accountId, rate) };
-    account.payers++;
-    day.payers++;
     const payer = { account: state, day: dayState, dailyLimit: null, rate: own };
-    return {
+    const counted: CountedPayer = {
       account,
       day,
-      window: own?.window ?? state.window,
+      ref: words.ref,
+      window: this.#countedWindow(own?.window ?? state.window),
       claim: { payer, hold: 0n, held: false, rate: undefined },
+      lease: { calls: 0, money: 0n, granted: 0, isRecalled: false },
     };
+    account.payers.add(counted);
+    day.payers.add(counted);
+    return counted;
+  }
+
+  #countedWindow(window: SlidingWindow): CountedWindow {
+    const known = this.#counted.get(window);
+    if (known) return known;
+    const counted = { window, leased: 0 };
+    this.#counted.set(window, counted);
+    return counted;
   }
 
   /** Forgets what is empty and no edge uses. */
@@ -51,7 +63,7 @@ export class CountedStates {
     const used = new Set<unknown>();
     for (const edge of edges) {
       for (const { state } of edge.parts()) used.add(state);
-      for (const payer of edge.payers) used.add(payer?.window);
+      for (const payer of edge.payers) used.add(payer?.window.window);
     }
     const now = this.clock.now();
     const isEmpty = (window: SlidingWindow): boolean => window.peek(now).resetMs === 0;

@@ -4,9 +4,11 @@ import type { Logger } from '../../../lib/logger.js';
 import { NetworkBudget } from '../../../lib/network-budget.js';
 import { localCounters } from '../local-counters.js';
 import { AdmissionError } from '../refusals.js';
-import { CountedEdge } from './counted-edge.js';
+import { CountedEdge, type CountedPayer } from './counted-edge.js';
 import { CountedStates } from './counted-states.js';
-import { type ChangeFrame, FrameWriter, readFrames, type TakeFrame, type Verdict } from './frames.js';
+import { FrameWriter } from './frame-writer.js';
+import { type AnswerFrame, type ReportFrame, readFrames, type TakeFrame, type Verdict } from './frames.js';
+import { Leases, type Lessee, NOTHING } from './leases.js';
 import { MessageCounter } from './message-counter.js';
 import type { CounterWords, EdgeWords } from './words.js';
 
@@ -20,6 +22,7 @@ const GONE_MS = 120_000;
 /** Every edge has read the balances again by then (key-cache.ts). */
 const BURIED_MS = 10_000;
 const SWEEP_MS = 30_000;
+const NO_ANSWER = { id: 0, remaining: 0, resetMs: 0, ...NOTHING };
 /** Why the limits of one edge refuse. */
 const VERDICTS: Readonly<Record<string, Verdict>> = {
   insufficient_credits: 'poor',
@@ -28,13 +31,16 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
 
 /**
  * Counts for all edges of this machine: the limits of a lone edge over what all of them have open. It knows that exactly,
- * because it has been told every change since each edge began, in order. An edge whose line ends is dead: its holds go with
- * it, and what it had recorded stays until it is committed.
+ * because it is told every change since each edge began, in order; what an edge may do without a word counts as done. An edge
+ * whose line ends is dead: its holds go with it, and what it had recorded stays until it is committed.
  */
 export class CounterHub {
   readonly #states: CountedStates;
   readonly #local: ReturnType<typeof localCounters>;
   readonly #messages: MessageCounter;
+  readonly #leases: Leases;
+  /** Of the last question that was answered `later`. */
+  #lastLater = 0;
   readonly #networks: NetworkBudget;
   readonly #joined = new Set<Joined>();
   readonly #dead = new Map<CountedEdge, NodeJS.Timeout>();
@@ -49,6 +55,7 @@ export class CounterHub {
     this.#states = new CountedStates(clock);
     this.#local = localCounters(clock, () => true);
     this.#messages = new MessageCounter(clock, this.#states);
+    this.#leases = new Leases(clock, () => this.#joined.size);
     this.#networks = new NetworkBudget(clock, '');
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
@@ -57,13 +64,13 @@ export class CounterHub {
   /** Counts for the edge at the other end. */
   join(stream: Duplex): void {
     const joined: Joined = { edge: new CountedEdge(), writer: new FrameWriter(stream) };
-    const { edge, writer } = joined;
+    const { writer } = joined;
     this.#joined.add(joined);
     readFrames(
       stream,
       {
         take: (frame) => this.#take(joined, frame),
-        change: (frame) => this.#change(edge, frame),
+        report: (frame) => this.#report(joined, frame),
         words: (words) => this.#hear(joined, words as EdgeWords),
       },
       () => writer.flush(),
@@ -79,6 +86,7 @@ export class CounterHub {
     if (mayAdmit === this.#mayAdmit && !isRegained) return;
     this.#mayAdmit = mayAdmit;
     this.#tellAll(isRegained);
+    if (!mayAdmit) this.#recallAll();
   }
 
   stop(): void {
@@ -87,39 +95,101 @@ export class CounterHub {
   }
 
   /** Everything that is open, for tests: sums over all edges, by account. */
-  open(accountId: string): { holds: bigint; charges: bigint } {
-    const { holds = 0n, pending = 0n } = this.#states.account(accountId) ?? {};
-    return { holds, charges: pending };
+  open(accountId: string): { holds: bigint; charges: bigint; leased: bigint } {
+    const { holds = 0n, pending = 0n, leased = 0n } = this.#states.account(accountId) ?? {};
+    return { holds: holds - leased, charges: pending, leased };
   }
 
-  #take({ edge, writer }: Joined, frame: TakeFrame): void {
-    const { account, day, window, claim } = edge.payers[frame.ref]!;
-    account.state.committed(frame.balance, frame.seq);
-    day.state.committed(utcDay(frame.day * DAY_MS), frame.spend);
-    window.resize(frame.limit);
+  #take(joined: Joined, frame: TakeFrame): void {
+    const payer = joined.edge.payers[frame.ref]!;
+    this.#learn(payer, frame);
+    this.#fill(payer, frame);
+    if (this.#leases.isOut(payer) && !this.#leases.hasRoom(payer, frame.hold)) {
+      this.#decideLater(joined, payer, frame, []);
+      return;
+    }
+    const answer = this.#decide(joined, payer);
+    const isCharged = answer.verdict === 'poor' || answer.verdict === 'capped';
+    const untold = isCharged ? this.#untold(joined, payer) : [];
+    if (untold.length > 0 && this.#leases.mayAsk(payer)) this.#decideLater(joined, payer, frame, untold);
+    else joined.writer.answer(answer);
+  }
+
+  /** Decides once edges have told everything and given everything back. */
+  #decideLater(joined: Joined, payer: CountedPayer, frame: TakeFrame, untold: Lessee[]): void {
+    const id = ++this.#lastLater;
+    joined.writer.answer({ ...NO_ANSWER, verdict: 'later', id });
+    const decide = (isKnown: boolean): void => {
+      this.#fill(payer, frame);
+      const answer = isKnown ? this.#decide(joined, payer) : { ...NO_ANSWER, verdict: 'unknown' as const };
+      joined.writer.answer({ ...answer, id });
+    };
+    this.#leases.wait({ lessee: this.#lessee(joined, payer), hold: frame.hold, decide }, untold);
+  }
+
+  /**
+   * What other edges have charged to an account: they may have committed it and not told yet, while the balance that another
+   * one has read is without it.
+   */
+  #untold(asker: Joined, { account }: CountedPayer): Lessee[] {
+    const untold: Lessee[] = [];
+    for (const joined of this.#joined) {
+      const part = joined === asker ? undefined : joined.edge.accounts.get(account.state.id);
+      if (!part || part.charges === 0n) continue;
+      for (const payer of part.payers) untold.push(this.#lessee(joined, payer));
+    }
+    return untold;
+  }
+
+  #fill({ window, claim }: CountedPayer, frame: TakeFrame): void {
+    window.window.resize(frame.limit);
     claim.hold = frame.hold;
     claim.payer.dailyLimit = frame.cap;
-    try {
-      const taken = this.#local.take(claim);
-      if (typeof taken === 'string') {
-        writer.answer(taken, 0, 0);
-        return;
-      }
-      account.holds += frame.hold;
-      day.holds += frame.hold;
-      writer.answer('ok', claim.rate!.remaining, claim.rate!.resetMs);
-    } catch (error) {
-      if (!(error instanceof AdmissionError)) throw error;
-      writer.answer(VERDICTS[error.code] ?? 'rate', 0, Math.ceil(error.rate?.resetMs ?? 0));
-    }
   }
 
-  #change(edge: CountedEdge, frame: ChangeFrame): void {
-    const { account, day } = edge.payers[frame.ref]!;
+  /** Decides on what is filled in. */
+  #decide(joined: Joined, payer: CountedPayer): AnswerFrame {
+    const { claim, account, day } = payer;
+    try {
+      const taken = this.#local.take(claim);
+      if (typeof taken === 'string') return { ...NO_ANSWER, verdict: taken };
+    } catch (error) {
+      if (!(error instanceof AdmissionError)) throw error;
+      const verdict = VERDICTS[error.code] ?? 'rate';
+      return { ...NO_ANSWER, verdict, resetMs: Math.ceil(error.rate?.resetMs ?? 0) };
+    }
+    account.holds += claim.hold;
+    day.holds += claim.hold;
+    const grant = this.#mayAdmit ? this.#leases.grant(this.#lessee(joined, payer)) : NOTHING;
+    const { resetMs } = claim.rate!;
+    return { verdict: 'ok', id: 0, remaining: this.#leases.remaining(payer), resetMs, ...grant };
+  }
+
+  #report(joined: Joined, frame: ReportFrame): void {
+    const payer = joined.edge.payers[frame.ref]!;
+    const { account, day } = payer;
     account.change(frame.holds, frame.charges);
     day.change(frame.holds, frame.charges);
+    this.#learn(payer, frame);
+    this.#leases.report(payer, frame);
+    if (!frame.wants) return;
+    const grant = this.#mayAdmit ? this.#leases.grant(this.#lessee(joined, payer)) : NOTHING;
+    joined.writer.grant({ ref: frame.ref, remaining: this.#leases.remaining(payer), ...grant });
+  }
+
+  /** What the edge has read from the database. */
+  #learn({ account, day }: CountedPayer, frame: TakeFrame | ReportFrame): void {
     account.state.committed(frame.balance, frame.seq);
     day.state.committed(utcDay(frame.day * DAY_MS), frame.spend);
+  }
+
+  #lessee({ writer }: Joined, payer: CountedPayer): Lessee {
+    return { payer, recall: (ref) => writer.recall(ref) };
+  }
+
+  #recallAll(): void {
+    for (const { edge } of this.#joined)
+      for (const payer of edge.payers) if (payer) this.#leases.recall(payer.account.state);
   }
 
   #hear({ edge, writer }: Joined, words: EdgeWords): void {
@@ -127,11 +197,15 @@ export class CounterHub {
       case 'edge':
         edge.id = words.id;
         return;
+      case 'stops':
+        // Grants may have crossed this.
+        for (const payer of edge.payers) if (payer) this.#leases.forget(payer);
+        return;
       case 'payer':
         edge.payers[words.ref] = this.#states.introduce(edge, words);
         return;
       case 'forget':
-        edge.forget(words.ref);
+        this.#forget(edge, words.ref);
         return;
       case 'replaced':
         for (const id of words.ids) this.#bury(id);
@@ -161,15 +235,23 @@ export class CounterHub {
     for (const { writer } of this.#joined) writer.words(words);
   }
 
+  #forget(edge: CountedEdge, ref: number): void {
+    const payer = edge.payers[ref];
+    if (payer) this.#leases.forget(payer);
+    edge.forget(ref);
+  }
+
   #leave(joined: Joined): void {
     const { edge } = joined;
     this.#joined.delete(joined);
-    let charges = 0n;
+    let isClean = edge.messages.size === 0;
     for (const part of edge.parts()) {
       part.change(-part.holds, 0n);
-      charges += part.charges;
+      isClean &&= part.charges === 0n && part.leased === 0n;
     }
-    const isClean = charges === 0n && edge.messages.size === 0;
+    const payers = edge.payers.filter((payer) => payer !== undefined);
+    for (const payer of payers) this.#leases.abandon(payer);
+    for (const payer of payers) this.#leases.ended(payer);
     if (!isClean) {
       this.log.warn({ edge: edge.id }, 'an edge has ended before everything was committed');
       this.#buryIn(edge, this.#replaced.has(edge.id) ? BURIED_MS : GONE_MS);
@@ -188,7 +270,10 @@ export class CounterHub {
     const timer = setTimeout(() => {
       this.#dead.delete(edge);
       this.#replaced.delete(edge.id);
-      for (const part of edge.parts()) part.change(0n, -part.charges);
+      for (const part of edge.parts()) {
+        part.change(0n, -part.charges);
+        part.lease(-part.leased);
+      }
       this.#messages.release(edge);
     }, ms);
     timer.unref();

@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import { within } from '../../../lib/within.js';
-import type { Payer } from '../../payer.js';
 import { notServing } from '../refusals.js';
-import { type AnswerFrame, type FrameReader, FrameWriter, readFrames } from './frames.js';
+import { FrameWriter } from './frame-writer.js';
+import { type AnswerFrame, type FrameReader, type GrantFrame, readFrames } from './frames.js';
 import type { CounterWords, EdgeWords, MessageWords, VerdictWords } from './words.js';
 
 /** A question to the counting process. */
@@ -27,15 +27,20 @@ export class CounterLink {
   readonly ready: Promise<void>;
   edges = 1;
   onSpent: (minute: number, networks: readonly string[]) => void = () => undefined;
+  onGrant: (grant: GrantFrame) => void = () => undefined;
+  onRecall: (ref: number) => void = () => undefined;
   #mayAdmit = false;
   #isOver = false;
   #regained: () => void = () => undefined;
   /** Calls that wait for a verdict, oldest first. */
   readonly #calls: Question<AnswerFrame>[] = [];
   #nextCall = 0;
+  /** Those whose decision follows, by the id that it will have. */
+  readonly #later = new Map<number, Question<AnswerFrame>>();
   /** Questions for calls that are gathered, and those that are on their way. */
   #unsent = 0;
   #sent = 0;
+  #isUrgent = false;
   readonly #messages = new Map<number, Question<VerdictWords>>();
   #lastMessage = 0;
   readonly #check: NodeJS.Timeout;
@@ -55,13 +60,21 @@ export class CounterLink {
     this.ready = new Promise((resolve) => {
       const reader: FrameReader = {
         answer: (answer) => this.#answered(answer),
+        grant: (grant) => this.onGrant(grant),
+        recall: (ref) => {
+          this.onRecall(ref);
+          // Somebody waits for it.
+          this.#isUrgent = true;
+        },
         words: (words) => {
           this.#hear(words as CounterWords);
           resolve();
         },
       };
       readFrames(stream, reader, () => {
-        if (this.#sent === 0) this.writer.flush();
+        if (this.#sent > 0 && !this.#isUrgent) return;
+        this.#isUrgent = false;
+        this.writer.flush();
       });
     });
     stream.on('error', () => undefined);
@@ -135,6 +148,12 @@ export class CounterLink {
   }
 
   #answered(answer: AnswerFrame): void {
+    const decided = answer.verdict === 'later' ? undefined : this.#later.get(answer.id);
+    if (decided) {
+      this.#later.delete(answer.id);
+      decided.answer(answer, decided.isGivenUp);
+      return;
+    }
     this.#sent--;
     const call = this.#calls[this.#nextCall++]!;
     // Moved to the front now and then, so that a call costs the same however many wait.
@@ -142,11 +161,13 @@ export class CounterLink {
       this.#calls.splice(0, this.#nextCall);
       this.#nextCall = 0;
     }
-    call.answer(answer, call.isGivenUp);
+    if (answer.verdict === 'later') this.#later.set(answer.id, call);
+    else call.answer(answer, call.isGivenUp);
   }
 
   *#unanswered(): Iterable<Question<never>> {
     yield* this.#calls.slice(this.#nextCall) as Question<never>[];
+    yield* this.#later.values() as Iterable<Question<never>>;
     yield* this.#messages.values() as Iterable<Question<never>>;
   }
 
@@ -164,10 +185,3 @@ export class CounterLink {
     this.#giveUp(Number.POSITIVE_INFINITY);
   }
 }
-
-/** What the counting process is told of a payer with every word. */
-export const knownOf = ({ account, day }: Payer, today: string) => ({
-  balance: account.balance,
-  seq: account.seq,
-  spend: day.spend(today),
-});

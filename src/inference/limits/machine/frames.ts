@@ -2,11 +2,14 @@ import type { Duplex } from 'node:stream';
 import type { Money } from '../../../lib/money.js';
 
 /**
- * What edges of one machine and the process that counts for them say to each other. What each call says has a fixed form;
- * everything rarer is JSON. All that one turn of the event loop has to say leaves in one write. Amounts are 64-bit integers:
- * balances up to $9.2 million.
+ * What edges of one machine and the process that counts for them say to each other. What calls say has a fixed form;
+ * everything rarer is JSON. Amounts are 64-bit integers: balances up to $9.2 million.
  */
-const VERDICTS = ['ok', 'poor', 'account', 'capped', 'key', 'rate'] as const;
+export const VERDICTS = ['ok', 'poor', 'account', 'capped', 'key', 'rate', 'later', 'unknown'] as const;
+/**
+ * `later`: other edges are asked first to give back what they may give out; the decision follows under the same id.
+ * `unknown`: one of them didn't answer.
+ */
 export type Verdict = (typeof VERDICTS)[number];
 
 /** What an edge knows of a payer from the database, with all that it says of one. */
@@ -28,134 +31,66 @@ export interface TakeFrame extends Known {
   cap: Money | null;
 }
 
-/** By how much holds and charges that wait for their commit have changed. */
-export interface ChangeFrame extends Known {
+/** What has changed at an edge since it last said so. */
+export interface ReportFrame extends Known {
+  /** By how much holds and charges that wait for their commit have changed. */
   holds: Money;
   charges: Money;
+  /** By how much less may be given out without asking: what was taken or is given back. */
+  money: Money;
+  /** How many calls are given back. */
+  calls: number;
+  /** When calls were admitted without asking, in milliseconds. */
+  used: readonly number[];
+  /** Asks for more of it. */
+  wants: boolean;
+  /** All is told, and all is given back that came with so many grants; null: not all is. */
+  closes: number | null;
 }
 
-/** Answers come in the order of the questions. */
-export interface AnswerFrame {
+/** What an edge may admit without asking, beyond what it may already. */
+export interface Grant {
+  calls: number;
+  money: Money;
+}
+
+/** Answers come in the order of the questions, but for decisions that follow `later`: those have the id of that answer. */
+export interface AnswerFrame extends Grant {
+  /** 0: nothing follows, and nothing went before. */
+  id: number;
   verdict: Verdict;
   remaining: number;
   resetMs: number;
 }
 
+/** The answer to an edge that wants more. */
+export interface GrantFrame extends Grant {
+  ref: number;
+  remaining: number;
+}
+
 export interface FrameReader {
   take?(frame: TakeFrame): void;
-  change?(frame: ChangeFrame): void;
+  report?(frame: ReportFrame): void;
   answer?(frame: AnswerFrame): void;
+  grant?(frame: GrantFrame): void;
+  /** Everything is to be told, and everything that may be given out without asking given back. */
+  recall?(ref: number): void;
   words(words: unknown): void;
 }
 
-const WORDS = 0;
-const TAKE = 1;
-const CHANGE = 2;
-const ANSWER = 3;
-/** The head of `WORDS` gives the length of the rest. */
-const LENGTHS = [5, 53, 49, 10];
-const LEAST_BYTES = 512;
-const MOST_BYTES = 64 * 1024;
-const MOST = 2n ** 63n - 1n;
-const fitting = (amount: Money): Money => (amount > MOST ? MOST : amount < -MOST ? -MOST : amount);
-
-/** When there is no hurry: what has changed can travel with the next question. */
-const CHANGES_WAIT_MS = 2;
-
-/** How a writer gathers more than one turn has to say. */
-export interface Gathering {
-  /** Whether to wait at the end of a turn: whoever says so flushes later. */
-  waits(): boolean;
-  onFlush(): void;
-}
-
-/** Gathers what is to be said, and says it at the end of this turn, or later where `gathering` says so. */
-export class FrameWriter {
-  #bytes = Buffer.alloc(0);
-  #view = new DataView(this.#bytes.buffer);
-  #end = 0;
-  #size = LEAST_BYTES;
-  #due = false;
-  #changesDue: NodeJS.Timeout | undefined;
-
-  constructor(
-    private readonly stream: Duplex,
-    private readonly gathering?: Gathering,
-  ) {}
-
-  take({ ref, limit, day, hold, balance, seq, cap, spend }: TakeFrame): void {
-    const at = this.#begin(TAKE, LENGTHS[TAKE]!);
-    const view = this.#view;
-    view.setUint32(at + 1, ref);
-    view.setUint32(at + 5, limit);
-    view.setUint32(at + 9, day);
-    view.setBigInt64(at + 13, hold);
-    view.setBigInt64(at + 21, fitting(balance));
-    view.setBigInt64(at + 29, seq);
-    view.setBigInt64(at + 37, cap === null ? -1n : fitting(cap));
-    view.setBigInt64(at + 45, spend);
-  }
-
-  change({ ref, day, holds, charges, balance, seq, spend }: ChangeFrame): void {
-    const at = this.#begin(CHANGE, LENGTHS[CHANGE]!);
-    const view = this.#view;
-    view.setUint32(at + 1, ref);
-    view.setUint32(at + 5, day);
-    view.setBigInt64(at + 9, holds);
-    view.setBigInt64(at + 17, charges);
-    view.setBigInt64(at + 25, fitting(balance));
-    view.setBigInt64(at + 33, seq);
-    view.setBigInt64(at + 41, spend);
-  }
-
-  answer(verdict: Verdict, remaining: number, resetMs: number): void {
-    const at = this.#begin(ANSWER, LENGTHS[ANSWER]!);
-    this.#bytes[at + 1] = VERDICTS.indexOf(verdict);
-    this.#view.setUint32(at + 2, remaining);
-    this.#view.setUint32(at + 6, resetMs);
-  }
-
-  words(words: unknown): void {
-    const text = Buffer.from(JSON.stringify(words));
-    const at = this.#begin(WORDS, LENGTHS[WORDS]! + text.length);
-    this.#view.setUint32(at + 1, text.length);
-    text.copy(this.#bytes, at + LENGTHS[WORDS]!);
-  }
-
-  /** Says now what there is to say. */
-  flush(): void {
-    clearTimeout(this.#changesDue);
-    this.#changesDue = undefined;
-    if (this.#end === 0) return;
-    this.gathering?.onFlush();
-    const said = this.#bytes.subarray(0, this.#end);
-    // As much again fits next time.
-    this.#size = Math.min(MOST_BYTES, Math.max(LEAST_BYTES, 2 * this.#end));
-    this.#bytes = Buffer.alloc(0);
-    this.#end = 0;
-    if (this.stream.writable) this.stream.write(said);
-  }
-
-  #begin(kind: number, length: number): number {
-    if (this.#end + length > this.#bytes.length) {
-      this.flush();
-      this.#bytes = Buffer.allocUnsafe(Math.max(this.#size, length));
-      this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length);
-    }
-    if (kind === CHANGE) this.#changesDue ??= setTimeout(() => this.flush(), CHANGES_WAIT_MS);
-    else if (!this.#due) {
-      this.#due = true;
-      setImmediate(() => {
-        this.#due = false;
-        if (!this.gathering?.waits()) this.flush();
-      });
-    }
-    const at = this.#end;
-    this.#bytes[at] = kind;
-    this.#end += length;
-    return at;
-  }
-}
+export const WORDS = 0;
+export const TAKE = 1;
+export const REPORT = 2;
+export const ANSWER = 3;
+export const GRANT = 4;
+export const RECALL = 5;
+/** Without what follows `WORDS` and `REPORT`: their heads end with the length of a text, or the number of times. */
+export const LENGTHS = [5, 53, 70, 26, 21, 5] as const;
+export const TIME_BYTES = 8;
+/** Flags of a report. */
+export const WANTS = 1;
+export const CLOSES = 2;
 
 /** Reads what the other side says. `onRead` is called when all that has come is read. */
 export function readFrames(stream: Duplex, reader: FrameReader, onRead?: () => void): void {
@@ -174,44 +109,73 @@ function readAll(bytes: Buffer, reader: FrameReader): number {
   let at = 0;
   while (at < bytes.length) {
     const kind = bytes[at]!;
-    let length = LENGTHS[kind]!;
-    if (at + length > bytes.length) break;
-    if (kind === WORDS) {
-      const start = at + length;
-      length += view.getUint32(at + 1);
-      if (at + length > bytes.length) break;
-      reader.words(JSON.parse(bytes.toString('utf8', start, at + length)));
-    } else readFixed(view, at, kind, reader);
-    at += length;
+    const head = LENGTHS[kind]!;
+    if (at + head > bytes.length) break;
+    let end = at + head;
+    if (kind === WORDS) end += view.getUint32(end - 4);
+    else if (kind === REPORT) end += TIME_BYTES * view.getUint32(end - 4);
+    if (end > bytes.length) break;
+    if (kind === WORDS) reader.words(JSON.parse(bytes.toString('utf8', at + head, end)));
+    else if (kind === TAKE) reader.take?.(readTake(view, at + 1));
+    else if (kind === REPORT) reader.report?.(readReport(view, at + 1, at + head, end));
+    else readAnswer(view, at, kind, reader);
+    at = end;
   }
   return at;
 }
 
-function readFixed(view: DataView, at: number, kind: number, reader: FrameReader): void {
+function readTake(view: DataView, at: number): TakeFrame {
+  const cap = view.getBigInt64(at + 36);
+  return {
+    ref: view.getUint32(at),
+    limit: view.getUint32(at + 4),
+    day: view.getUint32(at + 8),
+    hold: view.getBigInt64(at + 12),
+    balance: view.getBigInt64(at + 20),
+    seq: view.getBigInt64(at + 28),
+    cap: cap < 0n ? null : cap,
+    spend: view.getBigInt64(at + 44),
+  };
+}
+
+function readReport(view: DataView, at: number, times: number, end: number): ReportFrame {
+  const used: number[] = [];
+  const flags = view.getUint8(at + 60);
+  for (let time = times; time < end; time += TIME_BYTES) used.push(view.getFloat64(time));
+  return {
+    ref: view.getUint32(at),
+    day: view.getUint32(at + 4),
+    holds: view.getBigInt64(at + 8),
+    charges: view.getBigInt64(at + 16),
+    balance: view.getBigInt64(at + 24),
+    seq: view.getBigInt64(at + 32),
+    spend: view.getBigInt64(at + 40),
+    money: view.getBigInt64(at + 48),
+    calls: view.getUint32(at + 56),
+    closes: (flags & CLOSES) === 0 ? null : view.getUint32(at + 61),
+    wants: (flags & WANTS) !== 0,
+    used,
+  };
+}
+
+function readAnswer(view: DataView, at: number, kind: number, reader: FrameReader): void {
   if (kind === ANSWER) {
-    const verdict = VERDICTS[view.getUint8(at + 1)]!;
-    reader.answer?.({ verdict, remaining: view.getUint32(at + 2), resetMs: view.getUint32(at + 6) });
-  } else if (kind === TAKE) {
-    const cap = view.getBigInt64(at + 37);
-    reader.take?.({
+    reader.answer?.({
+      verdict: VERDICTS[view.getUint8(at + 1)]!,
+      id: view.getUint32(at + 2),
+      remaining: view.getUint32(at + 6),
+      resetMs: view.getUint32(at + 10),
+      calls: view.getUint32(at + 14),
+      money: view.getBigInt64(at + 18),
+    });
+  } else if (kind === GRANT) {
+    reader.grant?.({
       ref: view.getUint32(at + 1),
-      limit: view.getUint32(at + 5),
-      day: view.getUint32(at + 9),
-      hold: view.getBigInt64(at + 13),
-      balance: view.getBigInt64(at + 21),
-      seq: view.getBigInt64(at + 29),
-      cap: cap < 0n ? null : cap,
-      spend: view.getBigInt64(at + 45),
+      remaining: view.getUint32(at + 5),
+      calls: view.getUint32(at + 9),
+      money: view.getBigInt64(at + 13),
     });
   } else {
-    reader.change?.({
-      ref: view.getUint32(at + 1),
-      day: view.getUint32(at + 5),
-      holds: view.getBigInt64(at + 9),
-      charges: view.getBigInt64(at + 17),
-      balance: view.getBigInt64(at + 25),
-      seq: view.getBigInt64(at + 33),
-      spend: view.getBigInt64(at + 41),
-    });
+    reader.recall?.(view.getUint32(at + 1));
   }
 }

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { type Clock, DAY_MS, utcDay } from '../../../lib/clock.js';
+import type { Clock } from '../../../lib/clock.js';
 import type { Money } from '../../../lib/money.js';
 import type { FlushResult } from '../../../metering/usage-record.js';
 import { type Payer, windowOf } from '../../payer.js';
@@ -8,9 +8,10 @@ import type { Admission, Blocked, Counters } from '../limits.js';
 import { countEdges } from '../limits-metrics.js';
 import { hold } from '../local-counters.js';
 import { dailyCapExceeded, insufficientCredits, notServing, rateExceeded } from '../refusals.js';
-import { type CounterLink, knownOf } from './counter-link.js';
+import type { CounterLink } from './counter-link.js';
 import type { AnswerFrame } from './frames.js';
 import { MachineMessages } from './machine-messages.js';
+import { ToldPayer } from './told-payer.js';
 
 export interface MachineCountersDeps {
   link: CounterLink;
@@ -19,29 +20,30 @@ export interface MachineCountersDeps {
   registry: Registry;
 }
 
-interface Introduced {
-  ref: number;
-  payer: Payer;
-  usedAt: number;
-}
-
 /** A head of a queue asks so often: holds of other edges settle without a word to us. */
 const POLL_MS = 20;
 const SWEEP_MS = 30_000;
 /** A payer that was unused for so long and has nothing open is forgotten; its minute is empty, too. */
 const FORGET_MS = 65_000;
 
+/** What has changed is told so often, unless the counting process asks for it. */
+const TELL_MS = 250;
+
 /**
- * Counters in the process that counts for all edges of this machine: one question a call. While nobody answers, nothing is
- * admitted.
+ * Counters in the process that counts for all edges of this machine. Far from its limits a payer's calls are admitted out of
+ * a lease, which is exact since that process counts it as used; otherwise it is one question a call. While nobody answers,
+ * nothing is admitted beyond what is leased.
  */
 export class MachineCounters implements Counters {
   readonly pollMs = POLL_MS;
   readonly messages: MachineMessages;
   /** By credential. */
-  readonly #introduced = new Map<string, Introduced>();
+  readonly #told = new Map<string, ToldPayer>();
+  readonly #byRef: (ToldPayer | undefined)[] = [];
   readonly #freeRefs: number[] = [];
-  #refs = 0;
+  /** Those that have a lease, and with it perhaps something to tell. */
+  readonly #leased = new Set<ToldPayer>();
+  #tellsAt: NodeJS.Timeout | undefined;
   readonly #sweeper: NodeJS.Timeout;
 
   constructor(private readonly deps: MachineCountersDeps) {
@@ -49,6 +51,15 @@ export class MachineCounters implements Counters {
     this.messages = new MachineMessages(link, clock);
     link.tell({ kind: 'edge', id: identity.id });
     identity.onReplaced((ids) => link.tell({ kind: 'replaced', ids }));
+    link.onGrant = (grant) => {
+      const told = this.#byRef[grant.ref]!;
+      told.heard();
+      this.#granted(told, grant, clock.now());
+    };
+    link.onRecall = (ref) => {
+      const told = this.#byRef[ref];
+      if (told) this.#close(told);
+    };
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
     countEdges(registry, () => link.edges);
@@ -58,39 +69,27 @@ export class MachineCounters implements Counters {
     return this.deps.link.edges;
   }
 
-  take(admission: Admission): Promise<Admission | Blocked> {
-    const { link } = this.deps;
+  take(admission: Admission): Admission | Promise<Admission | Blocked> {
+    const { link, clock } = this.deps;
     if (!link.mayAdmit()) throw notServing();
     const { payer, hold: amount } = admission;
-    const { account, day } = payer;
-    this.#ask(admission);
-    account.asked += amount;
-    account.asking++;
-    day.asked += amount;
-    return new Promise((resolve, reject) => {
-      link.askedForCall((answer, isGivenUp) => {
-        account.asked -= amount;
-        account.asking--;
-        day.asked -= amount;
-        if (isGivenUp) {
-          if (answer.verdict === 'ok') this.changed(payer, -amount, 0n);
-          return;
-        }
-        const taken = verdictOn(admission, answer, this.deps.clock.now());
-        if (taken instanceof Error) reject(taken);
-        else resolve(taken);
-      }, reject);
-    });
+    const now = clock.now();
+    const told = this.#toldOf(payer, now);
+    const rate = told.admit(amount, now);
+    if (rate) {
+      if (told.isLow) told.tell(link.writer, now, { wants: true });
+      windowOf(payer).note(now);
+      admission.rate = rate;
+      return hold(admission);
+    }
+    return this.#ask(admission, told, now);
   }
 
   changed(payer: Payer, holds: Money, charges: Money): void {
     const now = this.deps.clock.now();
-    this.deps.link.writer.change({
-      ref: this.#refOf(payer, now),
-      day: Math.floor(now / DAY_MS),
-      ...{ holds, charges },
-      ...knownOf(payer, utcDay(now)),
-    });
+    const told = this.#toldOf(payer, now);
+    told.changed(holds, charges);
+    if (!told.isLeased) told.tell(this.deps.link.writer, now);
   }
 
   committed(result: FlushResult): void {
@@ -101,37 +100,86 @@ export class MachineCounters implements Counters {
     }
     for (const [id, sum] of sums) {
       // Whoever has charges that wait is not forgotten.
-      const payer = this.#introduced.get(id)?.payer;
+      const payer = this.#told.get(id)?.payer;
       if (payer) this.changed(payer, 0n, -sum);
     }
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#sweeper);
+    clearTimeout(this.#tellsAt);
+    for (const told of this.#leased) this.#close(told);
+    this.deps.link.tell({ kind: 'stops' });
     await this.deps.link.stop();
   }
 
-  #ask({ payer, hold: amount }: Admission): void {
-    const now = this.deps.clock.now();
-    this.deps.link.writer.take({
-      ref: this.#refOf(payer, now),
-      limit: windowOf(payer).limit,
-      day: Math.floor(now / DAY_MS),
-      hold: amount,
-      cap: payer.dailyLimit,
-      ...knownOf(payer, utcDay(now)),
+  #ask(admission: Admission, told: ToldPayer, now: number): Promise<Admission | Blocked> {
+    const { link, clock } = this.deps;
+    const { payer, hold: amount } = admission;
+    const { account, day } = payer;
+    told.ask(link.writer, amount, now);
+    account.asked += amount;
+    account.asking++;
+    day.asked += amount;
+    return new Promise((resolve, reject) => {
+      link.askedForCall((answer, isGivenUp) => {
+        account.asked -= amount;
+        account.asking--;
+        day.asked -= amount;
+        const answeredAt = clock.now();
+        this.#granted(told, answer, answeredAt);
+        if (isGivenUp) {
+          if (answer.verdict === 'ok') this.changed(payer, -amount, 0n);
+          return;
+        }
+        const taken = verdictOn(admission, answer, answeredAt);
+        if (taken instanceof Error) reject(taken);
+        else resolve(taken);
+      }, reject);
     });
   }
 
-  #refOf(payer: Payer, now: number): number {
-    const known = this.#introduced.get(payer.credential.id);
+  #granted(told: ToldPayer, grant: Pick<AnswerFrame, 'calls' | 'money' | 'remaining'>, now: number): void {
+    told.granted(grant, grant.remaining, now);
+    if (!told.isLeased) return;
+    this.#leased.add(told);
+    if (!this.#tellsAt) this.#tellLater();
+  }
+
+  #close(told: ToldPayer): void {
+    this.#leased.delete(told);
+    told.tell(this.deps.link.writer, this.deps.clock.now(), { closes: true });
+  }
+
+  #tellAll(): void {
+    const { link, clock } = this.deps;
+    const now = clock.now();
+    for (const told of this.#leased) {
+      told.renew(link.writer, now);
+      if (!told.isLeased) this.#leased.delete(told);
+    }
+    link.writer.flush();
+    this.#tellsAt = undefined;
+    if (this.#leased.size > 0) this.#tellLater();
+  }
+
+  #tellLater(): void {
+    this.#tellsAt = setTimeout(() => this.#tellAll(), TELL_MS);
+    this.#tellsAt.unref();
+  }
+
+  #toldOf(payer: Payer, now: number): ToldPayer {
+    const known = this.#told.get(payer.credential.id);
     if (known) {
       known.payer = payer;
       known.usedAt = now;
-      return known.ref;
+      return known;
     }
-    const ref = this.#freeRefs.pop() ?? this.#refs++;
-    this.#introduced.set(payer.credential.id, { ref, payer, usedAt: now });
+    const ref = this.#freeRefs.pop() ?? this.#byRef.length;
+    const told = new ToldPayer(ref, payer);
+    told.usedAt = now;
+    this.#told.set(payer.credential.id, told);
+    this.#byRef[ref] = told;
     const { account, credential, rate } = payer;
     this.deps.link.tell({
       kind: 'payer',
@@ -142,16 +190,17 @@ export class MachineCounters implements Counters {
       credentialId: credential.id,
       rate: rate?.name ?? null,
     });
-    return ref;
+    return told;
   }
 
   #sweep(): void {
     const now = this.deps.clock.now();
-    for (const [id, { ref, payer, usedAt }] of this.#introduced) {
-      if (now - usedAt <= FORGET_MS || !payer.account.idle || !payer.day.idle) continue;
-      this.#introduced.delete(id);
-      this.#freeRefs.push(ref);
-      this.deps.link.tell({ kind: 'forget', ref });
+    for (const [id, told] of this.#told) {
+      if (now - told.usedAt <= FORGET_MS || !told.isIdle) continue;
+      this.#told.delete(id);
+      this.#byRef[told.ref] = undefined;
+      this.#freeRefs.push(told.ref);
+      this.deps.link.tell({ kind: 'forget', ref: told.ref });
     }
   }
 }
@@ -174,7 +223,10 @@ function verdictOn(
       return dailyCapExceeded();
     case 'rate':
       return rateExceeded({ allowed: false, limit, remaining: 0, resetMs: Math.max(1, resetMs) });
-    default:
+    case 'account':
+    case 'key':
       return verdict;
+    default:
+      return notServing();
   }
 }

@@ -40,6 +40,8 @@ export interface PayerWords {
 /** What edges say that isn't said with each call. */
 export type EdgeWords =
   | { kind: 'edge'; id: string }
+  /** It admits nothing from now on. */
+  | { kind: 'stops' }
   | PayerWords
   | { kind: 'forget'; ref: number }
   /** These edges are dead, and what they had recorded is committed. */
