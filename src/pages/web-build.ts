@@ -10,6 +10,7 @@ import type { SiteAssets } from './site.js';
 const manifestSchema = z.object({
   pages: z.record(z.string(), z.string()),
   preloads: z.record(z.string(), z.array(z.string())),
+  outlines: z.record(z.string(), z.string()),
   site: z.object({
     theme: z.string(),
     style: z.string(),
@@ -52,7 +53,7 @@ export interface Asset {
 export interface WebBuild {
   /**
    * Document of a page with `nonce` at every place that wants one. It asks at once for all that the page at `path` is made
-   * of, where that is known.
+   * of, and shows its title, where these are known.
    */
   page(name: string, nonce: string, path?: string): string;
   /** The scripts that stand in the document of a page, as its policy names them: `'sha256-…'`. */
@@ -83,6 +84,13 @@ function withPreload(document: string, scripts: readonly string[]): string {
   );
   return document.replace('</head>', `${modules.join('')}</head>`);
 }
+
+/** Stand in the outline of a document until it is known whose it is. */
+const BARS = '<div class="shell-bar"></div><div class="shell-bar"></div>';
+
+/** With title and lead of a page that has the same ones for everybody. */
+const withOutline = (document: string, outline: string = BARS): string =>
+  document.replace(BARS, () => outline);
 
 /** Begins a script that stands in the document; others have an address before their nonce. */
 const INLINE_SCRIPT = '<script nonce="';
@@ -118,7 +126,7 @@ export function loadWebBuild(folder: string = webFolder()): WebBuild | undefined
   const placed = new Map(
     Object.entries(manifest.preloads).map(([path, preload]) => [
       path,
-      withPreload(app, preload).split(NONCE_PLACEHOLDER),
+      withOutline(withPreload(app, preload), manifest.outlines[path]).split(NONCE_PLACEHOLDER),
     ]),
   );
   const assets = new Map<string, Asset>(

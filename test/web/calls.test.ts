@@ -51,7 +51,7 @@ describeInBrowser('the calls of the dashboard', () => {
     await facts.waitFor();
     const told = (await facts.locator('div').allInnerTexts()).map((fact) => fact.split(/\s*\n\s*/));
     expect(Object.fromEntries(told as [string, string][])).toMatchObject({
-      'Request id': fallenBack.id,
+      'Request ID': fallenBack.id,
       Status: 'success',
       Key: 'of a test',
       'Requested model': fallenBack.requestedModel,
@@ -60,7 +60,7 @@ describeInBrowser('the calls of the dashboard', () => {
       Streamed: 'yes',
       'Tokens in': '1,000',
       Cost: '$0.00025',
-      Verified: '1000 × $0.1 + 500 × $0.3 per million tokens = $0.00025, equal to the charge',
+      Verified: '1000 × $0.10 + 500 × $0.30 per million tokens = $0.00025, equal to the charge',
       'Time to first token': '123 ms',
       Flags: 'tokens were estimated',
     });
@@ -78,10 +78,10 @@ describeInBrowser('the calls of the dashboard', () => {
   });
 
   test('a call is found by its request id, here and from anywhere', async () => {
-    await page.getByLabel('Request id').fill('abc');
+    await page.getByLabel('Request ID').fill('abc');
     await page.getByRole('button', { name: 'Find call' }).click();
     await page.getByText('A request id looks like').waitFor();
-    await page.getByLabel('Request id').fill(` ${failed.id.toUpperCase()} `);
+    await page.getByLabel('Request ID').fill(` ${failed.id.toUpperCase()} `);
     await page.keyboard.press('Enter');
     await drawer().getByText('upstream_error', { exact: true }).waitFor();
     await page.goto('/dashboard/billing');

@@ -56,7 +56,7 @@ describeInBrowser('the figures of the dashboard', () => {
     await page.getByText('▲', { exact: false }).first().waitFor();
     // The call of a week ago and a minute later is one of the last seven days only when today is that young.
     expect(await tile('Requests')).toEqual(['4', '▲ 100%']);
-    expect(await tile('Error rate')).toEqual(['25%', '▲ 25 percentage points']);
+    expect(await tile('Error rate')).toEqual(['25%', '▲ 25 points']);
     expect(await tile('Latency, median')).toEqual(['200 ms', '▲ 100%']);
     expect((await tile('Tokens'))[0]).toBe('5.5K');
     await page.getByRole('button', { name: 'Today' }).click();

@@ -74,9 +74,16 @@ describeInBrowser('the weight of the pages', () => {
     }
   });
 
-  test('the outline stands in the document, and what the page at its address needs is asked for at once', async () => {
+  test('the outline stands in the document with the title of the page, and what the page at its address needs is asked for at once', async () => {
     const text = await (await fetch(`${suite.url}/dashboard/keys?sort=name`)).text();
     expect(text).toContain('<div class="shell">');
+    // Its title and what stands below it are there before any script; once the page is there, they stand in it alone.
+    expect(text).toMatch(/<div class="shell-title">API keys<\/div><div class="shell-lead">Keys authenticate/);
+    const page = await pageOf(browser, suite, await suite.signUp('free'));
+    await page.goto('/dashboard/keys');
+    await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+    await page.locator('.shell').waitFor({ state: 'detached' });
+    await page.getByText('Keys authenticate').waitFor();
     const preloaded = [
       ...text.matchAll(
         /<link rel="modulepreload" fetchpriority="low" crossorigin href="([^"]+)" nonce="[^"]+">/g,

@@ -9,8 +9,11 @@ type LazyPage<Props> = ((props: Props) => ReactNode) & {
   isThere(): boolean;
 };
 
+/** Who comes to a part: somebody who isn't signed in yet, everybody who is, or administrators alone. */
+type Audience = 'visitors' | 'users' | 'admins';
+
 interface LazyPart {
-  forAdmins: boolean;
+  audience: Audience;
   fetch(): Promise<void>;
   /** What a rendering has failed with is tried again by the next. */
   forgetFailure(): void;
@@ -25,7 +28,7 @@ const parts: LazyPart[] = [];
 export function lazyPage<Name extends string, Props extends object = object>(
   load: () => Promise<Record<Name, (props: Props) => ReactNode>>,
   name: Name,
-  { forAdmins = false }: { forAdmins?: boolean } = {},
+  audience: Audience = 'users',
 ): LazyPage<Props> {
   let Page: ((props: Props) => ReactNode) | undefined;
   let loading: Promise<void> | undefined;
@@ -44,7 +47,7 @@ export function lazyPage<Name extends string, Props extends object = object>(
     return loading;
   };
   const part: LazyPart = {
-    forAdmins,
+    audience,
     async fetch() {
       await start();
       failure = undefined;
@@ -69,7 +72,13 @@ export function lazyPage<Name extends string, Props extends object = object>(
 export const lazyAdminPage = <Name extends string, Props extends object = object>(
   load: () => Promise<Record<Name, (props: Props) => ReactNode>>,
   name: Name,
-): LazyPage<Props> => lazyPage(load, name, { forAdmins: true });
+): LazyPage<Props> => lazyPage(load, name, 'admins');
+
+/** A page before the log-in: whoever is signed in has no use for it. */
+export const lazyEntryPage = <Name extends string, Props extends object = object>(
+  load: () => Promise<Record<Name, (props: Props) => ReactNode>>,
+  name: Name,
+): LazyPage<Props> => lazyPage(load, name, 'visitors');
 
 /** Lets the next rendering try again what could not be fetched. */
 export function forgetFailures(): void {
@@ -79,14 +88,21 @@ export function forgetFailures(): void {
 const whenIdle: (act: () => void) => unknown =
   'requestIdleCallback' in window ? (act) => requestIdleCallback(act) : (act) => setTimeout(act, 500);
 
-/** Fetches every page, one after the other while nothing else is to do: then a click needs the server no more. */
-export function fetchPagesWhenIdle(isAdmin: boolean): void {
+/** The first view is drawn, asked for and painted by then, on slow phones too; a link that is pointed at fetches its page at once. */
+const SETTLED_MS = 8_000;
+
+/**
+ * Fetches every page of a user, one after the other while nothing else is to do: then a click needs the server no more.
+ * @returns what stops it from beginning
+ */
+export function fetchPagesWhenIdle(isAdmin: boolean): (() => void) | undefined {
   const { connection } = navigator as { connection?: { saveData?: boolean } };
-  if (connection?.saveData) return;
-  const waiting = parts.filter(({ forAdmins }) => isAdmin || !forAdmins);
+  if (connection?.saveData) return undefined;
+  const waiting = parts.filter(({ audience }) => audience === 'users' || (isAdmin && audience === 'admins'));
   const next = (): void => {
     const part = waiting.shift();
     if (part) void part.fetch().then(() => whenIdle(next));
   };
-  whenIdle(next);
+  const timer = setTimeout(() => whenIdle(next), SETTLED_MS);
+  return () => clearTimeout(timer);
 }

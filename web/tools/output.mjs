@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { formerCopies } from './former.mjs';
+import { outlines } from './outlines.mjs';
 import { preloads } from './preloads.mjs';
 
 const TYPES = {
@@ -94,6 +95,6 @@ export async function writeOutput(folder, { files, inputs, documents }) {
   writeFileSync(join(folder, persisted), `${JSON.stringify(documents, null, 1)}\n`);
   writeFileSync(
     join(folder, 'manifest.json'),
-    `${JSON.stringify({ pages, preloads: preloads(files), site, widget, persisted, compressedBy, assets, inputs }, null, 1)}\n`,
+    `${JSON.stringify({ pages, preloads: preloads(files), outlines: outlines(), site, widget, persisted, compressedBy, assets, inputs }, null, 1)}\n`,
   );
 }

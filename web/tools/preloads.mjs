@@ -1,4 +1,4 @@
-/** What a page of the dashboard's router loads when it is gone to (web/app/router.tsx), by the names of its chunks. */
+/** What a page of the dashboard's router loads when it is gone to (web/app/router.tsx, web/app/routes), by the names of its chunks. */
 const PAGES = {
   '/login': ['login-page'],
   '/signup': ['signup-page'],

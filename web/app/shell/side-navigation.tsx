@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Link, useLocation } from '@tanstack/react-router';
 import { MenuIcon } from 'lucide-react';
-import { Fragment, useId, useRef, useState } from 'react';
+import { Fragment, useEffect, useId, useRef, useState } from 'react';
 import classes from './app-layout.module.css';
 import { type Destination, navigationFor } from './navigation';
 import { useIsAdmin } from './use-is-admin';
@@ -37,6 +37,7 @@ function Entry({ label, icon: Mark, to, href }: Destination) {
 export function SideNavigation() {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
+  const list = useRef<HTMLElement>(null);
   const [opened, setOpened] = useState(false);
   const navigation = navigationFor(useIsAdmin());
   const { pathname } = useLocation();
@@ -45,6 +46,11 @@ export function SideNavigation() {
     setShownFor(pathname);
     setOpened(false);
   }
+  // Of an administrator it may be longer than the window.
+  useEffect(() => {
+    const entry = list.current?.querySelector<HTMLElement>('[aria-current=page]');
+    if (entry && pathname) entry.scrollIntoView({ block: 'nearest' });
+  }, [pathname]);
   const leave = (): void => {
     if (!opened) return;
     setOpened(false);
@@ -64,7 +70,7 @@ export function SideNavigation() {
       >
         Menu
       </Button>
-      <nav id={id} className={classes.nav} data-opened={opened || undefined} aria-label="Pages">
+      <nav ref={list} id={id} className={classes.nav} data-opened={opened || undefined} aria-label="Pages">
         {navigation.map(({ title = '', destinations }) => (
           <Fragment key={title}>
             {title && <p className={classes.group}>{title}</p>}

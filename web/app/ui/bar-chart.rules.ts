@@ -41,6 +41,14 @@ export function namedMarks(count: number, unit: 'hour' | 'day'): number[] {
   return all.filter((index) => (count - 1 - index) % step === 0);
 }
 
+const LEAST_AXIS_WIDTH = 60;
+const CHARACTER_WIDTH = 7.3;
+const AXIS_GAP = 12;
+
+/** Room for the values beside the axis, which are never cut. */
+export const axisWidth = (values: readonly string[]): number =>
+  Math.max(LEAST_AXIS_WIDTH, ...values.map((value) => Math.ceil(value.length * CHARACTER_WIDTH) + AXIS_GAP));
+
 /** The mark that has its value above it: the highest. */
 export function labelledMark(totals: readonly number[]): number | undefined {
   const most = Math.max(...totals, 0);

@@ -10,7 +10,7 @@ import {
   YAxis,
 } from 'recharts';
 import classes from './bar-chart.module.css';
-import { jumpOf, labelledMark, type Mark, namedMarks, totalOf } from './bar-chart.rules';
+import { axisWidth, jumpOf, labelledMark, type Mark, namedMarks, totalOf } from './bar-chart.rules';
 import { ChartTooltip } from './chart-tooltip';
 
 export interface BarChartProps {
@@ -43,10 +43,15 @@ export default function BarChart({ label, unit, series, marks, tone, format }: B
   const hatching = useId();
   const totals = marks.map(({ parts }) => totalOf(parts));
   const highest = labelledMark(totals);
+  const named = namedMarks(marks.length, unit);
   const fillOf = (index: number): string =>
     tone === 'bad' ? `url(#${hatching})` : `var(--gw-series-${index})`;
   return (
-    <figure className={classes.figure} onKeyDown={(event) => jump(event, marks.length, unit)}>
+    <figure
+      className={classes.figure}
+      data-named={named.length}
+      onKeyDown={(event) => jump(event, marks.length, unit)}
+    >
       {series.length > 1 && <Legend series={series} />}
       <Chart
         responsive
@@ -60,7 +65,7 @@ export default function BarChart({ label, unit, series, marks, tone, format }: B
         <CartesianGrid vertical={false} stroke="var(--gw-line)" />
         <XAxis
           dataKey="name"
-          ticks={namedMarks(marks.length, unit).map((index) => marks[index]!.name)}
+          ticks={named.map((index) => marks[index]!.name)}
           // All of them: otherwise the library measures each in the page.
           interval={0}
           tick={TEXT}
@@ -75,7 +80,7 @@ export default function BarChart({ label, unit, series, marks, tone, format }: B
           tick={{ ...TEXT, fontFamily: 'var(--gw-mono)' }}
           tickLine={false}
           axisLine={false}
-          width={60}
+          width={axisWidth([totals[highest ?? 0] ?? 0, (totals[highest ?? 0] ?? 0) / 2].map(format))}
         />
         <Tooltip
           isAnimationActive={false}

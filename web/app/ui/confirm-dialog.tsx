@@ -68,16 +68,23 @@ interface ConfirmButtonProps extends Question {
 }
 
 /** A button for what can't be undone: it asks first. */
-export function ConfirmButton({ label, action, onConfirm, ...question }: ConfirmButtonProps) {
+export function ConfirmButton({ label, action, onConfirm, error, ...question }: ConfirmButtonProps) {
   const [opened, setOpened] = useState(false);
+  // Why it failed when it was asked before says nothing about this time.
+  const [past, setPast] = useState<ShownError | null>(null);
+  const open = (): void => {
+    setPast(error);
+    setOpened(true);
+  };
   const close = (): void => setOpened(false);
   return (
     <>
-      <Button variant="default" onClick={() => setOpened(true)}>
+      <Button variant="default" onClick={open}>
         {label ?? action}
       </Button>
       <ConfirmDialog
         {...question}
+        error={error === past ? null : error}
         opened={opened}
         onClose={close}
         action={action}

@@ -15,6 +15,8 @@ interface ColumnLook<Row> {
   whole?(row: Row): string;
   /** It is cut short early: other columns say more. */
   narrow?: boolean;
+  /** It takes the room that the others leave on a wide screen. */
+  roomy?: boolean;
   /** What can be done with a row: it stays in sight at the right edge. */
   actions?: boolean;
   /** Place on a phone, where a row has two lines: 1 to 9 on the first one, 11 to 19 on the second. */
@@ -185,6 +187,7 @@ function Cell<Item>({ column, row, isFirst, children }: CellProps<Item>) {
       title={column.whole?.(row)}
       data-whole={column.whole !== undefined || undefined}
       data-narrow={column.narrow || undefined}
+      data-roomy={column.roomy || undefined}
       data-figure={column.figure || 'usd' in column || undefined}
       data-actions={column.actions || undefined}
       data-phone={column.phone === undefined ? undefined : ''}

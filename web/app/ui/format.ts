@@ -5,6 +5,10 @@ const counts = new Intl.NumberFormat('en-US');
 /** 12,345 */
 export const formatCount = (count: number): string => counts.format(count);
 
+/** A number of things that are several by an s: `1 call`, `12,345 calls`. */
+export const counted = (count: number, thing: string): string =>
+  `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`;
+
 const shortCounts = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 });
 /** 12,345 as `12.3K` */
 export const shortCount = (count: number): string => shortCounts.format(count);
@@ -14,10 +18,10 @@ const rates = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumSignifica
 export const formatRate = (fraction: number): string => rates.format(fraction);
 
 const points = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 2 });
-/** A difference of two fractions as `1.5 percentage points`. */
+/** A difference of two fractions in percentage points, as `1.5 points`. */
 export function formatPoints(difference: number): string {
   const shown = points.format(difference * 100);
-  return `${shown} percentage point${shown === '1' ? '' : 's'}`;
+  return `${shown} point${shown === '1' ? '' : 's'}`;
 }
 
 /** Milliseconds as `850 ms`, from ten seconds on as `12.3 s`. */

@@ -23,6 +23,8 @@ export function PageTitle({ children }: { children: string }) {
       tookFocus = true;
     }
     shownPath = pathname;
+    // The page is there: its outline, which the document began with, would be found twice.
+    document.querySelector('.shell')?.remove();
   }, []);
   return (
     <h1 ref={element} tabIndex={-1}>

@@ -4,6 +4,7 @@ import { Link, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { loginInput } from '../../../../src/services/accounts/accounts.inputs';
 import { LogInDocument } from '../../../generated/graphql';
+import outlines from '../../outlines.json';
 import { paths } from '../../paths';
 import { ErrorNote } from '../../ui/error-note';
 import { schemaErrors } from '../../ui/form-errors';
@@ -16,6 +17,8 @@ const REASONS = {
   needed: 'Log in to see this page.',
 } as const;
 
+const { title, lead: outline } = outlines[paths.login];
+
 /** `/login` */
 export function LoginPage(): ReactNode {
   const { next, reason } = useSearch({ from: paths.login });
@@ -25,17 +28,18 @@ export function LoginPage(): ReactNode {
     initialValues: { email: '', password: '' },
     validate: schemaErrors(loginInput),
   });
+  const [before, link, after] = outline;
   const lead = (
     <>
-      New here?{' '}
+      {before}
       <Link to={paths.signup} search={next === undefined ? {} : { next }}>
-        Create an account
+        {link}
       </Link>
-      , it starts with $1.00 of credit.
+      {after}
     </>
   );
   return (
-    <EntryLayout title="Log in" lead={lead}>
+    <EntryLayout title={title} lead={lead}>
       <form noValidate onSubmit={form.onSubmit(async (values) => void (await enter(values)))}>
         {reason && !error && <Note tone="plain">{REASONS[reason]}</Note>}
         {error && <ErrorNote error={error} />}

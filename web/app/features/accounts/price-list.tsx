@@ -26,10 +26,10 @@ export function PriceList() {
             <th scope="col">US dollars per million tokens</th>
             <th scope="col">Plan</th>
             <th scope="col" className={classes.figure}>
-              in
+              Input
             </th>
             <th scope="col" className={classes.figure}>
-              out
+              Output
             </th>
           </tr>
         </thead>
@@ -47,7 +47,8 @@ export function PriceList() {
                       <Money usd={model.inputPricePerMillionUsd} />
                     </td>
                     <td className={classes.figure}>
-                      <Money usd={model.outputPricePerMillionUsd} />
+                      {/* An embedding has no output. */}
+                      {model.family === 'embedding' ? '–' : <Money usd={model.outputPricePerMillionUsd} />}
                     </td>
                   </tr>
                 ))

@@ -4,11 +4,14 @@ import { Link, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { signupInput } from '../../../../src/services/accounts/accounts.inputs';
 import { SignUpDocument } from '../../../generated/graphql';
+import outlines from '../../outlines.json';
 import { paths } from '../../paths';
 import { ErrorNote } from '../../ui/error-note';
 import { asSentence, schemaErrors } from '../../ui/form-errors';
 import { EntryLayout } from './entry-layout';
 import { useEntry } from './use-entry';
+
+const { title, lead: outline } = outlines[paths.signup];
 
 /** `/signup` */
 export function SignupPage(): ReactNode {
@@ -25,17 +28,18 @@ export function SignupPage(): ReactNode {
       form.setFieldError(field, asSentence(message));
     }
   });
+  const [before, link, after] = outline;
   const lead = (
     <>
-      Starts with $1.00 of credit. No card required. Already have an account?{' '}
+      {before}
       <Link to={paths.login} search={next === undefined ? {} : { next }}>
-        Log in
+        {link}
       </Link>
-      .
+      {after}
     </>
   );
   return (
-    <EntryLayout title="Create an account" lead={lead}>
+    <EntryLayout title={title} lead={lead}>
       <form noValidate onSubmit={send}>
         {error && Object.keys(error.fields).length === 0 && <ErrorNote error={error} />}
         <TextInput label="Name" autoComplete="name" key={form.key('name')} {...form.getInputProps('name')} />

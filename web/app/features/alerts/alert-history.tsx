@@ -73,7 +73,7 @@ function columnsOf(
       whole: ({ destination }) => destination,
       cell: ({ destination }) => destination,
     },
-    { id: 'code', head: 'Answer', figure: true, cell: ({ responseCode }) => responseCode ?? '–' },
+    { id: 'code', head: 'Response', figure: true, cell: ({ responseCode }) => responseCode ?? '–' },
     {
       id: 'error',
       head: 'Error',
@@ -81,7 +81,7 @@ function columnsOf(
     },
     {
       id: 'again',
-      head: 'Again',
+      head: 'Actions',
       actions: true,
       cell: ({ id, deliveryStatus }) =>
         deliveryStatus !== 'PENDING' && (

@@ -51,7 +51,7 @@ export function AlertsPage(): ReactNode {
           withKey
           events={page?.nodes}
           refresh={refresh}
-          empty="No alerts yet. Alerts appear here with their delivery status."
+          empty="No alert has fired yet. Alerts appear here with their delivery status."
         />
       )}
       <Pager

@@ -11,7 +11,11 @@ import { Verifying } from './verifying';
 export function RotateSecret({ named }: { named: { keyId: string; id: string } }) {
   const [opened, setOpened] = useState(false);
   const [secret, setSecret] = useState<string>();
-  const { run, error, sending } = useAction(RotateAlertSecretDocument);
+  const { run, error, sending, forget } = useAction(RotateAlertSecretDocument);
+  const open = (): void => {
+    forget();
+    setOpened(true);
+  };
   const close = (): void => {
     setOpened(false);
     setSecret(undefined);
@@ -22,7 +26,7 @@ export function RotateSecret({ named }: { named: { keyId: string; id: string } }
   };
   return (
     <>
-      <Button size="xs" variant="default" onClick={() => setOpened(true)}>
+      <Button size="xs" variant="default" onClick={open}>
         New secret
       </Button>
       <SecretDialog

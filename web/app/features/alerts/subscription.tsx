@@ -11,7 +11,8 @@ import {
   UpdateAlertDocument,
 } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
-import { Dialog, DialogActions } from '../../ui/dialog';
+import { ConfirmDialog, KEEP } from '../../ui/confirm-dialog';
+import { Dialog } from '../../ui/dialog';
 import { ErrorNote } from '../../ui/error-note';
 import { Note } from '../../ui/note';
 import { AlertForm } from './alert-form';
@@ -33,9 +34,16 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
   const test = useAction(SendTestAlertDocument);
   const remove = useAction(DeleteAlertDocument);
   const named = { keyId: apiKey.id, id: alert.id };
-  const error = update.error ?? test.error ?? remove.error;
+  const error = update.error ?? test.error;
   const Icon = alert.kind === 'EMAIL' ? MailIcon : WebhookIcon;
-  const close = (): void => setDialog(undefined);
+  const close = (): void => {
+    update.forget();
+    setDialog(undefined);
+  };
+  const askToDelete = (): void => {
+    remove.forget();
+    setDialog('delete');
+  };
   return (
     <li className={classes.subscription}>
       <div className={classes.destination}>
@@ -67,7 +75,7 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
           Send test
         </Button>
         {alert.kind === 'WEBHOOK' && <RotateSecret named={named} />}
-        <Button size="xs" variant="default" onClick={() => setDialog('delete')}>
+        <Button size="xs" variant="default" onClick={askToDelete}>
           Delete
         </Button>
       </div>
@@ -87,18 +95,19 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
           }}
         />
       </Dialog>
-      <Dialog opened={dialog === 'delete'} onClose={close} title="Delete the alert?">
-        {remove.error && <ErrorNote error={remove.error} />}
+      <ConfirmDialog
+        opened={dialog === 'delete'}
+        onClose={close}
+        title="Delete the alert?"
+        action="Delete alert"
+        onConfirm={() => void remove.run({ input: named })}
+        sending={remove.sending}
+        error={remove.error}
+        danger
+        cancel={KEEP}
+      >
         <p>{alert.destination} won’t receive alerts any longer. Past alerts stay in the history.</p>
-        <DialogActions>
-          <Button color="red" loading={remove.sending} onClick={() => void remove.run({ input: named })}>
-            Delete alert
-          </Button>
-          <Button variant="default" onClick={close}>
-            Keep it
-          </Button>
-        </DialogActions>
-      </Dialog>
+      </ConfirmDialog>
     </li>
   );
 }

@@ -1,7 +1,7 @@
 import { localHours } from '../../../../src/lib/local-hours';
 import { formatMoney, parseMoney } from '../../../../src/lib/money';
 import type { SeriesPointFragment } from '../../../generated/graphql';
-import { formatCount, formatDay, shortCount, shortDollars } from '../../ui/format';
+import { counted, formatDay, shortCount, shortDollars } from '../../ui/format';
 import { moneyText } from '../../ui/money-text';
 
 export const MEASURES = [
@@ -81,11 +81,8 @@ export function startsOf(windowDays: number, timeZone: string, now: number): str
 export const startName = (start: string): string =>
   start.includes('T') ? start.slice(11) : formatDay(start);
 
-const plural = (count: number, word: string): string =>
-  `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`;
-
 /** Everything of a sum in words, exact: `$0.25, 2 requests, 3,000 tokens, 0 errors`. */
 export const sumWords = ({ costUsd, requests, tokens, errors }: Sums): string =>
-  [moneyText(costUsd), plural(requests, 'request'), plural(tokens, 'token'), plural(errors, 'error')].join(
+  [moneyText(costUsd), counted(requests, 'request'), counted(tokens, 'token'), counted(errors, 'error')].join(
     ', ',
   );

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { SeriesPointFragment } from '../../../generated/graphql';
 import { paths } from '../../paths';
 import { Empty } from '../../ui/empty';
-import { formatCount } from '../../ui/format';
+import { counted, formatCount } from '../../ui/format';
 import { Money } from '../../ui/money';
 import { Section } from '../../ui/section';
 import { SimulatedMark } from '../../ui/simulated';
@@ -57,7 +57,7 @@ export function TopModels({ points, measure, windowDays, keyId }: TopModelsProps
               <Figure sums={sums} measure={measure} />
             </span>
             <span className={classes.figure}>
-              {measure === 'requests' ? <Money usd={sums.costUsd} /> : `${formatCount(sums.requests)} calls`}
+              {measure === 'requests' ? <Money usd={sums.costUsd} /> : counted(sums.requests, 'call')}
             </span>
           </li>
         ))}

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { BillingDocument } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
+import outlines from '../../outlines.json';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
 import { Section } from '../../ui/section';
@@ -17,10 +18,7 @@ export function BillingPage(): ReactNode {
   useRefreshOnUsage(refresh, REFRESH_MS);
   return (
     <>
-      <PageHead
-        title="Billing"
-        lead="Calls are paid from your balance, never rounded. The ledger records every change of the balance and never changes itself."
-      />
+      <PageHead {...outlines['/dashboard/billing']} />
       {error && <LoadError error={error} onRetry={refresh} />}
       <TopUp balanceUsd={data?.viewer?.balanceUsd} />
       <Section title="Ledger">

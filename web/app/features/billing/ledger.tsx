@@ -7,7 +7,7 @@ import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { Choice } from '../../ui/choice';
 import { type Column, DataTable } from '../../ui/data-table';
-import { formatCount, formatDay } from '../../ui/format';
+import { counted, formatDay } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
 import { Pager } from '../../ui/pager';
@@ -36,7 +36,7 @@ const about = ({ kind, description }: LedgerCredit): string =>
     ? (description ?? KINDS[kind])
     : `${KINDS[kind]}: ${description}`;
 
-const calls = ({ calls }: ChargedDay): string => `${formatCount(calls)} ${calls === 1 ? 'call' : 'calls'}`;
+const calls = ({ calls }: ChargedDay): string => counted(calls, 'call');
 
 function columnsOf(opened: string | undefined, open: (date: string) => void): readonly Column<LedgerLine>[] {
   const what = ({ credit, day }: LedgerLine) =>

@@ -13,7 +13,7 @@ export const keyColumns: readonly Column<KeyRowFragment>[] = [
     id: 'name',
     head: 'Name',
     whole: ({ name }) => name,
-    phone: 2,
+    phone: 1,
     cell: ({ id, name }) => (
       <Link to={paths.key} params={{ keyId: id }}>
         {name}
@@ -35,7 +35,7 @@ export const keyColumns: readonly Column<KeyRowFragment>[] = [
   {
     id: 'spend',
     head: 'This month (UTC)',
-    phone: 1,
+    phone: 2,
     cell: ({ spendMonthUsd, monthlyLimitUsd }) => (
       <LimitBar
         label="Spend this month against the limit"

@@ -4,10 +4,11 @@ import { lazy, type ReactNode, Suspense, useRef } from 'react';
 import { KeysDocument } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
+import outlines from '../../outlines.json';
 import { paths } from '../../paths';
 import { DataTable } from '../../ui/data-table';
 import { Empty } from '../../ui/empty';
-import { formatCount } from '../../ui/format';
+import { counted, formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
 import { Pager } from '../../ui/pager';
@@ -56,8 +57,7 @@ export function KeysPage(): ReactNode {
   return (
     <>
       <PageHead
-        title="API keys"
-        lead="Keys authenticate calls. Each has its own spend, caps and alerts, so give every service a separate key."
+        {...outlines['/dashboard/keys']}
         tools={page?.totalCount !== 0 && <Button onClick={open}>Create key</Button>}
       />
       {error && <LoadError error={error} onRetry={refresh} />}
@@ -68,8 +68,8 @@ export function KeysPage(): ReactNode {
           value={q ?? ''}
           counted={
             q
-              ? `${formatCount(page.foundCount)} of ${formatCount(page.totalCount)} keys`
-              : `${formatCount(page.totalCount)} keys`
+              ? `${formatCount(page.foundCount)} of ${counted(page.totalCount, 'key')}`
+              : counted(page.totalCount, 'key')
           }
           onChange={(text) => narrow({ q: text })}
         />

@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ModelsDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
+import outlines from '../../outlines.json';
 import { paths } from '../../paths';
 import { Choice } from '../../ui/choice';
 import { LoadError } from '../../ui/load-error';
@@ -26,8 +27,7 @@ export function ModelsPage(): ReactNode {
   return (
     <>
       <PageHead
-        title="Models"
-        lead="Every model, ranked for the calls you make. Updated after each hour."
+        {...outlines['/dashboard/models']}
         tools={<Choice label="Time window" options={OPTIONS} value={window} onChange={choose} />}
       />
       {error && <LoadError error={error} onRetry={refresh} />}

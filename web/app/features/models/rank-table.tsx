@@ -1,6 +1,7 @@
+import { use } from 'react';
 import { type Column, DataTable } from '../../ui/data-table';
 import { formatLatency, formatRate, shortDollars } from '../../ui/format';
-import { SimulatedMark } from '../../ui/simulated';
+import { SimulatedMark, SimulatedModels } from '../../ui/simulated';
 import type { Entry } from './answer-lengths';
 import classes from './models.module.css';
 
@@ -29,6 +30,12 @@ const MODELS = 6;
 
 const aside = (text: string) => <span className={classes.aside}> {text}</span>;
 
+/** The last of what stands beside a name. */
+function OutOfPlan({ model }: { model: string }) {
+  const isFirst = !use(SimulatedModels).includes(model);
+  return <span className={classes.aside}>{isFirst ? ' ' : ', '}not in your plan</span>;
+}
+
 const columnsFor = (allowed: readonly string[] | undefined): readonly Column<Entry>[] => [
   {
     id: 'model',
@@ -38,7 +45,7 @@ const columnsFor = (allowed: readonly string[] | undefined): readonly Column<Ent
       <>
         <a href={`/leaderboard/${encodeURIComponent(name.replace(/^gateway\//, ''))}`}>{name}</a>
         <SimulatedMark model={name} />
-        {allowed && !allowed.includes(name) && aside('not in your plan')}
+        {allowed && !allowed.includes(name) && <OutOfPlan model={name} />}
       </>
     ),
   },

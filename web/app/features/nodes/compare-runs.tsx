@@ -6,7 +6,7 @@ import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { DataTable } from '../../ui/data-table';
 import { Fact, Facts } from '../../ui/facts';
-import { formatCount } from '../../ui/format';
+import { counted, formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
 import { Note } from '../../ui/note';
@@ -128,7 +128,7 @@ function Run({ run, names }: { run: BenchmarkRowFragment; names: NodeNames }) {
         </Link>
       )}
       , <Moment at={createdAt} />: <span className={classes.address}>{modelPublicName}</span>,{' '}
-      {formatCount(totalRequests)} requests, {formatCount(concurrency)} parallel
+      {counted(totalRequests, 'request')}, {formatCount(concurrency)} parallel
       {slo != null && `, objective ${slo}`}
     </>
   );

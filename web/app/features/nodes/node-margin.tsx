@@ -3,7 +3,7 @@ import { type NodeMarginFragment, NodeMarginsDocument } from '../../../generated
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { ButtonLink } from '../../ui/button-link';
-import { formatCount } from '../../ui/format';
+import { counted, formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
 import { Money } from '../../ui/money';
@@ -98,7 +98,7 @@ function Figures({ node }: { node: NodeMarginFragment | undefined }) {
             node &&
             (node.requests === 0
               ? 'no calls'
-              : `${formatCount(node.requests)} calls, ${formatCount(node.errors)} failed`)
+              : `${counted(node.requests, 'call')}, ${formatCount(node.errors)} failed`)
           }
         >
           {node && <Money usd={node.revenueUsd} />}

@@ -110,7 +110,6 @@ export function DeleteNode({ node: { id, name, status } }: { node: LiveNode }) {
   };
   return (
     <ConfirmButton
-      label="Delete"
       action="Delete node"
       title={`Delete node ${name}?`}
       onConfirm={remove}

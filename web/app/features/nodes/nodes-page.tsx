@@ -7,7 +7,7 @@ import { paths } from '../../paths';
 import { ButtonLink } from '../../ui/button-link';
 import { DataTable } from '../../ui/data-table';
 import { Empty } from '../../ui/empty';
-import { formatCount } from '../../ui/format';
+import { counted, formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Note } from '../../ui/note';
 import { PageHead } from '../../ui/page-head';
@@ -95,7 +95,7 @@ function Board({ nodes, staleAfterSeconds }: BoardProps) {
           label="Search nodes"
           placeholder="Name, region, GPU or model"
           value={q}
-          counted={rows && nodes && `${formatCount(rows.length)} of ${formatCount(nodes.length)} nodes`}
+          counted={rows && nodes && `${formatCount(rows.length)} of ${counted(nodes.length, 'node')}`}
           onChange={(text) => narrow({ q: text })}
         />
         <NativeSelect

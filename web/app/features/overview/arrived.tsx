@@ -1,5 +1,5 @@
 import type { RefusedReasonFragment, UsageRowFragment } from '../../../generated/graphql';
-import { formatCount, formatLatency } from '../../ui/format';
+import { counted, formatLatency } from '../../ui/format';
 import { Money } from '../../ui/money';
 import { Note } from '../../ui/note';
 
@@ -34,7 +34,7 @@ export function Arrived({ call, refusal }: ArrivedProps) {
   return (
     <Note tone="good">
       <strong>Your first call has arrived.</strong> {call.modelPublicName} answered in{' '}
-      {formatLatency(call.latencyMs)} with {formatCount(call.outputTokens)} tokens, for{' '}
+      {formatLatency(call.latencyMs)} with {counted(call.outputTokens, 'token')}, for{' '}
       <Money usd={call.costUsd} />.
     </Note>
   );

@@ -1,6 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { OverviewQuery, UsageRowFragment } from '../../../generated/graphql';
 import type { ShownError } from '../../graphql/errors';
+import outlines from '../../outlines.json';
 import { paths } from '../../paths';
 import { DataTable } from '../../ui/data-table';
 import { LoadError } from '../../ui/load-error';
@@ -33,8 +34,7 @@ export function UsageOverview({ viewer, error, window, view, onView, onRetry }: 
   return (
     <>
       <PageHead
-        title="Overview"
-        lead="All calls of the account. Days are in UTC, as in billing."
+        {...outlines['/dashboard']}
         tools={
           <WindowChoice
             value={window}

@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { PlaygroundSessionDocument, type SessionPartsFragment } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
+import outlines from '../../outlines.json';
 import { paths } from '../../paths';
 import { ButtonLink } from '../../ui/button-link';
 import { LoadError } from '../../ui/load-error';
@@ -37,8 +38,7 @@ export function PlaygroundPage(): ReactNode {
   return (
     <>
       <PageHead
-        title="Playground"
-        lead="Asks up to four models at once and streams their answers side by side. Nothing is charged."
+        {...outlines['/dashboard/playground']}
         tools={
           (id || search.draft || search.slug) && (
             <ButtonLink variant="default" to={paths.playground} search={{}}>

@@ -11,7 +11,7 @@ import { CopyButton } from '../../ui/copy-button';
 import { leaveDraft } from '../../ui/draft';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
-import { formatCount } from '../../ui/format';
+import { counted } from '../../ui/format';
 import { Section } from '../../ui/section';
 import { newDraftId, playgroundDraft } from '../playground/draft-names';
 import type { LoadedPrompt } from './prompt-page';
@@ -135,7 +135,7 @@ function Result({ prompt, rendered }: { prompt: LoadedPrompt; rendered: Rendered
         {text}
       </section>
       <p className={classes.hint}>
-        Version {versionUsed}, {formatCount(text.length)} characters.
+        Version {versionUsed}, {counted(text.length, 'character')}.
       </p>
     </Section>
   );

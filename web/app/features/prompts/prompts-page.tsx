@@ -2,6 +2,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { PromptsDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
+import outlines from '../../outlines.json';
 import { paths } from '../../paths';
 import { ButtonLink } from '../../ui/button-link';
 import { DataTable } from '../../ui/data-table';
@@ -38,11 +39,7 @@ function Prompts() {
   const isEmpty = page?.nodes.length === 0 && q === undefined && after === undefined;
   return (
     <>
-      <PageHead
-        title="Prompts"
-        lead="Texts with variables and versions. Your program renders the active version and sends it as a message."
-        tools={!isEmpty && CREATE}
-      />
+      <PageHead {...outlines['/dashboard/prompts']} tools={!isEmpty && CREATE} />
       {error && <LoadError error={error} onRetry={refresh} />}
       {page && !isEmpty && (
         <SearchField

@@ -29,14 +29,16 @@ const COLUMNS: readonly Column<RefusedReasonFragment>[] = [
   {
     id: 'answer',
     head: 'Response',
+    phone: 1,
     cell: ({ httpStatus, code }) => <StatusWord tone="bad">{`${httpStatus} ${code}`}</StatusWord>,
   },
   { id: 'calls', head: 'Calls', figure: true, cell: ({ calls }) => formatCount(calls) },
-  { id: 'last', head: 'Last', cell: ({ lastAt }) => <Moment at={lastAt} /> },
+  { id: 'last', head: 'Last', phone: 2, cell: ({ lastAt }) => <Moment at={lastAt} /> },
   { id: 'model', head: 'Model', cell: ({ modelPublicName }) => modelPublicName ?? 'Unknown model' },
   {
     id: 'remedy',
     head: 'How to fix it',
+    phone: 11,
     cell: ({ remedy }) => <span className={classes.remedy}>{remedy}</span>,
   },
 ];

@@ -62,7 +62,7 @@ function Facts({ receipt }: { receipt: Receipt }) {
   const usd = (amount: string | null | undefined): ReactNode => (amount ? <Money usd={amount} /> : none);
   const facts: [string, ReactNode][] = [
     [
-      'Request id',
+      'Request ID',
       <code key="id" className={classes.id}>
         {event.id}
       </code>,

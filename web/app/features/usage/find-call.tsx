@@ -16,7 +16,7 @@ export function FindCall({ onFind }: { onFind(id: string): void }) {
   return (
     <form className={classes.find} noValidate onSubmit={find}>
       <TextInput
-        label="Request id"
+        label="Request ID"
         placeholder="Value of the x-request-id header"
         autoComplete="off"
         spellCheck={false}

@@ -58,6 +58,7 @@ export const usageColumns: readonly Column<UsageRowFragment>[] = [
     head: 'Served by',
     cell: ServedModel,
     whole: ({ modelPublicName }) => modelPublicName,
+    roomy: true,
     phone: 11,
   },
   { id: 'key', head: 'Key', cell: keyNameOf, whole: keyNameOf, narrow: true },

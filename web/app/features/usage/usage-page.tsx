@@ -3,10 +3,11 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { UsageLogDocument, type UsageLogQuery } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
+import outlines from '../../outlines.json';
 import { paths } from '../../paths';
 import { DataTable } from '../../ui/data-table';
 import { Empty } from '../../ui/empty';
-import { formatCount } from '../../ui/format';
+import { counted, formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Money } from '../../ui/money';
 import { PageHead } from '../../ui/page-head';
@@ -66,10 +67,7 @@ export function UsagePage(): ReactNode {
   const live = rows && page ? rows.length - page.nodes.length : 0;
   return (
     <>
-      <PageHead
-        title="Usage"
-        lead="Every call that reached a model, listed as it ends. Windows are UTC days, like billing; times are in your time zone. Prompts and answers are never stored here."
-      />
+      <PageHead {...outlines['/dashboard/usage']} />
       <UsageFilters search={search} onChange={change} />
       <FindCall onFind={look} />
       {error && <LoadError error={error} onRetry={refresh} />}
@@ -77,7 +75,7 @@ export function UsagePage(): ReactNode {
       <div role="status" className={classes.held}>
         {held > 0 && (
           <Button size="xs" variant="default" onClick={showHeld}>
-            {held === 1 ? '1 new call' : `${formatCount(held)} new calls`}
+            {counted(held, 'new call')}
           </Button>
         )}
       </div>

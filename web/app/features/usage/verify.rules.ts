@@ -1,4 +1,5 @@
 import { costOf, formatMoney, parseMoney, pricePerToken } from '../../../../src/lib/money';
+import { moneyText } from '../../ui/money-text';
 
 /** What a receipt says, as far as its sum goes. */
 interface Charged {
@@ -17,9 +18,6 @@ interface Verified {
   agrees: boolean;
 }
 
-/** `$0.1` of `0.100000`. */
-const plain = (price: string): string => `$${price.replace(/\.?0+$/, '')}`;
-
 /** Computes the cost of a call from its tokens and prices, exactly as the gateway does. A failed call costs nothing. */
 export function verified(receipt: Charged): Verified {
   const { event, inputPricePerMillionUsd: priceIn, outputPricePerMillionUsd: priceOut } = receipt;
@@ -34,7 +32,7 @@ export function verified(receipt: Charged): Verified {
     computedUsd: formatMoney(computed),
     steps: isFree
       ? 'Failed calls are free'
-      : `${event.inputTokens} × ${plain(priceIn)} + ${event.outputTokens} × ${plain(priceOut)} per million tokens`,
+      : `${event.inputTokens} × ${moneyText(priceIn)} + ${event.outputTokens} × ${moneyText(priceOut)} per million tokens`,
     agrees: computed === parseMoney(event.costUsd) && computed === moved,
   };
 }

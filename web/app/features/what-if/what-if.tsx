@@ -2,7 +2,7 @@ import { Button, NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import { PricedModelsDocument, WhatIfDocument, type WhatIfQuery } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
-import { formatCount } from '../../ui/format';
+import { counted, formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Money } from '../../ui/money';
 import { Section } from '../../ui/section';
@@ -86,10 +86,7 @@ function Priced(variables: PricedProps) {
   if (error) return <LoadError error={error} onRetry={refresh} />;
   return (
     <Tiles>
-      <Tile
-        label="Cost"
-        note={estimate && `${formatCount(estimate.requests)} ${estimate.requests === 1 ? 'call' : 'calls'}`}
-      >
+      <Tile label="Cost" note={estimate && counted(estimate.requests, 'call')}>
         {estimate && <Money usd={estimate.actualCostUsd} />}
       </Tile>
       <Tile label={`On ${variables.model}`} note={estimate && tokens(estimate)}>

@@ -177,7 +177,7 @@ function Limits(props: WidgetFormProps) {
       </div>
       <Checkbox
         label="Accept only answers that the model wrote"
-        description="Visitors can't put words into the model's mouth."
+        description="Visitors can’t put words into the model’s mouth."
         checked={draft.verifiedHistory}
         onChange={({ currentTarget }) => onChange({ ...draft, verifiedHistory: currentTarget.checked })}
       />

@@ -3,7 +3,7 @@ import { type WidgetRowFragment, WidgetUsageDocument } from '../../../generated/
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { type Column, DataTable } from '../../ui/data-table';
-import { formatCount } from '../../ui/format';
+import { counted, formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Money } from '../../ui/money';
 import { Section } from '../../ui/section';
@@ -48,8 +48,8 @@ const REASONS: Readonly<Record<string, string>> = {
   widget_origin_denied: 'Site not allowed',
   validation_error: 'Invalid message or forged history',
   widget_rate_limit: 'Messages per minute',
-  visitor_rate_limit: "One visitor's messages per minute",
-  visitor_daily_limit: "One visitor's messages per day",
+  visitor_rate_limit: 'One visitor’s messages per minute',
+  visitor_daily_limit: 'One visitor’s messages per day',
   widget_loop_detected: 'Repeating messages',
   widget_daily_cap_exceeded: 'Messages per day',
   widget_monthly_limit_exceeded: 'Monthly budget spent',
@@ -82,7 +82,7 @@ export function WidgetUsage({ widget }: { widget: WidgetRowFragment }) {
         >
           {usage && formatCount(usage.inputTokens + usage.outputTokens)}
         </Tile>
-        <Tile label="Today (UTC)" note={`of ${formatCount(widget.dailyMessageLimit)} messages`}>
+        <Tile label="Today (UTC)" note={`of ${counted(widget.dailyMessageLimit, 'message')}`}>
           {formatCount(widget.messagesToday)}
         </Tile>
       </Tiles>

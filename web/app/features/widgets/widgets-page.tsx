@@ -3,6 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type WidgetRowFragment, WidgetsDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
+import outlines from '../../outlines.json';
 import { paths } from '../../paths';
 import { type Column, DataTable } from '../../ui/data-table';
 import { Empty } from '../../ui/empty';
@@ -65,11 +66,7 @@ export function WidgetsPage(): ReactNode {
   );
   return (
     <>
-      <PageHead
-        title="Widgets"
-        lead="A chat for your web pages, answered by a model. Its messages are charged to you."
-        tools={widgets && widgets.length > 0 && create}
-      />
+      <PageHead {...outlines['/dashboard/widgets']} tools={widgets && widgets.length > 0 && create} />
       {error && <LoadError error={error} onRetry={refresh} />}
       {(widgets || !error) && (
         <DataTable

@@ -1,0 +1,29 @@
+import { createRootRoute, createRoute, redirect } from '@tanstack/react-router';
+import { lazyPage } from '../lazy-page';
+import { paths } from '../paths';
+import { hasSeenViewer, loadViewer } from '../session';
+import { ErrorPage } from '../shell/error-page';
+import { NotFoundPage } from '../shell/not-found-page';
+import { RootLayout } from '../shell/root-layout';
+
+/** Around every page. */
+export const root = createRootRoute({
+  component: RootLayout,
+  errorComponent: ErrorPage,
+  notFoundComponent: NotFoundPage,
+});
+
+/** Around the pages of somebody who is signed in; everybody else is led to the log-in. */
+export const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: 'signed-in',
+  async beforeLoad({ location }) {
+    const wasSignedIn = hasSeenViewer();
+    const viewer = await loadViewer();
+    if (viewer) return;
+    const reason = wasSignedIn ? 'ended' : 'needed';
+    throw redirect({ to: paths.login, search: { next: location.href, reason }, replace: true });
+  },
+  component: lazyPage(() => import('../shell/app-layout'), 'AppLayout'),
+  errorComponent: ErrorPage,
+});

@@ -1,0 +1,58 @@
+import { createRoute, redirect } from '@tanstack/react-router';
+import { lazyEntryPage } from '../lazy-page';
+import { paths, safeNext } from '../paths';
+import { loadViewer } from '../session';
+import { ErrorPage } from '../shell/error-page';
+import { root } from './base';
+
+interface EntrySearch {
+  /** The page that was asked for before the log-in. */
+  next?: string;
+  /** Why somebody stands here who asked for another page. */
+  reason?: 'ended' | 'needed';
+}
+
+const entrySearch = ({ next, reason }: Record<string, unknown>): EntrySearch => ({
+  ...(typeof next === 'string' && { next }),
+  ...((reason === 'ended' || reason === 'needed') && { reason }),
+});
+
+const sendSignedInOn = async ({ search }: { search: EntrySearch }): Promise<void> => {
+  // Whether somebody is signed in is a courtesy here: the form works without knowing.
+  const viewer = await loadViewer().catch(() => null);
+  if (viewer) throw redirect({ href: safeNext(search.next), replace: true });
+};
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: paths.login,
+  validateSearch: entrySearch,
+  beforeLoad: sendSignedInOn,
+  component: lazyEntryPage(() => import('../features/accounts/login-page'), 'LoginPage'),
+  errorComponent: ErrorPage,
+});
+
+const signup = createRoute({
+  getParentRoute: () => root,
+  path: paths.signup,
+  validateSearch: entrySearch,
+  beforeLoad: sendSignedInOn,
+  component: lazyEntryPage(() => import('../features/accounts/signup-page'), 'SignupPage'),
+  errorComponent: ErrorPage,
+});
+
+const forgotPassword = createRoute({
+  getParentRoute: () => root,
+  path: paths.forgotPassword,
+  component: lazyEntryPage(() => import('../features/accounts/forgot-password-page'), 'ForgotPasswordPage'),
+});
+
+// Also for who is signed in: whoever has the link may use it.
+const resetPassword = createRoute({
+  getParentRoute: () => root,
+  path: paths.resetPassword,
+  component: lazyEntryPage(() => import('../features/accounts/reset-password-page'), 'ResetPasswordPage'),
+});
+
+/** The pages of somebody who is not signed in yet. */
+export const entryRoutes = [login, signup, forgotPassword, resetPassword] as const;
