@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
+const LEAN = ['--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund'];
 const mark = `${folder}node_modules/.installed`;
 
 /**
@@ -16,8 +17,24 @@ export function install() {
     .digest('hex');
   if (existsSync(mark) && readFileSync(mark, 'utf8') === wanted) return;
   process.stdout.write('Installing the suites …\n');
-  npm('ci', '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund');
+  npm('ci', ...LEAN);
+  npm('install', ...LEAN, '--no-save', storeOfPromptfoo());
   writeFileSync(mark, wanted);
+}
+
+/** What promptfoo keeps results with: one optional package per platform, in the version of the lock. */
+function storeOfPromptfoo() {
+  const { packages } = JSON.parse(readFileSync(`${folder}package-lock.json`, 'utf8'));
+  const libc = process.report.getReport().header.glibcVersionRuntime ? 'gnu' : 'musl';
+  const found = Object.entries(packages).find(
+    ([path, { os, cpu }]) =>
+      path.startsWith('node_modules/@libsql/') &&
+      os?.includes(process.platform) &&
+      cpu?.includes(process.arch) &&
+      (process.platform !== 'linux' || path.endsWith(libc)),
+  );
+  if (!found) throw new Error(`promptfoo has no store for ${process.platform} on ${process.arch}`);
+  return `${found[0].replace('node_modules/', '')}@${found[1].version}`;
 }
 
 function npm(...words) {
