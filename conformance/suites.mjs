@@ -2,7 +2,10 @@
 const openai = (major) => ({
   name: `openai${major}`,
   package: `openai${major}`,
-  what: `OpenAI's SDK ${major}: models, chat, streams, several tool calls at once, JSON mode and schema, log probabilities, seed, embeddings, responses, errors, retries, abort`,
+  what:
+    major === 4
+      ? "OpenAI's SDK: models, chat, streams, several tool calls at once, JSON mode and schema, log probabilities, seed, embeddings, responses, errors, retries, abort"
+      : `the same with version ${major}`,
   load: async () => {
     const { openaiSuite } = await import('./suites/openai.mjs');
     return openaiSuite(major, await import(`openai${major}`));
