@@ -88,10 +88,10 @@ export const KNOWN_REFUSALS: readonly string[] = [
   'The request body must be a JSON object. model and stream may be given once only. model must be a string. The model refused the request.',
   'The answer is too large, larger than 64 MiB. Ask for less in one request: fewer inputs, a smaller n, max_tokens or top_logprobs.',
   // The simulator.
-  'simulated error 503. unknown simulator control; known are delay_ms, ttft_ms, chunk_ms, status, retry_after, abort_after, stall_after, words, usage, tokens, error_first, garbage, truncate, no_done, echo_canary, encoding, content_type',
+  'simulated error 503. unknown simulator control; known are delay_ms, ttft_ms, chunk_ms, status, retry_after, abort_after, stall_after, words, calls, usage, tokens, error_first, garbage, truncate, no_done, echo_canary, encoding, content_type',
   'simulator control takes 1 to 5, none, zero, negative, nan, string, huge, continuous, with_choices, float, base64, prompt/completion, such as a media type',
   'The simulator reads at most 50000 values of a body. The body is not valid JSON. The model does not support chat completions. The model does not support embeddings.',
-  'is required; must be a text, texts, tokens or arrays of tokens, none of them empty; must be 768: the model has no other',
+  'is required; must be a text, texts, tokens or arrays of tokens, none of them empty; must be at least 1, at most 768',
   'must have at least 1 entry, 1 character, at most 128 entries; must not be more than 5; must be one of; must be an object, a list, a whole number',
 ];
 

@@ -44,7 +44,7 @@ function tableHtml(head: readonly Inline[][], rows: readonly Inline[][][]): stri
   const cells = (tag: string, row: readonly Inline[][]): string =>
     `<tr>${row.map((cell) => `<${tag}>${line(cell)}</${tag.split(' ', 1)[0]}>`).join('')}</tr>`;
   const body = rows.map((row) => cells('td', row)).join('');
-  return `<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead>${cells('th scope="col"', head)}</thead><tbody>${body}</tbody></table></div>`;
+  return `<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead>${cells('th scope="col"', head)}</thead><tbody>${body}</tbody></table></div>`;
 }
 
 const line = (pieces: readonly Inline[]): string => pieces.map(pieceHtml).join('');

@@ -3,7 +3,7 @@ import { chanceOf } from '../../src/proxy/simulator/random.js';
 import { valueFor } from '../../src/proxy/simulator/schema-value.js';
 import { type Simulator, startSimulator } from '../../src/proxy/simulator/server.js';
 import fc from '../support/fast-check.js';
-import { type ChunkBody, chunksOf, post, textOf } from './support.js';
+import { type ChunkBody, chunksOf, type Logprobs, post, textOf } from './support.js';
 
 interface Message {
   content: string | null;
@@ -11,7 +11,7 @@ interface Message {
 }
 interface Chat {
   system_fingerprint: string;
-  choices: { index: number; message: Message; finish_reason: string }[];
+  choices: { index: number; message: Message; logprobs: Logprobs | null; finish_reason: string }[];
   usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number };
 }
 
@@ -160,6 +160,59 @@ describe('the simulator', () => {
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('tool_calls');
   });
 
+  const named = 'Use get_time and get_weather';
+  test('calls every tool that the question names, whole and streamed', async () => {
+    const tools = [weather, clock];
+    const whole = (await chat({ tools }, named)).choices[0]!.message.tool_calls!;
+    expect(whole.map((call) => call.function.name)).toEqual(['get_weather', 'get_time']);
+    expect(new Set(whole.map(({ id }) => id)).size).toBe(2);
+    const parts = (await stream({ tools }, named)).flatMap(
+      ({ choices }) => choices[0]?.delta.tool_calls ?? [],
+    );
+    const joined = whole.map((_call, at) => {
+      const own = parts.filter(({ index }) => index === at);
+      const text = own.map((part) => part.function.arguments).join('');
+      return { id: own[0]!.id, type: 'function', function: { name: own[0]!.function.name, arguments: text } };
+    });
+    expect(joined).toEqual(whole);
+  });
+
+  test.each([
+    ['[[sim calls=3]]', {}, ['get_weather', 'get_weather', 'get_weather']],
+    [named, { parallel_tool_calls: false }, ['get_weather']],
+    ['[[sim calls=3]]', { parallel_tool_calls: false }, ['get_weather']],
+    [`${named} [[sim calls=3]]`, {}, ['get_weather', 'get_time', 'get_weather']],
+  ])('makes as many calls as it may: %s %j', async (question, rest, names) => {
+    const { message } = (await chat({ tools: [weather, clock], ...rest }, question)).choices[0]!;
+    expect(message.tool_calls!.map((call) => call.function.name)).toEqual(names);
+  });
+
+  test('gives the same answer for the same seed, and others for others', async () => {
+    const texts = await Promise.all(
+      [1, 1, 2, undefined].map(async (seed) =>
+        (await chat({ seed, n: 4 })).choices.map((one) => one.message),
+      ),
+    );
+    expect(texts[1]).toEqual(texts[0]);
+    expect(texts[2]).not.toEqual(texts[0]);
+    expect(texts[3]).not.toEqual(texts[0]);
+  });
+
+  test('gives log probabilities that make up the text, whole and streamed', async () => {
+    const asked = { logprobs: true, top_logprobs: 3 };
+    const { message, logprobs } = (await chat(asked)).choices[0]!;
+    const tokens = logprobs!.content;
+    expect(Buffer.from(tokens.flatMap(({ bytes }) => bytes)).toString()).toBe(message.content);
+    for (const { token, logprob, top_logprobs: top } of tokens) {
+      expect(logprob).toBeLessThan(0);
+      expect(top[0]).toMatchObject({ token, logprob });
+      expect(new Set(top.map((one) => one.token)).size).toBe(3);
+    }
+    const streamed = (await stream(asked)).flatMap(({ choices }) => choices[0]?.logprobs?.content ?? []);
+    expect(streamed).toEqual(tokens);
+    expect((await chat()).choices[0]!.logprobs).toBeNull();
+  });
+
   test('honours tool_choice, and answers in text after a tool has', async () => {
     const tools = [weather, clock];
     const named = await chat({ tools, tool_choice: { type: 'function', function: { name: 'get_time' } } });
@@ -204,6 +257,9 @@ describe('the simulator', () => {
     [{ messages: 'x' }, 'messages'],
     [{ n: 0 }, 'n'],
     [{ max_tokens: 0 }, 'max_tokens'],
+    [{ top_logprobs: 2 }, 'top_logprobs'],
+    [{ logprobs: true, top_logprobs: 21 }, 'top_logprobs'],
+    [{ seed: 1.5 }, 'seed'],
     [{ tools: [{ type: 'x' }] }, 'tools.0.type'],
     [{ model: 'nomic-embed-text' }, 'model'],
   ])('refuses what is no chat call: %j', async (rest, param) => {

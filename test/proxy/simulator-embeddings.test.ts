@@ -121,12 +121,8 @@ describe('embeddings', () => {
     ['an empty text among others', { input: ['a', ''] }, 'input.1 must have at least 1 character'],
     ['an empty array of tokens', { input: [[]] }, 'input.0 must have at least 1 entry'],
     ['half a token', { input: [1.5] }, EMPTY],
-    [
-      'too many dimensions',
-      { input: 'a', dimensions: 769 },
-      'dimensions must be 768: the model has no other',
-    ],
-    ['fewer dimensions', { input: 'a', dimensions: 64 }, 'dimensions must be 768: the model has no other'],
+    ['too many dimensions', { input: 'a', dimensions: 769 }, 'dimensions must be at most 768'],
+    ['no dimensions', { input: 'a', dimensions: 0 }, 'dimensions must be at least 1'],
     [
       'another encoding',
       { input: 'a', encoding_format: 'hex' },
@@ -137,8 +133,20 @@ describe('embeddings', () => {
     expect([status, (body as { error?: { message: string } }).error?.message]).toEqual([400, message]);
   });
 
-  test('take the dimensions that they have', async () => {
-    const { body } = await call({ input: 'a', dimensions: DIMENSIONS });
-    expect(body.data[0]!.embedding).toHaveLength(DIMENSIONS);
-  });
+  test.each([1, 2, 64, 767, DIMENSIONS])(
+    'with %i dimensions are the first of all, at unit length',
+    async (dimensions) => {
+      const [whole, short] = await Promise.all(
+        [{}, { dimensions }].map(async (rest) => {
+          const { body } = await call({ input: 'a lighthouse', ...rest });
+          return body.data[0]!.embedding as number[];
+        }),
+      );
+      expect(short).toHaveLength(dimensions);
+      expect(dot(short!, short!)).toBeCloseTo(1, 5);
+      const first = whole!.slice(0, dimensions);
+      const length = Math.sqrt(dot(first, first));
+      if (length > 0) expect(dot(short!, first)).toBeCloseTo(length, 5);
+    },
+  );
 });

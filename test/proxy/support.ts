@@ -22,6 +22,16 @@ export const ask = (content: string, rest: Record<string, unknown> = {}) => ({
   ...rest,
 });
 
+interface TokenLogprob {
+  token: string;
+  logprob: number;
+  bytes: number[];
+}
+
+export interface Logprobs {
+  content: (TokenLogprob & { top_logprobs: TokenLogprob[] })[];
+}
+
 export interface ChunkBody {
   model: string;
   system_fingerprint: string;
@@ -29,8 +39,9 @@ export interface ChunkBody {
     index: number;
     delta: {
       content?: string;
-      tool_calls?: { id?: string; function: { name?: string; arguments: string } }[];
+      tool_calls?: { index: number; id?: string; function: { name?: string; arguments: string } }[];
     };
+    logprobs?: Logprobs | null;
     finish_reason: string | null;
   }[];
   usage?: Record<string, unknown> | null;

@@ -8,11 +8,14 @@ export const paragraph = (text: string): string => `<p>${prose(text)}</p>`;
 
 export const code = (text: string): string => `<pre tabindex="0"><code>${escaped(text.trim())}</code></pre>`;
 
-/** A table whose cells are HTML. It scrolls by itself where the page is narrow. */
+/**
+ * A table whose cells are HTML. It scrolls by itself where the page is narrow. No landmark: the reference has hundreds, with equal
+ * heads.
+ */
 export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = (tag: string, row: readonly string[]): string =>
     `<tr>${row.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`;
-  return `<div class="table" tabindex="0" role="region" aria-label="Table: ${head.join(', ')}"><table><thead>${cells('th', head)}</thead><tbody>${rows.map((row) => cells('td', row)).join('')}</tbody></table></div>`;
+  return `<div class="table" tabindex="0" role="group" aria-label="Table: ${head.join(', ')}"><table><thead>${cells('th', head)}</thead><tbody>${rows.map((row) => cells('td', row)).join('')}</tbody></table></div>`;
 }
 
 /** A table of prose. */

@@ -58,7 +58,7 @@ export function listing(
     );
     return `<tr><th scope="row">${first}</th>${rest.join('')}</tr>`;
   });
-  return `<div class="table" tabindex="0" role="region" aria-label="${escaped(name)}"><table class="listing"><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>`;
+  return `<section class="table" tabindex="0" aria-label="${escaped(name)}"><table class="listing"><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody></table></section>`;
 }
 
 /** Figures at a glance: label, value in HTML, and a note where there is something to add. */

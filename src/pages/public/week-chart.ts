@@ -41,7 +41,7 @@ function asTable(hours: readonly ModelHourOutput[]): string {
   const called = hours.filter(({ requests }) => requests > 0).toReversed();
   if (called.length === 0) return '';
   return `<details><summary>Show as table</summary>
-<div class="table" tabindex="0" role="region" aria-label="Hours with calls"><table class="listing figures"><thead><tr><th scope="col">Hour</th><th scope="col">Calls</th><th scope="col">Errors</th><th scope="col">Median latency</th><th scope="col">95th percentile</th></tr></thead><tbody>${called.map(hourRow).join('\n')}</tbody></table></div></details>`;
+<section class="table" tabindex="0" aria-label="Hours with calls"><table class="listing figures"><thead><tr><th scope="col">Hour</th><th scope="col">Calls</th><th scope="col">Errors</th><th scope="col">Median latency</th><th scope="col">95th percentile</th></tr></thead><tbody>${called.map(hourRow).join('\n')}</tbody></table></section></details>`;
 }
 
 /** Each of the last 168 hours: calls with the errors among them, and the 95th percentile of latency. */

@@ -2,6 +2,7 @@ import { type Chance, chanceOf } from './random.js';
 import { type ChatBody, type ChatRequest, checkContext } from './requests.js';
 import { valueFor } from './schema-value.js';
 import { answerText, estimateTokens, pieces, topicsOf } from './text.js';
+import { type ToolCall, toolCalls } from './tool-calls.js';
 
 /** Decides the answer of a chat call; knows nothing of HTTP. */
 
@@ -11,9 +12,9 @@ const TOKENS_PER_TOOL_CALL = 8;
 
 export interface Choice {
   index: number;
-  /** The content, or a tool call's arguments, in the pieces in which it streams. */
+  /** The content in the pieces in which it streams; empty when tools are called. */
   pieces: string[];
-  tool: { id: string; name: string } | undefined;
+  calls: ToolCall[];
   finish: 'stop' | 'length' | 'tool_calls';
 }
 
@@ -23,18 +24,8 @@ export interface Answer {
   choices: Choice[];
   promptTokens: number;
   completionTokens: number;
-}
-
-type Tool = NonNullable<ChatBody['tools']>[number];
-
-/** The tool that is called, if any: the first, or the one that is named; none right after a tool's result. */
-function chosenTool({ tools, tool_choice: choice, messages }: ChatBody): Tool | undefined {
-  if (!tools || tools.length === 0 || choice === 'none') return undefined;
-  if (typeof choice === 'object' && choice !== null) {
-    return tools.find((tool) => tool.function.name === choice.function.name) ?? tools[0];
-  }
-  if (choice === 'required') return tools[0];
-  return messages.at(-1)?.role === 'tool' ? undefined : tools[0];
+  /** How many alternatives each token comes with; undefined without log probabilities. */
+  topLogprobs: number | undefined;
 }
 
 function textFor({ body, controls, question }: ChatRequest, chance: Chance): string {
@@ -60,23 +51,35 @@ function beforeStop(text: string, stop: ChatBody['stop']): string {
 }
 
 function makeChoice(request: ChatRequest, index: number): Choice {
-  const { body, question } = request;
-  const chance = chanceOf(`${index}\n${body.model}\n${request.prompt}`);
+  const { body } = request;
+  const seed = typeof body.seed === 'number' ? `seed ${body.seed}\n` : '';
+  const chance = chanceOf(`${seed}${index}\n${body.model}\n${request.prompt}`);
   const limit = body.max_completion_tokens ?? body.max_tokens ?? Number.POSITIVE_INFINITY;
-  const tool = chosenTool(body);
-  const id = `call_${chance.hex(24)}`;
-  const whole = tool
-    ? JSON.stringify(valueFor(tool.function.parameters ?? {}, chance, topicsOf(question)) ?? {})
-    : beforeStop(textFor(request, chance), body.stop);
-  const all = pieces(whole);
+  const calls = toolCalls(request, chance);
+  if (calls.length > 0) {
+    const { kept, cut } = firstPieces(calls, limit);
+    return { index, pieces: [], calls: kept, finish: cut ? 'length' : 'tool_calls' };
+  }
+  const all = pieces(beforeStop(textFor(request, chance), body.stop));
   const cut = all.length > limit;
-  return {
-    index,
-    pieces: cut ? all.slice(0, limit) : all,
-    tool: tool && { id, name: tool.function.name },
-    finish: cut ? 'length' : tool ? 'tool_calls' : 'stop',
-  };
+  return { index, pieces: cut ? all.slice(0, limit) : all, calls, finish: cut ? 'length' : 'stop' };
 }
+
+/** Calls within the limit of tokens: the last one may be cut, as by a node that stops in the middle. */
+function firstPieces(calls: ToolCall[], limit: number): { kept: ToolCall[]; cut: boolean } {
+  let left = limit;
+  const kept: ToolCall[] = [];
+  for (const call of calls) {
+    if (left <= 0) break;
+    kept.push({ ...call, pieces: call.pieces.slice(0, left) });
+    left -= call.pieces.length;
+  }
+  return { kept, cut: left < 0 || kept.length < calls.length };
+}
+
+/** Tokens of a choice, those that open a call aside. */
+const generated = ({ pieces: text, calls }: Choice): number =>
+  calls.reduce((sum, call) => sum + call.pieces.length, text.length);
 
 function countPrompt({ body, prompt }: ChatRequest): number {
   const tools = body.tools ? estimateTokens(JSON.stringify(body.tools)) : 0;
@@ -95,7 +98,7 @@ export function answerChat(request: ChatRequest): Answer {
   const counted = {
     prompt: promptTokens,
     completion: choices.reduce(
-      (sum, choice) => sum + choice.pieces.length + (choice.tool ? TOKENS_PER_TOOL_CALL : 0),
+      (sum, choice) => sum + generated(choice) + choice.calls.length * TOKENS_PER_TOOL_CALL,
       0,
     ),
   };
@@ -105,5 +108,6 @@ export function answerChat(request: ChatRequest): Answer {
     choices,
     promptTokens: controls.tokens?.[0] ?? counted.prompt,
     completionTokens: controls.tokens?.[1] ?? counted.completion,
+    topLogprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : undefined,
   };
 }

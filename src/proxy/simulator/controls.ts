@@ -15,6 +15,7 @@ const USAGE_MODES = [
 const ENCODINGS = ['float', 'base64'] as const;
 const MAX_MS = 3_600_000;
 const MAX_COUNT = 1_000_000;
+const MAX_CALLS = 16;
 
 export type UsageMode = (typeof USAGE_MODES)[number];
 
@@ -33,6 +34,8 @@ export interface Controls {
   stall_after?: number;
   /** Length of the answer in words. */
   words?: number;
+  /** How many tool calls an answer with tools makes. */
+  calls?: number;
   usage?: UsageMode;
   /** Token counts to report, prompt and completion. */
   tokens?: [number, number];
@@ -74,6 +77,7 @@ const parsers: Record<Name, { parse: Parser; form: string }> = {
   abort_after: { parse: count(0, MAX_COUNT), form: `0 to ${MAX_COUNT}` },
   stall_after: { parse: count(0, MAX_COUNT), form: `0 to ${MAX_COUNT}` },
   words: { parse: count(0, MAX_COUNT), form: `0 to ${MAX_COUNT}` },
+  calls: { parse: count(1, MAX_CALLS), form: `1 to ${MAX_CALLS}` },
   usage: { parse: oneOf(USAGE_MODES), form: USAGE_MODES.join(', ') },
   tokens: { parse: pair, form: 'prompt/completion, such as 12/34' },
   error_first: { parse: flag, form: '1' },

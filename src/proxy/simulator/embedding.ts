@@ -31,15 +31,18 @@ function features(text: string): Map<string, number> {
 
 /**
  * A vector of unit length. Texts that share words and parts of words are close; others are nearly orthogonal.
- * The same text always gives the same vector.
+ * The same text always gives the same vector; with fewer `dimensions`, its first numbers, at unit length again.
  */
-export function embed(text: string): Float32Array {
+export function embed(text: string, dimensions = DIMENSIONS): Float32Array {
   const sum = new Float64Array(DIMENSIONS);
   for (const [feature, weight] of features(text)) addFeature(sum, feature, Math.sqrt(weight));
   // A text without words still has a direction.
   if (sum.every((value) => value === 0)) addFeature(sum, `e:${text}`, 1);
-  const length = Math.sqrt(sum.reduce((total, value) => total + value * value, 0)) || 1;
-  return Float32Array.from(sum, (value) => value / length);
+  const kept = sum.subarray(0, dimensions);
+  // The features may all be in the part that was left out.
+  if (kept.every((value) => value === 0)) kept[0] = 1;
+  const length = Math.sqrt(kept.reduce((total, value) => total + value * value, 0));
+  return Float32Array.from(kept, (value) => value / length);
 }
 
 /** Little-endian float32, as SDKs decode it. */

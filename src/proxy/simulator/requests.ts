@@ -46,6 +46,7 @@ const namedTool = z.looseObject({
   function: z.looseObject({ name: z.string() }),
 });
 const limit = z.number().int().min(1).nullish();
+const MAX_TOP_LOGPROBS = 20;
 
 const chatSchema = z.looseObject({
   model: z.string(),
@@ -58,6 +59,10 @@ const chatSchema = z.looseObject({
   stop: z.union([z.string(), z.array(z.string())]).nullish(),
   tools: z.array(tool).nullish(),
   tool_choice: z.union([z.enum(['none', 'auto', 'required']), namedTool]).nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  seed: z.number().int().nullish(),
+  logprobs: z.boolean().nullish(),
+  top_logprobs: z.number().int().min(0).max(MAX_TOP_LOGPROBS).nullish(),
   response_format: z
     .looseObject({
       type: z.enum(['text', 'json_object', 'json_schema']),
@@ -75,7 +80,7 @@ const embeddingSchema = z.looseObject({
     error: ({ input }) => (input === undefined ? 'is required' : INPUT_WORDS),
   }),
   encoding_format: z.enum(['float', 'base64']).nullish(),
-  dimensions: z.literal(DIMENSIONS, `must be ${DIMENSIONS}: the model has no other`).nullish(),
+  dimensions: z.number().int().min(1).max(DIMENSIONS).nullish(),
 });
 
 export type ChatBody = z.infer<typeof chatSchema>;
@@ -100,6 +105,8 @@ export interface EmbeddingRequest {
   model: string;
   inputs: EmbeddingInput[];
   encoding: 'float' | 'base64';
+  /** How many of a vector's numbers are wanted. */
+  dimensions: number;
   controls: Controls;
 }
 
@@ -150,6 +157,8 @@ export function readChat(raw: unknown, steered: boolean): ChatRequest {
   const body = parse(chatSchema, raw);
   if (isEmbeddingModel(body.model))
     throw new Refusal('The model does not support chat completions.', 'model');
+  if (typeof body.top_logprobs === 'number' && body.logprobs !== true)
+    throw new Refusal('"top_logprobs" requires "logprobs" to be set to true.', 'top_logprobs');
   const texts = body.messages.map(({ content }) => textOf(content));
   const last = body.messages.findLastIndex(({ role }) => role === 'user');
   const { controls, rest } = controlsOf(last < 0 ? '' : texts[last]!, steered);
@@ -175,5 +184,5 @@ export function readEmbedding(raw: unknown, steered: boolean): EmbeddingRequest 
   });
   checkContext(body.model, Math.max(...inputs.map(({ tokens }) => tokens)), 'input');
   const encoding = controls.encoding ?? body.encoding_format ?? 'float';
-  return { model: body.model, inputs, encoding, controls };
+  return { model: body.model, inputs, encoding, dimensions: body.dimensions ?? DIMENSIONS, controls };
 }

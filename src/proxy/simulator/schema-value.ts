@@ -191,8 +191,11 @@ function make(schema: Schema, making: Making, depth: number): unknown {
   }
 }
 
-/** A value that fits `schema`: types, enums, constants, bounds, required members, arrays, unions, references. */
-export function valueFor(schema: unknown, chance: Chance, topics: readonly string[]): unknown {
+/**
+ * A value that fits `schema`: types, enums, constants, bounds, required members, arrays, unions, references.
+ * `sharing` is the number of values that share the size of an answer.
+ */
+export function valueFor(schema: unknown, chance: Chance, topics: readonly string[], sharing = 1): unknown {
   const root = isSchema(schema) ? schema : {};
-  return make(root, { root, chance, topics, left: MAX_CHARACTERS }, 0);
+  return make(root, { root, chance, topics, left: MAX_CHARACTERS / sharing }, 0);
 }

@@ -1,7 +1,9 @@
 import type { Answer, Choice } from './chat.js';
 import type { Controls, UsageMode } from './controls.js';
 import { embed, toBase64 } from './embedding.js';
+import { logprobsOf } from './logprobs.js';
 import type { EmbeddingRequest } from './requests.js';
+import type { ToolCall } from './tool-calls.js';
 
 /** The simulator's answers as JSON, in OpenAI's shapes. */
 
@@ -30,11 +32,16 @@ export function usageBlock(prompt: number, completion: number | undefined, mode?
   };
 }
 
-function messageOf({ pieces, tool }: Choice) {
-  const text = pieces.join('');
-  if (!tool) return { role: 'assistant', content: text, refusal: null };
-  const call = { id: tool.id, type: 'function', function: { name: tool.name, arguments: text } };
-  return { role: 'assistant', content: null, refusal: null, tool_calls: [call] };
+const callOf = ({ id, name }: ToolCall, text: string) => ({
+  id,
+  type: 'function',
+  function: { name, arguments: text },
+});
+
+function messageOf({ pieces, calls }: Choice) {
+  if (calls.length === 0) return { role: 'assistant', content: pieces.join(''), refusal: null };
+  const made = calls.map((call) => callOf(call, call.pieces.join('')));
+  return { role: 'assistant', content: null, refusal: null, tool_calls: made };
 }
 
 export function chatBody(answer: Answer, created: number, usage: UsageMode | undefined) {
@@ -47,7 +54,7 @@ export function chatBody(answer: Answer, created: number, usage: UsageMode | und
     choices: answer.choices.map((choice) => ({
       index: choice.index,
       message: messageOf(choice),
-      logprobs: null,
+      logprobs: choice.calls.length > 0 ? null : logprobsOf(choice.pieces, answer.topLogprobs),
       finish_reason: choice.finish,
     })),
     usage: usageBlock(answer.promptTokens, answer.completionTokens, usage),
@@ -62,14 +69,28 @@ export interface StreamEvent {
   step?: boolean;
 }
 
-function firstDelta({ tool }: Choice) {
-  if (!tool) return { role: 'assistant', content: '' };
-  const call = { index: 0, id: tool.id, type: 'function', function: { name: tool.name, arguments: '' } };
-  return { role: 'assistant', content: null, tool_calls: [call] };
+function firstDelta({ calls: [first] }: Choice) {
+  if (!first) return { role: 'assistant', content: '' };
+  return { role: 'assistant', content: null, tool_calls: [{ index: 0, ...callOf(first, '') }] };
 }
 
-const pieceDelta = ({ tool }: Choice, piece: string) =>
-  tool ? { tool_calls: [{ index: 0, function: { arguments: piece } }] } : { content: piece };
+/** A token of a stream: its text, and the delta that carries it. */
+interface Token {
+  piece: string;
+  delta: unknown;
+}
+
+/** What follows a choice's first delta, call after call. The first token of a later call also opens it. */
+function tokensOf({ pieces, calls }: Choice): Token[] {
+  if (calls.length === 0) return pieces.map((piece) => ({ piece, delta: { content: piece } }));
+  return calls.flatMap((call, index) =>
+    call.pieces.map((piece, nth) => {
+      const opens = index > 0 && nth === 0;
+      const part = opens ? callOf(call, piece) : { function: { arguments: piece } };
+      return { piece, delta: { tool_calls: [{ index, ...part }] } };
+    }),
+  );
+}
 
 /** The chunks of a stream in order, choices taking turns; without `[DONE]`. */
 export function* chatEvents(
@@ -91,13 +112,19 @@ export function* chatEvents(
       usage,
     });
   const running = () => (mode === 'continuous' ? usageBlock(promptTokens, sent) : undefined);
-  const delta = ({ index }: Choice, content: unknown, finish: string | null = null) => ({
+  const delta = (
+    { index }: Choice,
+    content: unknown,
+    finish: string | null = null,
+    logprobs: unknown = null,
+  ) => ({
     index,
     delta: content,
-    logprobs: null,
+    logprobs,
     finish_reason: finish,
   });
-  const longest = Math.max(...choices.map((choice) => choice.pieces.length));
+  const tokens = choices.map(tokensOf);
+  const longest = Math.max(...tokens.map(({ length }) => length));
 
   for (const choice of choices) {
     yield { json: chunk([delta(choice, firstDelta(choice))], running()), token: false };
@@ -105,11 +132,12 @@ export function* chatEvents(
   for (let turn = 0; turn < longest; turn++) {
     // Nodes generate all choices side by side: a step is one token of each.
     let step = true;
-    for (const choice of choices) {
-      const piece = choice.pieces[turn];
-      if (piece === undefined) continue;
+    for (const [at, choice] of choices.entries()) {
+      const token = tokens[at]![turn];
+      if (token === undefined) continue;
       sent++;
-      yield { json: chunk([delta(choice, pieceDelta(choice, piece))], running()), token: true, step };
+      const logprobs = choice.calls.length > 0 ? null : logprobsOf([token.piece], answer.topLogprobs);
+      yield { json: chunk([delta(choice, token.delta, null, logprobs)], running()), token: true, step };
       step = false;
     }
   }
@@ -131,11 +159,11 @@ const TURN_MS = 10;
  * others: `turn` lets them, and throws when the caller has left.
  */
 export async function embeddingJson(request: EmbeddingRequest, turn: () => Promise<void>): Promise<string> {
-  const { inputs, encoding, controls } = request;
+  const { inputs, encoding, dimensions, controls } = request;
   const items: string[] = [];
   let since = performance.now();
   for (const [index, { text }] of inputs.entries()) {
-    const vector = embed(text);
+    const vector = embed(text, dimensions);
     const embedding = encoding === 'base64' ? toBase64(vector) : Array.from(vector);
     items.push(JSON.stringify({ object: 'embedding', index, embedding }));
     if (performance.now() - since < TURN_MS) continue;

@@ -134,7 +134,7 @@ function render({ subject, title, facts, explanation, link }: Letter, links: Mai
 <head><meta charset="utf-8"><title>${escaped(subject)}</title></head>
 <body style="margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff">
 <p>${escaped(title)}</p>
-<table style="border-collapse:collapse">${rows.join('')}</table>
+<table style="border-collapse:collapse"><tbody>${rows.join('')}</tbody></table>
 <p>${escaped(explanation)}</p>
 <p>${anchor(link)}</p>
 <hr style="border:0;border-top:1px solid #d0d7de">

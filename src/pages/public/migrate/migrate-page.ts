@@ -64,7 +64,7 @@ function formOf({ form, faults, basis }: MigrateFacts): string {
     names.map((name) => `<option value="${escaped(name)}"></option>`),
   );
   const input = (name: keyof UsageForm, rest: string): string =>
-    `<input id="${name}" name="${name}" value="${escaped(form[name])}" autocomplete="off"${rest}${invalid(name)}>`;
+    `<input type="text" id="${name}" name="${name}" value="${escaped(form[name])}" autocomplete="off"${rest}${invalid(name)}>`;
   return `<form class="form" method="get" action="/migrate" data-migrate novalidate>
 ${field({ name: 'legacy_provider', label: 'Provider' }, `<select id="legacy_provider" name="legacy_provider"${invalid('legacy_provider')}>${options.join('')}</select>`, faults.legacy_provider)}
 ${field({ name: 'legacy_model', label: 'Model' }, input('legacy_model', ' list="models" maxlength="200" spellcheck="false"'), faults.legacy_model)}

@@ -1,0 +1,52 @@
+import type { Chance } from './random.js';
+import type { ChatBody, ChatRequest } from './requests.js';
+import { valueFor } from './schema-value.js';
+import { pieces, topicsOf } from './text.js';
+
+/** Decides which tools an answer calls, and with what. */
+
+/** Calls that a question can cause by naming tools. */
+const MOST_NAMED = 8;
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  /** The arguments in the pieces in which they stream; at least one. */
+  pieces: string[];
+}
+
+type Tool = NonNullable<ChatBody['tools']>[number];
+
+/** Tools whose names are in the question, as a model calls several when it is asked for several things; else the first. */
+function asked(tools: Tool[], question: string, parallel: boolean): Tool[] {
+  const words = new Set(question.match(/[\w-]+/g));
+  const named = tools.filter((tool) => words.has(tool.function.name)).slice(0, parallel ? MOST_NAMED : 1);
+  return named.length > 0 ? named : tools.slice(0, 1);
+}
+
+/** The tools that are called: by `tool_choice`, by what the question names, and none right after a tool's result. */
+function chosenTools({ body, question, controls }: ChatRequest): Tool[] {
+  const { tools, tool_choice: choice, messages } = body;
+  if (!tools || tools.length === 0 || choice === 'none') return [];
+  if (choice !== 'required' && typeof choice !== 'object' && messages.at(-1)?.role === 'tool') return [];
+  const parallel = body.parallel_tool_calls !== false;
+  const chosen =
+    typeof choice === 'object' && choice !== null
+      ? [tools.find((tool) => tool.function.name === choice.function.name) ?? tools[0]!]
+      : asked(tools, question, parallel);
+  const count = controls.calls ?? chosen.length;
+  return Array.from({ length: parallel ? count : 1 }, (_, index) => chosen[index % chosen.length]!);
+}
+
+/** Calls with arguments that fit the tools' schemas. All of them share the size that one answer may have. */
+export function toolCalls(request: ChatRequest, chance: Chance): ToolCall[] {
+  const topics = topicsOf(request.question);
+  const tools = chosenTools(request);
+  // Drawn for answers without a call too: which text they give has always come after it.
+  const first = chance.hex(24);
+  return tools.map(({ function: { name, parameters } }, index) => {
+    const id = `call_${index === 0 ? first : chance.hex(24)}`;
+    const value = valueFor(parameters ?? {}, chance, topics, tools.length) ?? {};
+    return { id, name, pieces: pieces(JSON.stringify(value)) };
+  });
+}
