@@ -38,7 +38,13 @@ export function SignupPage(): ReactNode {
     <EntryLayout title="Create an account" lead={lead}>
       <form noValidate onSubmit={send}>
         {error && Object.keys(error.fields).length === 0 && <ErrorNote error={error} />}
-        <TextInput label="Name" autoComplete="name" key={form.key('name')} {...form.getInputProps('name')} />
+        <TextInput
+          label="Name"
+          type="text"
+          autoComplete="name"
+          key={form.key('name')}
+          {...form.getInputProps('name')}
+        />
         <TextInput
           label="Email"
           type="email"
