@@ -18,7 +18,8 @@ export async function run(checks, { url }) {
       const { issues } = await pa11y(url + path, { browser, standard: 'WCAG2AA', timeout: 60_000 });
       await checks.check(path, none(issues.filter((issue) => !isUsername(issue))));
       const usernames = issues.filter(isUsername);
-      if (usernames.length > 0) await checks.check(`${path}: username`, none(usernames), { exempt: USERNAME });
+      if (usernames.length > 0)
+        await checks.check(`${path}: username`, none(usernames), { exempt: USERNAME });
     }
   } finally {
     await browser.close();
