@@ -42,7 +42,13 @@ export function SignupPage(): ReactNode {
     <EntryLayout title={title} lead={lead}>
       <form noValidate onSubmit={send}>
         {error && Object.keys(error.fields).length === 0 && <ErrorNote error={error} />}
-        <TextInput label="Name" autoComplete="name" key={form.key('name')} {...form.getInputProps('name')} />
+        <TextInput
+          label="Name"
+          type="text"
+          autoComplete="name"
+          key={form.key('name')}
+          {...form.getInputProps('name')}
+        />
         <TextInput
           label="Email"
           type="email"
