@@ -1,5 +1,5 @@
 import { dumpTables } from '../support/dump.js';
-import { operations } from './fuzz/operations.js';
+import { documentedOperations } from './fuzz/operations.js';
 import { Random } from './fuzz/random.js';
 import { type Schema, sample } from './fuzz/values.js';
 import { useHostileSuite } from './suite.js';
@@ -89,7 +89,7 @@ function textWith(value: Record<string, unknown>, path: string, text: string): s
  * Internal routes have a secret of their own and tests of their own. A chat with a widget looks for its widget before it checks
  * the rest, and nothing of its body is read again: what goes on is built anew.
  */
-const writers = operations().filter(
+const writers = documentedOperations().filter(
   ({ body, path }) => body?.properties && /^\/api\/(?!internal\/|widget\/)/.test(path),
 );
 

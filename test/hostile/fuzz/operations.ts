@@ -93,33 +93,43 @@ const v1: Operation[] = [
   { method: 'GET', path: '/v1/models', body: undefined, query: [] },
 ];
 
-/** Those that answer with these are few, and need an input that is right: each comes so often that any run sees some. */
+/** Answers that few operations give, and only to an input that is right. */
 const RARE = ['201', '204'];
 const RARE_TIMES = 6;
 
-/** Every operation that the product documents, more often if it creates or removes something; those of `/v1` as often as all others together. */
+/** Every operation of the platform that the product documents, once. */
+export const documentedOperations = (): Operation[] => documented().map(({ operation }) => operation);
+
+/** What the fuzzer draws from: operations that create or remove something come more often, and those of `/v1` as often as all others together. */
 export function operations(): Operation[] {
+  const often = documented().flatMap(({ operation, isRare }) =>
+    Array.from({ length: isRare ? RARE_TIMES : 1 }, () => operation),
+  );
+  const times = Math.ceil(often.length / v1.length);
+  return [...often, ...Array.from({ length: times }, () => v1).flat()];
+}
+
+function documented(): { operation: Operation; isRare: boolean }[] {
   const document = JSON.parse(readFileSync('schema/openapi.json', 'utf8')) as {
     paths: Record<string, Record<string, Described>>;
     components: { schemas: Record<string, Schema> };
   };
   const named = (schema: (Schema & { $ref?: string }) | undefined): Schema | undefined =>
     schema?.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)!] : schema;
-  const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, described]): Operation[] => {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => {
       const query = (described.parameters ?? []).filter((parameter) => parameter.in === 'query');
-      const operation = {
-        method: method.toUpperCase(),
-        path,
-        body: named(described.requestBody?.content?.['application/json']?.schema),
-        query: query.map(({ name, schema = {} }) => ({ name, schema })),
+      return {
+        operation: {
+          method: method.toUpperCase(),
+          path,
+          body: named(described.requestBody?.content?.['application/json']?.schema),
+          query: query.map(({ name, schema = {} }) => ({ name, schema })),
+        },
+        isRare: RARE.some((status) => described.responses?.[status]),
       };
-      const isRare = RARE.some((status) => described.responses?.[status]);
-      return Array.from({ length: isRare ? RARE_TIMES : 1 }, () => operation);
     }),
   );
-  const times = Math.ceil(documented.length / v1.length);
-  return [...documented, ...Array.from({ length: times }, () => v1).flat()];
 }
 
 /** Paths, whether they exist or not. */
