@@ -26,7 +26,7 @@ module.exports = {
       to: {
         pathNot: [
           folders('gateway/', 'inference/', 'entities/', 'metering/', ...GROUND),
-          '^(dist|build/src)/db/(bounded|connection|sql-only|listen|locks|invalidation|migrate|wait|wait-for-schema)\\.js$',
+          '^(dist|build/src)/db/(bounded|connection|without-migrations|listen|locks|invalidation|migrate|wait|wait-for-schema)\\.js$',
           files('\\.rules\\.js', '\\.store\\.js', '\\.inputs\\.js'),
           ...NODE_OR_PACKAGE,
         ],
@@ -51,7 +51,7 @@ module.exports = {
       comment: 'The edge never loads what only the platform needs, not by any path.',
       from: { path: '^(dist|build/src)/gateway/main\\.js$' },
       to: {
-        path: 'node_modules/(graphql|graphql-ws|@apollo|type-graphql|react|react-dom|@mantine|urql|@urql|fastify-type-provider-zod|agenda)/|^(dist|build/src)/(entities|db/migrations)/',
+        path: 'node_modules/(graphql|graphql-ws|@apollo|type-graphql|react|react-dom|@mantine|urql|@urql|fastify-type-provider-zod|agenda)/|^(dist|build/src)/db/migrations/',
         reachable: true,
       },
     },

@@ -4,7 +4,7 @@ import { entities } from '../entities/index.js';
 import { type ConnectionOptions, connectionOptions } from './connection.js';
 import { migrations } from './migrations.js';
 
-/** MikroORM with every entity and migration. A process that only runs SQL opens it without (`sql-only.ts`). */
+/** MikroORM with every entity and migration. A process that migrates nothing opens it without those (`without-migrations.ts`). */
 function ormOptions(options: ConnectionOptions) {
   return defineConfig({
     ...connectionOptions(options),

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { loadConfigOrExit } from '../config.js';
 import { pgPool } from '../db/connection.js';
-import { openSqlOnly } from '../db/sql-only.js';
 import { waitForSchema } from '../db/wait-for-schema.js';
+import { openWithoutMigrations } from '../db/without-migrations.js';
+import { entities } from '../entities/index.js';
 import { systemClock } from '../lib/clock.js';
 import { onShutdown, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
@@ -28,7 +29,10 @@ const log = createLogger('edge', config.logLevel);
 const registry = createRegistry('edge');
 
 try {
-  const orm = openSqlOnly({ databaseUrl: config.databaseUrl!, processName: 'edge', poolSize: POOL_SIZE });
+  const orm = openWithoutMigrations(
+    { databaseUrl: config.databaseUrl!, processName: 'edge', poolSize: POOL_SIZE },
+    entities,
+  );
   await waitForSchema(orm);
   const counter = await counterLine();
   // The process that counts holds the lock for all of its edges.

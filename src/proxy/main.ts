@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { loadConfigOrExit } from '../config.js';
-import { openSqlOnly } from '../db/sql-only.js';
 import { waitForSchema } from '../db/wait-for-schema.js';
+import { openWithoutMigrations } from '../db/without-migrations.js';
 import { systemClock } from '../lib/clock.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
@@ -58,7 +58,11 @@ async function readAgain(proxy: ModelProxy, orm: MikroORM): Promise<void> {
 }
 
 await startOrExit('proxy', async () => {
-  const orm = openSqlOnly({ databaseUrl: config.databaseUrl!, processName: 'proxy', poolSize: POOL_SIZE });
+  const orm = openWithoutMigrations({
+    databaseUrl: config.databaseUrl!,
+    processName: 'proxy',
+    poolSize: POOL_SIZE,
+  });
   await waitForSchema(orm);
   await warnOfPrices(orm, routing);
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { openOrm } from '../../src/db/orm.js';
-import { openSqlOnly } from '../../src/db/sql-only.js';
+import { openWithoutMigrations } from '../../src/db/without-migrations.js';
 import { until } from './until.js';
 
 export interface TestDatabase {
@@ -60,7 +60,7 @@ export async function createTestDatabase(template: 'tmpl' | 'template0' = 'tmpl'
       return orm;
     },
     get sql() {
-      sql ??= orm ?? openSqlOnly(options);
+      sql ??= orm ?? openWithoutMigrations(options);
       return sql;
     },
     pool,

@@ -1,0 +1,20 @@
+import { defineConfig, MikroORM, type Options } from '@mikro-orm/postgresql';
+import { type ConnectionOptions, connectionOptions } from './connection.js';
+
+/**
+ * Opens MikroORM for a process that migrates nothing: with the entities that it shares with others, or with none where it
+ * only runs SQL. Migrations and their packages take longer to load than all else that such a process needs of the database.
+ * Nothing is connected until the first query.
+ */
+export function openWithoutMigrations(
+  options: ConnectionOptions,
+  entities: NonNullable<Options['entities']> = [],
+): MikroORM {
+  return new MikroORM(
+    defineConfig({
+      ...connectionOptions(options),
+      entities,
+      discovery: { warnWhenNoEntities: false },
+    }),
+  );
+}
