@@ -19,10 +19,14 @@ const folder = mkdtempSync(join(tmpdir(), 'gateway-times-'));
 const file = join(folder, 'times.jsonl');
 const args = process.argv.slice(2);
 const began = performance.now();
-const { status } = spawnSync(process.execPath, ['--no-warnings', 'node_modules/jest/bin/jest.js', ...args], {
-  stdio: 'inherit',
-  env: { ...process.env, TEST_TIMES: file },
-});
+const { status } = spawnSync(
+  process.execPath,
+  ['--no-warnings', '--max-semi-space-size=64', 'node_modules/jest/bin/jest.js', ...args],
+  {
+    stdio: 'inherit',
+    env: { ...process.env, TEST_TIMES: file },
+  },
+);
 const wall = performance.now() - began;
 
 const rows = readFileSync(file, 'utf8')

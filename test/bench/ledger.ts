@@ -93,7 +93,8 @@ async function prepareAsBuild(dist: string, server: EmbeddedPostgres, name: stri
     ['db/orm.js', 'db/migrate.js', 'db/seed.js'].map(load),
   );
   await ensureDatabase(server, name);
-  const orm = openOrm({ databaseUrl: server.url(name), processName: 'bench-setup' });
+  // Older builds open it asynchronously.
+  const orm = await openOrm({ databaseUrl: server.url(name), processName: 'bench-setup' });
   await migrate(orm, (em: unknown) => seedCatalog(em));
   await orm.close();
 }
