@@ -9,8 +9,8 @@ import { widgetOutput, widgetsOutput, widgetUsageOutput } from '../services/widg
 import { routesOf } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
-/** A system prompt of 20,000 characters takes up to 120 kB. */
-const BODY = { bodyLimitBytes: 192 * 1024 };
+/** A system prompt of 20,000 characters takes up to 120 kB, and a change may say which one it replaces. */
+const BODY = { bodyLimitBytes: 320 * 1024 };
 
 /** The viewer's chat widgets. What visitors ask is answered by the edge (src/gateway/widget.routes.ts). */
 export const widgetsRoutes = routesOf('Widgets', (route, { widgets }) => {

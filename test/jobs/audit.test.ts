@@ -166,7 +166,7 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
       'update usage_latency_days set latency_counts = latency_counts || 1::bigint',
     ],
   },
-  'I10-model': { statements: ['update model_hours set caller_left = 1'] },
+  'I10-model': { statements: ['update model_hours set caller_errors = 1'] },
   'I10-version': {
     statements: [
       `insert into prompt_version_hours values ('${KEY}', '2026-11-30T23:00:00Z', '${ACCOUNT}', null, 'gateway/fast', 1, 0, 1, 1,

@@ -8,7 +8,7 @@ import { createPayer, recordOf } from '../metering/support.js';
 import { call } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
-import { FAILED, LEFT, NOW } from './support.js';
+import { FAILED, LEFT, NOW, REFUSED } from './support.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -52,6 +52,9 @@ describe('the status of the models', () => {
     // Nobody's fault but their callers': no incident, and nothing that the rates count.
     await calls('gateway/qwen-pro', hour(4), 50, LEFT);
     await calls('gateway/deepseek-reason', hour(5), 50, LEFT);
+    await calls('gateway/deepseek-reason', hour(5), 30, REFUSED);
+    // But a model that hangs is one that many have left, after a while.
+    await calls('gateway/deepseek-code', hour(6), 40, { ...LEFT, latencyMs: 30_000 });
     await calls('gateway/qwen-pro', hour(4) - 89 * DAY_MS, 2);
     await calls('gateway/qwen-pro', hour(4) - 90 * DAY_MS, 2);
     await rollUpAt(suite.db, NOW);
@@ -86,7 +89,7 @@ describe('the status of the models', () => {
     expect(modelOf(status, 'gateway/embed')).toMatchObject({ state: 'no_data', success_rate: null });
   });
 
-  test('leaves out calls that their callers ended, which usage and leaderboard count as errors', async () => {
+  test('leaves out calls that their callers ended soon, and bad requests, which usage and leaderboard count as errors', async () => {
     const status = await read();
     expect(modelOf(status, 'gateway/qwen-pro').days.at(-1)).toMatchObject({
       requests: 100,
@@ -101,7 +104,7 @@ describe('the status of the models', () => {
       'GET',
       '/api/leaderboard/gateway/deepseek-reason',
     );
-    expect([body.requests, body.success_rate]).toEqual([50, 0]);
+    expect([body.requests, body.success_rate]).toEqual([80, 0]);
   });
 
   test('joins bad hours that follow each other to an incident, newest first', async () => {
@@ -112,6 +115,13 @@ describe('the status of the models', () => {
         ended_at: '2026-11-21T12:00:00.000000Z',
         requests: 74,
         errors: 44,
+      },
+      {
+        model_public_name: 'gateway/deepseek-code',
+        started_at: '2026-11-21T06:00:00.000000Z',
+        ended_at: '2026-11-21T07:00:00.000000Z',
+        requests: 40,
+        errors: 40,
       },
       {
         model_public_name: 'gateway/fast',
@@ -139,7 +149,7 @@ describe('the status of the models', () => {
       return modelOf(seen, 'gateway/deepseek-code').success_rate === null ? undefined : seen;
     });
     expect(modelOf(status, 'gateway/qwen-fast').success_rate).toBeNull();
-    expect(status.incidents).toHaveLength(2);
+    expect(status.incidents).toHaveLength(3);
   });
 
   test('is the same over GraphQL, and on a page without scripts', async () => {

@@ -26,6 +26,9 @@ export const LEFT = {
   cost: 0n,
 } as const;
 
+/** What a call is that the node refused for what it says. */
+export const REFUSED = { ...FAILED, errorCode: 'invalid_request', httpStatus: 400 } as const;
+
 /** Calls of one account to a model in the hour before `NOW`. */
 export async function callModel(
   db: TestDatabase,

@@ -71,6 +71,7 @@ describeInBrowser('the way into the dashboard', () => {
       'javascript:alert(1)',
       '/login',
       '/dashboardx',
+      '/dashboard/..//evil.example',
     ]) {
       await page.goto(addressOf(next));
       await page.waitForURL(`${suite.url}/dashboard`);

@@ -36,7 +36,10 @@ const OWN = /^\/(?:dashboard|admin)(?:[/?#]|$)/;
 
 /** Where to go after the log-in: the page that was asked for, if it is one of ours, else the dashboard. */
 export function safeNext(next: string | undefined): string {
-  return next !== undefined && OWN.test(next) ? next : paths.dashboard;
+  if (next === undefined || !OWN.test(next)) return paths.dashboard;
+  // Where it leads: `..` may leave the dashboard again.
+  const { pathname } = new URL(next, 'http://here.invalid');
+  return OWN.test(pathname) && !pathname.includes('//') ? next : paths.dashboard;
 }
 
 export interface PageSearch {

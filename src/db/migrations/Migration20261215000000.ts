@@ -1,10 +1,10 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Failed calls that their callers ended: the public status leaves them out. Hours with failures are rolled up again. */
+/** Failed calls that their callers ended soon or that were refused: the public status leaves them out. Hours with failures are rolled up again. */
 export class Migration20261215000000 extends Migration {
   override up(): void {
-    this.addSql('alter table model_hours add column caller_left bigint not null default 0');
-    this.addSql('alter table model_hours alter column caller_left drop default');
+    this.addSql('alter table model_hours add column caller_errors bigint not null default 0');
+    this.addSql('alter table model_hours alter column caller_errors drop default');
     this.addSql('insert into rollup_dirty select distinct hour from model_hours where errors > 0');
   }
 }

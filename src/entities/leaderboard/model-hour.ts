@@ -30,8 +30,8 @@ const ModelHourSchema = defineEntity({
     inputCounts: sketch('bigint[]'),
     outputBuckets: sketch('smallint[]'),
     outputCounts: sketch('bigint[]'),
-    /** Errors of calls that their callers ended: no fault of the model, and no part of its public status. */
-    callerLeft: p.bigint(),
+    /** Errors of calls that their callers ended soon, or whose request was refused: no part of the model's public status. */
+    callerErrors: p.bigint(),
   },
 });
 

@@ -1,5 +1,5 @@
 import { type Chance, chanceOf } from './random.js';
-import { type ChatBody, type ChatRequest, checkContext } from './requests.js';
+import { type ChatBody, type ChatRequest, checkContext, Refusal } from './requests.js';
 import { valueFor } from './schema-value.js';
 import { answerText, estimateTokens, pieces, topicsOf } from './text.js';
 import { type ToolCall, toolCalls } from './tool-calls.js';
@@ -9,6 +9,8 @@ import { type ToolCall, toolCalls } from './tool-calls.js';
 const TOKENS_PER_MESSAGE = 4;
 const TOKENS_PER_CALL = 3;
 const TOKENS_PER_TOOL_CALL = 8;
+/** Of all tokens of an answer and their alternatives: each is an object with a hash of its own, made before the first is sent. */
+const MAX_LOGPROBS = 20_000;
 
 export interface Choice {
   index: number;
@@ -32,7 +34,7 @@ function textFor({ body, controls, question }: ChatRequest, chance: Chance): str
   const topics = topicsOf(question);
   const format = body.response_format;
   if (format?.type === 'json_schema')
-    return JSON.stringify(valueFor(format.json_schema?.schema, chance, topics));
+    return JSON.stringify(valueFor(format.json_schema?.schema, chance, topics, body.n ?? 1));
   if (format?.type === 'json_object') {
     return JSON.stringify({ simulated: true, topics, answer: answerText(question, chance, controls.words) });
   }
@@ -86,9 +88,20 @@ function countPrompt({ body, prompt }: ChatRequest): number {
   return estimateTokens(prompt) + body.messages.length * TOKENS_PER_MESSAGE + TOKENS_PER_CALL + tools;
 }
 
+/** @throws Refusal */
+function checkLogprobs(choices: readonly Choice[], alternatives: number | undefined): void {
+  if (alternatives === undefined) return;
+  const tokens = choices.reduce((sum, choice) => sum + choice.pieces.length, 0);
+  if (tokens * (1 + alternatives) <= MAX_LOGPROBS) return;
+  throw new Refusal(
+    `The simulator gives at most ${MAX_LOGPROBS} log probabilities in an answer, alternatives included.`,
+    'top_logprobs',
+  );
+}
+
 /**
  * The answer to a chat call; the same call always gets the same one.
- * @throws Refusal when the prompt is longer than the model's context
+ * @throws Refusal when the prompt is longer than the model's context, or too many log probabilities are asked for
  */
 export function answerChat(request: ChatRequest): Answer {
   const { body, controls, prompt } = request;
@@ -102,12 +115,14 @@ export function answerChat(request: ChatRequest): Answer {
       0,
     ),
   };
+  const topLogprobs = body.logprobs === true ? (body.top_logprobs ?? 0) : undefined;
+  checkLogprobs(choices, topLogprobs);
   return {
     id: `chatcmpl-sim-${chanceOf(`id\n${body.model}\n${prompt}`).hex(24)}`,
     model: body.model,
     choices,
     promptTokens: controls.tokens?.[0] ?? counted.prompt,
     completionTokens: controls.tokens?.[1] ?? counted.completion,
-    topLogprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : undefined,
+    topLogprobs,
   };
 }

@@ -9,6 +9,8 @@ const DEEP = 5;
 const BOTTOMLESS = 40;
 /** A schema of a line can ask for more than there is memory or time: beyond this all that is left is null. */
 const MAX_CHARACTERS = 20_000;
+/** And more than there is time for, though it says little: members copied and references followed. */
+const MAX_STEPS = 20_000;
 /** What each value counts beside its own characters. */
 const VALUE_COST = 10;
 const FORMATS: Record<string, string> = {
@@ -35,6 +37,14 @@ interface Making {
   topics: readonly string[];
   /** Characters that may still be made. */
   left: number;
+  /** Steps that may still be taken. */
+  steps: number;
+}
+
+/** Counts work that leaves no character in the answer; whether there was still time for it. */
+function works(making: Making, steps: number): boolean {
+  making.steps -= steps;
+  return making.steps >= 0;
 }
 
 /** Counts a text that goes into the answer; whether there was still room for it. */
@@ -43,17 +53,36 @@ function takes(making: Making, characters: number): boolean {
   return making.left >= 0;
 }
 
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 function resolvePointer(root: Schema, reference: string): Schema {
   let at: unknown = root;
   for (const part of reference.replace(/^#\/?/, '').split('/').filter(Boolean)) {
-    const name = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    const name = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~');
     at =
       isSchema(at) && Object.hasOwn(at, name) ? at[name] : Array.isArray(at) ? at[Number(name)] : undefined;
   }
   return isSchema(at) ? at : {};
 }
 
-function merged(schemas: readonly Schema[]): Schema {
+const sizeOf = (schema: Schema): number =>
+  Object.keys(schema).length + (isSchema(schema.properties) ? Object.keys(schema.properties).length : 0);
+
+/** Nothing in particular where there is no time left to put them together. */
+function merged(schemas: readonly Schema[], making: Making): Schema {
+  if (
+    !works(
+      making,
+      schemas.reduce((sum, schema) => sum + sizeOf(schema), 0),
+    )
+  )
+    return {};
   const all = Object.assign({}, ...schemas) as Schema;
   all.properties = Object.assign({}, ...schemas.map((schema) => schema.properties));
   all.required = schemas.flatMap((schema) => (Array.isArray(schema.required) ? schema.required : []));
@@ -73,16 +102,17 @@ function branchOf(branches: readonly Schema[], depth: number): Schema {
 }
 
 /** The schema with references, unions and intersections resolved to one plain schema. */
-function plain(schema: Schema, making: Making, depth: number): Schema {
+function plain(schema: Schema, making: Making, depth: number, nested = 0): Schema {
   let at = schema;
-  for (let steps = 0; steps < BOTTOMLESS; steps++) {
+  for (let steps = 0; steps + nested < BOTTOMLESS && works(making, 1); steps++) {
     const { $ref, anyOf, oneOf, allOf, ...rest } = at;
     const union = [anyOf, oneOf].find((branches) => Array.isArray(branches)) as Schema[] | undefined;
-    if (typeof $ref === 'string') at = merged([resolvePointer(making.root, $ref), rest]);
+    if (typeof $ref === 'string') at = merged([resolvePointer(making.root, $ref), rest], making);
     else if (Array.isArray(allOf)) {
       const { allOf: _done, ...others } = at;
-      at = merged([others, ...allOf.filter(isSchema).map((part) => plain(part, making, depth))]);
-    } else if (union) at = merged([rest, branchOf(union.filter(isSchema), depth)]);
+      const parts = allOf.filter(isSchema).map((part) => plain(part, making, depth, nested + 1));
+      at = merged([others, ...parts], making);
+    } else if (union) at = merged([rest, branchOf(union.filter(isSchema), depth)], making);
     else return at;
   }
   return {};
@@ -153,7 +183,10 @@ function makeArray(schema: Schema, making: Making, depth: number): unknown[] {
 
 function makeObject(schema: Schema, making: Making, depth: number): Schema {
   const properties = isSchema(schema.properties) ? schema.properties : {};
-  const required = Array.isArray(schema.required) ? (schema.required as string[]) : [];
+  const required = Array.isArray(schema.required)
+    ? schema.required.filter((name): name is string => typeof name === 'string')
+    : [];
+  if (!works(making, Object.keys(properties).length + required.length)) return {};
   const names = depth >= DEEP ? required : [...new Set([...Object.keys(properties), ...required])];
   return Object.fromEntries(
     names
@@ -193,9 +226,9 @@ function make(schema: Schema, making: Making, depth: number): unknown {
 
 /**
  * A value that fits `schema`: types, enums, constants, bounds, required members, arrays, unions, references.
- * `sharing` is the number of values that share the size of an answer.
+ * `sharing` is the number of values that share the size of an answer, and the time to make it.
  */
 export function valueFor(schema: unknown, chance: Chance, topics: readonly string[], sharing = 1): unknown {
   const root = isSchema(schema) ? schema : {};
-  return make(root, { root, chance, topics, left: MAX_CHARACTERS / sharing }, 0);
+  return make(root, { root, chance, topics, left: MAX_CHARACTERS / sharing, steps: MAX_STEPS / sharing }, 0);
 }

@@ -1,3 +1,4 @@
+import { CALLERS_FAULT } from '../leaderboard/callers-fault.rules.js';
 import { KEPT_FROM } from '../retention/kept-from.store.js';
 import type { Invariant } from './invariant.js';
 
@@ -67,14 +68,14 @@ function differingDays({ table, hourly, by, subject }: DailyLatencies): string {
 const differingModelHours = `with dirty as materialized (select distinct hour from rollup_dirty)
       select model as subject
       from (
-        select hour, model, successes, errors, caller_left, input_tokens, output_tokens, cost
+        select hour, model, successes, errors, caller_errors, input_tokens, output_tokens, cost
         from model_hours where hour >= ${KEPT_FROM} and hour not in (select hour from dirty)
         union all
         select date_trunc('hour', created_at, 'UTC') as hour, served_model,
           -count(*) filter (where status = 'success' and not client_aborted
             and (endpoint = 'embeddings' or output_tokens > 0)),
           -count(*) filter (where status = 'error'),
-          -count(*) filter (where status = 'error' and client_aborted),
+          -count(*) filter (where status = 'error' and ${CALLERS_FAULT}),
           -sum(input_tokens), -sum(output_tokens), -sum(cost)
         from usage_events
         where created_at >= ${KEPT_FROM} and date_trunc('hour', created_at, 'UTC') not in (select hour from dirty)
@@ -86,7 +87,7 @@ const differingModelHours = `with dirty as materialized (select distinct hour fr
           and date_trunc('hour', created_at, 'UTC') not in (select hour from dirty)
         group by 1, 2) sides
       group by hour, model
-      having (sum(successes), sum(errors), sum(caller_left), sum(input_tokens), sum(output_tokens), sum(cost))
+      having (sum(successes), sum(errors), sum(caller_errors), sum(input_tokens), sum(output_tokens), sum(cost))
         is distinct from (0, 0, 0, 0, 0, 0)`;
 
 /** Of roll-ups: each is the sum of what it was made from. */

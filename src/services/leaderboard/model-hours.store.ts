@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { MODEL_HOURS_CHANNEL } from '../../db/invalidation.js';
 import { type BucketCount, latencyBounds } from '../../lib/latency-sketch.js';
 import { recomputeBandHour } from './band-hours.store.js';
+import { CALLERS_FAULT } from './callers-fault.rules.js';
 import { type CountedHours, isCounted } from './quiet-hours.store.js';
 
 const bounds = sql.lit(`{${latencyBounds}}`);
@@ -17,6 +18,8 @@ const sketchOf = (name: string, column: string): RawBuilder<unknown> => sql`
 
 const part = (name: string, column: 'buckets' | 'counts', type: string): RawBuilder<unknown> =>
   sql`coalesce(${sql.ref(`${name}.${column}`)}, '{}')::${sql.raw(type)}`;
+
+const isCallersFault = sql.raw(CALLERS_FAULT);
 
 /**
  * Makes the figures of an hour anew from all of its events. A success gave an answer: for a chat at least one token. A stream
@@ -36,7 +39,7 @@ export async function recomputeModelHour(em: EntityManager, hour: Date): Promise
     ), totals as (
       select model, count(*) filter (where success) as successes, count(*) filter (where error) as errors,
         count(*) filter (where error and http_status = 429) as rate_limited,
-        count(*) filter (where error and client_aborted) as caller_left, sum(input_tokens) as input_tokens,
+        count(*) filter (where error and ${isCallersFault}) as caller_errors, sum(input_tokens) as input_tokens,
         sum(output_tokens) as output_tokens, sum(cost) as cost,
         coalesce(sum(output_tokens) filter (where success), 0) as success_tokens,
         coalesce(sum(latency_ms) filter (where success), 0) as success_ms
@@ -54,7 +57,7 @@ export async function recomputeModelHour(em: EntityManager, hour: Date): Promise
       ${part('ttft', 'buckets', 'smallint[]')}, ${part('ttft', 'counts', 'bigint[]')},
       ${part('input', 'buckets', 'smallint[]')}, ${part('input', 'counts', 'bigint[]')},
       ${part('output', 'buckets', 'smallint[]')}, ${part('output', 'counts', 'bigint[]')},
-      coalesce(caller_left, 0)
+      coalesce(caller_errors, 0)
     from totals full join fell_back using (model) left join latency using (model) left join ttft using (model)
       left join input using (model) left join output using (model)`.execute(db);
   await recomputeAccounts(em, at);

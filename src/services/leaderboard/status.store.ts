@@ -7,8 +7,8 @@ import type { BadHour, DayOfModel } from './status.rules.js';
 const LEAST_CALLS = 20;
 const FAILED_PART = 0.05;
 
-/** Failures of a model. A call that its caller ended says nothing about it, though it is an error in usage and on the leaderboard. */
-const failures = sql`(errors - caller_left)`;
+/** Failures of a model. Calls that their callers ended soon or that were refused say nothing about it, though they are errors in usage and on the leaderboard. */
+const failures = sql`(errors - caller_errors)`;
 
 interface DayRow extends Omit<DayOfModel, 'latency'> {
   buckets: number[] | null;

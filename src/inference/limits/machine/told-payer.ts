@@ -8,6 +8,8 @@ import type { Grant } from './frames.js';
 
 /** An edge that the counting process has not heard of for so long asks before it admits anything. */
 const LEASE_MS = 2_000;
+/** Once a balance has fallen by more than such a part, by an adjustment or by other edges, a lease may be more than what is left. */
+const FALLEN_PART = 64n;
 
 /** What a lease was given for. */
 interface Terms {
@@ -28,6 +30,8 @@ interface Lease {
   beside: number;
   until: number;
   isUsed: boolean;
+  /** The balance when it was given. */
+  balance: Money;
 }
 
 /** A payer as the counting process knows it, with what this edge may admit of it and has not told yet. */
@@ -73,7 +77,8 @@ export class ToldPayer {
   admit(hold: Money, now: number): WindowDecision | undefined {
     const lease = this.#lease;
     if (!lease || lease.calls === 0 || hold > lease.money || now >= lease.until) return undefined;
-    if (!this.#holdsFor(now) || this.payer.account.available < BALANCE_FLOOR) return undefined;
+    if (!this.#holdsFor(now) || this.#isFallen || this.payer.account.available < BALANCE_FLOOR)
+      return undefined;
     lease.calls--;
     lease.money -= hold;
     lease.isUsed = true;
@@ -101,7 +106,7 @@ export class ToldPayer {
     const { payer } = this;
     const { limit } = windowOf(payer);
     const day = Math.floor(now / DAY_MS);
-    const isOver = this.#lease && (now >= this.#lease.until || !this.#holdsFor(now));
+    const isOver = this.#lease && (now >= this.#lease.until || this.#isFallen || !this.#holdsFor(now));
     if (isOver || this.#isChanged) this.tell(writer, now, { closes: Boolean(isOver) });
     this.#terms = { limit, cap: payer.dailyLimit, day };
     writer.take({ ref: this.ref, day, limit, hold, cap: payer.dailyLimit, ...known(payer, now) });
@@ -114,7 +119,7 @@ export class ToldPayer {
     this.#grants++;
     this.#lease ??= {
       ...{ calls: 0, money: 0n, firstCalls: 0, firstMoney: 0n },
-      ...{ beside: 0, until: 0, isUsed: false },
+      ...{ beside: 0, until: 0, isUsed: false, balance: 0n },
     };
     const lease = this.#lease;
     lease.calls += calls;
@@ -124,6 +129,7 @@ export class ToldPayer {
     lease.beside = Math.max(0, remaining - lease.calls);
     lease.until = now + LEASE_MS;
     lease.isUsed = false;
+    lease.balance = this.payer.account.balance;
   }
 
   /** More was asked for, and this is the answer. */
@@ -163,6 +169,12 @@ export class ToldPayer {
 
   get #isChanged(): boolean {
     return this.#holds !== 0n || this.#charges !== 0n || this.#taken !== 0n || this.#used.length > 0;
+  }
+
+  /** Whether the balance is far below what it was when the lease was given. */
+  get #isFallen(): boolean {
+    const before = this.#lease?.balance ?? 0n;
+    return FALLEN_PART * (before - this.payer.account.balance) > before;
   }
 
   /** Whether the lease was given for what the payer's row says now. */
