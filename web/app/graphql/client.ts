@@ -14,7 +14,7 @@ const PING_MS = 20_000;
 const PONG_MS = 5_000;
 /** After an outage everybody comes back within this, not all at once. */
 const RETRY_MS = { first: 500, most: 15_000 };
-/** What the page reads while its socket comes to stand may be out of date by then; within this nobody has done anything yet. */
+/** What the page has read before its socket stands may be out of date by then; within this nobody has done anything yet. */
 const PROMPT_MS = 250;
 /** A socket that stands late for the first time is no reason to ask again at once: the first answers are on their way. */
 const FIRST_ANSWERS_MS = 3_000;
@@ -62,7 +62,7 @@ interface SessionListeners {
  */
 export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Client {
   let isReturn = false;
-  let wantedAtMs = 0;
+  const createdAtMs = performance.now();
   let pongTimer: number | undefined;
   const socket = createSocket({
     url: new URL(ENDPOINT, location.href.replace(/^http/, 'ws')).href,
@@ -72,13 +72,10 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
     shouldRetry: () => true,
     retryWait: waitToRetry,
     on: {
-      connecting: () => {
-        wantedAtMs = performance.now();
-      },
       connected: () => {
         connectionStands();
         if (isReturn) onReturn();
-        else if (performance.now() - wantedAtMs > PROMPT_MS) setTimeout(onReturn, FIRST_ANSWERS_MS);
+        else if (performance.now() - createdAtMs > PROMPT_MS) setTimeout(onReturn, FIRST_ANSWERS_MS);
       },
       message: heard,
       ping: (received) => {
