@@ -1,4 +1,4 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
+import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { SESSION_LIMITS } from './bounded.js';
 import { guardConnection, STATEMENT_TIMEOUT_MS } from './patience.js';
@@ -37,6 +37,18 @@ export function connectionOptions({ databaseUrl, processName, poolSize = 5 }: Co
     debug: false,
     logger: () => undefined,
   };
+}
+
+/** An array as PostgreSQL reads it. Each element is quoted: MikroORM leaves the word `null` bare, which stands for NULL. */
+const quotedArray = (values: string[]): string =>
+  `{${values.map((value) => `"${String(value).replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
+
+/** Opens MikroORM as every process does. */
+export function openAs(options: Options): MikroORM {
+  // `init` would look for extensions that aren't installed.
+  const orm = new MikroORM(options);
+  orm.em.getPlatform().marshallArray = quotedArray;
+  return orm;
 }
 
 /** The pg pool below MikroORM, for set-based SQL with arrays. */

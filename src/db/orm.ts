@@ -1,7 +1,7 @@
 import { Migrator } from '@mikro-orm/migrations';
-import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
+import { defineConfig, type MikroORM } from '@mikro-orm/postgresql';
 import { entities } from '../entities/index.js';
-import { type ConnectionOptions, connectionOptions } from './connection.js';
+import { type ConnectionOptions, connectionOptions, openAs } from './connection.js';
 import { migrations } from './migrations.js';
 
 /** MikroORM with every entity and migration. A process that migrates nothing opens it without those (`without-migrations.ts`). */
@@ -22,14 +22,7 @@ function ormOptions(options: ConnectionOptions) {
   });
 }
 
-/** An array as PostgreSQL reads it. Each element is quoted: MikroORM leaves the word `null` bare, which stands for NULL. */
-const quotedArray = (values: string[]): string =>
-  `{${values.map((value) => `"${String(value).replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
-
 /** Opens MikroORM for one process. Nothing is connected until the first query. */
 export function openOrm(options: ConnectionOptions): MikroORM {
-  // `init` would look for extensions that aren't installed.
-  const orm = new MikroORM(ormOptions(options));
-  orm.em.getPlatform().marshallArray = quotedArray;
-  return orm;
+  return openAs(ormOptions(options));
 }

@@ -1,5 +1,5 @@
-import { defineConfig, MikroORM, type Options } from '@mikro-orm/postgresql';
-import { type ConnectionOptions, connectionOptions } from './connection.js';
+import { defineConfig, type MikroORM, type Options } from '@mikro-orm/postgresql';
+import { type ConnectionOptions, connectionOptions, openAs } from './connection.js';
 
 /**
  * Opens MikroORM for a process that migrates nothing: with the entities that it shares with others, or with none where it
@@ -10,7 +10,7 @@ export function openWithoutMigrations(
   options: ConnectionOptions,
   entities: NonNullable<Options['entities']> = [],
 ): MikroORM {
-  return new MikroORM(
+  return openAs(
     defineConfig({
       ...connectionOptions(options),
       entities,
