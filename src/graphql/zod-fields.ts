@@ -121,12 +121,7 @@ export function objectType<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   types: Types<Shape> = {},
 ): new () => Output<Shape> {
-  class Fields {}
-  Object.defineProperty(Fields, 'name', { value: name });
-  ObjectType(name, descriptionIn(schema))(Fields);
-  addFields(Fields, schema, types as Record<string, object>);
-  nameType(schema, Fields);
-  return Fields as never;
+  return declaredType(ObjectType, name, schema, types) as never;
 }
 
 /** The same for an input. */
@@ -135,12 +130,22 @@ export function inputType<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   types: Types<Shape> = {},
 ): new () => Input<Shape> {
+  return declaredType(InputType, name, schema, types) as never;
+}
+
+/** A class that is a type by `declare`, for the fields of a schema, and found by that schema. */
+function declaredType(
+  declare: typeof ObjectType | typeof InputType,
+  name: string,
+  schema: z.ZodObject,
+  types: object,
+): new () => object {
   class Fields {}
   Object.defineProperty(Fields, 'name', { value: name });
-  InputType(name, descriptionIn(schema))(Fields);
+  declare(name, descriptionIn(schema))(Fields);
   addFields(Fields, schema, types as Record<string, object>);
   nameType(schema, Fields);
-  return Fields as never;
+  return Fields;
 }
 
 /** The same for the arguments of a field, which have no name. */
