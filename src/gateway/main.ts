@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { loadConfigOrExit } from '../config.js';
 import { pgPool } from '../db/connection.js';
+import { isPooled } from '../db/pooled.js';
 import { waitForSchema } from '../db/wait-for-schema.js';
 import { openWithoutMigrations } from '../db/without-migrations.js';
 import { entities } from '../entities/index.js';
@@ -30,7 +31,7 @@ const registry = createRegistry('edge');
 
 try {
   const orm = openWithoutMigrations(
-    { databaseUrl: config.databaseUrl!, processName: 'edge', poolSize: POOL_SIZE },
+    { databaseUrl: config.databaseUrl!, pooled: isPooled(config), processName: 'edge', poolSize: POOL_SIZE },
     entities,
   );
   await waitForSchema(orm);

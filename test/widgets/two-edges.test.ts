@@ -19,8 +19,8 @@ const ROLL_BACKS = sized(6, 200);
 const ROLL_BACK_MS = 250;
 const EXCEEDED = [429, 'widget_daily_cap_exceeded'];
 
-const edgesAlive = async ({ registry }: TestEdge): Promise<number> =>
-  (await registry.getSingleMetric('gateway_edges_alive')!.get()).values[0]!.value;
+const metricOf = async ({ registry }: TestEdge, name: string): Promise<number> =>
+  (await registry.getSingleMetric(name)!.get()).values[0]!.value;
 
 /** Messages on both edges in turn, all at once; gives statuses, sorted. */
 async function storm(edges: TestEdge[], publicKey: string, messages: number): Promise<number[]> {
@@ -144,6 +144,15 @@ describeWithRedis('a widget on two edges', () => {
     await redis?.close();
     await upstream?.close();
   });
+  /** Each knows of the other again, since Redis was emptied: both have registered with it, and have heard so. */
+  const bothKnow = async (): Promise<void> => {
+    await until(async () => {
+      if ((await redis.client.zcard('gw:edges').catch(() => 0)) < 2) return false;
+      const shared = await Promise.all(edges.map((edge) => metricOf(edge, 'gateway_limits_shared')));
+      const alive = await Promise.all(edges.map((edge) => metricOf(edge, 'gateway_edges_alive')));
+      return shared.every((yes) => yes === 1) && alive.every((count) => count === 2);
+    });
+  };
   beforeEach(() => upstream.answer(chat()));
 
   sharesMessages(
@@ -215,8 +224,7 @@ describeWithRedis('a widget on two edges', () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 8 } });
     expect(await storm(edges, publicKey, 2)).toEqual(times(200, 2));
     for (const edge of edges) await edge.settled();
-    // Each knows of the other again, since Redis was emptied.
-    await until(async () => (await Promise.all(edges.map(edgesAlive))).every((alive) => alive === 2));
+    await bothKnow();
     await redis.kill();
     await until(async () => (await say(edges[0]!.url, publicKey)).status === 200, { what: 'an answer' });
     const statuses = await storm(edges, publicKey, 40);
@@ -228,6 +236,24 @@ describeWithRedis('a widget on two edges', () => {
       [publicKey],
     );
     expect(rows[0]!.messages).toBeLessThanOrEqual(8);
+    await redis.start();
+    await bothKnow();
+  });
+
+  test('does not go by a part from when one edge was alone', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 8 } });
+    await edges[1]!.close();
+    await until(async () => (await metricOf(edges[0]!, 'gateway_edges_alive')) === 1);
+    await redis.kill();
+    await until(async () => (await metricOf(edges[0]!, 'gateway_limits_shared')) === 0);
+    expect((await say(edges[0]!.url, publicKey)).status).toBe(200);
+    await redis.start();
+    edges[1] = await start();
+    await bothKnow();
+    await redis.kill();
+    await until(async () => (await say(edges[1]!.url, publicKey)).status === 200, { what: 'an answer' });
+    const statuses = await storm(edges, publicKey, 40);
+    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(8 - 2);
     await redis.start();
   });
 });

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
 import { type BackOff, jitteredMs } from '../../lib/back-off.js';
-import { openRedis } from '../../lib/open-redis.js';
-import { SCRIPTS, type ScriptName } from './redis-scripts.js';
+import { redisUrls } from '../../lib/open-redis.js';
+import type { ScriptName } from './redis-scripts.js';
+import { NotAClusterError, RedisSession } from './redis-session.js';
 
 /** What a script gets and gives: text and whole numbers. */
 export type Argument = string | number;
@@ -15,12 +14,15 @@ export class RedisUnavailableError extends Error {
 }
 
 export interface RedisLinkOptions {
+  /** One server, or nodes of a cluster to ask for the others. */
   url: string;
   /** How long a caller waits for an answer. */
   timeoutMs?: number | undefined;
   /** Connected, with every script loaded. */
   onReady(): void;
-  /** The connection is lost. */
+  /** What is set can't be used. */
+  onMisconfigured(reason: string): void;
+  /** The connection is lost, or in a cluster one of them. */
   onLost(): void;
 }
 
@@ -28,51 +30,30 @@ export interface RedisLinkOptions {
 const COMMAND_TIMEOUT_MS = 50;
 /** For what no caller waits for: the way back. */
 export const PATIENT_TIMEOUT_MS = 1_000;
-const CONNECT_TIMEOUT_MS = 2_000;
+/** Nodes that answer nothing, or don't agree on the cluster, are tried again. */
+const OPEN_TIMEOUT_MS = 5_000;
 const RECONNECT: BackOff = { firstMs: 50, maxMs: 2_000 };
 
-const DIGESTS = Object.fromEntries(
-  Object.entries(SCRIPTS).map(([name, text]) => [name, createHash('sha1').update(text).digest('hex')]),
-) as Record<ScriptName, string>;
-
-/** One connection to Redis that runs scripts in the order they were given, each within 50 ms or not at all. */
+/** The way to Redis: runs scripts on one account in the order they were given, each within 50 ms or not at all. */
 export class RedisLink {
-  readonly #redis: Redis;
+  readonly #urls: string[];
+  /** Nodes that the cluster had when it was last asked. */
+  #found: string[] = [];
+  #session: RedisSession | undefined;
+  #isReady = false;
+  #tries = 0;
+  #turn = 0;
+  #retry: NodeJS.Timeout | undefined;
   #stopped = false;
-  /** Until every script is loaded on this connection. */
-  #loading: NodeJS.Timeout | undefined;
-  /** Whether commands of this turn wait for its end. */
-  #gathering = false;
-  /** Whether a script may only touch keys of one hash tag. */
-  isCluster = false;
 
   constructor(private readonly options: RedisLinkOptions) {
-    this.#redis = openRedis(options.url, {
-      // Nothing may wait for a connection, and nothing may be sent twice.
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-      enableReadyCheck: false,
-      // The client waits for this before it counts as ready, and doesn't notice that the connection closed in the
-      // meantime: it would stay ready, and dead, forever.
-      disableClientInfo: true,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      keepAlive: 10_000,
-      // A frozen server doesn't close its side.
-      disconnectTimeout: COMMAND_TIMEOUT_MS,
-      retryStrategy: (tries) => jitteredMs(RECONNECT, tries),
-    });
-    // The breaker reports each loss once.
-    this.#redis.on('error', () => undefined);
-    this.#redis.on('ready', () => this.#load());
-    this.#redis.on('close', () => {
-      clearTimeout(this.#loading);
-      if (!this.#stopped) options.onLost();
-    });
-    // A connection that is dropped at the moment it begins is the client's last, unless configured otherwise.
-    this.#redis.on('end', () => {
-      if (!this.#stopped) this.#redis.connect().catch(() => undefined);
-    });
+    this.#urls = redisUrls(options.url);
+    this.#connect();
+  }
+
+  /** Whether a script may only touch keys of one hash tag. */
+  get isCluster(): boolean {
+    return this.#session?.isCluster ?? false;
   }
 
   /**
@@ -85,9 +66,70 @@ export class RedisLink {
     keys: string[],
     args: Argument[],
     late?: (answer?: T) => void,
-    timeoutMs = this.options.timeoutMs ?? COMMAND_TIMEOUT_MS,
+    timeoutMs?: number,
   ): Promise<T> {
-    const answer = this.#evaluate<T>(name, keys, args);
+    const session = this.#isReady ? this.#session : undefined;
+    const answer = session?.evaluate<T>({ name, keys, args }) ?? Promise.reject(new Error('not connected'));
+    return this.#within(answer, timeoutMs, late);
+  }
+
+  /**
+   * Resolves when every node of a cluster has answered and is the one that it was.
+   * @throws RedisUnavailableError
+   */
+  async agree(timeoutMs?: number): Promise<void> {
+    const session = this.#session;
+    if (session?.isCluster) await this.#within(session.agree(), timeoutMs);
+  }
+
+  /** Drops the connection with everything in progress, and opens another. */
+  reconnect(): void {
+    this.#session?.close();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#retry);
+    this.#session?.close();
+    await nextTurn();
+  }
+
+  #connect(): void {
+    const all = [...this.#urls, ...this.#found];
+    const url = all[this.#turn++ % all.length]!;
+    const session: RedisSession = new RedisSession(url, this.#urls.length > 1, () => this.#lost(session));
+    this.#session = session;
+    const limit = setTimeout(() => session.close(), OPEN_TIMEOUT_MS);
+    const opened = session.ready().finally(() => clearTimeout(limit));
+    opened.then(
+      () => {
+        if (session !== this.#session) return;
+        this.#tries = 0;
+        if (session.isCluster) this.#found = session.urls;
+        this.#isReady = true;
+        this.options.onReady();
+      },
+      (error: Error) => {
+        if (error instanceof NotAClusterError) this.options.onMisconfigured(error.message);
+        session.close();
+      },
+    );
+  }
+
+  #lost(session: RedisSession): void {
+    if (session !== this.#session) return;
+    this.#session = undefined;
+    this.#isReady = false;
+    if (this.#stopped) return;
+    this.#retry = setTimeout(() => this.#connect(), jitteredMs(RECONNECT, this.#tries++));
+    this.options.onLost();
+  }
+
+  #within<T>(
+    answer: Promise<T>,
+    timeoutMs = this.options.timeoutMs ?? COMMAND_TIMEOUT_MS,
+    late?: (answer?: T) => void,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       let over = false;
       const timer = setTimeout(() => {
@@ -115,59 +157,5 @@ export class RedisLink {
         },
       );
     });
-  }
-
-  /** Drops the connection with everything in progress, and opens another. */
-  reconnect(): void {
-    if (!this.#stopped) this.#redis.disconnect(true);
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#loading);
-    this.#redis.disconnect();
-    await nextTurn();
-  }
-
-  /** What is asked in one turn of the event loop leaves in one write, and its answers mostly come in one read. */
-  #gather(): void {
-    if (this.#gathering) return;
-    const { stream } = this.#redis;
-    this.#gathering = true;
-    stream?.cork();
-    setImmediate(() => {
-      this.#gathering = false;
-      stream?.uncork();
-    });
-  }
-
-  async #evaluate<T>(name: ScriptName, keys: string[], args: Argument[]): Promise<T> {
-    this.#gather();
-    try {
-      return (await this.#redis.evalsha(DIGESTS[name], keys.length, ...keys, ...args)) as T;
-    } catch (error) {
-      if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
-      return (await this.#redis.eval(SCRIPTS[name], keys.length, ...keys, ...args)) as T;
-    }
-  }
-
-  /**
-   * A frozen server takes connections and answers nothing, and one that reads its data refuses every command: another try
-   * then, since nothing else would come of this connection.
-   */
-  #load(): void {
-    clearTimeout(this.#loading);
-    const limit = setTimeout(() => this.reconnect(), CONNECT_TIMEOUT_MS);
-    this.#loading = limit;
-    const about = this.#redis.info('cluster').catch(() => '');
-    const loaded = Object.values(SCRIPTS).map((text) => this.#redis.script('LOAD', text));
-    Promise.all([about, ...loaded]).then(
-      ([text]) => {
-        clearTimeout(limit);
-        this.isCluster = (text as string).includes('cluster_enabled:1');
-        this.options.onReady();
-      },
-      () => undefined,
-    );
   }
 }

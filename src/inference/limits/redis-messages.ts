@@ -23,6 +23,8 @@ interface Share {
   perDay: number;
   /** Upper bound of all that was ever given a place. */
   ceiling: number;
+  /** The outage in which it was measured. */
+  outage: number;
 }
 
 /** The numbers of a place that was given back: whose, and under which member. */
@@ -134,16 +136,21 @@ export class RedisMessages implements SharedMessages {
     return this.deps.mode.link.run<Answer>('takeMessage', keys, args);
   }
 
-  /** Gives out this edge's part of what the database says is left, once in each outage. */
+  /**
+   * Gives out this edge's part of what the database says is left, measured once in each outage. A part that Redis hasn't counted
+   * since is only ever lowered: it may have been measured while this edge knew of no other.
+   */
   async #alone(count: MessageCount, { perDay, readAgain }: MessageQuestion): Promise<MessageVerdict> {
     const day = this.#day;
+    const { outages: outage } = this.deps.mode;
     let share = this.#shares.get(count.widgetId);
-    if (share?.day !== day || share.perDay !== perDay) {
+    if (share?.day !== day || share.perDay !== perDay || share.outage !== outage) {
+      const former = share?.day === day && share.perDay === perDay ? share.ceiling : Number.POSITIVE_INFINITY;
       await readAgain();
       const left = perDay - count.committed(day) - this.#openOf(count);
       const part = Math.floor(Math.max(0, left) / this.deps.edges());
-      const ceiling = this.#givenBy(count) + part;
-      share = { day, perDay, ceiling };
+      const ceiling = Math.min(former, this.#givenBy(count) + part);
+      share = { day, perDay, ceiling, outage };
       this.#shares.set(count.widgetId, share);
     }
     return { kind: this.#givenBy(count) < share.ceiling ? 'ok' : 'day', waitMs: 0 };

@@ -50,6 +50,8 @@ export class RedisMode {
   shared = false;
   /** Another begins whenever touch was lost: what an earlier one had sent and may still arrive doesn't count. */
   life = 1;
+  /** How often limits have ceased to be shared. */
+  outages = 0;
   #failures = 0;
   #probes = 0;
   #membership: Membership | undefined;
@@ -65,6 +67,7 @@ export class RedisMode {
   readonly #buried = new Set<string>();
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
+  #misconfigured: string | undefined;
   #onShared: (() => void) | undefined;
 
   constructor(private readonly options: RedisModeOptions) {
@@ -72,6 +75,7 @@ export class RedisMode {
       url: options.url,
       timeoutMs: options.timeoutMs,
       onReady: () => void this.#recover(),
+      onMisconfigured: (reason) => this.#tellMisconfigured(reason),
       onLost: () => this.#open('the connection was lost', false),
     });
   }
@@ -142,8 +146,16 @@ export class RedisMode {
     this.life++;
     this.#failures = 0;
     if (!wasShared) return;
+    this.outages++;
     this.#lostAt = performance.now();
     this.#tellOutage(reason);
+  }
+
+  /** Once: the address is tried again and again. */
+  #tellMisconfigured(reason: string): void {
+    if (reason === this.#misconfigured) return;
+    this.#misconfigured = reason;
+    this.options.log.error({ reason }, 'REDIS_URL can’t be used; this edge enforces its share of each limit');
   }
 
   #tellOutage(reason: string): void {
@@ -201,12 +213,15 @@ export class RedisMode {
   /**
    * Waits until every edge that was alive has been seen since the outage began. Redis may still count open amounts of
    * the missing ones; an edge that Redis doesn't remember is waited for until it counts as dead. Of an edge that has started
-   * since the last heartbeat this one knows nothing: a Redis that was emptied gets the time to hear of it again.
+   * since the last heartbeat this one knows nothing: a Redis that was emptied gets the time to hear of it again. In a
+   * cluster the node that knows the edges may have kept all, while another was emptied.
    */
   async #others(first: Membership, life: number): Promise<Membership> {
     const began = performance.now();
-    const lostAt = first.now - (began - this.#lostAt);
-    const remembered = this.#everShared ? this.#aliveBefore() : [];
+    const { isCluster } = this.link;
+    // A cluster may have given a lost node's slots to its copy at any time up to now.
+    const lostAt = isCluster ? first.now : first.now - (began - this.#lostAt);
+    const remembered = this.#everShared ? this.#aliveIn(this.#membership, isCluster ? first : undefined) : [];
     const leastMs = this.#everShared && this.#isEmptied ? REGISTERED_BEATS * this.#beatMs : 0;
     for (let membership = first; ; ) {
       membership = await this.#beat('live', PATIENT_TIMEOUT_MS);
@@ -225,19 +240,25 @@ export class RedisMode {
     return this.options.beatMs ?? BEAT_MS;
   }
 
-  #aliveBefore(): string[] {
-    const membership = this.#membership;
-    if (!membership) return [];
-    return [...membership.beats]
-      .filter(([id, at]) => id !== this.options.edge && membership.now - at < SILENT_MS)
-      .map(([id]) => id);
+  /** Other edges that were alive according to any of these. */
+  #aliveIn(...memberships: (Membership | undefined)[]): string[] {
+    const alive = new Set<string>();
+    for (const membership of memberships) {
+      for (const [id, at] of membership?.beats ?? []) {
+        if (id !== this.options.edge && membership!.now - at < SILENT_MS) alive.add(id);
+      }
+    }
+    return [...alive];
   }
 
   /** `look` only looks at the membership, `end` says that this edge is about to end. */
   async #beat(kind: 'live' | 'look' | 'end' = 'live', timeoutMs?: number): Promise<Membership> {
     const { edge } = this.options;
+    const heardAt = this.#heardAt;
     if (this.#dead.size > 0) await this.#buryDead(timeoutMs);
-    const at = kind === 'end' ? this.#heardAt - SILENT_MS : this.#heardAt;
+    // Before the word that this edge is alive: who hears it relies on every node having what this edge has open.
+    if (this.link.isCluster) await this.link.agree(timeoutMs);
+    const at = kind === 'end' ? heardAt - SILENT_MS : heardAt;
     const args = [edge, MEMBERSHIP_TTL_MS, kind, at];
     const answer = await this.link.run<(string | number)[]>(
       'beat',

@@ -57,6 +57,7 @@ describe('the connection to Redis', () => {
     link = new RedisLink({
       url: `redis://127.0.0.1:${port}`,
       onReady: () => void ready++,
+      onMisconfigured: () => undefined,
       onLost: () => undefined,
     });
     return link;

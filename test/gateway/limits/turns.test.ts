@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import { AccountState, DayState } from '../../../src/inference/limits/account-state.js';
 import type { Admission } from '../../../src/inference/limits/limits.js';
 import type { Payer } from '../../../src/inference/payer.js';
@@ -6,6 +7,7 @@ import { DOLLAR, type Money } from '../../../src/lib/money.js';
 import fc from '../../support/fast-check.js';
 import { bodyOf, Ledger, type LimitsEdge, limitsEdge, TestCaller, UNIT } from '../../support/limits.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
+import { createTestRedisCluster, type TestRedisCluster } from '../../support/redis-cluster.js';
 import { sized } from '../../support/size.js';
 import { until } from '../../support/until.js';
 
@@ -118,13 +120,15 @@ async function carryOut(
 
 describe.each<[string, boolean]>([
   ['one server', false],
-  ['a cluster', true],
+  ['a cluster of three', true],
 ])('over Redis as %s', (_name, cluster) => {
   describeWithRedis('the turns of two edges', () => {
-    let redis: TestRedis;
+    let redis: TestRedis | TestRedisCluster;
+    let clients: readonly Redis[];
     let edges: LimitsEdge[] = [];
     beforeAll(async () => {
-      redis = await createTestRedis({ cluster });
+      redis = cluster ? await createTestRedisCluster() : await createTestRedis();
+      clients = 'nodes' in redis ? redis.nodes.map(({ client }) => client) : [redis.client];
       const options = { redisUrl: redis.url, patience: PATIENCE };
       edges = [await limitsEdge(new Ledger(0n), options), await limitsEdge(new Ledger(0n), options)];
       for (const { log } of edges) expect(log).toEqual(['limits are shared through Redis']);
@@ -149,14 +153,14 @@ describe.each<[string, boolean]>([
       });
     };
     /** What Redis has of an account or a cap: the sums, and those of what the edges have. */
-    async function sumsOf(key: string): Promise<{ sums: string[]; parts: string[] }> {
-      const [head, ...rest] = (await redis.client.get(key))!.split(';');
+    async function sumsOf(client: Redis, key: string): Promise<{ sums: string[]; parts: string[] }> {
+      const [head, ...rest] = (await client.get(key))!.split(';');
       const parts = rest.map((part) => part.split(' ').slice(2).map(BigInt));
       const sum = (at: number) => String(parts.reduce((total, part) => total + part[at]!, 0n));
       return { sums: head!.split(' ').slice(2, 4), parts: [sum(0), sum(1)] };
     }
     const scripts = async (): Promise<number> =>
-      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.client.info('commandstats'))?.[1] ?? 0);
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await clients[0]!.info('commandstats'))?.[1] ?? 0);
 
     test('are decided as the books of all accounts say, and add up', async () => {
       await fc.assert(
@@ -179,10 +183,12 @@ describe.each<[string, boolean]>([
             books.held -= admission.hold;
           }
           await arrived(all);
-          for (const key of await redis.client.keys('gw:{*')) {
-            if ((await redis.client.type(key)) !== 'string') continue;
-            const { sums, parts } = await sumsOf(key);
-            expect(sums).toEqual(parts);
+          for (const client of clients) {
+            for (const key of await client.keys('gw:{*')) {
+              if ((await client.type(key)) !== 'string') continue;
+              const { sums, parts } = await sumsOf(client, key);
+              expect(sums).toEqual(parts);
+            }
           }
           for (const { account, day } of all.flatMap(({ payers }) => payers)) {
             expect(account).toMatchObject({ holds: 0n, asked: 0n, asking: 0 });
