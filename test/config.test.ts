@@ -107,7 +107,16 @@ describe('the configuration', () => {
       { LOG_LEVEL: 'loud' },
       'LOG_LEVEL: must be fatal, error, warn, info, debug, trace or silent',
     ],
-    ['REDIS_URL', { REDIS_URL: 'localhost:6379' }, 'REDIS_URL: must be a URL (redis)'],
+    [
+      'REDIS_URL',
+      { REDIS_URL: 'localhost:6379' },
+      'REDIS_URL: must be a URL (redis), or several separated by commas',
+    ],
+    [
+      'REDIS_URL',
+      { REDIS_URL: 'redis://one:6379,two:6379' },
+      'REDIS_URL: must be a URL (redis), or several separated by commas',
+    ],
     ['UPSTREAM_URL', { UPSTREAM_URL: 'ftp://x' }, 'UPSTREAM_URL: must be a URL (http or https)'],
     ['SMTP_URL', { SMTP_URL: 'mail.example.com' }, 'SMTP_URL: must be a URL (smtp)'],
     ['ALLOW_SIMULATOR', { ALLOW_SIMULATOR: 'yes' }, 'ALLOW_SIMULATOR: must be 0 or 1'],

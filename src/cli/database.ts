@@ -7,18 +7,18 @@ import { openOrm } from '../db/orm.js';
 import { reachableCluster } from '../db/reachable.js';
 
 /**
- * Runs `work` on the database of the configuration: `DATABASE_URL`, or the one of `npm start` in `DATA_DIR`, which is
+ * Runs `work` on the database of the configuration, past a pooler: `DATABASE_DIRECT_URL`, or the one of `npm start` in `DATA_DIR`, which is
  * started for the occasion where it doesn't run.
  * @throws Error when there is none
  */
 export async function withDatabase<T>(
-  { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  { databaseDirectUrl, dataDir }: Pick<Config, 'databaseDirectUrl' | 'dataDir'>,
   processName: string,
   work: (orm: MikroORM) => Promise<T>,
 ): Promise<T> {
-  const embedded = databaseUrl === null ? await openEmbedded(dataDir) : undefined;
+  const embedded = databaseDirectUrl === null ? await openEmbedded(dataDir) : undefined;
   try {
-    const url = databaseUrl ?? embedded!.url('gateway');
+    const url = databaseDirectUrl ?? embedded!.url('gateway');
     const orm = openOrm({ databaseUrl: url, processName, poolSize: 1 });
     try {
       return await work(orm);

@@ -3,11 +3,14 @@ import type { Pool } from 'pg';
 import { SESSION_LIMITS } from './bounded.js';
 import { guardConnection, STATEMENT_TIMEOUT_MS } from './patience.js';
 import { shareFairly } from './pool-share.js';
+import { unname } from './unnamed.js';
 
 export interface ConnectionOptions {
   databaseUrl: string;
   /** Shown in pg_stat_activity. */
   processName: string;
+  /** Whether a pooler stands between: what belongs to a session is left out. */
+  pooled?: boolean;
   /** Most connections of this process; small pools of their own keep dashboards from starving billing. */
   poolSize?: number;
 }
@@ -17,20 +20,32 @@ const CONNECTION_TIMEOUT_MS = 5_000;
 /** And for a turn to have one. Shorter: a database that is away must not be waited for twice. */
 const TURN_TIMEOUT_MS = 3_000;
 
+/**
+ * Settings that a session begins with. A pooler hands its sessions on, and most refuse a connection that asks for them: there
+ * our own limits hold, and those of the database's role.
+ */
+export const sessionSettings = (pooled: boolean) =>
+  pooled ? {} : { statement_timeout: STATEMENT_TIMEOUT_MS, ...SESSION_LIMITS };
+
 /** How every process connects, whatever it knows of what is in the database. */
-export function connectionOptions({ databaseUrl, processName, poolSize = 5 }: ConnectionOptions) {
+export function connectionOptions({
+  databaseUrl,
+  processName,
+  pooled = false,
+  poolSize = 5,
+}: ConnectionOptions) {
   return {
     clientUrl: databaseUrl,
     forceUtcTimezone: true,
     pool: { min: 0, max: poolSize },
     driverOptions: {
       application_name: `gateway-${processName}`,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      ...SESSION_LIMITS,
+      ...sessionSettings(pooled),
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
       keepAlive: true,
       onPoolCreated: (pool: Pool) => {
         pool.on('connect', guardConnection);
+        if (pooled) pool.on('connect', unname);
         shareFairly(pool, TURN_TIMEOUT_MS);
       },
     },

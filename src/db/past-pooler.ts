@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Config } from '../config.js';
 import { openOrm } from './orm.js';
+import { type Addresses, isPooled } from './pooled.js';
 
 /** One for a transaction, one for what is made under its lock. */
 const POOL_SIZE = 2;
@@ -11,13 +12,13 @@ const POOL_SIZE = 2;
  */
 export async function pastPooler<T>(
   orm: MikroORM,
-  { role, databaseUrl, databaseDirectUrl }: Pick<Config, 'role' | 'databaseUrl' | 'databaseDirectUrl'>,
+  config: Addresses & Pick<Config, 'role'>,
   work: (orm: MikroORM) => Promise<T>,
 ): Promise<T> {
-  if (databaseDirectUrl === null || databaseDirectUrl === databaseUrl) return work(orm);
+  if (!isPooled(config)) return work(orm);
   const direct = openOrm({
-    databaseUrl: databaseDirectUrl,
-    processName: `${role}-migrations`,
+    databaseUrl: config.databaseDirectUrl!,
+    processName: `${config.role}-migrations`,
     poolSize: POOL_SIZE,
   });
   try {

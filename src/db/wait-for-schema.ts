@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { throwIfPooler } from './refused-by-pooler.js';
 import { schemaIsCurrent } from './schema-version.js';
 
 const POLL_MS = 250;
@@ -13,7 +14,8 @@ export async function waitForSchema(orm: MikroORM, timeoutMs = 60_000): Promise<
   for (const end = Date.now() + timeoutMs; Date.now() < end; await delay(POLL_MS)) {
     try {
       if (await schemaIsCurrent(orm)) return;
-    } catch {
+    } catch (error) {
+      throwIfPooler(error);
       reason = 'it does not respond';
     }
   }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from '../lib/logger.js';
+import { throwIfPooler } from './refused-by-pooler.js';
 
 const RETRY_MS = 500;
 
@@ -14,6 +15,7 @@ export async function waitForDatabase(orm: MikroORM, log: Logger, timeoutMs = 60
       await orm.em.getConnection().execute('select 1');
       return;
     } catch (error) {
+      throwIfPooler(error);
       if (Date.now() > end) throw error;
       if (!said) log.warn({ err: error }, `waiting up to ${timeoutMs / 1000} s for the database`);
       await delay(RETRY_MS);

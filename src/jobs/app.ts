@@ -2,10 +2,10 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { localContext, type ServiceContext } from '../context.js';
-import { SESSION_LIMITS } from '../db/bounded.js';
-import { pgPool } from '../db/connection.js';
+import { pgPool, sessionSettings } from '../db/connection.js';
 import { pastPooler } from '../db/past-pooler.js';
-import { guardConnection, STATEMENT_TIMEOUT_MS } from '../db/patience.js';
+import { guardConnection } from '../db/patience.js';
+import { isPooled } from '../db/pooled.js';
 import type { Logger } from '../lib/logger.js';
 import type { SweepResult } from '../services/nodes/heartbeats.service.js';
 import { ensureJobSchema, type JobDefinition, type JobRunner, startJobs } from './kit.js';
@@ -82,19 +82,19 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
     return null;
   }
   // Not MikroORM's pool: that gives timestamps as texts, which Agenda takes for dates.
+  const { databaseUrl, databaseDirectUrl = databaseUrl } = options;
+  const addresses = { databaseUrl, databaseDirectUrl };
   const pool = new pg.Pool({
-    connectionString: options.databaseUrl,
+    connectionString: databaseUrl,
     application_name: 'gateway-jobs-schedule',
     max: POOL_SIZE,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    ...SESSION_LIMITS,
+    ...sessionSettings(isPooled(addresses)),
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     keepAlive: true,
   });
   pool.on('connect', guardConnection);
   pool.on('error', (error) => log.warn({ err: error }, 'lost a database connection'));
-  const { databaseUrl, databaseDirectUrl = databaseUrl } = options;
-  await pastPooler(orm, { role: 'jobs', databaseUrl, databaseDirectUrl }, async (direct) =>
+  await pastPooler(orm, { role: 'jobs', ...addresses }, async (direct) =>
     ensureJobSchema(direct, direct === orm ? pool : await pgPool(direct)),
   );
   const reportNodes = nodeMetrics(registry, () => jobContext(orm, log));

@@ -4,6 +4,7 @@ import { pgPool } from '../db/connection.js';
 import { ALERT_PENDING_CHANNEL } from '../db/invalidation.js';
 import { type Listener, listen } from '../db/listen.js';
 import { openOrm } from '../db/orm.js';
+import { isPooled } from '../db/pooled.js';
 import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
 import { onShutdown, startOrExit } from '../lib/lifecycle.js';
@@ -32,7 +33,12 @@ const config = loadConfigOrExit('jobs');
 const log = createLogger('jobs', config.logLevel);
 const registry = createRegistry('jobs');
 const retention = { usage: config.usageRetentionMonths, history: config.historyRetentionMonths };
-const orm = openOrm({ databaseUrl: config.databaseUrl!, processName: 'jobs', poolSize: POOL_SIZE });
+const orm = openOrm({
+  databaseUrl: config.databaseUrl!,
+  pooled: isPooled(config),
+  processName: 'jobs',
+  poolSize: POOL_SIZE,
+});
 let runner: JobRunner | null = null;
 let delivery: DeliveryWorker | undefined;
 let alertListener: Listener | undefined;

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { loadConfigOrExit } from '../config.js';
 import { pgPool } from '../db/connection.js';
 import { openOrm } from '../db/orm.js';
+import { isPooled } from '../db/pooled.js';
 import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
 import { createModelRoutes, type ModelRoutes } from '../inference/model-routes.js';
@@ -31,7 +32,12 @@ const config = loadConfigOrExit('platform');
 const log = createLogger('platform', config.logLevel);
 const tracing = await openTracing(config.tracing, 'platform', log);
 const registry = createRegistry('platform');
-const orm = openOrm({ databaseUrl: config.databaseUrl!, processName: 'platform', poolSize: POOL_SIZE });
+const orm = openOrm({
+  databaseUrl: config.databaseUrl!,
+  pooled: isPooled(config),
+  processName: 'platform',
+  poolSize: POOL_SIZE,
+});
 let platform: Platform | undefined;
 let signals: OpenSignals | undefined;
 let playground: Playground | undefined;

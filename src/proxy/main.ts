@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { loadConfigOrExit } from '../config.js';
+import { isPooled } from '../db/pooled.js';
 import { waitForSchema } from '../db/wait-for-schema.js';
 import { openWithoutMigrations } from '../db/without-migrations.js';
 import { systemClock } from '../lib/clock.js';
@@ -60,6 +61,7 @@ async function readAgain(proxy: ModelProxy, orm: MikroORM): Promise<void> {
 await startOrExit('proxy', async () => {
   const orm = openWithoutMigrations({
     databaseUrl: config.databaseUrl!,
+    pooled: isPooled(config),
     processName: 'proxy',
     poolSize: POOL_SIZE,
   });

@@ -5,6 +5,7 @@ import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { inDist } from '../support/dist.js';
 import { freePort } from '../support/free-port.js';
+import { INHERITED_ENV } from '../support/inherited-env.js';
 import { TEST_SECRETS } from '../support/secrets.js';
 import { until } from '../support/until.js';
 
@@ -36,7 +37,8 @@ describe('the platform process', () => {
     await db.close();
   });
 
-  const environment = (): Record<string, string> => ({
+  const environment = (): NodeJS.ProcessEnv => ({
+    ...INHERITED_ENV,
     NODE_ENV: 'test',
     LOG_LEVEL: 'silent',
     PASSWORD_HASH_PROFILE: 'test',

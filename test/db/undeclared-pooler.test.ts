@@ -1,0 +1,33 @@
+import { openOrm } from '../../src/db/orm.js';
+import { waitForDatabase } from '../../src/db/wait.js';
+import { waitForSchema } from '../../src/db/wait-for-schema.js';
+import { createLogger } from '../../src/lib/logger.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { describeWithPgBouncer, startPgBouncer, type TestPgBouncer } from '../support/pgbouncer.js';
+
+const REMEDY = /set DATABASE_DIRECT_URL/;
+
+describeWithPgBouncer('a pooler in DATABASE_URL that nobody has declared', () => {
+  let db: TestDatabase;
+  let pooler: TestPgBouncer;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    pooler = await startPgBouncer(db.url, Number(new URL(db.url).port));
+    await pooler.start();
+  });
+  afterAll(async () => {
+    await pooler?.close();
+    await db.close();
+  });
+
+  test('is named with the remedy at once by whoever waits for the database', async () => {
+    const orm = openOrm({ databaseUrl: pooler.url, processName: 'test' });
+    try {
+      // Both would wait for a minute otherwise, which is longer than this test may take.
+      await expect(waitForDatabase(orm, createLogger('test', 'silent'))).rejects.toThrow(REMEDY);
+      await expect(waitForSchema(orm)).rejects.toThrow(REMEDY);
+    } finally {
+      await orm.close(true);
+    }
+  });
+});

@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { serverIdentity } from '../../src/db/reachable.js';
+import { freePort } from './free-port.js';
+import { until } from './until.js';
+
+/** A real PgBouncer in transaction mode, with the settings that it comes with otherwise. */
+export interface TestPgBouncer {
+  /** The database that it was started for, through it. */
+  readonly url: string;
+  pid(): number;
+  start(): Promise<void>;
+  /** Cuts off every client and every session at the server. */
+  kill(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const BINARY = (process.env.PATH ?? '')
+  .split(':')
+  .concat('/usr/sbin')
+  .map((folder) => join(folder, 'pgbouncer'))
+  .find((path) => existsSync(path));
+
+/** Throws in CI, and elsewhere says aloud that a suite is left out, where there is no PgBouncer. */
+export function describeWithPgBouncer(name: string, body: () => void): void {
+  if (BINARY) {
+    describe(name, body);
+  } else if (process.env.CI) {
+    test(name, () => {
+      throw new Error('pgbouncer is missing: install it (apt-get install pgbouncer)');
+    });
+  } else {
+    process.stderr.write(`SKIPPED, pgbouncer is missing (apt-get install pgbouncer): ${name}\n`);
+    describe.skip(name, body);
+  }
+}
+
+/** Starts one before the server at `url`, reached at `port`. Sessions are few, so that transactions change places often. */
+export async function startPgBouncer(url: string, port: number, sessions = 8): Promise<TestPgBouncer> {
+  const { username, password, pathname } = new URL(url);
+  const database = pathname.slice(1);
+  const own = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-pgbouncer-'));
+  chmodSync(folder, 0o755);
+  const config = join(folder, 'pgbouncer.ini');
+  const user = `user=${decodeURIComponent(username)} password=${decodeURIComponent(password)}`;
+  writeFileSync(
+    config,
+    `[databases]
+${database} = host=127.0.0.1 port=${port} ${user}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${own}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = ${sessions}
+max_client_conn = 1000
+server_login_retry = 1
+`,
+  );
+  const through = new URL(url);
+  through.port = String(own);
+  let child: ChildProcess | undefined;
+  const bouncer: TestPgBouncer = {
+    url: through.href,
+    pid: () => child!.pid!,
+    async start() {
+      // It refuses to run as root.
+      child = spawn(BINARY!, ['--quiet', config], { stdio: 'ignore', ...serverIdentity() });
+      const started = child;
+      await until(
+        async () => {
+          if (started.exitCode !== null) throw new Error(`PgBouncer ended with code ${started.exitCode}`);
+          const client = new pg.Client({ connectionString: through.href });
+          client.on('error', () => undefined);
+          try {
+            await client.connect();
+            await client.query('select 1');
+            return true;
+          } catch {
+            return false;
+          } finally {
+            await client.end().catch(() => undefined);
+          }
+        },
+        { what: 'PgBouncer to answer' },
+      );
+    },
+    async kill() {
+      const dying = child!;
+      dying.kill('SIGKILL');
+      await until(() => dying.signalCode !== null, { what: 'PgBouncer to be dead' });
+    },
+    async close() {
+      if (child && child.exitCode === null && child.signalCode === null) await bouncer.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  await bouncer.start();
+  return bouncer;
+}
