@@ -5,6 +5,8 @@ import type { Books } from '../rig/books.js';
 import { type Entry, steadyLoad } from '../rig/client.js';
 import { type Rig, type RigOptions, startRig } from '../rig/rig.js';
 
+export { allShare } from '../rig/three-edges.js';
+
 /** What came of one goal. */
 export interface Result {
   goal: string;
@@ -93,15 +95,4 @@ export async function under(
     await load;
   }
   return rig.journal.entries.slice(first);
-}
-
-/** Waits until every edge shares its limits with all others. */
-export async function allShare(rig: Rig): Promise<void> {
-  const shares = async (edge: Rig['edge']) =>
-    (await edge.metric('gateway_limits_shared')) === 1 &&
-    (await edge.metric('gateway_edges_alive')) === rig.edges.length;
-  await until(async () => (await Promise.all(rig.edges.map(shares))).every(Boolean), {
-    timeoutMs: 30_000,
-    what: 'the limits to be shared',
-  });
 }

@@ -18,6 +18,8 @@ import { faultFree } from './g15-fault-free.js';
 import type { Goal } from './goal.js';
 import { fuzzed, hostileLoad } from './hostile.js';
 import { suiteAtFullSize } from './suite.js';
+import { threeEdges } from './three-edges.js';
+import { threeEdgesCost } from './three-edges-cost.js';
 import { threeNodes } from './three-nodes.js';
 
 /**
@@ -44,6 +46,8 @@ const GOALS: Record<string, Goal> = {
   G18: fuzzed,
   BENCH: benchAccuracy,
   NODES: threeNodes,
+  EDGES: threeEdges,
+  EDGESCOST: threeEdgesCost,
   FAIRNESS: fairness,
   SUITE: suiteAtFullSize,
 };

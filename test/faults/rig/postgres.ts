@@ -9,6 +9,8 @@ import { until } from '../../support/until.js';
 /** A PostgreSQL of the rig's own, durable as in production, always on the same port. */
 export interface RigPostgres {
   readonly port: number;
+  /** Of the cluster's files. */
+  readonly directory: string;
   readonly url: string;
   /** The driver's own connections, past every link. */
   readonly pool: pg.Pool;
@@ -38,6 +40,7 @@ export async function startRigPostgres(folder: string): Promise<RigPostgres> {
   };
   const rig: RigPostgres = {
     port: server.port,
+    directory,
     url,
     pool,
     async start() {

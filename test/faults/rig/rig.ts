@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { createTestKey, type TestKey, type TestKeyOptions } from '../../support/edge.js';
 import { freePort } from '../../support/free-port.js';
 import { INHERITED_ENV } from '../../support/inherited-env.js';
+import { startPgBouncer, type TestPgBouncer } from '../../support/pgbouncer.js';
 import { type ProductEdge, productEdges } from '../../support/product-edges.js';
 import { type ProductProcess, productProcess } from '../../support/product-process.js';
 import { createTestRedis, type TestRedis } from '../../support/redis.js';
+import { createTestRedisCluster, type TestRedisCluster } from '../../support/redis-cluster.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
 import { createTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
 import { CallIds } from './call-ids.js';
@@ -25,7 +27,9 @@ export interface RigOptions {
   /** More than one: behind a front, and with a Redis that they share unless `redis` is false. */
   edges?: number;
   /** False: of several edges only the first is started, and the others are left to the test. */
-  redis?: boolean;
+  redis?: boolean | 'cluster';
+  /** Whether a PgBouncer stands before the database. */
+  pooler?: boolean;
   /** Also the platform and the jobs. */
   whole?: boolean;
   /** More environment for all processes, and for the edge alone. */
@@ -56,6 +60,9 @@ export interface Rig {
   /** Before several edges. */
   readonly front: Front | undefined;
   readonly redis: TestRedis | undefined;
+  /** With `redis: 'cluster'`, in place of the one server. */
+  readonly cluster: TestRedisCluster | undefined;
+  readonly pooler: TestPgBouncer | undefined;
   readonly platform: ProductProcess;
   readonly jobs: ProductProcess;
   readonly proxy: ProductProcess;
@@ -81,11 +88,11 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   const spool = join(dataDir, 'spool');
   mkdirSync(spool, { recursive: true });
   const postgres = await startRigPostgres(folder);
-  // 1,000 a minute is the plan's business, not the rig's.
-  if (!options.seededPlans) await postgres.pool.query('update plans set requests_per_minute = 60000');
   const ids = new CallIds();
   const upstream = await startRigUpstream((order) => ids.of(order));
-  const redis = count > 1 && options.redis !== false ? await createTestRedis() : undefined;
+  const isShared = count > 1 && options.redis !== false;
+  const redis = isShared && options.redis !== 'cluster' ? await createTestRedis() : undefined;
+  const cluster = isShared && !redis ? await createTestRedisCluster() : undefined;
   const [platformPort, proxyPort] = [await freePort(), await freePort()];
   const links = {
     database: await createTcpProxy(postgres.port),
@@ -97,11 +104,16 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   };
   const at = (link: TcpProxy, port: number): string =>
     `http://127.0.0.1:${options.direct ? port : link.port}`;
-  const databaseUrl = new URL(options.direct ? postgres.url : links.database.urlOf(postgres.url));
+  const databaseUrl = options.direct ? postgres.url : links.database.urlOf(postgres.url);
+  const pooler = options.pooler
+    ? await startPgBouncer(postgres.url, options.direct ? postgres.port : links.database.port)
+    : undefined;
+  const redisUrl = redis?.url ?? cluster?.url;
   const common = {
     ...INHERITED_ENV,
     NODE_ENV: 'development',
-    DATABASE_URL: databaseUrl.href,
+    DATABASE_URL: pooler?.url ?? databaseUrl,
+    ...(pooler && { DATABASE_DIRECT_URL: databaseUrl }),
     DATA_DIR: dataDir,
     LOG_LEVEL: process.env.FAULTS_LOG ?? 'warn',
     PASSWORD_HASH_PROFILE: 'test',
@@ -121,7 +133,7 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
     count,
     {
       ...common,
-      ...(redis && { REDIS_URL: redis.url }),
+      ...(redisUrl && { REDIS_URL: redisUrl }),
       ...options.edgeEnv,
     },
     options.keptOutputBytes,
@@ -130,9 +142,13 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   const rig: Rig = {
     random: seededRandom(name),
     url: front?.url ?? edges[0]!.url,
-    ...{ postgres, upstream, edges, front, redis, links, spool, dataDir },
+    ...{ postgres, upstream, edges, front, redis, cluster, pooler, links, spool, dataDir },
     edge: edges[0]!,
-    platform: start('platform', { ...common, PORT: String(edges[0]!.port) }),
+    platform: start('platform', {
+      ...common,
+      ...(redisUrl && { REDIS_URL: redisUrl }),
+      PORT: String(edges[0]!.port),
+    }),
     jobs: start('jobs'),
     proxy: start('proxy'),
     journal: new Journal(),
@@ -158,6 +174,8 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
       await Promise.all(processes.map((one) => one.running() && one.end('SIGKILL')));
       await front?.close();
       await redis?.close();
+      await cluster?.close();
+      await pooler?.close();
       await upstream.close();
       await postgres.close();
       for (const link of Object.values(links)) await link.close();
@@ -166,8 +184,10 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   };
   try {
     if (options.whole) await Promise.all([rig.platform.start(), rig.jobs.start()]);
+    // 1,000 a minute is the plan's business, not the rig's. The platform's seed would set it back.
+    if (!options.seededPlans) await postgres.pool.query('update plans set requests_per_minute = 60000');
     if (kind !== 'scripted') await rig.proxy.start();
-    await Promise.all((redis ? edges : edges.slice(0, 1)).map((edge) => edge.start()));
+    await Promise.all((isShared ? edges : edges.slice(0, 1)).map((edge) => edge.start()));
   } catch (error) {
     await rig.close();
     throw error;
