@@ -24,7 +24,7 @@ const OF_DIALOGS = packages(
 );
 /** The frame of the dashboard: few bytes, which would be one file more for every page. */
 const FRAME =
-  /[\\/]web[\\/]app[\\/]shell[\\/](?:app-layout|account-menu|alert-banner|balance|command-button|freshness-note|navigation|side-navigation|stopped-bar|use-commands|use-is-admin|use-log-out|use-outlook)\./;
+  /[\\/]web[\\/]app[\\/]shell[\\/](?:app-layout|account-menu|alert-banner|balance|command-button|freshness-note|navigation|side-navigation|still-logged-in|stopped-bar|use-commands|use-is-admin|use-log-out|use-outlook)\./;
 const OF_FORMS = packages(String.raw`zod|@mantine[\\/]form|klona`);
 const OF_THE_DASHBOARD = new RegExp(
   `${packages('@mantine|lucide-react|fast-deep-equal|klona|uuidv7|zod').source}|${
@@ -197,18 +197,32 @@ function firstScripts() {
   };
 }
 
-/** Makes a script of a preload, before the others. */
-function runEarly(html, name) {
-  const preload = new RegExp(
-    ` *<link rel="modulepreload" crossorigin href="(/assets/${name}-[^"]+)"([^>]*)>\n`,
-  );
-  const [line, src, rest] = preload.exec(html);
-  return html
-    .replace(line, '')
-    .replace(
-      /( *<link rel="modulepreload")/,
-      `  <script type="module" async crossorigin src="${src}"${rest}></script>\n$1`,
-    );
+/**
+ * Runs scripts one after the other, each in a task of its own. A script that imports the others would run all of them in one
+ * task, as soon as they are there: on a phone that is a quarter of a second in which no tap is heard. Where one of them can't be
+ * had, the outline says so.
+ */
+const runInTurns = (urls) =>
+  `(async()=>{for(const url of ${JSON.stringify(urls)}){await import(url);await new Promise(done=>setTimeout(done))}})()${SAY_FAILURE}`;
+
+const SAY_FAILURE =
+  ".catch(error=>{const main=document.querySelector('.shell-main');if(!main)throw error;" +
+  "const link=document.createElement('a');link.href=location.href;link.textContent='Try again';" +
+  "const text=document.createElement('p');text.role='alert';text.append('This page couldn’t be loaded. ',link);" +
+  "main.removeAttribute('aria-hidden');main.replaceChildren(text);throw error})";
+
+/** What the app imports first, in the order in which it stands on each other. */
+const LIBRARIES = ['core', 'shared'];
+
+/** The app's script is fetched like those that it imports: `runInTurns` starts it. */
+function asPreload(html) {
+  const entry = / *<script type="module" crossorigin src="(\/assets\/app-[^"]+)"([^>]*)><\/script>\n/;
+  const [, app] = entry.exec(html);
+  const libraries = LIBRARIES.map((name) => new RegExp(`"(/assets/${name}-[^"]+\\.js)"`).exec(html)[1]);
+  return {
+    html: html.replace(entry, '  <link rel="modulepreload" crossorigin href="$1"$2>\n'),
+    urls: [...libraries, app],
+  };
 }
 
 /**
@@ -224,13 +238,12 @@ function stylesLast() {
         if (!bundle || !isApp(path)) return html;
         const links = html.match(/ *<link rel="stylesheet"[^>]*>\n/g) ?? [];
         const rest = links.reduce((text, link) => text.replace(link, ''), html);
-        // The libraries run as soon as each is there, one after the other, not all at once with the page.
-        const early = ['shared', 'core'].reduce(runEarly, rest);
-        const quiet = early.replace(
-          /<(?:script type="module"|link rel="modulepreload")/g,
-          '$& fetchpriority="low"',
-        );
-        return quiet.replace('<div id="root">', `${links.join('')}<div id="root">`);
+        const { html: preloaded, urls } = asPreload(rest);
+        const quiet = preloaded.replace(/<link rel="modulepreload"/g, '$& fetchpriority="low"');
+        return {
+          html: quiet.replace('<div id="root">', `${links.join('')}<div id="root">`),
+          tags: [{ tag: 'script', children: runInTurns(urls), injectTo: 'body' }],
+        };
       },
     },
   };

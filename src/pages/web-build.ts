@@ -92,6 +92,14 @@ const BARS = '<div class="shell-bar"></div><div class="shell-bar"></div>';
 const withOutline = (document: string, outline: string = BARS): string =>
   document.replace(BARS, () => outline);
 
+/** Pages of the app that search engines may show. */
+const PUBLIC_PATHS = ['/login', '/signup'];
+const NOT_INDEXED = '<meta name="robots" content="noindex">';
+
+/** A page that everybody may see can be found, the others can't. */
+const withIndexing = (document: string, path: string): string =>
+  PUBLIC_PATHS.includes(path) ? document.replace(NOT_INDEXED, '') : document;
+
 /** Begins a script that stands in the document; others have an address before their nonce. */
 const INLINE_SCRIPT = '<script nonce="';
 
@@ -126,7 +134,9 @@ export function loadWebBuild(folder: string = webFolder()): WebBuild | undefined
   const placed = new Map(
     Object.entries(manifest.preloads).map(([path, preload]) => [
       path,
-      withOutline(withPreload(app, preload), manifest.outlines[path]).split(NONCE_PLACEHOLDER),
+      withIndexing(withOutline(withPreload(app, preload), manifest.outlines[path]), path).split(
+        NONCE_PLACEHOLDER,
+      ),
     ]),
   );
   const assets = new Map<string, Asset>(

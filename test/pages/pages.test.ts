@@ -233,6 +233,14 @@ describe('the public pages', () => {
     expect((await get('/leaderboard')).text).toContain('gateway/qwen-fast</a>');
   });
 
+  test('log-in and sign-up can be found by search engines, what lies behind them cannot', async () => {
+    const isHidden = async (path: string) =>
+      (await get(path)).text.includes('<meta name="robots" content="noindex">');
+    for (const path of ['/login', '/signup']) expect(await isHidden(path)).toBe(false);
+    for (const path of ['/dashboard', '/dashboard/keys', '/reset-password', '/admin'])
+      expect(await isHidden(path)).toBe(true);
+  });
+
   test('robots.txt and sitemap.xml name what may be visited, and every model', async () => {
     const robots = await get('/robots.txt');
     expect([robots.status, robots.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);

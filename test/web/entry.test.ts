@@ -30,6 +30,15 @@ describeInBrowser('the way into the dashboard', () => {
     expect(cookie).toMatchObject({ name: 'pr_session', httpOnly: true, sameSite: 'Lax' });
   });
 
+  test('the name in the header leads to the first page, which says what this is', async () => {
+    const page = await browser.open(suite.url);
+    for (const path of ['/login', '/signup']) {
+      await page.goto(path);
+      await page.getByRole('banner').getByRole('link', { name: 'Inference gateway' }).click();
+      await page.waitForURL(`${suite.url}/`);
+    }
+  });
+
   test('whoever asked for a page is brought back to it after the log-in', async () => {
     const { user } = await signUp(suite.url);
     const page = await browser.open(suite.url);
@@ -116,6 +125,23 @@ describeInBrowser('the way into the dashboard', () => {
     }
     await page.goto('/dashboard');
     await page.waitForURL('**/login?next=*');
+  });
+
+  test('a log-out that the server did not take says so, and goes on when it does', async () => {
+    const { user } = await signUp(suite.url);
+    const page = await browser.open(suite.url, { expectedErrors: /ERR_FAILED|Failed to load/ });
+    await page.goto('/login');
+    await logIn(page, user.email, PASSWORD);
+    await page.waitForURL('**/dashboard');
+    await page.getByRole('button', { name: 'Account' }).waitFor();
+    await page.route('**/graphql', (route) => route.abort());
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.getByText('You are still logged in.').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/dashboard');
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.getByRole('button', { name: 'Log out again' }).click();
+    await page.waitForURL('**/login');
   });
 
   test('every page is accessible in both themes and widths, and fits', async () => {

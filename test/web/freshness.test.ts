@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
+import { until } from '../support/until.js';
 import { expectGoodLooks, openAs, pageOf } from './dashboard.js';
 
 /** Sooner than a lost signal would be made good. */
@@ -28,6 +29,62 @@ describeInBrowser('what the dashboard shows', () => {
     await balance(other, '126.00');
     await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { name: 'renamed elsewhere' });
     await other.getByText('renamed elsewhere').waitFor(SOON);
+  });
+
+  test('follows what changed between its first answers and its subscriptions', async () => {
+    const user = await suite.signUp('free');
+    const page = await pageOf(browser, suite, user);
+    let isHeld = true;
+    const held: (() => void)[] = [];
+    await page.routeWebSocket('**/graphql', (socket) => {
+      const server = socket.connectToServer();
+      socket.onMessage((message) => {
+        const send = (): void => server.send(message);
+        if (isHeld && String(message).includes('"subscribe"')) held.push(send);
+        else send();
+      });
+    });
+    await page.goto('/dashboard/keys');
+    await balance(page, '1.00');
+    await until(() => held.length > 0, { what: 'the page to subscribe' });
+    await suite.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
+    isHeld = false;
+    for (const send of held.splice(0)) send();
+    await balance(page, '11.00');
+  });
+
+  test('keeps what it shows and what is typed when the server refuses to say it again', async () => {
+    const user = await suite.signUp('free');
+    const page = await openAs(browser, suite, user, `/dashboard/keys/${user.keyId}?tab=caps`, {
+      expectedErrors: /503/,
+    });
+    await page.getByRole('button', { name: 'Edit daily cap' }).click();
+    const cap = page.getByRole('textbox', { name: 'Daily cap' });
+    await cap.fill('7');
+    const field = await cap.elementHandle();
+    await page.route('**/graphql', (route) =>
+      route.fulfill({
+        status: 503,
+        contentType: 'application/json',
+        body: JSON.stringify({
+          errors: [
+            {
+              message: 'The service is temporarily unavailable. Try again.',
+              extensions: { code: 'service_unavailable' },
+            },
+          ],
+        }),
+      }),
+    );
+    await page.evaluate('window.dispatchEvent(new Event("focus"))');
+    await page.getByText('The service is temporarily unavailable.').first().waitFor();
+    // The same field, with its focus: it didn't go and come back.
+    expect(
+      await field!.evaluate((one) => (one as { matches(selector: string): boolean }).matches(':focus')),
+    ).toBe(true);
+    expect(await cap.inputValue()).toBe('7');
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.evaluate('window.dispatchEvent(new Event("focus"))');
   });
 
   test('says of when it is while nothing is heard, and is read again when somebody comes back', async () => {

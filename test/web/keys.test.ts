@@ -75,6 +75,25 @@ describeInBrowser('the keys of the dashboard', () => {
     await until(async () => (await statusOf()) === 200, { what: 'calls to pass again' });
   });
 
+  test('a cap that was just saved is shown before it was read again', async () => {
+    const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
+    await page.getByRole('button', { name: 'Edit daily cap' }).click();
+    await page.getByRole('textbox', { name: 'Daily cap' }).fill('5');
+    let sent = 0;
+    const held: (() => void)[] = [];
+    await page.route('**/graphql', async (route) => {
+      if (++sent > 1) await new Promise<void>((go) => held.push(go));
+      await route.continue();
+    });
+    await page.keyboard.press('Enter');
+    await page.getByText('$5', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Edit daily cap' }).isDisabled()).toBe(true);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    for (const go of held) go();
+    await page.getByText('of $5').first().waitFor();
+    expect(await page.getByRole('button', { name: 'Edit daily cap' }).isEnabled()).toBe(true);
+  });
+
   test('a name is changed by keyboard, and Escape leaves it as it was', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
     const edit = page.getByRole('button', { name: 'Edit name' });

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { openAs } from './dashboard.js';
+import { openAs, pageOf } from './dashboard.js';
 
 /** What the browser itself says of requests that fail on purpose. */
 const CUT =
@@ -41,6 +41,16 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     await field.waitFor();
     expect(await field.inputValue()).toBe('7.25');
   };
+
+  test('is told in the outline where nothing of the dashboard could be fetched', async () => {
+    const page = await pageOf(browser, suite, user, { expectedErrors: CUT });
+    await page.route('**/assets/app-*.js', (route) => route.abort());
+    await page.goto('/dashboard/keys');
+    await page.getByText('This page couldn’t be loaded.').waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.getByRole('link', { name: 'Try again' }).click();
+    await page.getByRole('link', { name: 'of a test' }).waitFor();
+  });
 
   test('is told inside the shell, tried again by a button, and takes no draft with it', async () => {
     const { page, documents } = await openCut();

@@ -95,6 +95,30 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByText('No prompts yet.').waitFor();
   });
 
+  test('a version that was just saved is what the editor shows and goes on from, before it was read again', async () => {
+    const { id } = await create('First text.');
+    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}`);
+    await text(page).fill('Second text.');
+    // The version is saved by the first answer; the others are held back.
+    let sent = 0;
+    const held: (() => void)[] = [];
+    await page.route('**/graphql', async (route) => {
+      if (++sent > 1) await new Promise<void>((go) => held.push(go));
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Save as version 2' }).click();
+    await page.getByText('Version 2 is saved.').waitFor();
+    expect(await text(page).inputValue()).toBe('Second text.');
+    await text(page).press('Control+End');
+    await text(page).pressSequentially(' And more.');
+    expect(await page.getByText('saved elsewhere').count()).toBe(0);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    for (const go of held) go();
+    await page.getByRole('button', { name: 'Save as version 3' }).click();
+    await page.getByText('Version 3 is saved.').waitFor();
+    expect(await text(page).inputValue()).toBe('Second text. And more.');
+  });
+
   test('values are rendered to the letter, missing ones are named together, and the text goes to the playground', async () => {
     const { id } = await create('Hi {{ name }}, {{ greeting }} {{ thing }} {"json": {"a": 1}}');
     const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=render`, {

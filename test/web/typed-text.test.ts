@@ -97,6 +97,8 @@ describeInBrowser('text that was typed and not sent', () => {
       page.getByRole('button', { name: 'Save as version 2' }),
       question.getByRole('button', { name: 'Run', exact: true }),
     ] as const;
+    // What a button needs before it can be pressed, such as the models, is there.
+    for (const send of sends) await send.click({ trial: true });
     const whole = `${LONG}And more.`;
     await suite.without('platform', async () => {
       for (const [n, field] of fields.entries()) {

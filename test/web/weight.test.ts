@@ -27,6 +27,17 @@ describeInBrowser('the weight of the pages', () => {
     };
   })()`;
 
+  /** Each takes milliseconds to make, on a phone ten. */
+  const COUNT_FORMATS = `
+    window.formats = [];
+    for (const name of ['DateTimeFormat', 'NumberFormat', 'RelativeTimeFormat', 'PluralRules', 'Collator']) {
+      const count = () => void window.formats.push(name);
+      Intl[name] = new Proxy(Intl[name], {
+        construct: (format, words) => (count(), Reflect.construct(format, words)),
+        apply: (format, self, words) => (count(), Reflect.apply(format, self, words)),
+      });
+    }`;
+
   test('every page comes in few requests, asks once who is there, and neither shifts nor tries to run text', async () => {
     const user = await suite.signUp('free');
     const page = await pageOf(browser, suite, user);
@@ -72,6 +83,21 @@ describeInBrowser('the weight of the pages', () => {
       );
       expect([path, seen.shifts <= 0.02, seen.refused]).toEqual([path, true, []]);
     }
+  });
+
+  test('the scripts run one after the other, each in a task of its own, and make no format that the page has no use for', async () => {
+    const text = await (await fetch(`${suite.url}/login`)).text();
+    // A script that runs by itself would run all that it imports with it.
+    expect(text).not.toMatch(/<script[^>]* src=/);
+    const inTurns =
+      /for\(const url of (\[.*?\])\)\{await import\(url\);await new Promise\(done=>setTimeout\(done\)\)/;
+    const urls = JSON.parse(inTurns.exec(text)![1]!) as string[];
+    expect(urls.map((url) => /^\/assets\/(\w+)-/.exec(url)?.[1])).toEqual(['core', 'shared', 'app']);
+    const page = await browser.open(suite.url);
+    await page.addInitScript(COUNT_FORMATS);
+    await page.goto('/login');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.evaluate<string[]>('window.formats')).toEqual([]);
   });
 
   test('the outline stands in the document with the title of the page, and what the page at its address needs is asked for at once', async () => {

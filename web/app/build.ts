@@ -5,7 +5,7 @@ const TIMEOUT_MS = 5_000;
 /** The dashboard's script, whose name changes with each build. */
 const SCRIPT = /\/assets\/app-[\w-]+\.js/;
 
-const own = document.querySelector('script[type=module][src]')?.getAttribute('src') ?? undefined;
+const own = document.querySelector('link[href^="/assets/app-"]')?.getAttribute('href') ?? undefined;
 let reloading = false;
 
 /**

@@ -3,6 +3,7 @@ import { Client, cacheExchange, fetchExchange, makeOperation, mapExchange, subsc
 import { connectionLost, connectionStands, heard } from '../freshness';
 import { isSignedOut } from './errors';
 import { fetchOrTake } from './first-question';
+import { inSlices } from './in-slices';
 import { keepKnown } from './keep-known';
 import { refreshOvertaken } from './refresh-overtaken';
 
@@ -14,9 +15,10 @@ const PING_MS = 20_000;
 const PONG_MS = 5_000;
 /** After an outage everybody comes back within this, not all at once. */
 const RETRY_MS = { first: 500, most: 15_000 };
-/** What the page has read before its socket stands may be out of date by then; within this nobody has done anything yet. */
-const PROMPT_MS = 250;
-/** A socket that stands late for the first time is no reason to ask again at once: the first answers are on their way. */
+/**
+ * A change between the first answers of a page and the start of its subscriptions reaches neither. So the page asks once
+ * more, but not while its first answers are still on their way.
+ */
 const FIRST_ANSWERS_MS = 3_000;
 /** How the server closes a socket whose session has ended. */
 const SESSION_ENDED = 4403;
@@ -58,11 +60,10 @@ interface SessionListeners {
  * The client of one session: its cache must not outlive it. The cookie says who asks, so that only documents of the
  * build are sent, by their id and without their text (web/tools/documents.mjs).
  * @param onDoubt is called when the server no longer takes the session.
- * @param onReturn is called when the socket is there again, or late for the first time: what came meanwhile has not been told.
+ * @param onReturn is called when the socket is there again, and a while after it first connected: a change may have been missed.
  */
 export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Client {
   let isReturn = false;
-  const createdAtMs = performance.now();
   let pongTimer: number | undefined;
   const socket = createSocket({
     url: new URL(ENDPOINT, location.href.replace(/^http/, 'ws')).href,
@@ -75,7 +76,7 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
       connected: () => {
         connectionStands();
         if (isReturn) onReturn();
-        else if (performance.now() - createdAtMs > PROMPT_MS) setTimeout(onReturn, FIRST_ANSWERS_MS);
+        else setTimeout(onReturn, FIRST_ANSWERS_MS);
       },
       message: heard,
       ping: (received) => {
@@ -100,6 +101,7 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
     fetch: fetchOrTake,
     fetchOptions: { credentials: 'same-origin' },
     exchanges: [
+      inSlices,
       keepKnown(),
       cacheExchange,
       refreshOvertaken((query) =>

@@ -25,7 +25,10 @@ export function shownError(error: CombinedError): ShownError {
   const [first] = error.graphQLErrors;
   const requestId = (error.response as Response | undefined)?.headers.get('x-request-id') ?? null;
   if (!first) {
-    const message = 'The server can’t be reached. Check your connection and try again.';
+    const status = (error.response as Response | undefined)?.status;
+    const message = status
+      ? `The server answered with an error (${status}). Try again in a moment.`
+      : 'The server can’t be reached. Check your connection and try again.';
     return { code: 'network', message, fields: {}, requestId };
   }
   const { code = 'internal_error', details = [] } = first.extensions as Extensions;

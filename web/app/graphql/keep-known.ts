@@ -1,8 +1,15 @@
-import { type Exchange, mapExchange } from 'urql';
+import { type CombinedError, type Exchange, mapExchange } from 'urql';
+
+/** What says that there is nothing to show, or nothing to this account. */
+const OVER = ['unauthorized', 'forbidden', 'not_found'];
+
+const isOver = ({ graphQLErrors }: CombinedError): boolean =>
+  graphQLErrors.some(({ extensions }) => OVER.includes(String(extensions.code)));
 
 /**
- * Keeps what a page shows when a later answer doesn't come: the header says of when it is, and the error says why. Without
- * this a refresh that fails would take the page away, with what is being typed on it.
+ * Keeps what a page shows when a later answer doesn't come, or comes as an error: the header says of when it is, and the error
+ * says why. Without this a refresh that fails would take the page away, with what is being typed on it and a key that is shown
+ * once.
  */
 export function keepKnown(): Exchange {
   const known = new Map<number, unknown>();
@@ -13,10 +20,10 @@ export function keepKnown(): Exchange {
     onResult(result) {
       const { operation, data, error } = result;
       if (operation.kind !== 'query') return undefined;
-      if (data) known.set(operation.key, data);
-      else if (error?.networkError && known.has(operation.key)) {
+      if (error && !isOver(error) && known.has(operation.key)) {
         return { ...result, data: known.get(operation.key) };
       }
+      if (data && !error) known.set(operation.key, data);
       return undefined;
     },
   });

@@ -18,6 +18,7 @@ import { CommandButton } from './command-button';
 import { useFirstView } from './first-view';
 import { FreshnessNote } from './freshness-note';
 import { SideNavigation } from './side-navigation';
+import { StillLoggedIn } from './still-logged-in';
 import { StoppedBar } from './stopped-bar';
 
 const NONE: readonly string[] = [];
@@ -49,6 +50,7 @@ function Frame() {
               </header>
               <SideNavigation />
               <main id="main" tabIndex={-1} className={classes.main}>
+                <StillLoggedIn />
                 <StoppedBar />
                 <AlertBanner />
                 <Outlet />

@@ -4,7 +4,7 @@ import classes from './data-table.module.css';
 import { Money } from './money';
 import { Head, type TableSort } from './table-head';
 import { useOverflow } from './use-overflow';
-import { Waiting } from './waiting';
+import { appearing, Waiting } from './waiting';
 
 interface ColumnLook<Row> {
   id: string;
@@ -200,10 +200,10 @@ function Cell<Item>({ column, row, isFirst, children }: CellProps<Item>) {
 
 function AwaitedRows({ columns, rows }: { columns: number; rows: number }) {
   return Array.from({ length: rows }, (_, row) => (
-    <tr key={row}>
+    <tr key={row} className={appearing}>
       {Array.from({ length: columns }, (_, column) => (
         <td key={column}>
-          <Waiting width={column === 0 ? '70%' : '50%'} />
+          <Waiting width={column === 0 ? '70%' : '50%'} isPart />
         </td>
       ))}
     </tr>

@@ -1,26 +1,32 @@
+import { madeOnce } from './made-once';
+
 /** Pages are in English, whatever the system speaks: its formats would mix two languages in a line. */
 const LOCALE = 'en-GB';
 
-const counts = new Intl.NumberFormat('en-US');
+const counts = madeOnce(() => new Intl.NumberFormat('en-US'));
 /** 12,345 */
-export const formatCount = (count: number): string => counts.format(count);
+export const formatCount = (count: number): string => counts().format(count);
 
 /** A number of things that are several by an s: `1 call`, `12,345 calls`. */
 export const counted = (count: number, thing: string): string =>
   `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`;
 
-const shortCounts = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 });
+const shortCounts = madeOnce(
+  () => new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 }),
+);
 /** 12,345 as `12.3K` */
-export const shortCount = (count: number): string => shortCounts.format(count);
+export const shortCount = (count: number): string => shortCounts().format(count);
 
-const rates = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumSignificantDigits: 2 });
+const rates = madeOnce(
+  () => new Intl.NumberFormat(LOCALE, { style: 'percent', maximumSignificantDigits: 2 }),
+);
 /** A fraction as `2.5%`. */
-export const formatRate = (fraction: number): string => rates.format(fraction);
+export const formatRate = (fraction: number): string => rates().format(fraction);
 
-const points = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 2 });
+const points = madeOnce(() => new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 2 }));
 /** A difference of two fractions in percentage points, as `1.5 points`. */
 export function formatPoints(difference: number): string {
-  const shown = points.format(difference * 100);
+  const shown = points().format(difference * 100);
   return `${shown} point${shown === '1' ? '' : 's'}`;
 }
 
@@ -31,25 +37,32 @@ export const formatLatency = (ms: number): string =>
 /** Dollars in few characters, for the marks of a chart, where the exact amount stands beside it. */
 export function shortDollars(usd: number): string {
   if (usd === 0) return '$0';
-  return usd >= 1 ? `$${counts.format(Math.round(usd * 100) / 100)}` : `$${Number(usd.toPrecision(2))}`;
+  return usd >= 1 ? `$${counts().format(Math.round(usd * 100) / 100)}` : `$${Number(usd.toPrecision(2))}`;
 }
 
-const days = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const days = madeOnce(
+  () => new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+);
 /** A UTC day, `2026-11-21`, as `21 Nov`. */
-export const formatDay = (date: string): string => days.format(new Date(`${date}T00:00:00Z`));
+export const formatDay = (date: string): string => days().format(new Date(`${date}T00:00:00Z`));
 
-const sameYear = new Intl.DateTimeFormat(LOCALE, {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-});
-const otherYear = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
+const sameYear = madeOnce(
+  () =>
+    new Intl.DateTimeFormat(LOCALE, {
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    }),
+);
+const otherYear = madeOnce(
+  () => new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' }),
+);
 /** Local time; the year only where it isn't this one. */
 export function formatLocal(time: Date, now: number): string {
   const format = time.getFullYear() === new Date(now).getFullYear() ? sameYear : otherYear;
-  return format.format(time);
+  return format().format(time);
 }
 
 /** `2026-11-21 17:04:05 UTC` */
@@ -62,12 +75,12 @@ const UNITS = [
   ['hour', 3_600],
   ['minute', 60],
 ] as const;
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' });
+const relative = madeOnce(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' }));
 /** How long ago, by the largest unit that fits: `3 minutes ago`. */
 export function formatAgo(time: Date, now: number): string {
   const seconds = Math.round((time.getTime() - now) / 1000);
   for (const [unit, size] of UNITS) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+    if (Math.abs(seconds) >= size) return relative().format(Math.trunc(seconds / size), unit);
   }
   return 'just now';
 }

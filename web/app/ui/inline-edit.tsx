@@ -1,5 +1,5 @@
 import { Button, TextInput } from '@mantine/core';
-import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ShownError } from '../graphql/errors';
 import { useDraft } from './draft';
 import { useEditBase } from './edit-base';
@@ -29,6 +29,9 @@ interface InlineEditProps {
   clear?: string;
 }
 
+/** An answer that shows what was saved comes within this. */
+const READ_AGAIN_MS = 5_000;
+
 /** A value that is changed where it stands. Enter saves, Escape leaves it as it was. */
 export function InlineEdit(props: InlineEditProps) {
   const { label, draft, children, value, hint, prefix, check, save, clear } = props;
@@ -38,6 +41,13 @@ export function InlineEdit(props: InlineEditProps) {
   const [refusal, setRefusal] = useState<ShownError | null>(null);
   const [saving, setSaving] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
+  const [saved, setSaved] = useState<{ text: string; was: string }>();
+  // What was saved is there, though the page may not have read it yet.
+  const unread = saved?.was === value ? saved : undefined;
+  useEffect(() => {
+    const timer = saved && window.setTimeout(() => setSaved(undefined), READ_AGAIN_MS);
+    return () => window.clearTimeout(timer);
+  }, [saved]);
   const isOld = edit.isOld && !saving;
   const stop = (): void => {
     forget();
@@ -58,19 +68,24 @@ export function InlineEdit(props: InlineEditProps) {
     const refused = await save(text, edit.base);
     setSaving(false);
     setRefusal(refused);
-    if (!refused) stop();
+    if (refused) return;
+    if (text !== value) setSaved({ text, was: value });
+    stop();
   };
   const empty = async (): Promise<void> => {
     setRefusal(null);
-    setRefusal(await save('', value));
+    const refused = await save('', value);
+    setRefusal(refused);
+    if (!refused) setSaved({ text: '', was: value });
   };
+  const savedAs = (text: string): string => (text === '' ? (clear ?? 'None') : `${prefix ?? ''}${text}`);
   return (
     <div className={classes.field}>
       <span className={classes.label}>{label}</span>
       {typed === undefined ? (
         <>
           <div>
-            {children}
+            {unread ? savedAs(unread.text) : children}
             {refusal && <ErrorNote error={refusal} />}
           </div>
           <div className={classes.buttons}>
@@ -78,6 +93,7 @@ export function InlineEdit(props: InlineEditProps) {
               ref={opener}
               size="xs"
               variant="default"
+              disabled={unread !== undefined}
               onClick={() => {
                 setRefusal(null);
                 edit.begin();
@@ -87,7 +103,12 @@ export function InlineEdit(props: InlineEditProps) {
               Edit<Unseen> {label.toLowerCase()}</Unseen>
             </Button>
             {clear !== undefined && value !== '' && (
-              <Button size="xs" variant="default" onClick={() => void empty()}>
+              <Button
+                size="xs"
+                variant="default"
+                disabled={unread !== undefined}
+                onClick={() => void empty()}
+              >
                 {clear}
               </Button>
             )}

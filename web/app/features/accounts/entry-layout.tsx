@@ -22,7 +22,9 @@ function Entry({ title, lead, children }: EntryLayoutProps) {
   return (
     <div className={classes.page}>
       <header className={classes.header}>
-        <Brand />
+        <a className={classes.home} href="/">
+          <Brand />
+        </a>
         <ThemeSwitch />
       </header>
       <main id="main" tabIndex={-1} className={classes.main}>

@@ -23,7 +23,7 @@ import {
   sumWords,
 } from './series.rules';
 import classes from './usage-chart.module.css';
-import { LOCAL_ZONE, type Zone, zoneOf } from './zone';
+import { localZone, type Zone, zoneOf } from './zone';
 
 /** Of the chart, and of the names above it where it has several series. */
 const HEIGHT = 220;
@@ -56,7 +56,7 @@ export function UsageChart({ points, windowDays, measure, onMeasure, zone, onZon
   const [asTable, setAsTable] = useState(false);
   const unit = windowDays === 1 ? 'hour' : 'day';
   const label = `${MEASURES.find(({ value }) => value === measure)!.label} per ${unit}`;
-  const clock = zone === 'utc' ? 'UTC' : LOCAL_ZONE;
+  const clock = zone === 'utc' ? 'UTC' : localZone();
   const byStart = Map.groupBy(points ?? [], ({ start }) => start);
   const starts = startsOf(windowDays, zoneOf(zone), Date.now());
   return (
@@ -65,7 +65,7 @@ export function UsageChart({ points, windowDays, measure, onMeasure, zone, onZon
       tools={
         <div className={classes.tools}>
           <Choice label="Measure" options={MEASURES} value={measure} onChange={onMeasure} />
-          {LOCAL_ZONE !== 'UTC' && (
+          {localZone() !== 'UTC' && (
             <Choice
               label="Whose days"
               options={[

@@ -1,8 +1,10 @@
+import { madeOnce } from '../../ui/made-once';
+
 /** Whose days a chart has. */
 export type Zone = 'utc' | 'local';
 
 /** Of whoever looks at it. */
-export const LOCAL_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+export const localZone = madeOnce(() => Intl.DateTimeFormat().resolvedOptions().timeZone);
 
 /** Its name for the API. */
-export const zoneOf = (zone: Zone): string => (zone === 'utc' ? 'UTC' : LOCAL_ZONE);
+export const zoneOf = (zone: Zone): string => (zone === 'utc' ? 'UTC' : localZone());

@@ -1,3 +1,5 @@
+import { madeOnce } from '../../ui/made-once';
+
 /** What of the billing page stands in the address. */
 export interface BillingSearch {
   /** UTC month of the ledger, `2026-11`; absent: this one. */
@@ -21,6 +23,8 @@ export const monthOf = (time: number): string => new Date(time).toISOString().sl
 export const monthAfter = (month: string, months: number): string =>
   monthOf(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)) - 1 + months, 1));
 
-const names = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+const names = madeOnce(
+  () => new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' }),
+);
 /** `November 2026` */
-export const monthName = (month: string): string => names.format(new Date(`${month}-01`));
+export const monthName = (month: string): string => names().format(new Date(`${month}-01`));

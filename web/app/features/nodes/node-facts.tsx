@@ -1,3 +1,4 @@
+import { madeOnce } from '../../ui/made-once';
 import { StatusWord } from '../../ui/status-word';
 import { useTicking } from '../../ui/use-ticking';
 import type { LiveNode } from './live-nodes';
@@ -57,15 +58,15 @@ export function CallsInFlight({ node }: { node: LiveNode }) {
   return node.status === 'ACTIVE' || node.inFlight === 0 ? node.inFlight : `${node.inFlight} left`;
 }
 
-const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+const tenths = madeOnce(() => new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 }));
 
 /** 87.5% */
-export const percent = (value: number): string => `${tenths.format(value)}%`;
+export const percent = (value: number): string => `${tenths().format(value)}%`;
 /** 23.4 GB */
-export const gigabytes = (value: number): string => `${tenths.format(value)} GB`;
+export const gigabytes = (value: number): string => `${tenths().format(value)} GB`;
 /** 1,234.5 */
-export const decimal = (value: number): string => tenths.format(value);
+export const decimal = (value: number): string => tenths().format(value);
 
-const thousandths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 });
+const thousandths = madeOnce(() => new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 }));
 /** To the thousandth, which the server rounds to: 10.125 */
-export const precise = (value: number): string => thousandths.format(value);
+export const precise = (value: number): string => thousandths().format(value);

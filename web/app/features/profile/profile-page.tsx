@@ -36,7 +36,7 @@ export function ProfilePage(): ReactNode {
         <ChangePassword email={viewer?.email} />
       </Section>
       <Section title="Low balance">
-        <LowBalance thresholdUsd={viewer?.lowBalanceThresholdUsd ?? null} />
+        {viewer && <LowBalance thresholdUsd={viewer.lowBalanceThresholdUsd ?? null} />}
       </Section>
       <Section title="Session">
         <p className={classes.text}>

@@ -13,7 +13,7 @@ import { Note } from '../../ui/note';
 import type { LoadedPrompt } from './prompt-page';
 import classes from './prompts.module.css';
 import { useActivation } from './use-activation';
-import { checkedVersion, fieldsOf, versionFields, versionInput } from './version-fields';
+import { checkedVersion, fieldsOf, type VersionFields, versionFields, versionInput } from './version-fields';
 import { VersionForm } from './version-form';
 
 /** A version that is being typed, and the one that it began with. */
@@ -35,9 +35,11 @@ export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
   const latest = useRef(draft);
   latest.current = draft;
   const [faults, setFaults] = useState<Record<string, string>>({});
-  const [saved, setSaved] = useState<{ id: string; version: number; base: number }>();
-  const fields = draft?.version ?? fieldsOf(newest);
-  const base = draft?.base ?? newest.version;
+  const [saved, setSaved] = useState<SavedVersion>();
+  // What was just saved is the newest, though the page may not have read it yet.
+  const unread = saved && saved.version > newest.version ? saved : undefined;
+  const fields = draft?.version ?? unread?.fields ?? fieldsOf(newest);
+  const base = draft?.base ?? unread?.version ?? newest.version;
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     const wrong = check(checkedVersion(fields));
@@ -52,7 +54,7 @@ export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
     // What was typed meanwhile is a change of what was saved.
     if (now && JSON.stringify(now) !== sent) change({ base: made.version, version: now.version });
     else forget();
-    setSaved({ ...made, base });
+    setSaved({ ...made, base, fields: { ...fields, notes: '' } });
   };
   return (
     <form noValidate className={classes.form} onSubmit={(event) => void send(event)}>
@@ -80,7 +82,7 @@ export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
       />
       <div className={classes.actions}>
         <Button type="submit" loading={sending} disabled={draft === undefined}>
-          Save as version {prompt.versionCount + 1}
+          Save as version {Math.max(prompt.versionCount, unread?.version ?? 0) + 1}
         </Button>
         {draft && (
           <Button variant="default" onClick={forget}>
@@ -94,9 +96,17 @@ export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
   );
 }
 
+/** A version that was saved on this page, the one that it began with, and what it holds. */
+interface SavedVersion {
+  id: string;
+  version: number;
+  base: number;
+  fields: VersionFields;
+}
+
 interface SavedProps {
   prompt: LoadedPrompt;
-  saved: { id: string; version: number; base: number };
+  saved: SavedVersion;
 }
 
 /** What was just saved, and the step that is left. */
