@@ -7,6 +7,7 @@ import { dataOf } from '../graphql/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
 import { inDist } from '../support/dist.js';
+import { INHERITED_ENV } from '../support/inherited-env.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { useProduct } from '../support/product-suite.js';
 import { TEST_SECRETS } from '../support/secrets.js';
@@ -99,7 +100,7 @@ describe('npm run admin', () => {
   /** As a process: what it prints, and how it ends. */
   const start = (...args: string[]) =>
     new Promise<{ code: number; out: string; err: string }>((done) => {
-      const env = { PATH: process.env.PATH, NODE_ENV: 'test', DATABASE_URL: suite.db.url, ...TEST_SECRETS };
+      const env = { ...INHERITED_ENV, NODE_ENV: 'test', DATABASE_URL: suite.db.url, ...TEST_SECRETS };
       execFile(process.execPath, [inDist('cli/admin.js'), ...args], { env }, (error, out, err) =>
         done({ code: error ? Number(error.code) : 0, out, err }),
       );

@@ -108,7 +108,8 @@ describe.each(['the edge', 'the platform', 'the model proxy'])('%s is rid of a c
       const held = heldPorts();
       return all.flatMap(([what, own]) => (own.some(({ localPort }) => held.has(localPort!)) ? [what] : []));
     };
-    await until(() => left().length === 0, { timeoutMs: 20_000 }).catch(() => undefined);
+    // A look reads every connection of the machine.
+    await until(() => left().length === 0, { timeoutMs: 20_000, intervalMs: 200 }).catch(() => undefined);
     expect(left()).toEqual([]);
   }, 40_000);
 });

@@ -26,10 +26,12 @@ const RUN = `axe.run(document, {
 }).then(({ violations }) => violations)`;
 
 /**
- * Fails on any serious or critical finding of axe. The script is handed over by the debugger's protocol, so that the
+ * Fails on any serious or critical finding of axe, once nothing is being read again: old rows fade while new ones are on
+ * their way, and nobody is to read those. The script is handed over by the debugger's protocol, so that the
  * page's own policy stays as strict as it is.
  */
 export async function expectAccessible(page: Page | Frame): Promise<void> {
+  await page.locator('[data-awaiting]').first().waitFor({ state: 'detached' });
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(SCRIPT);
   const violations = await page.evaluate<Violation[]>(RUN);
   const grave = violations

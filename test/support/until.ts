@@ -1,18 +1,32 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+export interface UntilOptions {
+  timeoutMs?: number;
+  /** Between two looks. */
+  intervalMs?: number;
+  what?: string;
+}
+
+const FIRST_MS = 20;
+const LONGEST_MS = 200;
+/** What took so long may take this part of it longer. */
+const SHARE = 0.05;
+
 /**
  * Waits for a condition instead of sleeping: polls until it gives something truthy. How long is patience with a busy machine;
- * a test that means a bound of the product names it.
+ * a test that means a bound of the product names it. Unless the test names an interval, long waits ask less often: most
+ * conditions are a query or a page of metrics, and asking costs processor time on both sides.
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 30_000, intervalMs = 20, what = 'condition' } = {},
+  { timeoutMs = 30_000, intervalMs, what = 'condition' }: UntilOptions = {},
 ): Promise<NonNullable<T>> {
-  const end = Date.now() + timeoutMs;
+  const began = Date.now();
   for (;;) {
     const value = await condition();
     if (value) return value as NonNullable<T>;
-    if (Date.now() > end) throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}`);
-    await delay(intervalMs);
+    const waited = Date.now() - began;
+    if (waited > timeoutMs) throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}`);
+    await delay(intervalMs ?? Math.min(Math.max(FIRST_MS, waited * SHARE), LONGEST_MS));
   }
 }

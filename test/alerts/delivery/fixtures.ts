@@ -75,8 +75,8 @@ export async function fire(pool: Pool, to: Subscribed, columns: EventColumns = {
     key_name: 'production',
     key_prefix: 'sk-pr-abcd…wxyz',
     threshold_pct: 80,
-    // One firing each per month.
-    billing_month: `${2000 + (firings++ % 8000)}-11`,
+    // One firing each per month, none of which a test names.
+    billing_month: `${2100 + (firings++ % 7900)}-11`,
     spend: '8.123456789',
     monthly_limit: '10',
     ...columns,
@@ -112,6 +112,6 @@ export function ended(pool: Pool, id: string, timeoutMs = 15_000): Promise<Event
       const row = await readEvent(pool, id);
       return row.delivery_status === 'pending' ? undefined : row;
     },
-    { timeoutMs, intervalMs: 5, what: 'the delivery to end' },
+    { timeoutMs, what: 'the delivery to end' },
   );
 }

@@ -27,7 +27,8 @@ describe('mails to an address', () => {
     const names = createPseudonyms(await openPseudonymKey(suite.db.orm.em.fork(), suite.platform.config));
     const mail = { smtpUrl: mailbox.url, from: 'alerts@example.com' };
     const email = createMailSender({ mail, baseUrl: suite.url, names });
-    worker = startWorker(suite.db, { senders: { webhook: null, email }, names });
+    // Woken for each mail.
+    worker = startWorker(suite.db, { senders: { webhook: null, email }, names, pollMs: 200 });
   });
   afterAll(async () => {
     await worker.stop(5_000);
@@ -38,8 +39,11 @@ describe('mails to an address', () => {
     await suite.db.pool.query('truncate alert_events, alert_mails, mail_recipients');
   });
 
-  const send = async (to: Subscribed, columns: EventColumns = {}): Promise<EventRow> =>
-    ended(suite.db.pool, await fire(suite.db.pool, to, columns));
+  const send = async (to: Subscribed, columns: EventColumns = {}): Promise<EventRow> => {
+    const id = await fire(suite.db.pool, to, columns);
+    worker.wake();
+    return ended(suite.db.pool, id);
+  };
   const statuses = async (to: Subscribed, count: number): Promise<string[]> => {
     const rows = [];
     for (let n = 0; n < count; n++) rows.push((await send(to)).delivery_status);

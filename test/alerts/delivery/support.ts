@@ -48,7 +48,7 @@ export const webhookSender = (options: Partial<WebhookSenderOptions> = {}) =>
     ...options,
   });
 
-/** A worker that looks often, and waits shortly between two attempts. */
+/** A worker that looks often, each time with a query of its own, and waits shortly between two attempts. */
 export function startWorker(
   db: Pick<TestDatabase, 'orm'>,
   options: Partial<DeliveryWorkerOptions> = {},
@@ -57,7 +57,7 @@ export function startWorker(
     em: () => db.orm.em.fork(),
     senders: { webhook: webhookSender(), email: null },
     log: pino({ level: 'silent' }),
-    pollMs: 20,
+    pollMs: 60,
     pausesMs: [50, 150],
     names,
     places: { webhook: ROOMY, email: ROOMY },

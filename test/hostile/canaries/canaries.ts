@@ -36,6 +36,15 @@ export interface Finding {
 /** Of the middle: what is left when something was cut off at either end. */
 const PART = 14;
 
+const known = new WeakMap<Canary, [string, string][]>();
+
+/** Each canary is looked for in hundreds of texts. */
+function formsOfOne(canary: Canary): [string, string][] {
+  const forms = known.get(canary) ?? formsOf(canary.value);
+  known.set(canary, forms);
+  return forms;
+}
+
 /** The value as it is, and as it looks in encodings that logs and files use. */
 function formsOf(value: string): [string, string][] {
   const bytes = Buffer.from(value);
@@ -47,9 +56,9 @@ function formsOf(value: string): [string, string][] {
     return ['base64', text.slice(shift === 0 ? 0 : 4, -4)];
   });
   const middle = Math.floor((value.length - PART) / 2);
+  // Mail addresses and names may be stored in another case; base64 may not. Whatever has a value whole has its middle.
   return [
-    ['itself', value],
-    ['a part', value.slice(middle, middle + PART)],
+    ['itself or a part', value.slice(middle, middle + PART).toLowerCase()],
     ['hex', bytes.toString('hex')],
     ...base64,
   ];
@@ -59,9 +68,8 @@ function formsOf(value: string): [string, string][] {
 export function findIn(text: string, canaries: readonly Canary[], where: string): Finding[] {
   const lower = text.toLowerCase();
   return canaries.flatMap((canary) => {
-    for (const [form, needle] of formsOf(canary.value)) {
-      // Mail addresses and names may be stored in another case; base64 may not.
-      const at = form === 'base64' ? text.indexOf(needle) : lower.indexOf(needle.toLowerCase());
+    for (const [form, needle] of formsOfOne(canary)) {
+      const at = (form === 'base64' ? text : lower).indexOf(needle);
       if (at >= 0) {
         return [
           {
