@@ -7,9 +7,9 @@ import { openOrm } from '../db/orm.js';
 import { reachableCluster } from '../db/reachable.js';
 
 /**
- * Runs `work` on the database of the configuration, past a pooler: `DATABASE_DIRECT_URL`, or the one of `npm start` in `DATA_DIR`, which is
- * started for the occasion where it doesn't run.
- * @throws Error when there is none
+ * Runs `work` on the configured database: on `DATABASE_DIRECT_URL`, past any pooler, or on the database of `npm start` in
+ * `DATA_DIR`, which is started if it isn't running.
+ * @throws Error if there is no database
  */
 export async function withDatabase<T>(
   { databaseDirectUrl, dataDir }: Pick<Config, 'databaseDirectUrl' | 'dataDir'>,

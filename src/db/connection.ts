@@ -9,7 +9,7 @@ export interface ConnectionOptions {
   databaseUrl: string;
   /** Shown in pg_stat_activity. */
   processName: string;
-  /** Whether a pooler stands between: what belongs to a session is left out. */
+  /** Whether the address is a pooler's: settings and statements that belong to a session are left out. */
   pooled?: boolean;
   /** Most connections of this process; small pools of their own keep dashboards from starving billing. */
   poolSize?: number;
@@ -21,8 +21,8 @@ const CONNECTION_TIMEOUT_MS = 5_000;
 const TURN_TIMEOUT_MS = 3_000;
 
 /**
- * Settings that a session begins with. A pooler hands its sessions on, and most refuse a connection that asks for them: there
- * our own limits hold, and those of the database's role.
+ * Settings of a new session. A pooler shares its sessions between clients, and most poolers refuse these settings. Then the
+ * limits of the pool and of the database role apply.
  */
 export const sessionSettings = (pooled: boolean) =>
   pooled ? {} : { statement_timeout: STATEMENT_TIMEOUT_MS, ...SESSION_LIMITS };
@@ -54,7 +54,7 @@ export function connectionOptions({
   };
 }
 
-/** An array as PostgreSQL reads it. Each element is quoted: MikroORM leaves the word `null` bare, which stands for NULL. */
+/** A PostgreSQL array literal with every element quoted. MikroORM leaves the string `null` unquoted, which means NULL. */
 const quotedArray = (values: string[]): string =>
   `{${values.map((value) => `"${String(value).replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
 

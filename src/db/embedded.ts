@@ -8,6 +8,7 @@ import { ensureDataDir } from '../lib/data-dir.js';
 import { freePort } from '../lib/free-port.js';
 import { generatedSecret } from '../lib/generated-secret.js';
 import { isRunning } from '../lib/process-stat.js';
+import { answers } from './answers.js';
 import { SESSION_LIMITS } from './bounded.js';
 import { makeCluster, removeDrafts } from './new-cluster.js';
 import {
@@ -22,7 +23,6 @@ import { isServing, leftBehind, stopServer } from './server-process.js';
 const SUPERUSER = 'gateway';
 const START_TIMEOUT_MS = 30_000;
 const START_ATTEMPTS = 5;
-const ANSWER_MS = 2_000;
 const POLL_MS = 25;
 const CREATE_MS = 20_000;
 /** Nothing outlives a server for tests, and its many short-lived databases would keep autovacuum going round. */
@@ -105,25 +105,6 @@ function makeSymlinks(native: string): void {
     if (existsSync(link) || !existsSync(original)) continue;
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(original, link);
-  }
-}
-
-async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: ANSWER_MS,
-    query_timeout: ANSWER_MS,
-    ...SESSION_LIMITS,
-  });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await client.query('select 1');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }
 

@@ -1,9 +1,10 @@
-/** What a pooler says to the settings that a session begins with. */
+/** How a pooler refuses the settings of a new session. */
 const REFUSAL = /unsupported startup parameter/i;
 
 /**
- * Says what to set where a pooler stands before the database and nobody has said so: waiting doesn't help.
- * @throws Error for such a refusal; returns for every other error
+ * Names the missing setting if `DATABASE_URL` is the address of a pooler and `DATABASE_DIRECT_URL` isn't set. Waiting for
+ * the database wouldn't help.
+ * @throws Error if `error` is such a refusal; returns otherwise
  */
 export function throwIfPooler(error: unknown): void {
   if (!REFUSAL.test(String((error as Error).message))) return;

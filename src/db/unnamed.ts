@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg';
 
 /**
- * Has a connection send statements without their names. A named one belongs to a session, and a pooler in transaction mode has
- * the next transaction run in another: where nobody has it, or, with a pooler that was started anew, somebody has.
+ * Makes a connection send its statements without names. A named statement belongs to a session, and a pooler in transaction
+ * mode may run the next transaction in another one. There the name is unknown, or already taken after the pooler restarted.
  */
 export function unname(client: PoolClient): void {
   const ask = client.query as (...args: unknown[]) => unknown;

@@ -7,7 +7,7 @@ import { describeWithPgBouncer, startPgBouncer, type TestPgBouncer } from '../su
 
 const REMEDY = /set DATABASE_DIRECT_URL/;
 
-describeWithPgBouncer('a pooler in DATABASE_URL that nobody has declared', () => {
+describeWithPgBouncer('an undeclared pooler in DATABASE_URL', () => {
   let db: TestDatabase;
   let pooler: TestPgBouncer;
   beforeAll(async () => {
@@ -20,7 +20,7 @@ describeWithPgBouncer('a pooler in DATABASE_URL that nobody has declared', () =>
     await db.close();
   });
 
-  test('is named with the remedy at once by whoever waits for the database', async () => {
+  test('is named at once, with the remedy, by every wait for the database', async () => {
     const orm = openOrm({ databaseUrl: pooler.url, processName: 'test' });
     try {
       // Both would wait for a minute otherwise, which is longer than this test may take.

@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import { answers } from '../../src/db/answers.js';
 import { serverIdentity } from '../../src/db/reachable.js';
+import { describeWith } from './describe-with.js';
 import { freePort } from './free-port.js';
 import { until } from './until.js';
 
@@ -24,19 +25,9 @@ const BINARY = (process.env.PATH ?? '')
   .map((folder) => join(folder, 'pgbouncer'))
   .find((path) => existsSync(path));
 
-/** Throws in CI, and elsewhere says aloud that a suite is left out, where there is no PgBouncer. */
-export function describeWithPgBouncer(name: string, body: () => void): void {
-  if (BINARY) {
-    describe(name, body);
-  } else if (process.env.CI) {
-    test(name, () => {
-      throw new Error('pgbouncer is missing: install it (apt-get install pgbouncer)');
-    });
-  } else {
-    process.stderr.write(`SKIPPED, pgbouncer is missing (apt-get install pgbouncer): ${name}\n`);
-    describe.skip(name, body);
-  }
-}
+/** `describe` where there is a PgBouncer to test with. */
+export const describeWithPgBouncer = (name: string, body: () => void): void =>
+  describeWith('pgbouncer', BINARY, name, body);
 
 /** Starts one before the server at `url`, reached at `port`. Sessions are few, so that transactions change places often. */
 export async function startPgBouncer(url: string, port: number, sessions = 8): Promise<TestPgBouncer> {
@@ -75,17 +66,7 @@ server_login_retry = 1
       await until(
         async () => {
           if (started.exitCode !== null) throw new Error(`PgBouncer ended with code ${started.exitCode}`);
-          const client = new pg.Client({ connectionString: through.href });
-          client.on('error', () => undefined);
-          try {
-            await client.connect();
-            await client.query('select 1');
-            return true;
-          } catch {
-            return false;
-          } finally {
-            await client.end().catch(() => undefined);
-          }
+          return answers(through.href, true);
         },
         { what: 'PgBouncer to answer' },
       );

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { describeWith } from './describe-with.js';
 import { type RedisServer, redisBinary, redisServer } from './redis-server.js';
 
 /** A real Redis of the test file's own. */
@@ -14,19 +15,9 @@ export interface TestRedis extends RedisServer {
   close(): Promise<void>;
 }
 
-/** `describe` where there is a Redis to test with. CI must have one; elsewhere its absence is said aloud. */
-export function describeWithRedis(name: string, body: () => void): void {
-  if (redisBinary) {
-    describe(name, body);
-  } else if (process.env.CI) {
-    test(name, () => {
-      throw new Error('redis-server is missing: install it (apt-get install redis-server)');
-    });
-  } else {
-    process.stderr.write(`SKIPPED, redis-server is missing (apt-get install redis-server): ${name}\n`);
-    describe.skip(name, body);
-  }
-}
+/** `describe` where there is a Redis to test with. */
+export const describeWithRedis = (name: string, body: () => void): void =>
+  describeWith('redis-server', redisBinary, name, body);
 
 /** Starts a Redis of one server. */
 export async function createTestRedis(): Promise<TestRedis> {

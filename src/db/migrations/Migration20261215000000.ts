@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Failed calls that their callers ended soon or that were refused: the public status leaves them out. Hours with failures are rolled up again. */
+/** Errors that are the caller's: refused calls and calls ended early. `/status` leaves them out. Hours with failures are rolled up again. */
 export class Migration20261215000000 extends Migration {
   override up(): void {
     this.addSql('alter table model_hours add column caller_errors bigint not null default 0');

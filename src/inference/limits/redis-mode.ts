@@ -1,14 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { type BackOff, jitteredMs } from '../../lib/back-off.js';
 import type { Logger } from '../../lib/logger.js';
-import {
-  BURIED_MS,
-  MEMBERSHIP_TTL_MS,
-  type Membership,
-  readMembership,
-  SILENT_MS,
-} from './edge-membership.js';
-import { PATIENT_TIMEOUT_MS, RedisLink, RedisUnavailableError } from './redis-link.js';
+import type { Membership } from './edge-membership.js';
+import { RedisHeartbeat } from './redis-heartbeat.js';
+import { RedisLink, RedisUnavailableError } from './redis-link.js';
 import type { RedisMetrics } from './redis-metrics.js';
 
 export interface RedisModeOptions {
@@ -28,15 +23,10 @@ export interface RedisModeOptions {
   onMembership(membership: Membership): void;
 }
 
-const MEMBERSHIP_KEY = 'gw:edges';
 const FAILURES_TO_OPEN = 3;
 const BEAT_MS = 1_000;
 /** Every edge alive has registered with an emptied Redis after so many heartbeats. */
 const REGISTERED_BEATS = 1.5;
-/** Time for other known edges to report their open amounts, or until they count as dead if Redis forgot them. */
-const OTHERS_MS = 3_000;
-const FORGOTTEN_MS = SILENT_MS;
-const OTHERS_POLL_MS = 100;
 const PROBE: BackOff = { firstMs: 100, maxMs: 2_000 };
 const PROBES_PER_CONNECTION = 3;
 
@@ -46,6 +36,7 @@ const PROBES_PER_CONNECTION = 3;
  */
 export class RedisMode {
   readonly link: RedisLink;
+  readonly #heartbeat: RedisHeartbeat;
   connected = false;
   shared = false;
   /** Another begins whenever touch was lost: what an earlier one had sent and may still arrive doesn't count. */
@@ -56,15 +47,9 @@ export class RedisMode {
   #probes = 0;
   #membership: Membership | undefined;
   #lostAt = 0;
-  /** Redis's time according to its last response. */
-  #heardAt = 0;
   #everShared = false;
   /** Whether Redis has been seen without what it was told. */
   #isEmptied = false;
-  /** Edges that are known to be dead, and not yet said to be. */
-  readonly #dead = new Set<string>();
-  /** Edges that were ever known to be dead. */
-  readonly #buried = new Set<string>();
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
   #misconfigured: string | undefined;
@@ -78,6 +63,7 @@ export class RedisMode {
       onMisconfigured: (reason) => this.#tellMisconfigured(reason),
       onLost: () => this.#open('the connection was lost', false),
     });
+    this.#heartbeat = new RedisHeartbeat(this.link, options.edge, options.onHeard);
   }
 
   /** Resolves when limits are shared, or after `timeoutMs` without. */
@@ -114,17 +100,14 @@ export class RedisMode {
 
   /** Reports edges as dead, so that no edge counts their holds any longer. */
   bury(edges: readonly string[]): void {
-    for (const edge of edges) {
-      this.#dead.add(edge);
-      this.#buried.add(edge);
-    }
+    this.#heartbeat.bury(edges);
     if (this.shared) this.#beatNow();
   }
 
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     // In the order of the connection: when this is answered, everything told before has arrived.
-    if (this.connected) await this.#beat('end').catch(() => undefined);
+    if (this.connected) await this.#heartbeat.beat('end').catch(() => undefined);
     this.#stopped = true;
     this.connected = false;
     this.shared = false;
@@ -171,7 +154,7 @@ export class RedisMode {
     const { life } = this;
     try {
       // An edge that is seen again has reported everything, so this one hasn't yet.
-      const first = await this.#beat('look');
+      const first = await this.#heartbeat.beat('look');
       if (this.#stopped || life !== this.life) return;
       if (!first.known) this.#isEmptied = true;
       this.connected = true;
@@ -210,73 +193,22 @@ export class RedisMode {
     this.#timer.unref();
   }
 
-  /**
-   * Waits until every edge that was alive has been seen since the outage began. Redis may still count open amounts of
-   * the missing ones; an edge that Redis doesn't remember is waited for until it counts as dead. Of an edge that has started
-   * since the last heartbeat this one knows nothing: a Redis that was emptied gets the time to hear of it again. In a
-   * cluster the node that knows the edges may have kept all, while another was emptied.
-   */
-  async #others(first: Membership, life: number): Promise<Membership> {
-    const began = performance.now();
+  /** Other edges may have given out alone what Redis doesn't know yet: they are waited for. */
+  #others(first: Membership, life: number): Promise<Membership> {
     const { isCluster } = this.link;
-    // A cluster may have given a lost node's slots to its copy at any time up to now.
-    const lostAt = isCluster ? first.now : first.now - (began - this.#lostAt);
-    const remembered = this.#everShared ? this.#aliveIn(this.#membership, isCluster ? first : undefined) : [];
-    const leastMs = this.#everShared && this.#isEmptied ? REGISTERED_BEATS * this.#beatMs : 0;
-    for (let membership = first; ; ) {
-      membership = await this.#beat('live', PATIENT_TIMEOUT_MS);
-      const missing = remembered.filter(
-        (id) => (membership.beats.get(id) ?? 0) < lostAt && !this.#buried.has(id),
-      );
-      const patience = missing.every((id) => membership.beats.has(id)) ? OTHERS_MS : FORGOTTEN_MS;
-      const tookMs = performance.now() - began;
-      const over = missing.length === 0 ? tookMs >= leastMs : tookMs > patience;
-      if (over || this.#stopped || life !== this.life) return membership;
-      await new Promise((resolve) => setTimeout(resolve, OTHERS_POLL_MS).unref());
-    }
+    return this.#heartbeat.others({
+      first,
+      // In a cluster the node that knows the edges may have kept all, while another was emptied.
+      remembered: this.#everShared ? [this.#membership, isCluster ? first : undefined] : [],
+      // A cluster may have given a lost node's slots to its copy at any time up to now.
+      lostMs: isCluster ? 0 : performance.now() - this.#lostAt,
+      leastMs: this.#everShared && this.#isEmptied ? REGISTERED_BEATS * this.#beatMs : 0,
+      isOver: () => this.#stopped || life !== this.life,
+    });
   }
 
   get #beatMs(): number {
     return this.options.beatMs ?? BEAT_MS;
-  }
-
-  /** Other edges that were alive according to any of these. */
-  #aliveIn(...memberships: (Membership | undefined)[]): string[] {
-    const alive = new Set<string>();
-    for (const membership of memberships) {
-      for (const [id, at] of membership?.beats ?? []) {
-        if (id !== this.options.edge && membership!.now - at < SILENT_MS) alive.add(id);
-      }
-    }
-    return [...alive];
-  }
-
-  /** `look` only looks at the membership, `end` says that this edge is about to end. */
-  async #beat(kind: 'live' | 'look' | 'end' = 'live', timeoutMs?: number): Promise<Membership> {
-    const { edge } = this.options;
-    const heardAt = this.#heardAt;
-    if (this.#dead.size > 0) await this.#buryDead(timeoutMs);
-    // Before the word that this edge is alive: who hears it relies on every node having what this edge has open.
-    if (this.link.isCluster) await this.link.agree(timeoutMs);
-    const at = kind === 'end' ? heardAt - SILENT_MS : heardAt;
-    const args = [edge, MEMBERSHIP_TTL_MS, kind, at];
-    const answer = await this.link.run<(string | number)[]>(
-      'beat',
-      [MEMBERSHIP_KEY],
-      args,
-      undefined,
-      timeoutMs,
-    );
-    const membership = readMembership(answer, edge);
-    this.#heardAt = membership.now;
-    this.options.onHeard();
-    return membership;
-  }
-
-  async #buryDead(timeoutMs?: number): Promise<void> {
-    const dead = [...this.#dead];
-    await this.link.run('bury', [MEMBERSHIP_KEY], [BURIED_MS, ...dead], undefined, timeoutMs);
-    for (const edge of dead) this.#dead.delete(edge);
   }
 
   #adopt(membership: Membership): void {
@@ -293,7 +225,7 @@ export class RedisMode {
   #beatNow(): void {
     clearTimeout(this.#timer);
     const { life } = this;
-    this.#beat().then(
+    this.#heartbeat.beat().then(
       (membership) => {
         if (life !== this.life || !this.shared) return;
         this.succeeded();

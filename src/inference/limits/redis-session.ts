@@ -2,7 +2,7 @@ import { type Command, RedisNode } from './redis-node.js';
 import { SlotOrder } from './redis-slot-order.js';
 import { SLOTS, type SlotRange, slotRanges } from './redis-slots.js';
 
-/** Of several plain servers each edge would choose its own, and count apart from the others. */
+/** Several plain servers are listed: each edge would choose a different one, and count separately. */
 export class NotAClusterError extends Error {
   constructor() {
     super(
@@ -12,8 +12,8 @@ export class NotAClusterError extends Error {
 }
 
 /**
- * Connections to one Redis, or to every node of a cluster that has slots, which live and end together: what a lost node knew
- * may be lost, and the breaker has every edge say again what it has open.
+ * Connections to one Redis, or to every node of a cluster that owns slots. When one ends, all end: the data of a lost node may
+ * be lost, and the breaker makes every edge report its open amounts again.
  */
 export class RedisSession {
   readonly #nodes = new Map<string, RedisNode>();
@@ -24,7 +24,7 @@ export class RedisSession {
 
   constructor(
     private readonly url: string,
-    /** Whether it was chosen from a list, which only nodes of one cluster may be in. */
+    /** Whether `REDIS_URL` lists more: a list may only hold nodes of one cluster. */
     private readonly isOneOfSeveral: boolean,
     private readonly onLost: () => void,
   ) {
@@ -37,12 +37,12 @@ export class RedisSession {
     return this.#order !== undefined;
   }
 
-  /** Where else the cluster can be asked about itself. */
+  /** Addresses of all nodes: each can describe the cluster. */
   get urls(): string[] {
     return [...this.#nodes.keys()].map((address) => this.#urlOf(address));
   }
 
-  /** Resolves when every script is loaded wherever it may be run. */
+  /** Resolves when every node has loaded every script. */
   async ready(): Promise<void> {
     const { isCluster } = await this.#first.ready;
     if (!isCluster && this.isOneOfSeveral) throw new NotAClusterError();
@@ -68,9 +68,9 @@ export class RedisSession {
   }
 
   /**
-   * Every node answers on the connection that it always had, behind everything that it was told, and knows of no owner of slots
-   * that this session isn't connected to: so none has been started anew, and none was replaced by its copy. Otherwise
-   * the session is over.
+   * Checks that every node answers on its original connection, after everything sent before, and names only slot owners
+   * that this session is connected to. Then no node has restarted or been replaced by its copy. Otherwise the session ends.
+   * @throws Error if the session has ended
    */
   async agree(): Promise<void> {
     const views = await Promise.all(
@@ -87,13 +87,14 @@ export class RedisSession {
   }
 
   /**
-   * The new owner of a slot. One that this session isn't connected to may be a copy that was put in place of a lost node,
-   * without the last that this was told: the session is over. A node that a slot is on its way to was asked before.
+   * The new owner of a slot. An unknown owner ends the session: it may be a copy that has replaced a lost node and lacks
+   * the latest writes. When slots are moved on purpose, the new owner is known from ASK.
+   * @throws Error if the owner is unknown
    */
   async #knownAt(address: string): Promise<RedisNode> {
     if (this.#nodes.has(address)) return this.#nodeAt(address);
     this.close();
-    throw new Error('a slot has an owner that was not there before');
+    throw new Error('a slot has moved to an unknown node');
   }
 
   async #nodeAt(address: string): Promise<RedisNode> {
@@ -111,7 +112,7 @@ export class RedisSession {
     return node;
   }
 
-  /** The node that was asked first may be a copy, or the cluster may call it by another name. */
+  /** Closes the first connection if its node owns no slots, or if the cluster uses another address for that node. */
   #leaveFirst(): void {
     const { address } = this.#first;
     if (this.#owners.includes(this.#first)) return;

@@ -4,40 +4,40 @@ import { type Redirect, redirectOf, slotOf } from './redis-slots.js';
 
 interface Sent {
   command: Command;
-  /** Where to go on. */
+  /** The node that the last reply named. */
   redirect?: Redirect | undefined;
   resolve(answer: unknown): void;
   reject(error: unknown): void;
 }
 
-/** What is under way to one slot. */
+/** Scripts of one slot that have no answer yet. */
 interface Slot {
   unanswered: number;
   isMoving: boolean;
-  /** Sent elsewhere by the node that had it, in order. */
+  /** Redirected scripts, in order. */
   redirected: Sent[];
-  /** Given since then, in order. */
+  /** Scripts that came after the first redirect, in order. */
   waiting: Sent[];
 }
 
-/** A slot whose keys lie on two nodes is asked for again after this time … */
+/** Delay before a script is sent again while its keys are split between two nodes. */
 const AGAIN_MS = 5;
-/** … and so often at most. */
+/** Limit of tries per script. */
 const MOST_TRIES = 40;
 
 /** The nodes of a cluster, by slot and by address. */
 export interface Places {
   ownerOf(slot: number): RedisNode;
-  /** @throws Error for the owner of a slot that nobody knew */
+  /** @throws Error if the owner of a moved slot is unknown */
   nodeAt(address: string, kind: 'moved' | 'ask'): Promise<RedisNode>;
-  /** A slot is another node's from now on. */
+  /** Records a slot's new owner. */
   moved(slot: number, to: RedisNode): void;
 }
 
 /**
  * Sends scripts to the node that has their slot, and keeps the scripts of a slot in order while it moves from one node to
- * another: a statement of what an edge has open must not be overtaken by a later one. From the first answer that points
- * elsewhere on, the slot's scripts go one after the other until none is left.
+ * another: a later report of open amounts must not overtake an earlier one. After the first redirect, the slot's scripts
+ * are sent one at a time until none is left.
  */
 export class SlotOrder {
   readonly #slots = new Map<number, Slot>();
@@ -78,7 +78,7 @@ export class SlotOrder {
     this.#slots.delete(number);
   }
 
-  /** Sends a script where the nodes say, until one takes it. */
+  /** Follows redirects until a node runs the script. */
   async #follow(number: number, { command, redirect, resolve, reject }: Sent): Promise<void> {
     let next = redirect;
     for (let tries = 1; ; tries++) {

@@ -7,7 +7,10 @@ import type { BadHour, DayOfModel } from './status.rules.js';
 const LEAST_CALLS = 20;
 const FAILED_PART = 0.05;
 
-/** Failures of a model. Calls that their callers ended soon or that were refused say nothing about it, though they are errors in usage and on the leaderboard. */
+/**
+ * Failures of the model itself. Refused calls and those that callers ended early say nothing about it, although they count as
+ * errors in usage and on the leaderboard.
+ */
 const failures = sql`(errors - caller_errors)`;
 
 interface DayRow extends Omit<DayOfModel, 'latency'> {
@@ -15,7 +18,7 @@ interface DayRow extends Omit<DayOfModel, 'latency'> {
   counts: number[] | null;
 }
 
-/** Models by UTC day from `from` to before `until`. It reads every sketch of the time: the caller asks for a few weeks at once. */
+/** Models by UTC day, from `from` until before `until`. It reads every sketch of that time, so ask for a few weeks at once. */
 export async function daysOfModels(
   em: EntityManager,
   { from, until, withheld }: CountedHours & { until: Date },

@@ -2,7 +2,7 @@ import type { Agent } from 'node:http';
 import type { TestKey } from '../../support/edge.js';
 import { until } from '../../support/until.js';
 import type { Books } from '../rig/books.js';
-import { type Entry, steadyLoad } from '../rig/client.js';
+import { type Entry, mixedCalls, steadyLoad } from '../rig/client.js';
 import { type Rig, type RigOptions, startRig } from '../rig/rig.js';
 
 export { allShare } from '../rig/three-edges.js';
@@ -79,13 +79,7 @@ export async function under(
   const load = steadyLoad(
     perSecond,
     () => over,
-    (i) =>
-      rig.journal.call(
-        rig.url,
-        customers[i % customers.length]!.key,
-        { words: 1 + (i % 20), ttftMs: i % 30 },
-        { stream: streams && i % 2 === 0, patienceMs: 30_000, ...(agent && { agent }) },
-      ),
+    mixedCalls(rig, customers, { streams, patienceMs: 30_000, ...(agent && { agent }) }),
   );
   try {
     await until(() => rig.journal.entries.length > first + 2 * customers.length);

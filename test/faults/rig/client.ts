@@ -165,6 +165,19 @@ function read(response: IncomingMessage, entry: Entry, options: CallOptions, lea
   });
 }
 
+/** Calls of customers in turn, of many lengths, every other one a stream unless told. */
+export const mixedCalls =
+  (
+    { journal, url }: { journal: Journal; url: string },
+    customers: readonly { key: string }[],
+    { streams = true, ...options }: Omit<CallOptions, 'stream'> & { streams?: boolean | undefined } = {},
+  ) =>
+  (i: number): Promise<Entry> => {
+    const { key } = customers[i % customers.length]!;
+    const order = { words: 1 + (i % 20), ttftMs: i % 30 };
+    return journal.call(url, key, order, { stream: streams && i % 2 === 0, ...options });
+  };
+
 /**
  * Makes calls at an even pace for a time, whatever becomes of them: a slow answer doesn't slow the callers.
  * Resolves when the last of them is over.

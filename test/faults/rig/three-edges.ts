@@ -2,7 +2,7 @@ import { parseMoney } from '../../../src/lib/money.js';
 import { call, signUp } from '../../support/api.js';
 import type { TestKey } from '../../support/edge.js';
 import { until } from '../../support/until.js';
-import { type Entry, outcome, steadyLoad } from './client.js';
+import { type Entry, mixedCalls, outcome, steadyLoad } from './client.js';
 import type { Rig, RigOptions } from './rig.js';
 
 /** Past one machine: three edges that share a cluster of Redis, and a PgBouncer before the database of all processes. */
@@ -50,17 +50,7 @@ export async function loseEachInTurn(rig: Rig, customers: TestKey[], size: Size)
   let over = false;
   // Up to $0.05 edges give out only together, and refuse while a node of Redis is away (decision 0090).
   const [alone] = (await rig.customers(1, { balance: '1' })) as [TestKey];
-  const load = steadyLoad(
-    size.perSecond,
-    () => over,
-    (i) =>
-      rig.journal.call(
-        rig.url,
-        customers[i % customers.length]!.key,
-        { words: 1 + (i % 20), ttftMs: i % 30 },
-        { stream: i % 2 === 0 },
-      ),
-  );
+  const load = steadyLoad(size.perSecond, () => over, mixedCalls(rig, customers));
   const lonely = (async () => {
     while (!over) {
       const entry = await rig.journal.call(rig.url, alone.key, { words: 5 });

@@ -9,6 +9,10 @@ import { until } from '../../support/until.js';
 
 const MOVES = 6;
 
+/** Waits until a node says this of its replication. */
+const replication = ({ client }: RedisServer, says: string): Promise<boolean> =>
+  until(async () => (await client.info('replication')).includes(says));
+
 describeWithRedis('two edges over a cluster of three nodes and a copy', () => {
   let cluster: TestRedisCluster;
   beforeAll(async () => {
@@ -79,12 +83,12 @@ describeWithRedis('two edges over a cluster of three nodes and a copy', () => {
   test('lose a node to its copy, and the frozen node wakes up: the same', async () => {
     const { accountId, slot } = accountAt(0);
     const [lost, copy] = [cluster.nodes[0]!, cluster.copies[0]!];
-    await until(async () => (await copy.client.info('replication')).includes('master_link_status:up'));
+    await replication(copy, 'master_link_status:up');
     const spent = await spendTogether(
       { url: cluster.url, open: () => cluster.open() },
       lossOf(async () => {
         lost.freeze();
-        await until(async () => (await copy.client.info('replication')).includes('role:master'));
+        await replication(copy, 'role:master');
         lost.thaw();
         await cluster.whole();
         expect(await cluster.ownerOf(slot)).toBe(copy);
@@ -97,7 +101,7 @@ describeWithRedis('two edges over a cluster of three nodes and a copy', () => {
   test('say everything again when a copy has taken slots over, whoever hears of it first', async () => {
     const { slot, accountId } = accountAt(0);
     const [owner, copy] = [cluster.copies[0]!, cluster.nodes[0]!];
-    await until(async () => (await copy.client.info('replication')).includes('master_link_status:up'));
+    await replication(copy, 'master_link_status:up');
     expect(await cluster.ownerOf(slot)).toBe(owner);
     const counts = { ready: 0, lost: 0 };
     const link = new RedisLink({
@@ -110,7 +114,7 @@ describeWithRedis('two edges over a cluster of three nodes and a copy', () => {
     const ask = () => link.run('bury', [`gw:{${accountId}}:asked`], [0], undefined, 1_000);
     expect(await ask()).toBe(1);
     await copy.client.call('cluster', 'failover', 'takeover');
-    await until(async () => (await owner.client.info('replication')).includes('role:slave'));
+    await replication(owner, 'role:slave');
     // By way of a call, not by a heartbeat: there is none here.
     await expect(ask()).rejects.toThrow(RedisUnavailableError);
     await until(() => counts.lost === 1);

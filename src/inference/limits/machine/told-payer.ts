@@ -8,7 +8,7 @@ import type { Grant } from './frames.js';
 
 /** An edge that the counting process has not heard of for so long asks before it admits anything. */
 const LEASE_MS = 2_000;
-/** Once a balance has fallen by more than such a part, by an adjustment or by other edges, a lease may be more than what is left. */
+/** If an adjustment or other edges lower a balance by more than this share, a lease may exceed what is left. */
 const FALLEN_PART = 64n;
 
 /** What a lease was given for. */

@@ -1,0 +1,116 @@
+import { performance } from 'node:perf_hooks';
+import {
+  BURIED_MS,
+  MEMBERSHIP_TTL_MS,
+  type Membership,
+  readMembership,
+  SILENT_MS,
+} from './edge-membership.js';
+import { PATIENT_TIMEOUT_MS, type RedisLink } from './redis-link.js';
+
+const MEMBERSHIP_KEY = 'gw:edges';
+/** Time for other known edges to report their open amounts, or until they count as dead if Redis forgot them. */
+const OTHERS_MS = 3_000;
+const FORGOTTEN_MS = SILENT_MS;
+const OTHERS_POLL_MS = 100;
+
+export interface OthersOptions {
+  first: Membership;
+  /** Who was alive according to any of these is waited for. */
+  remembered: readonly (Membership | undefined)[];
+  /** How long ago the outage began. */
+  lostMs: number;
+  /** The shortest wait. */
+  leastMs: number;
+  /** Whether nobody needs the answer any more. */
+  isOver(): boolean;
+}
+
+/** What this edge tells Redis about itself and about dead edges, and what it hears about the others. */
+export class RedisHeartbeat {
+  /** Redis's time according to its last response. */
+  #heardAt = 0;
+  /** Edges that are known to be dead and not yet reported. */
+  readonly #dead = new Set<string>();
+  /** Edges that were ever known to be dead. */
+  readonly #buried = new Set<string>();
+
+  constructor(
+    private readonly link: RedisLink,
+    private readonly edge: string,
+    /** Redis has said that this edge is alive. */
+    private readonly onHeard: () => void,
+  ) {}
+
+  /** The next heartbeat reports these edges as dead. */
+  bury(edges: readonly string[]): void {
+    for (const edge of edges) {
+      this.#dead.add(edge);
+      this.#buried.add(edge);
+    }
+  }
+
+  /**
+   * Tells Redis that this edge is alive. `look` only reads the membership, `end` reports that this edge is about to end.
+   * @throws RedisUnavailableError
+   */
+  async beat(kind: 'live' | 'look' | 'end' = 'live', timeoutMs?: number): Promise<Membership> {
+    const heardAt = this.#heardAt;
+    if (this.#dead.size > 0) await this.#buryDead(timeoutMs);
+    // Before the word that this edge is alive: who hears it relies on every node having what this edge has open.
+    if (this.link.isCluster) await this.link.agree(timeoutMs);
+    const at = kind === 'end' ? heardAt - SILENT_MS : heardAt;
+    const args = [this.edge, MEMBERSHIP_TTL_MS, kind, at];
+    const answer = await this.link.run<(string | number)[]>(
+      'beat',
+      [MEMBERSHIP_KEY],
+      args,
+      undefined,
+      timeoutMs,
+    );
+    const membership = readMembership(answer, this.edge);
+    this.#heardAt = membership.now;
+    this.onHeard();
+    return membership;
+  }
+
+  /**
+   * Waits until every edge that was alive has been seen since the outage began. Redis may still count open amounts of
+   * the missing ones. An edge that Redis doesn't remember is waited for until it counts as dead. This edge knows nothing
+   * of one that has started since the last heartbeat: after Redis was emptied, `leastMs` gives it time to register.
+   * @throws RedisUnavailableError
+   */
+  async others({ first, remembered, lostMs, leastMs, isOver }: OthersOptions): Promise<Membership> {
+    const began = performance.now();
+    const lostAt = first.now - lostMs;
+    const awaited = this.#aliveIn(remembered);
+    for (;;) {
+      const membership = await this.beat('live', PATIENT_TIMEOUT_MS);
+      const missing = awaited.filter(
+        (id) => (membership.beats.get(id) ?? 0) < lostAt && !this.#buried.has(id),
+      );
+      const patience = missing.every((id) => membership.beats.has(id)) ? OTHERS_MS : FORGOTTEN_MS;
+      const tookMs = performance.now() - began;
+      const isComplete = missing.length === 0 ? tookMs >= leastMs : tookMs > patience;
+      if (isComplete || isOver()) return membership;
+      await new Promise((resolve) => setTimeout(resolve, OTHERS_POLL_MS).unref());
+    }
+  }
+
+  /** Other edges that were alive according to any of these. */
+  #aliveIn(memberships: readonly (Membership | undefined)[]): string[] {
+    const alive = new Set<string>();
+    for (const membership of memberships) {
+      for (const [id, at] of membership?.beats ?? []) {
+        if (id !== this.edge && membership!.now - at < SILENT_MS) alive.add(id);
+      }
+    }
+    return [...alive];
+  }
+
+  async #buryDead(timeoutMs?: number): Promise<void> {
+    const dead = [...this.#dead];
+    await this.link.run('bury', [MEMBERSHIP_KEY], [BURIED_MS, ...dead], undefined, timeoutMs);
+    for (const edge of dead) this.#dead.delete(edge);
+  }
+}
