@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
+import { isUnused } from '../lib/unused-connection.js';
 
 const REASONS: Record<string, string> = {
   400: 'Bad Request',
@@ -18,7 +19,7 @@ const waiting = new WeakSet<Socket>();
 export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (waiting.has(socket)) return;
   const front = (socket as { _httpMessage?: ServerResponse })._httpMessage;
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || isUnused(error, socket)) {
     socket.destroy();
     return;
   }

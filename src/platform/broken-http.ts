@@ -1,11 +1,12 @@
 import type { Socket } from 'node:net';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
+import { isUnused } from '../lib/unused-connection.js';
 
 const REASONS: Record<number, string> = { 400: 'Bad Request', 431: 'Request Header Fields Too Large' };
 
 /** Answers what isn't HTTP, or has headers beyond every bound, before Fastify has seen a request. */
 export function answerBrokenHttp(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || isUnused(error, socket)) {
     socket.destroy();
     return;
   }

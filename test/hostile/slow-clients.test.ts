@@ -57,6 +57,19 @@ describe('clients that send slowly', () => {
     }
   }, 30_000);
 
+  test('that opened a connection in advance and sent nothing get no answer, which they would take for that of their first request', async () => {
+    const began = performance.now();
+    for (const begun of ['', 'GET /v1/mod']) {
+      const socket = open(suite.edge.url);
+      let text = '';
+      socket.on('data', (chunk) => (text += chunk));
+      socket.write(begun);
+      await new Promise((resolve) => socket.on('close', resolve));
+      expect(statusesOf(text)).toEqual(begun === '' ? [] : [408]);
+    }
+    expect(performance.now() - began).toBeGreaterThan(1_900);
+  });
+
   test('never get an answer into the middle of another', async () => {
     suite.upstream.answer(async (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });

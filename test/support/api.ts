@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { fetch } from 'undici';
+import { Agent, fetch } from 'undici';
 
 export interface ApiAnswer<T = unknown> {
   status: number;
@@ -17,6 +17,9 @@ export interface ApiRequest {
   redirect?: 'follow' | 'manual';
 }
 
+/** Not shared with tests that abort requests, and closed on this side before the server's time limits for a connection. */
+const dispatcher = new Agent({ keepAliveTimeout: 4_000, keepAliveMaxTimeout: 4_000 });
+
 /** One call of the JSON API over real HTTP. */
 export async function call<T = unknown>(
   url: string,
@@ -25,6 +28,7 @@ export async function call<T = unknown>(
   { token, body, headers = {}, redirect = 'follow' }: ApiRequest = {},
 ): Promise<ApiAnswer<T>> {
   const response = await fetch(`${url}${path}`, {
+    dispatcher,
     method,
     redirect,
     headers: {
@@ -87,7 +91,10 @@ export async function signUp(
   const answer = await call<SessionAnswer>(url, 'POST', '/api/auth/signup', {
     body: { email: `${randomUUID()}@example.com`, password: PASSWORD, name: 'Ada', ...input },
   });
-  if (answer.status !== 200) throw new Error(`sign-up answered ${answer.status}: ${answer.text}`);
+  if (answer.status !== 200)
+    throw new Error(
+      `sign-up answered ${answer.status}: ${answer.text} ${JSON.stringify([...answer.headers])}`,
+    );
   return { token: answer.body.access_token, user: answer.body.user };
 }
 
