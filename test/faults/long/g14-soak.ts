@@ -7,7 +7,8 @@ import { until } from '../../support/until.js';
 import { type CallOptions, steadyLoad } from '../rig/client.js';
 import type { Rig } from '../rig/rig.js';
 import type { Order } from '../rig/upstream.js';
-import { type Result, scaled, withRig } from './goal.js';
+import { scaled, withRig } from './goal.js';
+import type { Piece } from './pieces.js';
 
 const HOURS = 4;
 const SHARE_OF_CAPACITY = 0.6;
@@ -36,7 +37,7 @@ interface Footprint {
  * G14: hours of load with hang-ups and faults of the upstream. Below an hour, growth after a third of the time counts
  * instead of its slope.
  */
-export function soak(scale: number): Promise<Result> {
+export function soak(scale: number): Promise<Piece> {
   const durationMs = scaled(HOURS * 3_600_000, scale, 60_000);
   return withRig('G14', {}, async (rig, customers) => {
     const capacity = await capacityOf(rig, customers);
@@ -66,6 +67,13 @@ export function soak(scale: number): Promise<Result> {
         'RSS slope ≤ 2 MiB/h after 30 min of 4 h; short: growth ≤ 12 MiB; sockets, timers, handles back to baseline',
       reached: `RSS ${(before.rssBytes / MIB).toFixed(0)} MiB before, ${(last.rssBytes / MIB).toFixed(0)} MiB at the end: growth ${(growth / MIB).toFixed(1)} MiB, slope ${slope.toFixed(1)} MiB/h${long ? '' : ' (too short to judge)'}; heap in use ${heldEach.toFixed(1)} B/call more; descriptors ${before.descriptors} → ${after.descriptors}, active resources ${before.resources} → ${after.resources}, timers ${before.timers} → ${after.timers}; broken invariants: ${violations.length}`,
       ok: (long ? slope <= 2 : growth <= 12 * MIB) && settled && violations.length === 0,
+      sums: { minutes: durationMs / 60_000, calls, 'broken invariants': violations.length },
+      most: {
+        'RSS growth (MiB)': growth / MIB,
+        'heap in use (B/call)': heldEach,
+        'descriptors more': after.descriptors - before.descriptors,
+        'timers more': after.timers - before.timers,
+      },
     };
   });
 }

@@ -5,6 +5,7 @@ import { checkInvariants } from '../../support/invariants.js';
 import { seedFrom } from '../../support/seed.js';
 import { startRig } from '../rig/rig.js';
 import type { Result } from './goal.js';
+import type { Piece } from './pieces.js';
 
 const MIB = 2 ** 20;
 const SHOWN_FAULTS = 5;
@@ -54,7 +55,7 @@ export async function hostileLoad(scale: number): Promise<Result[]> {
 }
 
 /** Requests from a grammar and mutations of them. */
-export async function fuzzed(scale: number): Promise<Result> {
+export async function fuzzed(scale: number): Promise<Piece> {
   const requests = Math.max(20_000, Math.round(5_000_000 * scale));
   const seed = seedFrom('FUZZ_SEED');
   process.stderr.write(`G18: FUZZ_SEED=${seed}\n`);
@@ -68,6 +69,8 @@ export async function fuzzed(scale: number): Promise<Result> {
       figure: '0 crashes, undeclared 5xx, stack traces, answers over 10 s; here also 0 broken invariants',
       reached: `${faults.length} faults in ${answers} answers, the slowest ${slowestMs.toFixed(0)} ms, ${violations.length} broken invariants, FUZZ_SEED=${seed}`,
       ok: faults.length === 0 && answers >= requests && violations.length === 0,
+      sums: { answers, faults: faults.length, 'broken invariants': violations.length },
+      most: { 'slowest answer (ms)': slowestMs },
     };
   } finally {
     await target.close();

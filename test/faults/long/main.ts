@@ -17,6 +17,7 @@ import { soak } from './g14-soak.js';
 import { faultFree } from './g15-fault-free.js';
 import type { Goal } from './goal.js';
 import { fuzzed, hostileLoad } from './hostile.js';
+import { inPieces, type Piece } from './pieces.js';
 import { suiteAtFullSize } from './suite.js';
 import { threeEdges } from './three-edges.js';
 import { threeEdgesCost } from './three-edges-cost.js';
@@ -24,7 +25,8 @@ import { threeNodes } from './three-nodes.js';
 
 /**
  * The goals of docs/reliability.md, one after another: `npm run test:long [-- --scale 0.1] [-- --only G1,G7]`.
- * `--scale 1` is the full figure and takes hours. Ends with code 1 when a goal isn't reached.
+ * `--scale 1` is the full figure and takes hours. `--only G18 --pieces 100 --minutes 60` runs a goal in so many pieces for an
+ * hour; the same command goes on with the next piece (`artifacts/long`). Ends with code 1 when a goal isn't reached.
  */
 const GOALS: Record<string, Goal> = {
   G1: lostEvents,
@@ -52,6 +54,10 @@ const GOALS: Record<string, Goal> = {
   SUITE: suiteAtFullSize,
 };
 
+/** Goals that take hours. */
+const IN_PIECES: Record<string, (scale: number) => Promise<Piece>> = { G14: soak, G18: fuzzed };
+const PIECES_FOLDER = 'artifacts/long';
+
 function option(name: string): string | undefined {
   const at = process.argv.indexOf(`--${name}`);
   return at < 0 ? undefined : process.argv[at + 1];
@@ -64,13 +70,24 @@ if (!(scale > 0 && scale <= 1)) throw new Error('--scale is a share: above 0, at
 const only = option('only')?.toUpperCase().split(',') ?? Object.keys(GOALS);
 const unknown = only.filter((name) => !GOALS[name]);
 if (unknown.length > 0) throw new Error(`there is no goal ${unknown}: ${Object.keys(GOALS).join(', ')}`);
+const pieces = Number(option('pieces') ?? 1);
+const minutes = Number(option('minutes') ?? Number.POSITIVE_INFINITY);
+if (!(Number.isInteger(pieces) && pieces > 0 && minutes > 0))
+  throw new Error('--pieces is a whole number of at least 1, --minutes a time above 0');
+if (pieces > 1 && only.some((name) => !IN_PIECES[name]))
+  throw new Error(`only these run in pieces: ${Object.keys(IN_PIECES).join(', ')}`);
+/** A goal as it was asked for: whole, or in pieces. */
+const goalOf = (name: string): Goal =>
+  pieces > 1
+    ? () => inPieces({ name, run: IN_PIECES[name]!, pieces, minutes, folder: PIECES_FOLDER })
+    : GOALS[name]!;
 print(
   `machine: ${availableParallelism()} cores, ${process.platform} ${process.arch}, Node ${process.version}; scale ${scale}`,
 );
 print('| goal | figure | reached | |\n|---|---|---|---|');
 for (const name of only) {
   try {
-    for (const result of [await GOALS[name]!(scale)].flat()) {
+    for (const result of [await goalOf(name)(scale)].flat()) {
       print(
         `| ${result.goal} | ${result.figure} | ${result.reached} | ${result.ok ? 'reached' : 'MISSED'} |`,
       );

@@ -1,0 +1,74 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Result } from './goal.js';
+
+/** Part of a long goal, with the figures that tell what all parts reached together. */
+export interface Piece extends Result {
+  /** Figures that are added up. */
+  sums: Record<string, number>;
+  /** Figures of which the largest counts. */
+  most: Record<string, number>;
+}
+
+interface PiecesOptions {
+  name: string;
+  /** Runs the given share of the goal. */
+  run: (scale: number) => Promise<Piece>;
+  /** The number of pieces that make up the goal. */
+  pieces: number;
+  /** No piece begins after this time. */
+  minutes: number;
+  /** Folder of the files in which pieces are recorded. */
+  folder: string;
+}
+
+type Recorded = Piece & { endedAt: string };
+
+/**
+ * Runs a goal in pieces and records each one, so that it can be interrupted and resumed. Pieces that a former run has recorded
+ * aren't run again; one that was interrupted is. Gives the sum of all pieces so far.
+ */
+export async function inPieces({ name, run, pieces, minutes, folder }: PiecesOptions): Promise<Result> {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${name}-${pieces}.jsonl`);
+  const recorded = read(file);
+  const end = performance.now() + minutes * 60_000;
+  while (recorded.length < pieces && performance.now() < end) {
+    const piece: Recorded = { ...(await run(1 / pieces)), endedAt: new Date().toISOString() };
+    appendFileSync(file, `${JSON.stringify(piece)}\n`);
+    recorded.push(piece);
+    const word = piece.ok ? 'reached' : 'MISSED';
+    process.stderr.write(`${name}, piece ${recorded.length} of ${pieces}: ${piece.reached}: ${word}\n`);
+  }
+  const last = recorded.at(-1);
+  if (!last) throw new Error(`no time for a piece of ${name}: raise --minutes`);
+  const missed = recorded.filter(({ ok }) => !ok).length;
+  return {
+    goal: `${name}, ${recorded.length} of ${pieces} pieces; the last one: ${last.goal}`,
+    figure: last.figure,
+    reached: `${told(combined(recorded))}; pieces that missed it: ${missed}`,
+    ok: missed === 0 && recorded.length === pieces,
+  };
+}
+
+const read = (file: string): Recorded[] =>
+  existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Recorded)
+    : [];
+
+function combined(pieces: readonly Piece[]): Record<string, number> {
+  const all: Record<string, number> = {};
+  for (const { sums, most } of pieces) {
+    for (const [name, value] of Object.entries(sums)) all[name] = (all[name] ?? 0) + value;
+    for (const [name, value] of Object.entries(most)) all[name] = Math.max(all[name] ?? value, value);
+  }
+  return all;
+}
+
+const told = (figures: Record<string, number>): string =>
+  Object.entries(figures)
+    .map(([name, value]) => `${name} ${Number(value.toFixed(1))}`)
+    .join(', ');
