@@ -166,13 +166,17 @@ export interface ErrorBody {
   error: { message: string; type: string; param: string | null; code: string; details?: FieldIssue[] };
 }
 
+/** The invalid field, if there is exactly one. */
+const onlyField = ([first, ...more]: readonly FieldIssue[] = []): string | null =>
+  first && more.length === 0 && first.field !== 'body' ? first.field : null;
+
 /** The body of an error answer. */
 export function errorBody(code: ErrorCode, options: ErrorOptions = {}): ErrorBody {
   const body: ErrorBody = {
     error: {
       message: options.message ?? table[code].message,
       type: table[code].type,
-      param: options.param ?? null,
+      param: options.param ?? onlyField(options.details),
       code,
     },
   };

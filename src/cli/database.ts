@@ -5,11 +5,12 @@ import type { Config } from '../config.js';
 import { startEmbeddedPostgres } from '../db/embedded.js';
 import { openOrm } from '../db/orm.js';
 import { reachableCluster } from '../db/reachable.js';
+import { throwIfPooler } from '../db/refused-by-pooler.js';
 
 /**
  * Runs `work` on the configured database: on `DATABASE_DIRECT_URL`, past any pooler, or on the database of `npm start` in
  * `DATA_DIR`, which is started if it isn't running.
- * @throws Error if there is no database
+ * @throws Error if there is no database, or if the address is an undeclared pooler's
  */
 export async function withDatabase<T>(
   { databaseDirectUrl, dataDir }: Pick<Config, 'databaseDirectUrl' | 'dataDir'>,
@@ -22,6 +23,9 @@ export async function withDatabase<T>(
     const orm = openOrm({ databaseUrl: url, processName, poolSize: 1 });
     try {
       return await work(orm);
+    } catch (error) {
+      throwIfPooler(error);
+      throw error;
     } finally {
       await orm.close(true);
     }

@@ -1,6 +1,7 @@
 import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
 import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
 import {
+  type ASTNode,
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
@@ -44,11 +45,26 @@ const reporting = {
   ],
 };
 
+interface DepthVisitor {
+  countDepth(node: ASTNode, parentDepth?: number): number;
+}
+
+/** The rule leaves out `__schema` as introspection, but not `__type`. */
+const ignoringTypes =
+  (rule: unknown) =>
+  (context: ValidationContext): DepthVisitor => {
+    const visitor = (rule as (context: ValidationContext) => DepthVisitor)(context);
+    const count = visitor.countDepth.bind(visitor);
+    visitor.countDepth = (node, parentDepth) =>
+      node.kind === Kind.FIELD && node.name.value === '__type' ? 0 : count(node, parentDepth);
+    return visitor;
+  };
+
 /** Rules beside those of the specification, for HTTP and WebSocket alike. */
 export function validationRules({ introspection }: { introspection: boolean }): ValidationRule[] {
   const depth = { ...reporting, flattenFragments: true };
   const rules = [
-    maxDepthRule({ ...depth, n: LIMITS.depth, ignoreIntrospection: true }),
+    ignoringTypes(maxDepthRule({ ...depth, n: LIMITS.depth, ignoreIntrospection: true })),
     maxDepthRule({ ...depth, n: LIMITS.introspectionDepth, ignoreIntrospection: false }),
     maxAliasesRule({ ...reporting, n: LIMITS.aliases, allowList: [] }),
   ] as unknown as ValidationRule[];

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { AppError } from '../errors.js';
@@ -11,22 +12,26 @@ export function parseJsonBodies(app: FastifyInstance): void {
   const careful = app.getDefaultJsonParser('error', 'error');
   const lenient = app.getDefaultJsonParser('ignore', 'ignore');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (body.length === 0) {
       done(null, undefined);
       return;
     }
+    if (!isUtf8(body)) {
+      done(new AppError('invalid_body', { message: 'The body is not valid UTF-8.' }));
+      return;
+    }
+    const text = body.toString();
     const parse = rulesOf(request)?.anyMemberNames ? lenient : careful;
-    void parse(request, body as string, (error, value) => {
-      const ambiguity = error ? undefined : jsonAmbiguity(body as string);
+    void parse(request, text, (error, value) => {
+      const ambiguity = error ? undefined : jsonAmbiguity(text);
       if (!ambiguity) done(error, value);
       else done(new AppError('invalid_body', { message: `The body is ambiguous: ${ambiguity}.` }));
     });
   });
   app.addHook('preValidation', async (request) => {
     const schema = request.routeOptions.schema?.body as z.ZodType | undefined;
-    const isMissing = request.body === undefined || request.body === null;
-    if (schema && isMissing && !schema.safeParse(undefined).success) {
+    if (schema && request.body === undefined && !schema.safeParse(undefined).success) {
       throw new AppError('invalid_body', { message: 'This request requires a JSON body.' });
     }
   });

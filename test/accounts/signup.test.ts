@@ -134,6 +134,14 @@ describe('POST /api/auth/signup', () => {
     expect(answer.body.error.details?.map((detail) => detail.field)).toEqual([field]);
   });
 
+  test.each(["o'neil+tag", 'user!x', 'a&b=c', 'x/y', '%~`{|}^?#*$', '_'])(
+    'takes the email %s@…',
+    async (local) => {
+      const email = `${local}@${randomUUID()}.example.com`;
+      expect((await signUp(suite.url, { email })).user.email).toBe(email.toLowerCase());
+    },
+  );
+
   test.each(['exactly8', 'ü'.repeat(128), '🔑'.repeat(8)])('takes the password %s', async (password) => {
     await expect(signUp(suite.url, { password })).resolves.toBeDefined();
   });

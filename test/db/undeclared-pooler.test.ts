@@ -1,3 +1,4 @@
+import { withDatabase } from '../../src/cli/database.js';
 import { openOrm } from '../../src/db/orm.js';
 import { waitForDatabase } from '../../src/db/wait.js';
 import { waitForSchema } from '../../src/db/wait-for-schema.js';
@@ -29,5 +30,11 @@ describeWithPgBouncer('an undeclared pooler in DATABASE_URL', () => {
     } finally {
       await orm.close(true);
     }
+  });
+
+  test('is named by the commands for operators', async () => {
+    const config = { databaseDirectUrl: pooler.url, dataDir: 'unused' };
+    const asking = withDatabase(config, 'test', (orm) => orm.em.execute('select 1'));
+    await expect(asking).rejects.toThrow(REMEDY);
   });
 });

@@ -102,6 +102,17 @@ describe('billing', () => {
     expect(codesOf(other)).toEqual(['idempotency_conflict']);
   });
 
+  test('topUp takes null for an idempotency key that is left out', async () => {
+    const { token } = await signUp(suite.url);
+    const variables = { input: { amountUsd: 10, idempotencyKey: null } };
+    expect(await dataOf(suite.url, TOP_UP, { token, variables })).toMatchObject({
+      topUp: { balanceUsd: '11.000000' },
+    });
+    expect(await dataOf(suite.url, TOP_UP, { token, variables })).toMatchObject({
+      topUp: { balanceUsd: '21.000000' },
+    });
+  });
+
   test.each([
     [{ amountUsd: 11 }, 'amountUsd'],
     [{ amountUsd: -10 }, 'amountUsd'],

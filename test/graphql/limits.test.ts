@@ -139,9 +139,16 @@ describe('limits of GraphQL', () => {
     expect(codesOf(await operate(suite.url, nested(7), { token }))).toEqual([]);
     const introspection = (depth: number) =>
       `{ __type(name: "Query") { fields { type ${'{ ofType '.repeat(depth)} { name } ${'}'.repeat(depth)} } } }`;
-    expect(codesOf(await operate(suite.url, introspection(7), { token }))).toEqual([]);
-    const tooDeep = await operate(suite.url, introspection(9), { token });
+    expect(codesOf(await operate(suite.url, introspection(9), { token }))).toEqual([]);
+    const backAndForth = (times: number): string => {
+      const there = 'alertEvents(first: 1) { nodes { apiKey { ';
+      return `{ viewer { apiKeys(first: 1) { nodes { ${there.repeat(times)} name ${'} } } '.repeat(times)} } } } }`;
+    };
+    expect(codesOf(await operate(suite.url, backAndForth(2), { token }))).toEqual([]);
+    const tooDeep = await operate(suite.url, backAndForth(3), { token });
     expect(tooDeep.body.errors![0]!.message).toBe('Query depth limit of 12 exceeded, found 13.');
+    const deepTypes = await operate(suite.url, introspection(17), { token });
+    expect(deepTypes.body.errors![0]!.message).toBe('Query depth limit of 20 exceeded, found 21.');
   });
 
   test('the introspection of tools passes, one that is deeper than 20 does not', async () => {

@@ -56,9 +56,20 @@ describe('answers to bad requests', () => {
     },
   );
 
-  test.each(['[]', '"text"', '1', 'true'])('%s, JSON but no object, answers 422', async (body) => {
+  test.each(['[]', '"text"', '1', 'true', 'null'])('%s, JSON but no object, answers 422', async (body) => {
     const answer = await post(body);
     expect([answer.status, answer.body.error.details?.[0]?.field]).toEqual([422, 'body']);
+  });
+
+  test('a body that is not UTF-8 answers 400', async () => {
+    const answer = await post(Buffer.from('{"email":"a@b.cc","password":"\xff\xfe"}', 'latin1'));
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_body']);
+    expect(answer.body.error.message).toContain('UTF-8');
+  });
+
+  test('a single invalid field is the param', async () => {
+    const { body } = await post('{"email":"a@b.cc"}');
+    expect([body.error.code, body.error.param]).toEqual(['validation_error', 'password']);
   });
 
   test('unknown fields are named', async () => {

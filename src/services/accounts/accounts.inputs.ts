@@ -16,8 +16,12 @@ export const COMMON_PASSWORD = 'is one of the most common passwords; choose anot
 
 const characters = (text: string): number => [...text].length;
 
+/** Local parts of RFC 5322 without quotes, at a domain with at least one dot. */
+const EMAIL =
+  /^(?!\.)(?!.*\.\.)[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]*[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
+
 const email = z
-  .email({ error: 'must be an email address' })
+  .email({ pattern: EMAIL, error: 'must be an email address' })
   .max(MAX_EMAIL_LENGTH)
   .describe('Email address used to sign in. Case-insensitive.');
 

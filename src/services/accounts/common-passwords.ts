@@ -27,11 +27,12 @@ const WORDS = new Set(
   fuckyou fuckme asshole bitch pussy bullshit gateway openai chatgpt inference`.split(/\s+/),
 );
 
-/** Perhaps a sign; up to two digits, what else is counted or typed through, or a year; then perhaps signs. */
+/** Up to two digits, a common sequence or a year, perhaps after a sign. */
 const TAIL =
-  /^[!@#$._-]?(?:\d{1,2}|00[07]|1[01][01]|12[13]|123?4|321|12345|123456|1234567|12345678|123123|([5-9])\1\1|(?:19[4-9]|20[0-3])\d)?(?:[!.@#$%?*]{0,2}|!@#)$/;
+  /^[!@#$._-]?(?:\d{1,2}|00[07]|1[01][01]|12[13]|123?4|321|12345|123456|1234567|12345678|123123|([5-9])\1\1|(?:19[4-9]|20[0-3])\d)$/;
 
-const SIGNS = /[!@#$._-]/g;
+/** Signs before something else. With one at its end, a password is refused only if a list has it. */
+const SIGNS = /[!@#$._-]+(?=[^!@#$._-])/g;
 const ASCII = /^[ -~]+$/;
 const DATE = /^(?:(?:19[4-9]|20[0-3])\d[01]\d[0-3]\d|[0-3]\d[01]\d(?:19[4-9]|20[0-3])\d)$/;
 
@@ -75,7 +76,7 @@ const OTHERS = new Set(
   zaq12wsxcde3 abc12345 abc123abc trustno1 blink182 jordan23 access14 p@ssw0rd pa$$word letmein1 ncc1701d ncc1701e rush2112
   thx1138thx bond007bond agent007 admin@123 welcome@123 password@123 pass@123 india@123 qwerty@123 !qaz2wsx 1q2w3e4r! 1qaz@wsx !qaz@wsx 1qaz!qaz
   poohbear hellokitty sexybitch sexygirl bigdaddy playboy1 scoobydoo snowball rainbow1 newyork1 newyorker startrek darkside
-  redskins redsox04 patriots packers1 dolphins broncos1 giants01 gators01 longhorn wildcats bulldogs bulldog1 cardinal
+  password! password1! iloveyou! letmein! welcome1! fuckyou! redskins redsox04 patriots packers1 dolphins broncos1 giants01 gators01 longhorn wildcats bulldogs bulldog1 cardinal
   airborne marines1 military sergeant redwings blackcat blackdog bluebird bluemoon blueeyes greenday pinkfloyd ironman1
   aerosmith scarface godfather gangster hardcore skateboard snowboard swimming dancing1 cheerleader volleyball softball
   gymnastics alejandra alejandro valentina guadalupe margarita fernanda estrellita teamomucho teamo123 tequiero mylove123
