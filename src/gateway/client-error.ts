@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
+import { newId } from '../lib/ids.js';
 import { isUnused } from '../lib/unused-connection.js';
 
 const REASONS: Record<string, string> = {
@@ -42,5 +43,5 @@ function refusal(error: NodeJS.ErrnoException): string {
   const message =
     code === 'invalid_request' ? 'The request is not valid HTTP or came too slowly.' : undefined;
   const body = JSON.stringify(errorBody(code, message ? { message } : {}));
-  return `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
+  return `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}\r\ncontent-type: application/json; charset=utf-8\r\nx-request-id: ${newId()}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
 }

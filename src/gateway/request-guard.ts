@@ -37,7 +37,8 @@ function refuse(
 
 /** A path that no router can read names nothing that we have. */
 export function refuseUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  refuse(request, reply, 'not_found');
+  const isOurs = request.raw.url?.startsWith('/v1/') ?? false;
+  refuse(request, reply, isOurs ? 'endpoint_not_supported' : 'not_found');
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
+import { newId } from '../lib/ids.js';
 import { isUnused } from '../lib/unused-connection.js';
 
 const REASONS: Record<number, string> = { 400: 'Bad Request', 431: 'Request Header Fields Too Large' };
@@ -16,6 +17,6 @@ export function answerBrokenHttp(error: Error & { code?: string }, socket: Socke
   const { status } = errorEntry(code);
   socket.end(
     `HTTP/1.1 ${status} ${REASONS[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      `X-Request-Id: ${newId()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }

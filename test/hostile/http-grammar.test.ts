@@ -48,8 +48,17 @@ describe('a request that two readers could read in two ways', () => {
     const { statuses, text, closed } = await send(post(headers, body));
     expect([statuses, closed]).toEqual([[400], true]);
     expect(codeOf(text)).toMatch(/^invalid_(?:request|body)$/);
+    expect(text).toMatch(/\r\nx-request-id: [0-9a-f-]{36}\r\n/);
     expect(suite.upstream.seen).toHaveLength(forwarded);
   });
+
+  test.each(['/v1/%zz', '/v1/%ff', '/v1/chat/completions%'])(
+    '%s is an endpoint that nobody supports',
+    async (path) => {
+      const { statuses, text } = await send(get(path));
+      expect([statuses, codeOf(text)]).toEqual([[404], 'endpoint_not_supported']);
+    },
+  );
 
   test.each([
     ['no host', `GET /v1/models HTTP/1.1\r\n\r\n`],

@@ -27,6 +27,13 @@ describe('/migrate without scripts', () => {
     for (const warning of body.warnings) expect(shown).toContain(warning.replaceAll(' ', ''));
   });
 
+  test('offers other numbers of tokens for the same model', async () => {
+    const text = await get({ legacy_provider: 'anthropic', legacy_model: 'a "b" & c' });
+    expect(text).toContain(
+      '/migrate?legacy_provider=anthropic&#38;legacy_model=a+%22b%22+%26+c&#38;input_tokens_30d=10M&#38;output_tokens_30d=10M',
+    );
+  });
+
   test('says so where it is dearer here, and where a model is a guess', async () => {
     const counts = { input_tokens_30d: '10M', output_tokens_30d: '10M' };
     const dearer = textOf(

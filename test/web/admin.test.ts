@@ -139,7 +139,7 @@ describeInBrowser('the admin pages', () => {
     await dialog.getByText('$3.50').waitFor();
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Adjust credit' }).click();
-    await page.getByText('Adjusted by +$2.50. The balance was $3.50 then.').waitFor();
+    await page.getByText('Adjusted by +$2.50. Balance after it: $3.50.').waitFor();
     await page.getByText('Reason: Apology for the outage').waitFor();
     const { balance_usd: balance } = await suite.api<{ balance_usd: string }>(
       user.token,
@@ -176,7 +176,7 @@ describeInBrowser('the admin pages', () => {
     for (const [link, sign] of [
       ['Jobs', 'Took'],
       ['Benchmarks', /No runs yet|Latest of each node and model/],
-      ['Audit log', 'Whom'],
+      ['Audit log', 'Subject'],
     ] as const) {
       await page.getByRole('navigation').getByRole('link', { name: link, exact: true }).click();
       await check(`admin-${link.split(' ')[0]!.toLowerCase()}`, sign);

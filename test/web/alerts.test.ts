@@ -35,7 +35,6 @@ describeInBrowser('the alerts of the dashboard', () => {
     await page.getByText('this key has no limit').waitFor();
     await expectGoodLooks(page, 'alerts-no-limit');
     await page.getByRole('link', { name: 'Set a monthly limit' }).click();
-    await page.getByRole('button', { name: 'Edit monthly limit' }).click();
     await page.getByRole('textbox', { name: 'Monthly limit' }).fill('0.00001');
     await page.keyboard.press('Enter');
     await page.getByText('of $0.00001').waitFor();

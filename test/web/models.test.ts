@@ -46,7 +46,9 @@ describeInBrowser('the models, ranked for one’s own calls', () => {
     // (600 × 0.5 + 205 × 1.5) ÷ 805.
     expect((await pro.innerText()).replaceAll(/\s+/g, ' ')).toMatch(/not in your plan.*\$0\.75/);
 
-    const lines = page.getByRole('region', { name: 'Your latency beside everyone’s' }).locator('tbody tr');
+    const lines = page
+      .getByRole('region', { name: 'Your latency compared with everyone’s' })
+      .locator('tbody tr');
     const texts = (await lines.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
     expect(
       texts.map((text) => /^(?:gateway\/\S+|up to 99 tokens|500 to 1,999 tokens)/.exec(text)?.[0]),

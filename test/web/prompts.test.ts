@@ -54,6 +54,8 @@ describeInBrowser('the prompts of the dashboard', () => {
     // Only the one that nobody declared is marked as such.
     expect(await page.locator('mark[data-undeclared]').allInnerTexts()).toEqual(['{{ customer }}']);
 
+    await text(page).fill('To {{ customer }} and {{ first-name }}.');
+    await page.getByText('{{ first-name }} isn’t a variable and stays as it is.').waitFor();
     // Another version isn't active before somebody says so.
     await text(page).fill('Write a short letter to {{ customer }} about {{ topic }}.');
     await page.getByLabel('Notes').fill('Shorter');

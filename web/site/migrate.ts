@@ -1,6 +1,7 @@
 import { estimateView } from '../../src/pages/public/migrate/estimate-view.rules';
 import { exportView } from '../../src/pages/public/migrate/export-view.rules';
 import type { MigrateBasis } from '../../src/pages/public/migrate/migrate-page';
+import { presetsView } from '../../src/pages/public/migrate/presets-view.rules';
 import { LARGEST_EXPORT, readUsageExport } from '../../src/pages/public/migrate/usage-export.rules';
 import { readForm, type UsageForm } from '../../src/pages/public/migrate/usage-form.rules';
 import { estimateOf, type Here } from '../../src/services/migration/estimate.rules';
@@ -13,6 +14,7 @@ const here: Here = { baseUrl: basis.baseUrl, priceOf: (own) => prices.get(own)! 
 
 const form = document.querySelector<HTMLFormElement>('[data-migrate]');
 const result = document.querySelector('[data-result]');
+const presets = document.querySelector('[data-presets]');
 
 /** Everything in it was escaped by the views, which the server renders too. */
 function show(place: Element, html: string): void {
@@ -38,7 +40,9 @@ function keepAddress(own: HTMLFormElement): void {
 }
 
 function compare(own: HTMLFormElement): void {
-  const { usage, faults } = readForm(Object.fromEntries(new FormData(own)) as unknown as UsageForm);
+  const entered = Object.fromEntries(new FormData(own)) as unknown as UsageForm;
+  const { usage, faults } = readForm(entered);
+  if (presets) presets.innerHTML = presetsView(entered);
   showFaults(own, faults);
   if (!usage || !result) return;
   const { peakPerMinute, ...input } = usage;

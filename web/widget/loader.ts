@@ -49,7 +49,10 @@ class Widget {
 
   async load(): Promise<void> {
     const url = `${this.#host}/api/widget/${encodeURIComponent(this.#key)}/config`;
-    const response = await fetch(url, { credentials: 'omit' });
+    const response = await fetch(url, { credentials: 'omit' }).catch((cause: unknown) => {
+      const reason = `${location.hostname} isn’t one of the widget’s allowed domains, or ${this.#host} can’t be reached`;
+      throw new Error(reason, { cause });
+    });
     if (!response.ok) throw new Error(`no widget: ${response.status}`);
     const { greeting_message, placeholder, theme } = (await response.json()) as Config;
     const greeting = tag.dataset.prGreeting ?? greeting_message;

@@ -6,7 +6,7 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
   key_guard_reached:
     "The key's guard had stopped its calls for the rest of the month. Undo it on the key's page, or raise its percentage.",
   model_not_allowed:
-    'The plan does not include the model, or no model has this name. Call one that GET /v1/models lists, or ask for another plan.',
+    'The plan does not include the model, or no model has this name. Call a model that GET /v1/models lists, or ask for another plan.',
   rate_limit_exceeded:
     'There were more calls a minute than the plan allows, or too many that had to be refused. Call less often, or ask for another plan.',
   upstream_unconfigured: 'The key is not connected to the models. Create another key and use that one.',

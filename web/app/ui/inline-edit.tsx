@@ -29,38 +29,37 @@ interface InlineEditProps {
   clear?: string;
 }
 
-/** An answer that shows what was saved comes within this. */
-const READ_AGAIN_MS = 5_000;
-
 /** A value that is changed where it stands. Enter saves, Escape leaves it as it was. */
 export function InlineEdit(props: InlineEditProps) {
   const { label, draft, children, value, hint, prefix, check, save, clear } = props;
   const [typed, change, forget] = useDraft(draft);
-  const edit = useEditBase(draft, value, { isEditing: typed !== undefined });
+  const [saved, setSaved] = useState<{ text: string; was: string }>();
+  // What was saved is there, though the page may not have read it yet.
+  const unread = saved?.was === value ? saved : undefined;
+  const current = unread?.text ?? value;
+  const edit = useEditBase(draft, current, { isEditing: typed !== undefined });
   const [fault, setFault] = useState<string>();
   const [refusal, setRefusal] = useState<ShownError | null>(null);
   const [saving, setSaving] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
-  const [saved, setSaved] = useState<{ text: string; was: string }>();
-  // What was saved is there, though the page may not have read it yet.
-  const unread = saved?.was === value ? saved : undefined;
-  useEffect(() => {
-    const timer = saved && window.setTimeout(() => setSaved(undefined), READ_AGAIN_MS);
-    return () => window.clearTimeout(timer);
-  }, [saved]);
   const isOld = edit.isOld && !saving;
+  const isEditing = typed !== undefined;
+  const wasEditing = useRef(isEditing);
+  useEffect(() => {
+    // The button is there again.
+    if (wasEditing.current && !isEditing) opener.current?.focus();
+    wasEditing.current = isEditing;
+  }, [isEditing]);
   const stop = (): void => {
     forget();
     edit.forget();
     setFault(undefined);
     setRefusal(null);
-    // The button is there again after this rendering.
-    requestAnimationFrame(() => opener.current?.focus());
   };
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     if (isOld) return;
-    const text = (typed ?? value).trim();
+    const text = (typed ?? current).trim();
     const wrong = check(text);
     setFault(wrong);
     if (wrong) return;
@@ -69,12 +68,12 @@ export function InlineEdit(props: InlineEditProps) {
     setSaving(false);
     setRefusal(refused);
     if (refused) return;
-    if (text !== value) setSaved({ text, was: value });
+    setSaved({ text, was: value });
     stop();
   };
   const empty = async (): Promise<void> => {
     setRefusal(null);
-    const refused = await save('', value);
+    const refused = await save('', current);
     setRefusal(refused);
     if (!refused) setSaved({ text: '', was: value });
   };
@@ -93,22 +92,16 @@ export function InlineEdit(props: InlineEditProps) {
               ref={opener}
               size="xs"
               variant="default"
-              disabled={unread !== undefined}
               onClick={() => {
                 setRefusal(null);
                 edit.begin();
-                change(value);
+                change(current);
               }}
             >
               Edit<Unseen> {label.toLowerCase()}</Unseen>
             </Button>
-            {clear !== undefined && value !== '' && (
-              <Button
-                size="xs"
-                variant="default"
-                disabled={unread !== undefined}
-                onClick={() => void empty()}
-              >
+            {clear !== undefined && current !== '' && (
+              <Button size="xs" variant="default" onClick={() => void empty()}>
                 {clear}
               </Button>
             )}
@@ -120,7 +113,7 @@ export function InlineEdit(props: InlineEditProps) {
           {isOld && (
             <Elsewhere
               what={label}
-              now={value === '' ? 'It is empty now.' : `Now: ${prefix ?? ''}${value}`}
+              now={current === '' ? 'It is empty now.' : `Now: ${prefix ?? ''}${current}`}
               onKeep={() => {
                 setRefusal(null);
                 edit.keep();

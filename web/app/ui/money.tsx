@@ -1,6 +1,6 @@
 import { moneyParts } from '../../../src/lib/money-parts';
 import classes from './money.module.css';
-import { moneyText } from './money-text';
+import { moneyText, roundedToCents } from './money-text';
 
 interface MoneyProps {
   usd: string;
@@ -26,13 +26,13 @@ export function Money({ usd, signed = false, room }: MoneyProps) {
   );
 }
 
-/** An amount in dollars and cents, where there is room for no more; the pointer shows all of it, and it is read so. */
+/** An amount rounded to cents, where there is room for no more; the pointer shows all of it. */
 export function ShortMoney({ usd }: { usd: string }) {
-  const { main, rest } = moneyParts(usd);
-  const tiny = rest !== '' && /^-?\$0\.00$/.test(main);
+  const { main } = moneyParts(roundedToCents(usd));
+  const tiny = /^-?\$0\.00$/.test(main) && /[1-9]/.test(usd);
   return (
     <span className={classes.money} title={moneyText(usd)}>
-      {tiny ? (main.startsWith('-') ? '> -$0.01' : '< $0.01') : main}
+      {tiny ? (usd.startsWith('-') ? '> -$0.01' : '< $0.01') : main}
     </span>
   );
 }

@@ -2,6 +2,7 @@ import { escaped } from '../../../lib/html.js';
 import { LEGACY_PROVIDERS } from '../../../services/migration/legacy-prices.data.js';
 import type { SitePage } from '../../site.js';
 import type { PlanLimits } from './plan-advice.rules.js';
+import { presetsView } from './presets-view.rules.js';
 import type { UsageForm } from './usage-form.rules.js';
 
 /** What the page computes with in the browser, as JSON. */
@@ -74,14 +75,6 @@ ${COUNTS.map((one) => field(one, input(one.name, ' inputmode="decimal"'), faults
 </form>`;
 }
 
-const presets = (): string =>
-  ['1M', '10M', '100M']
-    .map(
-      (count) =>
-        `<a href="/migrate?legacy_provider=openai&amp;legacy_model=gpt-4o&amp;input_tokens_30d=${count}&amp;output_tokens_30d=${count}">${count}</a>`,
-    )
-    .join('');
-
 const EXPORT = `<section data-export id="export" hidden><h2>Or paste a usage export</h2>
 <p>A CSV or JSON usage export of OpenAI, Anthropic or OpenRouter for a month or longer. It is read in your browser: nothing that you paste is sent
 anywhere, and no key is needed.</p>
@@ -106,7 +99,7 @@ export function migratePage(facts: MigrateFacts): SitePage {
     main: `<p class="lead">What does your usage of OpenAI, Anthropic or OpenRouter cost here? Both sides at list price.</p>
 <div class="estimate">
 ${formOf(facts)}
-<section aria-label="Estimate"><p class="aside presets">Same tokens in and out with gpt-4o: ${presets()}<a href="#export" data-export hidden>Paste a usage export</a></p>
+<section aria-label="Estimate"><p class="aside presets"><span data-presets>${presetsView(facts.form)}</span><a href="#export" data-export hidden>Paste a usage export</a></p>
 <div data-result aria-live="polite">${facts.result ?? '<p>Correct the marked fields to see the estimate.</p>'}</div></section>
 </div>
 ${EXPORT}

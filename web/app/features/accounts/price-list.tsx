@@ -63,7 +63,8 @@ export function PriceList() {
         </tbody>
       </table>
       <p className={classes.note}>
-        Cost = tokens × price, never rounded. Failed calls are free. New accounts start on the free plan.
+        Cost = tokens × price, exact to the last digit. Failed calls are free. New accounts start on the free
+        plan.
       </p>
     </section>
   );

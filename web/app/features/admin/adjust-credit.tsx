@@ -56,8 +56,8 @@ export function AdjustCredit({ user }: { user: UserRowFragment }) {
     <Section title="Credit">
       {done && (
         <Note tone="good">
-          Adjusted by <Money usd={done.amountUsd} signed />. The balance was <Money usd={done.balanceUsd} />{' '}
-          then.
+          Adjusted by <Money usd={done.amountUsd} signed />. Balance after it: <Money usd={done.balanceUsd} />
+          .
         </Note>
       )}
       <form noValidate className={classes.row} onSubmit={ask}>

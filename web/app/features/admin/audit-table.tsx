@@ -86,7 +86,7 @@ const WHAT: Column<Action> = {
 };
 const SUBJECT: Column<Action> = {
   id: 'subject',
-  head: 'Whom',
+  head: 'Subject',
   whole: ({ subjectId }) => subjectId,
   phone: 12,
   cell: (action) => <Subject action={action} />,
@@ -142,7 +142,7 @@ function Actions({ search, columns, paged }: ActionsProps) {
           rows={found?.slice(0, PAGE)}
           awaiting={awaiting}
           keyOf={({ id }) => id}
-          empty="Nothing was done yet."
+          empty="No actions yet."
         />
       )}
       {paged && (

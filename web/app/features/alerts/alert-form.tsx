@@ -109,7 +109,11 @@ export function AlertForm({
           label="How"
           options={KINDS}
           value={kind}
-          onChange={(next) => changeDraft({ kind: next, thresholds: [...thresholds] })}
+          onChange={(next) => {
+            // What was wrong with an address says nothing about one of the other kind.
+            setError(null);
+            changeDraft({ kind: next, thresholds: [...thresholds] });
+          }}
         />
       )}
       {kind === 'EMAIL' && !mailConfigured && (

@@ -8,6 +8,7 @@ import { Dialog, DialogActions } from '../../ui/dialog';
 import { LoadError } from '../../ui/load-error';
 import { Note } from '../../ui/note';
 import { Waiting } from '../../ui/waiting';
+import { openLimit } from '../keys/limit-draft';
 import { CreateAlert } from './create-alert';
 
 interface CreateAnyAlertProps {
@@ -55,7 +56,12 @@ export function CreateAnyAlert({ keyId, onChoose, onClose }: CreateAnyAlertProps
       {key && !key.monthlyLimitUsd && (
         <Note tone="warn">
           This key has no monthly limit, which alerts refer to.{' '}
-          <Link to={paths.key} params={{ keyId: key.id }} search={{ tab: 'caps' }}>
+          <Link
+            to={paths.key}
+            params={{ keyId: key.id }}
+            search={{ tab: 'caps' }}
+            onClick={() => openLimit(key.id)}
+          >
             Set a monthly limit
           </Link>
         </Note>

@@ -8,6 +8,7 @@ import { LoadError } from '../../ui/load-error';
 import { Pager } from '../../ui/pager';
 import { Section } from '../../ui/section';
 import { Waiting } from '../../ui/waiting';
+import { openLimit } from '../keys/limit-draft';
 import { AlertHistory } from './alert-history';
 import classes from './alerts.module.css';
 import { CreateAlert } from './create-alert';
@@ -38,7 +39,10 @@ export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
       {limitUsd === null && (
         <Empty
           action={
-            <Button renderRoot={(props) => <Link {...to} search={{ tab: 'caps' }} {...props} />}>
+            <Button
+              onClick={() => openLimit(apiKey.id)}
+              renderRoot={(props) => <Link {...to} search={{ tab: 'caps' }} {...props} />}
+            >
               Set a monthly limit
             </Button>
           }

@@ -64,7 +64,7 @@ function columnsOf(opened: string | undefined, open: (date: string) => void): re
     { id: 'balance', head: 'Balance after', usd: ({ credit }) => credit?.balanceAfterUsd ?? null },
     {
       id: 'time',
-      head: 'Time (local), or UTC day',
+      head: 'Time, or UTC day',
       cell: ({ credit, day }) => (credit ? <Moment at={credit.createdAt} /> : `${formatDay(day.date)}, UTC`),
       phone: 2,
     },

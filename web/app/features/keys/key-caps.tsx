@@ -8,6 +8,7 @@ import { moneyFault } from '../../ui/money-fault';
 import { trimmedDecimal } from '../../ui/money-text';
 import { KeyGuard } from './key-guard';
 import classes from './keys.module.css';
+import { limitDraft } from './limit-draft';
 import { resetTimes } from './reset-times';
 
 const check = schemaErrors(updateKeyInput);
@@ -71,7 +72,7 @@ function Limit({ apiKey, field, label, spent, explained, resets }: LimitProps) {
   return (
     <InlineEdit
       label={label}
-      draft={`${field} of ${apiKey.id}`}
+      draft={limitDraft(field, apiKey.id)}
       value={value}
       prefix="$"
       hint="US dollars, such as 5 or 0.25. Leave empty for no limit."

@@ -71,7 +71,7 @@ const COLUMNS: readonly Column<Line>[] = [
   },
   {
     id: 'difference',
-    head: 'Yours is',
+    head: 'Difference',
     figure: true,
     phone: 12,
     cell: comparison,
@@ -88,11 +88,15 @@ export function LatencyTable({
 }) {
   return (
     <DataTable
-      label="Your latency beside everyone’s"
+      label="Your latency compared with everyone’s"
       columns={COLUMNS}
       rows={entries?.toSorted((a, b) => b.requests - a.requests).flatMap(linesOf)}
       keyOf={({ id }) => id}
-      empty={<Empty>No successful calls in the last {windowDays} days.</Empty>}
+      empty={
+        <Empty>
+          No successful calls in the last {windowDays} days. Figures are added after each full hour.
+        </Empty>
+      }
     />
   );
 }

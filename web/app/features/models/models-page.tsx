@@ -41,7 +41,7 @@ export function ModelsPage(): ReactNode {
               of all accounts for answers as long as yours. A dash means too few calls to tell.
             </p>
           </Section>
-          <Section title="Your latency beside everyone’s">
+          <Section title="Your latency compared with everyone’s">
             <LatencyTable entries={board?.entries} windowDays={window} />
             <p className={classes.hint}>
               95th percentile of successful calls. Everyone’s answers are weighted to the lengths of yours, so

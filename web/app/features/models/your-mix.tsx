@@ -17,7 +17,7 @@ export function YourMix({ mix }: { mix: Board['mix'] | undefined }) {
       <Tile label="Output tokens per call" note="mean">
         {mix && (mix.requests === 0 ? '–' : each(mix.outputTokens))}
       </Tile>
-      <Tile label="Most answers" note={most && lengthOf(most)}>
+      <Tile label="Most common answer length" note={most && lengthOf(most)}>
         {mix && (most ? formatRate(most.share) : '–')}
       </Tile>
     </Tiles>

@@ -38,7 +38,7 @@ export function RegisterPage(): ReactNode {
       </Link>
       <PageHead
         title="Register a node"
-        lead="Tells the gateway which machine stands behind a host and port. Until its first heartbeat, routing stays as it is."
+        lead="Links a machine to the host and port of a deployment. Routing doesn’t change before its first heartbeat."
       />
       <form noValidate className={classes.form} onSubmit={(event) => void send(event)}>
         {error && Object.keys(error.fields).length === 0 && <ErrorNote error={error} />}

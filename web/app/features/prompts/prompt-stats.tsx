@@ -98,7 +98,13 @@ function TwoVersions({ prompt, window }: StatsProps) {
     <>
       <div className={classes.pair}>
         <VersionChoice {...choices} label="Version" value={first} without={second} onChange={setFirst} />
-        <VersionChoice {...choices} label="Beside it" value={second} without={first} onChange={setSecond} />
+        <VersionChoice
+          {...choices}
+          label="Compare with"
+          value={second}
+          without={first}
+          onChange={setSecond}
+        />
       </div>
       {error && <LoadError error={error} onRetry={refresh} />}
       {!comparison && !error && <Waiting height={240} />}

@@ -6,13 +6,15 @@ interface VariablesFieldProps {
   variables: readonly VariableFields[];
   /** Names of the placeholders in the text. */
   placed: readonly string[];
+  /** What looks like a placeholder in the text and isn't. */
+  broken: readonly string[];
   /** `variables.0.name` → what is wrong with it. */
   faults: Record<string, string>;
   onChange(variables: VariableFields[]): void;
 }
 
 /** The variables of a prompt: those that are declared, and those that the text has and nobody declared. */
-export function VariablesField({ variables, placed, faults, onChange }: VariablesFieldProps) {
+export function VariablesField({ variables, placed, broken, faults, onChange }: VariablesFieldProps) {
   const declared = new Set(variables.map(({ name }) => name));
   const undeclared = placed.filter((name) => !declared.has(name));
   const set = (index: number, change: Partial<VariableFields>): void =>
@@ -33,6 +35,14 @@ export function VariablesField({ variables, placed, faults, onChange }: Variable
           onChange={(change) => set(index, change)}
           onRemove={() => onChange(variables.filter((_, at) => at !== index))}
         />
+      ))}
+      {broken.map((piece) => (
+        <p key={piece} className={classes.undeclared}>
+          <span>
+            <code>{piece}</code> isn’t a variable and stays as it is. Names have letters, digits and
+            underscores, and don’t begin with a digit.
+          </span>
+        </p>
       ))}
       {undeclared.map((name) => (
         <div key={name} className={classes.undeclared}>

@@ -25,7 +25,7 @@ export function VersionFigures({ versions }: { versions: readonly Figures[] }) {
     <table className={classes.figures}>
       <thead>
         <tr>
-          <th scope="col">Calls that named it</th>
+          <th scope="col">Calls with this version</th>
           {versions.map(({ version }) => (
             <th key={version} scope="col">
               Version {version}

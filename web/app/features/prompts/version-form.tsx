@@ -1,5 +1,6 @@
 import { TextInput } from '@mantine/core';
 import { placeholderNames } from '../../../../src/services/prompts/placeholders.rules';
+import { brokenPlaceholders } from './broken-placeholders';
 import { ConfigFields } from './config-fields';
 import classes from './prompts.module.css';
 import { TemplateField } from './template-field';
@@ -28,6 +29,7 @@ export function VersionForm({ fields, faults, onChange }: VersionFormProps) {
       <VariablesField
         variables={variables}
         placed={placeholderNames(content)}
+        broken={brokenPlaceholders(content)}
         faults={faults}
         onChange={(list) => onChange({ ...fields, variables: list })}
       />

@@ -21,9 +21,9 @@ function ServedModel({ modelPublicName, requestedModel }: UsageRowFragment) {
   );
 }
 
-/** The name of the key of a call. */
+/** The name of the key of a call. Only visitors of a widget call without one. */
 export const keyNameOf = ({ apiKey, keyId }: Pick<UsageRowFragment, 'apiKey' | 'keyId'>): string =>
-  apiKey?.name ?? (keyId === null ? 'none' : 'deleted');
+  apiKey?.name ?? (keyId === null ? 'Widget' : 'deleted');
 
 function TokensOut({ outputTokens, estimated }: UsageRowFragment) {
   return (

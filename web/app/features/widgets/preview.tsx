@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { allowsSite } from '../../../../src/services/widgets/domains.rules';
 import type { Look, ToFrame, ToLoader } from '../../../widget/protocol';
 import { Choice } from '../../ui/choice';
 import { Note } from '../../ui/note';
@@ -55,7 +56,8 @@ export function Preview({ draft, publicKey }: PreviewProps) {
       {publicKey !== undefined && (
         <Note tone="plain">
           Messages are answered with the saved settings, and counted and charged like those of visitors.
-          {draft.domains.trim() !== '' && ` To chat here, allow ${location.hostname} as a domain.`}
+          {!allowsSite(draft.domains.split('\n').filter(Boolean), location.hostname) &&
+            ` To chat here, allow ${location.hostname} as a domain.`}
         </Note>
       )}
     </section>

@@ -1,0 +1,74 @@
+import type { Page } from 'playwright-core';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import { recordOf } from '../metering/support.js';
+import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { useProduct } from '../support/product-suite.js';
+import type { StackUser } from '../support/stack-callers.js';
+import { openAs } from './dashboard.js';
+
+/** Waits until this is what has the focus. */
+const focused = (page: Page, selector: string): Promise<void> => page.locator(`${selector}:focus`).waitFor();
+
+/** Whoever works with the keyboard keeps their place when what they pressed is disabled or gone. */
+describeInBrowser('the focus', () => {
+  const browser = useBrowser();
+  const suite = useProduct();
+  let user: StackUser;
+  beforeAll(async () => {
+    user = await suite.signUp('free');
+    await flushBatch(suite.db.pool, [
+      recordOf(user, { createdAt: Date.now() - 2_000 }),
+      recordOf(user, { createdAt: Date.now() - 1_000 }),
+    ]);
+  }, 60_000);
+
+  test('is on the row again whose drawer was closed', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard/usage');
+    const row = page.getByRole('region', { name: 'Calls' }).getByRole('row').nth(2).getByRole('link').first();
+    await row.focus();
+    const href = (await row.getAttribute('href'))!;
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Call' }).getByText('Request ID').waitFor();
+    await page.keyboard.press('Escape');
+    await focused(page, `a[href=${JSON.stringify(href)}]`);
+  });
+
+  test('stays on a switch and comes back to a value that was saved', async () => {
+    const page = await openAs(browser, suite, user, `/dashboard/keys/${user.keyId}?tab=caps`);
+    await page.getByRole('button', { name: 'Edit monthly limit' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Monthly limit', { exact: true }).fill('7');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Edit monthly limit' }).waitFor();
+    await page.locator('button:focus', { hasText: 'Edit monthly limit' }).waitFor();
+    const active = page.getByRole('switch');
+    await active.focus();
+    await page.keyboard.press('Space');
+    await page.getByText('Undo').waitFor();
+    await focused(page, '[role=switch]');
+    await page.keyboard.press('Space');
+    await focused(page, '[role=switch]');
+  });
+
+  test('begins in the field of the limit that alerts ask for', async () => {
+    const other = await suite.signUp('free');
+    const page = await openAs(browser, suite, other, `/dashboard/keys/${other.keyId}?tab=alerts`);
+    await page.getByRole('link', { name: 'Set a monthly limit' }).focus();
+    await page.keyboard.press('Enter');
+    await focused(page, 'input[aria-label="Monthly limit"]');
+    await page.keyboard.type('5');
+    await page.keyboard.press('Enter');
+    await page.getByText('of $5.00').waitFor();
+  });
+
+  test('goes where a click takes it', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard/usage');
+    const row = page.getByRole('region', { name: 'Calls' }).getByRole('row').nth(1).getByRole('link').first();
+    await row.focus();
+    await page.getByRole('heading', { level: 1 }).click();
+    // What changes on the page afterwards gives nothing back.
+    await flushBatch(suite.db.pool, [recordOf(user, { createdAt: Date.now() })]);
+    await page.getByText('3 calls').waitFor();
+    expect(await page.evaluate('document.activeElement.tagName')).not.toBe('A');
+  });
+});
