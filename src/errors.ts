@@ -167,8 +167,10 @@ export interface ErrorBody {
 }
 
 /** The invalid field, if there is exactly one. */
-const onlyField = ([first, ...more]: readonly FieldIssue[] = []): string | null =>
-  first && more.length === 0 && first.field !== 'body' ? first.field : null;
+function onlyField(details: readonly FieldIssue[] = []): string | null {
+  const [first, ...more] = new Set(details.map(({ field }) => field));
+  return first !== undefined && first !== 'body' && more.length === 0 ? first : null;
+}
 
 /** The body of an error answer. */
 export function errorBody(code: ErrorCode, options: ErrorOptions = {}): ErrorBody {

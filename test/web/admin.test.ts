@@ -139,7 +139,7 @@ describeInBrowser('the admin pages', () => {
     await dialog.getByText('$3.50').waitFor();
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Adjust credit' }).click();
-    await page.getByText('Adjusted by +$2.50. Balance after it: $3.50.').waitFor();
+    await page.getByText('Adjusted by +$2.50. New balance: $3.50.').waitFor();
     await page.getByText('Reason: Apology for the outage').waitFor();
     const { balance_usd: balance } = await suite.api<{ balance_usd: string }>(
       user.token,

@@ -61,12 +61,12 @@ describeInBrowser('the focus', () => {
     await page.getByText('of $5.00').waitFor();
   });
 
-  test('goes where a click takes it', async () => {
+  test('stays away where its owner took it away', async () => {
     const page = await openAs(browser, suite, user, '/dashboard/usage');
     const row = page.getByRole('region', { name: 'Calls' }).getByRole('row').nth(1).getByRole('link').first();
     await row.focus();
-    await page.getByRole('heading', { level: 1 }).click();
-    // What changes on the page afterwards gives nothing back.
+    await page.evaluate('document.activeElement.blur()');
+    // The element is there and enabled: what changes on the page afterwards gives nothing back.
     await flushBatch(suite.db.pool, [recordOf(user, { createdAt: Date.now() })]);
     await page.getByText('3 calls').waitFor();
     expect(await page.evaluate('document.activeElement.tagName')).not.toBe('A');

@@ -87,10 +87,7 @@ describeInBrowser('the keys of the dashboard', () => {
     });
     await page.keyboard.press('Enter');
     await page.getByText('$5', { exact: true }).waitFor();
-    // The next edit begins with it.
-    await page.getByRole('button', { name: 'Edit daily cap' }).click();
-    expect(await page.getByRole('textbox', { name: 'Daily cap' }).inputValue()).toBe('5');
-    await page.keyboard.press('Escape');
+    expect(await page.getByRole('button', { name: 'Edit daily cap' }).isDisabled()).toBe(true);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     for (const go of held) go();
     await page.getByText('of $5').first().waitFor();

@@ -16,9 +16,9 @@ export const COMMON_PASSWORD = 'is one of the most common passwords; choose anot
 
 const characters = (text: string): number => [...text].length;
 
-/** Local parts of RFC 5322 without quotes, at a domain with at least one dot. */
+/** Local parts of RFC 5322 without quotes, at a domain with at least one dot. `=?` would begin an encoded word of a mail header. */
 const EMAIL =
-  /^(?!\.)(?!.*\.\.)[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]*[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
+  /^(?!\.)(?!.*\.\.)(?!.*=\?)[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]*[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
 
 const email = z
   .email({ pattern: EMAIL, error: 'must be an email address' })

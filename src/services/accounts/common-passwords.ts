@@ -31,7 +31,7 @@ const WORDS = new Set(
 const TAIL =
   /^[!@#$._-]?(?:\d{1,2}|00[07]|1[01][01]|12[13]|123?4|321|12345|123456|1234567|12345678|123123|([5-9])\1\1|(?:19[4-9]|20[0-3])\d)$/;
 
-/** Signs before something else. With one at its end, a password is refused only if a list has it. */
+/** Signs before something else. A sign after a word and its tail makes a password of its own, unless a list has it. */
 const SIGNS = /[!@#$._-]+(?=[^!@#$._-])/g;
 const ASCII = /^[ -~]+$/;
 const DATE = /^(?:(?:19[4-9]|20[0-3])\d[01]\d[0-3]\d|[0-3]\d[01]\d(?:19[4-9]|20[0-3])\d)$/;

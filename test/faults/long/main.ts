@@ -76,6 +76,8 @@ if (!(Number.isInteger(pieces) && pieces > 0 && minutes > 0))
   throw new Error('--pieces is a whole number of at least 1, --minutes a time above 0');
 if (pieces > 1 && only.some((name) => !IN_PIECES[name]))
   throw new Error(`only these run in pieces: ${Object.keys(IN_PIECES).join(', ')}`);
+if (pieces > 1 && process.env.FUZZ_SEED)
+  throw new Error('every piece has a seed of its own: unset FUZZ_SEED');
 /** A goal as it was asked for: whole, or in pieces. */
 const goalOf = (name: string): Goal =>
   pieces > 1

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from './goal.js';
 
@@ -51,13 +51,16 @@ export async function inPieces({ name, run, pieces, minutes, folder }: PiecesOpt
   };
 }
 
-const read = (file: string): Recorded[] =>
-  existsSync(file)
-    ? readFileSync(file, 'utf8')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Recorded)
-    : [];
+/** What was written last may have been cut off: that piece is run again. */
+function read(file: string): Recorded[] {
+  if (!existsSync(file)) return [];
+  const whole = readFileSync(file, 'utf8').replace(/[^\n]*$/, '');
+  writeFileSync(file, whole);
+  return whole
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Recorded);
+}
 
 function combined(pieces: readonly Piece[]): Record<string, number> {
   const all: Record<string, number> = {};

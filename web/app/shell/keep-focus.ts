@@ -1,46 +1,92 @@
-/** So many elements that had the focus are remembered. */
+/** How many focused elements are remembered. */
 const REMEMBERED = 12;
 /** Time for whatever takes the focus by itself, such as a dialog or the title of a page. */
 const SETTLE_MS = 50;
-const OPEN_DIALOG = '[role="dialog"][aria-modal="true"]';
+/** A button that waits for an answer is disabled until then; one that stays disabled isn't waited for. */
+const DISABLED_MS = 5_000;
+/** Where the focus may go if its element is gone. */
+const PLACES = 'main, [role="dialog"]';
 
-const hasNone = (): boolean => document.activeElement === null || document.activeElement === document.body;
+interface Focused {
+  element: HTMLElement;
+  /** Its ancestors within the page or a dialog, nearest first. */
+  around: HTMLElement[];
+}
 
-/** Whether it is still there, or only waits for an answer. */
-const canReturn = (element: HTMLElement): boolean => element.isConnected && element.checkVisibility();
+const isNowhere = (): boolean => document.activeElement === null || document.activeElement === document.body;
+const isShown = (element: HTMLElement): boolean =>
+  element.isConnected && (element.checkVisibility?.() ?? true);
+
+function ancestors(element: HTMLElement): HTMLElement[] {
+  const place = element.closest(PLACES);
+  const around: HTMLElement[] = [];
+  for (let at = element.parentElement; place && at && place.contains(at); at = at.parentElement)
+    around.push(at);
+  return around;
+}
+
+/** Focuses a part of the page that takes none by itself: the next Tab goes on from there. */
+function focusPart(part: HTMLElement): void {
+  if (!part.hasAttribute('tabindex')) {
+    part.tabIndex = -1;
+    part.style.outline = 'none';
+  }
+  part.focus({ preventScroll: true });
+}
 
 /**
- * Gives the focus back when its element is disabled or removed, which the browser answers by taking the focus to the top of the
- * document: whoever works with the keyboard or a screen reader would lose their place. It goes back to the element once that is
- * enabled again, or to the last one before it that is still there. Whoever takes the focus away by a click keeps it away.
+ * Gives the focus back when its element is disabled or removed. The browser takes it to the top of the document then, and whoever
+ * works with the keyboard or a screen reader would lose their place. It returns to the element once that is enabled again, to what
+ * is left around it, or to the one before, such as the button that opened a dialog. A focus that went away in any other way isn't
+ * touched.
  * @returns how to stop
  */
 export function keepFocus(): () => void {
-  const recent: HTMLElement[] = [];
+  const recent: Focused[] = [];
+  let lostAt: number | undefined;
   let timer: number | undefined;
-  const isLost = (): boolean => recent.length > 0 && hasNone();
-  const restore = (): void => {
-    if (!isLost()) return;
-    const dialog = [...document.querySelectorAll<HTMLElement>(OPEN_DIALOG)].findLast(canReturn);
-    const last = recent.findLast((element) => canReturn(element) && (!dialog || dialog.contains(element)));
-    if (last?.matches(':disabled')) return;
-    (last ?? dialog)?.focus({ preventScroll: true });
+
+  const giveBack = (): void => {
+    for (const { element, around } of recent.toReversed()) {
+      if (isShown(element) && !element.matches(':disabled')) {
+        element.focus({ preventScroll: true });
+        return;
+      }
+      const part = around.find(isShown);
+      if (part) {
+        focusPart(part);
+        return;
+      }
+    }
   };
-  const restoreSoon = (): void => {
-    if (!isLost()) return;
-    window.clearTimeout(timer);
-    timer = window.setTimeout(restore, SETTLE_MS);
+  const settle = (): void => {
+    timer = undefined;
+    const last = recent.at(-1)?.element;
+    if (lostAt === undefined || !last) return;
+    const isWaiting = last.isConnected && last.matches(':disabled');
+    if (!isNowhere()) {
+      if (!isWaiting || document.activeElement !== last) lostAt = undefined;
+      return;
+    }
+    // The next change of the page looks again.
+    if (isWaiting && performance.now() - lostAt < DISABLED_MS) return;
+    lostAt = undefined;
+    giveBack();
+  };
+  const changed = (): void => {
+    const last = recent.at(-1)?.element;
+    // An element that was just disabled has the focus until the page is drawn.
+    if (!last || !(isNowhere() || document.activeElement === last)) return;
+    if (!last.isConnected || last.matches(':disabled')) lostAt ??= performance.now();
+    if (lostAt !== undefined) timer ??= window.setTimeout(settle, SETTLE_MS);
   };
   const gained = ({ target }: FocusEvent): void => {
     if (!(target instanceof HTMLElement)) return;
-    recent.push(target);
+    lostAt = undefined;
+    recent.push({ element: target, around: ancestors(target) });
     if (recent.length > REMEMBERED) recent.shift();
   };
-  const pressed = ({ target }: PointerEvent): void => {
-    if (target instanceof Element && !target.closest('a, button, input, select, textarea, label, [tabindex]'))
-      recent.length = 0;
-  };
-  const observer = new MutationObserver(restoreSoon);
+  const observer = new MutationObserver(changed);
   observer.observe(document.body, {
     subtree: true,
     childList: true,
@@ -48,11 +94,9 @@ export function keepFocus(): () => void {
     attributeFilter: ['disabled'],
   });
   document.addEventListener('focusin', gained);
-  document.addEventListener('pointerdown', pressed);
   return () => {
     window.clearTimeout(timer);
     observer.disconnect();
     document.removeEventListener('focusin', gained);
-    document.removeEventListener('pointerdown', pressed);
   };
 }

@@ -1,5 +1,8 @@
 import { useDraft } from './draft';
 
+/** Names the draft of what an edit is based on. */
+export const baseDraft = (field: string): string => `base of ${field}`;
+
 interface EditBase {
   /** What the edit began with; what is there now while nothing is edited. */
   base: string;
@@ -21,7 +24,7 @@ export function useEditBase(
   now: string,
   { isEditing, isOfTab = false }: { isEditing: boolean; isOfTab?: boolean },
 ): EditBase {
-  const [stored, store, forget] = useDraft(`base of ${field}`, { isOfTab });
+  const [stored, store, forget] = useDraft(baseDraft(field), { isOfTab });
   const base = (isEditing ? stored : undefined) ?? now;
   return {
     base,

@@ -29,37 +29,44 @@ interface InlineEditProps {
   clear?: string;
 }
 
+/** An answer that shows what was saved comes within this. */
+const READ_AGAIN_MS = 5_000;
+
 /** A value that is changed where it stands. Enter saves, Escape leaves it as it was. */
 export function InlineEdit(props: InlineEditProps) {
   const { label, draft, children, value, hint, prefix, check, save, clear } = props;
   const [typed, change, forget] = useDraft(draft);
-  const [saved, setSaved] = useState<{ text: string; was: string }>();
-  // What was saved is there, though the page may not have read it yet.
-  const unread = saved?.was === value ? saved : undefined;
-  const current = unread?.text ?? value;
-  const edit = useEditBase(draft, current, { isEditing: typed !== undefined });
+  const edit = useEditBase(draft, value, { isEditing: typed !== undefined });
   const [fault, setFault] = useState<string>();
   const [refusal, setRefusal] = useState<ShownError | null>(null);
   const [saving, setSaving] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
-  const isOld = edit.isOld && !saving;
-  const isEditing = typed !== undefined;
-  const wasEditing = useRef(isEditing);
+  const [saved, setSaved] = useState<{ text: string; was: string }>();
+  // What was saved is there, though the page may not have read it yet.
+  const unread = saved?.was === value ? saved : undefined;
   useEffect(() => {
-    // The button is there again.
-    if (wasEditing.current && !isEditing) opener.current?.focus();
-    wasEditing.current = isEditing;
-  }, [isEditing]);
+    const timer = saved && window.setTimeout(() => setSaved(undefined), READ_AGAIN_MS);
+    return () => window.clearTimeout(timer);
+  }, [saved]);
+  const isOld = edit.isOld && !saving;
+  const isLeaving = useRef(false);
+  useEffect(() => {
+    // The button is there again, and enabled once the page has read what was saved. Whoever has gone on keeps the focus.
+    if (!isLeaving.current || !opener.current || opener.current.disabled) return;
+    isLeaving.current = false;
+    if (document.activeElement?.contains(opener.current)) opener.current.focus();
+  });
   const stop = (): void => {
     forget();
     edit.forget();
     setFault(undefined);
     setRefusal(null);
+    isLeaving.current = true;
   };
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     if (isOld) return;
-    const text = (typed ?? current).trim();
+    const text = (typed ?? value).trim();
     const wrong = check(text);
     setFault(wrong);
     if (wrong) return;
@@ -68,12 +75,12 @@ export function InlineEdit(props: InlineEditProps) {
     setSaving(false);
     setRefusal(refused);
     if (refused) return;
-    setSaved({ text, was: value });
+    if (text !== value) setSaved({ text, was: value });
     stop();
   };
   const empty = async (): Promise<void> => {
     setRefusal(null);
-    const refused = await save('', current);
+    const refused = await save('', value);
     setRefusal(refused);
     if (!refused) setSaved({ text: '', was: value });
   };
@@ -92,16 +99,22 @@ export function InlineEdit(props: InlineEditProps) {
               ref={opener}
               size="xs"
               variant="default"
+              disabled={unread !== undefined}
               onClick={() => {
                 setRefusal(null);
                 edit.begin();
-                change(current);
+                change(value);
               }}
             >
               Edit<Unseen> {label.toLowerCase()}</Unseen>
             </Button>
-            {clear !== undefined && current !== '' && (
-              <Button size="xs" variant="default" onClick={() => void empty()}>
+            {clear !== undefined && value !== '' && (
+              <Button
+                size="xs"
+                variant="default"
+                disabled={unread !== undefined}
+                onClick={() => void empty()}
+              >
                 {clear}
               </Button>
             )}
@@ -113,7 +126,7 @@ export function InlineEdit(props: InlineEditProps) {
           {isOld && (
             <Elsewhere
               what={label}
-              now={current === '' ? 'It is empty now.' : `Now: ${prefix ?? ''}${current}`}
+              now={value === '' ? 'It is empty now.' : `Now: ${prefix ?? ''}${value}`}
               onKeep={() => {
                 setRefusal(null);
                 edit.keep();

@@ -56,8 +56,7 @@ export function AdjustCredit({ user }: { user: UserRowFragment }) {
     <Section title="Credit">
       {done && (
         <Note tone="good">
-          Adjusted by <Money usd={done.amountUsd} signed />. Balance after it: <Money usd={done.balanceUsd} />
-          .
+          Adjusted by <Money usd={done.amountUsd} signed />. New balance: <Money usd={done.balanceUsd} />.
         </Note>
       )}
       <form noValidate className={classes.row} onSubmit={ask}>

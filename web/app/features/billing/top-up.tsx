@@ -70,7 +70,7 @@ export function TopUp({ balanceUsd }: { balanceUsd: string | undefined }) {
         {error && <ErrorNote error={error} />}
         {added && (
           <Note tone="good">
-            Added ${added.amount}. Balance after it: <Money usd={added.balanceUsd} />.
+            Added ${added.amount}. New balance: <Money usd={added.balanceUsd} />.
           </Note>
         )}
       </div>

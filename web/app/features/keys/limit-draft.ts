@@ -1,9 +1,15 @@
 import { leaveDraft } from '../../ui/draft';
+import { baseDraft } from '../../ui/edit-base';
 
 type LimitField = 'dailyLimitUsd' | 'monthlyLimitUsd';
 
 /** Names the draft of a limit of a key. */
 export const limitDraft = (field: LimitField, keyId: string): string => `${field} of ${keyId}`;
 
-/** The page of the key opens with the field of the monthly limit ready to type in. */
-export const openLimit = (keyId: string): void => leaveDraft(limitDraft('monthlyLimitUsd', keyId), '');
+/** Makes the page of a key without a monthly limit open with that limit being edited. */
+export function openLimit(keyId: string): void {
+  const draft = limitDraft('monthlyLimitUsd', keyId);
+  leaveDraft(draft, '');
+  // What the edit is based on: a limit that is set elsewhere in the meantime isn't replaced unseen.
+  leaveDraft(baseDraft(draft), '');
+}

@@ -57,7 +57,7 @@ export default function CallDrawer({ id, onClose }: CallDrawerProps) {
   );
 }
 
-/** The row that was opened has the focus again afterwards: the drawer is made open, so it has seen no change that tells it where. */
+/** Returns the focus to the row that was opened: the library does so only for a drawer that it has seen closed before. */
 function useReturnedFocus(): void {
   const opener = useRef(document.activeElement);
   useEffect(
