@@ -24,7 +24,12 @@ describe('the launcher', () => {
     const { launcher, output } = testLaunch(join(folder.path, 'new', 'data'), fakeChildren(folder.path));
     await launcher.ready;
     await until(() => events('started').length === 4);
-    expect(events('started').at(-1)).toBe('edge');
+    // Nothing waits for jobs: they start beside the others, on a busy machine behind them.
+    expect(
+      events('started')
+        .filter((name) => name !== 'jobs')
+        .at(-1),
+    ).toBe('edge');
     launcher.stop('SIGTERM');
     expect(await launcher.ended).toBe(0);
     const stopped = events('stopped');
