@@ -1,19 +1,18 @@
 import pg from 'pg';
-import { SESSION_LIMITS } from './bounded.js';
+import { sessionSettings } from './session-settings.js';
 
 const ANSWER_MS = 2_000;
 
 /**
  * Whether a database accepts a connection and answers a query, each within two seconds.
- * @param isPooler a pooler refuses the limits of a session
+ * @param pooled whether the address is a pooler's
  */
-export async function answers(connectionString: string, isPooler = false): Promise<boolean> {
+export async function answers(connectionString: string, pooled = false): Promise<boolean> {
   const client = new pg.Client({
     connectionString,
     connectionTimeoutMillis: ANSWER_MS,
     query_timeout: ANSWER_MS,
-    ...SESSION_LIMITS,
-    ...(isPooler && { idle_in_transaction_session_timeout: undefined }),
+    ...sessionSettings(pooled),
   });
   client.on('error', () => undefined);
   try {

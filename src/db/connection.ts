@@ -1,8 +1,8 @@
 import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
-import { SESSION_LIMITS } from './bounded.js';
-import { guardConnection, STATEMENT_TIMEOUT_MS } from './patience.js';
+import { guardConnection } from './patience.js';
 import { shareFairly } from './pool-share.js';
+import { sessionSettings } from './session-settings.js';
 import { unname } from './unnamed.js';
 
 export interface ConnectionOptions {
@@ -19,13 +19,6 @@ export interface ConnectionOptions {
 const CONNECTION_TIMEOUT_MS = 5_000;
 /** And for a turn to have one. Shorter: a database that is away must not be waited for twice. */
 const TURN_TIMEOUT_MS = 3_000;
-
-/**
- * Settings of a new session. A pooler shares its sessions between clients, and most poolers refuse these settings. Then the
- * limits of the pool and of the database role apply.
- */
-export const sessionSettings = (pooled: boolean) =>
-  pooled ? {} : { statement_timeout: STATEMENT_TIMEOUT_MS, ...SESSION_LIMITS };
 
 /** How every process connects, whatever it knows of what is in the database. */
 export function connectionOptions({

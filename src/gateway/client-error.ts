@@ -1,14 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
-import { newId } from '../lib/ids.js';
-import { isUnused } from '../lib/unused-connection.js';
-
-const REASONS: Record<string, string> = {
-  400: 'Bad Request',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
-};
+import { isUnanswerable, rawAnswer } from '../lib/raw-answer.js';
 
 /** Connections whose refusal waits for the answers before it. */
 const waiting = new WeakSet<Socket>();
@@ -20,7 +13,7 @@ const waiting = new WeakSet<Socket>();
 export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (waiting.has(socket)) return;
   const front = (socket as { _httpMessage?: ServerResponse })._httpMessage;
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || isUnused(error, socket)) {
+  if (isUnanswerable(error, socket)) {
     socket.destroy();
     return;
   }
@@ -42,6 +35,5 @@ function refusal(error: NodeJS.ErrnoException): string {
   const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : errorEntry(code).status;
   const message =
     code === 'invalid_request' ? 'The request is not valid HTTP or came too slowly.' : undefined;
-  const body = JSON.stringify(errorBody(code, message ? { message } : {}));
-  return `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}\r\ncontent-type: application/json; charset=utf-8\r\nx-request-id: ${newId()}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
+  return rawAnswer(status, errorBody(code, message ? { message } : {}));
 }

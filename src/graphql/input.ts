@@ -28,7 +28,3 @@ function withoutNulls(schema: z.ZodType, input: object): object {
     Object.entries(input).filter(([name, value]) => value !== null || !meansAbsent(name)),
   );
 }
-
-/** Arguments of a query without those that are null: they mean the same as absent ones. */
-export const given = (args: object): object =>
-  Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));

@@ -25,7 +25,7 @@ describe('a goal in pieces', () => {
       },
     });
 
-  test('goes on behind the last one that was recorded, and tells the sum of all', async () => {
+  test('resumes after the last recorded piece and reports the totals', async () => {
     await expect(attempt([], 0)).rejects.toThrow('raise --minutes');
     const first = { sums: { calls: 10 }, most: { 'slowest (ms)': 7 } };
     await expect(attempt([first, new Error('the machine was stopped')])).rejects.toThrow('was stopped');

@@ -17,7 +17,7 @@ describeWithRedis('over a cluster of Redis', () => {
     }, 60_000);
     afterAll(() => rig?.close(), 60_000);
 
-    test('three edges that lose a Redis node, the pooler and an edge charge every call once, overspend nobody and leave nothing held', async () => {
+    test('losing a Redis node, the pooler and an edge: every call is charged once, no account is overspent, no hold stays open', async () => {
       const seen = await loseEachInTurn(rig, customers, { rounds: 1, perSecond: 20, crowd: 40 });
       expect(seen).toMatchObject({ failed: {}, overspent: [], refusedAlone: 0, open: 0 });
       // G10 says 1 s at most; this is a busy machine, and without LISTEN it would be 5 s.

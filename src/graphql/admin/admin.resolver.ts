@@ -13,7 +13,7 @@ import { shown, shownAs } from '../case.js';
 import { listCost } from '../connections.js';
 import { enumOf } from '../enum-of.js';
 import { mutation, query } from '../fields.js';
-import { checked, given } from '../input.js';
+import { checked } from '../input.js';
 import { Decimal } from '../scalars.js';
 import { objectType } from '../zod-fields.js';
 
@@ -49,7 +49,7 @@ export const adminResolvers = [
     complexity: listCost,
     args: listActionsInput,
     run: ({ services, service }, args) =>
-      shown(services.admin.actions(service, checked(listActionsInput, given(args)))),
+      shown(services.admin.actions(service, checked(listActionsInput, args))),
   }),
   query('scheduledJobs', 'admin', [ScheduledJob], {
     description: 'Scheduled jobs with their last and next runs. Requires an administrator.',

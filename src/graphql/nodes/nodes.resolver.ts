@@ -12,7 +12,7 @@ import { nodeOutput } from '../../services/nodes/nodes.outputs.js';
 import { camelCased, shown, shownAs } from '../case.js';
 import { listCost } from '../connections.js';
 import { mutation, query, subscription } from '../fields.js';
-import { checked, given } from '../input.js';
+import { checked } from '../input.js';
 import { Decimal } from '../scalars.js';
 import {
   Benchmark,
@@ -101,7 +101,7 @@ const benchmarks = [
     complexity: listCost,
     args: listBenchmarksInput,
     run: ({ services, service }, args) =>
-      shown(services.benchmarks.list(service, checked(listBenchmarksInput, given(args)))),
+      shown(services.benchmarks.list(service, checked(listBenchmarksInput, args))),
   }),
   query('latestBenchmarks', 'admin', [Benchmark], {
     description: 'The latest run of each node and model. Requires an administrator.',

@@ -22,11 +22,11 @@ export interface OthersOptions {
   lostMs: number;
   /** The shortest wait. */
   leastMs: number;
-  /** Whether nobody needs the answer any more. */
+  /** Whether the wait was cancelled. */
   isOver(): boolean;
 }
 
-/** What this edge tells Redis about itself and about dead edges, and what it hears about the others. */
+/** Sends this edge's heartbeats to Redis, reports dead edges, and reads which edges are alive. */
 export class RedisHeartbeat {
   /** Redis's time according to its last response. */
   #heardAt = 0;
@@ -51,7 +51,7 @@ export class RedisHeartbeat {
   }
 
   /**
-   * Tells Redis that this edge is alive. `look` only reads the membership, `end` reports that this edge is about to end.
+   * Sends a heartbeat. `look` only reads the membership; `end` announces that this edge is shutting down.
    * @throws RedisUnavailableError
    */
   async beat(kind: 'live' | 'look' | 'end' = 'live', timeoutMs?: number): Promise<Membership> {

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path';
 import type { Result } from './goal.js';
 
-/** Part of a long goal, with the figures that tell what all parts reached together. */
+/** One piece of a long goal, with figures that can be combined across pieces. */
 export interface Piece extends Result {
   /** Figures that are added up. */
   sums: Record<string, number>;

@@ -165,7 +165,7 @@ function read(response: IncomingMessage, entry: Entry, options: CallOptions, lea
   });
 }
 
-/** Calls of customers in turn, of many lengths, every other one a stream unless told. */
+/** Calls from each customer in turn, with varying lengths. Every other call streams unless `streams` is false. */
 export const mixedCalls =
   (
     { journal, url }: { journal: Journal; url: string },

@@ -1,7 +1,7 @@
 import type { Command, RedisNode } from '../../../src/inference/limits/redis-node.js';
 import { SlotOrder } from '../../../src/inference/limits/redis-slot-order.js';
 
-/** A node that answers when it is told to, one command after the other. */
+/** A node whose answers the test decides, one command at a time. */
 class ScriptedNode {
   readonly taken: string[] = [];
   #waiting: (() => void)[] = [];
@@ -55,7 +55,7 @@ describe('the scripts of a slot', () => {
       },
     });
     const answers = ['1', '2', '3', '4'].map((arg) => order.evaluate(command(arg)));
-    // The third is told of it, and before the fourth is, there is a fifth.
+    // The third gets the redirect. A fifth arrives before the fourth does.
     await from.respond(3);
     answers.push(order.evaluate(command('5')));
     await from.respond();
@@ -73,15 +73,15 @@ describe('the scripts of a slot', () => {
     expect([...from.taken, ...to.taken]).toEqual(numbers);
   });
 
-  test('fail for another reason: each is told, and the next goes on', async () => {
+  test('are rejected if they fail for another reason, and the next one is sent', async () => {
     let error: string | undefined = 'CLUSTERDOWN The cluster is down';
     const node = new ScriptedNode('h:1', () => error);
     const lone = node as unknown as RedisNode;
     const order = new SlotOrder({ ownerOf: () => lone, nodeAt: async () => lone, moved: () => undefined });
     const failing = [order.evaluate(command('1')), order.evaluate(command('2'))];
-    const told = Promise.allSettled(failing);
+    const results = Promise.allSettled(failing);
     await node.respond();
-    expect((await told).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     error = undefined;
     const next = order.evaluate(command('3'));
     await node.respond();

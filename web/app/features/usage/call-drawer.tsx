@@ -2,7 +2,7 @@ import '../../ui/modal-styles';
 import '@mantine/core/styles/Drawer.css';
 import { Drawer } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef } from 'react';
+import type { ReactNode } from 'react';
 import { UsageReceiptDocument, type UsageReceiptQuery } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
@@ -30,7 +30,6 @@ interface CallDrawerProps {
 /** Everything that is known of a call, beside the list. */
 export default function CallDrawer({ id, onClose }: CallDrawerProps) {
   const { data, error, awaiting, refresh } = usePageQuery({ query: UsageReceiptDocument, variables: { id } });
-  useReturnedFocus();
   const receipt = awaiting ? undefined : data?.viewer?.usageReceipt;
   return (
     <Drawer
@@ -54,18 +53,6 @@ export default function CallDrawer({ id, onClose }: CallDrawerProps) {
       {!receipt && !error && <Waiting height={240} />}
       {receipt && !error && <Facts receipt={receipt} />}
     </Drawer>
-  );
-}
-
-/** Returns the focus to the row that was opened: the library does so only for a drawer that it has seen closed before. */
-function useReturnedFocus(): void {
-  const opener = useRef(document.activeElement);
-  useEffect(
-    () => () => {
-      const row = opener.current;
-      requestAnimationFrame(() => row instanceof HTMLElement && row.isConnected && row.focus());
-    },
-    [],
   );
 }
 
