@@ -19,7 +19,7 @@ describe('a call that names a version of a prompt', () => {
   const recorded = async ({ accountId }: TestKey): Promise<(string | null)[]> => {
     await suite.edge.settled();
     const { rows } = await suite.db.pool.query<{ id: string | null }>(
-      'select prompt_version_id as id from usage_events where account_id = $1 order by id',
+      'select prompt_version_id as id from usage_events where account_id = $1 order by usage_events.id',
       [accountId],
     );
     return rows.map(({ id }) => id);

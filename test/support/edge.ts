@@ -219,12 +219,12 @@ export interface UsageRow {
   ttft_ms: number | null;
 }
 
-/** The usage events of an account in the order of their admission: ids keep it even if the machine's clock is set back. */
+/** The usage events of an account, oldest first. */
 export async function usageOf(db: TestDatabase, accountId: string): Promise<UsageRow[]> {
   const result = await db.pool.query<UsageRow>(
     `select id, key_id, requested_model, served_model, endpoint, stream, input_tokens, output_tokens, cost::text, status,
        error_code, http_status, client_aborted, estimated, anomalous, ttft_ms
-     from usage_events where account_id = $1 order by id`,
+     from usage_events where account_id = $1 order by created_at, id`,
     [accountId],
   );
   return result.rows;
