@@ -18,8 +18,8 @@ export default {
   globalSetup: '<rootDir>/build/test/support/global-setup.js',
   globalTeardown: '<rootDir>/build/test/support/global-teardown.js',
   testTimeout: 30_000,
-  // In three lanes (test/support/jest/runner.ts); each worker waits for a third of its time.
-  maxWorkers: 4,
+  // Each serves queues of its own first (test/support/jest/runner.ts), and waits for half of its time.
+  maxWorkers: 5,
   // A worker ends by stopping what its files shared (test/support/once-per-worker.ts).
   workerGracefulExitTimeout: 15_000,
   // A test that leaves a handle open hides a leak of the product: closing is part of what is tested.

@@ -14,7 +14,6 @@ describeWithPgBouncer('an undeclared pooler in DATABASE_URL', () => {
   beforeAll(async () => {
     db = await createTestDatabase();
     pooler = await startPgBouncer(db.url, Number(new URL(db.url).port));
-    await pooler.start();
   });
   afterAll(async () => {
     await pooler?.close();

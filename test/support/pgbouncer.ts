@@ -56,10 +56,12 @@ server_login_retry = 1
   const through = new URL(url);
   through.port = String(own);
   let child: ChildProcess | undefined;
+  const isRunning = (): boolean => child?.exitCode === null && child.signalCode === null;
   const bouncer: TestPgBouncer = {
     url: through.href,
     pid: () => child!.pid!,
     async start() {
+      if (isRunning()) throw new Error('this PgBouncer is running');
       // It refuses to run as root.
       child = spawn(BINARY!, ['--quiet', config], { stdio: 'ignore', ...serverIdentity() });
       const started = child;
@@ -77,7 +79,7 @@ server_login_retry = 1
       await until(() => dying.signalCode !== null, { what: 'PgBouncer to be dead' });
     },
     async close() {
-      if (child && child.exitCode === null && child.signalCode === null) await bouncer.kill();
+      if (isRunning()) await bouncer.kill();
       rmSync(folder, { recursive: true, force: true });
     },
   };

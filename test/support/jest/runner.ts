@@ -1,35 +1,57 @@
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 
-// Its types describe the CommonJS build.
-const { default: TestRunner } = createRequire(import.meta.url)('jest-runner') as typeof import('jest-runner');
+const require = createRequire(import.meta.url);
+// Their types describe the CommonJS builds.
+const { default: TestRunner } = require('jest-runner') as typeof import('jest-runner');
+const { Worker } = require('jest-worker') as typeof import('jest-worker');
+/** What runs a file in a worker. The package doesn't export it by name. */
+const TEST_WORKER = join(dirname(require.resolve('jest-runner/package.json')), 'build/testWorker.js');
+
 type Runner = InstanceType<typeof TestRunner>;
 type Arguments = Parameters<Runner['runTests']>;
+type Test = Arguments[0][number];
 type Listening = Parameters<Runner['on']>;
-type Constructed = ConstructorParameters<typeof TestRunner>;
+type TestWorker = import('jest-worker').JestWorkerFarm<{ worker(file: object): Promise<unknown> }>;
+type Queue = 'loaded' | 'browser' | 'platform' | 'edge';
+
+/** The queue of a file is the first that matches. The longest file of a queue comes first, see sequencer.ts. */
+const QUEUES: readonly (readonly [Queue, RegExp])[] = [
+  // Starts processes of its own, loads them and measures what callers see. More than two at once would be a busier machine
+  // than any that these files are about.
+  [
+    'loaded',
+    /^(?:(?:journeys|hostile|faults|deploy|launcher|db|metering)\/|web\/build|proxy\/(?:doctor|process)|gateway\/(?:passed|bodies)\/)/,
+  ],
+  // In a browser, or with the product that the browser's files share.
+  [
+    'browser',
+    /^(?:web\/|(?:pages|widgets)\/browser|platform\/docs-browser|playground\/(?:run|sharing)\.|admin\/running|gateway\/refused-calls|graphql\/(?:account-changed|usage-recorded|guide)\.|proxy\/simulator-context|migration\/snippets)/,
+  ],
+  ['edge', /^(?:gateway|proxy|lib|clients|live|jobs|boundaries|docs|tracing|config)\b/],
+  ['platform', /^/],
+];
 
 /**
- * Files that start processes of their own, load them and measure what callers see. They wait for most of their time, but more
- * than two of them at once would be a busier machine than any that they are about.
+ * The queues that each worker serves, in turn. What the files of a queue share is then started by one worker, and a worker
+ * without files of its own helps the others: all end together.
  */
-const LOADED =
-  /\/build\/test\/(?:(?:journeys|hostile|faults|deploy|launcher|db|metering)\/|web\/build|proxy\/(?:doctor|process)|gateway\/(?:passed|bodies)\/)/;
-/** Files that could run anywhere. The workers of the loaded files take them afterwards: all lanes then end together. */
-const AFTERWARDS =
-  /\/build\/test\/(?:platform|accounts|alerts|billing|analytics|keys|live|proxy|lib|jobs|clients|boundaries)\//;
-/** Files in a browser, and those of GraphQL: what these share is started by one worker only. */
-const PLATFORM = /\/build\/test\/(?:web|graphql)\//;
+const WORKERS: readonly (readonly Queue[])[] = [
+  ['loaded', 'edge', 'platform'],
+  ['loaded', 'platform', 'edge'],
+  ['browser', 'platform', 'edge'],
+  ['platform', 'edge', 'browser'],
+  ['edge', 'platform', 'loaded'],
+];
 
-/** Lanes side by side, each with workers of its own: half of them for the loaded files, a quarter for the platform's. */
-class Lanes extends TestRunner {
-  readonly #config: Constructed[0];
-  readonly #context: Constructed[1];
+const queueOf = ({ path }: Test): Queue => {
+  const file = path.slice(path.indexOf('/build/test/') + '/build/test/'.length);
+  return QUEUES.find(([, pattern]) => pattern.test(file))![0];
+};
+
+/** Runs the whole suite on the workers above. Few files, or few workers, run as Jest runs them. */
+class QueueRunner extends TestRunner {
   readonly #listeners: Listening[] = [];
-
-  constructor(...[config, context]: Constructed) {
-    super(config, context);
-    this.#config = config;
-    this.#context = context;
-  }
 
   override on = ((...listening: Listening) => {
     this.#listeners.push(listening);
@@ -37,27 +59,69 @@ class Lanes extends TestRunner {
   }) as Runner['on'];
 
   override async runTests(...[tests, watcher, options]: Arguments): Promise<void> {
-    const { maxWorkers } = this.#config;
-    const loaded = tests.filter(({ path }) => LOADED.test(path) || AFTERWARDS.test(path));
-    const rest = tests.filter((one) => !loaded.includes(one));
-    const platform = rest.filter(({ path }) => PLATFORM.test(path));
-    const others = rest.filter(({ path }) => !PLATFORM.test(path));
-    const lanes = [loaded, platform, others].filter((files) => files.length > 0);
-    if (options.serial || maxWorkers < 4 || lanes.length < 2) return super.runTests(tests, watcher, options);
-    const quarter = Math.floor(maxWorkers / 4);
+    const queues = Object.groupBy(tests, queueOf);
+    const { maxWorkers } = this._globalConfig;
+    if (options.serial || maxWorkers < WORKERS.length || Object.keys(queues).length < QUEUES.length)
+      return super.runTests(tests, watcher, options);
+    let interrupted = false;
+    let ran = 0;
+    watcher.on('change', (state) => {
+      interrupted ||= state.interrupted;
+    });
     await Promise.all(
-      lanes.map((files) =>
-        this.#lane(files === loaded ? maxWorkers - 2 * quarter : quarter).runTests(files, watcher, options),
-      ),
+      WORKERS.map(async (served) => {
+        const worker = this.#worker(tests);
+        const next = (): Test | undefined =>
+          queues[served.find((queue) => queues[queue]!.length > 0) ?? served[0]!]!.shift();
+        for (let test = next(); test && !interrupted; test = next(), ran++) await this.#run(test, worker);
+        const { forceExited } = await worker.end();
+        if (forceExited) throw new Error('A worker had to be killed: its files have left something running.');
+      }),
     );
+    if (!interrupted && ran < tests.length) throw new Error(`${tests.length - ran} test files did not run`);
   }
 
-  /** A runner with so many workers. Who listens to this one hears of its files. */
-  #lane(maxWorkers: number): Runner {
-    const lane = new TestRunner({ ...this.#config, maxWorkers }, this.#context);
-    for (const listening of this.#listeners) lane.on(...listening);
-    return lane;
+  #worker(tests: readonly Test[]): TestWorker {
+    const contexts = new Map(tests.map(({ context }) => [context.config.id, context]));
+    const serializableResolvers = [...contexts.values()].map(({ config, moduleMap }) => ({
+      config,
+      serializableModuleMap: moduleMap.toJSON(),
+    }));
+    const worker = new Worker(TEST_WORKER, {
+      exposedMethods: ['worker'],
+      forkOptions: { serialization: 'json', stdio: 'pipe' },
+      numWorkers: 1,
+      setupArgs: [{ serializableResolvers }],
+      workerGracefulExitTimeout: this._globalConfig.workerGracefulExitTimeout,
+    }) as TestWorker;
+    worker.getStdout()?.pipe(process.stdout);
+    worker.getStderr()?.pipe(process.stderr);
+    return worker;
+  }
+
+  async #run(test: Test, worker: TestWorker): Promise<void> {
+    await this.#emit('test-file-start', [test]);
+    const running: import('jest-worker').PromiseWithCustomMessage<unknown> = worker.worker({
+      config: test.context.config,
+      context: { ...this._context, changedFiles: undefined, sourcesRelatedToTestsInChangedFiles: undefined },
+      globalConfig: this._globalConfig,
+      path: test.path,
+    });
+    running.UNSTABLE_onCustomMessage?.((message) => {
+      const [event, data] = message as [string, unknown];
+      void this.#emit(event, data);
+    });
+    try {
+      await this.#emit('test-file-success', [test, await running]);
+    } catch (error) {
+      await this.#emit('test-file-failure', [test, error]);
+    }
+  }
+
+  async #emit(event: string, data: unknown): Promise<void> {
+    for (const [name, listener] of this.#listeners)
+      if (name === event) await (listener as (data: unknown) => unknown)(data);
   }
 }
 
-export { Lanes as 'module.exports' };
+export { QueueRunner as 'module.exports' };

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 // Its types describe the CommonJS build.
@@ -6,31 +7,22 @@ const { default: Sequencer } = createRequire(import.meta.url)(
 ) as typeof import('@jest/test-sequencer');
 type Tests = Parameters<InstanceType<typeof Sequencer>['sort']>[0];
 
-/** What starts processes and waits for them takes longest: a run ends with its last file, so these begin. */
-const FIRST = [
-  'journeys',
-  'hostile',
-  'faults',
-  'web',
-  'deploy',
-  'launcher',
-  'gateway/limits',
-  'db',
-  'metering',
-  'gateway',
-];
+/** What `npm run test:times` measured: seconds by file. It lists the slow ones only. */
+function measured(): Map<string, number> {
+  const rows = readFileSync('docs/testing.md', 'utf8').matchAll(/^\| ([\w/-]+) \| ([\d.]+) \|/gm);
+  return new Map([...rows].map(([, file, seconds]) => [file!, Number(seconds)]));
+}
 
-const rank = (path: string): number => {
-  const found = FIRST.findIndex((folder) => path.includes(`/build/test/${folder}/`));
-  return found < 0 ? FIRST.length : found;
-};
+const nameOf = (path: string): string => path.replace(/.*\/build\/test\//, '').replace(/\.test\.js$/, '');
 
 /** Jest's order is by the durations of the last run, which a fresh clone doesn't know. */
 class LongestFirst extends Sequencer {
   override async sort(tests: Tests): Promise<Tests> {
-    const known = tests.every(({ duration }) => duration !== undefined);
     const sorted = await super.sort(tests);
-    return known ? sorted : sorted.sort((a, b) => rank(a.path) - rank(b.path));
+    if (tests.every(({ duration }) => duration !== undefined)) return sorted;
+    const seconds = measured();
+    const secondsOf = ({ path }: Tests[number]): number => seconds.get(nameOf(path)) ?? 0;
+    return sorted.sort((a, b) => secondsOf(b) - secondsOf(a));
   }
 }
 

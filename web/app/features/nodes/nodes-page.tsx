@@ -32,12 +32,14 @@ export function NodesPage(): ReactNode {
   const { staleAfterSeconds = NEVER, acceptsHeartbeats = true } = settings.data?.gpuNodeSettings ?? {};
   const nodes = useMemo(() => known && [...known.values()], [known]);
   const isEmpty = nodes?.length === 0;
+  // Not before the list has come: a link that then moves into the empty state would take the focus with it.
+  const hasTools = !isEmpty && (nodes !== undefined || error !== null);
   return (
     <>
       <PageHead
         title="Nodes"
         lead="The machines behind the deployments of the routing file, as they are now. Their addresses are shown to administrators only."
-        tools={!isEmpty && REGISTER}
+        tools={hasTools && REGISTER}
       />
       {error && <LoadError error={error} onRetry={again} />}
       {!acceptsHeartbeats && (

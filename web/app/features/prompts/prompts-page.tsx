@@ -37,9 +37,11 @@ function Prompts() {
   usePromptChanged(refresh);
   const page = data?.viewer?.prompts;
   const isEmpty = page?.nodes.length === 0 && q === undefined && after === undefined;
+  // Not before the list has come: a link that then moves into the empty state would take the focus with it.
+  const hasTools = !isEmpty && (page !== undefined || error !== null);
   return (
     <>
-      <PageHead {...outlines['/dashboard/prompts']} tools={!isEmpty && CREATE} />
+      <PageHead {...outlines['/dashboard/prompts']} tools={hasTools && CREATE} />
       {error && <LoadError error={error} onRetry={refresh} />}
       {page && !isEmpty && (
         <SearchField
