@@ -16,8 +16,22 @@ const toolOf = (name) =>
     schema: z.object({ place: z.string() }),
   });
 
+/** What each way of asking for an object sends: the type of `response_format` and the number of tools. */
+const STRUCTURED = {
+  jsonSchema: ['json_schema', 0],
+  functionCalling: [undefined, 1],
+  jsonMode: ['json_object', 0],
+};
+
 export async function run(checks, product) {
-  const configuration = { baseURL: `${product.url}/v1` };
+  let sent;
+  const configuration = {
+    baseURL: `${product.url}/v1`,
+    fetch: (url, init) => {
+      sent = JSON.parse(init.body);
+      return fetch(url, init);
+    },
+  };
   const chatOf = (fields = {}) =>
     new ChatOpenAI({ model: MODEL, apiKey: product.key, maxRetries: 0, configuration, ...fields });
   const chat = chatOf();
@@ -89,11 +103,12 @@ export async function run(checks, product) {
     );
     assert.ok(whole.tool_calls.every(({ args }) => typeof args.place === 'string'));
   });
-  for (const method of ['jsonSchema', 'functionCalling', 'jsonMode'])
+  for (const [method, form] of Object.entries(STRUCTURED))
     await checks.check(`withStructuredOutput by ${method}`, async () => {
       const schema = method === 'jsonMode' ? z.looseObject({ simulated: z.literal(true) }) : PLAN;
       const value = await chat.withStructuredOutput(schema, { method }).invoke(`${FAST} Plan a trip`);
       assert.deepEqual(schema.parse(value), value);
+      assert.deepEqual([sent.response_format?.type, sent.tools?.length ?? 0], form);
     });
   await checks.check('embedDocuments goes in batches, with the vectors of single queries', async () => {
     const embeddings = new OpenAIEmbeddings({

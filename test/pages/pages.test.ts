@@ -73,6 +73,17 @@ describe('the public pages', () => {
     },
   );
 
+  test('no page can be shown in a frame of another site', async () => {
+    for (const path of [...PAGES, ...OTHERS]) {
+      const { headers } = await get(path);
+      expect([path, headers.get('content-security-policy'), headers.get('x-frame-options')]).toEqual([
+        path,
+        expect.stringContaining("frame-ancestors 'none'"),
+        'DENY',
+      ]);
+    }
+  });
+
   test.each(OTHERS)('%s is valid HTML too', async (path) => {
     const { headers, text } = await get(path);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
