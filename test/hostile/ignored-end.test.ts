@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { loadWebBuild } from '../../src/pages/web-build.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey, startTestEdge } from '../support/edge.js';
-import { heldPorts } from '../support/own-sockets.js';
+import { noteEnds, serverEnds } from '../support/own-sockets.js';
 import { startTestPlatform } from '../support/platform.js';
 import { startTestProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
@@ -91,7 +91,7 @@ describe.each(['the edge', 'the platform', 'the model proxy'])('%s is rid of a c
   const attack = ([text, goesOn]: Attack): Socket[] =>
     Array.from({ length: EACH }, () => {
       const { hostname, port } = new URL(server.url);
-      const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+      const socket = noteEnds(connect({ host: hostname, port: Number(port), allowHalfOpen: true }));
       socket.on('error', () => undefined);
       socket.pause();
       socket.write(text);
@@ -104,13 +104,11 @@ describe.each(['the edge', 'the platform', 'the model proxy'])('%s is rid of a c
   test('does any of these, and ignores its end', async () => {
     const all = Object.entries(attacks(server)).map(([what, how]) => [what, attack(how)] as const);
     await until(() => all.every(([, own]) => own.every(({ pending }) => !pending)));
-    const left = (): string[] => {
-      const held = heldPorts();
-      return all.flatMap(([what, own]) => (own.some(({ localPort }) => held.has(localPort!)) ? [what] : []));
-    };
     // A look reads every connection of the machine.
-    await until(() => left().length === 0, { timeoutMs: 20_000, intervalMs: 200 }).catch(() => undefined);
-    expect(left()).toEqual([]);
+    await until(() => serverEnds(sockets) === 0, { timeoutMs: 20_000, intervalMs: 200 }).catch(
+      () => undefined,
+    );
+    expect(all.filter(([, own]) => serverEnds(own) > 0).map(([what]) => what)).toEqual([]);
   }, 40_000);
 });
 

@@ -3,6 +3,7 @@ import type { EdgeBounds } from '../../../src/gateway/edge-bounds.js';
 import { open, requestText } from '../../hostile/raw.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { startTestEdge, type TestEdge } from '../../support/edge.js';
+import { noteEnds } from '../../support/own-sockets.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../support/scripted-upstream.js';
 
 export interface PassingSuite {
@@ -28,7 +29,7 @@ export function usePassing(bounds: Partial<EdgeBounds> = {}): PassingSuite {
       bounds,
     });
     suite.client = () => {
-      const socket = open(suite.edge.url);
+      const socket = noteEnds(open(suite.edge.url));
       sockets.push(socket);
       return socket;
     };

@@ -5,7 +5,7 @@ import { WebSocketServer } from 'ws';
 import { HANDSHAKE, open, requestText } from '../../hostile/raw.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { startTestEdge, type TestEdge } from '../../support/edge.js';
-import { serverEnds } from '../../support/own-sockets.js';
+import { noteEnds, serverEnds } from '../../support/own-sockets.js';
 import { until } from '../../support/until.js';
 
 const STALLED_MS = 400;
@@ -58,7 +58,7 @@ describe('an upgrade', () => {
   /** A client that never ends by itself, nor reads. */
   async function ask(path: string): Promise<Socket> {
     const { hostname, port } = new URL(edge.url);
-    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    const socket = noteEnds(connect({ host: hostname, port: Number(port), allowHalfOpen: true }));
     socket.on('error', () => undefined);
     socket.pause();
     const before = ends.length;
