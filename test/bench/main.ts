@@ -37,7 +37,7 @@ import { measureVisibility } from './visible.js';
  * `npm run bench [-- --quick] [-- --peers] [-- --write] [-- --before <dist>]`: the edge beside what it is compared
  * with, in one interleaved run on loopback. `--peers` fetches Portkey and Node 20 from npm: it adds Portkey on both
  * Nodes and, where bare isn't left out, bare on Node 20. `--before` adds another build of this product, `--cpu-prof
- * <folder>` keeps profiles of the edge, `--flags "…"` gives it flags of Node, `--only a,b` leaves out what isn't named
+ * <folder>` keeps profiles of edge and proxy, `--flags "…"` gives it flags of Node, `--only a,b` leaves out what isn't named
  * (bare, edge, edges, nginx, chain, usage, analytics, pair) and `--steps` likewise (memory, beside, saturate, paced, streams,
  * first-bytes). `--rounds 20` makes more of them, for two builds that differ by little.
  */
@@ -121,13 +121,19 @@ async function startTargets(context: TargetContext, ledgers: Ledgers) {
   };
   if (wants('edges')) await edges('two edges', 'bench_edges', DIST);
   if (options.before && wants('edges')) await edges('two edges before', 'bench_edges_before', options.before);
-  if (options.before) await edge('before', 'bench_before', options.before);
+  if (options.before && wants('edge')) await edge('before', 'bench_before', options.before);
   const nginx = wants('nginx') ? await startNginx(context) : undefined;
   if (nginx) targets.push(nginx);
   else say('nginx: left out (not installed, or not asked for)');
   if (wants('chain')) {
     const ledger = await ledgers('bench_chain');
-    targets.push(await startChain(context, { name: 'edge + proxy', ledger, dist: DIST }));
+    targets.push(await startChain(context, { name: 'edge + proxy', ledger, dist: DIST, nodeOptions: profiling }));
+  }
+  if (options.before && wants('chain')) {
+    const ledger = await ledgers('bench_chain_before', options.before);
+    targets.push(
+      await startChain(context, { name: 'edge + proxy before', ledger, dist: options.before }),
+    );
   }
   if (options.peers) targets.push(...(await startPortkeys(context, runtimes)));
   return { targets, node20 };

@@ -49,10 +49,14 @@ const COLUMNS = [
   'Portkey',
   'Portkey, Node 20',
   'edge + proxy',
+  'edge + proxy before',
   'two edges',
   'two edges before',
   'before',
 ] as const;
+
+/** A user's call passes both: they are one row. */
+const BOTH_HOPS = 'edge + proxy';
 
 const shown = (value: number, digits: number): string =>
   Number.isFinite(value) ? value.toFixed(digits) : '-';
@@ -155,6 +159,8 @@ function fillTable(table: Table, findings: Findings): void {
   });
   table.ratio('capacity vs nginx', 'nginx', 'cpuPerRequest', { floor: 0.25, stretch: 0.35, atLeast: true });
   table.ratios('capacity vs Portkey', 'Portkey', 'cpuPerRequest', { floor: 12, stretch: 18, atLeast: true });
+  const twice = { floor: 2, stretch: 2 };
+  table.ratio('both hops vs bare', 'bare', 'cpuPerRequest', twice, false, BOTH_HOPS);
   const ofTwo = { floor: 0.9, stretch: 1, atLeast: true };
   table.ratio('capacity of each of two edges vs one', 'edge', 'cpuPerRequest', ofTwo, false, 'two edges');
   table.figures('added p50 ms @ 200/s', 'p50', 2, true);
@@ -170,6 +176,7 @@ function fillTable(table: Table, findings: Findings): void {
   table.ratios('SSE CPU vs bare', 'bare', 'cpuPerChunk', { floor: 1.15, stretch: 0.9 });
   table.ratio('SSE CPU vs nginx', 'nginx', 'cpuPerChunk', { floor: 2.2, stretch: 2.2 });
   table.ratios('SSE CPU vs Portkey', 'Portkey', 'cpuPerChunk', { floor: 0.3, stretch: 0.3 });
+  table.ratio('SSE CPU of both hops vs bare', 'bare', 'cpuPerChunk', { floor: 1, stretch: 1 }, false, BOTH_HOPS);
   table.figures('kB per open stream', 'kbPerStream', 1);
   table.goal(
     'memory per open stream',
@@ -312,12 +319,17 @@ export function renderNotes(findings: Findings, noisy: readonly string[]): strin
 
 /** Builds that differ by little are told apart round by round: what slows the machine down slows both. */
 function besideBefore(targets: Findings['targets']): string[] {
-  const [now, before] = ['edge', 'before'].map((name) => targets.get(name)?.figures);
-  return ['cpuPerRequest', 'cpuPerChunk'].flatMap((figure) => {
-    const values = now?.get(figure) ?? [];
-    const others = before?.get(figure) ?? [];
-    if (values.length === 0 || others.length !== values.length) return [];
-    const { least, median: middle, most } = spreadOf(values.map((value, round) => value / others[round]!));
-    return `${figure}, edge / before, median of ${values.length} rounds: ${middle.toFixed(3)} (${least.toFixed(2)} to ${most.toFixed(2)})`;
-  });
+  const pairs = [
+    ['edge', 'before'],
+    [BOTH_HOPS, `${BOTH_HOPS} before`],
+  ] as const;
+  return pairs.flatMap(([name, former]) =>
+    ['cpuPerRequest', 'cpuPerChunk'].flatMap((figure) => {
+      const values = targets.get(name)?.figures.get(figure) ?? [];
+      const others = targets.get(former)?.figures.get(figure) ?? [];
+      if (values.length === 0 || others.length !== values.length) return [];
+      const { least, median: middle, most } = spreadOf(values.map((value, round) => value / others[round]!));
+      return `${figure}, ${name} / ${former}, median of ${values.length} rounds: ${middle.toFixed(3)} (${least.toFixed(2)} to ${most.toFixed(2)})`;
+    }),
+  );
 }

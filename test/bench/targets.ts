@@ -162,7 +162,8 @@ export async function startProxy(
 ): Promise<RunningTarget> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = start(process.execPath, [programOf(options.dist, 'proxy')], {
+  const args = [...(options.nodeOptions ?? []), programOf(options.dist, 'proxy')];
+  const child = start(process.execPath, args, {
     cores: context.cores,
     env: {
       ...productEnv(context, { ...options, upstreamUrl: url }, port),
