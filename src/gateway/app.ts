@@ -21,6 +21,7 @@ import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
 import { cutConnections } from '../lib/cut-connections.js';
 import { idleCloser } from '../lib/lifecycle.js';
+import { LinkedUpstream } from '../lib/link/linked-upstream.js';
 import type { Logger } from '../lib/logger.js';
 import { NetworkBudget } from '../lib/network-budget.js';
 import { Pace } from '../lib/pace.js';
@@ -102,10 +103,16 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const cache = createKeyCache({ pool, envelope, clock, log, contact });
   const upstreamUrl = new URL(config.upstreamUrl);
   const basePath = upstreamUrl.pathname.replace(/\/$/, '');
-  const upstream = new UpstreamClient({
+  const upstream = new LinkedUpstream({
     url: upstreamUrl,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    echoes: !config.externalUpstream,
+    basePath,
+    masterKey: config.upstreamMasterKey,
+    timeoutMs: CONNECT_TIMEOUT_MS,
+    client: new UpstreamClient({
+      url: upstreamUrl,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      echoes: !config.externalUpstream,
+    }),
   });
   const routes = createModelRoutes(upstreamUrl.origin, basePath, config.upstreamMasterKey);
   await routes.ready;
@@ -183,7 +190,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     checkIntervalMs,
   });
   const patience = { headersTimeoutMs: config.upstreamTimeoutMs, bodyTimeoutMs: config.upstreamIdleMs };
-  const relay = { upstream, basePath, patience, catalog, metrics, turns: new Turns() };
+  const relay = { upstream, patience, catalog, metrics, turns: new Turns() };
   const pace = new Pace({
     bytesPerSecond: bounds.uploadBytesPerSecond,
     stallMs: bounds.uploadStallMs,

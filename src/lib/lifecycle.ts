@@ -80,9 +80,13 @@ export function announceReady(url: string): void {
  * Makes the way to close `server`, which must not listen yet: the door is shut first (see `doorOf`), then `close`, which
  * waits for the server to end, runs while connections that wait for nothing are closed every 50 ms. Browsers and SDKs
  * open connections ahead of need; Node takes those for busy, and once it closes it applies no timeout of its own to them.
+ * Who keeps some of them (`isKept`), since they no longer speak HTTP, ends them.
  */
-export function idleCloser(server: Server): (close: () => PromiseLike<unknown>) => Promise<void> {
-  const door = doorOf(server);
+export function idleCloser(
+  server: Server,
+  isKept: (socket: Socket) => boolean = () => false,
+): (close: () => PromiseLike<unknown>) => Promise<void> {
+  const door = doorOf(server, isKept);
   return async (close) => {
     await door.shut();
     const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
@@ -104,7 +108,7 @@ interface Door {
  * turn of the event loop), those whose first request is still on its way, and those whose answer is complete but not
  * yet read. With this the first two are waited for by `shut`, and the last by a `closeIdleConnections` that knows.
  */
-function doorOf(server: Server): Door {
+function doorOf(server: Server, isKept: (socket: Socket) => boolean): Door {
   /** The latest answer on each connection; none before its first request. */
   const connections = new Map<Socket, ServerResponse | undefined>();
   let taken = 0;
@@ -120,6 +124,7 @@ function doorOf(server: Server): Door {
   server.closeIdleConnections = () => {
     const shutFor = Date.now() - shutAt;
     for (const [socket, answer] of connections) {
+      if (isKept(socket)) continue;
       // A request that is still on its way gets a while to become whole: Node's own limits end with its `close()`.
       const unborn = shutFor > (socket.bytesRead === 0 ? 0 : UNBORN_MS);
       if (answer ? answer.writableFinished : unborn) socket.destroy();

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { errorBody } from '../errors.js';
 
@@ -73,29 +72,4 @@ export const bodyOf = ({ message, type, param, code }: ProxyError) => ({
 export function sendError(reply: FastifyReply, error: ProxyError): FastifyReply {
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
   return reply.code(error.status).send(bodyOf(error));
-}
-
-/** Sends a whole JSON answer past Fastify; nothing when the caller has left. */
-export function answerJson(
-  response: ServerResponse,
-  status: number,
-  body: Buffer,
-  retryAfterSeconds?: number,
-): void {
-  if (response.destroyed) return;
-  const headers: Record<string, string | number> = {
-    'content-type': 'application/json',
-    'content-length': body.length,
-  };
-  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
-  response.writeHead(status, headers).end(body);
-}
-
-/** Sends a whole JSON answer that is too large to be copied into one piece; nothing when the caller has left. */
-export function answerInParts(response: ServerResponse, parts: readonly Buffer[]): void {
-  if (response.destroyed) return;
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': length });
-  for (const part of parts) response.write(part);
-  response.end();
 }

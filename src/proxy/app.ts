@@ -1,9 +1,7 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Fastify from 'fastify';
 import type { Registry } from 'prom-client';
 import { type ErrorCode, errorEntry } from '../errors.js';
-import { sha256 } from '../lib/crypto.js';
 import { CONNECTION_BOUNDS, cutConnections, type RequestBounds } from '../lib/cut-connections.js';
 import { fastifyLogger, NO_JSON_SCHEMAS } from '../lib/fastify-options.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
@@ -11,11 +9,13 @@ import { idleCloser } from '../lib/lifecycle.js';
 import type { Logger } from '../lib/logger.js';
 import { matchedRules, requireRules } from '../lib/route-rules.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
-import { keysUnavailable, sendError, unauthorised } from './answers.js';
+import { type Access, bearerOf, createAccess } from './access.js';
+import { type ProxyError, sendError } from './answers.js';
 import type { CallTimeouts } from './call.js';
 import type { Random } from './group.js';
 import { inferenceRoutes } from './inference-routes.js';
 import { keyRoutes } from './key-routes.js';
+import { acceptLinks, asksForLink } from './link/accept-links.js';
 import { modelInfoRoutes } from './model-info-routes.js';
 import { createProxyMetrics } from './proxy-metrics.js';
 import { createRelay } from './relay.js';
@@ -23,8 +23,9 @@ import { type RouteRules, rules } from './route-rules.js';
 import { createRouter, type Router, type RouterDeps } from './router.js';
 import type { Routing } from './routing.js';
 import { Sites, type SteeringNode } from './sites.js';
+import type { InferenceDeps } from './take-call.js';
 import { type ProxyTime, processTime } from './time.js';
-import type { KeyCheck, VirtualKeys } from './virtual-keys.js';
+import type { VirtualKeys } from './virtual-keys.js';
 
 const DRAIN_TIMEOUT_MS = 30_000;
 /** The same as the edge's: this port may be reachable by others than the edge. */
@@ -36,7 +37,6 @@ const BOUNDS: Readonly<RequestBounds> = {
 };
 /** Above what a node that serves takes for one token, and short enough for a call to wait for. */
 const MAX_PROBE_MS = 5_000;
-const BEARER = /^Bearer +(\S+)$/i;
 
 export interface ProxyDeps {
   routing: Routing;
@@ -76,9 +76,6 @@ export interface ModelProxy {
 /** What the edge sends with a call and looks for in its answer; it makes nothing longer. */
 const REQUEST_ID = /^[!-~]{1,200}$/;
 
-const bearerOf = (authorization: string | undefined): string | undefined =>
-  BEARER.exec(authorization ?? '')?.[1];
-
 /** Fastify's own refusals in the shape of all others. */
 function answerFailure(error: FastifyError, reply: FastifyReply, log: Logger): FastifyReply {
   const codes: Record<number, ErrorCode> = {
@@ -93,12 +90,6 @@ function answerFailure(error: FastifyError, reply: FastifyReply, log: Logger): F
   return sendError(reply, { status, type, code, message });
 }
 
-/** Tells the master key by its hash, in a time that doesn't depend on where another differs. */
-function masterCheck(masterKey: string): (hash: Buffer) => boolean {
-  const expected = sha256(masterKey);
-  return (hash) => timingSafeEqual(hash, expected);
-}
-
 /** Every answer names the call that it belongs to, so that the edge sees when it has got another's. */
 function echoRequestId({ headers }: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const id = headers['x-request-id'];
@@ -107,34 +98,27 @@ function echoRequestId({ headers }: FastifyRequest, reply: FastifyReply, done: (
 }
 
 /** Asks for what the matched route declares, on the headers, before a byte of the body is read. */
-function requireAuth(keys: VirtualKeys, isMaster: (hash: Buffer) => boolean) {
-  const judge = (check: KeyCheck, reply: FastifyReply, done: () => void): void => {
-    if (check === 'known') done();
-    else if (check === 'unavailable') sendError(reply, keysUnavailable);
-    else sendError(reply, unauthorised('Authentication Error, invalid proxy server token passed.'));
-  };
+function requireAuth(access: Access) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const auth = matchedRules<RouteRules>(request)?.auth ?? 'none';
-    const key = auth === 'none' ? undefined : bearerOf(request.headers.authorization);
-    const hash = key === undefined ? undefined : sha256(key);
-    if (auth === 'none' || (hash && isMaster(hash))) done();
-    else if (auth === 'master') {
-      sendError(reply, unauthorised('Authentication Error, only the master key may do this.'));
-    } else if (key === undefined || hash === undefined) {
-      sendError(reply, unauthorised('Authentication Error, no API key passed in.'));
-    } else {
-      const check = keys.check(key, hash);
-      // A key in memory continues in the same turn. A look-up never rejects.
-      if (typeof check === 'string') judge(check, reply, done);
-      else void check.then((found) => judge(found, reply, done));
+    if (auth === 'none') {
+      done();
+      return;
     }
+    const judge = (refusal: ProxyError | undefined): void => {
+      if (refusal) sendError(reply, refusal);
+      else done();
+    };
+    const refusal = access.refusal(auth, request.headers.authorization);
+    if (refusal instanceof Promise) void refusal.then(judge);
+    else judge(refusal);
   };
 }
 
 /** The model proxy as a function of its dependencies; it doesn't listen yet. */
 export function createProxy(deps: ProxyDeps): ModelProxy {
   const { keys, log } = deps;
-  const isMaster = masterCheck(deps.masterKey);
+  const access = createAccess(keys, deps.masterKey);
   const bounds: RequestBounds = { ...BOUNDS, ...deps.bounds };
   const app: FastifyInstance = Fastify({
     ...fastifyLogger(log),
@@ -147,11 +131,13 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: bounds.headersTimeoutMs,
       connectionsCheckingInterval: bounds.checkIntervalMs,
+      // Any other request for an upgrade is answered as if it asked for none.
+      shouldUpgradeCallback: asksForLink,
     },
     // A call that reaches us while we drain is served; the answer says that the connection closes.
     return503OnClosing: false,
   });
-  const closing = idleCloser(app.server);
+  const closing = idleCloser(app.server, (socket) => links.has(socket));
   cutConnections(app.server, bounds);
   const relay = createRelay((authorization) => keys.ownerOf(bearerOf(authorization) ?? ''));
   const time = deps.time ?? processTime;
@@ -177,7 +163,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
 
   requireRules(app);
   app.addHook('onRequest', echoRequestId);
-  app.addHook('onRequest', requireAuth(keys, isMaster));
+  app.addHook('onRequest', requireAuth(access));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
@@ -199,7 +185,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   app.get('/health/liveliness', rules('none'), () => JSON.stringify("I'm alive!"));
 
   deps.tracing?.watch(app.server);
-  inferenceRoutes(app, {
+  const inference: InferenceDeps = {
     tracing: deps.tracing,
     router: () => router,
     relay,
@@ -211,7 +197,9 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
       totalMs: deps.timeouts.firstByteMs,
       idleMs: deps.timeouts.idleMs,
     }),
-  });
+  };
+  inferenceRoutes(app, inference);
+  const links = acceptLinks(app.server, { inference, access, bounds, log });
   keyRoutes(app, keys);
   modelInfoRoutes(app, () => router);
 
@@ -231,7 +219,11 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     async close() {
       draining = true;
       ending.abort();
-      const cut = setTimeout(() => app.server.closeAllConnections(), deps.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);
+      links.drain();
+      const cut = setTimeout(() => {
+        app.server.closeAllConnections();
+        links.destroy();
+      }, deps.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);
       await closing(() => app.close());
       clearTimeout(cut);
       relay.close();

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { Work, WorkEnd } from '../lib/turns.js';
 import {
   AnswerTooLargeError,
@@ -9,16 +8,13 @@ import {
 import type { UpstreamClient } from '../lib/upstream/client.js';
 import type { CallPatience, Connection, UpstreamHandler } from '../lib/upstream/connection.js';
 import type { ResponseHead } from '../lib/upstream/response-head.js';
-import { answerInParts, answerJson, bodyOf, type ProxyError } from './answers.js';
+import { bodyOf, type ProxyError } from './answers.js';
+import type { Caller } from './caller.js';
 import { restampInParts } from './large-restamp.js';
 import { judgeFailure, judgePayload, judgeStatus, tooLarge, type Verdict } from './node-errors.js';
 import type { Asked } from './request.js';
 import { modelValue, restampJson, SseRestamper, UpstreamGarbage } from './restamp.js';
 import type { Deployment } from './routing.js';
-
-const STREAM_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
-const LINE_END = Buffer.from('\r\n');
-const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
 /** How one call to one node ended. */
 export type AttemptEnd =
@@ -78,8 +74,6 @@ export class Attempt implements UpstreamHandler {
   #stream: SseRestamper | undefined;
   /** What leaves of a stream next. */
   #pieces: Buffer[] = [];
-  /** Whether the answer's chunked framing is ours to write. */
-  #framing = false;
   /** Why the stream that the caller gets is invalid, although it continues. */
   #spoilt: string | undefined;
   /** Gives up the work on a large answer, while there is some. */
@@ -89,7 +83,7 @@ export class Attempt implements UpstreamHandler {
     private readonly deployment: Deployment,
     private readonly asked: Asked,
     readonly patience: CallPatience,
-    private readonly response: ServerResponse,
+    private readonly caller: Caller,
     /** Called whenever bytes leave: the node is at work, and from the first ones on there is no other try. */
     private readonly onLeaving: () => void,
     private readonly takeTurns: TakeTurns,
@@ -160,7 +154,7 @@ export class Attempt implements UpstreamHandler {
       return;
     }
     const answer = restampJson(body, modelValue(this.deployment.group), (payload) => this.#told(payload));
-    answerJson(this.response, 200, answer);
+    this.caller.answer(200, answer);
     this.#finish({ kind: 'ok' });
   }
 
@@ -172,7 +166,7 @@ export class Attempt implements UpstreamHandler {
         this.#fail(error);
         return;
       }
-      answerInParts(this.response, parts);
+      this.caller.answerInParts(parts);
       this.#finish({ kind: 'ok' });
     });
   }
@@ -189,8 +183,8 @@ export class Attempt implements UpstreamHandler {
   #endStream(stream: SseRestamper): void {
     stream.end(this.#pieces);
     this.#send();
-    if (!this.response.headersSent) throw new UpstreamGarbage('an empty stream');
-    this.response.end(this.#framing ? LAST_CHUNK : undefined);
+    if (!this.caller.begun) throw new UpstreamGarbage('an empty stream');
+    this.caller.endStream();
     const reason = this.#spoilt ?? (stream.complete ? undefined : 'stream_cut');
     this.#finish(reason === undefined ? { kind: 'ok' } : { kind: 'broken', reason });
   }
@@ -200,21 +194,8 @@ export class Attempt implements UpstreamHandler {
     const pieces = this.#pieces;
     if (pieces.length === 0) return;
     this.#pieces = [];
-    const { response } = this;
     this.onLeaving();
-    if (!response.headersSent) {
-      response.writeHead(200, STREAM_HEADERS);
-      // Node writes a chunk in four parts; framed here it leaves in one. To HTTP/1.0 nothing is chunked.
-      this.#framing = response.chunkedEncoding;
-      response.chunkedEncoding = false;
-    }
-    if (this.#framing) {
-      const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-      pieces.unshift(Buffer.from(`${bytes.toString(16)}\r\n`, 'latin1'));
-      pieces.push(LINE_END);
-    }
-    if (!response.write(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)))
-      this.#connection?.pause(this);
+    if (!this.caller.send(pieces)) this.#connection?.pause(this);
   }
 
   /**
@@ -223,16 +204,16 @@ export class Attempt implements UpstreamHandler {
    */
   #errorEvent(payload: Buffer): Buffer {
     const verdict = judgePayload(payload, this.deployment);
-    if (!this.response.headersSent && this.#pieces.length === 0) throw new ErrorAnswer(verdict);
+    if (!this.caller.begun && this.#pieces.length === 0) throw new ErrorAnswer(verdict);
     if (verdict.kind === 'failed') this.#spoilt = verdict.reason;
     const told = verdict.kind === 'failed' ? bodyOf(verdict.error) : verdict.body;
     return Buffer.from(JSON.stringify(told));
   }
 
   #fail(failure: unknown): void {
-    if (this.response.headersSent) {
+    if (this.caller.begun) {
       // A clean end would say that the answer is whole.
-      this.response.destroy();
+      this.caller.cut();
       const large = this.#spoilt === undefined && failure instanceof AnswerTooLargeError;
       const reason = this.#spoilt ?? judgeFailure(failure).reason;
       this.#finish(large ? { kind: 'too_large' } : { kind: 'broken', reason });
@@ -240,7 +221,7 @@ export class Attempt implements UpstreamHandler {
     }
     const verdict = verdictOn(failure);
     if (verdict.kind === 'refused') {
-      answerJson(this.response, verdict.status, Buffer.from(JSON.stringify(verdict.body)));
+      this.caller.answer(verdict.status, Buffer.from(JSON.stringify(verdict.body)));
     }
     this.#finish(verdict);
   }

@@ -1,9 +1,9 @@
-import type { ServerResponse } from 'node:http';
 import type { Span } from '../lib/tracing/tracing.js';
-import { SERVED_BY_HEADER, servedByValue } from '../lib/upstream/served-by.js';
+import { servedByValue } from '../lib/upstream/served-by.js';
 import { within } from '../lib/within.js';
-import { answerJson, bodyOf, type ProxyError, tableError } from './answers.js';
+import { bodyOf, type ProxyError, tableError } from './answers.js';
 import type { Attempt, AttemptEnd } from './attempt.js';
+import type { Caller } from './caller.js';
 import type { Candidate, Group, Random } from './group.js';
 import type { ProxyMetrics } from './proxy-metrics.js';
 import type { Relay } from './relay.js';
@@ -60,18 +60,17 @@ export class Call {
   constructor(
     private readonly deps: CallDeps,
     private readonly asked: Asked,
-    private readonly response: ServerResponse,
+    private readonly caller: Caller,
     private readonly span?: Span,
   ) {
     this.#deadline = deps.time.now() + deps.timeouts().totalMs;
-    this.#gone = response.closed;
-    response.on('close', () => {
-      if (response.writableFinished) return;
+    this.#gone = caller.gone;
+    caller.onLeft(() => {
       this.#gone = true;
       this.#attempt?.abandon();
       this.#leaving?.abort();
     });
-    response.on('drain', () => this.#attempt?.resume());
+    caller.onDrain(() => this.#attempt?.resume());
   }
 
   /**
@@ -144,8 +143,8 @@ export class Call {
     candidate.gate.enter();
     const { site } = candidate.gate;
     const servedBy = servedByValue(deployment.headerName, site.nodeId, site.calls);
-    if (!this.#gone) this.response.setHeader(SERVED_BY_HEADER, servedBy);
-    this.#attempt = relay.attempt(deployment, this.asked, patience, this.response, () => {
+    if (!this.#gone) this.caller.servedBy(servedBy);
+    this.#attempt = relay.attempt(deployment, this.asked, patience, this.caller, () => {
       // A stream may go on for minutes: what was asked isn't kept for it once there is no other try.
       this.asked.body = NOTHING;
       candidate.health.answering(time.now());
@@ -202,7 +201,7 @@ export class Call {
   #answer(error: ProxyError): Outcome {
     if (this.#gone) return 'client_gone';
     const body = Buffer.from(JSON.stringify(bodyOf(error)));
-    answerJson(this.response, error.status, body, error.retryAfterSeconds);
+    this.caller.answer(error.status, body, error.retryAfterSeconds);
     return error.code;
   }
 }

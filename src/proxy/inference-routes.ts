@@ -1,35 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Tracing } from '../lib/tracing/tracing.js';
-import { modelNotFound, sendError } from './answers.js';
-import { Call, type CallDeps } from './call.js';
-import { readRequest } from './request.js';
+import { sendError } from './answers.js';
+import { HttpCaller } from './caller.js';
 import { INFERENCE_BYTES, rules } from './route-rules.js';
+import { type InferenceDeps, readCall, runCall } from './take-call.js';
 
 /** When these models were first listed; SDKs want a number. */
 const MODELS_CREATED = 1_763_683_200;
-const MAX_SHOWN_NAME = 100;
-const MS_PER_SECOND = 1000;
 
-export interface InferenceDeps extends CallDeps {
-  tracing: Tracing | undefined;
-}
-
+/** Calls of models over HTTP, and which models there are. */
 export function inferenceRoutes(app: FastifyInstance, deps: InferenceDeps): void {
   const forward = (path: string) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const asked = readRequest(path, request.body, request.headers.authorization);
+    const asked = readCall(deps, path, request.body, request.headers.authorization);
     // The call alone decides how long it is kept.
     request.body = undefined;
     if (!('member' in asked)) return sendError(reply, asked);
-    if (deps.router().line(asked.model).length === 0) {
-      return sendError(reply, modelNotFound(asked.model.slice(0, MAX_SHOWN_NAME)));
-    }
     reply.hijack();
-    const started = performance.now();
-    const span = deps.tracing?.of(request.raw);
-    span?.note({ 'http.route': path, 'gen_ai.request.model': asked.model });
-    const outcome = await new Call(deps, asked, reply.raw, span).run();
-    span?.note({ 'gateway.outcome': outcome });
-    deps.metrics.finished(asked.model, outcome, (performance.now() - started) / MS_PER_SECOND);
+    await runCall(deps, asked, new HttpCaller(reply.raw), deps.tracing?.of(request.raw));
   };
 
   app.post('/v1/chat/completions', rules('key', INFERENCE_BYTES), forward('/chat/completions'));

@@ -1,10 +1,10 @@
-import type { ServerResponse } from 'node:http';
 import { replaceValues } from '../lib/json-scan.js';
 import { withoutEndSlashes } from '../lib/trim-end.js';
 import { Turns } from '../lib/turns.js';
 import { UpstreamClient } from '../lib/upstream/client.js';
 import type { CallPatience } from '../lib/upstream/connection.js';
 import { Attempt, type TakeTurns } from './attempt.js';
+import type { Caller } from './caller.js';
 import { probe } from './probe.js';
 import type { Asked } from './request.js';
 import { modelValue } from './restamp.js';
@@ -14,12 +14,12 @@ const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Calls nodes. */
 export interface Relay {
-  /** Starts one call to one node; the answer goes to `response`. */
+  /** Starts one call to one node; the answer goes to `caller`. */
   attempt(
     deployment: Deployment,
     asked: Asked,
     patience: CallPatience,
-    response: ServerResponse,
+    caller: Caller,
     onLeaving: () => void,
   ): Attempt;
   /** Whether a node serves, as a small call of our own finds in that time: see probe.ts. Never rejects. */
@@ -78,9 +78,9 @@ export function createRelay(ownerOf: (authorization: string | undefined) => stri
   };
 
   return {
-    attempt(deployment, asked, patience, response, onLeaving) {
+    attempt(deployment, asked, patience, caller, onLeaving) {
       const { client, basePath, fields, model } = wireOf(deployment);
-      const attempt = new Attempt(deployment, asked, patience, response, onLeaving, takeTurns);
+      const attempt = new Attempt(deployment, asked, patience, caller, onLeaving, takeTurns);
       const body = replaceValues(asked.body, [asked.member], model);
       attempt.start(client, basePath + asked.path, asked.stream ? fields.stream : fields.whole, body);
       return attempt;

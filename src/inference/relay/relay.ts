@@ -1,9 +1,9 @@
 import { type AppError, errorEntry } from '../../errors.js';
 import type { Turns, Work, WorkEnd } from '../../lib/turns.js';
 import { MAX_ERROR_BYTES } from '../../lib/upstream/answer-limits.js';
-import type { UpstreamClient } from '../../lib/upstream/client.js';
-import type { CallPatience, Connection, UpstreamHandler } from '../../lib/upstream/connection.js';
+import type { CallPatience, UpstreamHandler } from '../../lib/upstream/connection.js';
 import type { ResponseHead } from '../../lib/upstream/response-head.js';
+import type { Carrier, Upstream } from '../../lib/upstream/upstream.js';
 import { type Call, CLIENT_LEFT } from '../call.js';
 import type { CallMetrics, DroppedKind } from '../call-metrics.js';
 import type { Catalog } from '../catalog.js';
@@ -17,23 +17,16 @@ import { mapStatus, mapTransportError, type UpstreamFailure } from './upstream-f
 const NOTHING = Buffer.alloc(0);
 
 export interface RelayDeps {
-  upstream: UpstreamClient;
-  /** Path prefix of the upstream's address, without a trailing slash. */
-  basePath: string;
+  upstream: Upstream;
   patience: CallPatience;
   catalog: Catalog;
   metrics: CallMetrics;
   turns: Turns;
 }
 
-const FIELDS = 'accept: application/json\r\n';
-const STREAM_FIELDS = 'accept: text/event-stream\r\n';
-
-const PATHS = { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' } as const;
-
 /** Carries one call to the model proxy and its answer back. Nothing is retried after a forwarded byte. */
 export class Relay implements UpstreamHandler, RelayContext {
-  #connection: Connection | undefined;
+  #carrier: Carrier | undefined;
   #answer: RelayAnswer | undefined;
   #status = 0;
   #retryAfter: string | undefined;
@@ -69,11 +62,14 @@ export class Relay implements UpstreamHandler, RelayContext {
     const { id, endpoint, admission, body, span } = this.call.input;
     this.recipient.onClose(() => this.#closed());
     if (body.stream) this.recipient.onDrain(() => this.#resume());
-    let fields = `authorization: ${admission.authorization}\r\nx-request-id: ${id}\r\n`;
-    if (span) fields += `traceparent: ${span.traceparent}\r\n`;
-    this.#connection = this.deps.upstream.post(
-      this.deps.basePath + PATHS[endpoint],
-      fields + (body.stream ? STREAM_FIELDS : FIELDS),
+    this.#carrier = this.deps.upstream.call(
+      {
+        endpoint,
+        authorization: admission.authorization,
+        requestId: id,
+        traceparent: span?.traceparent,
+        stream: body.stream,
+      },
       body.forward,
       this,
     );
@@ -226,7 +222,7 @@ export class Relay implements UpstreamHandler, RelayContext {
     if (this.#answer) {
       this.#answer.clientGone(() => this.#left());
       // If it continues to read, no slow reader delays it any longer.
-      this.#connection?.resume(this);
+      this.#carrier?.resume(this);
       return;
     }
     this.call.fail(CLIENT_LEFT, () => undefined);
@@ -248,15 +244,15 @@ export class Relay implements UpstreamHandler, RelayContext {
   }
 
   #abort(): void {
-    this.#connection?.abort(this);
+    this.#carrier?.abort(this);
   }
 
   #pause(): void {
-    this.#connection?.pause(this);
+    this.#carrier?.pause(this);
     this.recipient.awaitReader();
   }
 
   #resume(): void {
-    this.#connection?.resume(this);
+    this.#carrier?.resume(this);
   }
 }

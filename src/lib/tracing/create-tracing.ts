@@ -87,19 +87,19 @@ export function createTracing(options: TracingOptions): Tracing {
     if (parent && (!options.isEntry || !parent.sampled)) return parent.sampled;
     return Math.random() < options.ratio;
   };
-  const begin = (request: IncomingMessage, response: ServerResponse): void => {
-    // Asked every few seconds, by machines.
-    if (request.url?.startsWith('/health')) return;
-    const parent = readTraceparent(request.headers.traceparent);
+  const begin = (method: string, traceparent: string | string[] | undefined): Span => {
+    const parent = readTraceparent(traceparent);
     const sampled = isSampled(parent);
     const context = { traceId: parent?.traceId ?? hex(TRACE_BYTES), spanId: hex(SPAN_BYTES), sampled };
-    if (!sampled) {
-      spans.set(request, droppedSpan(context));
-      return;
-    }
+    return sampled ? new KeptSpan(add, context, parent?.spanId, 'server', method) : droppedSpan(context);
+  };
+  const watched = (request: IncomingMessage, response: ServerResponse): void => {
+    // Asked every few seconds, by machines.
+    if (request.url?.startsWith('/health')) return;
     const method = request.method ?? '';
-    const span = new KeptSpan(add, context, parent?.spanId, 'server', method);
+    const span = begin(method, request.headers.traceparent);
     spans.set(request, span);
+    if (!(span instanceof KeptSpan)) return;
     response.once('close', () => {
       const { statusCode, writableFinished } = response;
       span.note({ 'http.request.method': method, 'http.response.status_code': statusCode });
@@ -109,8 +109,9 @@ export function createTracing(options: TracingOptions): Tracing {
   };
   return {
     watch(server: Server) {
-      server.prependListener('request', begin);
+      server.prependListener('request', watched);
     },
+    begin,
     of: (request) => spans.get(request),
     run: (request, work) => active.run(spans.get(request), work),
     async close() {

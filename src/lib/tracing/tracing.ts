@@ -19,6 +19,8 @@ export interface Span {
 export interface Tracing {
   /** Gives each request to a server a span, from its head to the end of its answer. */
   watch(server: Server): void;
+  /** Begins the span of a request that no server was asked, by its W3C header; who answers it ends the span. */
+  begin(method: string, traceparent: string | undefined): Span;
   /** The span of a request that is being answered. */
   of(request: IncomingMessage): Span | undefined;
   /** Runs what answers a request, so that `activeSpan` finds its span. */

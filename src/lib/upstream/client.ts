@@ -1,5 +1,6 @@
 import { Connection, type ConnectionOwner, type UpstreamHandler } from './connection.js';
-import type { Destination } from './socket.js';
+import { LateWatch } from './late-watch.js';
+import { type Destination, destinationOf } from './socket.js';
 
 export interface UpstreamClientOptions {
   /** `http:` or `https:`; its path is of no account. */
@@ -42,9 +43,7 @@ export class UpstreamClient implements ConnectionOwner {
    */
   readonly #resting = new Map<string, Connection[]>();
   #echoes: boolean;
-  /** For the next look at which connections are late, and when that is: one for all, however many there are. */
-  #timer: NodeJS.Timeout | undefined;
-  #lookAt = Number.POSITIVE_INFINITY;
+  readonly #watch = new LateWatch(() => this.#all);
   #retired = false;
   #destroyed = false;
 
@@ -52,9 +51,7 @@ export class UpstreamClient implements ConnectionOwner {
     const { url, connectTimeoutMs, echoes = false } = options;
     this.#echoes = echoes;
     this.#connectTimeoutMs = connectTimeoutMs;
-    const tls = url.protocol === 'https:';
-    const host = url.hostname.replace(/^\[|\]$/g, '');
-    this.#destination = { host, port: Number(url.port) || (tls ? 443 : 80), tls };
+    this.#destination = destinationOf(url);
     this.#common = ` HTTP/1.1\r\nhost: ${url.host}\r\n${FIELDS}`;
   }
 
@@ -86,7 +83,7 @@ export class UpstreamClient implements ConnectionOwner {
   destroy(): void {
     this.#destroyed = true;
     for (const connection of [...this.#all]) connection.destroy();
-    clearTimeout(this.#timer);
+    this.#watch.stop();
   }
 
   free(connection: Connection): void {
@@ -117,10 +114,7 @@ export class UpstreamClient implements ConnectionOwner {
   }
 
   lookBy(dueAt: number): void {
-    if (dueAt >= this.#lookAt) return;
-    clearTimeout(this.#timer);
-    this.#lookAt = dueAt;
-    this.#timer = setTimeout(this.#look, Math.max(1, Math.ceil(dueAt - performance.now()))).unref();
+    this.#watch.lookBy(dueAt);
   }
 
   /** From now on an answer tells whose it is, so that any call may take any connection. */
@@ -149,18 +143,4 @@ export class UpstreamClient implements ConnectionOwner {
     this.#all.add(connection);
     return connection;
   }
-
-  /** What has arrived while the process was busy is read first. */
-  readonly #look = (): void => void setImmediate(this.#endLate);
-
-  readonly #endLate = (): void => {
-    this.#lookAt = Number.POSITIVE_INFINITY;
-    const now = performance.now();
-    let next = Number.POSITIVE_INFINITY;
-    for (const connection of [...this.#all]) {
-      if (connection.dueAt <= now) connection.late();
-      else next = Math.min(next, connection.dueAt);
-    }
-    this.lookBy(next);
-  };
 }

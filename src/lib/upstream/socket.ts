@@ -10,6 +10,13 @@ export interface Destination {
   session?: Buffer | undefined;
 }
 
+/** Where an `http:` or `https:` address leads. */
+export function destinationOf(url: URL): Destination {
+  const tls = url.protocol === 'https:';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return { host, port: Number(url.port) || (tls ? 443 : 80), tls };
+}
+
 /** What a socket tells of, beside its end. */
 export interface SocketEvents {
   opened(): void;

@@ -18,6 +18,7 @@ import { activeSpan } from '../../../lib/tracing/active-span.js';
 import { Turns } from '../../../lib/turns.js';
 import { UpstreamClient } from '../../../lib/upstream/client.js';
 import type { CallPatience } from '../../../lib/upstream/connection.js';
+import { HttpUpstream, type Upstream } from '../../../lib/upstream/upstream.js';
 import type { Meter, UsageRecord } from '../../../metering/usage-record.js';
 import { createRunMetrics, type RunMetrics } from './run-metrics.js';
 import { type RunFailure, RunRecipient } from './run-recipient.js';
@@ -74,8 +75,7 @@ const NO_CALLER: Caller = {
 
 /** Makes calls for the model playground: the edge's way upstream, without its admission and without a charge. */
 export class ModelCalls {
-  readonly #upstream: UpstreamClient;
-  readonly #basePath: string;
+  readonly #upstream: Upstream;
   readonly #patience: CallPatience;
   readonly #turns = new Turns();
   readonly #bodies = new BodyBudget(BODY_BOUNDS);
@@ -87,12 +87,12 @@ export class ModelCalls {
     registry: Registry,
   ) {
     const url = new URL(config.upstreamUrl);
-    this.#basePath = url.pathname.replace(/\/$/, '');
-    this.#upstream = new UpstreamClient({
+    const client = new UpstreamClient({
       url,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       echoes: !config.externalUpstream,
     });
+    this.#upstream = new HttpUpstream(client, url.pathname.replace(/\/$/, ''));
     this.#patience = { headersTimeoutMs: config.upstreamTimeoutMs, bodyTimeoutMs: config.upstreamIdleMs };
     this.#metrics = createRunMetrics(registry);
   }
@@ -101,7 +101,6 @@ export class ModelCalls {
   begin(call: ModelCall, onText: (text: string) => void): OpenCall {
     const open = new RunningCall(call, onText, {
       upstream: this.#upstream,
-      basePath: this.#basePath,
       patience: this.#patience,
       turns: this.#turns,
       bodies: this.#bodies,
@@ -122,8 +121,7 @@ export class ModelCalls {
 }
 
 interface CallRoom {
-  upstream: UpstreamClient;
-  basePath: string;
+  upstream: Upstream;
   patience: CallPatience;
   turns: Turns;
   bodies: BodyBudget;
@@ -212,8 +210,8 @@ class RunningCall {
       { limits: NO_LIMITS, meter, clock: room.clock, catalog, metrics: room.metrics },
       input,
     );
-    const { upstream, basePath, patience, metrics, turns } = room;
-    const deps = { upstream, basePath, patience, catalog, metrics, turns };
+    const { upstream, patience, metrics, turns } = room;
+    const deps = { upstream, patience, catalog, metrics, turns };
     new Relay(deps, this.#recipient, counted, this.#share, () => this.#over()).start();
   }
 

@@ -1,0 +1,117 @@
+import type { UpstreamClient } from '../upstream/client.js';
+import type { UpstreamHandler } from '../upstream/connection.js';
+import { LateWatch } from '../upstream/late-watch.js';
+import { destinationOf } from '../upstream/socket.js';
+import { type CallHead, type Carrier, HttpUpstream, type Upstream } from '../upstream/upstream.js';
+import { dial } from './dial.js';
+import { LINK_PATH } from './handshake.js';
+import { Link, type LinkOwner } from './link.js';
+import type { LinkCall } from './link-call.js';
+
+export interface LinkedUpstreamOptions {
+  url: URL;
+  /** Its path prefix, without a trailing slash. */
+  basePath: string;
+  masterKey: string;
+  timeoutMs: number;
+  /** Carries calls while there is no link. */
+  client: UpstreamClient;
+}
+
+/** An upstream that speaks no link is asked again after this: it may have been replaced. */
+const REFUSED_MS = 300_000;
+/** One that didn't answer; doubled up to the longest. */
+const FAILED_MS = 250;
+const LONGEST_FAILED_MS = 10_000;
+
+/**
+ * Carries calls over a link where the upstream speaks one, and over HTTP otherwise. It asks in the background, when it is
+ * told to and whenever a call finds no link: no call waits for the answer.
+ */
+export class LinkedUpstream implements Upstream, LinkOwner {
+  readonly #http: HttpUpstream;
+  readonly #links = new Set<Link>();
+  readonly #watch = new LateWatch(() => this.#calls());
+  /** The one that new calls go over. */
+  #link: Link | undefined;
+  #giveUp: (() => void) | undefined;
+  #askAt = 0;
+  #failedMs = FAILED_MS;
+  #destroyed = false;
+
+  constructor(private readonly options: LinkedUpstreamOptions) {
+    this.#http = new HttpUpstream(options.client, options.basePath);
+  }
+
+  /** Whether calls go over a link. */
+  get linked(): boolean {
+    return this.#link !== undefined;
+  }
+
+  call(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier {
+    if (!this.#link) this.ask();
+    return this.#link?.take(head, body, handler) ?? this.carry(head, body, handler);
+  }
+
+  /** Asks for a link, unless it has been asked a moment ago. */
+  ask(): void {
+    if (this.#giveUp || this.#destroyed || performance.now() < this.#askAt) return;
+    const { url, basePath, masterKey, timeoutMs } = this.options;
+    const asked = {
+      destination: destinationOf(url),
+      path: basePath + LINK_PATH,
+      host: url.host,
+      masterKey,
+      timeoutMs,
+    };
+    this.#giveUp = dial(asked, {
+      granted: (socket) => {
+        this.#answered(0);
+        this.#failedMs = FAILED_MS;
+        const link = new Link(socket, this);
+        this.#links.add(link);
+        this.#link = link;
+        return (bytes) => link.read(bytes);
+      },
+      refused: () => this.#answered(REFUSED_MS),
+      failed: () => {
+        this.#answered(this.#failedMs);
+        this.#failedMs = Math.min(2 * this.#failedMs, LONGEST_FAILED_MS);
+      },
+    });
+  }
+
+  destroy(): void {
+    this.#destroyed = true;
+    this.#giveUp?.();
+    for (const link of [...this.#links]) link.destroy();
+    this.#watch.stop();
+    this.#http.destroy();
+  }
+
+  carry(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier {
+    return this.#http.call(head, body, handler);
+  }
+
+  lookBy(dueAt: number): void {
+    this.#watch.lookBy(dueAt);
+  }
+
+  retired(link: Link): void {
+    if (this.#link === link) this.#link = undefined;
+  }
+
+  gone(link: Link): void {
+    this.retired(link);
+    this.#links.delete(link);
+  }
+
+  #answered(waitMs: number): void {
+    this.#giveUp = undefined;
+    this.#askAt = performance.now() + waitMs;
+  }
+
+  *#calls(): Generator<LinkCall> {
+    for (const link of this.#links) yield* link.calls();
+  }
+}

@@ -1,0 +1,54 @@
+import type { UpstreamClient } from './client.js';
+import type { UpstreamHandler } from './connection.js';
+
+/** A call to the model proxy, beside its body. */
+export interface CallHead {
+  endpoint: 'chat' | 'embeddings';
+  /** Value of the header; latin1 without line ends, as the other texts here. */
+  authorization: string;
+  requestId: string;
+  traceparent: string | undefined;
+  stream: boolean;
+}
+
+/** What carries a call: takes orders from the handler that it was given, and from no other. */
+export interface Carrier {
+  /** Nothing more of the answer is told until `resume`, and nothing is late. */
+  pause(handler: UpstreamHandler): void;
+  resume(handler: UpstreamHandler): void;
+  /** Ends the call; its handler hears nothing more. */
+  abort(handler: UpstreamHandler): void;
+}
+
+/** Carries calls to the model proxy. */
+export interface Upstream {
+  /** Sends a call at the end of this turn of the event loop. The handler is called later, never from here. */
+  call(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier;
+  /** Ends all calls; those that come later fail. */
+  destroy(): void;
+}
+
+const PATHS = { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' } as const;
+const ACCEPT = 'accept: application/json\r\n';
+const ACCEPT_STREAM = 'accept: text/event-stream\r\n';
+
+/** Carries each call over an HTTP connection of its own, to any model proxy. */
+export class HttpUpstream implements Upstream {
+  /** @param basePath Path prefix of the upstream's address, without a trailing slash. */
+  constructor(
+    private readonly client: UpstreamClient,
+    private readonly basePath: string,
+  ) {}
+
+  call(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier {
+    const { endpoint, authorization, requestId, traceparent, stream } = head;
+    let fields = `authorization: ${authorization}\r\nx-request-id: ${requestId}\r\n`;
+    if (traceparent !== undefined) fields += `traceparent: ${traceparent}\r\n`;
+    fields += stream ? ACCEPT_STREAM : ACCEPT;
+    return this.client.post(this.basePath + PATHS[endpoint], fields, body, handler);
+  }
+
+  destroy(): void {
+    this.client.destroy();
+  }
+}

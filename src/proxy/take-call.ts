@@ -1,0 +1,39 @@
+import type { Span, Tracing } from '../lib/tracing/tracing.js';
+import { modelNotFound, type ProxyError } from './answers.js';
+import { Call, type CallDeps } from './call.js';
+import type { Caller } from './caller.js';
+import { type Asked, readRequest } from './request.js';
+
+const MAX_SHOWN_NAME = 100;
+const MS_PER_SECOND = 1000;
+
+export interface InferenceDeps extends CallDeps {
+  tracing: Tracing | undefined;
+}
+
+/** Reads a call whose key is known, from wherever it came; or says what it is refused with. */
+export function readCall(
+  deps: InferenceDeps,
+  path: string,
+  body: unknown,
+  authorization: string | undefined,
+): Asked | ProxyError {
+  const asked = readRequest(path, body, authorization);
+  if ('member' in asked && deps.router().line(asked.model).length === 0)
+    return modelNotFound(asked.model.slice(0, MAX_SHOWN_NAME));
+  return asked;
+}
+
+/** Answers such a call, counts it, and notes it in its span. Never rejects. */
+export async function runCall(
+  deps: InferenceDeps,
+  asked: Asked,
+  caller: Caller,
+  span: Span | undefined,
+): Promise<void> {
+  const started = performance.now();
+  span?.note({ 'http.route': asked.path, 'gen_ai.request.model': asked.model });
+  const outcome = await new Call(deps, asked, caller, span).run();
+  span?.note({ 'gateway.outcome': outcome });
+  deps.metrics.finished(asked.model, outcome, (performance.now() - started) / MS_PER_SECOND);
+}
