@@ -115,6 +115,8 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     }),
   });
   const routes = createModelRoutes(upstreamUrl.origin, basePath, config.upstreamMasterKey);
+  upstream.ask();
+  metrics.upstreamLinked(() => upstream.linked);
   await routes.ready;
   const mayAdmit = (): boolean => deps.lock?.mayAdmit() ?? true;
   // The database knows what another edge has admitted in the meantime.

@@ -12,6 +12,8 @@ export interface ProxyMetrics {
   probed(deployment: Deployment, serves: boolean): void;
   /** A call went to another group than its own. */
   fellBack(model: string, served: string): void;
+  /** `read` counts the links that edges have opened. */
+  links(read: () => number): void;
 }
 
 const IGNORED: ProxyMetrics = {
@@ -20,6 +22,7 @@ const IGNORED: ProxyMetrics = {
   parked: () => undefined,
   probed: () => undefined,
   fellBack: () => undefined,
+  links: () => undefined,
 };
 
 /**
@@ -112,6 +115,15 @@ export function createProxyMetrics(
     probed: ({ group, id }, serves) =>
       probes.inc({ model: group, deployment: id, outcome: serves ? 'ok' : 'failed' }),
     fellBack: (model, served) => fallbacks.inc({ model, served }),
+    links: (read) =>
+      void new Gauge({
+        name: 'proxy_links',
+        help: 'Links that edges have opened: connections that carry many calls at once',
+        registers,
+        collect() {
+          this.set(read());
+        },
+      }),
   };
 }
 

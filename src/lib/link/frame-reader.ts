@@ -40,7 +40,7 @@ export class FrameReader {
   #keep(bytes: Buffer, at: number): void {
     this.#have = bytes.length - at;
     const whole = this.#have < HEADER_BYTES ? 0 : this.#lengthAt(bytes, at);
-    this.#begun = Buffer.allocUnsafeSlow(HEADER_BYTES + whole);
+    this.#begun = Buffer.allocUnsafe(HEADER_BYTES + whole);
     bytes.copy(this.#begun, 0, at);
   }
 
@@ -53,7 +53,7 @@ export class FrameReader {
       this.#have += read;
       if (this.#have < HEADER_BYTES) return read;
       const header = frame;
-      frame = Buffer.allocUnsafeSlow(HEADER_BYTES + this.#lengthAt(header, 0));
+      frame = Buffer.allocUnsafe(HEADER_BYTES + this.#lengthAt(header, 0));
       header.copy(frame, 0, 0, HEADER_BYTES);
       this.#begun = frame;
     }

@@ -18,9 +18,6 @@ export interface LinkOwner {
   carry(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier;
 }
 
-/** A proxy that says nothing for so long is asked whether it is there; for as long again, and it is doubted. */
-const SILENCE_MS = 5_000;
-
 /** The edge's end of a link: one connection to the model proxy that carries many calls at once. */
 export class Link implements CallLink {
   readonly #outbox: Outbox;
@@ -36,10 +33,14 @@ export class Link implements CallLink {
   #pinged = false;
   readonly #pulse: NodeJS.Timeout;
 
-  /** @param socket Connected, with the upgrade granted; what it reads is given to `read`. */
+  /**
+   * @param socket Connected, with the upgrade granted; what it reads is given to `read`.
+   * @param silenceMs After so long a proxy that says nothing is asked; after as long again the link is retired.
+   */
   constructor(
     private readonly socket: Socket,
     private readonly owner: LinkOwner,
+    silenceMs: number,
   ) {
     this.#outbox = new Outbox(socket);
     socket.on('drain', () => this.#send());
@@ -47,7 +48,7 @@ export class Link implements CallLink {
     socket.on('error', (error) => this.#lost(error));
     socket.on('close', () => this.#lost(new Error('the upstream closed the link')));
     // What has arrived while the process was busy is read first.
-    this.#pulse = setInterval(() => setImmediate(this.#listen), SILENCE_MS).unref();
+    this.#pulse = setInterval(() => setImmediate(this.#listen), silenceMs).unref();
   }
 
   /** Calls under way. */
@@ -160,8 +161,8 @@ export class Link implements CallLink {
         return;
       case KIND.end:
       case KIND.cut:
-        this.#release(id);
         call.onOver(kind === KIND.end ? 'end' : 'cut');
+        this.#release(id);
         this.#endIfUnused();
         return;
       default:

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { UpstreamClient } from '../upstream/client.js';
 import type { UpstreamHandler } from '../upstream/connection.js';
 import { LateWatch } from '../upstream/late-watch.js';
@@ -16,13 +17,30 @@ export interface LinkedUpstreamOptions {
   timeoutMs: number;
   /** Carries calls while there is no link. */
   client: UpstreamClient;
+  /** The product's unless a test can't wait for them. */
+  times?: Partial<LinkTimes>;
 }
 
-/** An upstream that speaks no link is asked again after this: it may have been replaced. */
-const REFUSED_MS = 300_000;
-/** One that didn't answer; doubled up to the longest. */
-const FAILED_MS = 250;
-const LONGEST_FAILED_MS = 10_000;
+/** Milliseconds, each. */
+export interface LinkTimes {
+  /** A proxy that says nothing for so long is asked whether it is there; for as long again, and it is doubted. */
+  silenceMs: number;
+  /** After this a link makes room for a new one, so that several proxies behind one address all get calls. */
+  renewMs: number;
+  /** An upstream that speaks no link is asked again after this: it may have been replaced. */
+  refusedMs: number;
+  /** One that didn't answer; doubled up to the longest. */
+  failedMs: number;
+  longestFailedMs: number;
+}
+
+const TIMES: Readonly<LinkTimes> = {
+  silenceMs: 5_000,
+  renewMs: 300_000,
+  refusedMs: 300_000,
+  failedMs: 250,
+  longestFailedMs: 10_000,
+};
 
 /**
  * Carries calls over a link where the upstream speaks one, and over HTTP otherwise. It asks in the background, when it is
@@ -35,12 +53,16 @@ export class LinkedUpstream implements Upstream, LinkOwner {
   /** The one that new calls go over. */
   #link: Link | undefined;
   #giveUp: (() => void) | undefined;
+  #renewAt = 0;
   #askAt = 0;
-  #failedMs = FAILED_MS;
+  #failedMs: number;
   #destroyed = false;
+  readonly #times: LinkTimes;
 
   constructor(private readonly options: LinkedUpstreamOptions) {
     this.#http = new HttpUpstream(options.client, options.basePath);
+    this.#times = { ...TIMES, ...options.times };
+    this.#failedMs = this.#times.failedMs;
   }
 
   /** Whether calls go over a link. */
@@ -49,7 +71,7 @@ export class LinkedUpstream implements Upstream, LinkOwner {
   }
 
   call(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier {
-    if (!this.#link) this.ask();
+    if (!this.#link || performance.now() > this.#renewAt) this.ask();
     return this.#link?.take(head, body, handler) ?? this.carry(head, body, handler);
   }
 
@@ -66,17 +88,13 @@ export class LinkedUpstream implements Upstream, LinkOwner {
     };
     this.#giveUp = dial(asked, {
       granted: (socket) => {
-        this.#answered(0);
-        this.#failedMs = FAILED_MS;
-        const link = new Link(socket, this);
-        this.#links.add(link);
-        this.#link = link;
+        const link = this.#opened(socket);
         return (bytes) => link.read(bytes);
       },
-      refused: () => this.#answered(REFUSED_MS),
+      refused: () => this.#answered(this.#times.refusedMs),
       failed: () => {
         this.#answered(this.#failedMs);
-        this.#failedMs = Math.min(2 * this.#failedMs, LONGEST_FAILED_MS);
+        this.#failedMs = Math.min(2 * this.#failedMs, this.#times.longestFailedMs);
       },
     });
   }
@@ -104,6 +122,18 @@ export class LinkedUpstream implements Upstream, LinkOwner {
   gone(link: Link): void {
     this.retired(link);
     this.#links.delete(link);
+  }
+
+  #opened(socket: Socket): Link {
+    this.#answered(0);
+    this.#failedMs = this.#times.failedMs;
+    this.#link?.retire();
+    const link = new Link(socket, this, this.#times.silenceMs);
+    this.#links.add(link);
+    this.#link = link;
+    // Edges that began together don't go on together.
+    this.#renewAt = performance.now() + this.#times.renewMs * (0.75 + Math.random() / 2);
+    return link;
   }
 
   #answered(waitMs: number): void {

@@ -61,6 +61,8 @@ export function acceptLinks(server: Server, { inference, access, bounds, log }: 
   timer.unref();
   server.once('close', () => clearInterval(timer));
 
+  inference.metrics.links(() => links.size);
+
   return {
     has: (socket) => links.has(socket),
     drain() {

@@ -11,7 +11,7 @@ export class Incoming {
     bodyBytes: number,
     readonly beganAt: number,
   ) {
-    this.body = Buffer.allocUnsafeSlow(bodyBytes);
+    this.body = Buffer.allocUnsafe(bodyBytes);
   }
 
   get isWhole(): boolean {

@@ -25,6 +25,7 @@ export class LinkedCaller implements Caller {
   #servedBy = '';
   #credit = WINDOW_BYTES;
   #waiting: Buffer[] = [];
+  #waitingBytes = 0;
   #ending = false;
   #onLeft: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
@@ -91,6 +92,11 @@ export class LinkedCaller implements Caller {
     if (this.#waiting.length > 0) this.link.queue(this);
   }
 
+  /** Whether much waits: what is small goes before it, in turns. */
+  get isHeavy(): boolean {
+    return this.#waitingBytes > PIECE_BYTES;
+  }
+
   get overdrawn(): boolean {
     return this.#credit > WINDOW_BYTES;
   }
@@ -102,6 +108,7 @@ export class LinkedCaller implements Caller {
     const length = Math.min(first.length, PIECE_BYTES, this.#credit);
     if (length === 0) return false;
     this.#data([length === first.length ? first : first.subarray(0, length)], length);
+    this.#waitingBytes -= length;
     if (length < first.length) this.#waiting[0] = first.subarray(length);
     else this.#waiting.shift();
     if (this.#waiting.length > 0) return this.#credit > 0;
@@ -124,6 +131,7 @@ export class LinkedCaller implements Caller {
     const { outbox } = this.link;
     if (this.#waiting.length > 0 || length > this.#credit || length > PIECE_BYTES || outbox.full) {
       for (const piece of pieces) if (piece.length > 0) this.#waiting.push(piece);
+      this.#waitingBytes += length;
       if (this.#credit > 0) this.link.queue(this);
       return false;
     }

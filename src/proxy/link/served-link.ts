@@ -40,8 +40,9 @@ export class ServedLink implements CallerLink {
   readonly #reader = new FrameReader((kind, id, payload) => this.#take(kind, id, payload));
   /** Calls under way, by their number. */
   readonly #calls: (Opened | undefined)[] = [];
-  /** Calls with an answer to send and credit for it, in the order of their turns. */
-  #queue: LinkedCaller[] = [];
+  /** Calls with something to send and credit for it, in the order of their turns: those with little, and with much. */
+  readonly #light: LinkedCaller[] = [];
+  readonly #heavy: LinkedCaller[] = [];
   #gone = false;
 
   /** @param socket What it reads is given to `read`. */
@@ -89,8 +90,7 @@ export class ServedLink implements CallerLink {
 
   queue(caller: LinkedCaller): void {
     if (caller.queued) return;
-    caller.queued = true;
-    this.#queue.push(caller);
+    this.#enqueue(caller);
     this.outbox.atTurnEnd(this.#send);
   }
 
@@ -105,14 +105,26 @@ export class ServedLink implements CallerLink {
 
   /** Sends pieces of answers in turns, as many as the system takes. */
   readonly #send = (): void => {
-    if (this.#queue.length === 0 || this.#gone) return;
-    while (this.#queue.length > 0 && !this.outbox.full) {
-      const caller = this.#queue.shift()!;
-      if (caller.sendWaiting()) this.#queue.push(caller);
-      else caller.queued = false;
+    if (this.#gone || this.#light.length + this.#heavy.length === 0) return;
+    while (!this.outbox.full) {
+      const [light, heavy] = [this.#light.shift(), this.#heavy.shift()];
+      if (!light && !heavy) break;
+      if (light) this.#sendOf(light);
+      if (heavy) this.#sendOf(heavy);
     }
     this.outbox.atTurnEnd();
   };
+
+  #sendOf(caller: LinkedCaller): void {
+    caller.queued = false;
+    if (caller.sendWaiting()) this.#enqueue(caller);
+  }
+
+  #enqueue(caller: LinkedCaller): void {
+    if (caller.queued) return;
+    caller.queued = true;
+    (caller.isHeavy ? this.#heavy : this.#light).push(caller);
+  }
 
   #take(kind: number, id: number, payload: Buffer): void {
     if (kind === KIND.open) {
