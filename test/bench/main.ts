@@ -127,13 +127,13 @@ async function startTargets(context: TargetContext, ledgers: Ledgers) {
   else say('nginx: left out (not installed, or not asked for)');
   if (wants('chain')) {
     const ledger = await ledgers('bench_chain');
-    targets.push(await startChain(context, { name: 'edge + proxy', ledger, dist: DIST, nodeOptions: profiling }));
+    targets.push(
+      await startChain(context, { name: 'edge + proxy', ledger, dist: DIST, nodeOptions: profiling }),
+    );
   }
   if (options.before && wants('chain')) {
     const ledger = await ledgers('bench_chain_before', options.before);
-    targets.push(
-      await startChain(context, { name: 'edge + proxy before', ledger, dist: options.before }),
-    );
+    targets.push(await startChain(context, { name: 'edge + proxy before', ledger, dist: options.before }));
   }
   if (options.peers) targets.push(...(await startPortkeys(context, runtimes)));
   return { targets, node20 };

@@ -176,7 +176,14 @@ function fillTable(table: Table, findings: Findings): void {
   table.ratios('SSE CPU vs bare', 'bare', 'cpuPerChunk', { floor: 1.15, stretch: 0.9 });
   table.ratio('SSE CPU vs nginx', 'nginx', 'cpuPerChunk', { floor: 2.2, stretch: 2.2 });
   table.ratios('SSE CPU vs Portkey', 'Portkey', 'cpuPerChunk', { floor: 0.3, stretch: 0.3 });
-  table.ratio('SSE CPU of both hops vs bare', 'bare', 'cpuPerChunk', { floor: 1, stretch: 1 }, false, BOTH_HOPS);
+  table.ratio(
+    'SSE CPU of both hops vs bare',
+    'bare',
+    'cpuPerChunk',
+    { floor: 1, stretch: 1 },
+    false,
+    BOTH_HOPS,
+  );
   table.figures('kB per open stream', 'kbPerStream', 1);
   table.goal(
     'memory per open stream',

@@ -1,15 +1,15 @@
 import { request } from 'node:http';
 import { LinkedUpstream } from '../../src/lib/link/linked-upstream.js';
 import { UpstreamClient } from '../../src/lib/upstream/client.js';
-import { HttpUpstream, type CallHead, type Upstream } from '../../src/lib/upstream/upstream.js';
+import { type CallHead, HttpUpstream, type Upstream } from '../../src/lib/upstream/upstream.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { callHead, Heard } from '../support/heard.js';
 import { frame, LINK_PROTOCOL, type LinkEnd, openLink } from '../support/link-end.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
 import {
   chat,
-  delta,
   DONE_EVENT,
+  delta,
   FULL_STREAM,
   raw,
   type Script,
@@ -22,6 +22,14 @@ import { routes } from './routes.js';
 import { ask, newKey } from './support.js';
 
 const MIB = 1024 * 1024;
+
+/** An `open` for a body of that length, with some of it. */
+function opening(id: number, authorization: string, bodyBytes: number, body: Buffer | string = ''): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(bodyBytes, 1);
+  head.writeUInt16BE(authorization.length, 5);
+  return frame('open', id, Buffer.concat([head, Buffer.from(authorization), Buffer.from(body as string)]));
+}
 
 describe('a link to the model proxy', () => {
   let db: TestDatabase;
@@ -73,14 +81,6 @@ describe('a link to the model proxy', () => {
     return end!;
   }
 
-  /** An `open` for a body of that length, with some of it. */
-  function opening(id: number, authorization: string, bodyBytes: number, body: Buffer | string = ''): Buffer {
-    const head = Buffer.alloc(8);
-    head.writeUInt32BE(bodyBytes, 1);
-    head.writeUInt16BE(authorization.length, 5);
-    return frame('open', id, Buffer.concat([head, Buffer.from(authorization), Buffer.from(body as string)]));
-  }
-
   const large = (bytes: number): Script => chat({ padding: 'x'.repeat(bytes) });
   const broken: Script = (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -93,7 +93,12 @@ describe('a link to the model proxy', () => {
     ['a whole answer', chat(), ask('Hi')],
     ['a stream', stream(FULL_STREAM), ask('Hi', streamed), streamed],
     ['an answer in one event', stream([FULL_STREAM.join('')]), ask('Hi', streamed), streamed],
-    ['a stream of large events', stream([delta('x'.repeat(700_000)), DONE_EVENT]), ask('Hi', streamed), streamed],
+    [
+      'a stream of large events',
+      stream([delta('x'.repeat(700_000)), DONE_EVENT]),
+      ask('Hi', streamed),
+      streamed,
+    ],
     ['embeddings', embedding, { model: 'gateway/embed', input: 'x' }, { endpoint: 'embeddings' }],
     ['an answer of 300 KiB', large(300 * 1024), ask('Hi')],
     ['an answer of 40 MiB', large(40 * MIB), ask('Hi')],
@@ -101,7 +106,12 @@ describe('a link to the model proxy', () => {
     ['a body of 5 MiB', chat(), ask('x'.repeat(5 * MIB))],
     ['a body that is too large', chat(), ask('x'.repeat(12 * MIB))],
     ['a stream that breaks', broken, ask('Hi', streamed), streamed],
-    ['an error in a stream', stream([FULL_STREAM[0]!, 'data: {"error":{"message":"no"}}\n\n']), ask('Hi', streamed), streamed],
+    [
+      'an error in a stream',
+      stream([FULL_STREAM[0]!, 'data: {"error":{"message":"no"}}\n\n']),
+      ask('Hi', streamed),
+      streamed,
+    ],
     ["a node's refusal", raw(400, '{"error":{"message":"max_tokens is too large"}}'), ask('Hi')],
     ["a node's failure", raw(500, '{"error":{"message":"10.0.0.7 is down"}}'), ask('Hi')],
     ['a node that is busy', raw(429, '{}', { 'retry-after': '7' }), ask('Hi')],
@@ -114,17 +124,22 @@ describe('a link to the model proxy', () => {
     ['no key', chat(), ask('Hi'), { authorization: 'Basic x' }],
     ['the master key', chat(), ask('Hi'), { authorization: 'Bearer master' }],
   ];
-  test.each(answers)('gives the same as HTTP: %s', async (_what, script, body, head = {}) => {
-    node.answer(script);
-    const fields = head.authorization === 'Bearer master' ? { authorization: `Bearer ${proxy.masterKey}` } : head;
-    const overHttp = await call(http, body, fields).done();
-    const overLink = await call(link, body, fields).done();
-    expect(link.linked).toBe(true);
-    const [expected, told] = [overHttp.told, overLink.told];
-    expect(told.body === expected.body).toBe(true);
-    expect({ ...told, body: '' }).toEqual({ ...expected, body: '' });
-    expect(told.status).toBeGreaterThanOrEqual(200);
-  }, 60_000);
+  test.each(answers)(
+    'gives the same as HTTP: %s',
+    async (_what, script, body, head = {}) => {
+      node.answer(script);
+      const fields =
+        head.authorization === 'Bearer master' ? { authorization: `Bearer ${proxy.masterKey}` } : head;
+      const overHttp = await call(http, body, fields).done();
+      const overLink = await call(link, body, fields).done();
+      expect(link.linked).toBe(true);
+      const [expected, told] = [overHttp.told, overLink.told];
+      expect(told.body === expected.body).toBe(true);
+      expect({ ...told, body: '' }).toEqual({ ...expected, body: '' });
+      expect(told.status).toBeGreaterThanOrEqual(200);
+    },
+    60_000,
+  );
 
   test('reaches the node with the same bytes as HTTP', async () => {
     node.answer(chat());
@@ -250,7 +265,12 @@ describe('a link to the model proxy', () => {
     expect(heads.map(({ payload }) => payload.readUInt16BE(1)).sort()).toEqual([401, 413]);
     await end.got('end', 2);
     // What was already on its way belongs to nobody.
-    end.send(frame('body', 0, 'xxx'), frame('cancel', 0), frame('credit', 1, Buffer.alloc(4)), frame('ping', 0));
+    end.send(
+      frame('body', 0, 'xxx'),
+      frame('cancel', 0),
+      frame('credit', 1, Buffer.alloc(4)),
+      frame('ping', 0),
+    );
     await end.got('pong');
     end.socket.destroy();
   });
@@ -267,11 +287,20 @@ describe('a link to the model proxy', () => {
     ['frames that only the proxy sends', () => frame('head', 0, 'xxxxxxx')],
     ['an open that is too short', () => frame('open', 0, 'x')],
     ['an open that contradicts itself', () => opening(0, `Bearer ${key}`, 1, 'too much')],
-    ['two opens with one number', () => Buffer.concat([opening(0, `Bearer ${key}`, 9), opening(0, `Bearer ${key}`, 9)])],
+    [
+      'two opens with one number',
+      () => Buffer.concat([opening(0, `Bearer ${key}`, 9), opening(0, `Bearer ${key}`, 9)]),
+    ],
     ['a number that is too high', () => opening(70_000, `Bearer ${key}`, 9)],
-    ['more of a body than was said', () => Buffer.concat([opening(0, `Bearer ${key}`, 9), frame('body', 0, '0123456789')])],
+    [
+      'more of a body than was said',
+      () => Buffer.concat([opening(0, `Bearer ${key}`, 9), frame('body', 0, '0123456789')]),
+    ],
     ['a credit that is none', () => Buffer.concat([opening(0, `Bearer ${key}`, 9), frame('credit', 0, 'x')])],
-    ['credit for what was not sent', () => Buffer.concat([opening(0, `Bearer ${key}`, 9), frame('credit', 0, 'xxxx')])],
+    [
+      'credit for what was not sent',
+      () => Buffer.concat([opening(0, `Bearer ${key}`, 9), frame('credit', 0, 'xxxx')]),
+    ],
     ['a frame that is too long', () => Buffer.alloc(64, 0xff)],
     ['HTTP', () => Buffer.from('GET / HTTP/1.1\r\nhost: x\r\n\r\n')],
   ])('ends with %s, and nothing else does', async (_what, bytes) => {
@@ -281,6 +310,34 @@ describe('a link to the model proxy', () => {
     node.answer(chat());
     expect((await call(link, ask('Hi')).done()).head?.status).toBe(200);
     expect(link.linked).toBe(true);
+  });
+});
+
+describe('an answer over a link that nobody reads', () => {
+  test('is given up, its node is cut off, and the link goes on', async () => {
+    const db = await createTestDatabase();
+    const node = await startScriptedUpstream();
+    const proxy = await startTestProxy(db, {
+      config: routes([{ model: 'gateway/fast', id: 'node', url: node.url }]),
+      bounds: { stalledReaderMs: 300, checkIntervalMs: 50 },
+    });
+    const { end } = await openLink(proxy.url, proxy.masterKey);
+    node.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (let i = 0; i < 1_000; i++) response.write(delta('x'.repeat(10_000)));
+    });
+    const body = JSON.stringify(ask('Hi', { stream: true }));
+    end!.send(opening(0, `Bearer ${proxy.masterKey}`, body.length, body));
+    await end!.got('data');
+    await end!.got('cut');
+    await until(() => node.seen[0]!.aborted);
+    node.answer(chat());
+    end!.send(opening(0, `Bearer ${proxy.masterKey}`, body.length, body));
+    await end!.got('head', 2);
+    end!.socket.destroy();
+    await proxy.close();
+    await node.close();
+    await db.close();
   });
 });
 
@@ -298,7 +355,9 @@ describe('a model proxy that closes', () => {
     link.ask();
     await until(() => link.linked);
     const heard = new Heard();
-    const body = Buffer.from(JSON.stringify(ask('[[sim ttft_ms=0 chunk_ms=10 words=60]] x', { stream: true })));
+    const body = Buffer.from(
+      JSON.stringify(ask('[[sim ttft_ms=0 chunk_ms=10 words=60]] x', { stream: true })),
+    );
     heard.carrier = link.call(callHead({ authorization: `Bearer ${key}`, stream: true }), body, heard);
     await until(() => heard.bytes > 0);
     const closing = proxy.close();

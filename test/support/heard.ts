@@ -31,7 +31,14 @@ export class Heard implements UpstreamHandler {
   get told() {
     const { status, contentType, retryAfter, servedBy } = this.head ?? {};
     const failed = this.errors.length > 0;
-    return { status, contentType: contentType?.split(';')[0], retryAfter, servedBy, body: this.body.toString('latin1'), failed };
+    return {
+      status,
+      contentType: contentType?.split(';')[0],
+      retryAfter,
+      servedBy,
+      body: this.body.toString('latin1'),
+      failed,
+    };
   }
 
   onHead(head: ResponseHead): void {

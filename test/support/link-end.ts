@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { FrameReader } from '../../src/lib/link/frame-reader.js';
 import { KIND, writeHeader } from '../../src/lib/link/frames.js';
-import { headBytes, writeHead } from '../../src/lib/link/head-frame.js';
 import { LINK_GRANTED, LINK_PATH, LINK_PROTOCOL, linkRequest } from '../../src/lib/link/handshake.js';
+import { headBytes, writeHead } from '../../src/lib/link/head-frame.js';
 import { until } from './until.js';
 
 export type KindName = keyof typeof KIND;
@@ -67,10 +67,10 @@ export class LinkEnd {
   }
 }
 
-/** A model proxy in a test's hands: it grants links while `grants`, and answers HTTP with `over HTTP`. */
+/** A model proxy in a test's hands: it grants links while `grants`, with `refusal` otherwise, and answers HTTP with `over HTTP`. */
 export async function startLinkProxy() {
   const ends: LinkEnd[] = [];
-  const proxy = { url: '', grants: true, asked: 0, overHttp: 0, ends, close };
+  const proxy = { url: '', grants: true, refusal: '404 Not Found', asked: 0, overHttp: 0, ends, close };
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
     if (request.url === LINK_PATH) {
@@ -89,7 +89,7 @@ export async function startLinkProxy() {
   server.on('upgrade', (_request, socket: Socket) => {
     proxy.asked++;
     if (!proxy.grants) {
-      socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+      socket.end(`HTTP/1.1 ${proxy.refusal}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
       return;
     }
     socket.write(LINK_GRANTED);
@@ -107,7 +107,10 @@ export async function startLinkProxy() {
 }
 
 /** An edge's end at a real proxy; undefined with the answer's first line where it is refused. */
-export async function openLink(url: string, masterKey: string): Promise<{ end: LinkEnd | undefined; status: string }> {
+export async function openLink(
+  url: string,
+  masterKey: string,
+): Promise<{ end: LinkEnd | undefined; status: string }> {
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined);

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { type Destination, openSocket } from '../upstream/socket.js';
-import { isGranted, linkRequest } from './handshake.js';
+import { isFailure, isGranted, linkRequest } from './handshake.js';
 
 /** Who asked for a link. */
 export interface DialEvents {
@@ -8,7 +8,7 @@ export interface DialEvents {
   granted(socket: Socket): (bytes: Buffer) => void;
   /** The upstream speaks HTTP and no link. */
   refused(): void;
-  /** There was no answer. */
+  /** There was no answer, or one that says nothing of links. */
   failed(): void;
 }
 
@@ -41,7 +41,7 @@ export function dial(options: DialOptions, events: DialEvents): () => void {
     const at = head.indexOf(HEAD_END);
     if (at === -1 && head.length < MAX_HEAD_BYTES) return;
     if (at === -1 || !isGranted(head.slice(0, at + 2))) {
-      end(events.refused);
+      end(isFailure(head) ? events.failed : events.refused);
       return;
     }
     over = true;

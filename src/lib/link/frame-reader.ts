@@ -25,7 +25,12 @@ export class FrameReader {
       const start = at + HEADER_BYTES;
       if (bytes.length - start < length) break;
       at = start + length;
-      this.sink(bytes[start - HEADER_BYTES]!, bytes.readUInt32BE(start - 4), bytes.subarray(start, at), false);
+      this.sink(
+        bytes[start - HEADER_BYTES]!,
+        bytes.readUInt32BE(start - 4),
+        bytes.subarray(start, at),
+        false,
+      );
     }
     if (at < bytes.length) this.#keep(bytes, at);
   }

@@ -1,6 +1,6 @@
 /** How a link is asked for on the port that serves HTTP: by an upgrade, so that any other server says no in its own way. */
 export const LINK_PATH = '/link';
-/** Changes with the frames. */
+/** Changes with the frames, here and in what `isGranted` looks for. */
 export const LINK_PROTOCOL = 'inference-gateway-link/1';
 
 /** The edge's request, for `host` and with the master key of the model proxy. */
@@ -10,8 +10,12 @@ export const linkRequest = (path: string, host: string, masterKey: string): stri
 /** The proxy's consent. */
 export const LINK_GRANTED = `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${LINK_PROTOCOL}\r\n\r\n`;
 
+const OWN_FAULT = /^HTTP\/1\.\d 5\d\d[ \r]/;
 const GRANTED = /^HTTP\/1\.1 101[ \r]/;
-const UPGRADED = new RegExp(`\\r\\nupgrade:[ \\t]*${LINK_PROTOCOL.replaceAll('.', '\\.')}[ \\t]*\\r\\n`, 'i');
+const UPGRADED = /\r\nupgrade:[ \t]*inference-gateway-link\/1[ \t]*\r\n/i;
 
 /** Whether the head of an answer, with the end of its last line, grants the link. */
 export const isGranted = (head: string): boolean => GRANTED.test(head) && UPGRADED.test(head);
+
+/** Whether it says that the server can't answer now: it may speak links all the same. */
+export const isFailure = (head: string): boolean => OWN_FAULT.test(head);

@@ -38,6 +38,7 @@ export function readHead(payload: Buffer): ResponseHead {
     contentType,
     retryAfter: retryAfter === NONE ? undefined : String(retryAfter),
     requestId: undefined,
-    servedBy: payload.length > FIXED_BYTES ? readServedBy(payload.toString('latin1', FIXED_BYTES)) : undefined,
+    servedBy:
+      payload.length > FIXED_BYTES ? readServedBy(payload.toString('latin1', FIXED_BYTES)) : undefined,
   };
 }

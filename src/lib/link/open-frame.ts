@@ -36,8 +36,7 @@ export function writeOpenHead(target: Buffer, at: number, head: OpenHead, bodyBy
   target.writeUInt16BE(authorization.length, at + 5);
   target[at + 7] = traceparent.length;
   target.write(authorization, at + FIXED_BYTES, 'latin1');
-  if (traceparent !== '')
-    target.write(traceparent, at + FIXED_BYTES + authorization.length, 'latin1');
+  if (traceparent !== '') target.write(traceparent, at + FIXED_BYTES + authorization.length, 'latin1');
 }
 
 /** Reads an `open`. @throws FrameError */
@@ -52,7 +51,8 @@ export function readOpen(payload: Buffer): OpenFrame {
   return {
     endpoint: payload[0] === EMBEDDINGS ? 'embeddings' : 'chat',
     authorization: payload.toString('latin1', FIXED_BYTES, authorizationEnd),
-    traceparent: headEnd > authorizationEnd ? payload.toString('latin1', authorizationEnd, headEnd) : undefined,
+    traceparent:
+      headEnd > authorizationEnd ? payload.toString('latin1', authorizationEnd, headEnd) : undefined,
     bodyBytes,
     body: payload.subarray(headEnd),
   };

@@ -5,7 +5,7 @@ import { LINK_GRANTED, LINK_PATH, LINK_PROTOCOL } from '../../lib/link/handshake
 import type { Logger } from '../../lib/logger.js';
 import type { Access } from '../access.js';
 import type { InferenceDeps } from '../take-call.js';
-import { ServedLink } from './served-link.js';
+import { type LinkBounds, ServedLink } from './served-link.js';
 
 export interface Links {
   /** Whether a connection has become a link. */
@@ -18,7 +18,7 @@ export interface Links {
 export interface LinksDeps {
   inference: InferenceDeps;
   access: Access;
-  bounds: Pick<RequestBounds, 'requestTimeoutMs' | 'checkIntervalMs'>;
+  bounds: LinkBounds & Pick<RequestBounds, 'checkIntervalMs'>;
   log: Logger;
 }
 
@@ -55,8 +55,7 @@ export function acceptLinks(server: Server, { inference, access, bounds, log }: 
     if (first.length > 0) link.read(first);
   });
   const timer = setInterval(() => {
-    const moment = performance.now() - bounds.requestTimeoutMs;
-    for (const link of links.values()) link.cutBefore(moment);
+    for (const link of links.values()) link.cutLate(bounds);
   }, bounds.checkIntervalMs);
   timer.unref();
   server.once('close', () => clearInterval(timer));

@@ -22,6 +22,8 @@ export class LinkedCaller implements Caller {
   queued = false;
   /** Nothing more of it may be sent: its number may be another's by now. */
   over = false;
+  /** Since when something waits and there is no credit for any of it, by `performance.now()`. */
+  stalledAt = Number.POSITIVE_INFINITY;
   #servedBy = '';
   #credit = WINDOW_BYTES;
   #waiting: Buffer[] = [];
@@ -65,7 +67,10 @@ export class LinkedCaller implements Caller {
   send(pieces: Buffer[]): boolean {
     if (this.over) return true;
     if (!this.begun) this.#begin(200, true);
-    return this.#send(pieces, pieces.reduce((sum, piece) => sum + piece.length, 0));
+    return this.#send(
+      pieces,
+      pieces.reduce((sum, piece) => sum + piece.length, 0),
+    );
   }
 
   endStream(): void {
@@ -89,6 +94,7 @@ export class LinkedCaller implements Caller {
   /** The edge takes so many more bytes. */
   credit(bytes: number): void {
     this.#credit += bytes;
+    this.stalledAt = Number.POSITIVE_INFINITY;
     if (this.#waiting.length > 0) this.link.queue(this);
   }
 
@@ -111,7 +117,10 @@ export class LinkedCaller implements Caller {
     this.#waitingBytes -= length;
     if (length < first.length) this.#waiting[0] = first.subarray(length);
     else this.#waiting.shift();
-    if (this.#waiting.length > 0) return this.#credit > 0;
+    if (this.#waiting.length > 0) {
+      if (this.#credit === 0) this.stalledAt = performance.now();
+      return this.#credit > 0;
+    }
     if (this.#ending) this.#finish(KIND.end);
     else this.#onDrain?.();
     return false;
@@ -133,6 +142,7 @@ export class LinkedCaller implements Caller {
       for (const piece of pieces) if (piece.length > 0) this.#waiting.push(piece);
       this.#waitingBytes += length;
       if (this.#credit > 0) this.link.queue(this);
+      else this.stalledAt = Math.min(this.stalledAt, performance.now());
       return false;
     }
     this.#data(pieces, length);

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { errorEntry } from '../../errors.js';
+import type { RequestBounds } from '../../lib/cut-connections.js';
 import { FrameReader } from '../../lib/link/frame-reader.js';
 import { FrameError, KIND, MAX_CALLS, readCredit } from '../../lib/link/frames.js';
 import { type OpenFrame, readOpen } from '../../lib/link/open-frame.js';
@@ -18,6 +19,9 @@ export interface ServedLinkDeps {
   /** Called when an edge breaks the rules, with which. */
   onFault(error: Error): void;
 }
+
+/** Of a call, as of a connection that carries one. */
+export type LinkBounds = Pick<RequestBounds, 'requestTimeoutMs' | 'stalledReaderMs'>;
 
 const LEAST_FAILURE = 500;
 const PATHS = { chat: '/chat/completions', embeddings: '/embeddings' } as const;
@@ -81,10 +85,14 @@ export class ServedLink implements CallerLink {
     for (const call of this.#calls) call?.caller.leave();
   }
 
-  /** Gives up calls whose body has been on its way since before this moment of `performance.now()`. */
-  cutBefore(moment: number): void {
+  /** Gives up calls whose body takes too long to come, and those whose answer isn't read. */
+  cutLate({ requestTimeoutMs, stalledReaderMs }: LinkBounds): void {
+    const now = performance.now();
     for (const call of this.#calls) {
-      if (call?.incoming && !call.incoming.isWhole && call.incoming.beganAt < moment) call.caller.cut();
+      if (!call) continue;
+      const { incoming, caller } = call;
+      const isLate = incoming && !incoming.isWhole && incoming.beganAt < now - requestTimeoutMs;
+      if (isLate || caller.stalledAt < now - stalledReaderMs) caller.leave();
     }
   }
 

@@ -1,3 +1,5 @@
+import { routes } from '../../proxy/routes.js';
+import { newKey } from '../../proxy/support.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import {
   balanceOf,
@@ -22,8 +24,6 @@ import {
 } from '../../support/scripted-upstream.js';
 import { createTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
 import { until } from '../../support/until.js';
-import { routes } from '../../proxy/routes.js';
-import { newKey } from '../../proxy/support.js';
 
 async function isLinked(edge: TestEdge): Promise<boolean> {
   const { values } = await edge.registry.getSingleMetric('gateway_upstream_linked')!.get();
@@ -84,7 +84,9 @@ describe('an edge with a link to its model proxy', () => {
     expect(await isLinked(edge)).toBe(true);
     await edge.settled();
     const events = await usageOf(db, caller.accountId);
-    expect(events.map(({ status, input_tokens, output_tokens }) => [status, input_tokens, output_tokens])).toEqual([
+    expect(
+      events.map(({ status, input_tokens, output_tokens }) => [status, input_tokens, output_tokens]),
+    ).toEqual([
       ['success', 12, 34],
       ['success', 12, 34],
     ]);
@@ -102,14 +104,21 @@ describe('an edge with a link to its model proxy', () => {
     const response = await fetch(`${edge.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${caller.key}` },
-      body: JSON.stringify({ model: 'gateway/fast', stream: true, messages: [{ role: 'user', content: 'Hi' }] }),
+      body: JSON.stringify({
+        model: 'gateway/fast',
+        stream: true,
+        messages: [{ role: 'user', content: 'Hi' }],
+      }),
       signal: leaving.signal,
     });
     await response.body!.getReader().read();
     leaving.abort();
     await until(() => node.seen.at(-1)!.aborted, { timeoutMs: 1_000, intervalMs: 10 });
     await edge.settled();
-    expect((await usageOf(db, caller.accountId))[0]).toMatchObject({ client_aborted: true, output_tokens: 1 });
+    expect((await usageOf(db, caller.accountId))[0]).toMatchObject({
+      client_aborted: true,
+      output_tokens: 1,
+    });
   });
 
   test('fails calls with the link as with a connection: 502 before a byte, an error event after it, both free', async () => {

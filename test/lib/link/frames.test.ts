@@ -37,7 +37,11 @@ function readIn(pieces: readonly Buffer[]): { frames: Read[]; error: unknown } {
 
 /** Cuts bytes at places given as shares of their length. */
 function cut(bytes: Buffer, shares: readonly number[]): Buffer[] {
-  const places = [0, ...shares.map((share) => Math.floor(share * bytes.length)).sort((a, b) => a - b), bytes.length];
+  const places = [
+    0,
+    ...shares.map((share) => Math.floor(share * bytes.length)).sort((a, b) => a - b),
+    bytes.length,
+  ];
   return places.slice(1).map((place, index) => bytes.subarray(places[index], place));
 }
 
@@ -58,11 +62,17 @@ describe('the frames of a link', () => {
   test('are the same however their bytes are cut', () => {
     fc.assert(
       fc.property(frames, shares, (sent, places) => {
-        const bytes = Buffer.concat(sent.map(({ kind, id, payload }) => frame(kind, id, Buffer.from(payload))));
+        const bytes = Buffer.concat(
+          sent.map(({ kind, id, payload }) => frame(kind, id, Buffer.from(payload))),
+        );
         const { frames: read, error } = readIn(cut(bytes, places));
         expect(error).toBeUndefined();
         expect(read).toEqual(
-          sent.map(({ kind, id, payload }) => ({ kind, id, payload: Buffer.from(payload).toString('latin1') })),
+          sent.map(({ kind, id, payload }) => ({
+            kind,
+            id,
+            payload: Buffer.from(payload).toString('latin1'),
+          })),
         );
       }),
     );
@@ -103,7 +113,10 @@ describe('the frames of a link', () => {
     const head = fc.record({
       endpoint: fc.constantFrom('chat' as const, 'embeddings' as const),
       authorization: latin1(300),
-      traceparent: fc.option(latin1(60).filter((text) => text !== ''), { nil: undefined }),
+      traceparent: fc.option(
+        latin1(60).filter((text) => text !== ''),
+        { nil: undefined },
+      ),
     });
     fc.assert(
       fc.property(head, fc.uint8Array({ maxLength: 200 }), fc.nat({ max: 1_000 }), (said, body, more) => {
@@ -113,7 +126,9 @@ describe('the frames of a link', () => {
         expect(readOpen(target)).toEqual({ ...said, bodyBytes: body.length + more, body: Buffer.from(body) });
       }),
     );
-    expect(openHeadBytes({ endpoint: 'chat', authorization: 'x'.repeat(5_000), traceparent: undefined })).toBeUndefined();
+    expect(
+      openHeadBytes({ endpoint: 'chat', authorization: 'x'.repeat(5_000), traceparent: undefined }),
+    ).toBeUndefined();
   });
 
   test('say of an answer what was said of it', () => {

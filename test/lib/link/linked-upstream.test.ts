@@ -95,6 +95,20 @@ describe('calls over a link', () => {
     expect(proxy.asked).toBe(2);
   });
 
+  test('go over HTTP where the upstream is away, and it is asked again soon', async () => {
+    Object.assign(proxy, { grants: false, refusal: '503 Service Unavailable' });
+    make({ failedMs: 1 });
+    await until(() => {
+      call();
+      return proxy.asked > 2;
+    });
+    proxy.grants = true;
+    await until(() => {
+      if (!upstream.linked) call();
+      return upstream.linked;
+    });
+  });
+
   test('fail with the link, before the first byte and after it, and later ones go elsewhere', async () => {
     const end = await linked();
     const [unanswered, begun] = [call(), call()];
@@ -174,7 +188,12 @@ describe('calls over a link', () => {
     expect([left.head, left.bytes, left.over]).toEqual([undefined, 0, false]);
     call();
     call();
-    expect((await end.got('open', 4)).slice(2).map(({ id }) => id).sort()).toEqual([0, 1]);
+    expect(
+      (await end.got('open', 4))
+        .slice(2)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual([0, 1]);
   });
 
   test('that are given up before they are sent are not sent', async () => {
