@@ -50,6 +50,8 @@ export class Outbox {
    * each keeps their order among all others.
    */
   atTurnEnd(work?: () => void): void {
+    // Whatever is still asked for is followed by a write.
+    if (!work && this.#asked > 0) return;
     this.#asked++;
     setImmediate(this.#turnEnd, work);
   }
