@@ -258,6 +258,27 @@ describe('a link to the model proxy', () => {
     end.socket.destroy();
   });
 
+  test('sends a stream of small events no further than its credit either', async () => {
+    const event = delta('x'.repeat(1_000));
+    node.answer(stream(Array.from({ length: 300 }, () => event)));
+    const end = await rawLink();
+    const body = JSON.stringify(ask('Hi', streamed));
+    end.send(opening(0, `Bearer ${key}`, body.length, body));
+    const bytes = () => end.of('data').reduce((sum, { payload }) => sum + payload.length, 0);
+    await until(() => bytes() >= 128 * 1024);
+    end.send(frame('ping', 0));
+    await end.got('pong');
+    expect([bytes(), end.of('end').length]).toEqual([128 * 1024, 0]);
+    const credit = Buffer.alloc(4);
+    credit.writeUInt32BE(128 * 1024);
+    end.send(frame('credit', 0, credit));
+    await until(() => bytes() === 256 * 1024);
+    end.send(frame('credit', 0, credit));
+    await end.got('end');
+    expect(Buffer.concat(end.of('data').map(({ payload }) => payload)).toString()).toBe(event.repeat(300));
+    end.socket.destroy();
+  });
+
   test('refuses a call without a key before its body has come, and goes on', async () => {
     const end = await rawLink();
     end.send(opening(0, none.authorization, 5 * MIB), opening(1, `Bearer ${key}`, 13 * MIB));
