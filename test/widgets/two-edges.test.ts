@@ -188,7 +188,8 @@ describeWithRedis('a widget on two edges', () => {
     await prompts.activate(prompt.id, second.id);
     const widget = await createTestWidget(suite.db, {
       accountId: owner.user.id,
-      columns: { prompt_id: prompt.id },
+      // Far above what the full size asks.
+      columns: { prompt_id: prompt.id, rate_limit_per_minute: 10_000, daily_message_limit: 10_000 },
     });
     const asked = async (edge: TestEdge): Promise<string> => {
       expect((await say(edge.url, widget.publicKey)).status).toBe(200);
