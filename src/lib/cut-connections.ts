@@ -31,7 +31,7 @@ export interface RequestBounds extends ConnectionBounds {
 }
 
 /** A longer gap between two checks means that the process was suspended. Clients are not to blame for that time. */
-const STANDSTILL_MS = 5_000;
+export const STANDSTILL_MS = 5_000;
 
 /** The state of a connection at the last check. */
 class Watched {

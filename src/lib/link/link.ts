@@ -111,6 +111,7 @@ export class Link implements CallLink {
     const { id, head } = call;
     if (!call.wanted) {
       this.#release(id);
+      this.#endIfUnused();
       return;
     }
     if (this.#gone) {

@@ -9,7 +9,7 @@ export class Incoming {
   constructor(
     readonly open: Pick<OpenFrame, 'endpoint' | 'authorization' | 'traceparent'>,
     bodyBytes: number,
-    readonly beganAt: number,
+    public beganAt: number,
   ) {
     this.body = Buffer.allocUnsafe(bodyBytes);
   }

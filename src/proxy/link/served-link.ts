@@ -85,12 +85,17 @@ export class ServedLink implements CallerLink {
     for (const call of this.#calls) call?.caller.leave();
   }
 
-  /** Gives up calls whose body takes too long to come, and those whose answer isn't read. */
-  cutLate({ requestTimeoutMs, stalledReaderMs }: LinkBounds): void {
+  /**
+   * Gives up calls whose body takes too long to come, and those whose answer isn't read. Nobody is to blame for the time in
+   * which this process was suspended.
+   */
+  cutLate({ requestTimeoutMs, stalledReaderMs }: LinkBounds, suspendedMs = 0): void {
     const now = performance.now();
     for (const call of this.#calls) {
       if (!call) continue;
       const { incoming, caller } = call;
+      caller.stalledAt += suspendedMs;
+      if (incoming) incoming.beganAt += suspendedMs;
       const isLate = incoming && !incoming.isWhole && incoming.beganAt < now - requestTimeoutMs;
       if (isLate || caller.stalledAt < now - stalledReaderMs) caller.leave();
     }

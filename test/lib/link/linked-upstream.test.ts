@@ -146,6 +146,26 @@ describe('calls over a link', () => {
     expect(aborted).toBe(1);
   });
 
+  test('that is cancelled before it is sent ends a link that takes no more calls, if it was the last one', async () => {
+    let gone = 0;
+    const owner: LinkOwner = {
+      lookBy: () => undefined,
+      retired: () => undefined,
+      gone: () => gone++,
+      carry: () => {
+        throw new Error('it was cancelled');
+      },
+    };
+    make();
+    const heard = new Heard();
+    const link = new Link(new Socket(), owner, 5_000);
+    const carrier = link.take(callHead(), BODY, heard)!;
+    link.retire();
+    carrier.abort(heard);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([gone, heard.errors]).toEqual([1, []]);
+  });
+
   test.each([
     ['frames of calls that there are none of', () => frame('data', 9, 'x')],
     ['an unknown kind', () => frame(99, 0)],
