@@ -1,9 +1,14 @@
+import { until } from '../support/until.js';
 import { useClients } from './support.js';
 
 const suite = useClients();
 
 describe('openai: models', () => {
   test('models.list pages through the models of the plan', async () => {
+    // The edge asks the model proxy what is simulated, and again if that was not there yet.
+    const isKnown = async () =>
+      (await suite.openai().models.list()).data.every(({ owned_by }) => owned_by !== 'gateway');
+    await until(isKnown, { what: 'the edge to know what is simulated', timeoutMs: 20_000 });
     const names: string[] = [];
     for await (const model of suite.openai().models.list()) {
       expect(model).toMatchObject({ object: 'model', created: expect.any(Number) });
