@@ -8,7 +8,7 @@ const REASONS: Record<number, string> = {
 };
 
 /**
- * Whether nobody waits for a refusal on a connection: it is over, or it ran into a time limit before its client had sent
+ * Whether a connection needs no refusal: it is closed, or it ran into a time limit before its client had sent
  * anything. Clients open connections in advance, and one that sends its first request just then would take the refusal for
  * the answer.
  */

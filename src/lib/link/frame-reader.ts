@@ -1,7 +1,7 @@
 import { FrameError, HEADER_BYTES, MAX_PAYLOAD_BYTES } from './frames.js';
 
 /**
- * Takes a frame. `payload` is a view that holds until the sink returns, unless it is `own`: then nobody else has it.
+ * Takes a frame. `payload` is a view that holds until the sink returns, unless it is `own`: then the sink may keep it.
  * @throws FrameError to end the link.
  */
 export type FrameSink = (kind: number, id: number, payload: Buffer, own: boolean) => void;

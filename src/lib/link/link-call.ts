@@ -7,7 +7,7 @@ import { readHead } from './head-frame.js';
 
 /** What a call asks of its link. */
 export interface CallLink {
-  /** Tells the proxy that the answer isn't wanted. */
+  /** Cancels the call at the proxy. */
   cancel(call: LinkCall): void;
   /** Lets the proxy send so many more bytes. */
   credit(call: LinkCall, bytes: number): void;
@@ -144,7 +144,7 @@ export class LinkCall implements Carrier, Awaited {
     if (!this.#paused && this.#kept.length === 0) this.#complete();
   }
 
-  /** Tells what was kept. */
+  /** Delivers the data that was kept. */
   deliver(): void {
     while (!this.#paused && this.#handler && this.#kept.length > 0) {
       const data = this.#kept.shift()!;

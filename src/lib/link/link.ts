@@ -199,7 +199,7 @@ export class Link implements CallLink {
     this.socket.destroy();
     this.owner.gone(this);
     this.#sending = [];
-    // The others learn of it when they are to be sent.
+    // Calls not sent yet move to HTTP in `#open`.
     for (const call of this.calls()) if (call.sent) call.lost(error);
   }
 }

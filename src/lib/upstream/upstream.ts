@@ -13,7 +13,7 @@ export interface CallHead {
 
 /** What carries a call: takes orders from the handler that it was given, and from no other. */
 export interface Carrier {
-  /** Nothing more of the answer is told until `resume`, and nothing is late. */
+  /** Stops delivery of the answer, and its timeouts, until `resume`. */
   pause(handler: UpstreamHandler): void;
   resume(handler: UpstreamHandler): void;
   /** Ends the call; its handler hears nothing more. */
