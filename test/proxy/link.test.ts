@@ -4,7 +4,7 @@ import { UpstreamClient } from '../../src/lib/upstream/client.js';
 import { type CallHead, HttpUpstream, type Upstream } from '../../src/lib/upstream/upstream.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { callHead, Heard } from '../support/heard.js';
-import { frame, LINK_PROTOCOL, type LinkEnd, openLink } from '../support/link-end.js';
+import { frame, LINK_PROTOCOL, type LinkEnd, opening, openLink } from '../support/link-end.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
 import {
   chat,
@@ -22,14 +22,6 @@ import { routes } from './routes.js';
 import { ask, newKey } from './support.js';
 
 const MIB = 1024 * 1024;
-
-/** An `open` for a body of that length, with some of it. */
-function opening(id: number, authorization: string, bodyBytes: number, body: Buffer | string = ''): Buffer {
-  const head = Buffer.alloc(8);
-  head.writeUInt32BE(bodyBytes, 1);
-  head.writeUInt16BE(authorization.length, 5);
-  return frame('open', id, Buffer.concat([head, Buffer.from(authorization), Buffer.from(body as string)]));
-}
 
 describe('a link to the model proxy', () => {
   let db: TestDatabase;
@@ -355,6 +347,35 @@ describe('an answer over a link that nobody reads', () => {
     node.answer(chat());
     end!.send(opening(0, `Bearer ${proxy.masterKey}`, body.length, body));
     await end!.got('head', 2);
+    end!.socket.destroy();
+    await proxy.close();
+    await node.close();
+    await db.close();
+  });
+});
+
+describe('a model proxy that was suspended', () => {
+  test('blames no caller for that time', async () => {
+    const db = await createTestDatabase();
+    const node = await startScriptedUpstream();
+    const proxy = await startTestProxy(db, {
+      config: routes([{ model: 'gateway/fast', id: 'node', url: node.url }]),
+      // A gap of five seconds between two checks is one in which the process was suspended.
+      bounds: { requestTimeoutMs: 5_500, checkIntervalMs: 50 },
+    });
+    const { end } = await openLink(proxy.url, proxy.masterKey);
+    const body = JSON.stringify(ask('Hi'));
+    node.answer(chat());
+    end!.send(opening(0, `Bearer ${proxy.masterKey}`, body.length, body.slice(0, 9)), frame('ping', 0));
+    await end!.got('pong');
+    // It runs on this thread.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000);
+    // Later than the check.
+    end!.send(frame('ping', 0));
+    await end!.got('pong', 2);
+    end!.send(frame('body', 0, body.slice(9)));
+    await end!.got('end');
+    expect(end!.of('head')[0]!.payload.readUInt16BE(1)).toBe(200);
     end!.socket.destroy();
     await proxy.close();
     await node.close();

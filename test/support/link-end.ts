@@ -26,6 +26,19 @@ export function frame(kind: KindName | number, id: number, payload: Buffer | str
   return Buffer.concat([header, body]);
 }
 
+/** An `open` frame for a body of that length, with some of it. */
+export function opening(
+  id: number,
+  authorization: string,
+  bodyBytes: number,
+  body: Buffer | string = '',
+): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(bodyBytes, 1);
+  head.writeUInt16BE(authorization.length, 5);
+  return frame('open', id, Buffer.concat([head, Buffer.from(authorization), Buffer.from(body as string)]));
+}
+
 /** A `head` frame with status 200. */
 export function headFrame(id: number, stream = false): Buffer {
   const head = { status: 200, stream, retryAfterSeconds: undefined, servedBy: '' };

@@ -49,7 +49,8 @@ export function acceptLinks(server: Server, { inference, access, bounds, log }: 
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.write(LINK_GRANTED);
     const onFault = (error: Error): void => log.warn({ fault: error.message }, 'a link was cut');
-    const link = new ServedLink(socket, { inference, access, onFault });
+    const onFailure = (error: unknown): void => log.error({ error }, 'a call over a link failed');
+    const link = new ServedLink(socket, { inference, access, onFault, onFailure });
     links.set(socket, link);
     socket.once('close', () => links.delete(socket));
     if (first.length > 0) link.read(first);

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { errorEntry } from '../../errors.js';
+import { type ErrorCode, errorEntry } from '../../errors.js';
 import type { RequestBounds } from '../../lib/cut-connections.js';
 import { FrameReader } from '../../lib/link/frame-reader.js';
 import { FrameError, KIND, MAX_CALLS, readCredit } from '../../lib/link/frames.js';
@@ -8,6 +8,7 @@ import { Outbox } from '../../lib/link/outbox.js';
 import type { Span } from '../../lib/tracing/tracing.js';
 import type { Access } from '../access.js';
 import { bodyOf, type ProxyError } from '../answers.js';
+import type { Asked } from '../request.js';
 import { INFERENCE_BYTES } from '../route-rules.js';
 import { type InferenceDeps, readCall, runCall } from '../take-call.js';
 import { Incoming } from './incoming.js';
@@ -18,6 +19,8 @@ export interface ServedLinkDeps {
   access: Access;
   /** Called when an edge breaks the rules, with which. */
   onFault(error: Error): void;
+  /** Called when a call fails for a reason of ours. */
+  onFailure(error: unknown): void;
 }
 
 /** Of a call, as of a connection that carries one. */
@@ -25,8 +28,12 @@ export type LinkBounds = Pick<RequestBounds, 'requestTimeoutMs' | 'stalledReader
 
 const LEAST_FAILURE = 500;
 const PATHS = { chat: '/chat/completions', embeddings: '/embeddings' } as const;
-const { status, type, message } = errorEntry('body_too_large');
-const tooLarge: ProxyError = { status, type, code: 'body_too_large', message };
+const refusalOf = (code: ErrorCode): ProxyError => {
+  const { status, type, message } = errorEntry(code);
+  return { status, type, code, message };
+};
+const tooLarge = refusalOf('body_too_large');
+const failed = refusalOf('internal_error');
 
 /** A call that the edge has opened. */
 interface Opened {
@@ -218,7 +225,13 @@ export class ServedLink implements CallerLink {
     if (!incoming?.isWhole || !call.admitted || caller.over) return;
     call.incoming = undefined;
     const { open, body } = incoming;
-    const asked = readCall(this.deps.inference, PATHS[open.endpoint], body, open.authorization);
+    let asked: Asked | ProxyError = failed;
+    try {
+      asked = readCall(this.deps.inference, PATHS[open.endpoint], body, open.authorization);
+    } catch (error) {
+      // The other calls of the link are not to end with it.
+      this.deps.onFailure(error);
+    }
     if ('member' in asked) void runCall(this.deps.inference, asked, caller, call.span);
     else this.#refuse(call, asked);
   }
