@@ -2,6 +2,9 @@ import { rmSync } from 'node:fs';
 import type { EmbeddedPostgres } from '../../src/db/embedded.js';
 import { stopShared } from './once-per-worker.js';
 
+/** Jest waits without end for what a failed test has left running in this process. */
+const LEFT_RUNNING_MS = 10_000;
+
 export default async function globalTeardown(): Promise<void> {
   const { testServer } = globalThis as unknown as {
     testServer: { server: EmbeddedPostgres; directory: string };
@@ -10,4 +13,8 @@ export default async function globalTeardown(): Promise<void> {
   await stopShared();
   await testServer.server.stop();
   rmSync(testServer.directory, { recursive: true, force: true });
+  setTimeout(() => {
+    process.stderr.write('Ended: a test file has left something running.\n');
+    process.exit(1);
+  }, LEFT_RUNNING_MS).unref();
 }
