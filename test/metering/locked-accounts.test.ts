@@ -78,9 +78,10 @@ describe('a meter with accounts that somebody has locked', () => {
       await Promise.all(records.flat().map((record) => finish(meter, record)));
       await chargedWith(other, others);
     }
+    // The meter hears of its commit after the rows are there for others to see.
+    await until(() => meter.backlog().events === 21, { what: 'the meter to know what it has committed' });
     expect(await charges(victim)).toEqual([]);
     expect(await metricOf(registry, 'metering_held_events')).toBe(21);
-    expect(meter.backlog().events).toBe(21);
     await session.query('rollback');
     expect(await meter.drain(10_000)).toBe(true);
     expect(await charges(victim)).toEqual(idsOf(theirs));
