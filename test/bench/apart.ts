@@ -1,0 +1,86 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startEmbeddedPostgres } from '../../src/db/embedded.js';
+import { freePort } from '../support/free-port.js';
+import { createLedger } from './ledger.js';
+import { cpuMicros, machineLine, takeCores } from './machine.js';
+import { median, startGenerator } from './measure.js';
+import { startOwn } from './processes.js';
+import { type RunningTarget, startEdge, startEdges } from './targets.js';
+
+/**
+ * `node build/test/bench/apart.js [rounds]`: what a call costs one edge, two edges that share nothing, and two edges on one
+ * port with the process that counts for them, all on the same core. How far two that share nothing stay behind one is
+ * the machine's part: another process to switch to, and turns of the event loop with fewer calls.
+ */
+const DIST = 'dist';
+const CONNECTIONS = 64;
+const WARM_MS = 3_000;
+const MEASURE_MS = 2_000;
+/** Usage is written a moment after the answer. */
+const AFTERMATH_MS = 200;
+
+const rounds = Number(process.argv[2] ?? 5);
+const cores = takeCores();
+process.stdout.write(`${machineLine(cores)}\n`);
+const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
+chmodSync(folder, 0o755);
+const server = await startEmbeddedPostgres({ directory: join(folder, 'postgres') });
+const upstreamPort = await freePort();
+const upstream = startOwn('upstream', [String(upstreamPort)]);
+const generators = [startGenerator(), startGenerator()];
+// What is given all cores elsewhere gets the target's here.
+const context = { upstreamPort, cores: cores && { target: cores.target, rest: cores.target }, folder };
+
+async function optionsOf(name: string) {
+  const ledger = await createLedger(server, name.replaceAll('-', '_'));
+  await ledger.seal('sk-virtual-of-the-bench');
+  return { name, ledger, dist: DIST, upstreamUrl: `http://127.0.0.1:${upstreamPort}` };
+}
+
+/** CPU microseconds per call while each of `targets` is asked over so many connections. */
+async function costOf(targets: readonly RunningTarget[], connections: number, ms: number): Promise<number> {
+  const pids = targets.flatMap((running) => running.pids);
+  const before = cpuMicros(pids);
+  const results = await Promise.all(
+    targets.map(({ target }, i) => generators[i]!.run({ kind: 'saturate', target, connections, ms })),
+  );
+  await delay(AFTERMATH_MS);
+  return (cpuMicros(pids) - before) / results.reduce((sum, { answers }) => sum + answers, 0);
+}
+
+const started: RunningTarget[] = [];
+try {
+  for (const name of ['alone', 'apart-1', 'apart-2'])
+    started.push(await startEdge(context, await optionsOf(name)));
+  const [alone, first, second] = started as [RunningTarget, RunningTarget, RunningTarget];
+  const together = await startEdges(context, 2, await optionsOf('together'));
+  started.push(together);
+  for (const target of started) await costOf([target], CONNECTIONS, WARM_MS);
+  const cases: [string, RunningTarget[], number][] = [
+    ['one edge', [alone], CONNECTIONS],
+    ['two that share nothing, half of the connections each', [first, second], CONNECTIONS / 2],
+    ['two on one port, half of the connections each', [together], CONNECTIONS],
+    ['two that share nothing, as many connections each', [first, second], CONNECTIONS],
+    ['two on one port, as many connections each', [together], 2 * CONNECTIONS],
+  ];
+  const costs = cases.map((): number[] => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, [, targets, connections]] of cases.entries())
+      costs[i]!.push(await costOf(targets, connections, MEASURE_MS));
+  }
+  for (const [i, [name]] of cases.entries()) {
+    const all = costs[i]!.map((cost) => cost.toFixed(1)).join(' ');
+    const share = median(costs[0]) / median(costs[i]);
+    process.stdout.write(`${name}: ${median(costs[i]).toFixed(1)} µs, ${share.toFixed(2)} of one (${all})\n`);
+  }
+} finally {
+  await Promise.all(generators.map((generator) => generator.stop()));
+  await Promise.all(started.map((target) => target.stop()));
+  await upstream.stop();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(0);
