@@ -40,10 +40,15 @@ describe('the bounds of an account, over two platforms', () => {
   };
   const at = (n: number) => platforms[n % 2]!.url;
   const small = { parameters: { max_tokens: 5 } };
-  const askTimes = (token: string, times: number, models: string[], more: object = small) =>
-    Promise.all(
-      Array.from({ length: times }, (_, n) => ask(at(n), token, models, 'Hi [[sim words=2]]', { ...more })),
-    );
+  /** None of them ends before all have been asked for. */
+  const TOGETHER = '[[sim words=2 ttft_ms=2000]]';
+  const askTimes = (
+    token: string,
+    times: number,
+    models: string[],
+    more: object = small,
+    prompt = 'Hi [[sim words=2]]',
+  ) => Promise.all(Array.from({ length: times }, (_, n) => ask(at(n), token, models, prompt, { ...more })));
   const statusesOf = (answers: { status: number }[]) =>
     answers.map(({ status }) => status).toSorted((a, b) => a - b);
   const countOf = async (accountId: string) =>
@@ -96,7 +101,7 @@ describe('the bounds of an account, over two platforms', () => {
   test('tokens per day hold for runs at once, and count what was generated in the end', async () => {
     const { token, accountId } = await customer();
     const large = { parameters: { max_tokens: 500 } };
-    const answers = await askTimes(token, 6, [FAST], large);
+    const answers = await askTimes(token, 6, [FAST], large, TOGETHER);
     expect(statusesOf(answers)).toEqual([201, 201, 201, 201, 429, 429]);
     const { message } = (answers.find(({ status }) => status === 429)!.body as ErrorAnswer).error;
     expect(message).toMatch(
@@ -116,7 +121,7 @@ describe('the bounds of an account, over two platforms', () => {
   test('input tokens per day hold for runs at once, and count what was read in the end', async () => {
     const { token, accountId } = await customer();
     // 6,000 bytes of one word: estimated as 1,500 tokens each.
-    const long = 'word '.repeat(1_200);
+    const long = `${'word '.repeat(1_200).slice(TOGETHER.length)}${TOGETHER}`;
     const answers = await Promise.all([0, 1, 2, 3].map((n) => ask(at(n), token, [FAST], long, small)));
     expect(statusesOf(answers)).toEqual([201, 201, 429, 429]);
     const { message } = (answers.find(({ status }) => status === 429)!.body as ErrorAnswer).error;
