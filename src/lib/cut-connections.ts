@@ -31,7 +31,27 @@ export interface RequestBounds extends ConnectionBounds {
 }
 
 /** A longer gap between two checks means that the process was suspended. Clients are not to blame for that time. */
-export const STANDSTILL_MS = 5_000;
+const STANDSTILL_MS = 5_000;
+
+/**
+ * Calls `check` at an interval until the server closes, with the part of the time since the last check in which the process was
+ * suspended, in milliseconds.
+ */
+export function checkRegularly(
+  server: Server,
+  intervalMs: number,
+  check: (suspendedMs: number) => void,
+): void {
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    const suspendedMs = Math.max(0, now - last - STANDSTILL_MS);
+    last = now;
+    check(suspendedMs);
+  }, intervalMs);
+  timer.unref();
+  server.once('close', () => clearInterval(timer));
+}
 
 /** The state of a connection at the last check. */
 class Watched {
@@ -102,14 +122,10 @@ export function cutConnections(server: Server, bounds: ConnectionBounds): void {
     const watched = connections.get(socket);
     if (watched) watched.answer = response;
   });
-  let awake = 0;
-  let last = performance.now();
-  const timer = setInterval(() => {
-    const now = performance.now();
-    awake += Math.min(now - last, STANDSTILL_MS);
-    last = now;
+  let suspended = 0;
+  checkRegularly(server, checkIntervalMs, (suspendedMs) => {
+    suspended += suspendedMs;
+    const awake = performance.now() - suspended;
     for (const [socket, watched] of connections) if (watched.isDead(awake, bounds)) socket.destroy();
-  }, checkIntervalMs);
-  timer.unref();
-  server.once('close', () => clearInterval(timer));
+  });
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { errorBody } from '../errors.js';
+import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
 
 /** An error in the shape that LiteLLM's proxy answers with. */
 export interface ProxyError {
@@ -43,7 +43,13 @@ export const modelNotFound = (model: string): ProxyError => ({
   param: 'model',
 });
 
-/** An error of the shared table (src/errors.ts). */
+/** A refusal of the proxy's own, as the shared table (src/errors.ts) has it. */
+export function refusalOf(code: ErrorCode): ProxyError {
+  const { status, type, message } = errorEntry(code);
+  return { status, type, code, message };
+}
+
+/** An error of the shared table (src/errors.ts) with a status of its own. */
 export function tableError(
   code: 'upstream_error' | 'upstream_unavailable' | 'upstream_timeout',
   status: number,

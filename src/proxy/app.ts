@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Fastify from 'fastify';
 import type { Registry } from 'prom-client';
-import { type ErrorCode, errorEntry } from '../errors.js';
+import type { ErrorCode } from '../errors.js';
 import { CONNECTION_BOUNDS, cutConnections, type RequestBounds } from '../lib/cut-connections.js';
 import { fastifyLogger, NO_JSON_SCHEMAS } from '../lib/fastify-options.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
@@ -10,7 +10,7 @@ import type { Logger } from '../lib/logger.js';
 import { matchedRules, requireRules } from '../lib/route-rules.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import { type Access, bearerOf, createAccess } from './access.js';
-import { type ProxyError, sendError } from './answers.js';
+import { type ProxyError, refusalOf, sendError } from './answers.js';
 import type { CallTimeouts } from './call.js';
 import type { Random } from './group.js';
 import { inferenceRoutes } from './inference-routes.js';
@@ -85,9 +85,8 @@ function answerFailure(error: FastifyError, reply: FastifyReply, log: Logger): F
     431: 'headers_too_large',
   };
   const code = codes[error.statusCode ?? 500] ?? 'internal_error';
-  const { status, type, message } = errorEntry(code);
   if (code === 'internal_error') log.error({ error }, 'a request failed');
-  return sendError(reply, { status, type, code, message });
+  return sendError(reply, refusalOf(code));
 }
 
 /** Every answer names the call that it belongs to, so that the edge sees when it has got another's. */
@@ -169,10 +168,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     done(null, body),
   );
   app.setErrorHandler<FastifyError>((error, _request, reply) => answerFailure(error, reply, log));
-  app.setNotFoundHandler((_request, reply) => {
-    const { status, type, message } = errorEntry('endpoint_not_supported');
-    return sendError(reply, { status, type, code: 'endpoint_not_supported', message });
-  });
+  app.setNotFoundHandler((_request, reply) => sendError(reply, refusalOf('endpoint_not_supported')));
 
   const health = (_request: FastifyRequest, reply: FastifyReply) =>
     reply.code(ready() ? 200 : 503).send({ status: ready() ? 'ok' : 'unavailable' });

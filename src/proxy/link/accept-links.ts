@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { type RequestBounds, STANDSTILL_MS } from '../../lib/cut-connections.js';
+import { checkRegularly, type RequestBounds } from '../../lib/cut-connections.js';
 import { LINK_GRANTED, LINK_PATH, LINK_PROTOCOL } from '../../lib/link/handshake.js';
 import type { Logger } from '../../lib/logger.js';
 import type { Access } from '../access.js';
@@ -55,15 +55,9 @@ export function acceptLinks(server: Server, { inference, access, bounds, log }: 
     socket.once('close', () => links.delete(socket));
     if (first.length > 0) link.read(first);
   });
-  let last = performance.now();
-  const timer = setInterval(() => {
-    const now = performance.now();
-    const suspendedMs = Math.max(0, now - last - STANDSTILL_MS);
-    last = now;
+  checkRegularly(server, bounds.checkIntervalMs, (suspendedMs) => {
     for (const link of links.values()) link.cutLate(bounds, suspendedMs);
-  }, bounds.checkIntervalMs);
-  timer.unref();
-  server.once('close', () => clearInterval(timer));
+  });
 
   inference.metrics.links(() => links.size);
 

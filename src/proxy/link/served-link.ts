@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { type ErrorCode, errorEntry } from '../../errors.js';
 import type { RequestBounds } from '../../lib/cut-connections.js';
 import { FrameReader } from '../../lib/link/frame-reader.js';
 import { FrameError, KIND, MAX_CALLS, readCredit } from '../../lib/link/frames.js';
@@ -7,7 +6,7 @@ import { type OpenFrame, readOpen } from '../../lib/link/open-frame.js';
 import { Outbox } from '../../lib/link/outbox.js';
 import type { Span } from '../../lib/tracing/tracing.js';
 import type { Access } from '../access.js';
-import { bodyOf, type ProxyError } from '../answers.js';
+import { bodyOf, type ProxyError, refusalOf } from '../answers.js';
 import type { Asked } from '../request.js';
 import { INFERENCE_BYTES } from '../route-rules.js';
 import { type InferenceDeps, readCall, runCall } from '../take-call.js';
@@ -28,10 +27,6 @@ export type LinkBounds = Pick<RequestBounds, 'requestTimeoutMs' | 'stalledReader
 
 const LEAST_FAILURE = 500;
 const PATHS = { chat: '/chat/completions', embeddings: '/embeddings' } as const;
-const refusalOf = (code: ErrorCode): ProxyError => {
-  const { status, type, message } = errorEntry(code);
-  return { status, type, code, message };
-};
 const tooLarge = refusalOf('body_too_large');
 const failed = refusalOf('internal_error');
 
@@ -93,10 +88,10 @@ export class ServedLink implements CallerLink {
   }
 
   /**
-   * Gives up calls whose body takes too long to come, and those whose answer isn't read. Nobody is to blame for the time in
-   * which this process was suspended.
+   * Cuts calls whose body arrives too slowly, and those whose answer isn't read. The time in which this process was suspended
+   * doesn't count.
    */
-  cutLate({ requestTimeoutMs, stalledReaderMs }: LinkBounds, suspendedMs = 0): void {
+  cutLate({ requestTimeoutMs, stalledReaderMs }: LinkBounds, suspendedMs: number): void {
     const now = performance.now();
     for (const call of this.#calls) {
       if (!call) continue;
