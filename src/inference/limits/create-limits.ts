@@ -19,12 +19,13 @@ import { createRedisCounters } from './redis-counters.js';
 
 /**
  * How long callers wait, in milliseconds: for Redis, and near the floor for a hold of another to settle. `beatMs` is the
- * time between two heartbeats.
+ * time between two heartbeats, `leaseMs` how long an edge keeps to itself what it may admit without asking Redis.
  */
 export interface Patience {
   redisMs: number;
   queueMs: number;
   beatMs?: number;
+  leaseMs?: number;
 }
 
 export interface LimitsDeps {
@@ -71,6 +72,7 @@ async function createCounters(deps: LimitsDeps): Promise<Counters> {
       url: config.redisUrl,
       timeoutMs: deps.patience?.redisMs,
       beatMs: deps.patience?.beatMs,
+      leaseMs: deps.patience?.leaseMs,
       readAgain: deps.readAgain ?? (({ hash }) => cache.renew(hash)),
       ...{ identity, clock, log, registry },
     });

@@ -1,13 +1,14 @@
+import { performance } from 'node:perf_hooks';
 import { DOLLAR, type Money } from '../../lib/money.js';
 import { type Payer, windowOf } from '../payer.js';
 import type { AccountState } from './account-state.js';
 import type { Admission } from './limits.js';
-import { balanceKey, capKey, rateKey } from './redis-keys.js';
+import { accountRateKey, balanceKey, capKey, rateKey } from './redis-keys.js';
 import type { RedisUnavailableError } from './redis-link.js';
 
 /** What Redis says of a call. */
 export interface Verdict {
-  kind: 'ok' | 'poor' | 'account' | 'capped' | 'key' | 'rate' | 'stale';
+  kind: 'ok' | 'poor' | 'account' | 'capped' | 'key' | 'rate' | 'leased' | 'stale';
   /** Calls admitted in the last minute, this one included. */
   count: number;
   /** Milliseconds until the minute is empty, or has room. */
@@ -35,6 +36,8 @@ interface Change {
   payer: Payer;
   holds: Money;
   charges: Money;
+  /** When calls were admitted out of a lease, by this process's clock. */
+  used: number[];
 }
 
 /** All that is to be said of an account. */
@@ -45,7 +48,33 @@ export interface Gathered {
   asks: Ask[];
 }
 
-/** Four for each call: verdict, count, milliseconds, whether the edge was new to the account. */
+/** Who would like to admit calls without asking. */
+export interface Lessee {
+  readonly payer: Payer;
+  /** How many, and what each may hold. */
+  readonly want: number;
+  readonly hold: Money;
+}
+
+/** What Redis has leased to a payer. */
+export interface Grant {
+  readonly lessee: Lessee;
+  calls: number;
+  money: Money;
+  /** Calls of the minute that are admitted or leased. */
+  count: number;
+}
+
+/** Which word of an account a batch speaks, and who asks for leases in it. */
+export interface Spoken {
+  readonly word: number;
+  readonly lessees: readonly Lessee[];
+}
+
+/**
+ * Four for each call: verdict, count, milliseconds, whether the edge was new to the account. Then three for each lessee: calls,
+ * money, count.
+ */
 export type Answer = (string | number)[];
 
 interface Capped {
@@ -61,6 +90,8 @@ export class Batch {
   readonly said: (number | string)[] = [];
   #accounts = 0;
   readonly asks: Ask[] = [];
+  /** The accounts with lessees, in the order of their grants. */
+  readonly spoken: (Spoken & { account: AccountState })[] = [];
 
   /** `today` is the UTC day that caps are counted on. */
   constructor(private readonly today: string) {}
@@ -69,8 +100,8 @@ export class Batch {
     return this.#accounts + this.asks.length;
   }
 
-  /** Writes down an account: state, changes and calls, as the script reads them. `member` names a call. */
-  add({ account, changes, asks }: Gathered, member: () => string): void {
+  /** Writes down an account: state, changes, leases and calls, as the script reads them. `member` names a call. */
+  add({ account, changes, asks }: Gathered, { word, lessees }: Spoken, member: () => string): void {
     let [moreHolds, moreCharges, asked] = [0n, 0n, 0n];
     for (const { holds, charges } of changes.values()) {
       moreHolds += holds;
@@ -80,8 +111,10 @@ export class Batch {
     const holds = account.holds + account.asked - asked;
     const hasOpen = holds !== 0n || account.pending !== 0n;
     this.#accounts++;
-    this.keys.push(balanceKey(account.id));
+    this.keys.push(balanceKey(account.id), accountRateKey(account.id));
     const capped = cappedOf(changes, asks);
+    const placeOf = ({ credential, dailyLimit }: Payer): number =>
+      dailyLimit === null ? 0 : capped.findIndex(({ payer }) => payer.credential.id === credential.id) + 1;
     this.said.push(
       amountOf(account.balance),
       Number(account.seq),
@@ -91,18 +124,26 @@ export class Batch {
       amountOf(holds),
       amountOf(account.pending),
       capped.length,
+      lessees.length,
       asks.length,
     );
     for (const one of capped) this.#addKey(one);
+    if (lessees.length > 0) this.spoken.push({ account, word, lessees });
+    for (const lessee of lessees) {
+      const { payer, want, hold } = lessee;
+      const { used } = changes.get(payer.credential.id) ?? { used: [] };
+      this.said.push(placeOf(payer), windowOf(payer).limit, amountOf(payer.dailyLimit ?? 0n));
+      this.said.push(want, amountOf(hold), used.length > 0 ? `${member()}.` : '', used.length);
+      const now = performance.now();
+      for (const at of used) this.said.push(Math.max(0, Math.floor(now - at)));
+    }
     for (const ask of asks) {
       ask.hasOpen = hasOpen;
       this.asks.push(ask);
       const { payer, hold } = ask.admission;
       this.keys.push(rateKey(payer));
-      const { dailyLimit, credential } = payer;
-      const isOfPayer = (one: Capped): boolean => one.payer.credential.id === credential.id;
-      const nth = dailyLimit === null ? 0 : capped.findIndex(isOfPayer) + 1;
-      this.said.push(amountOf(hold), windowOf(payer).limit, member(), nth, amountOf(dailyLimit ?? 0n));
+      this.said.push(amountOf(hold), windowOf(payer).limit, member(), placeOf(payer));
+      this.said.push(amountOf(payer.dailyLimit ?? 0n));
     }
   }
 
@@ -117,6 +158,18 @@ export class Batch {
       amountOf(day.pending),
     );
   }
+}
+
+/** What has changed for a payer, so far. */
+export function changeOf({ changes }: Gathered, payer: Payer): Change {
+  const known = changes.get(payer.credential.id);
+  if (known) {
+    known.payer = payer;
+    return known;
+  }
+  const change: Change = { payer, holds: 0n, charges: 0n, used: [] };
+  changes.set(payer.credential.id, change);
+  return change;
 }
 
 const LONG: Money = 100n * DOLLAR;
@@ -152,6 +205,16 @@ export function verdictOn({ hasOpen }: Ask, answer: Answer, nth: number): Verdic
     resetMs: resetMs as number,
     forgotten: isNew === 1 && hasOpen,
   };
+}
+
+/** What an account is leased by the answer to a batch of `asks` calls; `nth`: the lessees before its own. */
+export function grantsOf({ lessees }: Spoken, answer: Answer, asks: number, nth: number): Grant[] {
+  return lessees
+    .map((lessee, i): Grant => {
+      const [calls, money, count] = answer.slice(4 * asks + 3 * (nth + i));
+      return { lessee, calls: calls as number, money: BigInt(money!), count: count as number };
+    })
+    .filter(({ calls }) => calls > 0);
 }
 
 /** It is no longer unanswered. */

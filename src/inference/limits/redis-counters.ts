@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Clock } from '../../lib/clock.js';
 import type { Logger } from '../../lib/logger.js';
@@ -5,7 +7,7 @@ import type { Money } from '../../lib/money.js';
 import type { FlushResult } from '../../metering/usage-record.js';
 import { type Payer, windowOf } from '../payer.js';
 import type { EdgeIdentity } from './edge-identity.js';
-import { type Admission, type Blocked, type Counters } from './limits.js';
+import { type Admission, type Blocked, CallerGoneError, type Counters } from './limits.js';
 import { hold } from './local-counters.js';
 import { LocalShare } from './local-share.js';
 import type { Verdict } from './redis-batch.js';
@@ -14,12 +16,13 @@ import { createRedisMetrics } from './redis-metrics.js';
 import { RedisMode } from './redis-mode.js';
 import { Publisher } from './redis-publisher.js';
 import { Turns } from './redis-turns.js';
-import { dailyCapExceeded, insufficientCredits, rateExceeded } from './refusals.js';
+import { dailyCapExceeded, insufficientCredits, notServing, rateExceeded } from './refusals.js';
 
 export interface RedisCountersDeps {
   url: string;
   timeoutMs?: number | undefined;
   beatMs?: number | undefined;
+  leaseMs?: number | undefined;
   identity: EdgeIdentity;
   /** Reads the key and its account from the database, if that answers. */
   readAgain(payer: Payer): Promise<void>;
@@ -33,6 +36,8 @@ type Taken = Admission | Blocked;
 /** A head of a queue asks so often: holds of other edges settle without a word to us. */
 const POLL_MS = 20;
 const START_WAIT_MS = 1_000;
+/** Edges give back what they have leased sooner than that. One that doesn't keeps others from knowing what is left. */
+const GIVEN_BACK_MS = 1_500;
 const UNKNOWN_EDGES = 4;
 /**
  * Counters in Redis, one round trip a call and at most one script. Every change is also kept in this process's own states,
@@ -77,7 +82,7 @@ class RedisCounters implements Counters {
         metrics.edges(membership.alive);
       },
     });
-    this.#turns = new Turns(edge, this.#mode, deps.clock);
+    this.#turns = new Turns({ edge, mode: this.#mode, clock: deps.clock, leaseMs: deps.leaseMs });
     this.#publisher = new Publisher(edge, this.#mode, this.#turns, deps.clock);
     this.messages = new RedisMessages({
       edge,
@@ -98,8 +103,15 @@ class RedisCounters implements Counters {
   }
 
   take(admission: Admission): Admission | Blocked | Promise<Admission | Blocked> {
-    this.#publisher.touch(admission.payer);
-    return this.#mode.shared ? this.#ask(admission) : this.#takeShare(admission);
+    const { payer } = admission;
+    this.#publisher.touch(payer);
+    if (!this.#mode.shared) return this.#takeShare(admission);
+    const now = this.deps.clock.now();
+    const rate = this.#turns.leases.admit(admission, now);
+    if (!rate) return this.#ask(admission);
+    windowOf(payer).note(now);
+    admission.rate = rate;
+    return hold(admission);
   }
 
   changed(payer: Payer, holds: Money, charges: Money): void {
@@ -123,12 +135,13 @@ class RedisCounters implements Counters {
   }
 
   async stop(): Promise<void> {
+    this.#turns.leases.stop();
     this.#publisher.stop();
     this.messages.stop();
     await this.#mode.stop();
   }
 
-  #ask(admission: Admission): Promise<Admission | Blocked> {
+  #ask(admission: Admission, since = performance.now()): Promise<Admission | Blocked> {
     const { payer } = admission;
     const { account, day } = payer;
     const known = [account.share?.uses, day.share?.uses] as const;
@@ -142,7 +155,7 @@ class RedisCounters implements Counters {
             if (account.share?.uses === known[0]) account.share = undefined;
             if (payer.dailyLimit !== null && day.share?.uses === known[1]) day.share = undefined;
           }
-          settle(() => this.#decided(admission, verdict), resolve, reject);
+          settle(() => this.#decided(admission, verdict, since), resolve, reject);
         },
         failed: (error) => {
           this.#mode.failed(error);
@@ -156,7 +169,7 @@ class RedisCounters implements Counters {
     });
   }
 
-  #decided(admission: Admission, { kind, count, resetMs }: Verdict): Taken | Promise<Taken> {
+  #decided(admission: Admission, { kind, count, resetMs }: Verdict, since: number): Taken | Promise<Taken> {
     const window = windowOf(admission.payer);
     const { limit } = window;
     switch (kind) {
@@ -166,6 +179,8 @@ class RedisCounters implements Counters {
         return hold(admission);
       case 'stale':
         return this.#takeShare(admission);
+      case 'leased':
+        return this.#askAgain(admission, since);
       case 'poor':
         throw insufficientCredits();
       case 'capped':
@@ -175,6 +190,14 @@ class RedisCounters implements Counters {
       default:
         return kind;
     }
+  }
+
+  /** Other edges may yet have what is missing: they are given the time to say so. */
+  async #askAgain(admission: Admission, since: number): Promise<Taken> {
+    if (performance.now() - since > GIVEN_BACK_MS) throw notServing();
+    await pause(POLL_MS);
+    if (admission.caller.destroyed) throw new CallerGoneError();
+    return this.#mode.shared ? this.#ask(admission, since) : this.#takeShare(admission);
   }
 
   #takeShare(admission: Admission): Admission | Blocked | Promise<Admission | Blocked> {

@@ -13,6 +13,9 @@ export const capKey = ({ account, credential }: Payer, day: string): string =>
 /** The messages of a widget in the last minute. */
 export const widgetRateKey = (accountId: string, name: string): string => `${tagOf(accountId)}:rate:${name}`;
 
-/** The calls of the last minute. */
+/** The calls of an account in the last minute, whatever key they were made with. */
+export const accountRateKey = (accountId: string): string => `${tagOf(accountId)}:rate`;
+
+/** What a payer's calls of the last minute are counted in. */
 export const rateKey = ({ account, rate }: Payer): string =>
-  rate ? widgetRateKey(account.id, rate.name) : `${tagOf(account.id)}:rate`;
+  rate ? widgetRateKey(account.id, rate.name) : accountRateKey(account.id);

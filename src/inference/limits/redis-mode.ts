@@ -202,12 +202,13 @@ export class RedisMode {
       remembered: this.#everShared ? [this.#membership, isCluster ? first : undefined] : [],
       // A cluster may have given a lost node's slots to its copy at any time up to now.
       lostMs: isCluster ? 0 : performance.now() - this.#lostAt,
-      leastMs: this.#everShared && this.#isEmptied ? REGISTERED_BEATS * this.#beatMs : 0,
+      leastMs: this.#everShared && this.#isEmptied ? REGISTERED_BEATS * this.beatMs : 0,
       isOver: () => this.#stopped || life !== this.life,
     });
   }
 
-  get #beatMs(): number {
+  /** The time between two heartbeats. */
+  get beatMs(): number {
     return this.options.beatMs ?? BEAT_MS;
   }
 
@@ -218,7 +219,7 @@ export class RedisMode {
 
   #scheduleBeat(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#beatNow(), this.#beatMs);
+    this.#timer = setTimeout(() => this.#beatNow(), this.beatMs);
     this.#timer.unref();
   }
 

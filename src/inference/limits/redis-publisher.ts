@@ -6,8 +6,8 @@ import { PATIENT_TIMEOUT_MS } from './redis-link.js';
 import type { RedisMode } from './redis-mode.js';
 import type { Turns } from './redis-turns.js';
 
-/** Interval at which open amounts are reported again, which corrects lost reports. */
-const RETELL_MS = 5_000;
+/** After so many heartbeats open amounts are reported again, which corrects lost reports. */
+const RETELL_BEATS = 5;
 /** A key that was unused for so long and has nothing open isn't reported; its rate window is empty, too. */
 const FORGET_MS = 65_000;
 const CHUNK = 100;
@@ -31,7 +31,7 @@ export class Publisher {
     private readonly turns: Turns,
     private readonly clock: Clock,
   ) {
-    this.#retell = setInterval(() => this.#sweep(), RETELL_MS);
+    this.#retell = setInterval(() => this.#sweep(), RETELL_BEATS * mode.beatMs);
     this.#retell.unref();
   }
 
@@ -87,8 +87,10 @@ export class Publisher {
     const now = this.clock.now();
     for (const [id, { payer, usedAt }] of this.#touched) {
       const idle = payer.account.idle && payer.day.idle;
-      if (!idle && this.mode.connected) this.turns.tell(payer, 0n, 0n);
-      if (idle && now - usedAt > FORGET_MS) this.#touched.delete(id);
+      // Without Redis nobody is forgotten: it may still know of what has been settled meanwhile.
+      if (!this.mode.connected) continue;
+      if (!idle) this.turns.tell(payer, 0n, 0n);
+      else if (now - usedAt > FORGET_MS) this.#touched.delete(id);
     }
   }
 }

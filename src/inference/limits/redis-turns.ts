@@ -10,12 +10,15 @@ import {
   type Answer,
   amountOf,
   Batch,
+  changeOf,
   drop,
   forget,
   type Gathered,
+  grantsOf,
   type Listener,
   verdictOn,
 } from './redis-batch.js';
+import { RedisLeases } from './redis-leases.js';
 import { PATIENT_TIMEOUT_MS, RedisUnavailableError } from './redis-link.js';
 import type { RedisMode } from './redis-mode.js';
 
@@ -27,26 +30,39 @@ const MOST = 64;
 const AT_ONCE = 100;
 const NO_ANSWER = 'no response';
 
+export interface TurnsOptions {
+  edge: string;
+  mode: RedisMode;
+  clock: Clock;
+  leaseMs?: number | undefined;
+}
+
 /**
  * Gathers what this edge has to say to Redis, and says it once per turn of the event loop: in one script for all accounts,
  * or in a cluster, where a script is confined to one hash tag, one for each.
  */
 export class Turns {
   /** The other edges, as last heard of. */
-  #others = { silent: [] as string[], gone: [] as string[], vouchedSince: 0 };
+  #others = { silent: [] as string[], gone: [] as string[], vouchedSince: 0, alive: 1 };
+  readonly leases: RedisLeases;
   #gathered = new Map<AccountState, Gathered>();
   #immediate: NodeJS.Immediate | undefined;
   #timer: NodeJS.Timeout | undefined;
   #calls = 0;
 
-  constructor(
-    private readonly edge: string,
-    private readonly mode: RedisMode,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly options: TurnsOptions) {
+    this.leases = new RedisLeases({
+      clock: options.clock,
+      leaseMs: options.leaseMs,
+      onDue: (accounts) => {
+        for (const account of accounts) this.#of(account);
+        this.flush();
+      },
+    });
+  }
 
-  adopt({ silent, gone, vouchedSince }: Membership): void {
-    this.#others = { silent, gone, vouchedSince };
+  adopt({ silent, gone, vouchedSince, alive }: Membership): void {
+    this.#others = { silent, gone, vouchedSince, alive };
   }
 
   /** Asks for a call at the end of this turn. */
@@ -56,25 +72,22 @@ export class Turns {
     account.asking++;
     day.asked += admission.hold;
     this.#of(account).asks.push({ admission, listener, hasOpen: false });
+    this.leases.asked(admission);
     this.soon();
   }
 
-  /** Tells of a change with the next call, or in a moment. It is not waited for. */
+  /** Tells of a change with the next call, in a moment, or with the end of a lease. It is not waited for. */
   tell(payer: Payer, holds: Money, charges: Money): void {
-    const { changes } = this.#of(payer.account);
-    const change = changes.get(payer.credential.id);
-    if (change) {
-      change.payer = payer;
-      change.holds += holds;
-      change.charges += charges;
-    } else {
-      changes.set(payer.credential.id, { payer, holds, charges });
-    }
+    if (this.leases.keep(payer, holds, charges)) return;
+    const change = changeOf(this.#of(payer.account), payer);
+    change.holds += holds;
+    change.charges += charges;
     this.#timer ??= setTimeout(() => this.flush(), SETTLED_MS);
   }
 
   /** What was told leaves at the end of this turn. */
   soon(): void {
+    if (this.#gathered.size === 0) return;
     this.#immediate ??= setImmediate(() => this.flush());
   }
 
@@ -87,18 +100,19 @@ export class Turns {
     const gathered = this.#gathered;
     this.#gathered = new Map();
     for (const batch of this.#batchesOf(gathered.values())) {
-      this.#send(batch).catch((error: unknown) => this.mode.failed(error));
+      this.#send(batch).catch((error: unknown) => this.options.mode.failed(error));
     }
   }
 
   /** States all that is open of these payers, in place of what was to be told of them. */
   async announce(payers: readonly Payer[]): Promise<void> {
     for (const { changes } of this.#gathered.values()) changes.clear();
+    this.leases.drop();
     const all = new Map<AccountState, Gathered>();
     for (const payer of payers) {
-      const { account, credential } = payer;
+      const { account } = payer;
       const gathered = all.get(account) ?? { account, changes: new Map(), asks: [] };
-      gathered.changes.set(credential.id, { payer, holds: 0n, charges: 0n });
+      changeOf(gathered, payer);
       all.set(account, gathered);
     }
     const batches = this.#batchesOf(all.values());
@@ -110,7 +124,7 @@ export class Turns {
   #of(account: AccountState): Gathered {
     const known = this.#gathered.get(account);
     if (known) return known;
-    const gathered: Gathered = { account, changes: new Map(), asks: [] };
+    const gathered = this.leases.end(account) ?? { account, changes: new Map(), asks: [] };
     this.#gathered.set(account, gathered);
     return gathered;
   }
@@ -118,38 +132,49 @@ export class Turns {
   /** What was gathered, in scripts. */
   #batchesOf(all: Iterable<Gathered>): Batch[] {
     const batches: Batch[] = [];
-    const today = utcDay(this.clock.now());
-    const member = (): string => `${this.edge}:${++this.#calls}`;
+    const { edge, mode, clock } = this.options;
+    const today = utcDay(clock.now());
+    const member = (): string => `${edge}:${++this.#calls}`;
     let batch: Batch | undefined;
     const room = (): Batch => {
-      if (batch && batch.size < MOST && !this.mode.link.isCluster) return batch;
+      if (batch && batch.size < MOST && !mode.link.isCluster) return batch;
       batch = new Batch(today);
       batches.push(batch);
       return batch;
     };
     for (const each of all) {
       const { changes, asks } = each;
-      if (!this.mode.connected) changes.clear();
-      if (!this.mode.shared) {
+      if (!mode.connected) changes.clear();
+      if (!mode.shared) {
         for (const ask of asks.splice(0)) drop(ask, new RedisUnavailableError(NO_ANSWER));
       }
-      if (changes.size > 0 || asks.length > 0) room().add(each, member);
+      if (changes.size > 0 || asks.length > 0) room().add(each, this.leases.speak(each), member);
     }
     return batches;
   }
 
   /** Tells every call its answer. Rejects where there was none, and no call to tell of it. */
-  async #send({ keys, said, asks }: Batch, timeoutMs?: number): Promise<void> {
-    const { edge, mode } = this;
-    const { vouchedSince, silent, gone } = this.#others;
-    const limits = [amountOf(BALANCE_FLOOR), amountOf(ONLY_TOGETHER), vouchedSince, String(STATE_TTL_MS)];
+  async #send(batch: Batch, timeoutMs?: number): Promise<void> {
+    const { edge, mode } = this.options;
+    const { keys, said, asks } = batch;
+    const { life } = mode;
+    const { vouchedSince, silent, gone, alive } = this.#others;
+    const limits = [
+      amountOf(BALANCE_FLOOR),
+      amountOf(ONLY_TOGETHER),
+      vouchedSince,
+      String(STATE_TTL_MS),
+      alive,
+    ];
     const dead = [silent.length, ...silent, gone.length, ...gone];
-    const turn = JSON.stringify([edge, mode.life, ...limits, ...dead, ...said]);
+    const turn = JSON.stringify([edge, life, ...limits, ...dead, ...said]);
     const late = (answer?: Answer): void => {
       asks.forEach((ask, nth) => {
         forget(ask);
         ask.listener.late(answer && verdictOn(ask, answer, nth));
       });
+      // It might use up what it was leased before it knows what became of it: it gives it back.
+      if (answer && life === mode.life) this.#refuse(batch);
     };
     let answer: Answer;
     try {
@@ -167,5 +192,28 @@ export class Turns {
       forget(ask);
       ask.listener.answered(verdictOn(ask, answer, nth));
     });
+    if (life === mode.life && mode.shared) this.#lease(batch, answer);
+  }
+
+  /** Takes what it is leased, unless it has spoken of the account since: that ends it. */
+  #lease({ spoken, asks }: Batch, answer: Answer): void {
+    let nth = 0;
+    for (const each of spoken) {
+      const { account, word, lessees } = each;
+      const grants = grantsOf(each, answer, asks.length, nth);
+      nth += lessees.length;
+      if (grants.length === 0 || !this.leases.isLast(account, word)) continue;
+      const changed = this.#gathered.get(account);
+      if (changed && changed.asks.length > 0) continue;
+      this.#gathered.delete(account);
+      this.leases.granted(changed ?? { account, changes: new Map(), asks: [] }, grants);
+    }
+  }
+
+  /** Speaks of accounts again, which ends what was leased of them. */
+  #refuse({ spoken }: Batch): void {
+    for (const { account, word, lessees } of spoken) {
+      if (this.leases.isLast(account, word)) this.tell(lessees[0]!.payer, 0n, 0n);
+    }
   }
 }

@@ -1,5 +1,6 @@
 import type { Admission } from '../../../src/inference/limits/limits.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
+import { testClock } from '../../support/clock.js';
 import { Ledger, type LimitsEdgeOptions, UNIT } from '../../support/limits.js';
 import { type LossyEdge, lossyEdges } from '../../support/lossy-edges.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
@@ -53,6 +54,22 @@ describeWithRedis('edges that lose Redis again and again', () => {
       ledger.balance,
     );
   const withinOneCall = (ledger: Ledger) => expect(leftOf(ledger)).toBeGreaterThanOrEqual(FLOOR - COST);
+
+  test('tell of what was settled meanwhile, however long Redis was away', async () => {
+    const clock = testClock(Date.now());
+    const [loser, other] = await two(new Ledger(FLOOR + COST * 100n), { clock });
+    const held = await loser.admit(CALL);
+    await loser.lose();
+    loser.settle(held, 0n);
+    clock.advance(70_000);
+    const beat = async () => Number(await redis.client.zscore('gw:edges', other.identity.id));
+    const since = await beat();
+    // Twelve heartbeats: an edge looks over all its keys every five.
+    await until(async () => (await beat()) > since + 240);
+    expect(Object.values(await redis.open())).toEqual([String(COST)]);
+    await loser.regain();
+    expect(await redis.open()).toEqual({});
+  });
 
   test('give no share of what the calls of another one hold', async () => {
     const ledger = new Ledger(FLOOR + COST * 100n);

@@ -11,7 +11,7 @@ const CALL = 2_000;
 
 type Step =
   | { kind: 'admit'; edge: number; units: number }
-  | { kind: 'drain'; edge: number }
+  | { kind: 'drain' | 'burst'; edge: number }
   | { kind: 'settle'; count: number; part: number }
   | { kind: 'flush' | 'read' | 'lose'; edge: number }
   | { kind: 'regain'; edges: number }
@@ -29,6 +29,7 @@ const on = <K extends Step['kind']>(
 const step = fc.oneof(
   on(3, 'admit', { edge, units: fc.integer({ min: 1, max: 3 * CALL }) }),
   on(4, 'drain', { edge }),
+  on(4, 'burst', { edge }),
   on(4, 'settle', { count: fc.integer({ min: 1, max: 30 }), part: fc.integer({ min: 0, max: 4 }) }),
   on(3, 'flush', { edge }),
   on(1, 'read', { edge }),
@@ -79,6 +80,10 @@ class Run {
         return void (await this.#admit(at, one.units));
       case 'drain':
         while (await this.#admit(at, CALL));
+        return;
+      case 'burst':
+        // So many that the edge is leased more.
+        for (let call = 0; call < 12; call++) await this.#admit(at, 20);
         return;
       case 'flush':
         return at.flush();

@@ -1,0 +1,272 @@
+import type { Admission } from '../../../src/inference/limits/limits.js';
+import { newId } from '../../../src/lib/ids.js';
+import { DOLLAR, type Money } from '../../../src/lib/money.js';
+import fc from '../../support/fast-check.js';
+import {
+  Ledger,
+  type LimitsEdge,
+  type LimitsEdgeOptions,
+  limitsEdge,
+  TestCaller,
+  UNIT,
+} from '../../support/limits.js';
+import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
+import { sized } from '../../support/size.js';
+import { until } from '../../support/until.js';
+
+const FLOOR = DOLLAR / 1000n;
+/** What is counted must be exact however busy the machine is. */
+const PATIENCE = { redisMs: 10_000, queueMs: 250, beatMs: 100 };
+/** Longer than any test. */
+const KEPT = { ...PATIENCE, leaseMs: 60_000 };
+
+/** Decision 0182: what an edge may admit without asking Redis is never beyond a limit, and nobody is refused for it. */
+describeWithRedis('leases over Redis', () => {
+  let redis: TestRedis;
+  const edges: LimitsEdge[] = [];
+  let accountId: string;
+  beforeAll(async () => {
+    redis = await createTestRedis();
+  });
+  afterEach(async () => {
+    await stop();
+  });
+  afterAll(() => redis.close());
+
+  async function stop(): Promise<void> {
+    for (const edge of edges.splice(0)) await edge.limits.stop();
+    await redis.client.flushall();
+  }
+
+  async function start(ledger: Ledger, ...each: LimitsEdgeOptions[]): Promise<LimitsEdge[]> {
+    accountId = newId();
+    const same = { redisUrl: redis.url, accountId, keyId: newId(), patience: PATIENCE };
+    for (const options of each) edges.push(await limitsEdge(ledger, { ...same, ...options }));
+    const alive = async ({ registry }: LimitsEdge) =>
+      (await registry.getSingleMetric('gateway_edges_alive')!.get()).values[0]!.value;
+    await until(async () => (await Promise.all(edges.map(alive))).every((count) => count === each.length), {
+      what: 'the edges to know of each other',
+    });
+    return edges;
+  }
+
+  /** What edges may admit without asking: calls and money. */
+  async function leased(): Promise<{ calls: number; money: Money }> {
+    const parts = (await redis.client.get(`gw:{${accountId}}:balance`))?.matchAll(/\+L (\d+) (\d+)/g) ?? [];
+    const all = [...parts];
+    return {
+      calls: all.reduce((sum, [, calls]) => sum + Number(calls), 0),
+      money: all.reduce((sum, [, , money]) => sum + BigInt(money!), 0n),
+    };
+  }
+  const scripts = async (): Promise<number> =>
+    Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.client.info('commandstats'))?.[1] ?? 0);
+  const outcome = (asked: Promise<unknown>) =>
+    asked.then(
+      () => 'admitted',
+      ({ code }: { code: string }) => code,
+    );
+  /** So many calls at the same time, which make a lease worth while. */
+  const burst = (edge: LimitsEdge, calls = 6): Promise<Admission[]> =>
+    Promise.all(Array.from({ length: calls }, () => edge.admit(1)));
+  /** How many are admitted until one isn't, and why that one isn't. */
+  async function exhaust(edge: LimitsEdge): Promise<[admitted: number, refusal: string]> {
+    for (let admitted = 0; ; admitted++) {
+      const refusal = await outcome(edge.admit(1));
+      if (refusal !== 'admitted') return [admitted, refusal];
+    }
+  }
+  /** Takes calls until there is a lease; how many. */
+  async function lease(edge: LimitsEdge): Promise<number> {
+    let calls = 0;
+    await until(async () => {
+      calls += (await burst(edge)).length;
+      return (await leased()).calls > 0;
+    });
+    return calls;
+  }
+
+  test('spare most calls of a busy account the question', async () => {
+    const [one] = await start(new Ledger(DOLLAR), { patience: KEPT });
+    await lease(one!);
+    const before = await scripts();
+    for (let round = 0; round < 100; round++) {
+      for (const admission of await burst(one!)) one!.settle(admission, 1n);
+    }
+    expect((await scripts()) - before).toBeLessThan(100);
+  });
+
+  test('are not given to whoever calls now and then', async () => {
+    const [one] = await start(new Ledger(DOLLAR), {});
+    for (let call = 0; call < 3; call++) one!.settle(await one!.admit(1), 0n);
+    expect((await leased()).calls).toBe(0);
+  });
+
+  test('are given back before the plan refuses', async () => {
+    const options = { requestsPerMinute: 100 };
+    const [one, other] = await start(new Ledger(DOLLAR), options, options);
+    const used = await lease(one!);
+    expect(await exhaust(other!)).toEqual([100 - used, 'rate_limit_exceeded']);
+    expect(await exhaust(one!)).toEqual([0, 'rate_limit_exceeded']);
+    expect(await redis.client.zcard(`gw:{${accountId}}:rate`)).toBe(100);
+  });
+
+  test('count each call from when it was admitted', async () => {
+    const [one] = await start(new Ledger(DOLLAR), {});
+    await lease(one!);
+    await burst(one!, 3);
+    const by = Date.now();
+    await until(async () => (await leased()).calls === 0, { what: 'the lease to be over' });
+    const scores = await redis.client.zrange(`gw:{${accountId}}:rate`, -3, -1, 'WITHSCORES');
+    // They were told half a second later.
+    for (const score of scores.filter((_, i) => i % 2)) expect(Number(score)).toBeLessThan(by + 100);
+  });
+
+  test('leave a balance to whoever asks for it', async () => {
+    const [one, other] = await start(new Ledger(FLOOR + 199n * UNIT), {}, {});
+    const used = await lease(one!);
+    // A call beyond the rest is admitted where any is left.
+    expect(await exhaust(other!)).toEqual([200 - used, 'insufficient_credits']);
+    expect((await leased()).money).toBe(0n);
+  });
+
+  test('leave a daily cap to whoever asks for it', async () => {
+    const options = { dailyLimit: 200n * UNIT };
+    const [one, other] = await start(new Ledger(DOLLAR), options, options);
+    const used = await lease(one!);
+    expect(await exhaust(other!)).toEqual([200 - used, 'daily_cap_exceeded']);
+  });
+
+  test('that are not given back refuse nobody: it is not known whether there is room', async () => {
+    const options = { requestsPerMinute: 100 };
+    const [one, other] = await start(new Ledger(DOLLAR), { ...options, patience: KEPT }, options);
+    const used = await lease(one!);
+    const { calls } = await leased();
+    expect(await exhaust(other!)).toEqual([100 - used - calls, 'service_unavailable']);
+    await one!.limits.stop();
+    expect(await exhaust(other!)).toEqual([calls, 'rate_limit_exceeded']);
+  });
+
+  test('end with a change of what they were given for', async () => {
+    const ledger = new Ledger(DOLLAR);
+    const [one] = await start(ledger, { patience: KEPT });
+    for (const change of [
+      () => one!.entry.account.window.resize(999_999),
+      () => Object.assign(one!.entry, { dailyLimit: DOLLAR }),
+      () => one!.entry.account.observe((DOLLAR * 62n) / 64n, ++ledger.seq),
+    ]) {
+      await lease(one!);
+      const before = await scripts();
+      await one!.admit(1);
+      // Heartbeats may come in between.
+      expect((await scripts()) - before).toBeLessThan(3);
+      change();
+      const unchanged = await redis.client.get(`gw:{${accountId}}:balance`);
+      await one!.admit(1);
+      expect(await redis.client.get(`gw:{${accountId}}:balance`)).not.toBe(unchanged);
+    }
+  });
+
+  test('of a dead edge count as recorded until its spool is committed', async () => {
+    const balance = FLOOR + UNIT * 50n;
+    const options = { requestsPerMinute: 100 };
+    const [one] = await start(new Ledger(balance), options);
+    await redis.client.zadd('gw:edges', Date.now() - 20_000, 'dead');
+    const text = `${balance} 0 ${UNIT * 30n} ${UNIT * 5n} - - -;dead 1 ${UNIT * 10n} ${UNIT * 5n};dead+L 30 ${UNIT * 20n} 0`;
+    await redis.client.set(`gw:{${accountId}}:balance`, text);
+    // Ten that it held, twenty that it might admit, and five that it had recorded.
+    const [admitted] = await exhaust(one!);
+    expect(admitted).toBe(16);
+    expect(await redis.open()).toMatchObject({ [`gw:{${accountId}}:balance c:dead`]: String(UNIT * 35n) });
+    expect((await leased()).calls).toBe(0);
+    expect(await redis.client.zcard(`gw:{${accountId}}:rate`)).toBe(30 + admitted);
+  });
+
+  test('decide every sequence of calls as the books say', async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, async ({ units, cap, perMinute, steps }) => {
+        const ledger = new Ledger(FLOOR + UNIT * BigInt(units));
+        const dailyLimit = UNIT * BigInt(cap);
+        const patience = { ...PATIENCE, queueMs: 5_000, leaseMs: 20 };
+        const options = { dailyLimit, requestsPerMinute: perMinute, patience };
+        await start(ledger, options, options);
+        await run(ledger, dailyLimit, perMinute, steps);
+        await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
+        await stop();
+      }),
+      { numRuns: sized(6, 200), endOnFailure: true },
+    );
+  }, 240_000);
+
+  /** Compares each decision with a model that knows everything. */
+  async function run(ledger: Ledger, cap: Money, perMinute: number, steps: Step[]): Promise<void> {
+    const open: { edge: LimitsEdge; admission: Admission }[] = [];
+    const sum = (amounts: Money[]) => amounts.reduce((a, b) => a + b, 0n);
+    let admitted = 0;
+    for (const step of steps) {
+      const edge = edges[step.edge]!;
+      if (step.kind === 'flush') edge.flush();
+      else if (step.kind === 'read') await edge.readAgain();
+      else if (step.kind === 'settle') {
+        for (const one of open.splice(0, step.count))
+          one.edge.settle(one.admission, (one.admission.hold * BigInt(step.part)) / 4n);
+      } else {
+        for (let call = 0; call < step.calls; call++) {
+          const taken =
+            sum(open.map(({ admission }) => admission.hold)) + sum(edges.flatMap(({ pending }) => pending));
+          const fits = ledger.balance - taken >= FLOOR && ledger.spend + taken < cap;
+          const caller = new TestCaller();
+          const asked = edge.admit(step.units, caller).catch(() => undefined);
+          // Who would have to wait leaves.
+          const patience = fits ? undefined : setTimeout(() => caller.leave(), 5);
+          const admission = await asked;
+          clearTimeout(patience);
+          expect(admission !== undefined).toBe(fits && admitted < perMinute);
+          if (!admission) continue;
+          admitted++;
+          open.push({ edge, admission });
+        }
+      }
+    }
+    for (const { edge, admission } of open) edge.settle(admission, 0n);
+    for (const edge of edges) edge.flush();
+  }
+});
+
+type Step =
+  | { kind: 'admit'; edge: number; calls: number; units: number }
+  | { kind: 'settle'; edge: number; count: number; part: number }
+  | { kind: 'flush'; edge: number }
+  | { kind: 'read'; edge: number };
+
+const edge = fc.nat(1);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant('admit' as const),
+      edge,
+      calls: fc.integer({ min: 1, max: 30 }),
+      units: fc.integer({ min: 1, max: 8 }),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('settle' as const),
+      edge,
+      count: fc.integer({ min: 1, max: 40 }),
+      part: fc.nat(4),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('flush' as const), edge }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('read' as const), edge }) },
+);
+
+const scenario = fc.record({
+  // Below five cents: of more, a quarter is kept for edges that lose touch with Redis.
+  units: fc.integer({ min: 200, max: 4_900 }),
+  cap: fc.integer({ min: 200, max: 4_900 }),
+  perMinute: fc.integer({ min: 20, max: 600 }),
+  steps: fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }),
+});
