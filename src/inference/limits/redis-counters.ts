@@ -135,8 +135,8 @@ class RedisCounters implements Counters {
   }
 
   async stop(): Promise<void> {
-    this.#turns.leases.stop();
     this.#publisher.stop();
+    await this.#turns.stop();
     this.messages.stop();
     await this.#mode.stop();
   }

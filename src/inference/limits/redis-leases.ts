@@ -184,8 +184,8 @@ export class RedisLeases {
     return kept;
   }
 
-  /** An account is spoken of: who has used a lease of it, or would like one. */
-  speak({ account: state, changes, asks }: Gathered): { word: number; lessees: Lessee[] } {
+  /** An account is spoken of: who has used a lease of it, or would like one, if it `may` have any. */
+  speak({ account: state, changes, asks }: Gathered, may: boolean): { word: number; lessees: Lessee[] } {
     const account = this.#of(state);
     const word = ++account.words;
     const lessees: LeasedPayer[] = [];
@@ -193,7 +193,7 @@ export class RedisLeases {
     const asking = new Set(asks.map(({ admission }) => admission.payer.credential.id));
     for (const [id, lessee] of account.lessees) {
       lessee.reckon();
-      if (this.#isStopped) lessee.want = 0;
+      if (!may || this.#isStopped) lessee.want = 0;
       const change = changes.get(id);
       const isMentioned = change !== undefined || asking.has(id);
       if (change?.used.length || (isMentioned && lessee.want > 0)) lessees.push(lessee);
@@ -202,9 +202,13 @@ export class RedisLeases {
     return { word, lessees };
   }
 
-  /** Whether an answer is that to the last word of an account, so that what it grants may be used. */
+  /** Whether an answer is that to the last word of an account, so that what it grants has not ended yet. */
   isLast(state: AccountState, word: number): boolean {
-    return !this.#isStopped && this.#of(state).words === word;
+    return this.#of(state).words === word;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
   }
 
   /** Redis has leased something in answer to the last word of an account. Keeps what has changed since. */

@@ -42,7 +42,6 @@ export class Publisher {
 
   stop(): void {
     clearInterval(this.#retell);
-    this.turns.flush();
   }
 
   /** Notes that a key is in use. */

@@ -100,7 +100,7 @@ local function save(state)
   if state.life then
     own = mark .. format('%d', state.life) .. ' ' .. text_of(state.oh1, state.oh2) .. ' ' .. text_of(state.oc1, state.oc2)
   end
-  if state.l2 > 0 or state.l1 > 0 then
+  if state.calls > 0 or state.l2 > 0 or state.l1 > 0 then
     own = own .. ';' .. edge .. '+L ' .. format('%d', state.calls) .. ' ' .. text_of(state.l1, state.l2) .. ' 0'
   end
   if state.calm and now - state.calm < CALM then own = own .. ';calm ' .. format('%d', state.calm) .. ' 0 0' end

@@ -72,7 +72,8 @@ local function wait_for(rate, count, limit)
   return tonumber(at[2]) + 60000 - now
 end
 
--- Why a call has to wait: for other edges to give back what they have leased, if they have.
+-- Why a call has to wait: for other edges to give back what they have leased, if they have. With it they say what has been committed:
+-- until then a charge may count twice.
 local function wait(state, kind, limited)
   state.calm = now
   return (state.isLeased or limited and limited.isLeased) and 'leased' or kind, 0, 0
@@ -84,7 +85,7 @@ local function take(state, day, rate, n)
   if lacks then return wait(state, 'account') end
   if day then
     lacks = of_cap(day, short, said[n + 4])
-    if lacks == 1 and not day.isLeased then return 'capped', 0, 0 end
+    if lacks == 1 and not day.isLeased and not state.isLeased then return 'capped', 0, 0 end
     if lacks then return wait(state, 'key', day) end
   end
   local count, limit = count_of(rate), said[n + 1]

@@ -48,6 +48,8 @@ export class Turns {
   #gathered = new Map<AccountState, Gathered>();
   #immediate: NodeJS.Immediate | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Scripts that are not answered yet. */
+  readonly #underWay = new Set<Promise<void>>();
   #calls = 0;
 
   constructor(private readonly options: TurnsOptions) {
@@ -100,8 +102,19 @@ export class Turns {
     const gathered = this.#gathered;
     this.#gathered = new Map();
     for (const batch of this.#batchesOf(gathered.values())) {
-      this.#send(batch).catch((error: unknown) => this.options.mode.failed(error));
+      const sent = this.#send(batch)
+        .catch((error: unknown) => this.options.mode.failed(error))
+        .finally(() => this.#underWay.delete(sent));
+      this.#underWay.add(sent);
     }
+  }
+
+  /** Says what there is to say, and gives back all leases, those under way included. */
+  async stop(): Promise<void> {
+    this.leases.stop();
+    this.flush();
+    await Promise.all(this.#underWay);
+    this.flush();
   }
 
   /** States all that is open of these payers, in place of what was to be told of them. */
@@ -148,7 +161,7 @@ export class Turns {
       if (!mode.shared) {
         for (const ask of asks.splice(0)) drop(ask, new RedisUnavailableError(NO_ANSWER));
       }
-      if (changes.size > 0 || asks.length > 0) room().add(each, this.leases.speak(each), member);
+      if (changes.size > 0 || asks.length > 0) room().add(each, this.leases.speak(each, mode.shared), member);
     }
     return batches;
   }
@@ -203,6 +216,10 @@ export class Turns {
       const grants = grantsOf(each, answer, asks.length, nth);
       nth += lessees.length;
       if (grants.length === 0 || !this.leases.isLast(account, word)) continue;
+      if (this.leases.isStopped) {
+        this.tell(lessees[0]!.payer, 0n, 0n);
+        continue;
+      }
       const changed = this.#gathered.get(account);
       if (changed && changed.asks.length > 0) continue;
       this.#gathered.delete(account);

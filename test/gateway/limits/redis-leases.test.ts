@@ -1,8 +1,12 @@
 import type { Admission } from '../../../src/inference/limits/limits.js';
+import type { Payer } from '../../../src/inference/payer.js';
+import { utcDay } from '../../../src/lib/clock.js';
 import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
+import type { UsageRecord } from '../../../src/metering/usage-record.js';
 import fc from '../../support/fast-check.js';
 import {
+  bodyOf,
   Ledger,
   type LimitsEdge,
   type LimitsEdgeOptions,
@@ -12,6 +16,7 @@ import {
 } from '../../support/limits.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
 import { sized } from '../../support/size.js';
+import { createTcpProxy } from '../../support/tcp-proxy.js';
 import { until } from '../../support/until.js';
 
 const FLOOR = DOLLAR / 1000n;
@@ -71,10 +76,11 @@ describeWithRedis('leases over Redis', () => {
     Promise.all(Array.from({ length: calls }, () => edge.admit(1)));
   /** How many are admitted until one isn't, and why that one isn't. */
   async function exhaust(edge: LimitsEdge): Promise<[admitted: number, refusal: string]> {
-    for (let admitted = 0; ; admitted++) {
+    for (let admitted = 0; admitted < 1_000; admitted++) {
       const refusal = await outcome(edge.admit(1));
       if (refusal !== 'admitted') return [admitted, refusal];
     }
+    throw new Error('nobody refused a thousand calls');
   }
   /** Takes calls until there is a lease; how many. */
   async function lease(edge: LimitsEdge): Promise<number> {
@@ -137,14 +143,102 @@ describeWithRedis('leases over Redis', () => {
     expect(await exhaust(other!)).toEqual([200 - used, 'daily_cap_exceeded']);
   });
 
-  test('that are not given back refuse nobody: it is not known whether there is room', async () => {
-    const options = { requestsPerMinute: 100 };
-    const [one, other] = await start(new Ledger(DOLLAR), { ...options, patience: KEPT }, options);
+  test.each<[string, Money, LimitsEdgeOptions, number, string]>([
+    ['a minute', DOLLAR, { requestsPerMinute: 100 }, 100, 'rate_limit_exceeded'],
+    ['a balance', FLOOR + 199n * UNIT, {}, 200, 'insufficient_credits'],
+    ['a daily cap', DOLLAR, { dailyLimit: 200n * UNIT }, 200, 'daily_cap_exceeded'],
+  ])(
+    'of %s that are not given back refuse nobody: it is not known whether there is room',
+    async (_limit, balance, options, total, code) => {
+      const [one, other] = await start(new Ledger(balance), { ...options, patience: KEPT }, options);
+      const used = await lease(one!);
+      const [taken, refusal] = await exhaust(other!);
+      expect(refusal).toBe('service_unavailable');
+      const [rest, last] = await exhaust(one!);
+      expect(rest).toBeGreaterThan(0);
+      expect([used + taken + rest, last]).toEqual([total, code]);
+      expect(await exhaust(other!)).toEqual([0, code]);
+    },
+  );
+
+  test('get back no more than a call has left of its hold', async () => {
+    const [one, other] = await start(new Ledger(FLOOR + 199n * UNIT), { patience: KEPT }, {});
     const used = await lease(one!);
-    const { calls } = await leased();
-    expect(await exhaust(other!)).toEqual([100 - used - calls, 'service_unavailable']);
-    await one!.limits.stop();
-    expect(await exhaust(other!)).toEqual([calls, 'rate_limit_exceeded']);
+    const [taken] = await exhaust(other!);
+    let spent = used + taken;
+    for (let admission = await one!.admit(3); ; admission = await one!.admit(3)) {
+      one!.settle(admission, 3n * UNIT);
+      spent += 3;
+      if (one!.entry.account.available < FLOOR || spent >= 200) break;
+    }
+    // The last call may go beyond what is left.
+    expect(spent).toBeLessThan(203);
+    await expect(one!.admit(1)).rejects.toMatchObject({ code: 'insufficient_credits' });
+  });
+
+  test('count calls that cost nothing', async () => {
+    const options = { requestsPerMinute: 100 };
+    const [one, other] = await start(new Ledger(DOLLAR), options, options);
+    let used = 0;
+    await until(async () => {
+      used += (await Promise.all([1, 2, 3, 4, 5].map(() => one!.admit(0)))).length;
+      return (await leased()).calls > 0;
+    });
+    const admitted = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => outcome((i % 2 ? one! : other!).admit(0))),
+    );
+    expect(admitted.filter((code) => code === 'admitted')).toHaveLength(100 - used);
+  });
+
+  test('end with their edge, those under way too', async () => {
+    const link = await createTcpProxy(Number(new URL(redis.url).port));
+    const [one] = await start(new Ledger(DOLLAR), { redisUrl: link.urlOf(redis.url), patience: KEPT });
+    link.delay(30);
+    const calls = burst(one!);
+    await calls;
+    const more = burst(one!, 20);
+    const stopped = one!.limits.stop();
+    await Promise.allSettled([more, stopped]);
+    for (const admission of await calls) one!.settle(admission, 0n);
+    expect(await leased()).toEqual({ calls: 0, money: 0n });
+    await link.close();
+  });
+
+  test('keep a charge from counting twice against whoever reads the balance before it is told', async () => {
+    const ledger = new Ledger(FLOOR + 199n * UNIT);
+    const [one, other] = await start(ledger, {}, {});
+    one!.settle(await one!.admit(1), 110n * UNIT);
+    await until(async () => Object.values(await redis.open()).includes(String(110n * UNIT)));
+    await lease(one!);
+    one!.flush();
+    await other!.readAgain();
+    expect(await outcome(other!.admit(1))).toBe('admitted');
+  });
+
+  test('keep a charge of another key from counting twice', async () => {
+    const [one, other] = (await start(new Ledger(DOLLAR), {}, {})) as [LimitsEdge, LimitsEdge];
+    const keyId = newId();
+    const [here, there] = [one, other].map(({ entry }) => ({
+      ...entry,
+      credential: { kind: 'api_key' as const, id: keyId },
+      dailyLimit: 100n * UNIT,
+    }));
+    const ask = (edge: LimitsEdge, payer: Payer) =>
+      edge.limits.admit(payer, bodyOf(5), new TestCaller(), 'chat');
+    const spend = 60n * UNIT;
+    one.limits.settle(await ask(one, here!), spend);
+    await until(async () => Object.values(await redis.open()).includes(String(spend)));
+    await lease(one);
+    const [balance, day] = [DOLLAR - spend, utcDay(Date.now())];
+    one.limits.flushed({
+      own: [{ accountId, keyId, widgetId: null, cost: spend }] as unknown as UsageRecord[],
+      accounts: [{ id: accountId, balance, seq: 2n }],
+      keyDays: [{ keyId, day, spend }],
+      alerted: [],
+    });
+    other.entry.account.observe(balance, 2n);
+    other.entry.day.observe(day, spend);
+    await expect(ask(other, there!)).resolves.toMatchObject({ held: true });
   });
 
   test('end with a change of what they were given for', async () => {
@@ -197,6 +291,69 @@ describeWithRedis('leases over Redis', () => {
       { numRuns: sized(6, 200), endOnFailure: true },
     );
   }, 240_000);
+
+  test('decide calls at the same time on both edges as the books say, while words are on their way', async () => {
+    const links = await Promise.all([1, 2].map(() => createTcpProxy(Number(new URL(redis.url).port))));
+    await fc.assert(
+      fc.asyncProperty(rush, async ({ units, perMinute, steps }) => {
+        const ledger = new Ledger(FLOOR + UNIT * BigInt(units));
+        const patience = { ...PATIENCE, queueMs: 5_000, leaseMs: 20 };
+        const options = { requestsPerMinute: perMinute, patience };
+        const urls = links.map((link) => ({ ...options, redisUrl: link.urlOf(redis.url) }));
+        await start(ledger, ...urls);
+        for (const [nth, link] of links.entries()) link.delay(3 * nth);
+        await rushed(ledger, perMinute, steps);
+        for (const link of links) link.restore();
+        await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
+        await stop();
+      }),
+      { numRuns: sized(6, 200), endOnFailure: true },
+    );
+    for (const link of links) await link.close();
+  }, 240_000);
+
+  /** Has both edges ask for many equal calls at once, and compares how many are admitted with what there is. */
+  async function rushed(ledger: Ledger, perMinute: number, steps: Rush[]): Promise<void> {
+    let [admitted, held] = [0, 0n];
+    let open: { edge: LimitsEdge; admission: Admission }[] = [];
+    for (const { calls, units, settled, part } of steps) {
+      const hold = UNIT * BigInt(units);
+      const charged = edges.flatMap(({ pending }) => pending).reduce((a, b) => a + b, 0n);
+      const left = ledger.balance - FLOOR - held - charged;
+      const fit = left < 0n ? 0 : Number(left / hold) + 1;
+      const expected = Math.min(2 * calls, fit, perMinute - admitted);
+      const callers: TestCaller[] = [];
+      let taken = 0;
+      const asked = edges.flatMap((edge) =>
+        Array.from({ length: calls }, async () => {
+          const caller = new TestCaller();
+          callers.push(caller);
+          const admission = await edge.admit(units, caller).catch(() => undefined);
+          if (!admission) return;
+          taken++;
+          open.push({ edge, admission });
+        }),
+      );
+      const all = Promise.all(asked);
+      await Promise.race([all, until(() => taken >= expected, { intervalMs: 1 })]);
+      // Who would have to wait leaves.
+      const patience = setTimeout(() => {
+        for (const caller of callers) caller.leave();
+      }, 5);
+      await all;
+      clearTimeout(patience);
+      expect(taken).toBe(expected);
+      admitted += taken;
+      for (const { edge, admission } of open.splice(0, settled)) {
+        edge.settle(admission, (admission.hold * BigInt(part)) / 4n);
+      }
+      if (part === 0) for (const edge of edges) edge.flush();
+      held = open.reduce((sum, { admission }) => sum + admission.hold, 0n);
+    }
+    for (const { edge, admission } of open) edge.settle(admission, 0n);
+    open = [];
+    for (const edge of edges) edge.flush();
+  }
 
   /** Compares each decision with a model that knows everything. */
   async function run(ledger: Ledger, cap: Money, perMinute: number, steps: Step[]): Promise<void> {
@@ -269,4 +426,26 @@ const scenario = fc.record({
   cap: fc.integer({ min: 200, max: 4_900 }),
   perMinute: fc.integer({ min: 20, max: 600 }),
   steps: fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }),
+});
+
+/** What both edges ask for at once, and what is settled then. */
+interface Rush {
+  calls: number;
+  units: number;
+  settled: number;
+  part: number;
+}
+
+const rush = fc.record({
+  units: fc.integer({ min: 200, max: 4_900 }),
+  perMinute: fc.integer({ min: 100, max: 600 }),
+  steps: fc.array(
+    fc.record({
+      calls: fc.integer({ min: 1, max: 40 }),
+      units: fc.integer({ min: 1, max: 8 }),
+      settled: fc.nat(60),
+      part: fc.nat(4),
+    }),
+    { minLength: 5, maxLength: 25, size: 'max' },
+  ),
 });
