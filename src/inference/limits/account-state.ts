@@ -38,6 +38,8 @@ export class AccountState {
   asking = 0;
   /** Set from the first call that was decided alone until Redis counts it and admits another. */
   share: Share | undefined;
+  /** When it was last unknown what other edges would give back of it, by `performance.now()`. */
+  unknownAt = Number.NEGATIVE_INFINITY;
   /** When the last reading began; 0 if there was none. */
   readAt = 0;
   readonly window: SlidingWindow;

@@ -10,6 +10,7 @@ import type { InspectedBody } from '../request/request-body.js';
 import { costBound } from '../usage/usage.js';
 import type { AccountState, DayState } from './account-state.js';
 import { takeGuarded } from './guarded.js';
+import { GIVEN_BACK_MS } from './lease-times.js';
 import {
   Admission,
   BALANCE_FLOOR,
@@ -29,6 +30,7 @@ import {
   insufficientCredits,
   keyGuardHeld,
   modelNotAllowed,
+  notServing,
   upstreamUnconfigured,
   wrongEndpoint,
 } from './refusals.js';
@@ -52,6 +54,8 @@ export interface AdmissionControlDeps {
 
 /** RELIABILITY.md R1: callers near the floor wait so long for a hold of another to settle. */
 const WAIT_MS = 250;
+/** Whoever asks what other edges give back hears of it so often. */
+const HEARD_MS = 100;
 /** Beyond the upstream's own time limits; then a hold that is still open has been forgotten. */
 const HOLD_MARGIN_MS = 60_000;
 const SWEEP_MS = 5_000;
@@ -215,8 +219,10 @@ class AdmissionControl implements Limits {
     if (queue?.size === 0) this.#queues.delete(state);
   }
 
-  /** What holds a key back when its calls in flight do: its guard or its daily cap. */
-  #keyHeld({ guard }: Payer): Error {
+  /** What holds a call back: the account's calls in flight, or the key's, by its guard or its daily cap. */
+  #held({ blocked, admission }: Waiter): Error {
+    if (blocked === 'account') return creditsHeld();
+    const { guard } = admission.payer;
     const isGuard = guard?.action === 'disable' && guard.stand(this.deps.clock.now()) !== 'idle';
     return isGuard ? keyGuardHeld() : dailyCapHeld();
   }
@@ -253,10 +259,13 @@ class AdmissionControl implements Limits {
         end('gone');
         reject(new CallerGoneError());
       };
-      const timer = setTimeout(
-        () => refuse(waiter.blocked === 'account' ? creditsHeld() : this.#keyHeld(admission.payer)),
-        this.deps.queueMs ?? WAIT_MS,
-      );
+      const giveUp = (): void => {
+        const now = performance.now();
+        const isKnown = now - admission.payer.account.unknownAt > HEARD_MS;
+        if (!isKnown && now - since < GIVEN_BACK_MS) timer = setTimeout(giveUp, HEARD_MS);
+        else refuse(isKnown ? this.#held(waiter) : notServing());
+      };
+      let timer = setTimeout(giveUp, this.deps.queueMs ?? WAIT_MS);
       this.#left.set(waiter, (outcome) => {
         if (waiter.done) {
           // It gave up while it was being admitted.

@@ -7,6 +7,7 @@ import type { Money } from '../../lib/money.js';
 import type { FlushResult } from '../../metering/usage-record.js';
 import { type Payer, windowOf } from '../payer.js';
 import type { EdgeIdentity } from './edge-identity.js';
+import { GIVEN_BACK_MS } from './lease-times.js';
 import { type Admission, type Blocked, CallerGoneError, type Counters } from './limits.js';
 import { hold } from './local-counters.js';
 import { LocalShare } from './local-share.js';
@@ -36,8 +37,6 @@ type Taken = Admission | Blocked;
 /** A head of a queue asks so often: holds of other edges settle without a word to us. */
 const POLL_MS = 20;
 const START_WAIT_MS = 1_000;
-/** Edges give back what they have leased sooner than that. One that doesn't keeps others from knowing what is left. */
-const GIVEN_BACK_MS = 1_500;
 const UNKNOWN_EDGES = 4;
 /**
  * Counters in Redis, one round trip a call and at most one script. Every change is also kept in this process's own states,
@@ -194,7 +193,9 @@ class RedisCounters implements Counters {
 
   /** Other edges may yet have what is missing: they are given the time to say so. */
   async #askAgain(admission: Admission, since: number): Promise<Taken> {
-    if (performance.now() - since > GIVEN_BACK_MS) throw notServing();
+    const now = performance.now();
+    admission.payer.account.unknownAt = now;
+    if (now - since > GIVEN_BACK_MS) throw notServing();
     await pause(POLL_MS);
     if (admission.caller.destroyed) throw new CallerGoneError();
     return this.#mode.shared ? this.#ask(admission, since) : this.#takeShare(admission);

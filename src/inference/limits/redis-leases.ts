@@ -4,13 +4,10 @@ import type { Money } from '../../lib/money.js';
 import type { WindowDecision } from '../../lib/sliding-window.js';
 import { type Payer, windowOf } from '../payer.js';
 import type { AccountState } from './account-state.js';
+import { LEASE_MS, VALID_MS } from './lease-times.js';
 import { type Admission, BALANCE_FLOOR } from './limits.js';
 import { changeOf, type Gathered, type Grant, type Lessee } from './redis-batch.js';
 
-/** How long an edge keeps a lease to itself: others that need it wait for so long at most. */
-const LEASE_MS = 500;
-/** A lease of an edge whose clock or process has stood still is not used. */
-const VALID_MS = 2_000;
 /** Whoever calls less often within the time of a lease asks for each call. */
 const LEAST_CALLS = 4;
 const MOST_CALLS = 256;

@@ -7,8 +7,8 @@
  *                  life: an edge begins another when it lost touch with Redis.
  *                  most, before: the most that the balance was since a time, and in a while before ('-': as it is): an edge
  *                  that has lost touch with Redis may still go by that.
- *                  ";<id>+L <calls> <money> 0" is what an edge may admit without asking (redis-leases.ts); its money is among
- *                  what is held. ";calm <time> 0 0": a call was in need of it, so that for a moment nothing more is leased.
+ *                  ";<id>+L <calls> <money> <time>" is what an edge may admit without asking (redis-leases.ts), and since when; its
+ *                  money is among what is held. ";calm <time> 0 0": a call was in need of it, so that for a moment nothing more is leased.
  *   cap      text  the same of a capped key and UTC day, with its spend in place of the balance; most and before are the least
  *
  * It needs the amounts (`redis-amounts-script.ts`) and the words of an edge (`redis-turn-script.ts`).
@@ -24,26 +24,28 @@ local function cut(state, start)
   return tonumber(its), holds, charges
 end
 
--- Ends what an edge has leased; it is held no longer. Calls and money, or nothing where it had no lease.
+-- Ends what an edge has leased; it is held no longer. Calls, money and since when, or nothing where it had no lease.
 local function end_lease(state, id)
-  local calls, money = cut(state, ';' .. id .. '+L ')
+  local calls, money, at = cut(state, ';' .. id .. '+L ')
   if not calls then return nil end
   local a, b = limbs(money)
   state.h1, state.h2 = state.h1 - a, state.h2 - b
-  return calls, a, b
+  return calls, a, b, tonumber(at)
 end
 
 -- Holds of a dead edge are never charged. What it had recorded is, once its spool is adopted: that goes later. With a lease it
--- may have recorded what it had not told: then all that it had counts as recorded, and all calls as admitted.
+-- may have recorded what it had not told: then all that it had counts as recorded, and all calls as admitted as late as they
+-- could be.
 local function bury(state, id, isGone, rate)
-  local calls, l1, l2
-  if state.isLeased then calls, l1, l2 = end_lease(state, id) end
+  local calls, l1, l2, at
+  if state.isLeased then calls, l1, l2, at = end_lease(state, id) end
   local its, holds, charges = cut(state, ';' .. id .. ' ')
   if not its then return end
   local a, b = limbs(holds)
   state.h1, state.h2 = state.h1 - a, state.h2 - b
-  if calls and rate then
-    for n = 1, calls do run('ZADD', rate, at_now, id .. ':l' .. n) end
+  if calls and rate and at + VALID > now - 60000 then
+    local last = format('%d', math.min(now, at + VALID))
+    for n = 1, calls do run('ZADD', rate, last, id .. ':l' .. n) end
     run('PEXPIRE', rate, '61000')
   end
   if isGone then
@@ -101,7 +103,7 @@ local function save(state)
     own = mark .. format('%d', state.life) .. ' ' .. text_of(state.oh1, state.oh2) .. ' ' .. text_of(state.oc1, state.oc2)
   end
   if state.calls > 0 or state.l2 > 0 or state.l1 > 0 then
-    own = own .. ';' .. edge .. '+L ' .. format('%d', state.calls) .. ' ' .. text_of(state.l1, state.l2) .. ' 0'
+    own = own .. ';' .. edge .. '+L ' .. format('%d', state.calls) .. ' ' .. text_of(state.l1, state.l2) .. ' ' .. at_now
   end
   if state.calm and now - state.calm < CALM then own = own .. ';calm ' .. format('%d', state.calm) .. ' 0 0' end
   run('SET', state.key, state.base .. ' ' .. state.seq .. ' ' .. text_of(state.h1, state.h2) .. ' '

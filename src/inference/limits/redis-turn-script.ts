@@ -1,3 +1,4 @@
+import { VALID_MS } from './lease-times.js';
 import { AMOUNTS } from './redis-amounts-script.js';
 import { STATES } from './redis-states-script.js';
 
@@ -25,6 +26,8 @@ import { STATES } from './redis-states-script.js';
 export const TURN = `${AMOUNTS}
 -- Of what is left, an edge is leased at most this part, divided by the number of edges, and nothing where it is for fewer calls.
 local PART, LEAST, CALM = 4, 4, 1000
+-- An edge uses no lease for longer (redis-leases.ts).
+local VALID = ${VALID_MS}
 local said = cjson.decode(ARGV[1])
 local edge, life, since, ttl, alive = said[1], said[2], said[5], said[6], said[7]
 local mark = ';' .. edge .. ' '

@@ -261,19 +261,42 @@ describeWithRedis('leases over Redis', () => {
     }
   });
 
+  test('let whoever waits for room wait for them, too', async () => {
+    const patience = { ...PATIENCE, redisMs: 50, queueMs: 150 };
+    const [one, other] = await start(new Ledger(FLOOR + 400n * UNIT), {}, { patience });
+    const used = await lease(one!);
+    const { money } = await leased();
+    await other!.admit(400 - used - Number(money / UNIT));
+    // Where nothing is left, one more call may go beyond it.
+    await other!.admit(1);
+    const failures = async () =>
+      (await other!.registry.getSingleMetric('gateway_redis_failures_total')!.get()).values[0]!.value;
+    redis.freeze();
+    const before = await failures();
+    // It is decided here that it doesn't fit into this edge's share, and so waits.
+    const asked = outcome(other!.admit(3));
+    await until(async () => (await failures()) > before, { intervalMs: 1 });
+    redis.thaw();
+    expect(await asked).toBe('admitted');
+  });
+
   test('of a dead edge count as recorded until its spool is committed', async () => {
     const balance = FLOOR + UNIT * 50n;
     const options = { requestsPerMinute: 100 };
     const [one] = await start(new Ledger(balance), options);
-    await redis.client.zadd('gw:edges', Date.now() - 20_000, 'dead');
-    const text = `${balance} 0 ${UNIT * 30n} ${UNIT * 5n} - - -;dead 1 ${UNIT * 10n} ${UNIT * 5n};dead+L 30 ${UNIT * 20n} 0`;
+    const died = Date.now() - 20_000;
+    await redis.client.zadd('gw:edges', died, 'dead');
+    const text = `${balance} 0 ${UNIT * 30n} ${UNIT * 5n} - - -;dead 1 ${UNIT * 10n} ${UNIT * 5n};dead+L 30 ${UNIT * 20n} ${died}`;
     await redis.client.set(`gw:{${accountId}}:balance`, text);
     // Ten that it held, twenty that it might admit, and five that it had recorded.
     const [admitted] = await exhaust(one!);
     expect(admitted).toBe(16);
     expect(await redis.open()).toMatchObject({ [`gw:{${accountId}}:balance c:dead`]: String(UNIT * 35n) });
     expect((await leased()).calls).toBe(0);
-    expect(await redis.client.zcard(`gw:{${accountId}}:rate`)).toBe(30 + admitted);
+    const rate = `gw:{${accountId}}:rate`;
+    expect(await redis.client.zcard(rate)).toBe(30 + admitted);
+    // As late as they could be.
+    expect(await redis.client.zcount(rate, 0, died + 2_000)).toBe(30);
   });
 
   test('decide every sequence of calls as the books say', async () => {
