@@ -6,6 +6,7 @@ import type { Logger } from '../../lib/logger.js';
 import type { Money } from '../../lib/money.js';
 import type { FlushResult } from '../../metering/usage-record.js';
 import { type Payer, windowOf } from '../payer.js';
+import type { AccountState } from './account-state.js';
 import type { EdgeIdentity } from './edge-identity.js';
 import { GIVEN_BACK_MS } from './lease-times.js';
 import { type Admission, type Blocked, CallerGoneError, type Counters } from './limits.js';
@@ -55,6 +56,8 @@ class RedisCounters implements Counters {
   readonly #turns: Turns;
   readonly #publisher: Publisher;
   readonly messages: RedisMessages;
+  /** The calls that ask what other edges give back, one for each account. */
+  readonly #asking = new Map<AccountState, { admission: Admission; over: Promise<void> }>();
 
   constructor(private readonly deps: RedisCountersDeps) {
     const metrics = createRedisMetrics(deps.registry);
@@ -191,12 +194,36 @@ class RedisCounters implements Counters {
     }
   }
 
-  /** Other edges may yet have what is missing: they are given the time to say so. */
+  /**
+   * Other edges may yet have what is missing: they are given the time to say so. Only one call of an account asks again from
+   * time to time; the others wait for what becomes of it.
+   */
   async #askAgain(admission: Admission, since: number): Promise<Taken> {
     const now = performance.now();
-    admission.payer.account.unknownAt = now;
+    const { account } = admission.payer;
+    account.unknownAt = now;
     if (now - since > GIVEN_BACK_MS) throw notServing();
-    await pause(POLL_MS);
+    const asking = this.#asking.get(account);
+    if (asking && asking.admission !== admission) {
+      await asking.over;
+      return this.#askOnce(admission, since);
+    }
+    if (asking) {
+      await pause(POLL_MS);
+      return this.#askOnce(admission, since);
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#asking.set(account, { admission, over: promise });
+    try {
+      await pause(POLL_MS);
+      return await this.#askOnce(admission, since);
+    } finally {
+      this.#asking.delete(account);
+      resolve();
+    }
+  }
+
+  #askOnce(admission: Admission, since: number): Taken | Promise<Taken> {
     if (admission.caller.destroyed) throw new CallerGoneError();
     return this.#mode.shared ? this.#ask(admission, since) : this.#takeShare(admission);
   }

@@ -163,6 +163,19 @@ describeWithRedis('leases over Redis', () => {
     },
   );
 
+  test('are asked for by one call of all that wait', async () => {
+    const options = { requestsPerMinute: 100 };
+    const [one, other] = await start(new Ledger(DOLLAR), { ...options, patience: KEPT }, options);
+    await lease(one!);
+    const received = async () =>
+      Number(/total_net_input_bytes:(\d+)/.exec(await redis.client.info('stats'))?.[1]);
+    const before = await received();
+    const codes = await Promise.all(Array.from({ length: 500 }, () => outcome(other!.admit(1))));
+    expect(codes.filter((code) => code === 'service_unavailable').length).toBeGreaterThan(390);
+    // Asked every 20 ms by all of them, it would be ten times as much.
+    expect((await received()) - before).toBeLessThan(400_000);
+  });
+
   test('get back no more than a call has left of its hold', async () => {
     const [one, other] = await start(new Ledger(FLOOR + 199n * UNIT), { patience: KEPT }, {});
     const used = await lease(one!);

@@ -109,6 +109,21 @@ describe('calls over a link', () => {
     });
   });
 
+  test('ask an upstream that stays away less and less often', async () => {
+    Object.assign(proxy, { grants: false, refusal: '503 Service Unavailable' });
+    make({ failedMs: 20 });
+    const since = performance.now();
+    await until(
+      () => {
+        call();
+        return proxy.asked > 4;
+      },
+      { intervalMs: 5 },
+    );
+    // 20, 40, 80 and 160 ms.
+    expect(performance.now() - since).toBeGreaterThan(295);
+  });
+
   test('fail with the link, before the first byte and after it, and later ones go elsewhere', async () => {
     const end = await linked();
     const [unanswered, begun] = [call(), call()];
@@ -329,7 +344,8 @@ describe('calls over a link', () => {
   });
 
   test('move to a new link now and then, and the old one ends with its last call', async () => {
-    const end = await linked({ renewMs: 1 });
+    // A link that is only silent would end, too.
+    const end = await linked({ renewMs: 1, silenceMs: 60_000 });
     const heard = call();
     await end.got('open');
     await until(() => {
