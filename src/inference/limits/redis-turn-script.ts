@@ -75,8 +75,13 @@ local function wait_for(rate, count, limit)
   return tonumber(at[2]) + 60000 - now
 end
 
--- Why a call has to wait: for other edges to give back what they have leased, if they have. With it they say what has been committed:
--- until then a charge may count twice.
+-- Whether no charge can count twice: of another edge it does from its commit, which we may have read, until that edge says so.
+local function is_sure(state)
+  local a, b = carried(state.c1 - state.oc1, state.c2 - state.oc2)
+  return a == 0 and b == 0 and not state.isLeased
+end
+
+-- Why a call has to wait: for other edges to give back what they have leased, if they have, or to say what they have committed.
 local function wait(state, kind, limited)
   state.calm = now
   return (state.isLeased or limited and limited.isLeased) and 'leased' or kind, 0, 0
@@ -84,11 +89,11 @@ end
 
 local function take(state, day, rate, n)
   local lacks = of_balance(state, short)
-  if lacks == 1 and not state.isLeased then return 'poor', 0, 0 end
+  if lacks == 1 and is_sure(state) then return 'poor', 0, 0 end
   if lacks then return wait(state, 'account') end
   if day then
     lacks = of_cap(day, short, said[n + 4])
-    if lacks == 1 and not day.isLeased and not state.isLeased then return 'capped', 0, 0 end
+    if lacks == 1 and is_sure(day) and not state.isLeased then return 'capped', 0, 0 end
     if lacks then return wait(state, 'key', day) end
   end
   local count, limit = count_of(rate), said[n + 1]

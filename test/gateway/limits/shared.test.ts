@@ -1,4 +1,5 @@
 import { ONLY_TOGETHER } from '../../../src/inference/limits/local-share.js';
+import { utcDay } from '../../../src/lib/clock.js';
 import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR } from '../../../src/lib/money.js';
 import {
@@ -127,6 +128,23 @@ describeWithRedis('limits over Redis', () => {
       for (const edge of edges.splice(0)) await edge.limits.stop();
       await redis.client.flushall();
     }
+  });
+
+  test('a charge that another edge has committed and not told yet refuses nobody', async () => {
+    const ledger = new Ledger(FLOOR + UNIT * 199n);
+    const dailyLimit = UNIT * 200n;
+    const pair = await twoEdges(ledger, { dailyLimit });
+    pair[0].settle(await pair[0].admit(1), UNIT * 110n);
+    await until(async () => Object.values(await redis.open()).includes(String(UNIT * 110n)));
+    // The other edge has read the commit, of which Redis has not heard.
+    const commit = UNIT * 110n;
+    pair[1].entry.account.observe(ledger.balance - commit, ledger.seq + 1n);
+    pair[1].entry.day.observe(utcDay(Date.now()), commit);
+    const asked = pair[1].admit(1);
+    const key = `gw:{${pair[0].entry.account.id}}:balance`;
+    await until(async () => (await redis.client.get(key))!.includes(';calm '));
+    pair[0].flush();
+    await expect(asked).resolves.toMatchObject({ held: true });
   });
 
   test('a call that waits is let in when the other edge settles', async () => {
