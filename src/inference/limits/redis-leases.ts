@@ -16,14 +16,8 @@ const AHEAD = 2;
 /** If the balance falls by more than this share, by an adjustment or other edges, a lease may exceed what is left. */
 const FALLEN_PART = 64n;
 
-/** What was leased, and for what. */
-interface Lease {
-  calls: number;
-  money: Money;
-  readonly firstMoney: Money;
-  /** Calls that are left in the minute beside it, as far as was known. */
-  readonly beside: number;
-  readonly since: number;
+/** What a lease was asked for. */
+interface Terms {
   readonly limit: number;
   readonly cap: Money | null;
   /** The UTC day of the cap. */
@@ -31,9 +25,22 @@ interface Lease {
   readonly balance: Money;
 }
 
+/** What was leased, and on which terms. */
+interface Lease {
+  calls: number;
+  money: Money;
+  readonly firstMoney: Money;
+  /** Calls that are left in the minute beside it, as far as was known. */
+  readonly beside: number;
+  readonly since: number;
+  readonly terms: Terms;
+}
+
 /** What a payer asks for, and may admit without asking. */
 class LeasedPayer implements Lessee {
   lease: Lease | undefined;
+  /** As they were when it was last spoken of. */
+  terms: Terms = { limit: 0, cap: null, day: '', balance: 0n };
   want = 0;
   hold: Money = 0n;
   #lastHold: Money = 0n;
@@ -71,7 +78,8 @@ class LeasedPayer implements Lessee {
 }
 
 /** Whether a lease was given for what the payer's row says now, and for this time. */
-function isValid({ since, limit, cap, day, balance }: Lease, payer: Payer, now: number): boolean {
+function isValid({ since, terms }: Lease, payer: Payer, now: number): boolean {
+  const { limit, cap, day, balance } = terms;
   return (
     now >= since &&
     now - since < VALID_MS &&
@@ -188,8 +196,11 @@ export class RedisLeases {
     const lessees: LeasedPayer[] = [];
     if (account.lessees.size === 0) return { word, lessees };
     const asking = new Set(asks.map(({ admission }) => admission.payer.credential.id));
+    const [day, { balance }] = [utcDay(this.options.clock.now()), state];
     for (const [id, lessee] of account.lessees) {
       lessee.reckon();
+      const { payer } = lessee;
+      lessee.terms = { limit: windowOf(payer).limit, cap: payer.dailyLimit, day, balance };
       if (!may || this.#isStopped) lessee.want = 0;
       const change = changes.get(id);
       const isMentioned = change !== undefined || asking.has(id);
@@ -214,12 +225,10 @@ export class RedisLeases {
     const account = this.#of(state);
     const now = this.options.clock.now();
     for (const { lessee, calls, money, count } of grants) {
-      const { payer } = lessee;
-      const { limit } = windowOf(payer);
-      (lessee as LeasedPayer).lease = {
-        ...{ calls, money, firstMoney: money, beside: Math.max(0, limit - count), since: now, limit },
-        ...{ cap: payer.dailyLimit, day: utcDay(now), balance: state.balance },
-      };
+      const { terms } = lessee as LeasedPayer;
+      const beside = Math.max(0, terms.limit - count);
+      const lease = { calls, money, firstMoney: money, beside, since: now, terms };
+      (lessee as LeasedPayer).lease = lease;
     }
     account.kept = changed;
     account.endsAt = performance.now() + this.#leaseMs;

@@ -295,6 +295,22 @@ describeWithRedis('leases over Redis', () => {
     expect(await asked).toBe('admitted');
   });
 
+  test('are for what was so when they were asked for', async () => {
+    const link = await createTcpProxy(Number(new URL(redis.url).port));
+    const [one] = await start(new Ledger(DOLLAR), { redisUrl: link.urlOf(redis.url), patience: KEPT });
+    link.delay(30);
+    const asked = burst(one!);
+    // The word has left, and its answer has not come.
+    await until(async () => (await leased()).calls > 0, { intervalMs: 1 });
+    Object.assign(one!.entry, { dailyLimit: DOLLAR });
+    await asked;
+    const before = await redis.client.get(`gw:{${accountId}}:balance`);
+    await one!.admit(1);
+    expect(await redis.client.get(`gw:{${accountId}}:balance`)).not.toBe(before);
+    await one!.limits.stop();
+    await link.close();
+  });
+
   test('of a dead edge count as recorded until its spool is committed', async () => {
     const balance = FLOOR + UNIT * 50n;
     const options = { requestsPerMinute: 100 };
