@@ -94,7 +94,7 @@ function isValid({ since, terms }: Lease, payer: Payer, now: number): boolean {
 interface Account {
   /** By credential. */
   readonly lessees: Map<string, LeasedPayer>;
-  /** Changes that are told with the end of its leases; undefined: it has none. */
+  /** Changes to report when its leases end. Undefined if it has no leases. */
   kept: Gathered | undefined;
   /** How often it was spoken of to Redis: only the answer to the last word can lease anything. */
   words: number;
@@ -182,7 +182,7 @@ export class RedisLeases {
     this.#open.delete(state);
     account.kept = undefined;
     for (const lessee of account.lessees.values()) {
-      // Redis is to hear of each that had one.
+      // Each key that had a lease must be named, or Redis keeps its part of the cap reserved.
       if (lessee.lease) changeOf(kept, lessee.payer);
       lessee.lease = undefined;
     }
@@ -236,7 +236,7 @@ export class RedisLeases {
     this.#timer ??= setTimeout(() => this.#tell(), this.#leaseMs).unref();
   }
 
-  /** Forgets all leases, and what was kept for their end: everything is told anew. */
+  /** Drops all leases and the changes kept for them. The caller reports the full state instead. */
   drop(): void {
     for (const state of this.#open) {
       const account = this.#of(state);

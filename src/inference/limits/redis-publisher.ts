@@ -86,7 +86,7 @@ export class Publisher {
     const now = this.clock.now();
     for (const [id, { payer, usedAt }] of this.#touched) {
       const idle = payer.account.idle && payer.day.idle;
-      // Without Redis nobody is forgotten: it may still know of what has been settled meanwhile.
+      // Keep everything while Redis is away: it may still hold amounts that have been settled since.
       if (!this.mode.connected) continue;
       if (!idle) this.turns.tell(payer, 0n, 0n);
       else if (now - usedAt > FORGET_MS) this.#touched.delete(id);

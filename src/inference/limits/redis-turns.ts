@@ -78,7 +78,7 @@ export class Turns {
     this.soon();
   }
 
-  /** Tells of a change with the next call, in a moment, or with the end of a lease. It is not waited for. */
+  /** Reports a change with the next call, within 4 ms, or when the account's lease ends. Doesn't wait for an answer. */
   tell(payer: Payer, holds: Money, charges: Money): void {
     if (this.leases.keep(payer, holds, charges)) return;
     const change = changeOf(this.#of(payer.account), payer);
@@ -109,7 +109,7 @@ export class Turns {
     }
   }
 
-  /** Says what there is to say, and gives back all leases, those under way included. */
+  /** Sends all pending changes and returns all leases, including those in answers still to come. */
   async stop(): Promise<void> {
     this.leases.stop();
     this.flush();
@@ -186,7 +186,7 @@ export class Turns {
         forget(ask);
         ask.listener.late(answer && verdictOn(ask, answer, nth));
       });
-      // It might use up what it was leased before it knows what became of it: it gives it back.
+      // A lease in a late answer is given back unused.
       if (answer && life === mode.life) this.#refuse(batch);
     };
     let answer: Answer;
@@ -208,7 +208,7 @@ export class Turns {
     if (life === mode.life && mode.shared) this.#lease(batch, answer);
   }
 
-  /** Takes what it is leased, unless it has spoken of the account since: that ends it. */
+  /** Takes over the leases in an answer, unless a later script about the account has ended them. */
   #lease({ spoken, asks }: Batch, answer: Answer): void {
     let nth = 0;
     for (const each of spoken) {
@@ -227,7 +227,7 @@ export class Turns {
     }
   }
 
-  /** Speaks of accounts again, which ends what was leased of them. */
+  /** Returns the leases in an answer: the next script about an account ends them. */
   #refuse({ spoken }: Batch): void {
     for (const { account, word, lessees } of spoken) {
       if (this.leases.isLast(account, word)) this.tell(lessees[0]!.payer, 0n, 0n);

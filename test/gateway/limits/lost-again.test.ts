@@ -55,7 +55,7 @@ describeWithRedis('edges that lose Redis again and again', () => {
     );
   const withinOneCall = (ledger: Ledger) => expect(leftOf(ledger)).toBeGreaterThanOrEqual(FLOOR - COST);
 
-  test('tell of what was settled meanwhile, however long Redis was away', async () => {
+  test('report what was settled while Redis was away, however long that was', async () => {
     const clock = testClock(Date.now());
     const [loser, other] = await two(new Ledger(FLOOR + COST * 100n), { clock });
     const held = await loser.admit(CALL);

@@ -23,11 +23,12 @@ import { until } from '../../support/until.js';
 const FLOOR = DOLLAR / 1000n;
 /** What is counted must be exact however busy the machine is. */
 const PATIENCE = { redisMs: 10_000, queueMs: 250, beatMs: 100 };
+/** Calls that each caller makes in a row. */
 const EACH = 3;
 /** Longer than any test. */
 const KEPT = { ...PATIENCE, leaseMs: 60_000 };
 
-/** Decision 0182: what an edge may admit without asking Redis is never beyond a limit, and nobody is refused for it. */
+/** Decision 0182: leases never admit a call beyond a limit, and never cause a call to be refused below one. */
 describeWithRedis('leases over Redis', () => {
   let redis: TestRedis;
   const edges: LimitsEdge[] = [];
@@ -82,7 +83,7 @@ describeWithRedis('leases over Redis', () => {
       const refusal = await outcome(edge.admit(1));
       if (refusal !== 'admitted') return [admitted, refusal];
     }
-    throw new Error('nobody refused a thousand calls');
+    throw new Error('a thousand calls were admitted');
   }
   /** Takes calls until there is a lease; how many. */
   async function lease(edge: LimitsEdge): Promise<number> {
@@ -126,7 +127,7 @@ describeWithRedis('leases over Redis', () => {
     const by = Date.now();
     await until(async () => (await leased()).calls === 0, { what: 'the lease to be over' });
     const scores = await redis.client.zrange(`gw:{${accountId}}:rate`, -3, -1, 'WITHSCORES');
-    // They were told half a second later.
+    // Redis heard of them half a second later.
     for (const score of scores.filter((_, i) => i % 2)) expect(Number(score)).toBeLessThan(by + 100);
   });
 
