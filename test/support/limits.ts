@@ -177,3 +177,19 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
   };
   return edge;
 }
+
+/** What becomes of a call: `admitted`, or the code of its refusal. */
+export const outcomeOf = (asked: Promise<unknown>): Promise<string> =>
+  asked.then(
+    () => 'admitted',
+    ({ code }: { code: string }) => code,
+  );
+
+/** How many calls of one unit are admitted until one isn't, and why that one isn't. */
+export async function exhaust(edge: LimitsEdge): Promise<[admitted: number, refusal: string]> {
+  for (let admitted = 0; admitted < 1_000; admitted++) {
+    const refusal = await outcomeOf(edge.admit(1));
+    if (refusal !== 'admitted') return [admitted, refusal];
+  }
+  throw new Error('a thousand calls were admitted');
+}

@@ -7,6 +7,7 @@ import type { Money } from '../../lib/money.js';
 import type { FlushResult } from '../../metering/usage-record.js';
 import { type Payer, windowOf } from '../payer.js';
 import type { AccountState } from './account-state.js';
+import { committedCharges } from './committed-charges.js';
 import type { EdgeIdentity } from './edge-identity.js';
 import { GIVEN_BACK_MS } from './lease-times.js';
 import { type Admission, type Blocked, CallerGoneError, type Counters } from './limits.js';
@@ -123,14 +124,9 @@ class RedisCounters implements Counters {
 
   committed(result: FlushResult): void {
     if (!this.#mode.connected) return;
-    const sums = new Map<string, Money>();
-    for (const { keyId, widgetId, cost } of result.own) {
-      const id = keyId ?? widgetId;
-      if (id !== null && cost !== 0n) sums.set(id, (sums.get(id) ?? 0n) + cost);
-    }
-    for (const [id, sum] of sums) {
+    for (const [id, charges] of committedCharges(result)) {
       const payer = this.#publisher.payerOf(id);
-      if (payer) this.#turns.tell(payer, 0n, -sum);
+      if (payer) this.#turns.tell(payer, 0n, -charges);
     }
     // Until this is told, others that have read the balance count these charges twice.
     this.#turns.soon();

@@ -4,10 +4,12 @@ import { DOLLAR, type Money } from '../../../src/lib/money.js';
 import { type TestClock, testClock } from '../../support/clock.js';
 import fc from '../../support/fast-check.js';
 import {
+  exhaust,
   Ledger,
   type LimitsEdge,
   type LimitsEdgeOptions,
   limitsEdge,
+  outcomeOf,
   TestCaller,
   UNIT,
 } from '../../support/limits.js';
@@ -45,26 +47,14 @@ describe('leases of the counting process', () => {
     machine.counter.stop();
   });
   const leased = () => machine.counter.open(accountId).leased;
-  const outcome = (asked: Promise<unknown>) =>
-    asked.then(
-      () => 'admitted',
-      ({ code }: { code: string }) => code,
-    );
-  /** How many are admitted until one isn't, and why that one isn't. */
-  async function exhaust(edge: LimitsEdge): Promise<[admitted: number, refusal: string]> {
-    for (let admitted = 0; ; admitted++) {
-      const refusal = await outcome(edge.admit(1));
-      if (refusal !== 'admitted') return [admitted, refusal];
-    }
-  }
 
   test('admit without the counting process what it has leased, for a moment', async () => {
     const [one] = await start(1, new Ledger(DOLLAR), { requestsPerMinute: PER_MINUTE }, 50);
     await one.admit(1);
     links[0]!.freeze();
-    for (let call = 0; call < 10; call++) expect(await outcome(one.admit(1))).toBe('admitted');
+    for (let call = 0; call < 10; call++) expect(await outcomeOf(one.admit(1))).toBe('admitted');
     clock.advance(2_000);
-    expect(await outcome(one.admit(1))).toBe('service_unavailable');
+    expect(await outcomeOf(one.admit(1))).toBe('service_unavailable');
     links[0]!.thaw();
     await until(() => links[0]!.mayAdmit());
     // The call that waited in vain has had its place.
@@ -120,7 +110,7 @@ describe('leases of the counting process', () => {
     await one.admit(1);
     machine.counter.admit(false);
     await until(() => leased() === 0n);
-    expect(await outcome(one.admit(1))).toBe('service_unavailable');
+    expect(await outcomeOf(one.admit(1))).toBe('service_unavailable');
   });
 
   test('are given back when nobody calls any longer, and by an edge that stops', async () => {

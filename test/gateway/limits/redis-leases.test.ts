@@ -8,10 +8,12 @@ import type { UsageRecord } from '../../../src/metering/usage-record.js';
 import fc from '../../support/fast-check.js';
 import {
   bodyOf,
+  exhaust,
   Ledger,
   type LimitsEdge,
   type LimitsEdgeOptions,
   limitsEdge,
+  outcomeOf,
   TestCaller,
   UNIT,
 } from '../../support/limits.js';
@@ -71,22 +73,9 @@ describeWithRedis('leases over Redis', () => {
   }
   const scripts = async (): Promise<number> =>
     Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.client.info('commandstats'))?.[1] ?? 0);
-  const outcome = (asked: Promise<unknown>) =>
-    asked.then(
-      () => 'admitted',
-      ({ code }: { code: string }) => code,
-    );
   /** So many calls at the same time, which make a lease worth while. */
   const burst = (edge: LimitsEdge, calls = 6): Promise<Admission[]> =>
     Promise.all(Array.from({ length: calls }, () => edge.admit(1)));
-  /** How many are admitted until one isn't, and why that one isn't. */
-  async function exhaust(edge: LimitsEdge): Promise<[admitted: number, refusal: string]> {
-    for (let admitted = 0; admitted < 1_000; admitted++) {
-      const refusal = await outcome(edge.admit(1));
-      if (refusal !== 'admitted') return [admitted, refusal];
-    }
-    throw new Error('a thousand calls were admitted');
-  }
   /** Takes calls until there is a lease; how many. */
   async function lease(edge: LimitsEdge): Promise<number> {
     let calls = 0;
@@ -173,7 +162,7 @@ describeWithRedis('leases over Redis', () => {
     const received = async () =>
       Number(/total_net_input_bytes:(\d+)/.exec(await redis.client.info('stats'))?.[1]);
     const before = await received();
-    const codes = await Promise.all(Array.from({ length: 500 }, () => outcome(other!.admit(1))));
+    const codes = await Promise.all(Array.from({ length: 500 }, () => outcomeOf(other!.admit(1))));
     expect(codes.filter((code) => code === 'service_unavailable').length).toBeGreaterThan(390);
     // Asked every 20 ms by all of them, it would be ten times as much.
     expect((await received()) - before).toBeLessThan(400_000);
@@ -203,7 +192,7 @@ describeWithRedis('leases over Redis', () => {
       return (await leased()).calls > 0;
     });
     const admitted = await Promise.all(
-      Array.from({ length: 100 }, (_, i) => outcome((i % 2 ? one! : other!).admit(0))),
+      Array.from({ length: 100 }, (_, i) => outcomeOf((i % 2 ? one! : other!).admit(0))),
     );
     expect(admitted.filter((code) => code === 'admitted')).toHaveLength(100 - used);
   });
@@ -258,7 +247,7 @@ describeWithRedis('leases over Redis', () => {
     await lease(one!);
     one!.flush();
     await other!.readAgain();
-    expect(await outcome(other!.admit(1))).toBe('admitted');
+    expect(await outcomeOf(other!.admit(1))).toBe('admitted');
   });
 
   test('keep a charge of another key from counting twice', async () => {
@@ -322,7 +311,7 @@ describeWithRedis('leases over Redis', () => {
     redis.freeze();
     const before = await failures();
     // It is decided here that it doesn't fit into this edge's share, and so waits.
-    const asked = outcome(other!.admit(3));
+    const asked = outcomeOf(other!.admit(3));
     await until(async () => (await failures()) > before, { intervalMs: 1 });
     redis.thaw();
     expect(await asked).toBe('admitted');

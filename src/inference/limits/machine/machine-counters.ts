@@ -3,6 +3,7 @@ import type { Clock } from '../../../lib/clock.js';
 import type { Money } from '../../../lib/money.js';
 import type { FlushResult } from '../../../metering/usage-record.js';
 import { type Payer, windowOf } from '../../payer.js';
+import { committedCharges } from '../committed-charges.js';
 import type { EdgeIdentity } from '../edge-identity.js';
 import type { Admission, Blocked, Counters } from '../limits.js';
 import { countEdges } from '../limits-metrics.js';
@@ -93,15 +94,10 @@ export class MachineCounters implements Counters {
   }
 
   committed(result: FlushResult): void {
-    const sums = new Map<string, Money>();
-    for (const { keyId, widgetId, cost } of result.own) {
-      const id = keyId ?? widgetId;
-      if (id !== null && cost !== 0n) sums.set(id, (sums.get(id) ?? 0n) + cost);
-    }
-    for (const [id, sum] of sums) {
+    for (const [id, charges] of committedCharges(result)) {
       // Whoever has charges that wait is not forgotten.
       const payer = this.#told.get(id)?.payer;
-      if (payer) this.changed(payer, 0n, -sum);
+      if (payer) this.changed(payer, 0n, -charges);
     }
   }
 
