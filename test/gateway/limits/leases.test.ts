@@ -61,6 +61,16 @@ describe('leases of the counting process', () => {
     expect(await exhaust(one)).toEqual([PER_MINUTE - 12, 'rate_limit_exceeded']);
   });
 
+  test('end when the clock is put back', async () => {
+    const [one] = await start(1, new Ledger(DOLLAR), {}, 50);
+    await one.admit(1);
+    links[0]!.freeze();
+    expect(await outcomeOf(one.admit(1))).toBe('admitted');
+    clock.advance(-1);
+    expect(await outcomeOf(one.admit(1))).toBe('service_unavailable');
+    links[0]!.thaw();
+  });
+
   test('are called back before the plan refuses, and count from when they were used', async () => {
     const [one, other] = await start(2, new Ledger(DOLLAR), { requestsPerMinute: PER_MINUTE });
     await one.admit(1);

@@ -34,6 +34,9 @@ interface Lease {
   balance: Money;
 }
 
+/** Whether its time is over, or a clock that was put back says that it hasn't begun. */
+const isOld = ({ until }: Lease, now: number): boolean => now >= until || now < until - LEASE_MS;
+
 /** A payer as the counting process knows it, with what this edge may admit of it and has not told yet. */
 export class ToldPayer {
   usedAt = 0;
@@ -76,7 +79,7 @@ export class ToldPayer {
   /** Takes a call out of the lease; undefined where it doesn't fit. */
   admit(hold: Money, now: number): WindowDecision | undefined {
     const lease = this.#lease;
-    if (!lease || lease.calls === 0 || hold > lease.money || now >= lease.until) return undefined;
+    if (!lease || lease.calls === 0 || hold > lease.money || isOld(lease, now)) return undefined;
     if (!this.#holdsFor(now) || this.#isFallen || this.payer.account.available < BALANCE_FLOOR)
       return undefined;
     lease.calls--;
@@ -106,7 +109,7 @@ export class ToldPayer {
     const { payer } = this;
     const { limit } = windowOf(payer);
     const day = Math.floor(now / DAY_MS);
-    const isOver = this.#lease && (now >= this.#lease.until || this.#isFallen || !this.#holdsFor(now));
+    const isOver = this.#lease && (isOld(this.#lease, now) || this.#isFallen || !this.#holdsFor(now));
     if (isOver || this.#isChanged) this.tell(writer, now, { closes: Boolean(isOver) });
     this.#terms = { limit, cap: payer.dailyLimit, day };
     writer.take({ ref: this.ref, day, limit, hold, cap: payer.dailyLimit, ...known(payer, now) });
@@ -141,7 +144,7 @@ export class ToldPayer {
   renew(writer: FrameWriter, now: number): void {
     const lease = this.#lease;
     this.#isRefused = false;
-    const closes = lease !== undefined && now >= lease.until;
+    const closes = lease !== undefined && isOld(lease, now);
     const isAging = lease?.isUsed === true && lease.until - now < LEASE_MS / 2;
     const wants = !closes && !this.#isAsking && (isAging || this.isLow);
     if (closes || wants || this.#isChanged) this.tell(writer, now, { closes, wants });
