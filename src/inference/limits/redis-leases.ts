@@ -189,14 +189,18 @@ export class RedisLeases {
     return kept;
   }
 
-  /** An account is spoken of: who has used a lease of it, or would like one, if it `may` have any. */
-  speak({ account: state, changes, asks }: Gathered, may: boolean): { word: number; lessees: Lessee[] } {
+  /** An account is spoken of on the UTC day `day`: who has used a lease of it, or would like one, if it `may` have any. */
+  speak(
+    { account: state, changes, asks }: Gathered,
+    day: string,
+    may: boolean,
+  ): { word: number; lessees: Lessee[] } {
     const account = this.#of(state);
     const word = ++account.words;
     const lessees: LeasedPayer[] = [];
     if (account.lessees.size === 0) return { word, lessees };
     const asking = new Set(asks.map(({ admission }) => admission.payer.credential.id));
-    const [day, { balance }] = [utcDay(this.options.clock.now()), state];
+    const { balance } = state;
     for (const [id, lessee] of account.lessees) {
       lessee.reckon();
       const { payer } = lessee;

@@ -50,6 +50,8 @@ export class RedisMode {
   #everShared = false;
   /** Whether Redis has been seen without what it was told. */
   #isEmptied = false;
+  /** Whether nothing but the word of others that this edge was dead has ended its share in the limits. */
+  #isBuried = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
   #misconfigured: string | undefined;
@@ -90,11 +92,16 @@ export class RedisMode {
     if (this.connected && ++this.#failures >= FAILURES_TO_OPEN) this.#open(error.message, true);
   }
 
-  /** Redis is up but has lost what was reported to it. */
-  forgotten(): void {
+  /**
+   * Redis is up and doesn't know what this edge has reported. Unless it is known to be emptied, the way back finds out whether
+   * it is, or whether other edges took this one for dead, as after a suspension.
+   */
+  forgotten(isEmptied = false): void {
     if (!this.shared) return;
-    this.#isEmptied = true;
-    this.#leave('Redis has lost its data');
+    // The node of a cluster that knows the edges may have kept all, while another was emptied.
+    this.#isEmptied = isEmptied || this.link.isCluster;
+    this.#leave('Redis doesn’t know what this edge has reported');
+    this.#isBuried = true;
     void this.#recover();
   }
 
@@ -122,6 +129,7 @@ export class RedisMode {
 
   #leave(reason: string): void {
     clearTimeout(this.#timer);
+    this.#isBuried = false;
     if (!this.connected && !this.shared) return;
     const wasShared = this.shared;
     this.connected = false;
@@ -165,6 +173,7 @@ export class RedisMode {
       if (this.#stopped || life !== this.life) return;
       this.#probes = 0;
       this.#isEmptied = false;
+      this.#isBuried = false;
       this.#adopt(membership);
       this.shared = true;
       this.options.metrics.shared(true);
@@ -182,6 +191,7 @@ export class RedisMode {
 
   #probeLater(): void {
     this.connected = false;
+    this.#isBuried = false;
     this.life++;
     this.#probes++;
     if (this.#probes % PROBES_PER_CONNECTION === 0) {
@@ -196,10 +206,12 @@ export class RedisMode {
   /** Other edges may have given out alone what Redis doesn't know yet: they are waited for. */
   #others(first: Membership, life: number): Promise<Membership> {
     const { isCluster } = this.link;
+    // The others have asked Redis all the time.
+    const isAlone = this.#everShared && !(this.#isBuried && !this.#isEmptied);
     return this.#heartbeat.others({
       first,
       // In a cluster the node that knows the edges may have kept all, while another was emptied.
-      remembered: this.#everShared ? [this.#membership, isCluster ? first : undefined] : [],
+      remembered: isAlone ? [this.#membership, isCluster ? first : undefined] : [],
       // A cluster may have given a lost node's slots to its copy at any time up to now.
       lostMs: isCluster ? 0 : performance.now() - this.#lostAt,
       leastMs: this.#everShared && this.#isEmptied ? REGISTERED_BEATS * this.beatMs : 0,
@@ -228,10 +240,12 @@ export class RedisMode {
     const { life } = this;
     this.#heartbeat.beat().then(
       (membership) => {
+        // The word that registers this edge may have been under way while another found Redis emptied.
+        if (!membership.known) this.#isEmptied = true;
         if (life !== this.life || !this.shared) return;
         this.succeeded();
         if (!membership.known) {
-          this.forgotten();
+          this.forgotten(true);
           return;
         }
         this.#adopt(membership);

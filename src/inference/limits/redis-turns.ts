@@ -161,7 +161,8 @@ export class Turns {
       if (!mode.shared) {
         for (const ask of asks.splice(0)) drop(ask, new RedisUnavailableError(NO_ANSWER));
       }
-      if (changes.size > 0 || asks.length > 0) room().add(each, this.leases.speak(each, mode.shared), member);
+      if (changes.size > 0 || asks.length > 0)
+        room().add(each, this.leases.speak(each, today, mode.shared), member);
     }
     return batches;
   }
