@@ -50,7 +50,7 @@ export class RedisMode {
   #everShared = false;
   /** Whether Redis has been seen without what it was told. */
   #isEmptied = false;
-  /** Whether nothing but the word of others that this edge was dead has ended its share in the limits. */
+  /** Whether limits ceased to be shared only because other edges had taken this one for dead. */
   #isBuried = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
@@ -206,12 +206,12 @@ export class RedisMode {
   /** Other edges may have given out alone what Redis doesn't know yet: they are waited for. */
   #others(first: Membership, life: number): Promise<Membership> {
     const { isCluster } = this.link;
-    // The others have asked Redis all the time.
-    const isAlone = this.#everShared && !(this.#isBuried && !this.#isEmptied);
+    // Where only this edge was away, the others have nothing to report.
+    const othersReport = this.#everShared && (this.#isEmptied || !this.#isBuried);
     return this.#heartbeat.others({
       first,
       // In a cluster the node that knows the edges may have kept all, while another was emptied.
-      remembered: isAlone ? [this.#membership, isCluster ? first : undefined] : [],
+      remembered: othersReport ? [this.#membership, isCluster ? first : undefined] : [],
       // A cluster may have given a lost node's slots to its copy at any time up to now.
       lostMs: isCluster ? 0 : performance.now() - this.#lostAt,
       leastMs: this.#everShared && this.#isEmptied ? REGISTERED_BEATS * this.beatMs : 0,
@@ -240,7 +240,7 @@ export class RedisMode {
     const { life } = this;
     this.#heartbeat.beat().then(
       (membership) => {
-        // The word that registers this edge may have been under way while another found Redis emptied.
+        // A script may have found Redis emptied just before this heartbeat registered the edge again.
         if (!membership.known) this.#isEmptied = true;
         if (life !== this.life || !this.shared) return;
         this.succeeded();

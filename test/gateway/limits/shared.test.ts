@@ -130,7 +130,7 @@ describeWithRedis('limits over Redis', () => {
     }
   });
 
-  test('a charge that another edge has committed and not told yet refuses nobody', async () => {
+  test('no call is refused for a charge that another edge has committed but not reported yet', async () => {
     const ledger = new Ledger(FLOOR + UNIT * 199n);
     const dailyLimit = UNIT * 200n;
     const pair = await twoEdges(ledger, { dailyLimit });
