@@ -156,7 +156,7 @@ async function forward(
     try {
       requireBudget(widget, admission, deps.clock);
     } catch (error) {
-      deps.limits.settle(admission, 0n);
+      deps.limits.release(admission);
       throw error;
     }
     reservation.admitted();

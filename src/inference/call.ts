@@ -219,14 +219,14 @@ export class Call {
     if (this.#settled) return;
     this.#settled = true;
     const { admission } = this.input;
-    this.deps.limits.settle(admission, record.cost);
+    this.deps.limits.settle(admission, record.cost, record.createdAt);
     this.deps.metrics.recorded(record);
     if (this.input.span) describe(this.input.span, record);
     this.deps.meter.finish(
       record,
       (error) => {
         // What could not be kept will not be charged.
-        if (error) this.deps.limits.waive(admission, record.cost);
+        if (error) this.deps.limits.waive(admission, record.cost, record.createdAt);
         written(error);
       },
       this.#opened,

@@ -27,6 +27,16 @@ export function utcDay(timeMs: number): string {
   return lastDay.text;
 }
 
+let lastBefore = { day: '', before: '' };
+
+/** The day before a UTC day, both `YYYY-MM-DD`. */
+export function dayBefore(day: string): string {
+  if (day !== lastBefore.day) {
+    lastBefore = { day, before: new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10) };
+  }
+  return lastBefore.before;
+}
+
 /** UTC month, `YYYY-MM`. */
 export function utcMonth(timeMs: number): string {
   return utcDay(timeMs).slice(0, 7);

@@ -77,14 +77,15 @@ async function edge(dist: string, perTurn: number, isAlone: boolean): Promise<vo
   })) as unknown as Payer[];
   let calls = 0;
   let turn = 0;
-  let charged: Payer[] = [];
+  let charged: { payer: Payer; at: number }[] = [];
   const settle = ({ payer }: Admission): void => {
+    const at = systemClock.now();
     for (const state of [payer.account, payer.day]) {
       state.holds -= HOLD;
-      state.charge(COST);
+      state.charge(COST, at);
     }
-    counters.changed(payer, -HOLD, COST);
-    charged.push(payer);
+    counters.changed(payer, -HOLD, COST, at);
+    charged.push({ payer, at });
     calls++;
   };
   const later = (taken: unknown): void => void setTimeout(() => settle(taken as Admission), CALL_MS);
@@ -97,11 +98,11 @@ async function edge(dist: string, perTurn: number, isAlone: boolean): Promise<vo
     }
   }, 1);
   setInterval(() => {
-    for (const { account, day } of charged) {
+    const own = charged.map(({ payer: { account, day, credential }, at: createdAt }) => {
       account.pending -= COST;
-      day.pending -= COST;
-    }
-    const own = charged.map(({ credential }) => ({ keyId: credential.id, widgetId: null, cost: COST }));
+      day.settled(COST, createdAt);
+      return { keyId: credential.id, widgetId: null, cost: COST, createdAt };
+    });
     charged = [];
     counters.committed({ own, accounts: [], keyDays: [], alerted: [] } as never);
   }, FLUSH_MS);

@@ -60,7 +60,7 @@ interface Subject {
   limits: Limits;
   payers: Payer[];
   /** Calls that ended and are not committed. */
-  ended: Payer[];
+  ended: { payer: Payer; at: number }[];
 }
 
 async function subject(
@@ -84,9 +84,9 @@ async function subject(
     renew: async () => undefined,
     flushed: ({ own, accounts }: FlushResult) => {
       const byId = new Map(payers.map((payer) => [payer.account.id, payer]));
-      for (const { accountId, cost } of own) {
+      for (const { accountId, cost, createdAt } of own) {
         byId.get(accountId)!.account.pending -= cost;
-        byId.get(accountId)!.day.pending -= cost;
+        byId.get(accountId)!.day.settled(cost, createdAt);
       }
       for (const { id, balance, seq } of accounts) byId.get(id)!.account.committed(balance, seq);
     },
@@ -109,13 +109,13 @@ async function subject(
 function commit({ limits, ended }: Subject): void {
   const own = ended.splice(0);
   if (own.length === 0) return;
-  const accounts = [...new Set(own)].map(({ account }) => ({
+  const accounts = [...new Set(own.map(({ payer }) => payer))].map(({ account }) => ({
     id: account.id,
     balance: account.balance - COST,
     seq: account.seq + 1n,
   }));
-  const records = own.map(({ account, credential }) => ({
-    ...{ accountId: account.id, keyId: credential.id, widgetId: null, cost: COST },
+  const records = own.map(({ payer: { account, credential }, at }) => ({
+    ...{ accountId: account.id, keyId: credential.id, widgetId: null, cost: COST, createdAt: at },
   }));
   limits.flushed({ own: records as unknown as UsageRecord[], accounts, keyDays: [], alerted: [] });
 }
@@ -141,8 +141,9 @@ async function drive(under: Subject, seconds: number): Promise<{ cpu: number; ca
       const admission: Admission = await limits.admit(payer, body, new TestCaller(), 'chat');
       await pause(LASTS_MS);
       work();
-      limits.settle(admission, COST);
-      ended.push(payer);
+      const at = systemClock.now();
+      limits.settle(admission, COST, at);
+      ended.push({ payer, at });
       calls++;
     }
   }

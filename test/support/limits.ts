@@ -49,8 +49,23 @@ export class TestCaller extends EventEmitter implements Caller {
 /** What the database would hold: the truth that edges flush to. */
 export class Ledger {
   seq = 1n;
-  spend = 0n;
+  readonly #spend = new Map<string, Money>();
   constructor(public balance: Money) {}
+
+  charge(cost: Money, day: string): void {
+    this.balance -= cost;
+    this.#spend.set(day, this.spendOn(day) + cost);
+    if (cost > 0n) this.seq++;
+  }
+
+  spendOn(day: string): Money {
+    return this.#spend.get(day) ?? 0n;
+  }
+
+  /** Spend of all days. */
+  get spend(): Money {
+    return [...this.#spend.values()].reduce((sum, spend) => sum + spend, 0n);
+  }
 }
 
 export interface LimitsEdge {
@@ -66,6 +81,7 @@ export interface LimitsEdge {
   readAgain(): Promise<void>;
   /** Commits everything charged so far. */
   flush(): void;
+  /** Charges that are not committed. */
   pending: Money[];
 }
 
@@ -94,7 +110,8 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     options.requestsPerMinute ?? 1_000_000,
   );
   const day = new DayState();
-  day.observe(utcDay(clock.now()), ledger.spend);
+  const today = () => utcDay(clock.now());
+  day.observe(today(), ledger.spendOn(today()));
   const entry: KeyEntry = {
     hash: 'h',
     credential: { kind: 'api_key', id: options.keyId ?? newId() },
@@ -115,12 +132,12 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
   const cache = {
     async renew() {
       account.observe(ledger.balance, ledger.seq, clock.now());
-      day.observe(utcDay(clock.now()), ledger.spend, clock.now());
+      day.observe(today(), ledger.spendOn(today()), clock.now());
     },
     flushed(result: FlushResult) {
-      for (const { cost } of result.own) {
+      for (const { cost, createdAt } of result.own) {
         account.pending -= cost;
-        day.pending -= cost;
+        day.settled(cost, createdAt);
       }
       for (const { balance, seq } of result.accounts) account.committed(balance, seq);
       for (const told of result.keyDays) day.committed(told.day, told.spend);
@@ -143,6 +160,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     mayAdmit: () => true,
     patience: options.patience,
   });
+  let settledAt: number[] = [];
   const edge: LimitsEdge = {
     readAgain: () => cache.renew('h'),
     limits,
@@ -156,21 +174,22 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
       return limits.admit(entry, body, caller, 'chat');
     },
     settle(admission, cost) {
+      const createdAt = clock.now();
       edge.pending.push(cost);
-      limits.settle(admission, cost);
+      settledAt.push(createdAt);
+      limits.settle(admission, cost, createdAt);
     },
     flush() {
-      const own = edge.pending.map((cost) => ({ accountId: account.id, keyId: entry.credential.id, cost }));
+      const ids = { accountId: account.id, keyId: entry.credential.id };
+      const own = edge.pending.map((cost, nth) => ({ ...ids, cost, createdAt: settledAt[nth]! }));
+      settledAt = [];
       edge.pending = [];
-      for (const { cost } of own) {
-        ledger.balance -= cost;
-        ledger.spend += cost;
-        if (cost > 0n) ledger.seq++;
-      }
+      for (const { cost, createdAt } of own) ledger.charge(cost, utcDay(createdAt));
+      const days = new Set([today(), ...own.map(({ createdAt }) => utcDay(createdAt))]);
       limits.flushed({
         own: own as UsageRecord[],
         accounts: [{ id: account.id, balance: ledger.balance, seq: ledger.seq }],
-        keyDays: [{ keyId: entry.credential.id, day: utcDay(clock.now()), spend: ledger.spend }],
+        keyDays: [...days].map((name) => ({ keyId: ids.keyId, day: name, spend: ledger.spendOn(name) })),
         alerted: [],
       });
     },

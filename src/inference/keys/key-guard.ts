@@ -55,7 +55,9 @@ export class KeyGuard {
     const today = utcDay(now);
     const month = today.slice(0, 7);
     if (actedMonth !== null && actedMonth >= month) return undone ? 'idle' : 'acting';
-    const spent = this.#spent(today, month) + this.day.pending;
+    // On the first day of a month, what the day before has not committed yet belongs to another month.
+    const pending = today.endsWith('-01') ? this.day.pendingOf(today) : this.day.pending;
+    const spent = this.#spent(today, month) + pending;
     if (this.#isReachedBy(spent)) return 'acting';
     return this.#isReachedBy(spent + this.day.holds + this.day.asked) ? 'held' : 'idle';
   }

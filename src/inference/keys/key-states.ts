@@ -72,7 +72,7 @@ export class KeyStates {
       const account = this.#accounts.get(event.accountId);
       if (account) account.pending -= event.cost;
       const day = event.keyId === null ? undefined : this.#days.get(event.keyId);
-      if (day) day.pending -= event.cost;
+      day?.settled(event.cost, event.createdAt);
     }
     for (const { id, balance, seq } of result.accounts) this.#accounts.get(id)?.committed(balance, seq);
     for (const { keyId, day, spend } of result.keyDays) this.#days.get(keyId)?.committed(day, spend);

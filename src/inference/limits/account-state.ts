@@ -1,5 +1,7 @@
+import { utcDay } from '../../lib/clock.js';
 import type { Money } from '../../lib/money.js';
 import { SlidingWindow } from '../../lib/sliding-window.js';
+import { PendingCharges } from './pending-charges.js';
 
 const MINUTE_MS = 60_000;
 
@@ -125,9 +127,11 @@ export class AccountState {
   }
 }
 
-/** Today's spend of a key against its daily cap, in the same three parts. */
+/**
+ * Spend of a key against its daily cap, in the same three parts. A charge counts in the UTC day of its call's end; what calls
+ * in flight hold counts in whichever day it is. Widgets count months with it.
+ */
 export class DayState {
-  pending: Money = 0n;
   holds: Money = 0n;
   leased: Money = 0n;
   charged: Money = 0n;
@@ -142,13 +146,17 @@ export class DayState {
   #formerSpend: Money = 0n;
   #readDay = '';
   #read: Money = 0n;
+  readonly #pending = new PendingCharges();
+
+  /** `dayOf` names the period that a time in milliseconds belongs to. */
+  constructor(private readonly dayOf: (timeMs: number) => string = utcDay) {}
 
   /** Spend that was read from the database; within a day it only grows. */
   observe(day: string, spend: Money, readAt = 0): void {
     if (readAt > this.readAt) this.readAt = readAt;
     this.#readDay = day;
     this.#read = spend;
-    if (this.pending !== 0n && day === this.#day) return;
+    if (day === this.#day && this.#pending.of(day) !== 0n) return;
     this.committed(day, spend);
   }
 
@@ -166,10 +174,25 @@ export class DayState {
     }
   }
 
-  /** A charge that waits for its commit; negative for one that will never come. */
-  charge(cost: Money): void {
-    this.pending += cost;
+  /** A charge of `at` (milliseconds) that waits for its commit; negative for one that will never come. */
+  charge(cost: Money, at: number): void {
+    this.#pending.add(cost, this.dayOf(at));
     this.charged += cost;
+  }
+
+  /** A charge of `at` no longer waits: it is committed, or set aside. */
+  settled(cost: Money, at: number): void {
+    this.#pending.add(-cost, this.dayOf(at));
+  }
+
+  /** Charges of all days that wait for their commit. */
+  get pending(): Money {
+    return this.#pending.sum;
+  }
+
+  /** Charges of `day` that wait for their commit. */
+  pendingOf(day: string): Money {
+    return this.#pending.of(day);
   }
 
   /** Spend of `day` that is committed. */
@@ -191,7 +214,7 @@ export class DayState {
 
   /** Spend of `day` with what is on its way and in flight. */
   used(day: string): Money {
-    return this.spend(day) + this.pending + this.holds;
+    return this.spend(day) + this.#pending.of(day) + this.holds;
   }
 
   get idle(): boolean {

@@ -100,22 +100,26 @@ class AdmissionControl implements Limits {
     return this.#taken(admission, taken);
   }
 
-  settle(admission: Admission, cost: Money): void {
+  settle(admission: Admission, cost: Money, at: number): void {
     const { payer } = admission;
     const held = this.#unhold(admission);
     payer.account.charge(cost);
-    payer.day.charge(cost);
+    payer.day.charge(cost, at);
     if (held === 0n && cost === 0n) return;
-    this.deps.counters.changed(payer, -held, cost);
+    this.deps.counters.changed(payer, -held, cost, at);
     this.#wake(payer);
   }
 
-  waive(admission: Admission, cost: Money): void {
+  release(admission: Admission): void {
+    this.settle(admission, 0n, this.deps.clock.now());
+  }
+
+  waive(admission: Admission, cost: Money, at: number): void {
     if (cost === 0n) return;
     const { payer } = admission;
     payer.account.charge(-cost);
-    payer.day.charge(-cost);
-    this.deps.counters.changed(payer, 0n, -cost);
+    payer.day.charge(-cost, at);
+    this.deps.counters.changed(payer, 0n, -cost, at);
     this.#wake(payer);
   }
 
@@ -143,14 +147,14 @@ class AdmissionControl implements Limits {
   #take(admission: Admission): Admission | Blocked | Promise<Admission | Blocked> {
     if (!admission.payer.guard) return this.deps.counters.take(admission);
     const { counters, clock } = this.deps;
-    return takeGuarded(admission, counters, clock.now(), (taken) => this.settle(taken, 0n));
+    return takeGuarded(admission, counters, clock.now(), (taken) => this.release(taken));
   }
 
   #taken(admission: Admission, taken: Admission | Blocked): Admission | Promise<Admission> {
     if (typeof taken === 'string') return this.#wait(admission, taken);
     this.#open(admission);
     if (!admission.caller.destroyed) return admission;
-    this.settle(admission, 0n);
+    this.release(admission);
     throw new CallerGoneError();
   }
 
@@ -174,7 +178,7 @@ class AdmissionControl implements Limits {
       const { account, credential } = admission.payer;
       this.deps.metrics.leaked();
       this.deps.log.error({ accountId: account.id, credential }, 'voided a hold that was never settled');
-      this.settle(admission, 0n);
+      this.release(admission);
     }
   }
 
@@ -271,7 +275,7 @@ class AdmissionControl implements Limits {
           // It gave up while it was being admitted.
           if (outcome instanceof Admission) {
             this.#open(outcome);
-            this.settle(outcome, 0n);
+            this.release(outcome);
           }
         } else if (outcome instanceof Admission) {
           this.#open(outcome);

@@ -58,10 +58,15 @@ export interface Limits {
     caller: Caller,
     endpoint: Endpoint,
   ): Admission | Promise<Admission>;
-  /** Turns the hold into a charge that waits for its commit; 0n for a call that is free. Later calls do nothing. */
-  settle(admission: Admission, cost: Money): void;
-  /** The charge could not be kept and will never be committed. */
-  waive(admission: Admission, cost: Money): void;
+  /**
+   * Turns the hold into a charge that waits for its commit; 0n for a call that is free. Later calls do nothing. `at`: when the
+   * call ended, in milliseconds; the charge counts in its UTC day.
+   */
+  settle(admission: Admission, cost: Money, at: number): void;
+  /** The charge of `at` could not be kept and will never be committed. */
+  waive(admission: Admission, cost: Money, at: number): void;
+  /** Gives the hold of a call back that is free. */
+  release(admission: Admission): void;
   /** Takes over what a commit changed. */
   flushed(result: FlushResult): void;
   /** Messages of widgets over all edges; undefined where this edge is the only one. */
@@ -79,8 +84,8 @@ export interface Counters {
    * @throws AdmissionError, or rejects with it
    */
   take(admission: Admission): Admission | Blocked | Promise<Admission | Blocked>;
-  /** This process's own state of the key changed: by the settling of a hold or by a commit. */
-  changed(payer: Payer, holds: Money, charges: Money): void;
+  /** This process's own state of the key changed: by the settling of a hold, or by a charge of `at` (milliseconds). */
+  changed(payer: Payer, holds: Money, charges: Money, at: number): void;
   /** Reported by a commit of another process's events. */
   committed(result: FlushResult): void;
   /** Milliseconds after which a blocked call tries again even if none of our calls was settled; undefined: never. */

@@ -48,7 +48,7 @@ export class LocalShare {
     let part: Share | undefined;
     if (dailyLimit !== null) {
       const today = utcDay(now);
-      if (day.spend(today) + day.pending >= dailyLimit) throw dailyCapExceeded();
+      if (day.spend(today) + day.pendingOf(today) >= dailyLimit) throw dailyCapExceeded();
       part = this.#shareOf(day, dailyLimit - day.highest(today), today);
       if (day.used(today) >= dailyLimit || day.claims + admission.hold > part.ceiling) {
         if (careful || day.holds > 0n) return 'key';

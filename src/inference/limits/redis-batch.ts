@@ -1,8 +1,10 @@
 import { performance } from 'node:perf_hooks';
+import { dayBefore, utcDay } from '../../lib/clock.js';
 import { DOLLAR, type Money } from '../../lib/money.js';
 import { type Payer, windowOf } from '../payer.js';
 import type { AccountState } from './account-state.js';
 import type { Admission } from './limits.js';
+import { PendingCharges } from './pending-charges.js';
 import { accountRateKey, balanceKey, capKey, rateKey } from './redis-keys.js';
 import type { RedisUnavailableError } from './redis-link.js';
 
@@ -35,7 +37,8 @@ interface Ask {
 interface Change {
   payer: Payer;
   holds: Money;
-  charges: Money;
+  /** By UTC day. */
+  readonly charges: PendingCharges;
   /** When calls were admitted out of a lease, by this process's clock. */
   used: number[];
 }
@@ -105,7 +108,7 @@ export class Batch {
     let [moreHolds, moreCharges, asked] = [0n, 0n, 0n];
     for (const { holds, charges } of changes.values()) {
       moreHolds += holds;
-      moreCharges += charges;
+      moreCharges += charges.sum;
     }
     for (const { admission } of asks) asked += admission.hold;
     const holds = account.holds + account.asked - asked;
@@ -149,13 +152,13 @@ export class Batch {
 
   #addKey({ payer, change, asked }: Capped): void {
     const { day } = payer;
-    this.keys.push(capKey(payer, this.today));
+    this.keys.push(capKey(payer, this.today), capKey(payer, dayBefore(this.today)));
     this.said.push(
       amountOf(day.spend(this.today)),
       amountOf(change?.holds ?? 0n),
-      amountOf(change?.charges ?? 0n),
+      amountOf(change?.charges.of(this.today) ?? 0n),
       amountOf(day.holds + day.asked - asked),
-      amountOf(day.pending),
+      amountOf(day.pendingOf(this.today)),
     );
   }
 }
@@ -167,9 +170,22 @@ export function changeOf({ changes }: Gathered, payer: Payer): Change {
     known.payer = payer;
     return known;
   }
-  const change: Change = { payer, holds: 0n, charges: 0n, used: [] };
+  const change: Change = { payer, holds: 0n, charges: new PendingCharges(), used: [] };
   changes.set(payer.credential.id, change);
   return change;
+}
+
+/** Notes that a payer's holds, and its charges of `at` (milliseconds), have changed. */
+export function addChange(
+  gathered: Gathered,
+  payer: Payer,
+  holds: Money,
+  charges: Money,
+  at: number,
+): void {
+  const change = changeOf(gathered, payer);
+  change.holds += holds;
+  if (charges !== 0n) change.charges.add(charges, utcDay(at));
 }
 
 const LONG: Money = 100n * DOLLAR;

@@ -117,16 +117,16 @@ class RedisCounters implements Counters {
     return hold(admission);
   }
 
-  changed(payer: Payer, holds: Money, charges: Money): void {
+  changed(payer: Payer, holds: Money, charges: Money, at: number): void {
     this.#publisher.touch(payer);
-    if (this.#mode.connected) this.#turns.tell(payer, holds, charges);
+    if (this.#mode.connected) this.#turns.tell(payer, holds, charges, at);
   }
 
   committed(result: FlushResult): void {
     if (!this.#mode.connected) return;
-    for (const [id, charges] of committedCharges(result)) {
+    for (const { id, charges, at } of committedCharges(result)) {
       const payer = this.#publisher.payerOf(id);
-      if (payer) this.#turns.tell(payer, 0n, -charges);
+      if (payer) this.#turns.tell(payer, 0n, -charges, at);
     }
     // Until this is told, others that have read the balance count these charges twice.
     this.#turns.soon();
@@ -161,7 +161,7 @@ class RedisCounters implements Counters {
         },
         // It was decided locally in the meantime: Redis is told the result.
         late: (verdict) => {
-          if (verdict && this.#mode.connected) this.#turns.tell(payer, 0n, 0n);
+          if (verdict && this.#mode.connected) this.#turns.restate(payer);
         },
       });
     });
@@ -233,7 +233,7 @@ class RedisCounters implements Counters {
   #decide(admission: Admission): Admission | Blocked {
     const taken = this.#share.take(admission, this.#mode.shared);
     if (typeof taken !== 'string' && this.#mode.connected)
-      this.#turns.tell(admission.payer, admission.hold, 0n);
+      this.#turns.tell(admission.payer, admission.hold, 0n, 0);
     return taken;
   }
 }

@@ -6,7 +6,7 @@ import { type Payer, windowOf } from '../payer.js';
 import type { AccountState } from './account-state.js';
 import { LEASE_MS, VALID_MS } from './lease-times.js';
 import { type Admission, BALANCE_FLOOR } from './limits.js';
-import { changeOf, type Gathered, type Grant, type Lessee } from './redis-batch.js';
+import { addChange, changeOf, type Gathered, type Grant, type Lessee } from './redis-batch.js';
 
 /** Whoever calls less often within the time of a lease asks for each call. */
 const LEAST_CALLS = 4;
@@ -160,12 +160,10 @@ export class RedisLeases {
   }
 
   /** Keeps a change that may wait for the end of a lease. What a settled call leaves of its hold goes back into it. */
-  keep(payer: Payer, holds: Money, charges: Money): boolean {
+  keep(payer: Payer, holds: Money, charges: Money, at: number): boolean {
     const account = this.#accounts.get(payer.account);
     if (!account?.kept) return false;
-    const change = changeOf(account.kept, payer);
-    change.holds += holds;
-    change.charges += charges;
+    addChange(account.kept, payer, holds, charges, at);
     const lease = account.lessees.get(payer.credential.id)?.lease;
     if (lease && holds < 0n) {
       const [back, most] = [-holds - charges, lease.firstMoney - lease.money];

@@ -104,7 +104,7 @@ export class RedisMessages implements SharedMessages {
 
   /** What is open without what is being asked for. */
   #openOf(count: MessageCount): number {
-    return Math.max(0, count.open() - (this.#asking.get(count.widgetId) ?? 0));
+    return Math.max(0, count.open(this.#day) - (this.#asking.get(count.widgetId) ?? 0));
   }
 
   /** All messages that were ever given a place, without what is being asked for. */
@@ -203,7 +203,7 @@ export class RedisMessages implements SharedMessages {
 
   #sweep(): void {
     for (const [id, count] of this.#known) {
-      if (count.open() > 0) this.changed(count);
+      if (count.open(this.#day) > 0) this.changed(count);
       else if (this.deps.mode.shared) {
         this.#known.delete(id);
         this.#shares.delete(id);

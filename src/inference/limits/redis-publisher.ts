@@ -88,7 +88,7 @@ export class Publisher {
       const idle = payer.account.idle && payer.day.idle;
       // Keep everything while Redis is away: it may still hold amounts that have been settled since.
       if (!this.mode.connected) continue;
-      if (!idle) this.turns.tell(payer, 0n, 0n);
+      if (!idle) this.turns.restate(payer);
       else if (now - usedAt > FORGET_MS) this.#touched.delete(id);
     }
   }

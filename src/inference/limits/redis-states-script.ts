@@ -9,7 +9,8 @@
  *                  that has lost touch with Redis may still go by that.
  *                  ";<id>+L <calls> <money> <time>" is what an edge may admit without asking (redis-leases.ts), and since when; its
  *                  money is among what is held. ";calm <time> 0 0": a call was in need of it, so that for a moment nothing more is leased.
- *   cap      text  the same of a capped key and UTC day, with its spend in place of the balance; most and before are the least
+ *   cap      text  the same of a capped key and UTC day, with its spend in place of the balance; most and before are the least.
+ *                  A day that nobody has spoken of yet begins with what is held in the one before.
  *
  * It needs the amounts (`redis-amounts-script.ts`) and the words of an edge (`redis-turn-script.ts`).
  */
@@ -63,8 +64,9 @@ end
 
 local states, order = {}, {}
 
--- h and c: holds and charges of all edges; oh and oc: this edge's own, which are among them.
-local function open(key, rate)
+-- h and c: holds and charges of all edges; oh and oc: this edge's own, which are among them. former: the cap of the day before.
+-- A day begins with what calls in flight hold, and with none of the charges.
+local function open(key, rate, former)
   local state = states[key]
   if state then return state end
   state = {
@@ -75,11 +77,19 @@ local function open(key, rate)
   states[key] = state
   order[#order + 1] = state
   local text = run('GET', key)
+  local begins = not text and former
+  if begins then text = run('GET', former) end
   if not text then return state end
   local base, seq, held, charged, most, before, at, rest =
     match(text, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) ([^ ;]+)()')
-  state.base, state.seq, state.edges = base, seq, sub(text, rest)
-  if most ~= '-' then state.most, state.before, state.at = most, before, tonumber(at) end
+  state.edges = sub(text, rest)
+  if begins then
+    charged = '0'
+    state.edges = string.gsub(state.edges, '(;[^ ;+]+ %d+ %S+) [^ ;]+', '%1 0')
+  else
+    state.base, state.seq = base, seq
+    if most ~= '-' then state.most, state.before, state.at = most, before, tonumber(at) end
+  end
   state.h1, state.h2 = limbs(held)
   state.c1, state.c2 = limbs(charged)
   state.isLeased = find(state.edges, '+L ', 1, true)

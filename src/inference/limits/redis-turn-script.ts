@@ -8,7 +8,7 @@ import { STATES } from './redis-states-script.js';
  *
  *   rate     zset  one member per admitted call, scored by Redis's own clock in milliseconds
  *
- * KEYS for each account its balance, its rate, the caps of its keys, and the rate of each call. ARGV one JSON array, flat, since a table
+ * KEYS for each account its balance, its rate, for each of its capped keys the cap of today and of yesterday, and the rate of each call. ARGV one JSON array, flat, since a table
  * for each would cost more than what is done with it. Short amounts are numbers in it, longer ones text:
  *   edge, life, floor, what is given out only together, since when all edges read their shares, time to live, number of edges
  *   alive, number of silent edges, the silent edges, number of gone edges, the gone edges, then the accounts.
@@ -165,8 +165,8 @@ while i <= last do
   if keys > 0 then
     days = {}
     for nth = 1, keys do
-      k = k + 1
-      local day = open(KEYS[k])
+      local day = open(KEYS[k + 1], nil, KEYS[k + 2])
+      k = k + 2
       if isValid and enter(day, known, i + 1) then
         learn_spend(day, said[i])
         days[nth] = day

@@ -10,6 +10,7 @@ import {
   type Answer,
   amountOf,
   Batch,
+  addChange,
   changeOf,
   drop,
   forget,
@@ -78,13 +79,19 @@ export class Turns {
     this.soon();
   }
 
-  /** Reports a change with the next call, within 4 ms, or when the account's lease ends. Doesn't wait for an answer. */
-  tell(payer: Payer, holds: Money, charges: Money): void {
-    if (this.leases.keep(payer, holds, charges)) return;
-    const change = changeOf(this.#of(payer.account), payer);
-    change.holds += holds;
-    change.charges += charges;
+  /**
+   * Reports a change of holds, and of charges of `at` (milliseconds), with the next call, within 4 ms, or when the account's
+   * lease ends. Doesn't wait for an answer.
+   */
+  tell(payer: Payer, holds: Money, charges: Money, at: number): void {
+    if (this.leases.keep(payer, holds, charges, at)) return;
+    addChange(this.#of(payer.account), payer, holds, charges, at);
     this.#timer ??= setTimeout(() => this.flush(), SETTLED_MS);
+  }
+
+  /** Reports what is open, although nothing has changed. */
+  restate(payer: Payer): void {
+    this.tell(payer, 0n, 0n, 0);
   }
 
   /** What was told leaves at the end of this turn. */
@@ -218,7 +225,7 @@ export class Turns {
       nth += lessees.length;
       if (grants.length === 0 || !this.leases.isLast(account, word)) continue;
       if (this.leases.isStopped) {
-        this.tell(lessees[0]!.payer, 0n, 0n);
+        this.restate(lessees[0]!.payer);
         continue;
       }
       const changed = this.#gathered.get(account);
@@ -231,7 +238,7 @@ export class Turns {
   /** Returns the leases in an answer: the next script about an account ends them. */
   #refuse({ spoken }: Batch): void {
     for (const { account, word, lessees } of spoken) {
-      if (this.leases.isLast(account, word)) this.tell(lessees[0]!.payer, 0n, 0n);
+      if (this.leases.isLast(account, word)) this.restate(lessees[0]!.payer);
     }
   }
 }

@@ -14,8 +14,8 @@ export interface VisitorLimits {
 export interface MessageCount {
   readonly accountId: string;
   readonly widgetId: string;
-  /** In flight, asked for, or answered and not yet committed. */
-  open(): number;
+  /** In flight, asked for, or answered on a UTC day and not yet committed. */
+  open(day: string): number;
   /** Answered or in flight since this process began, asked for included. */
   given(): number;
   /** Committed on a UTC day, as far as this edge knows. */

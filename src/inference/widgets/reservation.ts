@@ -1,5 +1,5 @@
 import type { Money } from '../../lib/money.js';
-import type { Meter } from '../../metering/usage-record.js';
+import type { Meter, UsageRecord } from '../../metering/usage-record.js';
 import type { MessageQuestion, SharedMessages } from '../limits/shared-messages.js';
 import { MESSAGE, type WidgetState } from './widget-states.js';
 
@@ -61,13 +61,13 @@ export class Reservation {
       begin: (intent) => inner.begin(intent),
       finish: (record, written, opened) => {
         const isAnswered = record.status === 'success';
-        if (isAnswered) this.#keep(record.cost);
+        if (isAnswered) this.#keep(record);
         else this.release({ visitorLeft: record.clientAborted });
         inner.finish(
           record,
           (error) => {
             // What could not be kept will not be counted.
-            if (error && isAnswered) this.deps.state.messages.charge(-MESSAGE);
+            if (error && isAnswered) this.deps.state.messages.charge(-MESSAGE, record.createdAt);
             written(error);
           },
           opened,
@@ -76,12 +76,12 @@ export class Reservation {
     };
   }
 
-  #keep(cost: Money): void {
+  #keep({ cost, createdAt }: UsageRecord): void {
     if (this.#over) return;
     this.#over = true;
     const { state, onAnswered } = this.deps;
     state.messages.holds -= MESSAGE;
-    state.messages.charge(MESSAGE);
+    state.messages.charge(MESSAGE, createdAt);
     onAnswered(cost);
   }
 }

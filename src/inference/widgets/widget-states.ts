@@ -23,7 +23,7 @@ export class WidgetState implements MessageCount {
   /** Messages by UTC day, each as `MESSAGE`. */
   readonly messages = new DayState();
   /** Money by UTC month. */
-  readonly spend = new DayState();
+  readonly spend = new DayState(utcMonth);
   /** Messages of the last 60 seconds. */
   readonly window: SlidingWindow;
   /** Calls that wait for their admission, and will take a place in the window. */
@@ -37,8 +37,8 @@ export class WidgetState implements MessageCount {
     this.window = new SlidingWindow(perMinute, MINUTE_MS);
   }
 
-  open(): number {
-    return Number((this.messages.holds + this.messages.pending) / MESSAGE);
+  open(day: string): number {
+    return Number((this.messages.holds + this.messages.pendingOf(day)) / MESSAGE);
   }
 
   given(): number {
@@ -98,9 +98,9 @@ export class WidgetStates {
       const state = widgetId === null ? undefined : this.#states.get(widgetId);
       if (!state) continue;
       const month = utcMonth(createdAt);
-      state.spend.pending -= cost;
+      state.spend.settled(cost, createdAt);
       state.spend.committed(month, state.spend.spend(month) + cost);
-      if (status === 'success') state.messages.pending -= MESSAGE;
+      if (status === 'success') state.messages.settled(MESSAGE, createdAt);
       touched.add(state);
     }
     for (const { keyId, day, spend } of result.keyDays) {

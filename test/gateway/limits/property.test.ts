@@ -1,4 +1,5 @@
 import type { Admission } from '../../../src/inference/limits/limits.js';
+import { systemClock } from '../../../src/lib/clock.js';
 import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
 import fc from '../../support/fast-check.js';
@@ -73,8 +74,9 @@ async function run(
       const cost = step.kind === 'settle' ? (admission.hold * BigInt(step.part)) / 4n : admission.hold;
       if (step.kind === 'settle') edge.settle(admission, cost);
       else {
-        edge.limits.settle(admission, cost);
-        edge.limits.waive(admission, cost);
+        const at = systemClock.now();
+        edge.limits.settle(admission, cost, at);
+        edge.limits.waive(admission, cost, at);
       }
     }
   }

@@ -261,12 +261,13 @@ describeWithRedis('leases over Redis', () => {
     const ask = (edge: LimitsEdge, payer: Payer) =>
       edge.limits.admit(payer, bodyOf(5), new TestCaller(), 'chat');
     const spend = 60n * UNIT;
-    one.limits.settle(await ask(one, here!), spend);
+    const at = Date.now();
+    one.limits.settle(await ask(one, here!), spend, at);
     await until(async () => Object.values(await redis.open()).includes(String(spend)));
     await lease(one);
-    const [balance, day] = [DOLLAR - spend, utcDay(Date.now())];
+    const [balance, day] = [DOLLAR - spend, utcDay(at)];
     one.limits.flushed({
-      own: [{ accountId, keyId, widgetId: null, cost: spend }] as unknown as UsageRecord[],
+      own: [{ accountId, keyId, widgetId: null, cost: spend, createdAt: at }] as unknown as UsageRecord[],
       accounts: [{ id: accountId, balance, seq: 2n }],
       keyDays: [{ keyId, day, spend }],
       alerted: [],

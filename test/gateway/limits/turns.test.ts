@@ -98,7 +98,7 @@ async function carryOut(
     books.held -= admission.hold;
     books.charged += cost;
     // Half of them in the middle of the turn, behind what is asked for.
-    const settle = () => edge.limits.settle(admission, cost);
+    const settle = () => edge.limits.settle(admission, cost, Date.now());
     if (one.part % 2) settle();
     else queueMicrotask(settle);
   }
@@ -182,7 +182,7 @@ describe.each<[string, boolean]>([
             await arrived(all);
           }
           for (const { edge, books, admission } of open) {
-            edge.limits.settle(admission, 0n);
+            edge.limits.release(admission);
             books.held -= admission.hold;
           }
           await arrived(all);
@@ -216,7 +216,7 @@ describe.each<[string, boolean]>([
         );
       const before = await scripts();
       const admitted = await ask();
-      for (const admission of admitted) edge.limits.settle(admission, 1n);
+      for (const admission of admitted) edge.limits.settle(admission, 1n, Date.now());
       await ask();
       // Heartbeats of both edges may come in between.
       expect((await scripts()) - before).toBeLessThanOrEqual(4);
@@ -229,7 +229,7 @@ describe.each<[string, boolean]>([
       const admission = await edge.limits.admit(here, bodyOf(10), new TestCaller(), 'chat');
       const refused = async () => edges[1]!.limits.admit(there, bodyOf(1), new TestCaller(), 'chat');
       await expect(refused()).rejects.toMatchObject({ code: 'insufficient_credits' });
-      edge.limits.settle(admission, 0n);
+      edge.limits.release(admission);
       await until(
         async () =>
           (await redis.open())[`gw:{${customer.accountId}}:balance h:${edge.identity.id}`] === undefined,

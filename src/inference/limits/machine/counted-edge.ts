@@ -1,12 +1,14 @@
+import { utcDay } from '../../../lib/clock.js';
 import type { Money } from '../../../lib/money.js';
 import type { SlidingWindow } from '../../../lib/sliding-window.js';
 import type { AccountState, DayState } from '../account-state.js';
 import type { Claim } from '../local-counters.js';
+import { PendingCharges } from '../pending-charges.js';
 
 /** What one edge has open of an account, or of a credential's day. */
 export class Part<State extends AccountState | DayState> {
   holds: Money = 0n;
-  charges: Money = 0n;
+  readonly #charges = new PendingCharges();
   /** What it may give out without asking. */
   leased: Money = 0n;
   /** Payers of this edge that are counted in it. */
@@ -14,11 +16,36 @@ export class Part<State extends AccountState | DayState> {
 
   constructor(readonly state: State) {}
 
-  change(holds: Money, charges: Money): void {
+  /** Holds and charges of `at` (milliseconds) have changed. */
+  change(holds: Money, charges: Money, at: number): void {
     this.holds += holds;
-    this.charges += charges;
     this.state.holds += holds;
-    this.state.charge(charges);
+    this.#charge(charges, at);
+  }
+
+  /** Charges that wait for their commit. */
+  get charges(): Money {
+    return this.#charges.sum;
+  }
+
+  /** The edge is dead: its calls are. */
+  dropHolds(): void {
+    this.state.holds -= this.holds;
+    this.holds = 0n;
+  }
+
+  /** What a dead edge had charged is committed, or never will be. */
+  dropCharges(): void {
+    const { period } = this.#charges;
+    if (period === '') return;
+    this.#charge(-this.#charges.of(period), Date.parse(period));
+    this.#charge(-this.#charges.sum, 0);
+  }
+
+  #charge(charges: Money, at: number): void {
+    if (charges === 0n) return;
+    this.#charges.add(charges, utcDay(at));
+    this.state.charge(charges, at);
   }
 
   /** What is leased is held until the edge says what has become of it. */

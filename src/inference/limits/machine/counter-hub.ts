@@ -168,8 +168,9 @@ export class CounterHub {
   #report(joined: Joined, frame: ReportFrame): void {
     const payer = joined.edge.payers[frame.ref]!;
     const { account, day } = payer;
-    account.change(frame.holds, frame.charges);
-    day.change(frame.holds, frame.charges);
+    const at = frame.day * DAY_MS;
+    account.change(frame.holds, frame.charges, at);
+    day.change(frame.holds, frame.charges, at);
     this.#learn(payer, frame);
     this.#leases.report(payer, frame);
     if (!frame.wants) return;
@@ -246,7 +247,7 @@ export class CounterHub {
     this.#joined.delete(joined);
     let isClean = edge.messages.size === 0;
     for (const part of edge.parts()) {
-      part.change(-part.holds, 0n);
+      part.dropHolds();
       isClean &&= part.charges === 0n && part.leased === 0n;
     }
     const payers = edge.payers.filter((payer) => payer !== undefined);
@@ -271,7 +272,7 @@ export class CounterHub {
       this.#dead.delete(edge);
       this.#replaced.delete(edge.id);
       for (const part of edge.parts()) {
-        part.change(0n, -part.charges);
+        part.dropCharges();
         part.lease(-part.leased);
       }
       this.#messages.release(edge);

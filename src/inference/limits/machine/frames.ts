@@ -16,7 +16,7 @@ export type Verdict = (typeof VERDICTS)[number];
 interface Known {
   /** What the payer was introduced as. */
   ref: number;
-  /** The UTC day of `spend`, counted from 1970. */
+  /** The UTC day of `spend` and of charges, counted from 1970. */
   day: number;
   balance: Money;
   seq: bigint;

@@ -86,18 +86,20 @@ export class MachineCounters implements Counters {
     return this.#ask(admission, told, now);
   }
 
-  changed(payer: Payer, holds: Money, charges: Money): void {
-    const now = this.deps.clock.now();
+  changed(payer: Payer, holds: Money, charges: Money, at: number): void {
+    const { clock, link } = this.deps;
+    const now = clock.now();
     const told = this.#toldOf(payer, now);
-    told.changed(holds, charges);
-    if (!told.isLeased) told.tell(this.deps.link.writer, now);
+    if (charges !== 0n && told.hasOtherDay(at)) told.tell(link.writer, now);
+    told.changed(holds, charges, at);
+    if (!told.isLeased) told.tell(link.writer, now);
   }
 
   committed(result: FlushResult): void {
-    for (const [id, charges] of committedCharges(result)) {
+    for (const { id, charges, at } of committedCharges(result)) {
       // Whoever has charges that wait is not forgotten.
       const payer = this.#told.get(id)?.payer;
-      if (payer) this.changed(payer, 0n, -charges);
+      if (payer) this.changed(payer, 0n, -charges, at);
     }
   }
 
@@ -125,7 +127,7 @@ export class MachineCounters implements Counters {
         const answeredAt = clock.now();
         this.#granted(told, answer, answeredAt);
         if (isGivenUp) {
-          if (answer.verdict === 'ok') this.changed(payer, -amount, 0n);
+          if (answer.verdict === 'ok') this.changed(payer, -amount, 0n, answeredAt);
           return;
         }
         const taken = verdictOn(admission, answer, answeredAt);

@@ -19,6 +19,8 @@ export class MachineMessages implements SharedMessages {
 
   async take(count: MessageCount, question: MessageQuestion): Promise<MessageVerdict> {
     add(this.#asking, count.widgetId, 1);
+    // On a new day, what the day before has not committed yet is no longer open.
+    this.changed(count);
     try {
       let verdict = await this.#ask(count, question, false);
       if (verdict.verdict === 'read') {
@@ -37,7 +39,8 @@ export class MachineMessages implements SharedMessages {
 
   changed(count: MessageCount, returned?: MessageQuestion): void {
     const { widgetId } = count;
-    const open = Math.max(0, count.open() - (this.#asking.get(widgetId) ?? 0));
+    const { day } = this.#dayOf(count);
+    const open = Math.max(0, count.open(day) - (this.#asking.get(widgetId) ?? 0));
     const more = open - (this.#told.get(widgetId) ?? 0);
     const at = returned && this.#takenAt.get(returned);
     const names = returned?.visitor?.names;

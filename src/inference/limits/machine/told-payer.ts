@@ -50,6 +50,8 @@ export class ToldPayer {
   #isRefused = false;
   #holds: Money = 0n;
   #charges: Money = 0n;
+  /** The UTC day of these charges, counted from 1970. */
+  #day = 0;
   #taken: Money = 0n;
   #used: number[] = [];
 
@@ -92,10 +94,16 @@ export class ToldPayer {
     return { allowed: true, limit, remaining: lease.beside + lease.calls, resetMs: windowMs };
   }
 
-  /** Holds or charges have changed. What a settled call leaves of its hold goes back into the lease. */
-  changed(holds: Money, charges: Money): void {
+  /** Whether charges of another day than that of `at` (milliseconds) are to be told first. */
+  hasOtherDay(at: number): boolean {
+    return this.#charges !== 0n && this.#day !== dayOf(at);
+  }
+
+  /** Holds or charges of `at` have changed. What a settled call leaves of its hold goes back into the lease. */
+  changed(holds: Money, charges: Money, at: number): void {
     this.#holds += holds;
     this.#charges += charges;
+    if (charges !== 0n) this.#day = dayOf(at);
     const lease = this.#lease;
     if (!lease || holds >= 0n) return;
     const back = least(-holds - charges, lease.firstMoney - lease.money);
@@ -108,11 +116,11 @@ export class ToldPayer {
   ask(writer: FrameWriter, hold: Money, now: number): void {
     const { payer } = this;
     const { limit } = windowOf(payer);
-    const day = Math.floor(now / DAY_MS);
+    const day = dayOf(now);
     const isOver = this.#lease && (isOld(this.#lease, now) || this.#isFallen || !this.#holdsFor(now));
     if (isOver || this.#isChanged) this.tell(writer, now, { closes: Boolean(isOver) });
     this.#terms = { limit, cap: payer.dailyLimit, day };
-    writer.take({ ref: this.ref, day, limit, hold, cap: payer.dailyLimit, ...known(payer, now) });
+    writer.take({ ref: this.ref, day, limit, hold, cap: payer.dailyLimit, ...known(payer, day) });
   }
 
   /** The counting process has given more, or the same for longer. */
@@ -153,14 +161,15 @@ export class ToldPayer {
   /** Tells what has changed. */
   tell(writer: FrameWriter, now: number, { closes = false, wants = false } = {}): void {
     const { payer, ref } = this;
+    const day = this.#charges === 0n ? dayOf(now) : this.#day;
     const lease = closes ? this.#lease : undefined;
     writer.report({
-      ...{ ref, wants, day: Math.floor(now / DAY_MS), holds: this.#holds, charges: this.#charges },
+      ...{ ref, wants, day, holds: this.#holds, charges: this.#charges },
       money: this.#taken + (lease?.money ?? 0n),
       calls: lease?.calls ?? 0,
       used: this.#used,
       closes: closes ? this.#grants : null,
-      ...known(payer, now),
+      ...known(payer, day),
     });
     if (closes) this.#lease = undefined;
     if (wants) this.#isAsking = true;
@@ -185,15 +194,17 @@ export class ToldPayer {
     const { limit, cap, day } = this.#terms;
     const { payer } = this;
     if (windowOf(payer).limit !== limit || payer.dailyLimit !== cap) return false;
-    return cap === null || Math.floor(now / DAY_MS) === day;
+    return cap === null || dayOf(now) === day;
   }
 }
+
+const dayOf = (timeMs: number): number => Math.floor(timeMs / DAY_MS);
 
 const least = (a: Money, b: Money): Money => (a < b ? a : b);
 
 /** What the counting process is told of a payer with every word. */
-const known = ({ account, day }: Payer, now: number) => ({
+const known = ({ account, day: state }: Payer, day: number) => ({
   balance: account.balance,
   seq: account.seq,
-  spend: day.spend(utcDay(now)),
+  spend: state.spend(utcDay(day * DAY_MS)),
 });
