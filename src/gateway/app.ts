@@ -135,6 +135,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     readAgain: ({ credential, hash }) =>
       credential.kind === 'widget' ? widgets.renew(hash) : cache.renew(hash),
   });
+  cache.onCapped((payer) => limits.capped(payer));
   const signal = openFlushSignal(config, pool, log);
   const alertSignal = openAlertSignal(pool, log);
   const refusedSignal = openRefusedSignal(pool, log);

@@ -158,7 +158,7 @@ describeWithRedis('two edges behind one front', () => {
       },
       { timeoutMs: 30_000 },
     );
-    // Looked for every 5 s. Without it the holds of a silent edge go after 15 s.
+    // Looked for every 5 s. Without it the holds of a silent edge go after 60 s.
     expect(served - killed).toBeLessThan(10_000);
     await first.start();
     expect((await compareBooks(rig, { crashes: true })).books).toEqual(CLEAN);

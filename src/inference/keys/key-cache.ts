@@ -10,6 +10,7 @@ import type { Logger } from '../../lib/logger.js';
 import type { FlushResult } from '../../metering/usage-record.js';
 import { type DatabaseContact, STALE_MS } from '../database-contact.js';
 import type { AccountState, DayState } from '../limits/account-state.js';
+import type { Payer } from '../payer.js';
 import { type Waiter, WaitingReads } from '../waiting-reads.js';
 import { type KeyRow, readKeys } from './key.store.js';
 import { KeySlots } from './key-slots.js';
@@ -31,6 +32,8 @@ export interface KeyCache {
   invalidate(change: Invalidation): void;
   /** Notifications may have been missed: everything is read again before its next use. */
   invalidateAll(): void;
+  /** Called with a key that had no daily cap and has one now, as soon as this is read. */
+  onCapped(listener: (payer: Payer) => void): void;
   /** Guards of keys of these accounts may have acted; null: of any account. */
   guardsActed(accountIds: readonly string[] | null): void;
   /** Takes over what a commit changed. */
@@ -90,6 +93,7 @@ class DatabaseKeyCache implements KeyCache {
   #allChangedDuringRead = false;
   #scheduled = false;
   #usedElsewhere: () => Iterable<string> = () => [];
+  #onCapped: (payer: Payer) => void = () => undefined;
   #lastReadAt = -Infinity;
   /**
    * The last statement failed: known entries are served immediately, so that no call waits for an unavailable database.
@@ -142,7 +146,9 @@ class DatabaseKeyCache implements KeyCache {
       return;
     }
     this.#changedDuringRead?.add(change.id);
-    this.#slots.outdate(change);
+    const key = this.#slots.outdate(change);
+    // Calls in flight count against a cap that was set meanwhile, whether or not there is another call.
+    if (key && !key.day.idle) this.#enqueue(key.hash);
     // A key that was just made may have been asked for a moment before.
     this.#notified++;
   }
@@ -151,6 +157,10 @@ class DatabaseKeyCache implements KeyCache {
     this.#allChangedDuringRead = true;
     this.#slots.suspectAll();
     this.#notified++;
+  }
+
+  onCapped(listener: (payer: Payer) => void): void {
+    this.#onCapped = listener;
   }
 
   guardsActed(accountIds: readonly string[] | null): void {
@@ -247,9 +257,11 @@ class DatabaseKeyCache implements KeyCache {
         this.#waiting.add(hash, ...waiters);
         continue;
       }
-      const entry = row ? this.#states.enter(row, readAt, this.#slots.get(hash)?.entry) : null;
+      const former = this.#slots.get(hash)?.entry;
+      const entry = row ? this.#states.enter(row, readAt, former) : null;
       if (entry) {
         this.#slots.set(entry);
+        if (entry.dailyLimit !== null && former?.dailyLimit === null) this.#onCapped(entry);
       } else {
         this.#slots.delete(hash);
         // It may have been created in the meantime: earlier callers get this answer, later ones a new one.

@@ -62,13 +62,15 @@ export class KeySlots {
     return slot.round !== this.#round;
   }
 
-  outdate({ kind, id }: Exclude<Invalidation, { kind: 'catalog' }>): void {
+  /** Outdates what a notification is about. @returns The key, where it is about one that is known. */
+  outdate({ kind, id }: Exclude<Invalidation, { kind: 'catalog' }>): KeyEntry | undefined {
     if (kind === 'account') {
       for (const slot of this.#byAccount.get(id) ?? []) slot.changed = true;
-      return;
+      return undefined;
     }
     const slot = this.#byKey.get(id);
     if (slot) slot.changed = true;
+    return slot?.entry;
   }
 
   /** Outdates the keys that have a guard, of these accounts or of all. */

@@ -139,6 +139,8 @@ export class DayState {
   /** As of an account. */
   share: Share | undefined;
   readAt = 0;
+  /** Whether a call had a daily cap: calls of before, which had none, count against it, too. */
+  isCapped = false;
   #day = '';
   #spend: Money = 0n;
   /** The day before, kept since a clock may step back over midnight: what was spent then stays spent. */

@@ -130,6 +130,10 @@ class AdmissionControl implements Limits {
     for (const queue of [...this.#queues.values()]) queue.wake();
   }
 
+  capped(payer: Payer): void {
+    this.deps.counters.capped(payer);
+  }
+
   get messages(): SharedMessages | undefined {
     return this.deps.counters.messages;
   }

@@ -5,17 +5,26 @@ export interface Membership {
   vouchedSince: number;
   /** Whether this edge was registered before; if not, Redis has lost its data. */
   known: boolean;
+  /** Whether this edge was silent for so long that others may have taken it for dead. */
+  wasSilent: boolean;
   beats: ReadonlyMap<string, number>;
   /** Edges that live, this one included. */
   alive: number;
-  /** Ids of silent edges, whose holds no longer count. */
+  /** Ids of silent edges, which admit nothing any more. */
   silent: string[];
+  /** … of those whose calls in flight are over. */
+  lost: string[];
   /** … and of those silent for so long that what they had recorded is committed, or will not be soon. */
   gone: string[];
 }
 
 /** An edge that is silent for so long serves nothing. */
 export const SILENT_MS = 15_000;
+/**
+ * What calls of a silent edge hold is kept for so long: a suspended edge goes on with them when it continues. If it is dead,
+ * its spool is adopted by then.
+ */
+const LOST_MS = 60_000;
 /** Spools of dead processes are adopted within 60 s (metering/owner.ts) and committed within seconds. */
 const GONE_MS = 120_000;
 /**
@@ -36,13 +45,16 @@ export function readMembership(answer: readonly (string | number)[], self: strin
   const others = [...beats].filter(([id]) => id !== self);
   const silentFor = (ms: number) => others.filter(([, at]) => now - at >= ms).map(([id]) => id);
   const silent = silentFor(SILENT_MS);
+  const stood = Number(answer[1]);
   return {
     now,
     vouchedSince: Math.min(now, ...vouched),
-    known: answer[1] === 1,
+    known: stood > 0,
+    wasSilent: stood > 0 && now - stood >= SILENT_MS,
     beats,
     alive: others.length - silent.length + 1,
     silent,
+    lost: silentFor(LOST_MS),
     gone: silentFor(GONE_MS),
   };
 }

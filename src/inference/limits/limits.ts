@@ -69,6 +69,8 @@ export interface Limits {
   release(admission: Admission): void;
   /** Takes over what a commit changed. */
   flushed(result: FlushResult): void;
+  /** A daily cap was set for a key that had none: what its calls in flight hold counts against it. */
+  capped(payer: Payer): void;
   /** Messages of widgets over all edges; undefined where this edge is the only one. */
   readonly messages: SharedMessages | undefined;
   stop(): Promise<void>;
@@ -88,6 +90,8 @@ export interface Counters {
   changed(payer: Payer, holds: Money, charges: Money, at: number): void;
   /** Reported by a commit of another process's events. */
   committed(result: FlushResult): void;
+  /** A key has a daily cap that had none. */
+  capped(payer: Payer): void;
   /** Milliseconds after which a blocked call tries again even if none of our calls was settled; undefined: never. */
   readonly pollMs: number | undefined;
   /** How many edges admit calls, this one included. */

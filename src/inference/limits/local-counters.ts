@@ -61,6 +61,7 @@ export function localCounters(
     },
     changed: () => undefined,
     committed: () => undefined,
+    capped: () => undefined,
     stop: () => Promise.resolve(),
   };
 }

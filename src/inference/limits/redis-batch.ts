@@ -176,13 +176,7 @@ export function changeOf({ changes }: Gathered, payer: Payer): Change {
 }
 
 /** Notes that a payer's holds, and its charges of `at` (milliseconds), have changed. */
-export function addChange(
-  gathered: Gathered,
-  payer: Payer,
-  holds: Money,
-  charges: Money,
-  at: number,
-): void {
+export function addChange(gathered: Gathered, payer: Payer, holds: Money, charges: Money, at: number): void {
   const change = changeOf(gathered, payer);
   change.holds += holds;
   if (charges !== 0n) change.charges.add(charges, utcDay(at));
@@ -195,16 +189,16 @@ export function amountOf(amount: Money): number | string {
   return amount < LONG && amount > -LONG ? Number(amount) : String(amount);
 }
 
-/** The keys with a daily cap that a change or a call concerns, and what is asked for them. */
+/** The capped keys that a change or a call concerns, and what is asked for them. */
 function cappedOf(changes: ReadonlyMap<string, Change>, asks: readonly Ask[]): Capped[] {
   const found = new Map<string, Capped>();
   for (const change of changes.values()) {
     const { payer } = change;
-    if (payer.dailyLimit !== null) found.set(payer.credential.id, { payer, change, asked: 0n });
+    if (payer.day.isCapped) found.set(payer.credential.id, { payer, change, asked: 0n });
   }
   for (const { admission } of asks) {
     const { payer, hold } = admission;
-    if (payer.dailyLimit === null) continue;
+    if (!payer.day.isCapped) continue;
     const known = found.get(payer.credential.id);
     if (known) known.asked += hold;
     else found.set(payer.credential.id, { payer, asked: hold });

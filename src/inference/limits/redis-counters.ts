@@ -71,11 +71,12 @@ class RedisCounters implements Counters {
       edge,
       log: deps.log,
       metrics,
-      announce: async () => {
+      announce: async ({ now }) => {
         await this.#publisher.announce();
         await this.messages.announce();
+        await this.#publisher.announceRates(now);
       },
-      beforeShared: (membership) => this.#publisher.retellRates(membership),
+      beforeShared: ({ now }) => this.#publisher.announceLaterRates(now),
       onHeard: () => {
         this.#share.heardAt = deps.clock.now();
       },
@@ -130,6 +131,11 @@ class RedisCounters implements Counters {
     }
     // Until this is told, others that have read the balance count these charges twice.
     this.#turns.soon();
+  }
+
+  capped(payer: Payer): void {
+    this.#publisher.touch(payer);
+    if (this.#mode.connected) this.#turns.restate(payer);
   }
 
   async stop(): Promise<void> {

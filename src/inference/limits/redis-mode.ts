@@ -13,8 +13,8 @@ export interface RedisModeOptions {
   edge: string;
   log: Logger;
   metrics: RedisMetrics;
-  /** Redis responds: all open amounts are reported to it. The counters aren't queried yet. */
-  announce(): Promise<void>;
+  /** Redis responds: everything this edge has is reported to it. The counters aren't queried yet. */
+  announce(membership: Membership): Promise<void>;
   /** The last step before the counters are asked. */
   beforeShared(membership: Membership): Promise<void>;
   /** Redis has said that this edge is alive. */
@@ -166,7 +166,7 @@ export class RedisMode {
       if (this.#stopped || life !== this.life) return;
       if (!first.known) this.#isEmptied = true;
       this.connected = true;
-      await this.options.announce();
+      await this.options.announce(first);
       const membership = await this.#others(first, life);
       if (this.#stopped || life !== this.life) return;
       await this.options.beforeShared(membership);
@@ -244,8 +244,8 @@ export class RedisMode {
         if (!membership.known) this.#isEmptied = true;
         if (life !== this.life || !this.shared) return;
         this.succeeded();
-        if (!membership.known) {
-          this.forgotten(true);
+        if (!membership.known || membership.wasSilent) {
+          this.forgotten(!membership.known);
           return;
         }
         this.#adopt(membership);

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.js';
+import type { SlidingWindow } from '../../lib/sliding-window.js';
 import { type Payer, windowOf } from '../payer.js';
-import type { Membership } from './edge-membership.js';
 import { rateKey } from './redis-keys.js';
 import { PATIENT_TIMEOUT_MS } from './redis-link.js';
 import type { RedisMode } from './redis-mode.js';
@@ -23,6 +23,8 @@ interface Touched {
 export class Publisher {
   /** By key. What Redis may know something of. */
   readonly #touched = new Map<string, Touched>();
+  /** Calls that Redis has been told of on this way back, by the name of their window: how many, and before which time. */
+  readonly #announced = new Map<string, { before: number; count: number }>();
   readonly #retell: NodeJS.Timeout;
 
   constructor(
@@ -46,6 +48,7 @@ export class Publisher {
 
   /** Notes that a key is in use. */
   touch(payer: Payer): void {
+    if (payer.dailyLimit !== null) payer.day.isCapped = true;
     const touched = this.#touched.get(payer.credential.id);
     const usedAt = this.clock.now();
     if (!touched) {
@@ -61,25 +64,53 @@ export class Publisher {
     return this.turns.announce([...this.#touched.values()].map(({ payer }) => payer));
   }
 
-  /** Times of admissions that this edge decided alone, for the others to count. */
-  async retellRates(membership: Membership): Promise<void> {
-    const now = this.clock.now();
+  /** Reports the calls of the last minute, for the others to count. `redisNow`: Redis's time, in milliseconds. */
+  async announceRates(redisNow: number): Promise<void> {
+    this.#announced.clear();
+    // More calls of this very millisecond may come: all of them are reported later.
+    await this.#tellRates(redisNow, this.clock.now());
+  }
+
+  /** Reports those that this edge has decided alone since. */
+  async announceLaterRates(redisNow: number): Promise<void> {
+    await this.#tellRates(redisNow, Number.POSITIVE_INFINITY);
+    this.#announced.clear();
+  }
+
+  async #tellRates(redisNow: number, before: number): Promise<void> {
     const windows = new Map(
       [...this.#touched.values()].map(({ payer }) => [rateKey(payer), windowOf(payer)]),
     );
     const all = [...windows];
     for (let i = 0; i < all.length; i += CHUNK) {
-      await Promise.all(
-        all.slice(i, i + CHUNK).map(async ([key, window]) => {
-          const times = window.times(now).map((time) => time - now + membership.now);
-          for (let told = 0; told === 0 || told < times.length; told += TIMES) {
-            const some = times.slice(told, told + TIMES);
-            const args = [this.edge, told, ...some];
-            await this.mode.link.run('retellRate', [key], args, undefined, PATIENT_TIMEOUT_MS);
-          }
-        }),
-      );
+      const some = all.slice(i, i + CHUNK);
+      await Promise.all(some.map(([key, window]) => this.#tellRate(key, window, redisNow, before)));
     }
+  }
+
+  async #tellRate(key: string, window: SlidingWindow, redisNow: number, before: number): Promise<void> {
+    const now = this.clock.now();
+    const known = this.#announced.get(key);
+    // A clock that has been put back since says nothing about what is new.
+    const announced = known && now >= known.before ? known : undefined;
+    const times = window
+      .times(now)
+      .filter((time) => time < before && (!announced || time >= announced.before))
+      .map((time) => time - now + redisNow);
+    if (announced && times.length === 0) return;
+    let told = announced?.count ?? 0;
+    do {
+      const some = times.splice(0, TIMES);
+      await this.mode.link.run(
+        'retellRate',
+        [key],
+        [this.edge, told, ...some],
+        undefined,
+        PATIENT_TIMEOUT_MS,
+      );
+      told += some.length;
+    } while (times.length > 0);
+    this.#announced.set(key, { before, count: told });
   }
 
   #sweep(): void {

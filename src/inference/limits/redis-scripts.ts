@@ -27,21 +27,19 @@ return 1
 /**
  * An edge is alive. KEYS the membership of edges. ARGV edge, how long to remember, 'live', 'look' to leave it as it is, or
  * 'end', and Redis's time as the edge last heard it: that stands in the membership, so that a word which arrives late says
- * nothing about what the edge knows. Answers {Redis's time, whether it stood there, id, time, id, time, …}.
+ * nothing about what the edge knows. Answers {Redis's time, what stood there or 0, id, time, id, time, …}.
  */
 const BEAT = `${COMMON}
 local membership, edge, keep, kind, at = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local now = time_ms()
-local stood = redis.call('ZSCORE', membership, edge)
-local known = stood and 1 or 0
-stood = tonumber(stood or 0)
+local stood = tonumber(redis.call('ZSCORE', membership, edge) or 0)
 if kind == 'live' and stood <= now and stood > at then at = stood end
 -- It heard a clock that has stepped back since.
 if at > now then at = now end
 if kind ~= 'look' then redis.call('ZADD', membership, string.format('%.0f', at), edge) end
 redis.call('ZREMRANGEBYSCORE', membership, '-inf', string.format('%.0f', now - keep))
 redis.call('PEXPIRE', membership, keep)
-local answer = {string.format('%.0f', now), known}
+local answer = {string.format('%.0f', now), string.format('%.0f', stood)}
 for _, value in ipairs(redis.call('ZRANGE', membership, 0, -1, 'WITHSCORES')) do answer[#answer + 1] = value end
 return answer
 `;

@@ -34,32 +34,38 @@ local function end_lease(state, id)
   return calls, a, b, tonumber(at)
 end
 
--- Holds of a dead edge are never charged. What it had recorded is, once its spool is adopted: that goes later. With a lease it
--- may have recorded what it had not told: then all that it had counts as recorded, and all calls as admitted as late as they
--- could be.
-local function bury(state, id, isGone, rate)
-  local calls, l1, l2, at
-  if state.isLeased then calls, l1, l2, at = end_lease(state, id) end
-  local its, holds, charges = cut(state, ';' .. id .. ' ')
-  if not its then return end
-  local a, b = limbs(holds)
-  state.h1, state.h2 = state.h1 - a, state.h2 - b
-  if calls and rate and at + VALID > now - 60000 then
+-- An edge with a lease has been silent for long. It may have recorded what it had not told: all that it had counts as recorded,
+-- and all calls as admitted as late as they could be.
+local function bury_lease(state, id, rate)
+  local calls, a, b, at = end_lease(state, id)
+  if not calls then return end
+  if rate and at + VALID > now - 60000 then
     local last = format('%d', math.min(now, at + VALID))
     for n = 1, calls do run('ZADD', rate, last, id .. ':l' .. n) end
     run('PEXPIRE', rate, '61000')
   end
+  local _, holds, charges = cut(state, ';' .. id .. ' ')
+  if holds then
+    local c, d = limbs(holds)
+    state.h1, state.h2 = state.h1 - c, state.h2 - d
+    a, b = plus(a, b, c, d)
+  end
+  state.c1, state.c2 = plus(state.c1, state.c2, a, b)
+  state.edges = state.edges .. ';' .. id .. ' 0 0 ' .. text_of(plus(a, b, limbs(charges or '0')))
+end
+
+-- Holds of a dead edge are never charged. What it had recorded is, once its spool is adopted: that goes later.
+local function bury(state, id, isGone)
+  local its, holds, charges = cut(state, ';' .. id .. ' ')
+  if not its then return end
+  local a, b = limbs(holds)
+  state.h1, state.h2 = state.h1 - a, state.h2 - b
   if isGone then
     a, b = limbs(charges)
     state.c1, state.c2 = state.c1 - a, state.c2 - b
-    return
+  elseif charges ~= '0' then
+    state.edges = state.edges .. ';' .. id .. ' 0 0 ' .. charges
   end
-  if calls then
-    a, b = plus(a, b, l1, l2)
-    state.c1, state.c2 = plus(state.c1, state.c2, a, b)
-    charges = text_of(plus(a, b, limbs(charges)))
-  end
-  if charges ~= '0' then state.edges = state.edges .. ';' .. id .. ' 0 0 ' .. charges end
 end
 
 local states, order = {}, {}
@@ -94,8 +100,11 @@ local function open(key, rate, former)
   state.c1, state.c2 = limbs(charged)
   state.isLeased = find(state.edges, '+L ', 1, true)
   state.calm = cut(state, ';calm ')
-  for _, id in ipairs(silent) do bury(state, id, false, rate) end
-  for _, id in ipairs(gone) do bury(state, id, true, rate) end
+  if state.isLeased then
+    for _, id in ipairs(silent) do bury_lease(state, id, rate) end
+  end
+  for _, id in ipairs(lost) do bury(state, id, false) end
+  for _, id in ipairs(gone) do bury(state, id, true) end
   local its, holds, charges = cut(state, mark)
   if its then
     state.life = its

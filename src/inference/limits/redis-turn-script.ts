@@ -11,7 +11,7 @@ import { STATES } from './redis-states-script.js';
  * KEYS for each account its balance, its rate, for each of its capped keys the cap of today and of yesterday, and the rate of each call. ARGV one JSON array, flat, since a table
  * for each would cost more than what is done with it. Short amounts are numbers in it, longer ones text:
  *   edge, life, floor, what is given out only together, since when all edges read their shares, time to live, number of edges
- *   alive, number of silent edges, the silent edges, number of gone edges, the gone edges, then the accounts.
+ *   alive, number of silent edges, the silent edges, the same of lost and of gone edges, then the accounts.
  *   An account: balance, seq, known, more holds, more charges, holds, charges, number of keys, of leases and of calls, then these.
  *   A key: spend, more holds, more charges, holds, charges.
  *   A lease: number of its capped key or 0, requests a minute, cap, calls wanted, what each holds, member, number of calls
@@ -43,8 +43,7 @@ local function ids()
   i = i + 1 + said[i]
   return found
 end
-local silent = ids()
-local gone = ids()
+local silent, lost, gone = ids(), ids(), ids()
 ${STATES}
 local counts = {}
 local function count_of(rate)

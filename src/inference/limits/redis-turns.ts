@@ -8,9 +8,9 @@ import { type Admission, BALANCE_FLOOR } from './limits.js';
 import { ONLY_TOGETHER } from './local-share.js';
 import {
   type Answer,
+  addChange,
   amountOf,
   Batch,
-  addChange,
   changeOf,
   drop,
   forget,
@@ -44,7 +44,7 @@ export interface TurnsOptions {
  */
 export class Turns {
   /** The other edges, as last heard of. */
-  #others = { silent: [] as string[], gone: [] as string[], vouchedSince: 0, alive: 1 };
+  #others = { dead: [0, 0, 0] as (number | string)[], vouchedSince: 0, alive: 1 };
   readonly leases: RedisLeases;
   #gathered = new Map<AccountState, Gathered>();
   #immediate: NodeJS.Immediate | undefined;
@@ -64,8 +64,9 @@ export class Turns {
     });
   }
 
-  adopt({ silent, gone, vouchedSince, alive }: Membership): void {
-    this.#others = { silent, gone, vouchedSince, alive };
+  adopt({ silent, lost, gone, vouchedSince, alive }: Membership): void {
+    const dead = [silent, lost, gone].flatMap((ids) => [ids.length, ...ids]);
+    this.#others = { dead, vouchedSince, alive };
   }
 
   /** Asks for a call at the end of this turn. */
@@ -179,7 +180,7 @@ export class Turns {
     const { edge, mode } = this.options;
     const { keys, said, asks } = batch;
     const { life } = mode;
-    const { vouchedSince, silent, gone, alive } = this.#others;
+    const { vouchedSince, dead, alive } = this.#others;
     const limits = [
       amountOf(BALANCE_FLOOR),
       amountOf(ONLY_TOGETHER),
@@ -187,7 +188,6 @@ export class Turns {
       String(STATE_TTL_MS),
       alive,
     ];
-    const dead = [silent.length, ...silent, gone.length, ...gone];
     const turn = JSON.stringify([edge, life, ...limits, ...dead, ...said]);
     const late = (answer?: Answer): void => {
       asks.forEach((ask, nth) => {

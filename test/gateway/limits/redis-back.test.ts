@@ -6,11 +6,15 @@ import {
   type LimitsEdge,
   type LimitsEdgeOptions,
   limitsEdge,
+  outcomeOf,
+  UNIT,
 } from '../../support/limits.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
+import { createTcpProxy } from '../../support/tcp-proxy.js';
 import { until } from '../../support/until.js';
 
 const MEMBERSHIP = 'gw:edges';
+const FLOOR = DOLLAR / 1000n;
 const PATIENCE = { redisMs: 10_000, queueMs: 250, beatMs: 500 };
 
 /** RELIABILITY.md F11: the way back to limits that are shared. */
@@ -33,9 +37,16 @@ describeWithRedis('edges on their way back to Redis', () => {
   const lastBeat = async ({ identity }: LimitsEdge): Promise<number> =>
     Number((await redis.client.zscore(MEMBERSHIP, identity.id)) ?? 0);
 
-  async function two(...each: LimitsEdgeOptions[]): Promise<[LimitsEdge, LimitsEdge]> {
+  /** What the others know of an edge that has been suspended for so long. */
+  const silence = async ({ identity }: LimitsEdge, seconds: number): Promise<void> => {
+    const [now] = await redis.client.time();
+    await redis.client.zadd(MEMBERSHIP, 1_000 * (Number(now) - seconds), identity.id);
+  };
+
+  const two = (...each: LimitsEdgeOptions[]): Promise<[LimitsEdge, LimitsEdge]> =>
+    start(new Ledger(DOLLAR), ...each);
+  async function start(ledger: Ledger, ...each: LimitsEdgeOptions[]): Promise<[LimitsEdge, LimitsEdge]> {
     const same = { redisUrl: redis.url, accountId: newId(), keyId: newId(), patience: PATIENCE };
-    const ledger = new Ledger(DOLLAR);
     for (const options of each) edges.push(await limitsEdge(ledger, { ...same, ...options }));
     const alive = async () => Promise.all(edges.map((edge) => gauge(edge, 'gateway_edges_alive')));
     await until(async () => (await alive()).every((count) => count === each.length));
@@ -54,5 +65,82 @@ describeWithRedis('edges on their way back to Redis', () => {
     await one.admit(1);
     await until(() => shared(one), { timeoutMs: 1_000, intervalMs: 1 });
     expect((await exhaust(one))[0] + (await exhaust(other))[0]).toBe(397);
+  }, 60_000);
+
+  test('share the minute of one that is back later, when Redis comes back empty', async () => {
+    const link = await createTcpProxy(Number(new URL(redis.url).port));
+    const options = { requestsPerMinute: 100 };
+    const [one, other] = await two(options, { ...options, redisUrl: link.urlOf(redis.url) });
+    for (let call = 0; call < 50; call++) {
+      await one.admit(1);
+      await other.admit(1);
+    }
+    await redis.kill();
+    await until(async () => !(await shared(one)) && !(await shared(other)));
+    link.freeze();
+    await redis.start();
+    // The other registers just before the one stops waiting for edges it doesn't know of.
+    const first = await until(() => lastBeat(one));
+    await until(async () => (await lastBeat(one)) > first + PATIENCE.beatMs);
+    link.restore();
+    await until(() => shared(one));
+    expect(await exhaust(one)).toEqual([0, 'rate_limit_exceeded']);
+    await until(() => shared(other));
+    expect(await exhaust(other)).toEqual([0, 'rate_limit_exceeded']);
+    await link.close();
+  }, 60_000);
+
+  test('share what they have admitted alone on the way', async () => {
+    const options = { requestsPerMinute: 100, patience: { ...PATIENCE, beatMs: 1_000 } };
+    const [one] = await start(new Ledger(DOLLAR), options);
+    const told = () => redis.client.zcard(`gw:{${one.entry.account.id}}:rate`);
+    for (let call = 0; call < 50; call++) await one.admit(1);
+    await redis.kill();
+    await until(async () => !(await shared(one)));
+    await redis.start();
+    await until(async () => (await told()) === 50);
+    for (let call = 0; call < 10; call++) await one.admit(1);
+    expect(await shared(one)).toBe(false);
+    await until(() => shared(one));
+    expect(await told()).toBe(60);
+    expect(await exhaust(one)).toEqual([40, 'rate_limit_exceeded']);
+  }, 60_000);
+
+  test('hold what calls of a suspended edge may cost, until they must be over', async () => {
+    const asleep = { patience: { ...PATIENCE, beatMs: 600_000 } };
+    const [other, one] = await start(new Ledger(FLOOR + 400n * UNIT), {}, asleep);
+    for (let call = 0; call < 3; call++) await one.admit(30);
+    await silence(one, 20);
+    await until(async () => (await gauge(other, 'gateway_edges_alive')) === 1);
+    expect(await exhaust(other)).toEqual([311, 'insufficient_credits']);
+    await silence(one, 70);
+    await until(async () => (await outcomeOf(other.admit(1))) === 'admitted');
+    expect(await exhaust(other)).toEqual([89, 'insufficient_credits']);
+  }, 60_000);
+
+  test('count each call once that a suspended edge admitted out of its lease', async () => {
+    const patience = { ...PATIENCE, leaseMs: 60_000 };
+    const options = { requestsPerMinute: 400, patience };
+    const [other, one] = await two(options, { ...options, patience: { ...patience, beatMs: 2_000 } });
+    const members = () => redis.client.zrange(`gw:{${one.entry.account.id}}:rate`, 0, -1);
+    let calls = 0;
+    await until(async () => {
+      const burst = await Promise.all(Array.from({ length: 6 }, () => one.admit(1)));
+      for (const admission of burst) one.settle(admission, UNIT);
+      calls += burst.length;
+      return (await members()).length < calls;
+    });
+    const told = (await members()).length;
+    one.flush();
+    await until(async () => {
+      await silence(one, 20);
+      return (await gauge(other, 'gateway_edges_alive')) === 1;
+    });
+    await other.admit(1);
+    // Whatever was leased may have been used.
+    expect((await members()).length).toBeGreaterThan(told + 1);
+    await until(async () => (await members()).length === calls + 1);
+    await until(() => shared(one));
+    expect((await exhaust(one))[0] + (await exhaust(other))[0]).toBe(400 - calls - 1);
   }, 60_000);
 });

@@ -258,7 +258,7 @@ describeWithRedis('limits over Redis', () => {
     const pair = await twoEdges(ledger);
     const { id } = pair[0].entry.account;
     const clock = Date.now();
-    await redis.client.zadd('gw:edges', clock - 20_000, 'dead-1', clock - 130_000, 'dead-2');
+    await redis.client.zadd('gw:edges', clock - 70_000, 'dead-1', clock - 130_000, 'dead-2');
     await redis.leave(id, ledger.balance, {
       'dead-1': { holds: UNIT * 100n, charges: UNIT * 10n },
       'dead-2': { holds: UNIT * 100n, charges: UNIT * 100n },

@@ -103,6 +103,9 @@ export class MachineCounters implements Counters {
     }
   }
 
+  /** The counting process counts the holds of all keys. */
+  capped(): void {}
+
   async stop(): Promise<void> {
     clearInterval(this.#sweeper);
     clearTimeout(this.#tellsAt);
