@@ -71,12 +71,12 @@ class RedisCounters implements Counters {
       edge,
       log: deps.log,
       metrics,
-      announce: async ({ now }) => {
+      announce: async () => {
         await this.#publisher.announce();
         await this.messages.announce();
-        await this.#publisher.announceRates(now);
+        await this.#publisher.announceRates();
       },
-      beforeShared: ({ now }) => this.#publisher.announceLaterRates(now),
+      beforeShared: () => this.#publisher.announceLaterRates(),
       onHeard: () => {
         this.#share.heardAt = deps.clock.now();
       },

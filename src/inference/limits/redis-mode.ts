@@ -14,9 +14,9 @@ export interface RedisModeOptions {
   log: Logger;
   metrics: RedisMetrics;
   /** Redis responds: everything this edge has is reported to it. The counters aren't queried yet. */
-  announce(membership: Membership): Promise<void>;
+  announce(): Promise<void>;
   /** The last step before the counters are asked. */
-  beforeShared(membership: Membership): Promise<void>;
+  beforeShared(): Promise<void>;
   /** Redis has said that this edge is alive. */
   onHeard(): void;
   /** Edges alive, as last heard. */
@@ -166,10 +166,10 @@ export class RedisMode {
       if (this.#stopped || life !== this.life) return;
       if (!first.known) this.#isEmptied = true;
       this.connected = true;
-      await this.options.announce(first);
+      await this.options.announce();
       const membership = await this.#others(first, life);
       if (this.#stopped || life !== this.life) return;
-      await this.options.beforeShared(membership);
+      await this.options.beforeShared();
       if (this.#stopped || life !== this.life) return;
       this.#probes = 0;
       this.#isEmptied = false;

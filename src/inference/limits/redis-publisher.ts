@@ -64,52 +64,47 @@ export class Publisher {
     return this.turns.announce([...this.#touched.values()].map(({ payer }) => payer));
   }
 
-  /** Reports the calls of the last minute, for the others to count. `redisNow`: Redis's time, in milliseconds. */
-  async announceRates(redisNow: number): Promise<void> {
+  /** Reports the calls of the last minute, for the others to count. */
+  async announceRates(): Promise<void> {
     this.#announced.clear();
     // More calls of this very millisecond may come: all of them are reported later.
-    await this.#tellRates(redisNow, this.clock.now());
+    await this.#tellRates(this.clock.now());
   }
 
   /** Reports those that this edge has decided alone since. */
-  async announceLaterRates(redisNow: number): Promise<void> {
-    await this.#tellRates(redisNow, Number.POSITIVE_INFINITY);
+  async announceLaterRates(): Promise<void> {
+    await this.#tellRates(Number.POSITIVE_INFINITY);
     this.#announced.clear();
   }
 
-  async #tellRates(redisNow: number, before: number): Promise<void> {
+  async #tellRates(before: number): Promise<void> {
     const windows = new Map(
       [...this.#touched.values()].map(({ payer }) => [rateKey(payer), windowOf(payer)]),
     );
     const all = [...windows];
     for (let i = 0; i < all.length; i += CHUNK) {
       const some = all.slice(i, i + CHUNK);
-      await Promise.all(some.map(([key, window]) => this.#tellRate(key, window, redisNow, before)));
+      await Promise.all(some.map(([key, window]) => this.#tellRate(key, window, before)));
     }
   }
 
-  async #tellRate(key: string, window: SlidingWindow, redisNow: number, before: number): Promise<void> {
+  async #tellRate(key: string, window: SlidingWindow, before: number): Promise<void> {
     const now = this.clock.now();
     const known = this.#announced.get(key);
     // A clock that has been put back since says nothing about what is new.
     const announced = known && now >= known.before ? known : undefined;
-    const times = window
+    const ages = window
       .times(now)
       .filter((time) => time < before && (!announced || time >= announced.before))
-      .map((time) => time - now + redisNow);
-    if (announced && times.length === 0) return;
+      .map((time) => now - time);
+    if (announced && ages.length === 0) return;
     let told = announced?.count ?? 0;
     do {
-      const some = times.splice(0, TIMES);
-      await this.mode.link.run(
-        'retellRate',
-        [key],
-        [this.edge, told, ...some],
-        undefined,
-        PATIENT_TIMEOUT_MS,
-      );
+      const some = ages.splice(0, TIMES);
+      const args = [this.edge, told, ...some];
+      await this.mode.link.run('retellRate', [key], args, undefined, PATIENT_TIMEOUT_MS);
       told += some.length;
-    } while (times.length > 0);
+    } while (ages.length > 0);
     this.#announced.set(key, { before, count: told });
   }
 

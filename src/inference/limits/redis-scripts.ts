@@ -9,17 +9,20 @@ end
 `;
 
 /**
- * Replaces an edge's admissions of the last minute, in several parts. KEYS rate. ARGV edge, number of times reported
- * before these, times.
+ * Replaces an edge's admissions of the last minute, in several parts. KEYS rate. ARGV edge, how many were reported before
+ * these, and how many milliseconds ago each of these was.
  */
-const RETELL_RATE = `
+const RETELL_RATE = `${COMMON}
+local now = time_ms()
 local rate, edge, told = KEYS[1], ARGV[1], tonumber(ARGV[2])
 if told == 0 then
   for _, member in ipairs(redis.call('ZRANGE', rate, 0, -1)) do
     if string.sub(member, 1, #edge + 1) == edge .. ':' then redis.call('ZREM', rate, member) end
   end
 end
-for i = 3, #ARGV do redis.call('ZADD', rate, ARGV[i], edge .. ':r' .. (told + i)) end
+for i = 3, #ARGV do
+  redis.call('ZADD', rate, string.format('%.0f', now - tonumber(ARGV[i])), edge .. ':r' .. (told + i))
+end
 redis.call('PEXPIRE', rate, 61000)
 return 1
 `;

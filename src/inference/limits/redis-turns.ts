@@ -138,7 +138,7 @@ export class Turns {
     }
     const batches = this.#batchesOf(all.values());
     for (let i = 0; i < batches.length; i += AT_ONCE) {
-      await Promise.all(batches.slice(i, i + AT_ONCE).map((batch) => this.#send(batch, PATIENT_TIMEOUT_MS)));
+      await Promise.all(batches.slice(i, i + AT_ONCE).map((batch) => this.#send(batch)));
     }
   }
 
@@ -176,7 +176,7 @@ export class Turns {
   }
 
   /** Tells every call its answer. Rejects where there was none, and no call to tell of it. */
-  async #send(batch: Batch, timeoutMs?: number): Promise<void> {
+  async #send(batch: Batch): Promise<void> {
     const { edge, mode } = this.options;
     const { keys, said, asks } = batch;
     const { life } = mode;
@@ -197,6 +197,8 @@ export class Turns {
       // A lease in a late answer is given back unused.
       if (answer && life === mode.life) this.#refuse(batch);
     };
+    // On the way back no call waits for an answer.
+    const timeoutMs = mode.shared ? undefined : PATIENT_TIMEOUT_MS;
     let answer: Answer;
     try {
       answer = await mode.link.run<Answer>('turn', keys, [turn], late, timeoutMs);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR } from '../../../src/lib/money.js';
 import {
@@ -104,6 +105,34 @@ describeWithRedis('edges on their way back to Redis', () => {
     await until(() => shared(one));
     expect(await told()).toBe(60);
     expect(await exhaust(one)).toEqual([40, 'rate_limit_exceeded']);
+  }, 60_000);
+
+  test('wait for a Redis that is slow to take in what they have, and do not begin anew', async () => {
+    let looks = 0;
+    let follows = (): void => undefined;
+    const link = await createTcpProxy(Number(new URL(redis.url).port), (bytes) => {
+      if (looks > 0) follows();
+      if (bytes.includes('\r\nlook\r\n')) looks++;
+    });
+    const patience = { ...PATIENCE, redisMs: 50 };
+    const [one] = await start(new Ledger(DOLLAR), { redisUrl: link.urlOf(redis.url), patience });
+    const open = await Promise.all(Array.from({ length: 10 }, () => one.admit(1)));
+    link.cut();
+    await until(async () => !(await shared(one)));
+    looks = 0;
+    follows = () => link.freeze();
+    link.restore();
+    await until(() => looks > 0);
+    // Each is told in a script of its own, which isn't answered.
+    for (const admission of open) {
+      one.settle(admission, UNIT);
+      await pause(patience.redisMs / 2);
+    }
+    follows = () => undefined;
+    link.restore();
+    await until(() => shared(one));
+    expect(looks).toBe(1);
+    await link.close();
   }, 60_000);
 
   test('hold what calls of a suspended edge may cost, until they must be over', async () => {
