@@ -134,6 +134,23 @@ describe('a key whose guard acts', () => {
     await suite.edge.settled();
   });
 
+  test('a new month begins without what the last one has not committed yet', async () => {
+    const key = await guarded('disable');
+    const lock = await suite.db.pool.connect();
+    await lock.query('begin');
+    await lock.query('select 1 from accounts where id = $1 for update', [key.accountId]);
+    now = monthStart(now, 1).getTime() - 1;
+    expect((await post(key)).status).toBe(200);
+    expect((await post(key)).status).toBe(402);
+    now += 1;
+    expect((await post(key)).status).toBe(200);
+    expect((await post(key)).status).toBe(402);
+    await lock.query('commit');
+    lock.release();
+    await suite.edge.settled();
+    expect(await actedOf(key)).toBe(utcDay(now).slice(0, 7));
+  });
+
   test('slow: a tenth of the requests per minute, in a window beside the plan, and no call is kept waiting', async () => {
     const key = await guarded('slow', {}, { plan: 'free' });
     expect((await post(key)).headers.get('x-ratelimit-limit-requests')).toBe('20');
