@@ -14,6 +14,8 @@ export interface WindowDecision {
  * holds nothing for longer than a window.
  */
 export class SlidingWindow {
+  /** How many were ever added. */
+  added = 0;
   #times: Float64Array;
   #next = 0;
   #count = 0;
@@ -57,6 +59,7 @@ export class SlidingWindow {
   }
 
   #add(now: number): void {
+    this.added++;
     this.#times[this.#next] = now;
     this.#next = (this.#next + 1) % this.#times.length;
     this.#count = Math.min(this.#count + 1, this.#times.length);

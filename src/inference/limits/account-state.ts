@@ -158,7 +158,7 @@ export class DayState {
     if (readAt > this.readAt) this.readAt = readAt;
     this.#readDay = day;
     this.#read = spend;
-    if (day === this.#day && this.#pending.of(day) !== 0n) return;
+    if (this.#pending.of(day) !== 0n) return;
     this.committed(day, spend);
   }
 

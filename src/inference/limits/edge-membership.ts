@@ -10,7 +10,7 @@ export interface Membership {
   beats: ReadonlyMap<string, number>;
   /** Edges that live, this one included. */
   alive: number;
-  /** Ids of silent edges, which admit nothing any more. */
+  /** Ids of silent edges, which admit nothing any more; each id is in one list. */
   silent: string[];
   /** … of those whose calls in flight are over. */
   lost: string[];
@@ -43,8 +43,8 @@ export function readMembership(answer: readonly (string | number)[], self: strin
   for (let i = 2; i < answer.length; i += 2) beats.set(String(answer[i]), Number(answer[i + 1]));
   const vouched = [...beats.values()].filter((at) => now - at < SILENT_MS);
   const others = [...beats].filter(([id]) => id !== self);
-  const silentFor = (ms: number) => others.filter(([, at]) => now - at >= ms).map(([id]) => id);
-  const silent = silentFor(SILENT_MS);
+  const silentFor = (ms: number, belowMs = Number.POSITIVE_INFINITY) =>
+    others.filter(([, at]) => now - at >= ms && now - at < belowMs).map(([id]) => id);
   const stood = Number(answer[1]);
   return {
     now,
@@ -52,9 +52,9 @@ export function readMembership(answer: readonly (string | number)[], self: strin
     known: stood > 0,
     wasSilent: stood > 0 && now - stood >= SILENT_MS,
     beats,
-    alive: others.length - silent.length + 1,
-    silent,
-    lost: silentFor(LOST_MS),
+    alive: others.length - silentFor(SILENT_MS).length + 1,
+    silent: silentFor(SILENT_MS, LOST_MS),
+    lost: silentFor(LOST_MS, GONE_MS),
     gone: silentFor(GONE_MS),
   };
 }

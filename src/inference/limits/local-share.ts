@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.js';
-import { utcDay } from '../../lib/clock.js';
+import { dayStart, utcDay } from '../../lib/clock.js';
 import { DOLLAR, type Money } from '../../lib/money.js';
 import { windowOf } from '../payer.js';
 import type { AccountState, DayState, Share } from './account-state.js';
@@ -12,6 +12,9 @@ import { dailyCapExceeded, dailyCapHeld, insufficientCredits, rateExceeded, shar
  * edges that lose contact (`redis-scripts.ts`), an equal part for each.
  */
 export const ONLY_TOGETHER: Money = DOLLAR / 20n;
+
+/** Calls that began before midnight have hardly a longer way to go. */
+const OVER_MIDNIGHT_MS = 10 * 60_000;
 
 /**
  * Limits of an edge that can't ask what the others admit: each gives out its share of what Redis keeps for edges in
@@ -68,15 +71,22 @@ export class LocalShare {
   #shareOf(state: AccountState | DayState, left: Money, day: string): Share {
     const { share, claims } = state;
     const part = this.#partOf(left);
-    if (!share || share.day !== day) {
+    if (!share || (share.day !== day && !this.#isMidnight)) {
       state.share = { ceiling: claims + part, left, day, uses: 0 };
       return state.share;
     }
+    // Calls that others had in flight at midnight may take all of the new day: the share of the day before has to do.
+    if (share.day !== day) return share;
     // More than there was is a top-up.
     if (left > share.left) share.ceiling += part - this.#partOf(share.left);
     else if (claims + part < share.ceiling) share.ceiling = claims + part;
     share.left = left;
     return share;
+  }
+
+  get #isMidnight(): boolean {
+    const now = this.clock.now();
+    return now - dayStart(now) < OVER_MIDNIGHT_MS;
   }
 
   #partOf(left: Money): Money {

@@ -27,11 +27,13 @@ export interface Listener {
   late(verdict: Verdict | undefined): void;
 }
 
-interface Ask {
+export interface Ask {
   admission: Admission;
   listener: Listener;
   /** Whether the edge has something open besides. Set when it is sent. */
   hasOpen: boolean;
+  /** Which word of its account asks for it. Set when it is sent. */
+  word: number;
 }
 
 interface Change {
@@ -142,6 +144,7 @@ export class Batch {
     }
     for (const ask of asks) {
       ask.hasOpen = hasOpen;
+      ask.word = word;
       this.asks.push(ask);
       const { payer, hold } = ask.admission;
       this.keys.push(rateKey(payer));

@@ -135,7 +135,7 @@ class RedisCounters implements Counters {
 
   capped(payer: Payer): void {
     this.#publisher.touch(payer);
-    if (this.#mode.connected) this.#turns.restate(payer);
+    if (this.#mode.connected) this.#turns.restateSoon(payer);
   }
 
   async stop(): Promise<void> {

@@ -6,7 +6,7 @@ import {
   readMembership,
   SILENT_MS,
 } from './edge-membership.js';
-import { PATIENT_TIMEOUT_MS, type RedisLink } from './redis-link.js';
+import { PATIENT_TIMEOUT_MS, type RedisLink, RedisUnavailableError } from './redis-link.js';
 
 const MEMBERSHIP_KEY = 'gw:edges';
 /** Time for other known edges to report their open amounts, or until they count as dead if Redis forgot them. */
@@ -84,8 +84,9 @@ export class RedisHeartbeat {
     const began = performance.now();
     const lostAt = first.now - lostMs;
     const awaited = this.#aliveIn(remembered);
-    for (;;) {
+    for (let { known } = first; ; known = true) {
       const membership = await this.beat('live', PATIENT_TIMEOUT_MS);
+      if (known && !membership.known) throw new RedisUnavailableError('Redis was emptied meanwhile');
       const missing = awaited.filter(
         (id) => (membership.beats.get(id) ?? 0) < lostAt && !this.#buried.has(id),
       );

@@ -39,7 +39,10 @@ export class RedisMode {
   readonly #heartbeat: RedisHeartbeat;
   connected = false;
   shared = false;
-  /** Another begins whenever touch was lost: what an earlier one had sent and may still arrive doesn't count. */
+  /**
+   * Another begins whenever touch was lost: what an earlier one had sent and may still arrive doesn't count. It is told by
+   * Redis's time when it began, so that whoever had taken this edge for dead before knows that it is back.
+   */
   life = 1;
   /** How often limits have ceased to be shared. */
   outages = 0;
@@ -159,11 +162,13 @@ export class RedisMode {
 
   /** The way back; another life that begins meanwhile takes over. */
   async #recover(): Promise<void> {
-    const { life } = this;
+    let { life } = this;
     try {
       // An edge that is seen again has reported everything, so this one hasn't yet.
       const first = await this.#heartbeat.beat('look');
       if (this.#stopped || life !== this.life) return;
+      this.life = Math.max(life, first.now);
+      life = this.life;
       if (!first.known) this.#isEmptied = true;
       this.connected = true;
       await this.options.announce();

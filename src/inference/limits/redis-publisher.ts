@@ -23,8 +23,8 @@ interface Touched {
 export class Publisher {
   /** By key. What Redis may know something of. */
   readonly #touched = new Map<string, Touched>();
-  /** Calls that Redis has been told of on this way back, by the name of their window: how many, and before which time. */
-  readonly #announced = new Map<string, { before: number; count: number }>();
+  /** By the name of a window: how many calls it had when Redis was told of them on this way back, and how many were told. */
+  readonly #announced = new Map<string, { added: number; told: number }>();
   readonly #retell: NodeJS.Timeout;
 
   constructor(
@@ -67,45 +67,42 @@ export class Publisher {
   /** Reports the calls of the last minute, for the others to count. */
   async announceRates(): Promise<void> {
     this.#announced.clear();
-    // More calls of this very millisecond may come: all of them are reported later.
-    await this.#tellRates(this.clock.now());
+    await this.#tellRates();
   }
 
   /** Reports those that this edge has decided alone since. */
   async announceLaterRates(): Promise<void> {
-    await this.#tellRates(Number.POSITIVE_INFINITY);
+    await this.#tellRates();
     this.#announced.clear();
   }
 
-  async #tellRates(before: number): Promise<void> {
+  async #tellRates(): Promise<void> {
     const windows = new Map(
       [...this.#touched.values()].map(({ payer }) => [rateKey(payer), windowOf(payer)]),
     );
     const all = [...windows];
     for (let i = 0; i < all.length; i += CHUNK) {
-      const some = all.slice(i, i + CHUNK);
-      await Promise.all(some.map(([key, window]) => this.#tellRate(key, window, before)));
+      await Promise.all(all.slice(i, i + CHUNK).map(([key, window]) => this.#tellRate(key, window)));
     }
   }
 
-  async #tellRate(key: string, window: SlidingWindow, before: number): Promise<void> {
+  async #tellRate(key: string, window: SlidingWindow): Promise<void> {
     const now = this.clock.now();
+    const { added } = window;
     const known = this.#announced.get(key);
-    // A clock that has been put back since says nothing about what is new.
-    const announced = known && now >= known.before ? known : undefined;
-    const ages = window
-      .times(now)
-      .filter((time) => time < before && (!announced || time >= announced.before))
+    if (known?.added === added) return;
+    const times = window.times(now);
+    const ages = times
+      .slice(known ? Math.max(0, times.length - added + known.added) : 0)
       .map((time) => now - time);
-    if (announced && ages.length === 0) return;
-    let told = announced?.count ?? 0;
+    let told = known?.told ?? 0;
     do {
       const some = ages.splice(0, TIMES);
       const args = [this.edge, told, ...some];
       await this.mode.link.run('retellRate', [key], args, undefined, PATIENT_TIMEOUT_MS);
       told += some.length;
     } while (ages.length > 0);
-    this.#announced.set(key, { before, count: told });
+    this.#announced.set(key, { added, told });
   }
 
   #sweep(): void {

@@ -4,7 +4,7 @@
  *   balance  text  of an account: "<balance> <seq> <held> <charged> <most> <before> <since>" and then for each edge
  *                  ";<id> <life> <holds> <charges>"
  *                  seq is the balance's ledger sequence (the highest wins); held and charged are the sums over all edges.
- *                  life: an edge begins another when it lost touch with Redis.
+ *                  life: Redis's time when it began. An edge begins another when it lost touch with Redis.
  *                  most, before: the most that the balance was since a time, and in a while before ('-': as it is): an edge
  *                  that has lost touch with Redis may still go by that.
  *                  ";<id>+L <calls> <money> <time>" is what an edge may admit without asking (redis-leases.ts), and since when; its
@@ -15,14 +15,21 @@
  * It needs the amounts (`redis-amounts-script.ts`) and the words of an edge (`redis-turn-script.ts`).
  */
 export const STATES = `
--- Cuts an edge's own part out of the text of all.
-local function cut(state, start)
+-- An edge's own part in the text of all: where it is, and what it says.
+local function part(state, start)
   local edges = state.edges
   local from, to = find(edges, start, 1, true)
   if not from then return nil end
   local its, holds, charges, after = match(edges, '^(%d+) (%S+) ([^ ;]+)()', to + 1)
-  state.edges = sub(edges, 1, from - 1) .. sub(edges, after)
-  return tonumber(its), holds, charges
+  return from, after, tonumber(its), holds, charges
+end
+
+-- Cuts it out.
+local function cut(state, start)
+  local from, after, its, holds, charges = part(state, start)
+  if not from then return nil end
+  state.edges = sub(state.edges, 1, from - 1) .. sub(state.edges, after)
+  return its, holds, charges
 end
 
 -- Ends what an edge has leased; it is held no longer. Calls, money and since when, or nothing where it had no lease.
@@ -34,38 +41,48 @@ local function end_lease(state, id)
   return calls, a, b, tonumber(at)
 end
 
--- An edge with a lease has been silent for long. It may have recorded what it had not told: all that it had counts as recorded,
--- and all calls as admitted as late as they could be.
+-- An edge with a lease has been silent for long. It may have recorded what it had not told: what was leased is held with the rest,
+-- by a life of 0, and all calls count as admitted as late as they could be. A lease from after this edge's last heartbeat is
+-- that of an edge which is back.
 local function bury_lease(state, id, rate)
-  local calls, a, b, at = end_lease(state, id)
-  if not calls then return end
+  local from, _, calls, _, leased_at = part(state, ';' .. id .. '+L ')
+  local at = tonumber(leased_at)
+  if not from or at >= heard then return end
+  local _, a, b = end_lease(state, id)
   if rate and at + VALID > now - 60000 then
     local last = format('%d', math.min(now, at + VALID))
     for n = 1, calls do run('ZADD', rate, last, id .. ':l' .. n) end
     run('PEXPIRE', rate, '61000')
   end
   local _, holds, charges = cut(state, ';' .. id .. ' ')
-  if holds then
-    local c, d = limbs(holds)
-    state.h1, state.h2 = state.h1 - c, state.h2 - d
-    a, b = plus(a, b, c, d)
-  end
-  state.c1, state.c2 = plus(state.c1, state.c2, a, b)
-  state.edges = state.edges .. ';' .. id .. ' 0 0 ' .. text_of(plus(a, b, limbs(charges or '0')))
+  state.h1, state.h2 = plus(state.h1, state.h2, a, b)
+  local held = text_of(plus(a, b, limbs(holds or '0')))
+  state.edges = state.edges .. ';' .. id .. ' 0 ' .. held .. ' ' .. (charges or '0')
 end
 
--- Holds of a dead edge are never charged. What it had recorded is, once its spool is adopted: that goes later.
+-- Holds of a dead edge are never charged, unless it had a lease: then they may have been recorded. What it had recorded is, once
+-- its spool is adopted: that goes later. An edge that has begun another life since this one's last heartbeat is back.
 local function bury(state, id, isGone)
-  local its, holds, charges = cut(state, ';' .. id .. ' ')
-  if not its then return end
+  local from, _, its, holds, charges = part(state, ';' .. id .. ' ')
+  if not from or its >= heard then return end
+  cut(state, ';' .. id .. ' ')
   local a, b = limbs(holds)
   state.h1, state.h2 = state.h1 - a, state.h2 - b
   if isGone then
     a, b = limbs(charges)
     state.c1, state.c2 = state.c1 - a, state.c2 - b
-  elseif charges ~= '0' then
-    state.edges = state.edges .. ';' .. id .. ' 0 0 ' .. charges
+    return
   end
+  if its == 0 then
+    state.c1, state.c2 = plus(state.c1, state.c2, a, b)
+    charges = text_of(plus(a, b, limbs(charges)))
+  end
+  if charges ~= '0' then state.edges = state.edges .. ';' .. id .. ' 0 0 ' .. charges end
+end
+
+-- The edges of a day that begins: with what their calls hold, by a life that makes each of them state it anew.
+local function begun(id, its, holds)
+  return id .. (its == '0' and ' 0 ' or ' 1 ') .. holds .. ' 0'
 end
 
 local states, order = {}, {}
@@ -91,7 +108,7 @@ local function open(key, rate, former)
   state.edges = sub(text, rest)
   if begins then
     charged = '0'
-    state.edges = string.gsub(state.edges, '(;[^ ;+]+ %d+ %S+) [^ ;]+', '%1 0')
+    state.edges = string.gsub(state.edges, '(;[^ ;+]+) (%d+) (%S+) [^ ;]+', begun)
   else
     state.base, state.seq = base, seq
     if most ~= '-' then state.most, state.before, state.at = most, before, tonumber(at) end
@@ -101,7 +118,9 @@ local function open(key, rate, former)
   state.isLeased = find(state.edges, '+L ', 1, true)
   state.calm = cut(state, ';calm ')
   if state.isLeased then
-    for _, id in ipairs(silent) do bury_lease(state, id, rate) end
+    for _, ids in ipairs(dead) do
+      for _, id in ipairs(ids) do bury_lease(state, id, rate) end
+    end
   end
   for _, id in ipairs(lost) do bury(state, id, false) end
   for _, id in ipairs(gone) do bury(state, id, true) end

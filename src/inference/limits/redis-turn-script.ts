@@ -11,7 +11,8 @@ import { STATES } from './redis-states-script.js';
  * KEYS for each account its balance, its rate, for each of its capped keys the cap of today and of yesterday, and the rate of each call. ARGV one JSON array, flat, since a table
  * for each would cost more than what is done with it. Short amounts are numbers in it, longer ones text:
  *   edge, life, floor, what is given out only together, since when all edges read their shares, time to live, number of edges
- *   alive, number of silent edges, the silent edges, the same of lost and of gone edges, then the accounts.
+ *   alive, time of the edge's last heartbeat, number of silent edges, the silent edges, the same of lost and of gone edges, which
+ *   aren't among the former, then the accounts.
  *   An account: balance, seq, known, more holds, more charges, holds, charges, number of keys, of leases and of calls, then these.
  *   A key: spend, more holds, more charges, holds, charges.
  *   A lease: number of its capped key or 0, requests a minute, cap, calls wanted, what each holds, member, number of calls
@@ -29,14 +30,14 @@ local PART, LEAST, CALM = 4, 4, 1000
 -- An edge uses no lease for longer (redis-leases.ts).
 local VALID = ${VALID_MS}
 local said = cjson.decode(ARGV[1])
-local edge, life, since, ttl, alive = said[1], said[2], said[5], said[6], said[7]
+local edge, life, since, ttl, alive, heard = said[1], said[2], said[5], said[6], said[7], said[8]
 local mark = ';' .. edge .. ' '
 local t = run('TIME')
 local now = t[1] * 1000 + floor(t[2] / 1000)
 -- Redis takes long to turn a number into text.
 local at_now, a_minute_ago = format('%d', now), format('%d', now - 60000)
 
-local i = 8
+local i = 9
 local function ids()
   local found = {}
   for n = 1, said[i] do found[n] = said[i + n] end
@@ -44,6 +45,7 @@ local function ids()
   return found
 end
 local silent, lost, gone = ids(), ids(), ids()
+local dead = { silent, lost, gone }
 ${STATES}
 local counts = {}
 local function count_of(rate)

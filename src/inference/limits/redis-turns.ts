@@ -8,6 +8,7 @@ import { type Admission, BALANCE_FLOOR } from './limits.js';
 import { ONLY_TOGETHER } from './local-share.js';
 import {
   type Answer,
+  type Ask,
   addChange,
   amountOf,
   Batch,
@@ -44,7 +45,7 @@ export interface TurnsOptions {
  */
 export class Turns {
   /** The other edges, as last heard of. */
-  #others = { dead: [0, 0, 0] as (number | string)[], vouchedSince: 0, alive: 1 };
+  #others = { dead: [0, 0, 0] as (number | string)[], heardAt: 0, vouchedSince: 0, alive: 1 };
   readonly leases: RedisLeases;
   #gathered = new Map<AccountState, Gathered>();
   #immediate: NodeJS.Immediate | undefined;
@@ -64,9 +65,9 @@ export class Turns {
     });
   }
 
-  adopt({ silent, lost, gone, vouchedSince, alive }: Membership): void {
+  adopt({ now, silent, lost, gone, vouchedSince, alive }: Membership): void {
     const dead = [silent, lost, gone].flatMap((ids) => [ids.length, ...ids]);
-    this.#others = { dead, vouchedSince, alive };
+    this.#others = { dead, heardAt: now, vouchedSince, alive };
   }
 
   /** Asks for a call at the end of this turn. */
@@ -75,7 +76,7 @@ export class Turns {
     account.asked += admission.hold;
     account.asking++;
     day.asked += admission.hold;
-    this.#of(account).asks.push({ admission, listener, hasOpen: false });
+    this.#of(account).asks.push({ admission, listener, hasOpen: false, word: 0 });
     this.leases.asked(admission);
     this.soon();
   }
@@ -93,6 +94,12 @@ export class Turns {
   /** Reports what is open, although nothing has changed. */
   restate(payer: Payer): void {
     this.tell(payer, 0n, 0n, 0);
+  }
+
+  /** The same at the end of this turn, and without waiting for the end of a lease. */
+  restateSoon(payer: Payer): void {
+    changeOf(this.#of(payer.account), payer);
+    this.soon();
   }
 
   /** What was told leaves at the end of this turn. */
@@ -180,13 +187,14 @@ export class Turns {
     const { edge, mode } = this.options;
     const { keys, said, asks } = batch;
     const { life } = mode;
-    const { vouchedSince, dead, alive } = this.#others;
+    const { vouchedSince, dead, heardAt, alive } = this.#others;
     const limits = [
       amountOf(BALANCE_FLOOR),
       amountOf(ONLY_TOGETHER),
       vouchedSince,
       String(STATE_TTL_MS),
       alive,
+      heardAt,
     ];
     const turn = JSON.stringify([edge, life, ...limits, ...dead, ...said]);
     const late = (answer?: Answer): void => {
@@ -213,9 +221,16 @@ export class Turns {
     }
     asks.forEach((ask, nth) => {
       forget(ask);
-      ask.listener.answered(verdictOn(ask, answer, nth));
+      const verdict = verdictOn(ask, answer, nth);
+      ask.listener.answered(verdict);
+      if (verdict.kind !== 'ok') this.#correct(ask);
     });
     if (life === mode.life && mode.shared) this.#lease(batch, answer);
+  }
+
+  /** A later word may have stated the hold of a call that is refused now. */
+  #correct({ admission: { payer }, word }: Ask): void {
+    if (!this.leases.isLast(payer.account, word)) this.restate(payer);
   }
 
   /** Takes over the leases in an answer, unless a later script about the account has ended them. */

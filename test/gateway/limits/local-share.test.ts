@@ -11,7 +11,7 @@ const FLOOR = DOLLAR / 1000n;
 
 /** RELIABILITY.md F11, G4: what two edges that can't compare give out together. */
 describe("an edge's share", () => {
-  const clock = testClock();
+  const clock = testClock(Date.UTC(2026, 10, 21, 23, 55));
   let share: LocalShare;
   let account: AccountState;
   /** A balance of which the edge's part is so many calls. */
@@ -61,6 +61,28 @@ describe("an edge's share", () => {
     const [admitted] = take();
     // To the floor.
     expect(BigInt(admitted)).toBe(ONLY_TOGETHER / UNIT);
+  });
+
+  test('of a day goes on into the next, since calls that others have in flight may take all of it', () => {
+    holding(1_000n);
+    const day = new DayState();
+    const dailyLimit = ONLY_TOGETHER + UNIT * 8n * 4n;
+    const calls = (): number => {
+      for (let admitted = 0; ; admitted++) {
+        const { caller, model } = admission(UNIT);
+        const entry = { account, day, dailyLimit } as KeyEntry;
+        try {
+          if (typeof share.take(new Admission(entry, caller, model, '', UNIT)) === 'string') return admitted;
+        } catch {
+          return admitted;
+        }
+      }
+    };
+    expect(calls()).toBe(4);
+    clock.advance(5 * 60_000);
+    expect(calls()).toBe(0);
+    clock.advance(10 * 60_000);
+    expect(calls()).toBe(4);
   });
 
   test('falls with what others have spent, also while events of its own are on their way', () => {

@@ -1,9 +1,20 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR } from '../../../src/lib/money.js';
 import { type TestClock, testClock } from '../../support/clock.js';
-import { exhaust, Ledger, type LimitsEdge, limitsEdge, outcomeOf, UNIT } from '../../support/limits.js';
+import {
+  exhaust,
+  Ledger,
+  type LimitsEdge,
+  type LimitsEdgeOptions,
+  limitsEdge,
+  outcomeOf,
+  UNIT,
+} from '../../support/limits.js';
 import { createTestMachine, type TestMachine } from '../../support/machine.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
+import { createTcpProxy } from '../../support/tcp-proxy.js';
+import { until } from '../../support/until.js';
 
 const BEFORE_MIDNIGHT = Date.UTC(2026, 10, 21, 23, 59, 55);
 const CAP = 60n * UNIT;
@@ -12,12 +23,17 @@ let clock: TestClock;
 let machine: TestMachine;
 let redis: TestRedis;
 let edges: LimitsEdge[];
+let ledger: Ledger;
 
-async function start(count: number, counted: 'alone' | 'machine' | 'redis'): Promise<LimitsEdge[]> {
+async function start(
+  count: number,
+  counted: 'alone' | 'machine' | 'redis',
+  ...each: LimitsEdgeOptions[]
+): Promise<LimitsEdge[]> {
   clock = testClock(BEFORE_MIDNIGHT);
   if (counted === 'machine') machine = createTestMachine({ clock });
   const same = { accountId: newId(), keyId: newId(), clock, dailyLimit: CAP };
-  const ledger = new Ledger(DOLLAR);
+  ledger = new Ledger(DOLLAR);
   for (let nth = 0; nth < count; nth++) {
     edges.push(
       await limitsEdge(ledger, {
@@ -25,6 +41,7 @@ async function start(count: number, counted: 'alone' | 'machine' | 'redis'): Pro
         patience: { redisMs: 10_000, queueMs: 50 },
         ...(counted === 'redis' && { redisUrl: redis.url }),
         ...(counted === 'machine' && { counter: await machine.join() }),
+        ...each[nth],
       }),
     );
   }
@@ -51,6 +68,15 @@ function capsAtMidnight(count: number, counted: 'alone' | 'machine' | 'redis'): 
     expect(await exhaust(one!)).toEqual([59, 'daily_cap_exceeded']);
   });
 
+  test('a charge of the new day counts once when it is read before the edge hears of its commit', async () => {
+    const [one] = await start(count, counted);
+    clock.advance(5_000);
+    one!.settle(await one!.admit(1), 40n * UNIT);
+    ledger.charge(40n * UNIT, '2026-11-22');
+    await one!.readAgain();
+    expect(await exhaust(one!)).toEqual([20, 'daily_cap_exceeded']);
+  });
+
   test('a new day begins with what calls in flight hold, of all edges', async () => {
     const all = await start(count, counted);
     for (let call = 0; call < 50; call++) await all.at(-1)!.admit(1);
@@ -72,4 +98,65 @@ describeWithRedis('at midnight, edges over Redis', () => {
   });
   afterAll(() => redis.close());
   capsAtMidnight(2, 'redis');
+
+  /** What Redis has of the capped key, by day. */
+  const caps = async (): Promise<string[]> => {
+    const names = await redis.client.keys(`gw:*:cap:${edges[0]!.entry.credential.id}:*`);
+    return Promise.all(names.map(async (name) => (await redis.client.get(name))!));
+  };
+
+  test('a new day counts what a call holds that was admitted on the way over midnight', async () => {
+    const link = await createTcpProxy(Number(new URL(redis.url).port));
+    const [one, other] = (await start(2, 'redis', { redisUrl: link.urlOf(redis.url) })) as [
+      LimitsEdge,
+      LimitsEdge,
+    ];
+    one.settle(await one.admit(1), 0n);
+    await until(async () => (await caps()).every((text) => text.endsWith(' 0 0')));
+    link.freeze();
+    const last = one.admit(50);
+    await pause(1);
+    clock.advance(5_000);
+    // With two calls unanswered, only differences are told.
+    const first = one.admit(1);
+    await pause(1);
+    await other.admit(1);
+    link.restore();
+    await Promise.all([last, first]);
+    expect(await exhaust(other)).toEqual([8, 'daily_cap_exceeded']);
+    await link.close();
+  });
+
+  test('a new day begins with what a suspended edge holds, whether or not it had a lease', async () => {
+    const patience = { redisMs: 10_000, queueMs: 50, beatMs: 500 };
+    const asleep = { ...patience, beatMs: 600_000, leaseMs: 600_000 };
+    const large = { dailyLimit: 4_000n * UNIT };
+    const [other, one] = (await start(
+      2,
+      'redis',
+      { ...large, patience },
+      { ...large, patience: asleep },
+    )) as [LimitsEdge, LimitsEdge];
+    let held = (await one.admit(2_000)).hold;
+    await until(async () => {
+      const burst = await Promise.all(Array.from({ length: 6 }, () => one.admit(1)));
+      for (const { hold } of burst) held += hold;
+      return (await caps()).some((text) => text.includes('+L'));
+    });
+    const [now] = await redis.client.time();
+    await redis.client.zadd('gw:edges', 1_000 * (Number(now) - 20), one.identity.id);
+    await until(async () => {
+      other.settle(await other.admit(1), 0n);
+      return !(await caps()).some((text) => text.includes('+L'));
+    });
+    clock.advance(5_000);
+    let taken = 0n;
+    while (taken <= 4_000n * UNIT) {
+      const call = await other.admit(500).catch(() => undefined);
+      if (!call) break;
+      other.settle(call, call.hold);
+      taken += call.hold;
+    }
+    expect(taken + held).toBeLessThanOrEqual(4_500n * UNIT);
+  });
 });

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR } from '../../../src/lib/money.js';
+import { testClock } from '../../support/clock.js';
 import {
   exhaust,
   Ledger,
@@ -107,6 +108,38 @@ describeWithRedis('edges on their way back to Redis', () => {
     expect(await exhaust(one)).toEqual([40, 'rate_limit_exceeded']);
   }, 60_000);
 
+  test('share what they have admitted alone, although their clock was put back meanwhile', async () => {
+    const clock = testClock();
+    const options = { requestsPerMinute: 100, clock, patience: { ...PATIENCE, beatMs: 1_000 } };
+    const [one] = await start(new Ledger(DOLLAR), options);
+    const told = () => redis.client.zcard(`gw:{${one.entry.account.id}}:rate`);
+    for (let call = 0; call < 50; call++) await one.admit(1);
+    await redis.kill();
+    await until(async () => !(await shared(one)));
+    await redis.start();
+    await until(async () => (await told()) === 50);
+    clock.advance(-500);
+    for (let call = 0; call < 10; call++) await one.admit(1);
+    clock.advance(700);
+    expect(await shared(one)).toBe(false);
+    await until(() => shared(one));
+    expect(await told()).toBe(60);
+  }, 60_000);
+
+  test('begin anew when Redis is emptied once more', async () => {
+    const options = { requestsPerMinute: 100, patience: { ...PATIENCE, beatMs: 1_000 } };
+    const [one] = await start(new Ledger(DOLLAR), options);
+    const told = () => redis.client.zcard(`gw:{${one.entry.account.id}}:rate`);
+    for (let call = 0; call < 50; call++) await one.admit(1);
+    await redis.kill();
+    await until(async () => !(await shared(one)));
+    await redis.start();
+    await until(async () => (await told()) === 50 && (await lastBeat(one)) > 0);
+    await redis.client.flushall();
+    await until(() => shared(one));
+    expect(await told()).toBe(50);
+  }, 60_000);
+
   test('wait for a Redis that is slow to take in what they have, and do not begin anew', async () => {
     let looks = 0;
     let follows = (): void => undefined;
@@ -145,6 +178,23 @@ describeWithRedis('edges on their way back to Redis', () => {
     await silence(one, 70);
     await until(async () => (await outcomeOf(other.admit(1))) === 'admitted');
     expect(await exhaust(other)).toEqual([89, 'insufficient_credits']);
+  }, 60_000);
+
+  test('hold it anew once they are back, though others have not heard of that', async () => {
+    const [other, one] = await start(
+      new Ledger(FLOOR + 1_000n * UNIT),
+      { patience: { ...PATIENCE, beatMs: 2_000 } },
+      { patience: { ...PATIENCE, beatMs: 600_000 } },
+    );
+    await one.admit(900);
+    await until(async () => {
+      await silence(one, 70);
+      return (await gauge(other, 'gateway_edges_alive')) === 1;
+    });
+    // It has somebody to bury, and so a heartbeat.
+    one.identity.replaced(['another']);
+    await until(() => one.log.at(-1) === 'Redis is back; limits are shared again', { intervalMs: 1 });
+    expect(await exhaust(other)).toEqual([101, 'insufficient_credits']);
   }, 60_000);
 
   test('count each call once that a suspended edge admitted out of its lease', async () => {

@@ -345,12 +345,20 @@ describeWithRedis('leases over Redis', () => {
     // Ten that it held, twenty that it might admit, and five that it had recorded.
     const [admitted] = await exhaust(one!);
     expect(admitted).toBe(16);
-    expect(await redis.open()).toMatchObject({ [`gw:{${accountId}}:balance c:dead`]: String(UNIT * 35n) });
+    const [held, charged] = [`gw:{${accountId}}:balance h:dead`, `gw:{${accountId}}:balance c:dead`];
+    expect(await redis.open()).toMatchObject({ [held]: String(UNIT * 30n), [charged]: String(UNIT * 5n) });
     expect((await leased()).calls).toBe(0);
     const rate = `gw:{${accountId}}:rate`;
     expect(await redis.client.zcard(rate)).toBe(30 + admitted);
     // As late as they could be.
     expect(await redis.client.zcount(rate, 0, died + 2_000)).toBe(30);
+    // Its calls in flight must be over: they may all have been recorded.
+    await redis.client.zadd('gw:edges', Date.now() - 70_000, 'dead');
+    await until(async () => {
+      expect(await outcomeOf(one!.admit(1))).toBe('insufficient_credits');
+      return (await redis.open())[charged] === String(UNIT * 35n);
+    });
+    expect(await redis.open()).not.toHaveProperty([held]);
   });
 
   test('decide every sequence of calls as the books say', async () => {

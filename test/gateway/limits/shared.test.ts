@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { ONLY_TOGETHER } from '../../../src/inference/limits/local-share.js';
 import { utcDay } from '../../../src/lib/clock.js';
 import { newId } from '../../../src/lib/ids.js';
@@ -7,11 +8,13 @@ import {
   type LimitsEdge,
   type LimitsEdgeOptions,
   limitsEdge,
+  outcomeOf,
   TestCaller,
   UNIT,
 } from '../../support/limits.js';
 import { ownTime } from '../../support/own-time.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
+import { createTcpProxy } from '../../support/tcp-proxy.js';
 import { until } from '../../support/until.js';
 
 const FLOOR = DOLLAR / 1000n;
@@ -251,6 +254,26 @@ describeWithRedis('limits over Redis', () => {
       await until(() => edge.log.at(-1) === 'Redis is back; limits are shared again', { intervalMs: 1 });
       expect(await aliveOf(edge)).toBe(2);
     }
+  });
+
+  test('a call that is refused leaves nothing of what was stated before its answer', async () => {
+    const link = await createTcpProxy(Number(new URL(redis.url).port));
+    const same = { accountId: newId(), keyId: newId(), requestsPerMinute: 1, patience: PATIENCE };
+    const edge = await limitsEdge(new Ledger(DOLLAR), { ...same, redisUrl: link.urlOf(redis.url) });
+    edges = [edge];
+    edge.settle(await edge.admit(1), 0n);
+    await until(async () => Object.keys(await redis.open()).length === 0);
+    link.freeze();
+    const asked = outcomeOf(edge.admit(50));
+    await pause(1);
+    // A cap is set: what may be in flight is stated.
+    edge.limits.capped({ ...edge.entry, dailyLimit: DOLLAR });
+    await pause(1);
+    link.restore();
+    expect(await asked).toBe('rate_limit_exceeded');
+    await until(async () => Object.keys(await redis.open()).length === 0);
+    expect(await redis.client.keys('gw:*:cap:*')).toHaveLength(1);
+    await link.close();
   });
 
   test('a dead edge: its holds go first, what it had recorded counts until its spool must be committed', async () => {
