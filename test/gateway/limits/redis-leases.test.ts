@@ -300,7 +300,7 @@ describeWithRedis('leases over Redis', () => {
   test('let whoever waits for room wait for them, too', async () => {
     // The lease ends after the time in a queue is over, and before that of waiting for leases.
     const patience = { ...PATIENCE, redisMs: 250, queueMs: 1_000 };
-    const lessee = { patience: { ...PATIENCE, leaseMs: 1_700 } };
+    const lessee = { patience: { ...PATIENCE, leaseMs: 1_500 } };
     const [one, other] = await start(new Ledger(FLOOR + 400n * UNIT), lessee, { patience });
     const used = await lease(one!);
     const { money } = await leased();

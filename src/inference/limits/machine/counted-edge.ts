@@ -36,10 +36,7 @@ export class Part<State extends AccountState | DayState> {
 
   /** What a dead edge had charged is committed, or never will be. */
   dropCharges(): void {
-    const { period } = this.#charges;
-    if (period === '') return;
-    this.#charge(-this.#charges.of(period), Date.parse(period));
-    this.#charge(-this.#charges.sum, 0);
+    for (const [day, charges] of this.#charges.all()) this.#charge(-charges, Date.parse(day));
   }
 
   #charge(charges: Money, at: number): void {
