@@ -143,7 +143,7 @@ export class DayState {
   isCapped = false;
   #day = '';
   #spend: Money = 0n;
-  /** The day before, kept since a clock may step back over midnight: what was spent then stays spent. */
+  /** The last day before that one, kept since a clock may step back over midnight: what was spent then stays spent. */
   #formerDay = '';
   #formerSpend: Money = 0n;
   #readDay = '';
@@ -171,7 +171,8 @@ export class DayState {
       this.#spend = spend;
     } else if (day === this.#day) {
       if (spend > this.#spend) this.#spend = spend;
-    } else if (day === this.#formerDay && spend > this.#formerSpend) {
+    } else if (day > this.#formerDay || (day === this.#formerDay && spend > this.#formerSpend)) {
+      this.#formerDay = day;
       this.#formerSpend = spend;
     }
   }
