@@ -1,8 +1,9 @@
 import { performance } from 'node:perf_hooks';
-import { dayBefore, utcDay } from '../../lib/clock.js';
+import { dayBefore, dayStart, utcDay } from '../../lib/clock.js';
 import { DOLLAR, type Money } from '../../lib/money.js';
 import { type Payer, windowOf } from '../payer.js';
 import type { AccountState } from './account-state.js';
+import { STATE_TTL_MS } from './edge-membership.js';
 import type { Admission } from './limits.js';
 import { PendingCharges } from './pending-charges.js';
 import { accountRateKey, balanceKey, capKey, rateKey } from './redis-keys.js';
@@ -82,6 +83,9 @@ export interface Spoken {
  */
 export type Answer = (string | number)[];
 
+/** Longer than an unused state lives (`edge-membership.ts`). */
+const FORMER_DAY_MS = STATE_TTL_MS + 60_000;
+
 interface Capped {
   payer: Payer;
   change?: Change;
@@ -98,8 +102,16 @@ export class Batch {
   /** The accounts with lessees, in the order of their grants. */
   readonly spoken: (Spoken & { account: AccountState })[] = [];
 
-  /** `today` is the UTC day that caps are counted on. */
-  constructor(private readonly today: string) {}
+  /** The UTC day that caps are counted on. */
+  readonly today: string;
+  /** The day before, as long as Redis may know what is held of it and not what is held today. */
+  readonly former: string | undefined;
+
+  /** `now`: milliseconds by the clock. */
+  constructor(now: number) {
+    this.today = utcDay(now);
+    this.former = now - dayStart(now) < FORMER_DAY_MS ? dayBefore(this.today) : undefined;
+  }
 
   get size(): number {
     return this.#accounts + this.asks.length;
@@ -155,7 +167,8 @@ export class Batch {
 
   #addKey({ payer, change, asked }: Capped): void {
     const { day } = payer;
-    this.keys.push(capKey(payer, this.today), capKey(payer, dayBefore(this.today)));
+    this.keys.push(capKey(payer, this.today));
+    if (this.former) this.keys.push(capKey(payer, this.former));
     this.said.push(
       amountOf(day.spend(this.today)),
       amountOf(change?.holds ?? 0n),

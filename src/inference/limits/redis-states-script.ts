@@ -15,21 +15,22 @@
  * It needs the amounts (`redis-amounts-script.ts`) and the words of an edge (`redis-turn-script.ts`).
  */
 export const STATES = `
--- An edge's own part in the text of all: where it is, and what it says.
+-- What an edge's own part says in the text of all.
 local function part(state, start)
+  local _, to = find(state.edges, start, 1, true)
+  if not to then return nil end
+  local its, holds, charges = match(state.edges, '^(%d+) (%S+) ([^ ;]+)', to + 1)
+  return tonumber(its), holds, charges
+end
+
+-- Cuts it out. Written out, since each state does so several times.
+local function cut(state, start)
   local edges = state.edges
   local from, to = find(edges, start, 1, true)
   if not from then return nil end
   local its, holds, charges, after = match(edges, '^(%d+) (%S+) ([^ ;]+)()', to + 1)
-  return from, after, tonumber(its), holds, charges
-end
-
--- Cuts it out.
-local function cut(state, start)
-  local from, after, its, holds, charges = part(state, start)
-  if not from then return nil end
-  state.edges = sub(state.edges, 1, from - 1) .. sub(state.edges, after)
-  return its, holds, charges
+  state.edges = sub(edges, 1, from - 1) .. sub(edges, after)
+  return tonumber(its), holds, charges
 end
 
 -- Ends what an edge has leased; it is held no longer. Calls, money and since when, or nothing where it had no lease.
@@ -45,9 +46,9 @@ end
 -- by a life of 0, and all calls count as admitted as late as they could be. A lease from after this edge's last heartbeat is
 -- that of an edge which is back.
 local function bury_lease(state, id, rate)
-  local from, _, calls, _, leased_at = part(state, ';' .. id .. '+L ')
+  local calls, _, leased_at = part(state, ';' .. id .. '+L ')
   local at = tonumber(leased_at)
-  if not from or at >= heard then return end
+  if not calls or at >= heard then return end
   local _, a, b = end_lease(state, id)
   if rate and at + VALID > now - 60000 then
     local last = format('%d', math.min(now, at + VALID))
@@ -63,8 +64,8 @@ end
 -- Holds of a dead edge are never charged, unless it had a lease: then they may have been recorded. What it had recorded is, once
 -- its spool is adopted: that goes later. An edge that has begun another life since this one's last heartbeat is back.
 local function bury(state, id, isGone)
-  local from, _, its, holds, charges = part(state, ';' .. id .. ' ')
-  if not from or its >= heard then return end
+  local its, holds, charges = part(state, ';' .. id .. ' ')
+  if not its or its >= heard then return end
   cut(state, ';' .. id .. ' ')
   local a, b = limbs(holds)
   state.h1, state.h2 = state.h1 - a, state.h2 - b
@@ -138,7 +139,7 @@ local function save(state)
   if state.most then was = ' ' .. state.most .. ' ' .. state.before .. ' ' .. format('%d', state.at) end
   local own = ''
   if state.life then
-    own = mark .. format('%d', state.life) .. ' ' .. text_of(state.oh1, state.oh2) .. ' ' .. text_of(state.oc1, state.oc2)
+    own = mark .. (state.life == life and life_text or format('%d', state.life)) .. ' ' .. text_of(state.oh1, state.oh2) .. ' ' .. text_of(state.oc1, state.oc2)
   end
   if state.calls > 0 or state.l2 > 0 or state.l1 > 0 then
     own = own .. ';' .. edge .. '+L ' .. format('%d', state.calls) .. ' ' .. text_of(state.l1, state.l2) .. ' ' .. at_now

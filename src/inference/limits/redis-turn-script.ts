@@ -8,10 +8,11 @@ import { STATES } from './redis-states-script.js';
  *
  *   rate     zset  one member per admitted call, scored by Redis's own clock in milliseconds
  *
- * KEYS for each account its balance, its rate, for each of its capped keys the cap of today and of yesterday, and the rate of each call. ARGV one JSON array, flat, since a table
+ * KEYS for each account its balance, its rate, for each of its capped keys the cap of today and, where
+ * that is said, of yesterday, and the rate of each call. ARGV one JSON array, flat, since a table
  * for each would cost more than what is done with it. Short amounts are numbers in it, longer ones text:
  *   edge, life, floor, what is given out only together, since when all edges read their shares, time to live, number of edges
- *   alive, time of the edge's last heartbeat, number of silent edges, the silent edges, the same of lost and of gone edges, which
+ *   alive, time of the edge's last heartbeat, 1 if yesterday's caps are among the keys, number of silent edges, the silent edges, the same of lost and of gone edges, which
  *   aren't among the former, then the accounts.
  *   An account: balance, seq, known, more holds, more charges, holds, charges, number of keys, of leases and of calls, then these.
  *   A key: spend, more holds, more charges, holds, charges.
@@ -31,13 +32,14 @@ local PART, LEAST, CALM = 4, 4, 1000
 local VALID = ${VALID_MS}
 local said = cjson.decode(ARGV[1])
 local edge, life, since, ttl, alive, heard = said[1], said[2], said[5], said[6], said[7], said[8]
+local has_former = said[9] == 1
 local mark = ';' .. edge .. ' '
 local t = run('TIME')
 local now = t[1] * 1000 + floor(t[2] / 1000)
 -- Redis takes long to turn a number into text.
-local at_now, a_minute_ago = format('%d', now), format('%d', now - 60000)
+local at_now, a_minute_ago, life_text = format('%d', now), format('%d', now - 60000), format('%d', life)
 
-local i = 9
+local i = 10
 local function ids()
   local found = {}
   for n = 1, said[i] do found[n] = said[i + n] end
@@ -166,8 +168,8 @@ while i <= last do
   if keys > 0 then
     days = {}
     for nth = 1, keys do
-      local day = open(KEYS[k + 1], nil, KEYS[k + 2])
-      k = k + 2
+      local day = open(KEYS[k + 1], nil, has_former and KEYS[k + 2])
+      k = k + (has_former and 2 or 1)
       if isValid and enter(day, known, i + 1) then
         learn_spend(day, said[i])
         days[nth] = day

@@ -1,5 +1,4 @@
 import type { Clock } from '../../lib/clock.js';
-import { utcDay } from '../../lib/clock.js';
 import type { Money } from '../../lib/money.js';
 import type { Payer } from '../payer.js';
 import type { AccountState } from './account-state.js';
@@ -161,12 +160,12 @@ export class Turns {
   #batchesOf(all: Iterable<Gathered>): Batch[] {
     const batches: Batch[] = [];
     const { edge, mode, clock } = this.options;
-    const today = utcDay(clock.now());
+    const now = clock.now();
     const member = (): string => `${edge}:${++this.#calls}`;
-    let batch: Batch | undefined;
     const room = (): Batch => {
-      if (batch && batch.size < MOST && !mode.link.isCluster) return batch;
-      batch = new Batch(today);
+      const last = batches.at(-1);
+      if (last && last.size < MOST && !mode.link.isCluster) return last;
+      const batch = new Batch(now);
       batches.push(batch);
       return batch;
     };
@@ -176,8 +175,9 @@ export class Turns {
       if (!mode.shared) {
         for (const ask of asks.splice(0)) drop(ask, new RedisUnavailableError(NO_ANSWER));
       }
-      if (changes.size > 0 || asks.length > 0)
-        room().add(each, this.leases.speak(each, today, mode.shared), member);
+      if (changes.size === 0 && asks.length === 0) continue;
+      const batch = room();
+      batch.add(each, this.leases.speak(each, batch.today, mode.shared), member);
     }
     return batches;
   }
@@ -195,6 +195,7 @@ export class Turns {
       String(STATE_TTL_MS),
       alive,
       heardAt,
+      batch.former ? 1 : 0,
     ];
     const turn = JSON.stringify([edge, life, ...limits, ...dead, ...said]);
     const late = (answer?: Answer): void => {
