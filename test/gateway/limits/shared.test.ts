@@ -302,7 +302,7 @@ describeWithRedis('limits over Redis', () => {
 
   test('a dead edge whose spool is committed: its holds go at once, what it had recorded when all have read the balances', async () => {
     const ledger = new Ledger(FLOOR + UNIT * 20n);
-    const pair = await twoEdges(ledger);
+    const pair = await twoEdges(ledger, { patience: { ...PATIENCE, queueMs: 250 } });
     const fields = async () => deadOf(await redis.open());
     await redis.client.zadd('gw:edges', Date.now(), 'dead');
     await redis.leave(pair[0].entry.account.id, ledger.balance, {
