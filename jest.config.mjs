@@ -20,8 +20,8 @@ export default {
   testTimeout: 30_000,
   // Each serves queues of its own first (test/support/jest/runner.ts), and waits for half of its time.
   maxWorkers: 5,
-  // A worker ends by stopping what its files shared (test/support/once-per-worker.ts).
-  workerGracefulExitTimeout: 15_000,
+  // A worker ends by stopping what its files shared (test/support/once-per-worker.ts), while others may use all of a slow machine.
+  workerGracefulExitTimeout: 60_000,
   // A test that leaves a handle open hides a leak of the product: closing is part of what is tested.
   forceExit: false,
 };

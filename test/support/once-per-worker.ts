@@ -1,9 +1,12 @@
 /** What jest-worker tells a child process whose test files are done (`CHILD_MESSAGE_END`). */
 const END = 2;
 
+/** A stop that takes longer is named on the console, since its worker may be killed soon. */
+const SLOW_STOP_MS = 20_000;
+
 const shared = new Map<string, Promise<unknown>>();
 /** In the order in which the starts succeeded: what something needs stands before it. */
-const stops: (() => Promise<void> | void)[] = [];
+const stops: { key: string; stop: () => Promise<void> | void }[] = [];
 let watching = false;
 
 /**
@@ -19,7 +22,7 @@ export function oncePerWorker<T>(
   if (known) return known;
   watchForTheEnd();
   const starting = start().then((started) => {
-    stops.push(() => stop(started));
+    stops.push({ key, stop: () => stop(started) });
     return started;
   });
   shared.set(key, starting);
@@ -34,12 +37,17 @@ export async function stopShared(): Promise<void> {
   await Promise.allSettled(shared.values());
   shared.clear();
   const errors: unknown[] = [];
-  for (const stop of stops.splice(0).reverse()) {
+  for (const { key, stop } of stops.splice(0).reverse()) {
+    const slow = setTimeout(
+      () => process.stderr.write(`Still stopping what test files shared: ${key}\n`),
+      SLOW_STOP_MS,
+    );
     try {
       await stop();
     } catch (error) {
       errors.push(error);
     }
+    clearTimeout(slow);
   }
   if (errors.length > 0) throw new AggregateError(errors, 'What test files shared could not be stopped');
 }

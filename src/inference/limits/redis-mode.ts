@@ -40,8 +40,8 @@ export class RedisMode {
   connected = false;
   shared = false;
   /**
-   * Another begins whenever touch was lost: what an earlier one had sent and may still arrive doesn't count. It is told by
-   * Redis's time when it began, so that whoever had taken this edge for dead before knows that it is back.
+   * Increases whenever contact was lost, so that late commands of an earlier life have no effect. It is Redis's time when the
+   * life began: edges that considered this one dead before then know that it is back.
    */
   life = 1;
   /** How often limits have ceased to be shared. */

@@ -23,7 +23,7 @@ interface Touched {
 export class Publisher {
   /** By key. What Redis may know something of. */
   readonly #touched = new Map<string, Touched>();
-  /** By the name of a window: how many calls it had when Redis was told of them on this way back, and how many were told. */
+  /** By window, during recovery: its number of calls at the last report, and how many calls were reported. */
   readonly #announced = new Map<string, { added: number; told: number }>();
   readonly #retell: NodeJS.Timeout;
 

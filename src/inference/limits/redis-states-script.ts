@@ -10,7 +10,7 @@
  *                  ";<id>+L <calls> <money> <time>" is what an edge may admit without asking (redis-leases.ts), and since when; its
  *                  money is among what is held. ";calm <time> 0 0": a call was in need of it, so that for a moment nothing more is leased.
  *   cap      text  the same of a capped key and UTC day, with its spend in place of the balance; most and before are the least.
- *                  A day that nobody has spoken of yet begins with what is held in the one before.
+ *                  The first report of a day copies the holds of the day before.
  *
  * It needs the amounts (`redis-amounts-script.ts`) and the words of an edge (`redis-turn-script.ts`).
  */

@@ -117,7 +117,7 @@ describeWithRedis('at midnight, edges over Redis', () => {
     const last = one.admit(50);
     await pause(1);
     clock.advance(5_000);
-    // With two calls unanswered, only differences are told.
+    // While two calls are unanswered, the edge reports only differences.
     const first = one.admit(1);
     await pause(1);
     await other.admit(1);

@@ -55,6 +55,22 @@ describeWithRedis('edges on their way back to Redis', () => {
     return edges as [LimitsEdge, LimitsEdge];
   }
 
+  /** The times of calls that Redis has of an account. */
+  const told = ({ entry }: LimitsEdge): Promise<number> =>
+    redis.client.zcard(`gw:{${entry.account.id}}:rate`);
+
+  /** An edge that has made 50 calls and told an emptied Redis of them. It waits a while longer before it shares. */
+  async function returning(options: LimitsEdgeOptions = {}): Promise<LimitsEdge> {
+    const patience = { ...PATIENCE, beatMs: 1_000 };
+    const [one] = await start(new Ledger(DOLLAR), { requestsPerMinute: 100, patience, ...options });
+    for (let call = 0; call < 50; call++) await one.admit(1);
+    await redis.kill();
+    await until(async () => !(await shared(one)));
+    await redis.start();
+    await until(async () => (await told(one)) === 50);
+    return one;
+  }
+
   test('are back at once where the others had taken one for dead, since Redis has forgotten nothing', async () => {
     // Whoever takes Redis for emptied waits for three seconds.
     const options = { requestsPerMinute: 400, patience: { ...PATIENCE, beatMs: 2_000 } };
@@ -93,54 +109,34 @@ describeWithRedis('edges on their way back to Redis', () => {
   }, 60_000);
 
   test('share what they have admitted alone on the way', async () => {
-    const options = { requestsPerMinute: 100, patience: { ...PATIENCE, beatMs: 1_000 } };
-    const [one] = await start(new Ledger(DOLLAR), options);
-    const told = () => redis.client.zcard(`gw:{${one.entry.account.id}}:rate`);
-    for (let call = 0; call < 50; call++) await one.admit(1);
-    await redis.kill();
-    await until(async () => !(await shared(one)));
-    await redis.start();
-    await until(async () => (await told()) === 50);
+    const one = await returning();
     for (let call = 0; call < 10; call++) await one.admit(1);
     expect(await shared(one)).toBe(false);
     await until(() => shared(one));
-    expect(await told()).toBe(60);
+    expect(await told(one)).toBe(60);
     expect(await exhaust(one)).toEqual([40, 'rate_limit_exceeded']);
   }, 60_000);
 
   test('share what they have admitted alone, although their clock was put back meanwhile', async () => {
     const clock = testClock();
-    const options = { requestsPerMinute: 100, clock, patience: { ...PATIENCE, beatMs: 1_000 } };
-    const [one] = await start(new Ledger(DOLLAR), options);
-    const told = () => redis.client.zcard(`gw:{${one.entry.account.id}}:rate`);
-    for (let call = 0; call < 50; call++) await one.admit(1);
-    await redis.kill();
-    await until(async () => !(await shared(one)));
-    await redis.start();
-    await until(async () => (await told()) === 50);
+    const one = await returning({ clock });
     clock.advance(-500);
     for (let call = 0; call < 10; call++) await one.admit(1);
     clock.advance(700);
     expect(await shared(one)).toBe(false);
     await until(() => shared(one));
-    expect(await told()).toBe(60);
+    expect(await told(one)).toBe(60);
   }, 60_000);
 
-  test('begin anew when Redis is emptied once more', async () => {
-    const options = { requestsPerMinute: 100, patience: { ...PATIENCE, beatMs: 1_000 } };
-    const [one] = await start(new Ledger(DOLLAR), options);
-    const told = () => redis.client.zcard(`gw:{${one.entry.account.id}}:rate`);
-    for (let call = 0; call < 50; call++) await one.admit(1);
-    await redis.kill();
-    await until(async () => !(await shared(one)));
-    await redis.start();
-    await until(async () => (await told()) === 50 && (await lastBeat(one)) > 0);
+  test('start over when Redis is emptied a second time', async () => {
+    const one = await returning();
+    await until(async () => (await lastBeat(one)) > 0);
     await redis.client.flushall();
     await until(() => shared(one));
-    expect(await told()).toBe(50);
+    expect(await told(one)).toBe(50);
   }, 60_000);
 
-  test('wait for a Redis that is slow to take in what they have, and do not begin anew', async () => {
+  test('wait for a slow Redis instead of starting over', async () => {
     let looks = 0;
     let follows = (): void => undefined;
     const link = await createTcpProxy(Number(new URL(redis.url).port), (bytes) => {
@@ -156,7 +152,7 @@ describeWithRedis('edges on their way back to Redis', () => {
     follows = () => link.freeze();
     link.restore();
     await until(() => looks > 0);
-    // Each is told in a script of its own, which isn't answered.
+    // Each report is a script of its own and gets no answer.
     for (const admission of open) {
       one.settle(admission, UNIT);
       await pause(patience.redisMs / 2);
@@ -180,7 +176,7 @@ describeWithRedis('edges on their way back to Redis', () => {
     expect(await exhaust(other)).toEqual([89, 'insufficient_credits']);
   }, 60_000);
 
-  test('hold it anew once they are back, though others have not heard of that', async () => {
+  test('keep their holds after they return, even if another edge has not noticed yet', async () => {
     const [other, one] = await start(
       new Ledger(FLOOR + 1_000n * UNIT),
       { patience: { ...PATIENCE, beatMs: 2_000 } },

@@ -65,6 +65,7 @@ class QueueRunner extends TestRunner {
       return super.runTests(tests, watcher, options);
     let interrupted = false;
     let ran = 0;
+    let killed = 0;
     watcher.on('change', (state) => {
       interrupted ||= state.interrupted;
     });
@@ -75,9 +76,11 @@ class QueueRunner extends TestRunner {
           queues[served.find((queue) => queues[queue]!.length > 0) ?? served[0]!]!.shift();
         for (let test = next(); test && !interrupted; test = next(), ran++) await this.#run(test, worker);
         const { forceExited } = await worker.end();
-        if (forceExited) throw new Error('A worker had to be killed: its files have left something running.');
+        if (forceExited) killed++;
       }),
     );
+    if (killed > 0)
+      failWithResults(`${killed} workers had to be killed: their files have left something running.`);
     if (!interrupted && ran < tests.length) throw new Error(`${tests.length - ran} test files did not run`);
   }
 
@@ -122,6 +125,12 @@ class QueueRunner extends TestRunner {
     for (const [name, listener] of this.#listeners)
       if (name === event) await (listener as (data: unknown) => unknown)(data);
   }
+}
+
+/** Fails the run at its end. An exception here would lose the results of all files. */
+function failWithResults(message: string): void {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
 }
 
 export { QueueRunner as 'module.exports' };

@@ -39,8 +39,8 @@ export class MachineMessages implements SharedMessages {
 
   changed(count: MessageCount, returned?: MessageQuestion): void {
     const { widgetId } = count;
-    const { day } = this.#dayOf(count);
-    const open = Math.max(0, count.open(day) - (this.#asking.get(widgetId) ?? 0));
+    const dayOf = this.#dayOf(count);
+    const open = Math.max(0, count.open(dayOf.day) - (this.#asking.get(widgetId) ?? 0));
     const more = open - (this.#told.get(widgetId) ?? 0);
     const at = returned && this.#takenAt.get(returned);
     const names = returned?.visitor?.names;
@@ -48,7 +48,7 @@ export class MachineMessages implements SharedMessages {
     add(this.#told, widgetId, more);
     this.link.tell({
       kind: 'messages',
-      ...this.#dayOf(count),
+      ...dayOf,
       more,
       returned: names && at !== undefined ? { names, at } : null,
     });

@@ -94,7 +94,7 @@ export class ToldPayer {
     return { allowed: true, limit, remaining: lease.beside + lease.calls, resetMs: windowMs };
   }
 
-  /** Whether charges of another day than that of `at` (milliseconds) are to be told first. */
+  /** Whether there are unreported charges of a different day than `at` (milliseconds). */
   hasOtherDay(at: number): boolean {
     return this.#charges !== 0n && this.#day !== dayOf(at);
   }
