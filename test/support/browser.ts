@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
+import { onFailure } from './jest/on-failure.js';
 import { oncePerWorker } from './once-per-worker.js';
 
 const CANDIDATES = [
@@ -130,6 +131,35 @@ function guard(
   return faults;
 }
 
+/** The requests of a page that have no answer yet. */
+function pendingRequests(page: Page): ReadonlySet<Request> {
+  const pending = new Set<Request>();
+  page.on('request', (request) => pending.add(request));
+  page.on('requestfinished', (request) => pending.delete(request));
+  page.on('requestfailed', (request) => pending.delete(request));
+  return pending;
+}
+
+/** How long a page may take to tell what it shows. One that hangs tells nothing. */
+const REPORT_MS = 5_000;
+const SHOWN_CHARACTERS = 1_500;
+
+/** What a page shows when its test fails, and what it waits for. */
+async function pageReport(page: Page, pending: ReadonlySet<Request>): Promise<string> {
+  const shown = await page
+    .locator('body')
+    .innerText({ timeout: REPORT_MS })
+    .catch((error: Error) => error.message);
+  const waiting = [...pending].map((request) => `${request.method()} ${request.url()}`);
+  return [
+    `The test failed on ${page.url()}, which waits for ${waiting.length} requests:`,
+    ...waiting,
+    'It shows:',
+    shown.slice(-SHOWN_CHARACTERS),
+    '',
+  ].join('\n');
+}
+
 export interface TestBrowser {
   /**
    * A page in a browser context of its own, closed after the test. The test fails if the page talked to another host
@@ -138,6 +168,9 @@ export interface TestBrowser {
   open(origin: string, options?: PageOptions): Promise<Page>;
 }
 
+/** How long a test waits for what a page is to show or do. It says that something hangs, not how fast it is. */
+const WAIT_MS = 60_000;
+
 /** Pages are slow where two of them share a core. */
 const TEST_TIMEOUT_MS = 60_000;
 
@@ -145,11 +178,16 @@ const TEST_TIMEOUT_MS = 60_000;
 export function useBrowser(): TestBrowser {
   jest.setTimeout(TEST_TIMEOUT_MS);
   let browser: Browser;
-  const opened: { page: Page; faults: PageFaults }[] = [];
+  const opened: { page: Page; faults: PageFaults; pending: ReadonlySet<Request> }[] = [];
+  let forget: () => void;
   beforeAll(async () => {
+    forget = onFailure(async () => {
+      for (const { page, pending } of opened) process.stderr.write(await pageReport(page, pending));
+    });
     browser = await oncePerWorker('browser', launchBrowser, (launched) => launched.close());
     if (!browser.isConnected()) throw new Error('the browser that test files share has ended');
   }, 60_000);
+  afterAll(() => forget());
   afterEach(async () => {
     const done = opened.splice(0);
     await Promise.all(done.map(({ page }) => page.context().close()));
@@ -164,9 +202,11 @@ export function useBrowser(): TestBrowser {
         reducedMotion: 'reduce',
         ...options,
       });
+      context.setDefaultTimeout(WAIT_MS);
       if (!fetchesAhead) await context.addInitScript(SAVES_DATA);
       const page = await context.newPage();
-      opened.push({ page, faults: guard(page, origin, { expectedErrors, others }) });
+      const faults = guard(page, origin, { expectedErrors, others });
+      opened.push({ page, faults, pending: pendingRequests(page) });
       return page;
     },
   };

@@ -1,4 +1,5 @@
 import { ModernFakeTimers } from '@jest/fake-timers';
+import { hearWitnesses } from './on-failure.js';
 import { stretchLimits } from './patience.js';
 import { Stopwatch } from './times.js';
 
@@ -52,8 +53,12 @@ export class NativeEnvironment {
     Error.stackTraceLimit = STACK_FRAMES;
   }
 
-  handleTestEvent({ name }: { name: string }, state: Parameters<typeof stretchLimits>[0]): void {
+  async handleTestEvent(
+    { name }: { name: string },
+    state: Parameters<typeof stretchLimits>[0],
+  ): Promise<void> {
     if (name === 'run_start') stretchLimits(state);
+    if (name === 'test_fn_failure') await hearWitnesses();
   }
 
   /** Jest wraps console and process.exit for each file: the next file starts from Node's own. */
