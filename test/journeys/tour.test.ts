@@ -102,7 +102,7 @@ describeInBrowser('the tour of the README', () => {
       expect(status).toBe(200);
     }
     await click(page, 'link', 'Usage');
-    const calls = page.getByRole('region', { name: 'Calls' }).locator('tbody tr');
+    const calls = page.getByRole('region', { name: 'Calls', exact: true }).locator('tbody tr');
     await calls.nth(6).waitFor();
     await picture(page, 'usage');
     await calls.first().click();

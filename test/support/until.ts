@@ -19,7 +19,7 @@ const SHARE = 0.05;
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 30_000, intervalMs, what = 'condition' }: UntilOptions = {},
+  { timeoutMs = 60_000, intervalMs, what = 'condition' }: UntilOptions = {},
 ): Promise<NonNullable<T>> {
   const began = Date.now();
   for (;;) {

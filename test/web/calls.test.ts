@@ -41,7 +41,7 @@ describeInBrowser('the calls of the dashboard', () => {
     page = await openAs(browser, suite, user, '/dashboard/usage');
   });
 
-  const rows = () => page.getByRole('region', { name: 'Calls' }).locator('tbody tr');
+  const rows = () => page.getByRole('region', { name: 'Calls', exact: true }).locator('tbody tr');
   const drawer = () => page.getByRole('dialog', { name: 'Call' });
 
   test('a row opens everything about its call, at an address of its own', async () => {
@@ -128,7 +128,7 @@ describeInBrowser('the calls of the dashboard', () => {
       return route.fallback();
     });
     await page.getByLabel('Status').selectOption('error');
-    const list = page.getByRole('region', { name: 'Calls' });
+    const list = page.getByRole('region', { name: 'Calls', exact: true });
     await list.locator('table[aria-busy=true]').waitFor();
     expect(await rows().count()).toBe(50);
     release();

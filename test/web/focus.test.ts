@@ -24,7 +24,12 @@ describeInBrowser('the focus', () => {
 
   test('is on the row again whose drawer was closed', async () => {
     const page = await openAs(browser, suite, user, '/dashboard/usage');
-    const row = page.getByRole('region', { name: 'Calls' }).getByRole('row').nth(2).getByRole('link').first();
+    const row = page
+      .getByRole('region', { name: 'Calls', exact: true })
+      .getByRole('row')
+      .nth(2)
+      .getByRole('link')
+      .first();
     await row.focus();
     const href = (await row.getAttribute('href'))!;
     await page.keyboard.press('Enter');
@@ -63,7 +68,12 @@ describeInBrowser('the focus', () => {
 
   test('stays away where its owner took it away', async () => {
     const page = await openAs(browser, suite, user, '/dashboard/usage');
-    const row = page.getByRole('region', { name: 'Calls' }).getByRole('row').nth(1).getByRole('link').first();
+    const row = page
+      .getByRole('region', { name: 'Calls', exact: true })
+      .getByRole('row')
+      .nth(1)
+      .getByRole('link')
+      .first();
     await row.focus();
     await page.evaluate('document.activeElement.blur()');
     // The element is there and enabled: what changes on the page afterwards gives nothing back.

@@ -187,7 +187,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByRole('heading', { name: 'Usage' }).waitFor();
     expect(await page.getByLabel('Key').inputValue()).toBe(user.keyId);
     expect(await page.getByLabel('Model').inputValue()).toBe('gateway/fast');
-    await page.getByRole('region', { name: 'Calls' }).getByText('success').waitFor();
+    await page.getByRole('region', { name: 'Calls', exact: true }).getByText('success').waitFor();
   });
 
   test('of a thousand keys each is found, by a search and page by page, in the order that is chosen', async () => {

@@ -40,7 +40,7 @@ describeInBrowser('calls that come while they are watched', () => {
     await page.goto('/dashboard/usage');
     await listening;
     await page.waitForLoadState('networkidle');
-    const rows = page.getByRole('region', { name: 'Calls' }).locator('tbody tr');
+    const rows = page.getByRole('region', { name: 'Calls', exact: true }).locator('tbody tr');
     const rowsAre = (count: number) =>
       until(async () => (await rows.count()) === count, { what: `${count} rows` });
     await rowsAre(1);

@@ -5,12 +5,14 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
+import { until } from '../support/until.js';
 import { expectGoodLooks, openAs, pageOf } from './dashboard.js';
 
 interface Prompt {
   id: string;
   name: string;
-  active_version: { id: string };
+  description: string | null;
+  active_version: { id: string; version: number };
   version_count: number;
 }
 
@@ -119,6 +121,35 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByRole('button', { name: 'Save as version 3' }).click();
     await page.getByText('Version 3 is saved.').waitFor();
     expect(await text(page).inputValue()).toBe('Second text. And more.');
+  });
+
+  test('a page that has not read its own changes yet takes the next one, and none of somebody else’s', async () => {
+    const { id } = await create('First text.');
+    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}`, { expectedErrors: /409/ });
+    await text(page).fill('Second text.');
+    // Changes are answered. What the page reads afterwards is held back.
+    const reads = Promise.withResolvers<void>();
+    await page.route('**/graphql', async (route) => {
+      const response = await route.fetch();
+      if ((await response.text()).includes('"viewer"')) await reads.promise;
+      await route.fulfill({ response });
+    });
+    await page.getByRole('button', { name: 'Save as version 2' }).click();
+    await page.getByRole('button', { name: 'Activate version 2' }).click();
+    await until(async () => (await promptOf(id)).active_version.version === 2);
+    await page.getByRole('button', { name: 'Edit name' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Renamed');
+    await page.keyboard.press('Enter');
+    await until(async () => (await promptOf(id)).name === 'Renamed');
+    await suite.api(user.token, 'PATCH', `/api/prompts/${id}`, { description: 'Written elsewhere' });
+    await page.getByRole('button', { name: 'Edit description' }).click();
+    await page.getByRole('textbox', { name: 'Description' }).fill('Written here');
+    await page.keyboard.press('Enter');
+    await page.getByText('It was changed elsewhere in the meantime').waitFor();
+    expect((await promptOf(id)).description).toBe('Written elsewhere');
+    reads.resolve();
+    await page.getByText('Version 2 is active: renders use it.').waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   test('values are rendered to the letter, missing ones are named together, and the text goes to the playground', async () => {

@@ -10,6 +10,7 @@ import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
 import { asSnakeCase, schemaErrors } from '../../ui/form-errors';
 import { Note } from '../../ui/note';
+import { currentRevision, noteChange } from './own-changes';
 import type { LoadedPrompt } from './prompt-page';
 import classes from './prompts.module.css';
 import { useActivation } from './use-activation';
@@ -46,10 +47,12 @@ export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
     setFaults(wrong);
     if (Object.keys(wrong).length > 0) return;
     const sent = JSON.stringify(draft);
+    const revision = currentRevision(prompt);
     const { data, error: refused } = await run({ input: { promptId: prompt.id, ...versionInput(fields) } });
     if (refused) setFaults(asSnakeCase(refused.fields));
     if (!data) return;
     const { version: made } = data.addPromptVersion;
+    noteChange(data.addPromptVersion.prompt, revision);
     const now = latest.current;
     // What was typed meanwhile is a change of what was saved.
     if (now && JSON.stringify(now) !== sent) change({ base: made.version, version: now.version });

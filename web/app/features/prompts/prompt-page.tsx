@@ -16,6 +16,7 @@ import { Section } from '../../ui/section';
 import { Waiting } from '../../ui/waiting';
 import { DeletePrompt } from './delete-prompt';
 import { LivePrompts, usePromptChanged } from './live-prompts';
+import { currentRevision, noteChange } from './own-changes';
 import { PromptDiff } from './prompt-diff';
 import { PromptEditor } from './prompt-editor';
 import { PromptRender } from './prompt-render';
@@ -130,11 +131,15 @@ const check = schemaErrors(updatePromptInput);
 
 /** Name and description, each changed where it stands; and the end of the prompt. */
 function Settings({ prompt }: { prompt: LoadedPrompt }) {
-  const { id, name, description, revision } = prompt;
+  const { id, name, description } = prompt;
   const navigate = useNavigate();
   const { run } = useAction(UpdatePromptDocument);
-  const set = async (change: { name?: string; description?: string | null }) =>
-    (await run({ input: { id, expectedRevision: revision, ...change } })).error ?? null;
+  const set = async (change: { name?: string; description?: string | null }) => {
+    const expectedRevision = currentRevision(prompt);
+    const { data, error } = await run({ input: { id, expectedRevision, ...change } });
+    if (data) noteChange(data.updatePrompt.prompt, expectedRevision);
+    return error ?? null;
+  };
   return (
     <Section
       title="About this prompt"

@@ -1,19 +1,26 @@
 import { ActivatePromptVersionDocument, UndoPromptActivationDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
+import { currentRevision, noteChange } from './own-changes';
 
 /** Moves the active version, only if nobody has changed the prompt since it was shown. */
-export function useActivation({ id, revision }: { id: string; revision: number }) {
+export function useActivation(prompt: { id: string; revision: number }) {
   const activation = useAction(ActivatePromptVersionDocument);
   const undoing = useAction(UndoPromptActivationDocument);
-  const expected = { promptId: id, expectedRevision: revision };
   return {
     async activate(versionId: string): Promise<boolean> {
       undoing.forget();
-      return (await activation.run({ input: { ...expected, versionId } })).data !== undefined;
+      const expectedRevision = currentRevision(prompt);
+      const { data } = await activation.run({ input: { promptId: prompt.id, expectedRevision, versionId } });
+      if (data) noteChange(data.activatePromptVersion.prompt, expectedRevision);
+      return data !== undefined;
     },
     async undo(): Promise<boolean> {
       activation.forget();
-      return (await undoing.run({ input: expected })).data !== undefined;
+      // It undoes the move that is shown, and not one that the page has made since.
+      const input = { promptId: prompt.id, expectedRevision: prompt.revision };
+      const { data } = await undoing.run({ input });
+      if (data) noteChange(data.undoPromptActivation.prompt, input.expectedRevision);
+      return data !== undefined;
     },
     error: activation.error ?? undoing.error,
     sending: activation.sending || undoing.sending,
