@@ -14,8 +14,8 @@ import { until } from './until.js';
 const ADMIN = { email: 'admin@example.com', password: 'an admin of the tests' };
 
 /** How long a start and a stop may take on a slow machine: a quiet one needs two or three seconds. */
-const START_MS = 120_000;
-const STOP_MS = 90_000;
+const START_MS = 45_000;
+const STOP_MS = 45_000;
 
 /** The whole product as `npm start` runs it, in a data folder of its own. */
 export interface Product {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { FACTOR } from './jest/patience.js';
 
 export interface UntilOptions {
   timeoutMs?: number;
@@ -12,21 +13,26 @@ const LONGEST_MS = 200;
 /** What took so long may take this part of it longer. */
 const SHARE = 0.05;
 
+/** A wait that is shorter looks for what must not happen, and takes all of its time. */
+const SHORTEST_STRETCHED_MS = 1_000;
+
 /**
- * Waits for a condition instead of sleeping: polls until it gives something truthy. How long is patience with a busy machine;
- * a test that means a bound of the product names it. Unless the test names an interval, long waits ask less often: most
- * conditions are a query or a page of metrics, and asking costs processor time on both sides.
+ * Waits for a condition instead of sleeping: polls until it gives something truthy. How long is patience with a busy machine,
+ * stretched as the time limits of tests are; a test that means a bound of the product measures it. Unless the test names an
+ * interval, long waits ask less often: most conditions are a query or a page of metrics, and asking costs processor time on
+ * both sides.
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 60_000, intervalMs, what = 'condition' }: UntilOptions = {},
+  { timeoutMs = 30_000, intervalMs, what = 'condition' }: UntilOptions = {},
 ): Promise<NonNullable<T>> {
   const began = Date.now();
+  const limitMs = timeoutMs < SHORTEST_STRETCHED_MS ? timeoutMs : timeoutMs * FACTOR;
   for (;;) {
     const value = await condition();
     if (value) return value as NonNullable<T>;
     const waited = Date.now() - began;
-    if (waited > timeoutMs) throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}`);
+    if (waited > limitMs) throw new Error(`timed out after ${limitMs} ms waiting for ${what}`);
     await delay(intervalMs ?? Math.min(Math.max(FIRST_MS, waited * SHARE), LONGEST_MS));
   }
 }
