@@ -222,7 +222,7 @@ describe('a caller whose requests fail', () => {
     test('is told so without a question where others have been answered meanwhile', async () => {
       const slow = (body: string): boolean => body.includes('slow');
       await start((request, response) => (slow(request.body) ? undefined : chat()(request, response)), {
-        timeout: 0.3,
+        timeout: 1.5,
       });
       const [a, b] = [await keyOf('a'), await keyOf('b')];
       let over = false;
