@@ -1,10 +1,17 @@
 import type { Pool } from 'pg';
 import { invariants } from '../../src/services/audit/audit.store.js';
 
-/** Runs the product's own invariants; the answer names each violation with up to five rows and is empty when all hold. */
-export async function checkInvariants(pool: Pool): Promise<string[]> {
+/** What only the jobs see to. A platform alone delivers nothing, and its tests share it for many minutes. */
+const OF_JOBS = 'I12-pending';
+
+/**
+ * Runs the product's own invariants; the answer names each violation with up to five rows and is empty when all hold.
+ * @param jobs false where no jobs run beside what is tested
+ */
+export async function checkInvariants(pool: Pool, { jobs = true } = {}): Promise<string[]> {
   const violations: string[] = [];
   for (const { name, sql } of invariants) {
+    if (!jobs && name === OF_JOBS) continue;
     const { rows } = await pool.query<{ subject: unknown }>(
       `select subject::text from (${sql}) found limit 5`,
     );
