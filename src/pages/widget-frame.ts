@@ -19,10 +19,10 @@ export const widgetFrame = ({ script, style }: WidgetAssets): string => `<!docty
 </header>
 <div id="log" role="log" aria-label="Messages" aria-live="off" tabindex="0"></div>
 <div id="trouble" role="alert"></div>
-<form id="form">
+<form>
 <label class="unseen" for="box">Your message</label>
 <textarea id="box" rows="1" maxlength="8000" dir="auto" enterkeyhint="send" autocomplete="off"></textarea>
-<button type="submit" id="send">Send</button>
+<button type="button" id="send" aria-disabled="true">Send</button>
 </form>
 <div class="unseen" id="spoken" role="status" aria-live="polite"></div>
 </body>

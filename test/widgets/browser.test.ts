@@ -17,6 +17,7 @@ import {
   type CustomerSite,
   chatIn,
   clickBubble,
+  frameIn,
   hasBubble,
   startCustomerSite,
   tagOf,
@@ -113,6 +114,27 @@ describeInBrowser('the widget in a page', () => {
         what: 'the end of the answer',
       });
     }
+  });
+
+  test('keeps what is written before it has loaded', async () => {
+    const { publicKey } = await widgetOn();
+    const page = await open('');
+    const script = Promise.withResolvers<void>();
+    await page.route('**/assets/widget-frame-*.js', async (route) => {
+      await script.promise;
+      await route.continue();
+    });
+    await page.goto(site.page('/slow', tagOf(edge.url, publicKey)));
+    await clickBubble(page);
+    const loading = await frameIn(page);
+    await loading.locator('#box').fill('Do you ship?');
+    await loading.locator('#send').click({ force: true });
+    script.resolve();
+    const chat = await chatIn(page);
+    expect(await chat.locator('#box').inputValue()).toBe('Do you ship?');
+    await chat.locator('#box').press('Enter');
+    await chat.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   test('stays away from a site that is not allowed', async () => {

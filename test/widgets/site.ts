@@ -58,8 +58,8 @@ export async function clickBubble(page: Page): Promise<void> {
   await page.mouse.click(width - 48, height - 48);
 }
 
-/** The chat in a page, once it is there. */
-export async function chatIn(page: Page): Promise<Frame> {
+/** The frame of the chat in a page, which may still load. */
+export async function frameIn(page: Page): Promise<Frame> {
   let frame: Frame | undefined;
   await until(
     () => {
@@ -68,8 +68,14 @@ export async function chatIn(page: Page): Promise<Frame> {
     },
     { what: 'the frame of the chat' },
   );
-  await frame!.locator('#box').waitFor();
   return frame!;
+}
+
+/** The chat in a page, once it takes messages. */
+export async function chatIn(page: Page): Promise<Frame> {
+  const frame = await frameIn(page);
+  await frame.locator('#send[aria-disabled="false"]').waitFor();
+  return frame;
 }
 
 /** Writes a message and sends it. */

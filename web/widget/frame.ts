@@ -18,6 +18,7 @@ const view = new View({
 function begin(look: Look, saved: Saved): void {
   view.look(look);
   conversation = new Conversation({ view, tell, makeStream: () => new AnswerStream() }, saved);
+  view.ready();
   tell({ v: 1, type: 'ready' });
 }
 

@@ -32,10 +32,8 @@ export class View {
   #top = 0;
 
   constructor(private readonly wishes: Wishes) {
-    byId<HTMLFormElement>('form').onsubmit = (event) => {
-      event.preventDefault();
-      this.#submit();
-    };
+    // The form itself sends nothing: a click before this script is there would leave the page, and stop its loading.
+    this.#send.onclick = () => this.#submit();
     this.#box.onkeydown = (event) => {
       // Enter while an input method composes chooses a word.
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
@@ -67,6 +65,11 @@ export class View {
     this.#greeting?.remove();
     this.#greeting = greeting === '' ? undefined : bubble({ role: 'assistant', content: greeting });
     if (this.#greeting) this.#log.prepend(this.#greeting);
+  }
+
+  /** What is written is sent from here on. Until then it stays in the box. */
+  ready(): void {
+    this.#setBusy(false);
   }
 
   /** Where the reader was before the chat was hidden, which loses the place. */
